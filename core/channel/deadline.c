@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "channel/deadline.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <time.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+uint64_t deadline_now(void)
+{
+    struct timespec now = {0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* What is left until the deadline, rounded up, as poll() wants it. */
+static int clock_left_ms(uint64_t deadline_ns)
+{
+    uint64_t now_ns = deadline_now();
+    uint64_t left_ms;
+
+    if (deadline_ns <= now_ns) {
+        return 0;
+    }
+    left_ms = (deadline_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS;
+    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
+}
+
+int deadline_wait(int fd, short events, uint64_t deadline_ns)
+{
+    struct pollfd waiting = {.fd = fd, .events = events};
+
+    for (;;) {
+        int left_ms = clock_left_ms(deadline_ns);
+        int ready = poll(&waiting, 1, left_ms);
+
+        if (ready > 0) {
+            return 0;
+        }
+        if (ready < 0 && errno != EINTR) {
+            return -1;
+        }
+        if (left_ms == 0) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+    }
+}

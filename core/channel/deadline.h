@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CHANNEL_DEADLINE_H
+#define CHANNEL_DEADLINE_H
+#include <stdint.h>
+
+#define DEADLINE_MS UINT64_C(1000000) /* [ns] */
+
+/** @return CLOCK_MONOTONIC [ns], what deadlines are given in. */
+uint64_t deadline_now(void);
+
+/**
+ * Wait until `fd` has one of the poll() events, an error or an end, or the deadline has passed.
+ * @return 0; -1 with errno ETIMEDOUT or that of poll().
+ */
+int deadline_wait(int fd, short events, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "channel/message.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "channel/deadline.h"
+
+void message_add_text(struct message *message, const char *text)
+{
+    size_t size = strlen(text) + 1;
+
+    if (size > sizeof message->bytes - message->length) {
+        message->overflow = true;
+        return;
+    }
+    memcpy(message->bytes + message->length, text, size);
+    message->length += size;
+}
+
+void message_start(struct message *message, const char *word)
+{
+    message->length = 0;
+    message->overflow = false;
+    message_add_text(message, word);
+}
+
+void message_add_pair(struct message *message, const char *key, const char *value)
+{
+    if (value) {
+        message_add_text(message, key);
+        message_add_text(message, value);
+    }
+}
+
+void message_add_number(struct message *message, const char *key, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    message_add_pair(message, key, text);
+}
+
+int message_send(int channel, const struct message *message, uint64_t deadline_ns)
+{
+    if (message->overflow) {
+        errno = EMSGSIZE;
+        return -1;
+    }
+    while (send(channel, message->bytes, message->length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+        if (errno == EINTR) {
+            continue;
+        }
+        if (errno != EAGAIN) {
+            return -1;
+        }
+        if (deadline_wait(channel, POLLOUT, deadline_ns)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int message_receive(int channel, struct message *message, uint64_t deadline_ns)
+{
+    ssize_t size;
+
+    do {
+        if (deadline_wait(channel, POLLIN, deadline_ns)) {
+            return -1;
+        }
+        size = recv(channel, message->bytes, sizeof message->bytes, MSG_DONTWAIT | MSG_TRUNC);
+    } while (size < 0 && (errno == EINTR || errno == EAGAIN));
+    if (size < 0 && errno != ECONNRESET) {
+        return -1;
+    }
+    if (size <= 0) {
+        errno = EPIPE;
+        return -1;
+    }
+    if ((size_t)size > sizeof message->bytes || message->bytes[size - 1] != '\0') {
+        errno = EBADMSG;
+        return -1;
+    }
+    message->length = (size_t)size;
+    message->overflow = false;
+    return 0;
+}
+
+bool message_is(const struct message *message, const char *word)
+{
+    return strcmp(message->bytes, word) == 0;
+}
+
+const char *message_text(const struct message *message)
+{
+    size_t start = strlen(message->bytes) + 1;
+
+    return start < message->length ? message->bytes + start : "";
+}
+
+/* @return the text after `text`, NULL at the end. */
+static const char *next_text(const struct message *message, const char *text)
+{
+    const char *next = text + strlen(text) + 1;
+
+    return next < message->bytes + message->length ? next : NULL;
+}
+
+const char *message_value(const struct message *message, const char *key)
+{
+    const char *found = next_text(message, message->bytes);
+
+    while (found) {
+        const char *value = next_text(message, found);
+
+        if (!value || strcmp(found, key) == 0) {
+            return value;
+        }
+        found = next_text(message, value);
+    }
+    return NULL;
+}

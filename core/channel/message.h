@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CHANNEL_MESSAGE_H
+#define CHANNEL_MESSAGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/channel.h"
+
+/*
+ * Messages between the plugin and its helper processes. The plugin compiles these files in, so they
+ * need libc only.
+ */
+
+/**
+ * NUL-terminated texts, one after the other. Too big for a small stack: make it static.
+ */
+struct message {
+    size_t length; /* bytes in use */
+    bool overflow; /* a text did not fit: the message cannot be sent */
+    char bytes[APAPI_MESSAGE_MAX];
+};
+
+/** Begin a message with its word. */
+void message_start(struct message *message, const char *word);
+
+/** Append a text without a key. */
+void message_add_text(struct message *message, const char *text);
+
+/** Append key and value; nothing at all where the value is NULL (not known). */
+void message_add_pair(struct message *message, const char *key, const char *value);
+
+/** Append key and number. */
+void message_add_number(struct message *message, const char *key, uint64_t value);
+
+/**
+ * Send to a channel. Never raises SIGPIPE.
+ * @return 0; -1 with errno EMSGSIZE (too long), ETIMEDOUT, EPIPE (nobody there) or that of send().
+ */
+int message_send(int channel, const struct message *message, uint64_t deadline_ns);
+
+/**
+ * Receive from a channel.
+ * @param message  result; undefined on error
+ * @return 0; -1 with errno ETIMEDOUT, EPIPE (end of file), EBADMSG (not a message) or that of
+ *         recv().
+ */
+int message_receive(int channel, struct message *message, uint64_t deadline_ns);
+
+/** @return whether the message's first text is `word`. */
+bool message_is(const struct message *message, const char *word);
+
+/** @return the text after the word, "" where there is none. Lives as long as the message. */
+const char *message_text(const struct message *message);
+
+/** @return the value of a key, NULL where there is none. Lives as long as the message. */
+const char *message_value(const struct message *message, const char *key);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SESSION_H
+#define APAPI_SESSION_H
+#include "apapi/error.h"
+#include "apapi/interval.h"
+#include "apapi/measurement.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A set of components that are measured together (opaque). */
+struct apapi_session;
+
+/** What to measure. Copied by apapi_session_create(). */
+struct apapi_session_config {
+    const char *components; /* "rapl:nvml"; NULL: apapi_components_default() */
+    const char *sources;    /* order of sources, "sysfs:papi"; NULL: each component's own order */
+    const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
+};
+
+/** @return the components that are measured when none is named. Static storage. */
+APAPI_API const char *apapi_components_default(void);
+
+/**
+ * Check a list of components without opening anything.
+ * @param components  "rapl:nvml"
+ * @return 0; -1 with errno EINVAL (empty list or word), ENOENT (a word that no source knows);
+ *         `err` names the word and what is available.
+ * Thread-safety: one thread at a time (PAPI).
+ */
+APAPI_API int apapi_components_check(const char *components, struct apapi_error *err);
+
+/**
+ * Open the sources of all components. A component that cannot be read is no error: its
+ * result will say why.
+ * @return the session, freed by apapi_session_destroy(); NULL with errno
+ *         EINVAL, ENOENT  as apapi_components_check(), or an unknown word in config->sources
+ *         ENOMEM
+ * Thread-safety: one thread at a time (PAPI).
+ */
+APAPI_API struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
+                                                     struct apapi_error *err);
+
+/**
+ * Take a reading now and go on taking one at each interval, in a thread of the session's own
+ * that receives no signal.
+ * @param wished_ns  since when the caller wanted it (CLOCK_MONOTONIC) [ns]; 0: now
+ * @return 0; -1 with errno
+ *         EALREADY  it is running
+ *         EAGAIN    no thread could be started; nothing runs
+ * A session can be started again after a stop; it begins anew.
+ */
+APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t wished_ns,
+                                  struct apapi_error *err);
+
+/**
+ * Take the last reading and end the thread. Blocks for one reading at most.
+ * @return 0; -1 with errno EALREADY (it does not run).
+ */
+APAPI_API int apapi_session_stop(struct apapi_session *session, struct apapi_error *err);
+
+/**
+ * What was measured between the last start and stop.
+ * @param m  result, to be emptied by apapi_measurement_clear(); set on success only
+ * @return 0; -1 with errno EBUSY (it is running), ENODATA (never started), ENOMEM.
+ */
+APAPI_API int apapi_session_measurement(struct apapi_session *session, struct apapi_measurement *m,
+                                        struct apapi_error *err);
+
+/** Stop if need be and free. NULL is allowed. errno is preserved. */
+APAPI_API void apapi_session_destroy(struct apapi_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEASURE_COUNTER_H
+#define MEASURE_COUNTER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apapi/measurement.h"
+
+/*
+ * The 64-bit total of one hardware counter. Pure arithmetic: no clock, no allocation.
+ *
+ * A reading is believed when the increment since the last believed one is plausible for the time
+ * that has passed. One that is not is only remembered: if the next reading goes on from the last
+ * believed one, it was wrong (refused); if the next one goes on from it, the counter began anew
+ * (reset) and nothing is counted across the break.
+ */
+struct apapi_counter {
+    uint64_t range_max;  /* greatest raw value; 0: the counter never wraps */
+    double max_per_ns;   /* greatest plausible increment per ns [raw units]; INFINITY: any */
+    double slack;        /* what may come on top in one interval: one update of the counter */
+    uint64_t total;      /* sum of all believed increments [raw units] */
+    uint64_t covered_ns; /* sum of the intervals of these increments [ns] */
+    struct apapi_incidents incidents;
+    struct apapi_counter_point {
+        bool valid;
+        uint64_t raw;
+        uint64_t at_ns;
+    } last, doubted;
+};
+
+enum apapi_count {
+    APAPI_COUNT_BASELINE, /* a first reading: nothing to count yet */
+    APAPI_COUNT_ADDED,    /* `increment` was added for the time `since_ns` */
+    APAPI_COUNT_DOUBTED,  /* implausible: the next reading will tell */
+    APAPI_COUNT_RESET     /* as ADDED, but the counter began anew in between */
+};
+
+/** What one reading meant. */
+struct apapi_increment {
+    uint64_t raw;      /* [raw units] */
+    uint64_t since_ns; /* length of the interval [ns] */
+    bool wrapped;      /* the counter went through its end */
+};
+
+/**
+ * Prepare a counter. @param max_w plausible power [W] for energy counters, INFINITY for others.
+ */
+void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
+                        double max_w);
+
+/** Forget all readings and totals, keep the settings. */
+void apapi_counter_restart(struct apapi_counter *counter);
+
+/** Take a reading. @param increment set for APAPI_COUNT_ADDED and APAPI_COUNT_RESET. */
+enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, uint64_t now_ns,
+                                   struct apapi_increment *increment);
+
+/** Take note of a reading that failed. */
+void apapi_counter_failed(struct apapi_counter *counter);
+
+/** The last reading has been taken: one that is still doubted counts as refused. */
+void apapi_counter_finish(struct apapi_counter *counter);
+
+/**
+ * @return how long a counter may go unread without losing a wrap, a quarter of the shortest
+ * possible time between two wraps [ns]; UINT64_MAX: for ever.
+ */
+uint64_t apapi_counter_guard_ns(const struct apapi_event *event, double max_w);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/domain.h"
+
+#include <math.h>
+
+void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns)
+{
+    *domain = (struct apapi_domain_meter){.used = true};
+    apapi_rate_init(&domain->rate, interval_ns / 2);
+}
+
+void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
+                            double energy_j)
+{
+    domain->waiting |= step == APAPI_METER_WAITING;
+    domain->broken |= step == APAPI_METER_BROKEN;
+    domain->pending_j += energy_j;
+}
+
+static void begin_window(struct apapi_domain_meter *domain, uint64_t now_ns)
+{
+    domain->open = true;
+    domain->open_ns = now_ns;
+    domain->pending_j = 0;
+    domain->broken = false;
+}
+
+void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
+{
+    bool waiting = domain->waiting;
+
+    domain->waiting = false;
+    if (!domain->open) {
+        begin_window(domain, now_ns);
+        return;
+    }
+    if (waiting) {
+        return;
+    }
+    if (domain->broken) {
+        apapi_rate_drop(&domain->rate);
+    } else {
+        apapi_rate_add(&domain->rate, domain->pending_j, now_ns - domain->open_ns);
+    }
+    begin_window(domain, now_ns);
+}
+
+/* A domain is known only if each of its meters is: a part is not reported as the whole. */
+void apapi_domain_result_add(struct apapi_domain_result *result,
+                             const struct apapi_event_result *event)
+{
+    if (!result->measured) {
+        *result = (struct apapi_domain_result){.measured = true};
+    }
+    result->energy_j += event->total;
+    result->power_w.mean += event->summary.mean;
+}
+
+void apapi_domain_meter_finish(struct apapi_domain_meter *domain,
+                               struct apapi_domain_result *result)
+{
+    apapi_rate_finish(&domain->rate);
+    result->measured = result->measured && isfinite(result->energy_j);
+    if (!result->measured) {
+        *result = (struct apapi_domain_result){false, NAN, {NAN, NAN, NAN}};
+        return;
+    }
+    result->power_w.min = domain->rate.min;
+    result->power_w.max = domain->rate.max;
+}

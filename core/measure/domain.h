@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEASURE_DOMAIN_H
+#define MEASURE_DOMAIN_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apapi/measurement.h"
+#include "measure/meter.h"
+#include "measure/rate.h"
+
+/*
+ * Power of all meters of one domain together. The meters are read at the same ticks; a window of
+ * time counts when every one of them is known at both its ends.
+ */
+struct apapi_domain_meter {
+    bool used;
+    bool waiting; /* in this tick: some meter is not known yet */
+    bool broken;  /* since the last known tick: some meter lost a part */
+    double pending_j;
+    bool open; /* `open_ns` is set */
+    uint64_t open_ns;
+    struct apapi_rate rate;
+};
+
+void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns);
+
+/** One meter's part of this tick. */
+void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
+                            double energy_j);
+
+/** All meters of this tick have been added. */
+void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns);
+
+/** Add one meter's result to its domain's; call for each, `result` zeroed before the first. */
+void apapi_domain_result_add(struct apapi_domain_result *result,
+                             const struct apapi_event_result *event);
+
+/** All results have been added: fill in the extremes. */
+void apapi_domain_meter_finish(struct apapi_domain_meter *domain,
+                               struct apapi_domain_result *result);
+
+#endif

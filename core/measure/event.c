@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/event.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct domain {
+    const char *name;
+    bool adds_up;
+    double max_w; /* several times what the largest part of its kind draws today */
+};
+
+static const struct domain domains[APAPI_DOMAINS] = {
+    [APAPI_DOMAIN_NONE] = {"-", false, 1e9},    [APAPI_DOMAIN_PACKAGE] = {"package", true, 2e3},
+    [APAPI_DOMAIN_DRAM] = {"dram", true, 1e3},  [APAPI_DOMAIN_GPU] = {"gpu", true, 5e3},
+    [APAPI_DOMAIN_CORE] = {"core", false, 2e3}, [APAPI_DOMAIN_UNCORE] = {"uncore", false, 2e3},
+    [APAPI_DOMAIN_PSYS] = {"psys", false, 2e4}, [APAPI_DOMAIN_NODE] = {"node", false, 1e5},
+};
+
+static const char *const kinds[APAPI_KINDS] = {
+    [APAPI_KIND_ENERGY] = "energy",           [APAPI_KIND_POWER] = "power",
+    [APAPI_KIND_TEMPERATURE] = "temperature", [APAPI_KIND_FREQUENCY] = "frequency",
+    [APAPI_KIND_UTILIZATION] = "utilization", [APAPI_KIND_COUNT] = "count",
+};
+
+const char *apapi_kind_name(enum apapi_kind kind)
+{
+    return (unsigned)kind < APAPI_KINDS ? kinds[kind] : "?";
+}
+
+static bool is_domain(enum apapi_domain domain)
+{
+    return (unsigned)domain < APAPI_DOMAINS;
+}
+
+const char *apapi_domain_name(enum apapi_domain domain)
+{
+    return is_domain(domain) ? domains[domain].name : "?";
+}
+
+enum apapi_domain apapi_domain_find(const char *name)
+{
+    for (int i = 0; name && i < APAPI_DOMAINS; i++) {
+        if (strcmp(name, domains[i].name) == 0) {
+            return (enum apapi_domain)i;
+        }
+    }
+    return APAPI_DOMAIN_NONE;
+}
+
+bool apapi_domain_adds_up(enum apapi_domain domain)
+{
+    return is_domain(domain) && domains[domain].adds_up;
+}
+
+double apapi_domain_max_w(enum apapi_domain domain)
+{
+    return is_domain(domain) ? domains[domain].max_w : domains[APAPI_DOMAIN_NONE].max_w;
+}

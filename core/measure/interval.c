@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/interval.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define WORD_SIZE 128 /* bytes of one word of a list; longer ones are an error */
+
+static const struct {
+    const char *suffix;
+    uint64_t ns;
+} units[] = {
+    {"ns", 1},         {"us", 1000},       {"ms", 1000000},
+    {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000},
+};
+
+static int bad_duration(struct apapi_error *err, const char *text)
+{
+    return apapi_fail(
+        err, EINVAL,
+        "'%.60s' is not a duration: expected a number with ns, us, ms, s, m or h, or a "
+        "whole number of nanoseconds",
+        text);
+}
+
+static int too_long(struct apapi_error *err, const char *text)
+{
+    return apapi_fail(err, ERANGE, "duration '%.60s' is too long", text);
+}
+
+/* Digits as a whole number. @return the first character after them, NULL on overflow. */
+static const char *scan_whole(const char *text, uint64_t *whole)
+{
+    for (*whole = 0; isdigit((unsigned char)*text); text++) {
+        unsigned digit = (unsigned)(*text - '0');
+
+        if (*whole > (UINT64_MAX - digit) / 10) {
+            return NULL;
+        }
+        *whole = *whole * 10 + digit;
+    }
+    return text;
+}
+
+/* What follows the point, in units of 1e-9: digits beyond the ninth are dropped. */
+static const char *scan_fraction(const char *text, uint64_t *billionths)
+{
+    uint64_t weight = 100000000;
+
+    for (*billionths = 0; isdigit((unsigned char)*text); text++, weight /= 10) {
+        *billionths += (uint64_t)(*text - '0') * weight;
+    }
+    return text;
+}
+
+static uint64_t unit_of(const char *suffix)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(suffix, units[i].suffix) == 0) {
+            return units[i].ns;
+        }
+    }
+    return 0;
+}
+
+int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_error *err)
+{
+    uint64_t whole = 0, billionths = 0, unit;
+    bool fraction = false;
+    const char *rest = text;
+
+    if (!text || !isdigit((unsigned char)*text)) {
+        return bad_duration(err, text ? text : "");
+    }
+    rest = scan_whole(text, &whole);
+    if (!rest) {
+        return too_long(err, text);
+    }
+    if (*rest == '.' && isdigit((unsigned char)rest[1])) {
+        fraction = true;
+        rest = scan_fraction(rest + 1, &billionths);
+    }
+    unit = *rest == '\0' && !fraction ? 1 : unit_of(rest);
+    if (unit == 0) {
+        return bad_duration(err, text);
+    }
+    if (whole > (UINT64_MAX - unit) / unit) {
+        return too_long(err, text);
+    }
+    /* billionths < 1e9 and unit <= 3.6e12: the product fits */
+    *duration_ns = whole * unit + billionths * (unit / 1000) / 1000000;
+    return 0;
+}
+
+/* The next word of a list, up to ':' or the end. @return where the one after it begins. */
+static const char *next_word(const char *text, char *word, struct apapi_error *err)
+{
+    size_t length = strcspn(text, ":");
+
+    if (length == 0 || length >= WORD_SIZE) {
+        apapi_fail(err, EINVAL, "%s word in the list of intervals",
+                   length ? "too long a" : "empty");
+        return NULL;
+    }
+    memcpy(word, text, length);
+    word[length] = '\0';
+    return text + length + (text[length] == ':' && text[length + 1] != '\0');
+}
+
+static int parse_interval(const char *word, uint64_t *interval_ns, struct apapi_error *err)
+{
+    uint64_t ns = 0;
+
+    if (apapi_duration_parse(word, &ns, err)) {
+        return -1;
+    }
+    if (ns < APAPI_INTERVAL_MIN_NS || ns > APAPI_INTERVAL_MAX_NS) {
+        return apapi_fail(err, ERANGE, "interval '%.60s' is out of bounds: 1ms to 1h", word);
+    }
+    *interval_ns = ns;
+    return 0;
+}
+
+static int add_named(struct apapi_intervals *list, const char *component, uint64_t interval_ns,
+                     struct apapi_error *err)
+{
+    struct apapi_named_interval *entry = &list->named[list->count];
+
+    if (list->count == APAPI_INTERVALS_MAX) {
+        return apapi_fail(err, EINVAL, "more than %d components in the list of intervals",
+                          APAPI_INTERVALS_MAX);
+    }
+    if (strlen(component) >= sizeof entry->component) {
+        return apapi_fail(err, EINVAL, "component name '%.60s' is too long", component);
+    }
+    strcpy(entry->component, component);
+    entry->interval_ns = interval_ns;
+    list->count++;
+    return 0;
+}
+
+/* One entry: "DURATION" at the beginning of the list, "COMPONENT:DURATION" anywhere. */
+static const char *parse_entry(const char *text, bool first, struct apapi_intervals *list,
+                               struct apapi_error *err)
+{
+    char word[WORD_SIZE], component[WORD_SIZE];
+    uint64_t interval_ns = 0;
+    const char *rest = next_word(text, word, err);
+
+    if (!rest) {
+        return NULL;
+    }
+    if (isdigit((unsigned char)*word)) {
+        if (!first) {
+            apapi_fail(err, EINVAL, "a component is missing before interval '%.60s'", word);
+            return NULL;
+        }
+        return parse_interval(word, &list->default_ns, err) ? NULL : rest;
+    }
+    strcpy(component, word);
+    if (*rest == '\0') {
+        apapi_fail(err, EINVAL, "an interval is missing after '%.60s'", component);
+        return NULL;
+    }
+    rest = next_word(rest, word, err);
+    if (!rest || parse_interval(word, &interval_ns, err) ||
+        add_named(list, component, interval_ns, err)) {
+        return NULL;
+    }
+    return rest;
+}
+
+int apapi_intervals_parse(const char *text, struct apapi_intervals *list, struct apapi_error *err)
+{
+    struct apapi_intervals parsed = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
+    const char *rest = text;
+
+    if (!text || *text == '\0') {
+        return apapi_fail(err, EINVAL, "the list of intervals is empty");
+    }
+    if (text[strlen(text) - 1] == ':') {
+        return apapi_fail(err, EINVAL, "the list of intervals ends with ':'");
+    }
+    while (*rest) {
+        rest = parse_entry(rest, rest == text, &parsed, err);
+        if (!rest) {
+            return -1;
+        }
+    }
+    *list = parsed;
+    return 0;
+}
+
+uint64_t apapi_intervals_get(const struct apapi_intervals *list, const char *component)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->named[i].component, component) == 0) {
+            return list->named[i].interval_ns;
+        }
+    }
+    return list->default_ns;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEASURE_METER_H
+#define MEASURE_METER_H
+#include "apapi/measurement.h"
+#include "apapi/source.h"
+#include "measure/counter.h"
+#include "measure/gauge.h"
+#include "measure/rate.h"
+
+/** Everything that is kept of one event while sampling. Pure arithmetic, no allocation. */
+struct apapi_meter {
+    const struct apapi_event *event;
+    struct apapi_counter counter; /* accumulating events */
+    struct apapi_rate rate;       /* of the counter */
+    struct apapi_gauge gauge;     /* all others */
+    int last_error;               /* errno of the latest reading that failed; 0: none */
+};
+
+/** What one reading of a meter means for its domain. */
+enum apapi_meter_step {
+    APAPI_METER_KNOWN,   /* everything up to this reading is known; the energy is the new part */
+    APAPI_METER_WAITING, /* failed or doubted: a later reading may bring what is missing */
+    APAPI_METER_BROKEN   /* the first one, or something before this reading is lost for ever */
+};
+
+/** @param interval_ns between two readings [ns]; the event must outlive the meter. */
+void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event,
+                      uint64_t interval_ns);
+
+/** Forget everything but the settings. */
+void apapi_meter_restart(struct apapi_meter *meter);
+
+/** Take a reading. @param energy_j what came in since the last known reading [J]; 0 if none. */
+enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
+                                      const struct apapi_reading *reading, uint64_t now_ns,
+                                      double *energy_j);
+
+/** The last reading has been taken: tell the result. */
+void apapi_meter_finish(struct apapi_meter *meter, uint64_t elapsed_ns,
+                        struct apapi_event_result *result);
+
+/** The raw value as the event's type says, times its scale. */
+double apapi_event_value(const struct apapi_event *event, uint64_t raw);
+
+/** @return whether the event is a counter whose raw value is a whole number. */
+bool apapi_event_counts(const struct apapi_event *event);
+
+#endif

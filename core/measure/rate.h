@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEASURE_RATE_H
+#define MEASURE_RATE_H
+#include <stdint.h>
+
+/*
+ * Least and greatest rate of an accumulating quantity: power of an energy, in W when the quantity
+ * is in J. A rate over a very short time says more about the counter's update period than about the
+ * hardware, so intervals are joined until they are at least `window_ns` long.
+ */
+struct apapi_rate {
+    uint64_t window_ns;
+    double pending; /* quantity of the window that is open */
+    uint64_t pending_ns;
+    uint64_t windows; /* closed so far */
+    double min;       /* [per s] */
+    double max;
+};
+
+void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns);
+
+/** Add a quantity and the time in which it came together [ns]. */
+void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
+
+/** Throw the open window away: part of it is unknown. */
+void apapi_rate_drop(struct apapi_rate *rate);
+
+/** The end: a run shorter than one window has that one window. min and max are NaN without any. */
+void apapi_rate_finish(struct apapi_rate *rate);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void apapi_record_clear(struct apapi_record *record)
+{
+    if (!record)
+        return;
+    apapi_measurement_clear(&record->measurement);
+    memset(record, 0, sizeof(*record));
+}
+
+static int component_copy(struct apapi_component_result *copy,
+                          const struct apapi_component_result *component)
+{
+    struct apapi_event_result *events = NULL;
+
+    if (component->event_count > 0) {
+        events = calloc(component->event_count, sizeof(*events));
+        if (!events)
+            return -1;
+        memcpy(events, component->events, component->event_count * sizeof(*events));
+    }
+    *copy = *component;
+    copy->events = events;
+    return 0;
+}
+
+static int components_copy(struct apapi_measurement *copy, const struct apapi_measurement *m)
+{
+    if (m->component_count == 0)
+        return 0;
+    copy->components = calloc(m->component_count, sizeof(*copy->components));
+    if (!copy->components)
+        return -1;
+    for (; copy->component_count < m->component_count; copy->component_count++)
+        if (component_copy(&copy->components[copy->component_count],
+                           &m->components[copy->component_count]) < 0)
+            return -1;
+    return 0;
+}
+
+int record_copy(struct apapi_record *copy, const struct apapi_record *record)
+{
+    struct apapi_record result = *record;
+
+    result.measurement.components = NULL;
+    result.measurement.component_count = 0;
+    if (components_copy(&result.measurement, &record->measurement) < 0) {
+        apapi_record_clear(&result);
+        errno = ENOMEM;
+        return -1;
+    }
+    *copy = result;
+    return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/fields.h"
+
+#include "apapi/record.h"
+
+#define IN_RECORD(member) offsetof(struct apapi_record, member)
+#define IN_MEASUREMENT(member) offsetof(struct apapi_measurement, member)
+#define IN_DOMAIN(member) offsetof(struct apapi_domain_result, member)
+#define IN_COMPONENT(member) offsetof(struct apapi_component_result, member)
+#define IN_EVENT(member) offsetof(struct apapi_event_result, member)
+
+const struct field fields_of_record[] = {
+    {"cluster", FIELD_TEXT, false, IN_RECORD(id.cluster), 64},
+    {"job", FIELD_NUMBER, false, IN_RECORD(id.job), 0},
+    {"step", FIELD_TEXT, false, IN_RECORD(id.step), 32},
+    {"name", FIELD_TEXT, false, IN_RECORD(id.name), APAPI_TEXT_SIZE},
+    {"node", FIELD_TEXT, true, IN_RECORD(id.node), APAPI_TEXT_SIZE},
+    {"node_index", FIELD_NUMBER, false, IN_RECORD(id.node_index), 0},
+    {"nodes", FIELD_NUMBER, false, IN_RECORD(id.nodes), 0},
+    {"tasks", FIELD_NUMBER, false, IN_RECORD(id.tasks), 0},
+    {"uid", FIELD_NUMBER, false, IN_RECORD(id.uid), 0},
+    {"user", FIELD_TEXT, false, IN_RECORD(id.user), 64},
+    {"account", FIELD_TEXT, false, IN_RECORD(id.account), 64},
+    {"partition", FIELD_TEXT, false, IN_RECORD(id.partition), 64},
+    {"start", FIELD_MOMENT, true, IN_RECORD(measurement.start_unix_ns), 0},
+    {"elapsed_s", FIELD_DURATION, true, IN_RECORD(measurement.elapsed_ns), 0},
+    {"late_s", FIELD_DURATION, true, IN_RECORD(measurement.late_ns), 0},
+    {"complete", FIELD_FLAG, true, IN_RECORD(complete), 0},
+    {"reason", FIELD_TEXT, false, IN_RECORD(reason), APAPI_TEXT_SIZE},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_trust[] = {
+    {"covered", FIELD_AMOUNT, false, IN_MEASUREMENT(covered), 0},
+    {"cpu_s", FIELD_DURATION, true, IN_MEASUREMENT(cpu_ns), 0},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_domain[] = {
+    {"energy_j", FIELD_AMOUNT, false, IN_DOMAIN(energy_j), 0},
+    {"mean_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.mean), 0},
+    {"min_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.min), 0},
+    {"max_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.max), 0},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_component[] = {
+    {"name", FIELD_TEXT, true, IN_COMPONENT(name), APAPI_COMPONENT_SIZE},
+    {"source", FIELD_TEXT, false, IN_COMPONENT(source), 64},
+    {"reason", FIELD_TEXT, false, IN_COMPONENT(reason), 256},
+    {"interval_s", FIELD_DURATION, false, IN_COMPONENT(interval_ns), 0},
+    {"missed", FIELD_COUNT, false, IN_COMPONENT(missed), 0},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_event[] = {
+    {"name", FIELD_TEXT, true, IN_EVENT(event.name), APAPI_NAME_SIZE},
+    {"kind", FIELD_KIND, true, IN_EVENT(event.kind), 0},
+    {"domain", FIELD_DOMAIN, false, IN_EVENT(event.domain), 0},
+    {"unit", FIELD_TEXT, true, IN_EVENT(event.unit), APAPI_UNIT_SIZE},
+    {"total", FIELD_MEASURED, false, IN_EVENT(total), 0},
+    {"raw_total", FIELD_COUNT, false, IN_EVENT(raw_total), 0},
+    {"scale", FIELD_EXACT, true, IN_EVENT(event.scale), 0},
+    {"type", FIELD_TYPE, true, IN_EVENT(event.type), 0},
+    {"counter", FIELD_FLAG, false, IN_EVENT(event.accumulates), 0},
+    {"range_max", FIELD_COUNT, false, IN_EVENT(event.range_max), 0},
+    {"guard_j", FIELD_EXACT, false, IN_EVENT(event.guard_j), 0},
+    {"update_s", FIELD_DURATION, false, IN_EVENT(event.update_ns), 0},
+    {"min", FIELD_MEASURED, false, IN_EVENT(summary.min), 0},
+    {"mean", FIELD_MEASURED, false, IN_EVENT(summary.mean), 0},
+    {"max", FIELD_MEASURED, false, IN_EVENT(summary.max), 0},
+    {"covered_s", FIELD_DURATION, true, IN_EVENT(covered_ns), 0},
+    {"samples", FIELD_COUNT, true, IN_EVENT(incidents.samples), 0},
+    {"failed", FIELD_COUNT, false, IN_EVENT(incidents.failed), 0},
+    {"wraps", FIELD_COUNT, false, IN_EVENT(incidents.wraps), 0},
+    {"resets", FIELD_COUNT, false, IN_EVENT(incidents.resets), 0},
+    {"refused", FIELD_COUNT, false, IN_EVENT(incidents.refused), 0},
+    {"gaps", FIELD_COUNT, false, IN_EVENT(incidents.gaps), 0},
+    {"stuck", FIELD_FLAG, false, IN_EVENT(stuck), 0},
+    {NULL, 0, false, 0, 0}};
+
+const char *field_type_name(int type)
+{
+    static const char *const names[] = {[APAPI_TYPE_INT64] = "int64",
+                                        [APAPI_TYPE_UINT64] = "uint64",
+                                        [APAPI_TYPE_FP64] = "fp64",
+                                        [APAPI_TYPE_BIT64] = "bit64"};
+
+    return type >= 0 && type < (int)(sizeof(names) / sizeof(names[0])) ? names[type] : NULL;
+}

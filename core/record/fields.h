@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_RECORD_FIELDS_H
+#define APAPI_RECORD_FIELDS_H
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "apapi/error.h"
+
+/** How a member of a structure stands in JSON. A member that is not known has no key. */
+enum field_form {
+    FIELD_TEXT,     /* char[size]; unknown: "" */
+    FIELD_NUMBER,   /* uint32_t; unknown: APAPI_UNKNOWN */
+    FIELD_COUNT,    /* uint64_t; unknown: 0. Above INT64_MAX a text of decimal digits */
+    FIELD_DURATION, /* uint64_t [ns], in JSON [s]; unknown: 0 */
+    FIELD_MEASURED, /* double, nine digits; unknown: NaN */
+    FIELD_AMOUNT,   /* the same, never below 0 */
+    FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
+    FIELD_FLAG,     /* bool; unknown: false */
+    FIELD_MOMENT,   /* int64_t [ns since 1970], in JSON "2026-11-21T11:20:01.123456789Z" */
+    FIELD_KIND,     /* enum apapi_kind */
+    FIELD_DOMAIN,   /* enum apapi_domain; unknown: APAPI_DOMAIN_NONE */
+    FIELD_TYPE      /* enum apapi_type */
+};
+
+/** One member. A list of them ends with the key NULL. */
+struct field {
+    const char *key;
+    enum field_form form;
+    bool mandatory; /* written even where it is 0 or "", an error where it is missing */
+    size_t offset;
+    size_t size; /* FIELD_TEXT: bytes with the NUL */
+};
+
+extern const struct field fields_of_record[];    /* in struct apapi_record */
+extern const struct field fields_of_trust[];     /* in struct apapi_measurement */
+extern const struct field fields_of_domain[];    /* in struct apapi_domain_result */
+extern const struct field fields_of_component[]; /* in struct apapi_component_result */
+extern const struct field fields_of_event[];     /* in struct apapi_event_result */
+
+/** @return "int64", "uint64", "fp64", "bit64"; NULL when out of range. */
+const char *field_type_name(int type);
+
+/** Add the members of the structure at `base` to `object`. 0; -1 when out of memory. */
+int fields_encode(json_t *object, const struct field *fields, const void *base);
+
+/** Where the reader is, for messages: "components[0].events[2]"; "" at the top. */
+struct field_place {
+    const char *path;
+    struct apapi_error *err;
+};
+
+/** Fill the structure at `base` from `object`. 0; -1 with EINVAL and `place->err`. */
+int fields_decode(const json_t *object, const struct field *fields, void *base,
+                  const struct field_place *place);
+
+/** Fill `place->err` with "record: <path>.<key>: <what>". -1 with EINVAL. */
+int field_fail(const struct field_place *place, const char *key, const char *what);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/text.h"
+#include "record/units.h"
+
+#define NAME_COLUMNS 32
+
+bool table_is_in_domains(const struct apapi_event *event)
+{
+    return event->domain != APAPI_DOMAIN_NONE &&
+           (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
+}
+
+static void put_step(struct text_line *line, const char *step)
+{
+    char text[APAPI_TEXT_SIZE];
+    char clean[APAPI_TEXT_SIZE];
+
+    snprintf(text, sizeof(text), "step %s", step);
+    text_clean(clean, sizeof(clean), text);
+    text_item(line, 1, clean);
+}
+
+static void put_name(struct text_line *line, const char *name)
+{
+    char clean[APAPI_TEXT_SIZE];
+    char short_name[APAPI_TEXT_SIZE];
+    char quoted[APAPI_TEXT_SIZE + 2];
+
+    text_clean(clean, sizeof(clean), name);
+    text_shorten(short_name, sizeof(short_name), clean, NAME_COLUMNS, 0);
+    snprintf(quoted, sizeof(quoted), "\"%s\"", short_name);
+    text_item(line, 1, quoted);
+}
+
+/* Items after step and name stand two spaces apart. */
+static void put_item(struct text_line *line, const char *item)
+{
+    text_item(line, line->column > strlen("apapi:") ? 2 : 1, item);
+}
+
+static double longest_elapsed_s(const struct table *table)
+{
+    double longest_s = NAN;
+
+    for (size_t i = 0; i < table->recorded; i++)
+        longest_s = fmax(longest_s, (double)table->nodes[i]->record.measurement.elapsed_ns / 1e9);
+    return longest_s;
+}
+
+static double elapsed_s(const struct table *table)
+{
+    return isnan(table->head->elapsed_s) ? longest_elapsed_s(table) : table->head->elapsed_s;
+}
+
+static void put_nodes(struct text_line *line, const struct table *table)
+{
+    size_t missing = table->expected - table->recorded;
+    char text[64];
+    int length;
+
+    if (table->expected < 2 && missing == 0)
+        return;
+    length = snprintf(text, sizeof(text), "%zu node%s", table->expected,
+                      table->expected == 1 ? "" : "s");
+    if (missing > 0)
+        snprintf(text + length, sizeof(text) - length, ", %zu missing", missing);
+    put_item(line, text);
+}
+
+static void put_elapsed(struct text_line *line, const struct table *table)
+{
+    char text[UNITS_SIZE];
+
+    if (isnan(elapsed_s(table)))
+        return;
+    units_duration(text, sizeof(text), elapsed_s(table));
+    put_item(line, text);
+}
+
+static bool is_put_before(const struct table *table, size_t node, size_t place)
+{
+    const struct apapi_component_result *wanted =
+        &table->nodes[node]->record.measurement.components[place];
+
+    for (size_t i = 0; i <= node; i++) {
+        const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
+        size_t end = i < node ? m->component_count : place;
+
+        for (size_t k = 0; k < end; k++)
+            if (m->components[k].measured && strcmp(m->components[k].name, wanted->name) == 0 &&
+                strcmp(m->components[k].source, wanted->source) == 0)
+                return true;
+        if (i >= 64) /* enough to know: nodes of a step resemble each other */
+            return true;
+    }
+    return false;
+}
+
+static void put_component(struct text_line *line, const struct apapi_component_result *component)
+{
+    char text[sizeof(component->name) + sizeof(component->source) + 8];
+    char clean[sizeof(text)];
+
+    snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);
+    text_clean(clean, sizeof(clean), text);
+    put_item(line, clean);
+}
+
+static void put_components(struct text_line *line, const struct table *table)
+{
+    for (size_t i = 0; i < table->recorded; i++) {
+        const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
+
+        for (size_t k = 0; k < m->component_count; k++)
+            if (m->components[k].measured && !is_put_before(table, i, k))
+                put_component(line, &m->components[k]);
+    }
+}
+
+static void put_headline(const struct table *table)
+{
+    const struct apapi_table_head *head = table->head;
+    struct text_line line = {table->out, strlen("apapi:")};
+
+    fputs("apapi:", table->out);
+    if (head->step)
+        put_step(&line, head->step);
+    if (head->name && *head->name)
+        put_name(&line, head->name);
+    put_nodes(&line, table);
+    put_elapsed(&line, table);
+    put_components(&line, table);
+    fputc('\n', table->out);
+}
+
+static void put_times(const struct table *table)
+{
+    char elapsed[UNITS_SIZE];
+    char user[UNITS_SIZE];
+    char system[UNITS_SIZE];
+
+    if (isnan(table->head->user_s))
+        return;
+    units_duration(elapsed, sizeof(elapsed), elapsed_s(table));
+    units_duration(user, sizeof(user), table->head->user_s);
+    units_duration(system, sizeof(system), table->head->system_s);
+    fprintf(table->out, "  elapsed %s   user %s   system %s\n", elapsed, user, system);
+}
+
+static size_t expected_nodes(const struct merge_node *const *nodes, size_t recorded, size_t count)
+{
+    size_t expected = count;
+
+    for (size_t i = 0; i < recorded; i++)
+        if (nodes[i]->record.id.nodes != APAPI_UNKNOWN && nodes[i]->record.id.nodes > expected)
+            expected = nodes[i]->record.id.nodes;
+    return expected;
+}
+
+static int put_all(const struct table *table)
+{
+    put_headline(table);
+    table_put_domains(table);
+    if (table_put_events(table) < 0 || table_put_notes(table) < 0)
+        return -1;
+    put_times(table);
+    return 0;
+}
+
+static int put_table(struct table *table, char **text)
+{
+    char *result = NULL;
+    size_t size;
+    int rc;
+
+    table->out = open_memstream(&result, &size);
+    if (!table->out)
+        return -1;
+    rc = put_all(table);
+    if (ferror(table->out))
+        rc = -1;
+    if (fclose(table->out) == EOF)
+        rc = -1;
+    if (rc < 0)
+        free(result);
+    else
+        *text = result;
+    return rc;
+}
+
+int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,
+                       char **text, struct apapi_error *err)
+{
+    const struct merge_node **nodes;
+    ssize_t recorded = merge_nodes(merge, &nodes);
+    struct table table = {.head = head};
+    int rc;
+
+    if (recorded < 0)
+        return apapi_fail(err, ENOMEM, "table: out of memory");
+    table.nodes = nodes;
+    table.recorded = recorded;
+    table.absent = apapi_merge_count(merge) - table.recorded;
+    table.expected = expected_nodes(nodes, table.recorded, apapi_merge_count(merge));
+    rc = put_table(&table, text);
+    free(nodes);
+    return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "record/table.h"
+#include "record/text.h"
+#include "record/units.h"
+
+#define NODES_LISTED 4
+#define NODE_COLUMNS 24
+#define NODE_SIZE (APAPI_TEXT_SIZE + 64)
+#define CELL_SIZE (UNITS_SIZE + 8)
+
+enum column { COLUMN_ENERGY, COLUMN_MEAN, COLUMN_MIN, COLUMN_MAX, COLUMNS };
+
+static const char *const column_names[COLUMNS] = {"energy", "mean", "min", "max"};
+static const char *const column_units[COLUMNS] = {"J", "W", "W", "W"};
+
+struct row {
+    char label[48];
+    double values[COLUMNS];
+    size_t columns; /* how many are shown */
+    size_t nodes;
+};
+
+struct rows {
+    struct row rows[APAPI_DOMAINS + 1];
+    size_t count;
+    char cells[APAPI_DOMAINS + 1][COLUMNS][CELL_SIZE];
+    int label_width;
+    int widths[COLUMNS];
+};
+
+static void add_domain(struct rows *rows, const struct table *table, enum apapi_domain domain)
+{
+    bool adds_up = apapi_domain_adds_up(domain);
+    struct row *row = &rows->rows[rows->count];
+    struct merge_domain sum;
+
+    merge_domain(table->nodes, table->recorded, domain, &sum);
+    if (sum.nodes == 0)
+        return;
+    snprintf(row->label, sizeof(row->label), "%s%s%s", adds_up ? "" : "(",
+             apapi_domain_name(domain), adds_up ? "" : ")");
+    row->values[COLUMN_ENERGY] = sum.energy_j;
+    row->values[COLUMN_MEAN] = sum.power_w.mean;
+    row->values[COLUMN_MIN] = sum.power_w.min;
+    row->values[COLUMN_MAX] = sum.power_w.max;
+    row->columns = COLUMNS;
+    row->nodes = sum.nodes;
+    rows->count++;
+}
+
+static void name_total(struct row *total, const struct rows *rows, const struct table *table)
+{
+    size_t fewest = table->expected;
+    size_t most = 0;
+    bool unknown = false;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        fewest = rows->rows[i].nodes < fewest ? rows->rows[i].nodes : fewest;
+        most = rows->rows[i].nodes > most ? rows->rows[i].nodes : most;
+        unknown |= isnan(rows->rows[i].values[COLUMN_ENERGY]);
+    }
+    if (fewest != most || unknown)
+        snprintf(total->label, sizeof(total->label), "partial total");
+    else if (fewest < table->expected)
+        snprintf(total->label, sizeof(total->label), "total of %zu node%s", fewest,
+                 fewest == 1 ? "" : "s");
+    else
+        snprintf(total->label, sizeof(total->label), "total");
+}
+
+static double sum_known(const struct rows *rows, enum column column)
+{
+    double sum = NAN;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        double value = rows->rows[i].values[column];
+
+        if (!isnan(value))
+            sum = isnan(sum) ? value : sum + value;
+    }
+    return sum;
+}
+
+static void add_total(struct rows *rows, const struct table *table)
+{
+    struct row *total = &rows->rows[rows->count];
+
+    if (rows->count == 0)
+        return;
+    name_total(total, rows, table);
+    total->values[COLUMN_ENERGY] = sum_known(rows, COLUMN_ENERGY);
+    total->values[COLUMN_MEAN] = sum_known(rows, COLUMN_MEAN);
+    total->columns = COLUMN_MEAN + 1;
+    rows->count++;
+}
+
+static void collect_rows(struct rows *rows, const struct table *table)
+{
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++)
+        if (apapi_domain_adds_up(domain))
+            add_domain(rows, table, domain);
+    add_total(rows, table);
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++)
+        if (!apapi_domain_adds_up(domain))
+            add_domain(rows, table, domain);
+}
+
+static double greatest(const struct rows *rows, size_t column)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (column < rows->rows[i].columns)
+            most = fmax(most, fabs(rows->rows[i].values[column]));
+    return most;
+}
+
+/* One scale for a column, so that it can be added up by eye; a value that would lose its digits
+ * there has its own prefix. */
+static void format_column(struct rows *rows, size_t column)
+{
+    double most = greatest(rows, column);
+    struct units_scale common = units_scale(most);
+
+    for (size_t i = 0; i < rows->count; i++) {
+        double value = rows->rows[i].values[column];
+        char *cell = rows->cells[i][column];
+        struct units_scale scale = common;
+        char number[UNITS_SIZE];
+
+        if (column >= rows->rows[i].columns)
+            continue;
+        if (isnan(value)) {
+            snprintf(cell, CELL_SIZE, "-");
+            continue;
+        }
+        if (value != 0 && fabs(value) < most / 100) {
+            scale = units_scale(value);
+            scale.decimals = common.decimals;
+        }
+        units_number(number, sizeof(number), value, &scale);
+        snprintf(cell, CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix), scale.prefix,
+                 column_units[column]);
+    }
+}
+
+static void measure_widths(struct rows *rows)
+{
+    rows->label_width = (int)strlen("package");
+    for (size_t i = 0; i < rows->count; i++)
+        if ((int)strlen(rows->rows[i].label) > rows->label_width)
+            rows->label_width = (int)strlen(rows->rows[i].label);
+    for (size_t column = 0; column < COLUMNS; column++) {
+        rows->widths[column] = column == COLUMN_ENERGY ? 8 : 7;
+        for (size_t i = 0; i < rows->count; i++)
+            if ((int)strlen(rows->cells[i][column]) > rows->widths[column])
+                rows->widths[column] = (int)strlen(rows->cells[i][column]);
+    }
+}
+
+static void put_rows(const struct rows *rows, FILE *out)
+{
+    fprintf(out, "  %-*s", rows->label_width, "domain");
+    for (size_t column = 0; column < COLUMNS; column++)
+        fprintf(out, "   %*s", rows->widths[column], column_names[column]);
+    fputc('\n', out);
+    for (size_t i = 0; i < rows->count; i++) {
+        fprintf(out, "  %-*s", rows->label_width, rows->rows[i].label);
+        for (size_t column = 0; column < rows->rows[i].columns; column++)
+            fprintf(out, "   %*s", rows->widths[column], rows->cells[i][column]);
+        fputc('\n', out);
+    }
+}
+
+static void put_partial(const struct rows *rows, const struct table *table)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->rows[i].columns == COLUMNS && rows->rows[i].nodes < table->recorded)
+            fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
+                    rows->rows[i].nodes, table->expected);
+}
+
+static void put_footnotes(const struct rows *rows, const struct table *table)
+{
+    bool brackets = false;
+
+    put_partial(rows, table);
+    for (size_t i = 0; i < rows->count; i++)
+        brackets |= rows->rows[i].label[0] == '(';
+    if (brackets)
+        fputs("  in brackets: inside package or around other domains, not to be added\n",
+              table->out);
+    if (table->recorded > 1)
+        fputs("  min, max: the nodes' own added up; the step never drew less, never more\n",
+              table->out);
+}
+
+/* What is said of single nodes. */
+struct node_texts {
+    char texts[NODES_LISTED][NODE_SIZE];
+    size_t count;
+};
+
+static void add_node(struct node_texts *nodes, const char *word, const struct merge_node *node)
+{
+    char clean[APAPI_TEXT_SIZE];
+    char name[APAPI_TEXT_SIZE];
+    char energy[UNITS_SIZE];
+
+    text_clean(clean, sizeof(clean), node->record.id.node);
+    text_shorten(name, sizeof(name), clean, NODE_COLUMNS, NODE_COLUMNS / 2);
+    units_quantity(energy, sizeof(energy), apapi_measurement_total_j(&node->record.measurement),
+                   "J");
+    snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
+}
+
+static double node_total_j(const struct merge_node *node)
+{
+    return apapi_measurement_total_j(&node->record.measurement);
+}
+
+static void add_spread(struct node_texts *nodes, const struct table *table)
+{
+    const struct merge_node *lowest = NULL;
+    const struct merge_node *highest = NULL;
+
+    for (size_t i = 0; i < table->recorded; i++) {
+        const struct merge_node *node = table->nodes[i];
+
+        if (isnan(node_total_j(node)))
+            continue;
+        if (!lowest || node_total_j(node) < node_total_j(lowest))
+            lowest = node;
+        if (!highest || node_total_j(node) > node_total_j(highest))
+            highest = node;
+    }
+    if (!lowest || !highest)
+        return;
+    add_node(nodes, "lowest ", lowest);
+    add_node(nodes, "highest ", highest);
+}
+
+static void collect_nodes(struct node_texts *nodes, const struct table *table)
+{
+    bool known = false;
+
+    for (size_t i = 0; i < table->recorded; i++)
+        known |= !isnan(node_total_j(table->nodes[i]));
+    if (!known || table->expected < 2)
+        return;
+    if (table->recorded > NODES_LISTED) {
+        add_spread(nodes, table);
+        return;
+    }
+    for (size_t i = 0; i < table->recorded; i++)
+        add_node(nodes, "", table->nodes[i]);
+}
+
+struct span {
+    double least;
+    double most;
+};
+
+static void widen(struct span *span, double value)
+{
+    span->least = fmin(span->least, value);
+    span->most = fmax(span->most, value);
+}
+
+/* Rounded down: 100.0 % means that nothing is missing. */
+static double percent(double share)
+{
+    return floor(share * 1000 + 1e-6) / 10;
+}
+
+static void format_span(char *text, size_t size, const struct span *span, int decimals)
+{
+    if (span->least < span->most)
+        snprintf(text, size, "%.*f to %.*f", decimals, span->least, decimals, span->most);
+    else
+        snprintf(text, size, "%.*f", decimals, span->most);
+}
+
+static void format_coverage(char *text, size_t size, const struct table *table)
+{
+    struct span covered = {NAN, NAN};
+    struct span samples = {NAN, NAN};
+    char shares[64];
+    char counts[64];
+
+    for (size_t i = 0; i < table->recorded; i++) {
+        const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
+
+        if (m->component_count == 0 || isnan(m->covered))
+            continue;
+        widen(&covered, percent(m->covered));
+        widen(&samples, (double)apapi_measurement_incidents(m).samples);
+    }
+    text[0] = '\0';
+    if (isnan(covered.most))
+        return;
+    format_span(shares, sizeof(shares), &covered, 1);
+    format_span(counts, sizeof(counts), &samples, 0);
+    snprintf(text, size, "covered %s %%, %s sample%s%s", shares, counts,
+             samples.most == 1 ? "" : "s", table->recorded > 1 ? " per node" : "");
+}
+
+/* Nodes at the left and coverage at the right of one line where they fit, else of several. */
+static void put_nodes_and_coverage(const struct table *table)
+{
+    struct text_line line = {table->out, 0};
+    struct node_texts nodes = {0};
+    char coverage[192];
+    size_t gap = 2;
+
+    collect_nodes(&nodes, table);
+    format_coverage(coverage, sizeof(coverage), table);
+    for (size_t i = 0; i < nodes.count; i++, gap = 3)
+        text_item(&line, gap, nodes.texts[i]);
+    if (nodes.count > 0 && *coverage) {
+        if (line.column + 3 + strlen(coverage) <= TEXT_COLUMNS) {
+            gap = TEXT_COLUMNS - line.column - strlen(coverage);
+        } else {
+            fputc('\n', table->out);
+            line.column = 0;
+            gap = 2;
+        }
+    }
+    if (*coverage)
+        text_item(&line, gap, coverage);
+    if (line.column > 0)
+        fputc('\n', table->out);
+}
+
+void table_put_domains(const struct table *table)
+{
+    struct rows rows = {0};
+
+    collect_rows(&rows, table);
+    if (rows.count > 0) {
+        for (size_t column = 0; column < COLUMNS; column++)
+            format_column(&rows, column);
+        measure_widths(&rows);
+        put_rows(&rows, table->out);
+        put_footnotes(&rows, table);
+    }
+    put_nodes_and_coverage(table);
+}

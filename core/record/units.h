@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_RECORD_UNITS_H
+#define APAPI_RECORD_UNITS_H
+#include <stddef.h>
+
+#define UNITS_SIZE 32 /* bytes that hold any text made here, for units of up to 15 bytes */
+
+/** How to show a number: value / factor, with so many decimals, before prefix and unit. */
+struct units_scale {
+    double factor;
+    const char *prefix; /* "", "k", "m", ...; static storage */
+    int decimals;
+};
+
+/** The scale at which `value` shows four significant digits (two from 0.10 to 0.99). */
+struct units_scale units_scale(double value);
+
+/** Only the number of `value` in that scale: "24.82". */
+void units_number(char *text, size_t size, double value, const struct units_scale *scale);
+
+/** "24.82 kJ", "297.6 W", "0.42 J", "48.2 C"; "-" for NaN. Prefixes for J, W, Hz, V, A, B only. */
+void units_quantity(char *text, size_t size, double value, const char *unit);
+
+/** A total: as units_quantity(), but whole numbers of other units in full: "1048576 packets". */
+void units_total(char *text, size_t size, double value, const char *unit);
+
+/** "3.002 s", "1 min 23.4 s", "2 h 03 min 05 s", "3 d 04 h 05 min"; "-" for NaN and below 0. */
+void units_duration(char *text, size_t size, double seconds);
+
+#endif

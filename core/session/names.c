@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of component names, "rapl:nvml". */
+#include "session/names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apapi/session.h"
+#include "sources/sources.h"
+
+const char *apapi_components_default(void)
+{
+    return "rapl";
+}
+
+static int split(const char *list, struct names *names, struct apapi_error *err)
+{
+    const char *rest = list;
+
+    for (;;) {
+        size_t length = strcspn(rest, ":");
+
+        if (length == 0) {
+            return apapi_fail(err, EINVAL, "a name is missing in the list of components '%.80s'",
+                              list);
+        }
+        if (length >= APAPI_COMPONENT_SIZE || names->count == NAMES_MAX) {
+            return apapi_fail(err, EINVAL, "the list of components '%.80s' is too long", list);
+        }
+        memcpy(names->name[names->count], rest, length);
+        names->name[names->count++][length] = '\0';
+        if (rest[length] == '\0') {
+            return 0;
+        }
+        rest += length + 1;
+    }
+}
+
+static bool is_twice(const struct names *names, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(names->name[i], names->name[index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remove_twins(struct names *names)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (!is_twice(names, i)) {
+            memmove(names->name[kept++], names->name[i], sizeof names->name[i]);
+        }
+    }
+    names->count = kept;
+}
+
+int names_parse(const char *list, struct names *names, struct apapi_error *err)
+{
+    names->count = 0;
+    if (*list == '\0') {
+        return apapi_fail(err, EINVAL, "the list of components is empty");
+    }
+    if (split(list, names, err)) {
+        return -1;
+    }
+    remove_twins(names);
+    return 0;
+}
+
+static void append_name(const char *name, void *context)
+{
+    struct apapi_error *text = context;
+    size_t used = strlen(text->text);
+
+    snprintf(text->text + used, sizeof text->text - used, "%s%s", used ? ", " : "", name);
+}
+
+int names_check(const struct names *names, struct apapi_error *err)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (!apapi_route_known(names->name[i])) {
+            struct apapi_error available = {""};
+
+            apapi_route_list(append_name, &available);
+            return apapi_fail(err, ENOENT, "unknown component '%s'; available: %.160s",
+                              names->name[i], available.text);
+        }
+    }
+    return 0;
+}
+
+int apapi_components_check(const char *components, struct apapi_error *err)
+{
+    struct names names;
+
+    if (!components) {
+        return apapi_fail(err, EINVAL, "the list of components is empty");
+    }
+    return names_parse(components, &names, err) || names_check(&names, err) ? -1 : 0;
+}

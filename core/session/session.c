@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/session.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/clock.h"
+#include "session/component.h"
+#include "session/names.h"
+#include "session/sampling.h"
+#include "sources/sources.h"
+
+enum state { IDLE, RUNNING, STOPPED };
+
+struct apapi_session {
+    pthread_mutex_t lock; /* start, stop and results; never held by the sampling thread */
+    enum state state;
+    struct component *components;
+    size_t count;
+    struct sampling sampling;
+    int64_t start_unix_ns;
+    uint64_t wished_ns, start_ns, stop_ns;
+};
+
+static int open_components(struct apapi_session *session, const struct names *names,
+                           const struct apapi_session_config *config, struct apapi_error *err)
+{
+    const struct apapi_intervals everything = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
+    const struct apapi_intervals *intervals = config->intervals ? config->intervals : &everything;
+    bool taken[APAPI_DOMAINS] = {false};
+
+    for (size_t i = 0; i < names->count; i++) {
+        apapi_route_want(names->name[i]);
+    }
+    for (; session->count < names->count; session->count++) {
+        struct component *component = &session->components[session->count];
+        const char *name = names->name[session->count];
+
+        if (component_open(component, name, config->sources,
+                           apapi_intervals_get(intervals, name))) {
+            component_close(component);
+            return apapi_fail(err, ENOMEM, "no memory");
+        }
+        component_claim_domains(component, taken);
+    }
+    return 0;
+}
+
+static int check_config(const struct apapi_session_config *config, struct names *names,
+                        struct apapi_error *err)
+{
+    const char *components = config->components ? config->components : apapi_components_default();
+
+    if (config->sources && apapi_route_order_check(config->sources, err)) {
+        return -1;
+    }
+    return names_parse(components, names, err) || names_check(names, err) ? -1 : 0;
+}
+
+struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
+                                           struct apapi_error *err)
+{
+    struct apapi_session *session = NULL;
+    struct names names;
+
+    if (check_config(config, &names, err)) {
+        return NULL;
+    }
+    session = calloc(1, sizeof *session);
+    if (!session) {
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    pthread_mutex_init(&session->lock, NULL);
+    session->components = calloc(names.count, sizeof *session->components);
+    if (!session->components || open_components(session, &names, config, err)) {
+        apapi_session_destroy(session);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return session;
+}
+
+static int start(struct apapi_session *session, uint64_t wished_ns, struct apapi_error *err)
+{
+    if (session->state == RUNNING) {
+        return apapi_fail(err, EALREADY, "the session runs already");
+    }
+    for (size_t i = 0; i < session->count; i++) {
+        component_restart(&session->components[i]);
+    }
+    session->sampling.components = session->components;
+    session->sampling.count = session->count;
+    session->start_unix_ns = clock_unix_ns();
+    session->start_ns = clock_monotonic_ns();
+    session->wished_ns = wished_ns && wished_ns < session->start_ns ? wished_ns : session->start_ns;
+    if (sampling_start(&session->sampling)) {
+        session->state = IDLE;
+        return apapi_fail(err, EAGAIN, "the sampling thread cannot be started: %s",
+                          strerror(errno));
+    }
+    session->state = RUNNING;
+    return 0;
+}
+
+int apapi_session_start(struct apapi_session *session, uint64_t wished_ns, struct apapi_error *err)
+{
+    int result;
+
+    pthread_mutex_lock(&session->lock);
+    result = start(session, wished_ns, err);
+    pthread_mutex_unlock(&session->lock);
+    return result;
+}
+
+static int stop(struct apapi_session *session, struct apapi_error *err)
+{
+    if (session->state != RUNNING) {
+        return apapi_fail(err, EALREADY, "the session does not run");
+    }
+    sampling_stop(&session->sampling);
+    session->stop_ns = clock_monotonic_ns();
+    session->state = STOPPED;
+    return 0;
+}
+
+int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
+{
+    int result;
+
+    pthread_mutex_lock(&session->lock);
+    result = stop(session, err);
+    pthread_mutex_unlock(&session->lock);
+    return result;
+}
+
+static double least_coverage(const struct apapi_component_result *component, uint64_t whole_ns,
+                             double least)
+{
+    for (size_t i = 0; component->measured && i < component->event_count; i++) {
+        double share = (double)component->events[i].covered_ns / (double)whole_ns;
+
+        least = fmin(least, fmin(share, 1));
+    }
+    return least;
+}
+
+static int collect(const struct apapi_session *session, struct apapi_measurement *m)
+{
+    m->components = calloc(session->count, sizeof *m->components);
+    if (!m->components) {
+        return -1;
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m->domains[d] = (struct apapi_domain_result){false, NAN, {NAN, NAN, NAN}};
+    }
+    for (; m->component_count < session->count; m->component_count++) {
+        struct apapi_component_result *result = &m->components[m->component_count];
+
+        if (component_finish(&session->components[m->component_count], m->elapsed_ns, result,
+                             m->domains)) {
+            return -1;
+        }
+        m->covered = least_coverage(result, m->late_ns + m->elapsed_ns, m->covered);
+    }
+    return 0;
+}
+
+static int measurement(const struct apapi_session *session, struct apapi_measurement *m,
+                       struct apapi_error *err)
+{
+    struct apapi_measurement result = {
+        .start_unix_ns = session->start_unix_ns,
+        .elapsed_ns = session->stop_ns - session->start_ns,
+        .late_ns = session->start_ns - session->wished_ns,
+        .covered = NAN,
+        .cpu_ns = session->sampling.cpu_ns,
+    };
+
+    if (session->state != STOPPED) {
+        return session->state == RUNNING
+                   ? apapi_fail(err, EBUSY, "the session still runs")
+                   : apapi_fail(err, ENODATA, "the session has never been started");
+    }
+    if (collect(session, &result)) {
+        apapi_measurement_clear(&result);
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    *m = result;
+    return 0;
+}
+
+int apapi_session_measurement(struct apapi_session *session, struct apapi_measurement *m,
+                              struct apapi_error *err)
+{
+    int result;
+
+    pthread_mutex_lock(&session->lock);
+    result = measurement(session, m, err);
+    pthread_mutex_unlock(&session->lock);
+    return result;
+}
+
+void apapi_session_destroy(struct apapi_session *session)
+{
+    int saved = errno;
+
+    if (!session) {
+        return;
+    }
+    apapi_session_stop(session, NULL);
+    for (size_t i = 0; i < session->count; i++) {
+        component_close(&session->components[i]);
+    }
+    free(session->components);
+    pthread_mutex_destroy(&session->lock);
+    free(session);
+    errno = saved;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOURCES_PAPI_EVENTS_H
+#define SOURCES_PAPI_EVENTS_H
+#include <papi.h>
+#include <stdbool.h>
+
+#include "apapi/event.h"
+
+/**
+ * What PAPI's event is about. PAPI's own description is often empty, so known events
+ * come from a table, others from their unit.
+ * @return false: the event is known to be of no use here.
+ */
+bool papi_event_describe(const PAPI_event_info_t *info, const char *name,
+                         struct apapi_event *event);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOURCES_PAPI_LIBRARY_H
+#define SOURCES_PAPI_LIBRARY_H
+#include <papi.h>
+#include <stdbool.h>
+
+#include "apapi/error.h"
+
+/*
+ * libpapi, loaded when something of it is wanted, so that a program that needs none of it
+ * pays nothing for it and runs on machines without it. One thread at a time.
+ */
+
+/** PAPI's functions, named as there without the prefix. */
+struct papi_library {
+    int (*library_init)(int version);
+    void (*shutdown)(void);
+    int (*num_components)(void);
+    const PAPI_component_info_t *(*get_component_info)(int component);
+    int (*disable_component)(int component);
+    int (*enum_cmp_event)(int *code, int modifier, int component);
+    int (*event_code_to_name)(int code, char *name);
+    int (*get_event_info)(int code, PAPI_event_info_t *info);
+    int (*create_eventset)(int *set);
+    int (*add_named_event)(int set, const char *name);
+    int (*start)(int set);
+    int (*read)(int set, long long *values);
+    int (*stop)(int set, long long *values);
+    int (*cleanup_eventset)(int set);
+    int (*destroy_eventset)(int *set);
+    char *(*strerror)(int code);
+};
+
+/** @return the library, not yet initialized; NULL with errno ENOSYS and the reason. */
+const struct papi_library *papi_library_load(struct apapi_error *err);
+
+/** @return the index of the component of that name or short name, -1 if there is none. */
+int papi_library_find(const struct papi_library *papi, const char *component);
+
+/** Note a component as wanted: all others will be disabled. */
+void papi_library_want(const char *component);
+
+/**
+ * Initialize with the wanted components and this one, or join those who have done so already.
+ * @return 0, to be given back by papi_library_leave(); -1 with errno ENOSYS, ENOENT, EBUSY.
+ */
+int papi_library_enter(const struct papi_library *papi, const char *component,
+                       struct apapi_error *err);
+
+/** The last one shuts PAPI down. */
+void papi_library_leave(const struct papi_library *papi);
+
+/** @return "PAPI 7.0.0". Static storage. */
+const char *papi_library_version(void);
+
+#endif

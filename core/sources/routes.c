@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sources/sources.h"
+
+#define ROUTES_MAX 4
+
+/* Which sources read a component, best first, and what they call it. */
+struct route {
+    const char *component;
+    struct way {
+        const struct apapi_source *source;
+        const char *name;
+    } ways[ROUTES_MAX];
+};
+
+static const struct route routes[] = {
+    {"rapl",
+     {{&apapi_source_papi, "rapl"},
+      {&apapi_source_sysfs, "rapl"},
+      {&apapi_source_papi, "perf_event_uncore"},
+      {&apapi_source_papi, "powercap"}}},
+    {"powercap", {{&apapi_source_sysfs, "powercap"}, {&apapi_source_papi, "powercap"}}},
+};
+#define ROUTE_COUNT (sizeof routes / sizeof *routes)
+
+static const struct apapi_source *const sources[] = {&apapi_source_sysfs, &apapi_source_papi, NULL};
+
+static const struct route *find_route(const char *component)
+{
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (strcmp(routes[i].component, component) == 0) {
+            return &routes[i];
+        }
+    }
+    return NULL;
+}
+
+/* The route of any other component: PAPI by that name. */
+static struct route any_route(const char *component)
+{
+    const struct route *route = find_route(component);
+
+    return route ? *route : (struct route){component, {{&apapi_source_papi, component}}};
+}
+
+bool apapi_route_known(const char *component)
+{
+    struct apapi_error ignored;
+
+    return find_route(component) || apapi_source_papi.probe(component, &ignored) == 0;
+}
+
+struct listing {
+    apapi_component_f visit;
+    void *context;
+};
+
+static void list_unrouted(const char *name, void *context)
+{
+    const struct listing *listing = context;
+
+    if (!find_route(name)) {
+        listing->visit(name, listing->context);
+    }
+}
+
+void apapi_route_list(apapi_component_f visit, void *context)
+{
+    struct listing listing = {visit, context};
+
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        visit(routes[i].component, context);
+    }
+    apapi_source_papi.list(list_unrouted, &listing);
+}
+
+void apapi_route_want(const char *component)
+{
+    const struct route route = any_route(component);
+
+    for (size_t i = 0; i < ROUTES_MAX && route.ways[i].source; i++) {
+        if (route.ways[i].source->want) {
+            route.ways[i].source->want(route.ways[i].name);
+        }
+    }
+}
+
+/* The next word of "a:b" starting at *rest. @return its length, 0 at the end. */
+static size_t next_word(const char **word, const char **rest)
+{
+    *word = *rest;
+    *rest += strcspn(*rest, ":");
+    size_t length = (size_t)(*rest - *word);
+    *rest += **rest == ':';
+    return length;
+}
+
+static const struct apapi_source *find_source(const char *word, size_t length)
+{
+    for (size_t i = 0; sources[i]; i++) {
+        if (strlen(sources[i]->name) == length && strncmp(sources[i]->name, word, length) == 0) {
+            return sources[i];
+        }
+    }
+    return NULL;
+}
+
+int apapi_route_order_check(const char *order, struct apapi_error *err)
+{
+    const char *word, *rest = order;
+
+    do {
+        size_t length = next_word(&word, &rest);
+
+        if (!find_source(word, length)) {
+            return apapi_fail(err, EINVAL, "unknown source '%.*s': sources are sysfs and papi",
+                              (int)length, word);
+        }
+    } while (*rest);
+    return 0;
+}
+
+/* The reasons of all ways that failed, in one sentence; the errno that says most to the user. */
+struct failures {
+    struct apapi_error all;
+    int code;
+};
+
+static int weight(int code)
+{
+    switch (code) {
+    case EACCES:
+        return 4; /* there is a meter: a right is missing */
+    case ENODEV:
+        return 2;
+    case ENOENT:
+        return 1;
+    case ENOSYS:
+        return 0;
+    default:
+        return 3;
+    }
+}
+
+static void add_failure(struct failures *failures, const char *text, int code)
+{
+    size_t used = strlen(failures->all.text);
+
+    if (strstr(failures->all.text, text)) {
+        return;
+    }
+    if (used && weight(code) == weight(failures->code)) {
+        snprintf(failures->all.text + used, sizeof failures->all.text - used, "; %s", text);
+    } else if (!used || weight(code) > weight(failures->code)) {
+        snprintf(failures->all.text, sizeof failures->all.text, "%s", text);
+        failures->code = code;
+    }
+}
+
+static struct apapi_reader *try_ways(const struct route *route, const struct apapi_source *only,
+                                     struct failures *failures)
+{
+    for (const struct way *way = route->ways; way < route->ways + ROUTES_MAX && way->source;
+         way++) {
+        struct apapi_error why = {""};
+        struct apapi_reader *reader;
+
+        if (only && way->source != only) {
+            continue;
+        }
+        reader = way->source->open(way->name, &why);
+        if (reader) {
+            return reader;
+        }
+        add_failure(failures, why.text, errno);
+    }
+    return NULL;
+}
+
+static struct apapi_reader *try_order(const struct route *route, const char *order,
+                                      struct failures *failures)
+{
+    const char *word, *rest = order;
+    struct apapi_reader *reader = NULL;
+
+    while (!reader && *rest) {
+        size_t length = next_word(&word, &rest);
+
+        reader = try_ways(route, find_source(word, length), failures);
+    }
+    return reader;
+}
+
+struct apapi_reader *apapi_route_open(const char *component, const char *order,
+                                      struct apapi_error *err)
+{
+    const struct route route = any_route(component);
+    struct failures failures = {.code = ENOSYS};
+    struct apapi_reader *reader =
+        order ? try_order(&route, order, &failures) : try_ways(&route, NULL, &failures);
+
+    if (!reader) {
+        apapi_fail(err, failures.code, "%s",
+                   *failures.all.text ? failures.all.text : "none of the chosen sources reads it");
+    }
+    return reader;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FAKE_POWERCAP_TREE_H
+#define FAKE_POWERCAP_TREE_H
+#include <stdint.h>
+
+/** A folder with /sys/class/powercap below it; APAPI_SYSROOT points to it while it exists. */
+struct powercap_tree {
+    char root[64];
+};
+
+/** Make an empty tree in a temporary folder and point APAPI_SYSROOT to it. */
+void powercap_tree_create(struct powercap_tree *tree);
+
+/** Add a zone: folder "intel-rapl:0:0", name "dram". */
+void powercap_tree_zone(const struct powercap_tree *tree, const char *folder, const char *name,
+                        uint64_t range_uj);
+
+/** Write a zone's energy_uj, any text, in place. */
+void powercap_tree_write(const struct powercap_tree *tree, const char *folder, const char *text);
+
+/** Write a zone's energy_uj as the kernel does. */
+void powercap_tree_energy(const struct powercap_tree *tree, const char *folder, uint64_t uj);
+
+/** Set the mode of a zone's energy_uj. */
+void powercap_tree_mode(const struct powercap_tree *tree, const char *folder, unsigned mode);
+
+/** Remove it and APAPI_SYSROOT. */
+void powercap_tree_destroy(const struct powercap_tree *tree);
+
+#endif

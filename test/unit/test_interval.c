@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "apapi/interval.h"
+#include "unit/unit.h"
+
+static void test_durations(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } good[] = {
+        {"0", 0},
+        {"250000000", 250000000},
+        {"1ns", 1},
+        {"100ms", 100000000},
+        {"1.5s", 1500000000},
+        {"0.5us", 500},
+        {"2m", 120000000000},
+        {"1h", 3600000000000},
+        {"0.000000001s", 1},
+        {"1.9999999999s", 1999999999},
+        {"18446744072s", 18446744072000000000u},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t ns = 42;
+        struct apapi_error err = {""};
+
+        if (apapi_duration_parse(good[i].text, &ns, &err) || ns != good[i].ns) {
+            fail_msg("%s: %lu ns %s", good[i].text, ns, err.text);
+        }
+    }
+}
+
+static void test_bad_durations_are_named(void **state)
+{
+    static const struct {
+        const char *text;
+        int code;
+    } bad[] = {
+        {"", EINVAL},         {"ms", EINVAL},   {"-1s", EINVAL},
+        {"+1s", EINVAL},      {"1.5", EINVAL},  {"1.s", EINVAL},
+        {".5s", EINVAL},      {"1 s", EINVAL},  {"1S", EINVAL},
+        {"1ss", EINVAL},      {"0x10", EINVAL}, {"1e3", EINVAL},
+        {"nan", EINVAL},      {"1s ", EINVAL},  {"99999999999999999999", ERANGE},
+        {"5124096h", ERANGE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t ns = 42;
+        struct apapi_error err = {""};
+
+        if (apapi_duration_parse(bad[i].text, &ns, &err) != -1 || errno != bad[i].code ||
+            ns != 42 || !strstr(err.text, bad[i].text)) {
+            fail_msg("'%s': %lu ns, errno %d, '%s'", bad[i].text, ns, errno, err.text);
+        }
+    }
+    assert_int_equal(apapi_duration_parse(NULL, NULL, NULL), -1);
+}
+
+static void test_interval_lists(void **state)
+{
+    struct apapi_intervals list;
+
+    (void)state;
+    assert_int_equal(apapi_intervals_parse("50ms", &list, NULL), 0);
+    assert_int_equal(apapi_intervals_get(&list, "rapl"), 50000000);
+
+    assert_int_equal(apapi_intervals_parse("nvml:250000000:ipmi:3000000000", &list, NULL), 0);
+    assert_int_equal(apapi_intervals_get(&list, "nvml"), 250000000);
+    assert_int_equal(apapi_intervals_get(&list, "ipmi"), 3000000000);
+    assert_int_equal(apapi_intervals_get(&list, "rapl"), APAPI_INTERVAL_DEFAULT_NS);
+    assert_int_equal(apapi_intervals_get(&list, "nvm"), APAPI_INTERVAL_DEFAULT_NS);
+
+    assert_int_equal(apapi_intervals_parse("20ms:ipmi:3s", &list, NULL), 0);
+    assert_int_equal(apapi_intervals_get(&list, "rapl"), 20000000);
+    assert_int_equal(apapi_intervals_get(&list, "ipmi"), 3000000000);
+}
+
+static void test_bad_interval_lists_leave_the_result_alone(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"", "empty"},
+        {":", "ends with"},
+        {"rapl", "missing after 'rapl'"},
+        {"rapl:", "ends with"},
+        {"rapl:fast", "'fast'"},
+        {"rapl:1ms:2ms", "before interval '2ms'"},
+        {"::", "ends with"},
+        {"rapl::1s", "empty word"},
+        {"1us", "'1us' is out of bounds"},
+        {"0", "out of bounds"},
+        {"2h", "out of bounds"},
+        {"100ms:200ms", "before interval '200ms'"},
+        {"100ms:", "ends with"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct apapi_intervals list = {.default_ns = 42};
+        struct apapi_error err = {""};
+
+        if (apapi_intervals_parse(bad[i].text, &list, &err) != -1 || list.default_ns != 42 ||
+            !strstr(err.text, bad[i].says)) {
+            fail_msg("'%s': '%s' does not say '%s'", bad[i].text, err.text, bad[i].says);
+        }
+    }
+}
+
+static void test_limits_of_a_list(void **state)
+{
+    char text[8192] = "";
+    struct apapi_intervals list;
+    struct apapi_error err;
+
+    (void)state;
+    for (int i = 0; i < APAPI_INTERVALS_MAX; i++) {
+        strcat(text, i ? ":c:1s" : "c:1s");
+    }
+    assert_int_equal(apapi_intervals_parse(text, &list, &err), 0);
+    strcat(text, ":c:1s");
+    assert_int_equal(apapi_intervals_parse(text, &list, &err), -1);
+    memset(text, 'x', 4000);
+    text[4000] = '\0';
+    assert_int_equal(apapi_intervals_parse(text, &list, &err), -1);
+    memset(text, 'x', 100);
+    strcpy(text + 100, ":1s");
+    assert_int_equal(apapi_intervals_parse(text, &list, &err), -1);
+    assert_non_null(strstr(err.text, "too long"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_durations),
+        cmocka_unit_test(test_bad_durations_are_named),
+        cmocka_unit_test(test_interval_lists),
+        cmocka_unit_test(test_bad_interval_lists_leave_the_result_alone),
+        cmocka_unit_test(test_limits_of_a_list),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The channel between plugin and helper processes. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+#include "channel/message.h"
+#include "unit/unit.h"
+
+static struct message sent, received;
+static int ends[2];
+
+static int connect_ends(void **state)
+{
+    (void)state;
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
+}
+
+static int close_ends(void **state)
+{
+    (void)state;
+    close(ends[0]);
+    close(ends[1]);
+    return 0;
+}
+
+static void test_texts_and_pairs_arrive(void **state)
+{
+    (void)state;
+    message_start(&sent, APAPI_WORD_CONFIG);
+    message_add_pair(&sent, "name", "my app=\n1");
+    message_add_pair(&sent, "unknown", NULL);
+    message_add_pair(&sent, "empty", "");
+    message_add_number(&sent, "job", 4294967295u);
+    assert_int_equal(message_send(ends[0], &sent, deadline_now() + 1000 * DEADLINE_MS), 0);
+    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 1000 * DEADLINE_MS), 0);
+    assert_true(message_is(&received, APAPI_WORD_CONFIG));
+    assert_false(message_is(&received, APAPI_WORD_STOP));
+    assert_string_equal(message_value(&received, "name"), "my app=\n1");
+    assert_string_equal(message_value(&received, "empty"), "");
+    assert_string_equal(message_value(&received, "job"), "4294967295");
+    assert_null(message_value(&received, "unknown"));
+    assert_null(message_value(&received, "my app=\n1"));
+}
+
+static void test_text_without_key(void **state)
+{
+    (void)state;
+    message_start(&sent, APAPI_WORD_FAILED);
+    assert_string_equal(message_text(&sent), "");
+    message_add_text(&sent, "why");
+    assert_string_equal(message_text(&sent), "why");
+}
+
+static void test_silence_times_out(void **state)
+{
+    uint64_t start_ns = deadline_now();
+
+    (void)state;
+    assert_int_equal(message_receive(ends[1], &received, start_ns + 30 * DEADLINE_MS), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_true(deadline_now() - start_ns >= 30 * DEADLINE_MS);
+}
+
+static void test_end_of_file_is_told(void **state)
+{
+    (void)state;
+    shutdown(ends[0], SHUT_RDWR);
+    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 1000 * DEADLINE_MS), -1);
+    assert_int_equal(errno, EPIPE);
+    message_start(&sent, APAPI_WORD_STOP);
+    assert_int_equal(message_send(ends[1], &sent, deadline_now() + 1000 * DEADLINE_MS), -1);
+    assert_int_equal(errno, EPIPE);
+}
+
+static void test_garbage_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(send(ends[0], "no end", 6, 0), 6);
+    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 1000 * DEADLINE_MS), -1);
+    assert_int_equal(errno, EBADMSG);
+}
+
+static void test_full_channel_times_out(void **state)
+{
+    int sends = 0;
+
+    (void)state;
+    message_start(&sent, APAPI_WORD_BEGIN);
+    while (message_send(ends[0], &sent, deadline_now() + 10 * DEADLINE_MS) == 0) {
+        assert_true(++sends < 1000000);
+    }
+    assert_int_equal(errno, ETIMEDOUT);
+}
+
+static void test_overflow_is_not_sent(void **state)
+{
+    static char text[APAPI_MESSAGE_MAX];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    message_start(&sent, APAPI_WORD_RECORD);
+    message_add_text(&sent, text);
+    assert_int_equal(message_send(ends[0], &sent, deadline_now()), -1);
+    assert_int_equal(errno, EMSGSIZE);
+}
+
+#define WITH_ENDS(test) cmocka_unit_test_setup_teardown(test, connect_ends, close_ends)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_ENDS(test_texts_and_pairs_arrive), WITH_ENDS(test_text_without_key),
+        WITH_ENDS(test_silence_times_out),      WITH_ENDS(test_end_of_file_is_told),
+        WITH_ENDS(test_garbage_is_refused),     WITH_ENDS(test_full_channel_times_out),
+        WITH_ENDS(test_overflow_is_not_sent),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

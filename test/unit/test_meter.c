@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One event's and one domain's results from scripted readings. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "measure/domain.h"
+#include "measure/meter.h"
+#include "unit/unit.h"
+
+#define TICK_NS UINT64_C(100000000)
+
+static void assert_near(double value, double truth)
+{
+    if (!(fabs(value - truth) <= 1e-9 * fmax(1, fabs(truth)))) {
+        fail_msg("%.12g is not %.12g", value, truth);
+    }
+}
+
+static const struct apapi_event joules = {
+    .name = "rapl:::PACKAGE_ENERGY:PACKAGE0",
+    .unit = "J",
+    .kind = APAPI_KIND_ENERGY,
+    .domain = APAPI_DOMAIN_PACKAGE,
+    .type = APAPI_TYPE_UINT64,
+    .accumulates = true,
+    .range_max = 262143328850,
+    .scale = 1e-6,
+    .update_ns = 1000000,
+};
+
+static const struct apapi_event watts = {
+    .name = "nvml:::gpu:power",
+    .unit = "W",
+    .kind = APAPI_KIND_POWER,
+    .domain = APAPI_DOMAIN_GPU,
+    .type = APAPI_TYPE_INT64,
+    .scale = 1e-3,
+};
+
+static enum apapi_meter_step feed(struct apapi_meter *meter, uint64_t raw, uint64_t at_ns)
+{
+    const struct apapi_reading reading = {.raw = raw};
+    double energy_j;
+
+    return apapi_meter_add(meter, &reading, at_ns, &energy_j);
+}
+
+static enum apapi_meter_step feed_error(struct apapi_meter *meter, uint64_t at_ns)
+{
+    const struct apapi_reading reading = {.error = EIO};
+    double energy_j;
+
+    return apapi_meter_add(meter, &reading, at_ns, &energy_j);
+}
+
+/* 100 W for 1 s, then 200 W for 3 s: the mean is 175 W, not the 150 W of an unweighted mean. */
+static void test_mean_is_weighted_by_time(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS);
+    feed(&meter, 0, 1);
+    feed(&meter, 100000000, 1 + 10 * TICK_NS);
+    feed(&meter, 700000000, 1 + 40 * TICK_NS);
+    apapi_meter_finish(&meter, 40 * TICK_NS, &result);
+    assert_near(result.total, 700);
+    assert_near(result.summary.mean, 175);
+    assert_near(result.summary.min, 100);
+    assert_near(result.summary.max, 200);
+    assert_int_equal(result.raw_total, 700000000);
+    assert_int_equal(result.covered_ns, 40 * TICK_NS);
+    assert_int_equal(result.incidents.samples, 2);
+}
+
+/* The last interval is as short as it happens to be: no extreme may come of it. */
+static void test_short_intervals_make_no_extremes(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS);
+    feed(&meter, 0, 1);
+    feed(&meter, 10000000, 1 + TICK_NS);
+    feed(&meter, 20000000, 1 + 2 * TICK_NS);
+    feed(&meter, 20200000, 1 + 2 * TICK_NS + 1000000);
+    apapi_meter_finish(&meter, 2 * TICK_NS + 1000000, &result);
+    assert_near(result.summary.min, 100);
+    assert_near(result.summary.max, 100);
+    assert_near(result.total, 20.2);
+}
+
+static void test_run_shorter_than_an_interval(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS);
+    feed(&meter, 0, 1);
+    feed(&meter, 1000000, 1 + TICK_NS / 10);
+    apapi_meter_finish(&meter, TICK_NS / 10, &result);
+    assert_near(result.total, 1);
+    assert_near(result.summary.min, 100);
+    assert_near(result.summary.max, 100);
+}
+
+/* A failed reading costs nothing: the next one brings the energy of both intervals. */
+static void test_failed_reading_is_bridged(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS);
+    feed(&meter, 0, 1);
+    feed(&meter, 10000000, 1 + TICK_NS);
+    assert_int_equal(feed_error(&meter, 1 + 2 * TICK_NS), APAPI_METER_WAITING);
+    assert_int_equal(feed(&meter, 30000000, 1 + 3 * TICK_NS), APAPI_METER_KNOWN);
+    apapi_meter_finish(&meter, 3 * TICK_NS, &result);
+    assert_near(result.total, 30);
+    assert_int_equal(result.covered_ns, 3 * TICK_NS);
+    assert_int_equal(result.incidents.failed, 1);
+    assert_int_equal(meter.last_error, EIO);
+}
+
+static void test_counter_that_never_moves_is_stuck(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS);
+    for (uint64_t i = 0; i <= 20; i++) {
+        feed(&meter, 7, 1 + i * TICK_NS);
+    }
+    apapi_meter_finish(&meter, 20 * TICK_NS, &result);
+    assert_true(result.stuck);
+    assert_true(isnan(result.total));
+    assert_true(isnan(result.summary.mean));
+}
+
+static void test_nothing_read_is_unknown_not_zero(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS);
+    feed_error(&meter, 1);
+    feed(&meter, 5, 2);
+    apapi_meter_finish(&meter, 1, &result);
+    assert_true(isnan(result.total));
+    assert_true(isnan(result.summary.min));
+    assert_false(result.stuck);
+    apapi_meter_init(&meter, &watts, TICK_NS);
+    apapi_meter_finish(&meter, 1, &result);
+    assert_true(isnan(result.total));
+    assert_true(isnan(result.summary.max));
+}
+
+/* 100 W to 300 W in 1 s, then steady for 1 s: 200 J + 300 J. */
+static void test_power_is_integrated_by_trapezoid(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &watts, 10 * TICK_NS);
+    feed(&meter, 100000, 1);
+    feed(&meter, 300000, 1 + 10 * TICK_NS);
+    feed(&meter, 300000, 1 + 20 * TICK_NS);
+    apapi_meter_finish(&meter, 20 * TICK_NS, &result);
+    assert_near(result.total, 500);
+    assert_near(result.summary.mean, 250);
+    assert_near(result.summary.min, 100);
+    assert_near(result.summary.max, 300);
+}
+
+static void test_negative_gauges_keep_their_extremes(void **state)
+{
+    const struct apapi_event celsius = {
+        .unit = "C", .kind = APAPI_KIND_TEMPERATURE, .type = APAPI_TYPE_INT64, .scale = 1e-3};
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &celsius, TICK_NS);
+    feed(&meter, (uint64_t)-20000, 1);
+    feed(&meter, (uint64_t)-10000, 1 + TICK_NS);
+    apapi_meter_finish(&meter, TICK_NS, &result);
+    assert_near(result.summary.min, -20);
+    assert_near(result.summary.max, -10);
+    assert_near(result.summary.mean, -15);
+}
+
+static void test_types_of_raw_values(void **state)
+{
+    const double volts = 1.25;
+    struct apapi_event event = {.scale = 2, .type = APAPI_TYPE_FP64};
+    uint64_t bits;
+
+    (void)state;
+    memcpy(&bits, &volts, sizeof bits);
+    assert_near(apapi_event_value(&event, bits), 2.5);
+    event.type = APAPI_TYPE_INT64;
+    assert_near(apapi_event_value(&event, UINT64_MAX), -2);
+    event.type = APAPI_TYPE_UINT64;
+    assert_near(apapi_event_value(&event, UINT64_MAX), 2 * 18446744073709551615.0);
+}
+
+struct pair {
+    struct apapi_meter meters[2];
+    struct apapi_domain_meter domain;
+};
+
+static void start_pair(struct pair *pair)
+{
+    for (int i = 0; i < 2; i++) {
+        apapi_meter_init(&pair->meters[i], &joules, TICK_NS);
+    }
+    apapi_domain_meter_init(&pair->domain, TICK_NS);
+}
+
+/* One tick: a raw value for each meter, UINT64_MAX for a reading that fails. */
+static void tick_pair(struct pair *pair, uint64_t number, uint64_t first, uint64_t second)
+{
+    const uint64_t raw[2] = {first, second};
+
+    for (int i = 0; i < 2; i++) {
+        const struct apapi_reading reading = {raw[i], raw[i] == UINT64_MAX ? EIO : 0};
+        double energy_j;
+        enum apapi_meter_step step =
+            apapi_meter_add(&pair->meters[i], &reading, 1 + number * TICK_NS, &energy_j);
+
+        apapi_domain_meter_add(&pair->domain, step, energy_j);
+    }
+    apapi_domain_meter_tick(&pair->domain, 1 + number * TICK_NS);
+}
+
+static struct apapi_domain_result finish_pair(struct pair *pair, uint64_t ticks)
+{
+    struct apapi_domain_result result = {.measured = false};
+
+    for (int i = 0; i < 2; i++) {
+        struct apapi_event_result event;
+
+        apapi_meter_finish(&pair->meters[i], ticks * TICK_NS, &event);
+        apapi_domain_result_add(&result, &event);
+    }
+    apapi_domain_meter_finish(&pair->domain, &result);
+    return result;
+}
+
+/* Extremes of the sum, not sums of the extremes: 100+300 and 300+100 W are always 400 W. */
+static void test_domain_adds_up_in_each_tick(void **state)
+{
+    struct pair pair;
+    struct apapi_domain_result result;
+
+    (void)state;
+    start_pair(&pair);
+    tick_pair(&pair, 0, 0, 0);
+    tick_pair(&pair, 1, 10000000, 30000000);
+    tick_pair(&pair, 2, 40000000, 40000000);
+    result = finish_pair(&pair, 2);
+    assert_true(result.measured);
+    assert_near(result.energy_j, 80);
+    assert_near(result.power_w.min, 400);
+    assert_near(result.power_w.max, 400);
+    assert_near(result.power_w.mean, 400);
+}
+
+static void test_domain_waits_for_a_failed_meter(void **state)
+{
+    struct pair pair;
+    struct apapi_domain_result result;
+
+    (void)state;
+    start_pair(&pair);
+    tick_pair(&pair, 0, 0, 0);
+    tick_pair(&pair, 1, 10000000, UINT64_MAX);
+    tick_pair(&pair, 2, 20000000, 20000000);
+    tick_pair(&pair, 3, 30000000, 30000000);
+    result = finish_pair(&pair, 3);
+    assert_near(result.energy_j, 60);
+    assert_near(result.power_w.min, 200);
+    assert_near(result.power_w.max, 200);
+}
+
+static void test_domain_forgets_a_window_with_a_reset(void **state)
+{
+    struct pair pair;
+    struct apapi_domain_result result;
+
+    (void)state;
+    start_pair(&pair);
+    tick_pair(&pair, 0, 100000000000, 0);
+    tick_pair(&pair, 1, 100010000000, 10000000);
+    tick_pair(&pair, 2, 0, 20000000);
+    tick_pair(&pair, 3, 10000000, 30000000);
+    tick_pair(&pair, 4, 20000000, 40000000);
+    result = finish_pair(&pair, 4);
+    assert_near(result.energy_j, 30 + 40);
+    assert_near(result.power_w.min, 200);
+    assert_near(result.power_w.max, 200);
+}
+
+/* The sum of a known and an unknown meter is unknown. */
+static void test_domain_with_an_unknown_part_is_unknown(void **state)
+{
+    struct pair pair;
+    struct apapi_domain_result result;
+
+    (void)state;
+    start_pair(&pair);
+    tick_pair(&pair, 0, 0, UINT64_MAX);
+    tick_pair(&pair, 1, 10000000, UINT64_MAX);
+    result = finish_pair(&pair, 1);
+    assert_false(result.measured);
+    assert_true(isnan(result.energy_j));
+    assert_true(isnan(result.power_w.mean));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mean_is_weighted_by_time),
+        cmocka_unit_test(test_short_intervals_make_no_extremes),
+        cmocka_unit_test(test_run_shorter_than_an_interval),
+        cmocka_unit_test(test_failed_reading_is_bridged),
+        cmocka_unit_test(test_counter_that_never_moves_is_stuck),
+        cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
+        cmocka_unit_test(test_power_is_integrated_by_trapezoid),
+        cmocka_unit_test(test_negative_gauges_keep_their_extremes),
+        cmocka_unit_test(test_types_of_raw_values),
+        cmocka_unit_test(test_domain_adds_up_in_each_tick),
+        cmocka_unit_test(test_domain_waits_for_a_failed_meter),
+        cmocka_unit_test(test_domain_forgets_a_window_with_a_reset),
+        cmocka_unit_test(test_domain_with_an_unknown_part_is_unknown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

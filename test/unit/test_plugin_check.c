@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+#include "unit/unit.h"
+
+static char dir[] = "/tmp/apapi-test-check-XXXXXX";
+static char sampler[64];
+
+/* Let apapi-sampler be a script. */
+static void install(const char *script)
+{
+    FILE *file;
+
+    unlink(sampler);
+    file = fopen(sampler, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", script);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(sampler, 0755), 0);
+}
+
+static struct apapi_error err;
+
+static int check(const char *components)
+{
+    return spank_apapi_check_components(dir, components, &err);
+}
+
+static void test_it_agrees(void **state)
+{
+    (void)state;
+    install("[ \"$1\" = --check ] && [ \"$2\" = a:b ] && [ $# = 2 ] && echo fine");
+    assert_int_equal(check("a:b"), 0);
+    assert_int_equal(check("a:c"), -1);
+}
+
+static void test_it_refuses_with_one_line(void **state)
+{
+    (void)state;
+    install("echo \"no component '$2'\"; echo more; echo error >&2; exit 2");
+    assert_int_equal(check("x"), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_string_equal(err.text, "no component 'x'");
+}
+
+static void test_it_refuses_without_a_word(void **state)
+{
+    (void)state;
+    install("exit 3");
+    assert_int_equal(check("x"), -1);
+    assert_int_not_equal(errno, ENOENT);
+    assert_non_null(strstr(err.text, "status 3"));
+}
+
+static void test_it_talks_too_much(void **state)
+{
+    (void)state;
+    install("i=0; while [ $i -lt 3000 ]; do printf 'words without an end '; i=$((i + 1)); done\n"
+            "exit 1");
+    assert_int_equal(check("x"), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(strlen(err.text), sizeof err.text - 1);
+}
+
+static void test_it_is_not_there(void **state)
+{
+    (void)state;
+    unlink(sampler);
+    assert_int_equal(check("x"), -1);
+    assert_int_not_equal(errno, ENOENT);
+    assert_non_null(strstr(err.text, "No such file"));
+}
+
+static void test_it_cannot_be_executed(void **state)
+{
+    (void)state;
+    install("exit 0");
+    chmod(sampler, 0644);
+    assert_int_equal(check("x"), -1);
+    assert_non_null(strstr(err.text, "Permission denied"));
+}
+
+static void test_it_crashes(void **state)
+{
+    (void)state;
+    install("kill -SEGV $$");
+    assert_int_equal(check("x"), -1);
+    assert_int_not_equal(errno, ENOENT);
+    assert_non_null(strstr(err.text, "signal 11"));
+}
+
+static void assert_takes_two_seconds(void)
+{
+    uint64_t began_ns = deadline_now(), took_ns;
+
+    assert_int_equal(check("x"), -1);
+    took_ns = deadline_now() - began_ns;
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_true(took_ns >= 2000 * DEADLINE_MS);
+    assert_true(took_ns < 20000 * DEADLINE_MS);
+}
+
+static void test_it_hangs(void **state)
+{
+    (void)state;
+    install("exec sleep 60");
+    assert_takes_two_seconds();
+    /* also without its output */
+    install("exec >/dev/null; exec sleep 60");
+    assert_takes_two_seconds();
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(dir)) {
+        return -1;
+    }
+    snprintf(sampler, sizeof sampler, "%s/apapi-sampler", dir);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(sampler);
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_it_agrees),
+        cmocka_unit_test(test_it_refuses_with_one_line),
+        cmocka_unit_test(test_it_refuses_without_a_word),
+        cmocka_unit_test(test_it_talks_too_much),
+        cmocka_unit_test(test_it_is_not_there),
+        cmocka_unit_test(test_it_cannot_be_executed),
+        cmocka_unit_test(test_it_crashes),
+        cmocka_unit_test(test_it_hangs),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The helpers that are started here are this program under the names of the table `helpers`. */
+#include "child.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+#include "unit/unit.h"
+
+#define LIMIT_NS (10000 * DEADLINE_MS)
+
+static char dir[] = "/tmp/apapi-test-child-XXXXXX";
+static struct message message;
+
+static uint64_t soon(void)
+{
+    return deadline_now() + LIMIT_NS;
+}
+
+/* --- the helpers' side --- */
+
+static void tell(const char *key, long value)
+{
+    message_add_number(&message, key, (uint64_t)value);
+}
+
+static long descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    long count = -3; /* ".", ".." and its own */
+
+    while (folder && readdir(folder)) {
+        count++;
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    return count;
+}
+
+static long is_null(int fd)
+{
+    struct stat status, null;
+
+    return fstat(fd, &status) == 0 && stat("/dev/null", &null) == 0 &&
+           status.st_rdev == null.st_rdev;
+}
+
+static long signals_at_rest(void)
+{
+    sigset_t blocked;
+    struct sigaction action;
+
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    for (int number = 1; number < 32; number++) {
+        if (sigismember(&blocked, number) || sigaction(number, NULL, &action) ||
+            action.sa_handler != SIG_DFL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int help_describe(void)
+{
+    extern char **environ;
+    long variables = 0;
+    char folder[64] = "";
+
+    while (environ[variables]) {
+        variables++;
+    }
+    message_start(&message, "self");
+    tell("nulls", is_null(0) + is_null(1) + is_null(2));
+    tell("descriptors", descriptors());
+    tell("variables", variables);
+    tell("umask", umask(0));
+    tell("session", getsid(0));
+    tell("parent", getppid());
+    tell("signals", signals_at_rest());
+    message_add_pair(&message, "folder", getcwd(folder, sizeof folder));
+    return message_send(APAPI_CHANNEL_FD, &message, soon());
+}
+
+static int help_stop(void)
+{
+    return raise(SIGSTOP);
+}
+
+static int help_end(void)
+{
+    return 0;
+}
+
+static int help_fail(void)
+{
+    message_start(&message, APAPI_WORD_FAILED);
+    message_add_text(&message, "two\nlines\033[2J");
+    return message_send(APAPI_CHANNEL_FD, &message, soon());
+}
+
+static const struct {
+    const char *name;
+    int (*help)(void);
+} helpers[] = {
+    {"describe", help_describe}, {"stop", help_stop}, {"end", help_end}, {"fail", help_fail}};
+
+static int help(const char *name)
+{
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        if (strcmp(name, helpers[i].name) == 0) {
+            return helpers[i].help() ? EXIT_FAILURE : EXIT_SUCCESS;
+        }
+    }
+    return -1;
+}
+
+/* --- the tests --- */
+
+static struct spank_apapi_child start(const char *name, int listener)
+{
+    const struct spank_apapi_program program = {.dir = dir, .name = name, .listener = listener};
+    struct spank_apapi_child child = {.channel = -1, .pidfd = -1};
+    struct apapi_error err = {""};
+
+    assert_int_equal(spank_apapi_child_start(&child, &program, soon(), &err), 0);
+    assert_true(child.channel > STDERR_FILENO);
+    return child;
+}
+
+static long told(const char *key)
+{
+    const char *value = message_value(&message, key);
+
+    assert_non_null(value);
+    return strtol(value, NULL, 10);
+}
+
+static void describe(int listener)
+{
+    struct spank_apapi_child child = start("describe", listener);
+
+    assert_int_equal(message_receive(child.channel, &message, soon()), 0);
+    assert_true(spank_apapi_child_ended(&child, soon()));
+    spank_apapi_child_close(&child);
+    assert_int_equal(child.channel, -1);
+    assert_int_equal(child.pidfd, -1);
+}
+
+static void test_what_a_helper_has(void **state)
+{
+    (void)state;
+    describe(-1);
+    assert_int_equal(told("nulls"), 3);
+    assert_int_equal(told("descriptors"), APAPI_CHANNEL_FD + 1);
+    assert_int_equal(told("variables"), 2);
+    assert_int_equal(told("umask"), 077);
+    assert_int_equal(told("signals"), 1);
+    assert_int_not_equal(told("session"), getsid(0));
+    assert_int_not_equal(told("parent"), getpid());
+    assert_string_equal(message_value(&message, "folder"), "/");
+}
+
+static void test_a_helper_that_listens(void **state)
+{
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)state;
+    describe(listener);
+    assert_int_equal(told("descriptors"), APAPI_LISTEN_FD + 1);
+    close(listener);
+}
+
+static void test_the_makers_state_does_not_matter(void **state)
+{
+    int output = dup(STDOUT_FILENO);
+    sigset_t blocked, before;
+
+    (void)state;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    signal(SIGPIPE, SIG_IGN);
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    describe(-1);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDIN_FILENO);
+    close(output);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    assert_int_equal(told("nulls"), 3);
+    assert_int_equal(told("descriptors"), APAPI_CHANNEL_FD + 1);
+    assert_int_equal(told("signals"), 1);
+}
+
+static void test_a_program_that_is_not_there(void **state)
+{
+    struct spank_apapi_child child = start("nobody", -1);
+    struct apapi_error err;
+    char want[128];
+
+    (void)state;
+    /* the word is there when start() returns */
+    assert_int_equal(message_receive(child.channel, &message, 0), 0);
+    assert_true(message_is(&message, APAPI_WORD_FAILED));
+    assert_int_equal(spank_apapi_child_reason(&message, &err), -1);
+    snprintf(want, sizeof want, "cannot start %s/nobody: No such file or directory", dir);
+    assert_string_equal(err.text, want);
+    assert_int_equal(message_receive(child.channel, &message, soon()), -1);
+    assert_int_equal(errno, EPIPE);
+    assert_true(spank_apapi_child_ended(&child, soon()));
+    spank_apapi_child_close(&child);
+}
+
+static void test_a_name_that_is_too_long(void **state)
+{
+    static char long_dir[5000];
+    const struct spank_apapi_program program = {.dir = long_dir, .name = "x", .listener = -1};
+    struct spank_apapi_child child = {.channel = 5, .pidfd = 6};
+    struct apapi_error err;
+
+    (void)state;
+    memset(long_dir, 'x', sizeof long_dir - 1);
+    assert_int_equal(spank_apapi_child_start(&child, &program, soon(), &err), -1);
+    assert_int_equal(errno, ENAMETOOLONG);
+    assert_int_equal(child.channel, 5);
+}
+
+static void test_a_helper_that_hangs_is_killed(void **state)
+{
+    struct spank_apapi_child child = start("stop", -1);
+
+    (void)state;
+    if (child.pidfd < 0) {
+        spank_apapi_child_close(&child);
+        skip();
+    }
+    assert_false(spank_apapi_child_ended(&child, 0));
+    spank_apapi_child_kill(&child);
+    assert_true(spank_apapi_child_ended(&child, soon()));
+    assert_int_equal(message_receive(child.channel, &message, soon()), -1);
+    assert_int_equal(errno, EPIPE);
+    spank_apapi_child_close(&child);
+}
+
+static void test_killing_what_has_ended(void **state)
+{
+    struct spank_apapi_child child = start("end", -1);
+
+    (void)state;
+    assert_true(spank_apapi_child_ended(&child, soon()));
+    spank_apapi_child_kill(&child);
+    spank_apapi_child_close(&child);
+    spank_apapi_child_kill(&child);
+    spank_apapi_child_close(&child);
+    assert_true(spank_apapi_child_ended(&child, 0));
+}
+
+static void test_a_reason_is_one_line(void **state)
+{
+    struct spank_apapi_child child = start("fail", -1);
+    struct apapi_error err;
+
+    (void)state;
+    assert_int_equal(message_receive(child.channel, &message, soon()), 0);
+    spank_apapi_child_reason(&message, &err);
+    assert_string_equal(err.text, "two lines [2J");
+    spank_apapi_child_close(&child);
+}
+
+static void test_nothing_leaks(void **state)
+{
+    long before = descriptors();
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct spank_apapi_child child = start(i % 2 ? "end" : "nobody", -1);
+
+        spank_apapi_child_close(&child);
+    }
+    assert_int_equal(descriptors(), before);
+}
+
+static int make_links(void **state)
+{
+    char program[4096] = "", link[128];
+
+    (void)state;
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !mkdtemp(dir)) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        snprintf(link, sizeof link, "%s/%s", dir, helpers[i].name);
+        if (symlink(program, link)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int remove_links(void **state)
+{
+    char link[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        snprintf(link, sizeof link, "%s/%s", dir, helpers[i].name);
+        unlink(link);
+    }
+    return rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_a_helper_has),
+        cmocka_unit_test(test_a_helper_that_listens),
+        cmocka_unit_test(test_the_makers_state_does_not_matter),
+        cmocka_unit_test(test_a_program_that_is_not_there),
+        cmocka_unit_test(test_a_name_that_is_too_long),
+        cmocka_unit_test(test_a_helper_that_hangs_is_killed),
+        cmocka_unit_test(test_killing_what_has_ended),
+        cmocka_unit_test(test_a_reason_is_one_line),
+        cmocka_unit_test(test_nothing_leaks),
+    };
+    int helped = argc == 1 ? help(argv[0]) : -1;
+
+    return helped >= 0 ? helped : cmocka_run_group_tests(tests, make_links, remove_links);
+}

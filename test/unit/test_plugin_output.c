@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+#include "unit/unit.h"
+
+static uint64_t in_ms(uint64_t ms)
+{
+    return deadline_now() + ms * DEADLINE_MS;
+}
+
+static void test_a_pipe(void **state)
+{
+    char text[64] = "";
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    spank_apapi_output_write(fds[1], "one\ntwo\n", in_ms(1000));
+    assert_int_equal(read(fds[0], text, sizeof text), 8);
+    assert_string_equal(text, "one\ntwo\n");
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void test_a_pipe_that_nobody_reads_any_more(void **state)
+{
+    sigset_t pending, blocked;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    close(fds[0]);
+    spank_apapi_output_write(fds[1], "text", in_ms(1000)); /* SIGPIPE would end this test */
+    close(fds[1]);
+    sigpending(&pending);
+    assert_false(sigismember(&pending, SIGPIPE));
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    assert_false(sigismember(&blocked, SIGPIPE));
+}
+
+static void test_a_pending_sigpipe_stays(void **state)
+{
+    sigset_t pipe_signal, pending;
+    int fds[2], number;
+
+    (void)state;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &pipe_signal, NULL);
+    raise(SIGPIPE);
+    assert_int_equal(pipe(fds), 0);
+    spank_apapi_output_write(fds[1], "text", in_ms(1000));
+    sigpending(&pending);
+    assert_true(sigismember(&pending, SIGPIPE));
+    sigwait(&pipe_signal, &number);
+    sigprocmask(SIG_UNBLOCK, &pipe_signal, NULL);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void test_a_full_pipe(void **state)
+{
+    static char text[200001];
+    int fds[2];
+    uint64_t began_ns = deadline_now();
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    assert_int_equal(pipe(fds), 0);
+    spank_apapi_output_write(fds[1], text, in_ms(100));
+    assert_true(deadline_now() - began_ns < 10000 * DEADLINE_MS);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void test_a_file(void **state)
+{
+    static char text[200001], back[sizeof text];
+    char path[] = "/tmp/apapi-test-output-XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    unlink(path);
+    memset(text, 'x', sizeof text - 1);
+    spank_apapi_output_write(fd, text, in_ms(1000));
+    assert_int_equal(pread(fd, back, sizeof back, 0), sizeof text - 1);
+    assert_memory_equal(text, back, sizeof text);
+    close(fd);
+}
+
+static void test_what_is_no_descriptor(void **state)
+{
+    (void)state;
+    spank_apapi_output_write(-1, "text", in_ms(10));
+    spank_apapi_output_write(999, "text", in_ms(1000));
+    spank_apapi_output_write(STDOUT_FILENO, "", in_ms(1000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_pipe),
+        cmocka_unit_test(test_a_pipe_that_nobody_reads_any_more),
+        cmocka_unit_test(test_a_pending_sigpipe_stays),
+        cmocka_unit_test(test_a_full_pipe),
+        cmocka_unit_test(test_a_file),
+        cmocka_unit_test(test_what_is_no_descriptor),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+#include "unit/unit.h"
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+static void test_good_places(void **state)
+{
+    struct spank_apapi_collector collector = {0};
+
+    (void)state;
+    assert_int_equal(spank_apapi_report_parse("1:" TOKEN, &collector), 0);
+    assert_int_equal(collector.port, 1);
+    assert_string_equal(collector.token, TOKEN);
+    assert_int_equal(spank_apapi_report_parse("65535:" TOKEN, &collector), 0);
+    assert_int_equal(collector.port, 65535);
+}
+
+static void test_bad_places(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        ":",
+        TOKEN,
+        ":" TOKEN,
+        "0:" TOKEN,
+        "65536:" TOKEN,
+        "-1:" TOKEN,
+        "+1:" TOKEN,
+        " 1:" TOKEN,
+        "01:" TOKEN,
+        "1 :" TOKEN,
+        "0x10:" TOKEN,
+        "1",
+        "1:",
+        "1:" TOKEN "0",
+        "99999999999999999999999:" TOKEN,
+        "1:0123456789abcdef0123456789abcde",
+        "1:0123456789ABCDEF0123456789ABCDEF",
+        "1:0123456789abcdef0123456789abcdeg",
+        "1:" TOKEN "\n",
+        "1::" TOKEN,
+    };
+    struct spank_apapi_collector collector = {.port = 7};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_int_equal(spank_apapi_report_parse(texts[i], &collector), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_int_equal(collector.port, 7);
+    }
+}
+
+/* A listening socket on this machine; fills in the collector. */
+static int listen_here(int backlog, struct spank_apapi_collector *collector)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(fd, backlog), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    collector->port = ntohs(address.sin_port);
+    memcpy(collector->token, TOKEN, sizeof TOKEN);
+    return fd;
+}
+
+/* Accept one connection and read it to its end; text is to be freed. */
+static void *read_one(void *listener)
+{
+    int fd = accept(*(int *)listener, NULL, NULL);
+    char *text = calloc(1, APAPI_PAYLOAD_MAX + 1);
+    size_t length = 0;
+    ssize_t count;
+
+    while (text && (count = read(fd, text + length, APAPI_PAYLOAD_MAX - length)) > 0) {
+        length += (size_t)count;
+    }
+    close(fd);
+    return text;
+}
+
+static void deliver(const char *payload, const char *want)
+{
+    const struct spank_apapi_report report = {
+        .word = APAPI_WORD_RECORD, .node = "n1", .payload = payload};
+    struct spank_apapi_collector collector;
+    struct apapi_error err = {""};
+    int listener = listen_here(5, &collector);
+    pthread_t reader;
+    void *text = NULL;
+
+    assert_int_equal(pthread_create(&reader, NULL, read_one, &listener), 0);
+    assert_int_equal(spank_apapi_report_send(&collector, "127.0.0.1", &report,
+                                             deadline_now() + 10000 * DEADLINE_MS, &err),
+                     0);
+    pthread_join(reader, &text);
+    assert_non_null(text);
+    assert_string_equal(text, want);
+    free(text);
+    close(listener);
+}
+
+static void test_a_report_arrives(void **state)
+{
+    (void)state;
+    deliver("{\"a\":1}", TOKEN " record n1\n{\"a\":1}");
+    deliver("", TOKEN " record n1\n");
+}
+
+static void test_a_long_report_arrives(void **state)
+{
+    static char payload[200001], want[sizeof payload + 64];
+
+    (void)state;
+    memset(payload, 'x', sizeof payload - 1);
+    snprintf(want, sizeof want, "%s record n1\n%s", TOKEN, payload);
+    deliver(payload, want);
+}
+
+static int send_to(const struct spank_apapi_collector *collector, const char *address,
+                   const char *payload, struct apapi_error *err)
+{
+    const struct spank_apapi_report report = {
+        .word = APAPI_WORD_ABSENT, .node = "n1", .payload = payload};
+
+    return spank_apapi_report_send(collector, address, &report, deadline_now() + 200 * DEADLINE_MS,
+                                   err);
+}
+
+static void test_nobody_listens(void **state)
+{
+    struct spank_apapi_collector collector;
+    struct apapi_error err;
+
+    (void)state;
+    close(listen_here(5, &collector));
+    assert_int_equal(send_to(&collector, "127.0.0.1", "x", &err), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    assert_non_null(strstr(err.text, "127.0.0.1"));
+}
+
+static void test_what_is_no_address(void **state)
+{
+    static const char *const addresses[] = {"", "localhost", "127.1", "1.2.3.4.5", "::g"};
+    struct spank_apapi_collector collector = {.port = 1, .token = TOKEN};
+    struct apapi_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        assert_int_equal(send_to(&collector, addresses[i], "x", &err), -1);
+        assert_int_equal(errno, EINVAL);
+    }
+}
+
+static void test_the_other_side_is_gone(void **state)
+{
+    static char payload[4000001];
+    struct spank_apapi_collector collector;
+    struct apapi_error err;
+    int listener = listen_here(5, &collector);
+    uint64_t began_ns = deadline_now();
+
+    (void)state;
+    memset(payload, 'x', sizeof payload - 1);
+    /* in the queue, never read: more than the buffers take */
+    assert_int_equal(send_to(&collector, "127.0.0.1", payload, &err), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_true(deadline_now() - began_ns < 10000 * DEADLINE_MS);
+    close(listener);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good_places),
+        cmocka_unit_test(test_bad_places),
+        cmocka_unit_test(test_a_report_arrives),
+        cmocka_unit_test(test_a_long_report_arrives),
+        cmocka_unit_test(test_nobody_listens),
+        cmocka_unit_test(test_what_is_no_address),
+        cmocka_unit_test(test_the_other_side_is_gone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole sessions over files: start, stop, reuse, and what comes out. Run under TSan, too. */
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "apapi/session.h"
+#include "fake/powercap_tree.h"
+#include "unit/unit.h"
+
+#define RANGE UINT64_C(262143328850)
+
+static struct powercap_tree tree;
+static const struct apapi_intervals fast = {.default_ns = 5000000};
+
+static int make_tree(void **state)
+{
+    (void)state;
+    powercap_tree_create(&tree);
+    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:0:0", "dram", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:0:1", "core", RANGE);
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    powercap_tree_destroy(&tree);
+    return 0;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+static struct apapi_session *create(const char *components)
+{
+    const struct apapi_session_config config = {
+        .components = components, .sources = "sysfs", .intervals = &fast};
+    struct apapi_error err = {""};
+    struct apapi_session *session = apapi_session_create(&config, &err);
+
+    if (!session) {
+        fail_msg("%s", err.text);
+    }
+    return session;
+}
+
+/* Set all meters of the tree. */
+static void set_energy(uint64_t package_uj, uint64_t dram_uj)
+{
+    powercap_tree_energy(&tree, "intel-rapl:0", package_uj);
+    powercap_tree_energy(&tree, "intel-rapl:0:0", dram_uj);
+    powercap_tree_energy(&tree, "intel-rapl:0:1", package_uj / 2);
+}
+
+/* The files are rewritten in place: a reading in the middle may fail, none may be wrong. */
+static void run(struct apapi_session *session, uint64_t from_uj, struct apapi_measurement *m)
+{
+    set_energy(from_uj, from_uj);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    pause_ms(20);
+    set_energy(from_uj + 3000000, from_uj + 1000000);
+    pause_ms(20);
+    assert_int_equal(apapi_session_stop(session, NULL), 0);
+    assert_int_equal(apapi_session_measurement(session, m, NULL), 0);
+}
+
+static void assert_result(const struct apapi_measurement *m)
+{
+    assert_true(m->domains[APAPI_DOMAIN_PACKAGE].measured);
+    assert_true(fabs(m->domains[APAPI_DOMAIN_PACKAGE].energy_j - 3) < 1e-9);
+    assert_true(fabs(m->domains[APAPI_DOMAIN_DRAM].energy_j - 1) < 1e-9);
+    assert_true(m->domains[APAPI_DOMAIN_CORE].measured);
+    assert_false(m->domains[APAPI_DOMAIN_GPU].measured);
+    assert_true(isnan(m->domains[APAPI_DOMAIN_GPU].energy_j));
+    assert_true(fabs(apapi_measurement_total_j(m) - 4) < 1e-9);
+    assert_true(m->elapsed_ns >= 40000000);
+    assert_true(m->covered > 0.9 && m->covered <= 1);
+    assert_true(m->components[0].events[0].incidents.samples >= 3);
+    assert_string_equal(m->components[0].source, "sysfs powercap");
+}
+
+static void test_start_stop_and_again(void **state)
+{
+    struct apapi_session *session = create("rapl");
+    struct apapi_measurement m;
+
+    (void)state;
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), -1);
+    assert_int_equal(errno, ENODATA);
+    for (int i = 0; i < 3; i++) {
+        run(session, (uint64_t)i * 1000000000, &m);
+        assert_result(&m);
+        apapi_measurement_clear(&m);
+    }
+    apapi_session_destroy(session);
+}
+
+static void test_wrong_order_is_told(void **state)
+{
+    struct apapi_session *session = create("rapl");
+    struct apapi_measurement m;
+
+    (void)state;
+    assert_int_equal(apapi_session_stop(session, NULL), -1);
+    assert_int_equal(errno, EALREADY);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    assert_int_equal(apapi_session_start(session, 0, NULL), -1);
+    assert_int_equal(errno, EALREADY);
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), -1);
+    assert_int_equal(errno, EBUSY);
+    apapi_session_destroy(session); /* while it runs */
+    apapi_session_destroy(NULL);
+}
+
+static void test_immediate_stop(void **state)
+{
+    struct apapi_session *session = create("rapl");
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        assert_int_equal(apapi_session_stop(session, NULL), 0);
+    }
+    apapi_session_destroy(session);
+}
+
+static void *start_and_stop(void *session)
+{
+    for (int i = 0; i < 100; i++) {
+        apapi_session_start(session, 0, NULL);
+        apapi_session_stop(session, NULL);
+    }
+    return NULL;
+}
+
+static void test_any_thread_may_start_and_stop(void **state)
+{
+    struct apapi_session *session = create("rapl");
+    pthread_t threads[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        pthread_create(&threads[i], NULL, start_and_stop, session);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    apapi_session_destroy(session);
+}
+
+/* The same zones by two components: energy is counted once. */
+static void test_no_domain_counts_twice(void **state)
+{
+    struct apapi_session *session = create("rapl:powercap:rapl");
+    struct apapi_measurement m;
+
+    (void)state;
+    run(session, 0, &m);
+    assert_int_equal(m.component_count, 2);
+    assert_true(m.components[1].measured);
+    assert_result(&m);
+    apapi_measurement_clear(&m);
+    apapi_session_destroy(session);
+}
+
+static void test_vanished_files_are_reported(void **state)
+{
+    struct apapi_session *session = create("rapl");
+    struct apapi_measurement m;
+
+    (void)state;
+    powercap_tree_write(&tree, "intel-rapl:0", "");
+    powercap_tree_write(&tree, "intel-rapl:0:0", "");
+    powercap_tree_write(&tree, "intel-rapl:0:1", "");
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    pause_ms(20);
+    assert_int_equal(apapi_session_stop(session, NULL), 0);
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
+    assert_false(m.components[0].measured);
+    assert_non_null(strstr(m.components[0].reason, "sysfs powercap: "));
+    assert_true(isnan(apapi_measurement_total_j(&m)));
+    assert_true(apapi_measurement_incidents(&m).failed > 0);
+    apapi_measurement_clear(&m);
+    apapi_session_destroy(session);
+}
+
+static void test_late_start_lowers_the_coverage(void **state)
+{
+    struct apapi_session *session = create("rapl");
+    struct apapi_measurement m;
+    struct timespec now;
+    uint64_t wished_ns;
+
+    (void)state;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    wished_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    pause_ms(50);
+    assert_int_equal(apapi_session_start(session, wished_ns, NULL), 0);
+    pause_ms(10);
+    apapi_session_stop(session, NULL);
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
+    assert_true(m.late_ns >= 50000000);
+    assert_true(m.covered < 0.5);
+    apapi_measurement_clear(&m);
+    apapi_session_destroy(session);
+}
+
+static void test_unknown_names_are_refused(void **state)
+{
+    static const struct {
+        const char *components, *sources, *says;
+        int code;
+    } bad[] = {
+        {"foo", NULL, "unknown component 'foo'; available: rapl", ENOENT},
+        {"rapl:foo", NULL, "'foo'", ENOENT},
+        {"", NULL, "empty", EINVAL},
+        {"rapl:", NULL, "a name is missing", EINVAL},
+        {":rapl", NULL, "a name is missing", EINVAL},
+        {"rapl", "foo", "unknown source 'foo'", EINVAL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct apapi_session_config config = {.components = bad[i].components,
+                                                    .sources = bad[i].sources};
+        struct apapi_error err = {""};
+
+        assert_null(apapi_session_create(&config, &err));
+        assert_int_equal(errno, bad[i].code);
+        if (!strstr(err.text, bad[i].says)) {
+            fail_msg("'%s' does not say '%s'", err.text, bad[i].says);
+        }
+    }
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(test_start_stop_and_again),
+        WITH_TREE(test_wrong_order_is_told),
+        WITH_TREE(test_immediate_stop),
+        WITH_TREE(test_any_thread_may_start_and_stop),
+        WITH_TREE(test_no_domain_counts_twice),
+        WITH_TREE(test_vanished_files_are_reported),
+        WITH_TREE(test_late_start_lowers_the_coverage),
+        WITH_TREE(test_unknown_names_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
