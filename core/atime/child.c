@@ -2,16 +2,14 @@
 #include "atime/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "session/clock.h"
-
-extern char **environ;
 
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 #define PASSED_ON_COUNT (sizeof passed_on / sizeof *passed_on)
@@ -64,19 +62,53 @@ static void restore_signals(const struct dispositions *dispositions)
 }
 
 /* exec resets handlers to the default and leaves ignored signals ignored: as it was before. */
+static _Noreturn void become(char *const argv[], const struct dispositions *dispositions, int told)
+{
+    int error;
+
+    sigprocmask(SIG_SETMASK, &dispositions->mask, NULL);
+    execvp(argv[0], argv);
+    error = errno;
+    if (write(told, &error, sizeof error) != (ssize_t)sizeof error) {
+        error = 0; /* nobody there to tell */
+    }
+    _exit(CHILD_NOT_FOUND);
+}
+
+/* The pipe is closed by a successful exec; else the child writes its errno. @return it, or 0. */
+static int exec_error(int heard)
+{
+    int error = 0;
+    ssize_t got;
+
+    do {
+        got = read(heard, &error, sizeof error);
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof error ? error : 0;
+}
+
+/* posix_spawn() would leave glibc's own two signals ignored: the program could see a difference. */
 static int spawn(char *const argv[], const struct dispositions *dispositions)
 {
-    posix_spawnattr_t attributes;
-    pid_t pid = 0;
-    int error = posix_spawnattr_init(&attributes);
+    int ends[2], error;
+    pid_t pid;
 
-    if (error) {
-        return error;
+    if (pipe2(ends, O_CLOEXEC)) {
+        return errno;
     }
-    posix_spawnattr_setsigmask(&attributes, &dispositions->mask);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    error = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
+    pid = fork();
+    if (pid == 0) {
+        become(argv, dispositions, ends[1]);
+    }
+    error = pid < 0 ? errno : 0;
+    close(ends[1]);
+    if (pid > 0) {
+        error = exec_error(ends[0]);
+    }
+    close(ends[0]);
+    if (error && pid > 0) {
+        waitpid(pid, NULL, 0);
+    }
     child_pid = error ? 0 : (sig_atomic_t)pid;
     return error;
 }

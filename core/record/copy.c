@@ -7,8 +7,9 @@
 
 void apapi_record_clear(struct apapi_record *record)
 {
-    if (!record)
+    if (!record) {
         return;
+    }
     apapi_measurement_clear(&record->measurement);
     memset(record, 0, sizeof(*record));
 }
@@ -20,8 +21,9 @@ static int component_copy(struct apapi_component_result *copy,
 
     if (component->event_count > 0) {
         events = calloc(component->event_count, sizeof(*events));
-        if (!events)
+        if (!events) {
             return -1;
+        }
         memcpy(events, component->events, component->event_count * sizeof(*events));
     }
     *copy = *component;
@@ -31,15 +33,19 @@ static int component_copy(struct apapi_component_result *copy,
 
 static int components_copy(struct apapi_measurement *copy, const struct apapi_measurement *m)
 {
-    if (m->component_count == 0)
+    if (m->component_count == 0) {
         return 0;
+    }
     copy->components = calloc(m->component_count, sizeof(*copy->components));
-    if (!copy->components)
+    if (!copy->components) {
         return -1;
-    for (; copy->component_count < m->component_count; copy->component_count++)
+    }
+    for (; copy->component_count < m->component_count; copy->component_count++) {
         if (component_copy(&copy->components[copy->component_count],
-                           &m->components[copy->component_count]) < 0)
+                           &m->components[copy->component_count]) < 0) {
             return -1;
+        }
+    }
     return 0;
 }
 

@@ -17,8 +17,9 @@ static int decode_domains(const json_t *root, struct apapi_measurement *m,
     static const struct apapi_domain_result not_measured = {false, NAN, {NAN, NAN, NAN}};
     const json_t *domains = json_object_get(root, "domains");
 
-    if (!json_is_object(domains))
+    if (!json_is_object(domains)) {
         return field_fail(place, "domains", domains ? "not an object" : "is missing");
+    }
     for (int i = APAPI_DOMAIN_NONE; i < APAPI_DOMAINS; i++) {
         const json_t *domain = json_object_get(domains, apapi_domain_name(i));
         char path[PATH_SIZE];
@@ -29,8 +30,9 @@ static int decode_domains(const json_t *root, struct apapi_measurement *m,
             continue;
         }
         snprintf(path, sizeof(path), "domains.%s", apapi_domain_name(i));
-        if (fields_decode(domain, fields_of_domain, &m->domains[i], &inner) < 0)
+        if (fields_decode(domain, fields_of_domain, &m->domains[i], &inner) < 0) {
             return -1;
+        }
         m->domains[i].measured = true;
     }
     return 0;
@@ -39,12 +41,15 @@ static int decode_domains(const json_t *root, struct apapi_measurement *m,
 static int decode_event(const json_t *object, struct apapi_event_result *event,
                         const struct field_place *place)
 {
-    if (fields_decode(object, fields_of_event, event, place) < 0)
+    if (fields_decode(object, fields_of_event, event, place) < 0) {
         return -1;
-    if (event->event.kind == APAPI_KIND_ENERGY && event->total < 0)
+    }
+    if (event->event.kind == APAPI_KIND_ENERGY && event->total < 0) {
         return field_fail(place, "total", "an energy below 0");
-    if (!(event->event.scale > 0))
+    }
+    if (!(event->event.scale > 0)) {
         return field_fail(place, "scale", "not above 0");
+    }
     return 0;
 }
 
@@ -54,21 +59,25 @@ static int decode_events(const json_t *object, struct apapi_component_result *co
     const json_t *events = json_object_get(object, "events");
     size_t count = json_array_size(events);
 
-    if (events && !json_is_array(events))
+    if (events && !json_is_array(events)) {
         return field_fail(place, "events", "not an array");
-    if (count == 0)
+    }
+    if (count == 0) {
         return 0;
+    }
     component->events = calloc(count, sizeof(*component->events));
-    if (!component->events)
+    if (!component->events) {
         return apapi_fail(place->err, ENOMEM, "record: out of memory");
+    }
     for (; component->event_count < count; component->event_count++) {
         char path[PATH_SIZE];
         const struct field_place inner = {path, place->err};
 
         snprintf(path, sizeof(path), "%s.events[%zu]", place->path, component->event_count);
         if (decode_event(json_array_get(events, component->event_count),
-                         &component->events[component->event_count], &inner) < 0)
+                         &component->events[component->event_count], &inner) < 0) {
             return -1;
+        }
     }
     return 0;
 }
@@ -76,11 +85,13 @@ static int decode_events(const json_t *object, struct apapi_component_result *co
 static int decode_component(const json_t *object, struct apapi_component_result *component,
                             const struct field_place *place)
 {
-    if (fields_decode(object, fields_of_component, component, place) < 0)
+    if (fields_decode(object, fields_of_component, component, place) < 0) {
         return -1;
+    }
     component->measured = json_object_get(object, "source") != NULL;
-    if (!component->measured && !json_object_get(object, "reason"))
+    if (!component->measured && !json_object_get(object, "reason")) {
         return field_fail(place, "source", "is missing, and there is no reason");
+    }
     return decode_events(object, component, place);
 }
 
@@ -90,13 +101,16 @@ static int decode_components(const json_t *root, struct apapi_measurement *m,
     const json_t *components = json_object_get(root, "components");
     size_t count = json_array_size(components);
 
-    if (!json_is_array(components))
+    if (!json_is_array(components)) {
         return field_fail(place, "components", components ? "not an array" : "is missing");
-    if (count == 0)
+    }
+    if (count == 0) {
         return 0;
+    }
     m->components = calloc(count, sizeof(*m->components));
-    if (!m->components)
+    if (!m->components) {
         return apapi_fail(place->err, ENOMEM, "record: out of memory");
+    }
     for (; m->component_count < count; m->component_count++) {
         /* counted only when whole: what a failed one owns is freed here */
         struct apapi_component_result *component = &m->components[m->component_count];
@@ -119,14 +133,18 @@ static int decode_trust(const json_t *root, struct apapi_measurement *m,
     const json_t *trust = json_object_get(root, "trust");
     const struct field_place inner = {"trust", place->err};
 
-    if (!trust)
+    if (!trust) {
         return field_fail(place, "trust", "is missing");
-    if (fields_decode(trust, fields_of_trust, m, &inner) < 0)
+    }
+    if (fields_decode(trust, fields_of_trust, m, &inner) < 0) {
         return -1;
-    if (m->covered > 1 + COVERED_TOLERANCE)
+    }
+    if (m->covered > 1 + COVERED_TOLERANCE) {
         return field_fail(&inner, "covered", "above 1");
-    if (m->covered > 1)
+    }
+    if (m->covered > 1) {
         m->covered = 1;
+    }
     return 0;
 }
 
@@ -134,13 +152,16 @@ static int check_version(const json_t *root, const struct field_place *place)
 {
     const json_t *version = json_object_get(root, "apapi");
 
-    if (!json_is_object(root))
+    if (!json_is_object(root)) {
         return field_fail(place, "", "not a JSON object");
-    if (!json_is_integer(version))
+    }
+    if (!json_is_integer(version)) {
         return field_fail(place, "apapi", version ? "not an integer" : "is missing");
-    if (json_integer_value(version) != APAPI_RECORD_VERSION)
+    }
+    if (json_integer_value(version) != APAPI_RECORD_VERSION) {
         return apapi_fail(place->err, ENOTSUP, "record: version %lld, only %d is known",
                           (long long)json_integer_value(version), APAPI_RECORD_VERSION);
+    }
     return 0;
 }
 
@@ -151,19 +172,25 @@ static int decode_root(const json_t *root, struct apapi_record *record,
         fields_decode(root, fields_of_record, record, place) < 0 ||
         decode_domains(root, &record->measurement, place) < 0 ||
         decode_components(root, &record->measurement, place) < 0 ||
-        decode_trust(root, &record->measurement, place) < 0)
+        decode_trust(root, &record->measurement, place) < 0) {
         return -1;
+    }
     return 0;
 }
 
 static int json_fail(const json_error_t *json_error, struct apapi_error *err)
 {
-    bool no_memory = json_error_code(json_error) == json_error_out_of_memory;
+    /* jansson says nothing at all where it has no memory while it reads */
+    bool no_memory =
+        json_error_code(json_error) == json_error_out_of_memory || json_error->text[0] == '\0';
     char text[sizeof(json_error->text)]; /* quotes the input */
 
+    if (no_memory) {
+        return apapi_fail(err, ENOMEM, "record: out of memory");
+    }
     text_clean(text, sizeof(text), json_error->text);
-    return apapi_fail(err, no_memory ? ENOMEM : EINVAL, "record: line %d, column %d: %s",
-                      json_error->line, json_error->column, text);
+    return apapi_fail(err, EINVAL, "record: line %d, column %d: %s", json_error->line,
+                      json_error->column, text);
 }
 
 int apapi_record_decode(const char *text, size_t size, struct apapi_record *record,
@@ -175,13 +202,15 @@ int apapi_record_decode(const char *text, size_t size, struct apapi_record *reco
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &json_error);
     int rc;
 
-    if (!root)
+    if (!root) {
         return json_fail(&json_error, err);
+    }
     rc = decode_root(root, &result, &place);
     json_decref(root);
-    if (rc < 0)
+    if (rc < 0) {
         apapi_record_clear(&result);
-    else
+    } else {
         *record = result;
+    }
     return rc;
 }

@@ -33,8 +33,9 @@ static int put_count(json_t *object, const char *key, uint64_t count)
 {
     char digits[24];
 
-    if (count <= INT64_MAX)
+    if (count <= INT64_MAX) {
         return put(object, key, json_integer((json_int_t)count));
+    }
     snprintf(digits, sizeof(digits), "%" PRIu64, count);
     return put(object, key, json_string(digits));
 }
@@ -43,8 +44,9 @@ static int put_measured(json_t *object, const char *key, double value)
 {
     char digits[32];
 
-    if (!isfinite(value))
+    if (!isfinite(value)) {
         return WRITTEN;
+    }
     snprintf(digits, sizeof(digits), "%.9g", value);
     return put(object, key, json_real(strtod(digits, NULL)));
 }
@@ -118,10 +120,12 @@ int fields_encode(json_t *object, const struct field *fields, const void *base)
     for (const struct field *field = fields; field->key; field++) {
         const void *member = (const char *)base + field->offset;
 
-        if (!field->mandatory && is_unknown(field, member))
+        if (!field->mandatory && is_unknown(field, member)) {
             continue;
-        if (put_field(object, field, member) < 0)
+        }
+        if (put_field(object, field, member) < 0) {
             return OUT_OF_MEMORY;
+        }
     }
     return WRITTEN;
 }
@@ -142,10 +146,12 @@ static int put_domains(json_t *root, const struct apapi_measurement *m)
     json_t *domains = json_object();
     int rc = put(root, "domains", domains);
 
-    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == WRITTEN; i++)
-        if (m->domains[i].measured)
+    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == WRITTEN; i++) {
+        if (m->domains[i].measured) {
             rc =
                 put(domains, apapi_domain_name(i), encode_struct(fields_of_domain, &m->domains[i]));
+        }
+    }
     return rc;
 }
 
@@ -156,8 +162,9 @@ static int put_total(json_t *root, const struct apapi_measurement *m)
         .energy_j = apapi_measurement_total_j(m),
         .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN}};
 
-    if (isnan(total.energy_j) && isnan(total.power_w.mean))
+    if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
         return WRITTEN;
+    }
     return put(root, "total", encode_struct(fields_of_domain, &total));
 }
 
@@ -166,10 +173,12 @@ static int put_events(json_t *object, const struct apapi_component_result *compo
     json_t *events = json_array();
     int rc = put(object, "events", events);
 
-    for (size_t i = 0; i < component->event_count && rc == WRITTEN; i++)
+    for (size_t i = 0; i < component->event_count && rc == WRITTEN; i++) {
         if (json_array_append_new(events, encode_struct(fields_of_event, &component->events[i])) <
-            0)
+            0) {
             rc = OUT_OF_MEMORY;
+        }
+    }
     return rc;
 }
 
@@ -178,17 +187,21 @@ static json_t *encode_component(const struct apapi_component_result *component)
     json_t *object = encode_struct(fields_of_component, component);
     int rc = WRITTEN;
 
-    if (!object)
+    if (!object) {
         return NULL;
+    }
     /* which of the two keys is there says whether it was measured */
-    if (component->measured)
+    if (component->measured) {
         rc = put_text(object, "source", component->source);
-    else if (json_object_del(object, "source") == 0 || component->reason[0] == '\0')
+    } else if (json_object_del(object, "source") == 0 || component->reason[0] == '\0') {
         rc = put_text(object, "reason", component->reason);
-    if (rc == WRITTEN && (component->measured || component->event_count > 0))
+    }
+    if (rc == WRITTEN && (component->measured || component->event_count > 0)) {
         rc = put_events(object, component);
-    if (rc == WRITTEN)
+    }
+    if (rc == WRITTEN) {
         return object;
+    }
     json_decref(object);
     return NULL;
 }
@@ -198,9 +211,11 @@ static int put_components(json_t *root, const struct apapi_measurement *m)
     json_t *components = json_array();
     int rc = put(root, "components", components);
 
-    for (size_t i = 0; i < m->component_count && rc == WRITTEN; i++)
-        if (json_array_append_new(components, encode_component(&m->components[i])) < 0)
+    for (size_t i = 0; i < m->component_count && rc == WRITTEN; i++) {
+        if (json_array_append_new(components, encode_component(&m->components[i])) < 0) {
             rc = OUT_OF_MEMORY;
+        }
+    }
     return rc;
 }
 
@@ -208,8 +223,9 @@ static uint64_t missed_ticks(const struct apapi_measurement *m)
 {
     uint64_t missed = 0;
 
-    for (size_t i = 0; i < m->component_count; i++)
+    for (size_t i = 0; i < m->component_count; i++) {
         missed += m->components[i].missed;
+    }
     return missed;
 }
 
@@ -225,8 +241,9 @@ static int put_trust(json_t *root, const struct apapi_measurement *m)
     json_t *trust = encode_struct(fields_of_trust, m);
     int rc = put(root, "trust", trust);
 
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && rc == WRITTEN; i++)
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && rc == WRITTEN; i++) {
         rc = put_count(trust, counts[i].key, counts[i].count);
+    }
     return rc;
 }
 
@@ -235,8 +252,10 @@ static int put_record(json_t *root, const struct apapi_record *record)
     if (put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
         fields_encode(root, fields_of_record, record) < 0 ||
         put_domains(root, &record->measurement) < 0 || put_total(root, &record->measurement) < 0 ||
-        put_components(root, &record->measurement) < 0 || put_trust(root, &record->measurement) < 0)
+        put_components(root, &record->measurement) < 0 ||
+        put_trust(root, &record->measurement) < 0) {
         return OUT_OF_MEMORY;
+    }
     return WRITTEN;
 }
 
@@ -245,11 +264,13 @@ int apapi_record_encode(const struct apapi_record *record, char **line, struct a
     json_t *root = json_object();
     char *text = NULL;
 
-    if (root && put_record(root, record) == WRITTEN)
+    if (root && put_record(root, record) == WRITTEN) {
         text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS_WRITTEN));
+    }
     json_decref(root);
-    if (!text)
+    if (!text) {
         return apapi_fail(err, ENOMEM, "record: out of memory");
+    }
     *line = text;
     return 0;
 }

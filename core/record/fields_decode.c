@@ -24,18 +24,21 @@ int field_fail(const struct field_place *place, const char *key, const char *wha
 
 static const char *read_text(const json_t *value, const struct field *field, char *text)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         return "not a text";
+    }
     text_utf8(text, field->size, json_string_value(value));
     return NULL;
 }
 
 static const char *read_number(const json_t *value, uint32_t *number)
 {
-    if (!json_is_integer(value))
+    if (!json_is_integer(value)) {
         return "not an integer";
-    if (json_integer_value(value) < 0 || json_integer_value(value) >= APAPI_UNKNOWN)
+    }
+    if (json_integer_value(value) < 0 || json_integer_value(value) >= APAPI_UNKNOWN) {
         return "out of range";
+    }
     *number = (uint32_t)json_integer_value(value);
     return NULL;
 }
@@ -45,42 +48,50 @@ static const char *read_digits(const char *digits, uint64_t *count)
     char *end;
     unsigned long long number;
 
-    if (*digits < '0' || *digits > '9')
+    if (*digits < '0' || *digits > '9') {
         return "not a count";
+    }
     errno = 0;
     number = strtoull(digits, &end, 10);
-    if (*end || errno)
+    if (*end || errno) {
         return "not a count";
+    }
     *count = number;
     return NULL;
 }
 
 static const char *read_count(const json_t *value, uint64_t *count)
 {
-    if (json_is_string(value))
+    if (json_is_string(value)) {
         return read_digits(json_string_value(value), count);
-    if (!json_is_integer(value))
+    }
+    if (!json_is_integer(value)) {
         return "not an integer";
-    if (json_integer_value(value) < 0)
+    }
+    if (json_integer_value(value) < 0) {
         return "below 0";
+    }
     *count = (uint64_t)json_integer_value(value);
     return NULL;
 }
 
 static const char *read_amount(const json_t *value, double *amount)
 {
-    if (!json_is_number(value))
+    if (!json_is_number(value)) {
         return "not a number";
-    if (json_number_value(value) < 0)
+    }
+    if (json_number_value(value) < 0) {
         return "below 0";
+    }
     *amount = json_number_value(value);
     return NULL;
 }
 
 static const char *read_measured(const json_t *value, double *measured)
 {
-    if (!json_is_number(value))
+    if (!json_is_number(value)) {
         return "not a number";
+    }
     *measured = json_number_value(value);
     return NULL;
 }
@@ -90,61 +101,71 @@ static const char *read_duration(const json_t *value, uint64_t *duration_ns)
     double seconds;
     const char *problem = read_amount(value, &seconds);
 
-    if (problem)
+    if (problem) {
         return problem;
-    if (seconds > LONGEST_S)
+    }
+    if (seconds > LONGEST_S) {
         return "too long";
-    if (seconds * NS_PER_S + 0.5 >= 0x1p64)
+    }
+    if (seconds * NS_PER_S + 0.5 >= 0x1p64) {
         *duration_ns = UINT64_MAX;
-    else
+    } else {
         *duration_ns = (uint64_t)(seconds * NS_PER_S + 0.5);
+    }
     return NULL;
 }
 
 static const char *read_flag(const json_t *value, bool *flag)
 {
-    if (!json_is_boolean(value))
+    if (!json_is_boolean(value)) {
         return "not true or false";
+    }
     *flag = json_is_true(value);
     return NULL;
 }
 
 static const char *read_moment(const json_t *value, int64_t *unix_ns)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         return "not a text";
+    }
     return timestamp_parse(json_string_value(value), unix_ns) < 0 ? "not a time" : NULL;
 }
 
 static const char *read_kind(const json_t *value, enum apapi_kind *kind)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         return "not a text";
-    for (int i = 0; i < APAPI_KINDS; i++)
+    }
+    for (int i = 0; i < APAPI_KINDS; i++) {
         if (strcmp(json_string_value(value), apapi_kind_name(i)) == 0) {
             *kind = i;
             return NULL;
         }
+    }
     return "not a kind";
 }
 
 static const char *read_domain(const json_t *value, enum apapi_domain *domain)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         return "not a text";
+    }
     *domain = apapi_domain_find(json_string_value(value));
     return NULL;
 }
 
 static const char *read_type(const json_t *value, enum apapi_type *type)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         return "not a text";
-    for (int i = 0; field_type_name(i); i++)
+    }
+    for (int i = 0; field_type_name(i); i++) {
         if (strcmp(json_string_value(value), field_type_name(i)) == 0) {
             *type = i;
             return NULL;
         }
+    }
     return "not a type";
 }
 
@@ -181,28 +202,32 @@ static const char *read_field(const json_t *value, const struct field *field, vo
 /* Every other form is unknown when its bytes are 0, as they are. */
 static void set_unknown(const struct field *field, void *member)
 {
-    if (field->form == FIELD_NUMBER)
+    if (field->form == FIELD_NUMBER) {
         *(uint32_t *)member = APAPI_UNKNOWN;
-    else if (field->form == FIELD_MEASURED || field->form == FIELD_AMOUNT)
+    } else if (field->form == FIELD_MEASURED || field->form == FIELD_AMOUNT) {
         *(double *)member = NAN;
+    }
 }
 
 int fields_decode(const json_t *object, const struct field *fields, void *base,
                   const struct field_place *place)
 {
-    if (!json_is_object(object))
+    if (!json_is_object(object)) {
         return field_fail(place, "", "not an object");
+    }
     for (const struct field *field = fields; field->key; field++) {
         const json_t *value = json_object_get(object, field->key);
         void *member = (char *)base + field->offset;
         const char *problem = field->mandatory ? "is missing" : NULL;
 
-        if (value)
+        if (value) {
             problem = read_field(value, field, member);
-        else
+        } else {
             set_unknown(field, member);
-        if (problem)
+        }
+        if (problem) {
             return field_fail(place, field->key, problem);
+        }
     }
     return 0;
 }

@@ -8,8 +8,9 @@
 
 static double add_known(double sum, double value)
 {
-    if (isnan(value))
+    if (isnan(value)) {
         return sum;
+    }
     return isnan(sum) ? value : sum + value;
 }
 
@@ -17,9 +18,11 @@ double apapi_measurement_total_j(const struct apapi_measurement *m)
 {
     double total_j = NAN;
 
-    for (int domain = 0; domain < APAPI_DOMAINS; domain++)
-        if (m->domains[domain].measured && apapi_domain_adds_up(domain))
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        if (m->domains[domain].measured && apapi_domain_adds_up(domain)) {
             total_j = add_known(total_j, m->domains[domain].energy_j);
+        }
+    }
     return total_j;
 }
 
@@ -27,16 +30,19 @@ double apapi_measurement_total_w(const struct apapi_measurement *m)
 {
     double total_w = NAN;
 
-    for (int domain = 0; domain < APAPI_DOMAINS; domain++)
-        if (m->domains[domain].measured && apapi_domain_adds_up(domain))
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        if (m->domains[domain].measured && apapi_domain_adds_up(domain)) {
             total_w = add_known(total_w, m->domains[domain].power_w.mean);
+        }
+    }
     return total_w;
 }
 
 static void incidents_add(struct apapi_incidents *sum, const struct apapi_incidents *one)
 {
-    if (one->samples > sum->samples)
+    if (one->samples > sum->samples) {
         sum->samples = one->samples;
+    }
     sum->failed += one->failed;
     sum->wraps += one->wraps;
     sum->resets += one->resets;
@@ -48,9 +54,11 @@ struct apapi_incidents apapi_measurement_incidents(const struct apapi_measuremen
 {
     struct apapi_incidents sum = {0};
 
-    for (size_t i = 0; i < m->component_count; i++)
-        for (size_t k = 0; k < m->components[i].event_count; k++)
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
             incidents_add(&sum, &m->components[i].events[k].incidents);
+        }
+    }
     return sum;
 }
 
@@ -58,10 +66,12 @@ void apapi_measurement_clear(struct apapi_measurement *m)
 {
     int saved_errno = errno;
 
-    if (!m)
+    if (!m) {
         return;
-    for (size_t i = 0; i < m->component_count; i++)
+    }
+    for (size_t i = 0; i < m->component_count; i++) {
         free(m->components[i].events);
+    }
     free(m->components);
     memset(m, 0, sizeof(*m));
     errno = saved_errno;

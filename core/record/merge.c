@@ -21,8 +21,9 @@ struct apapi_merge *apapi_merge_create(void)
 
 static void node_destroy(struct merge_node *node)
 {
-    if (!node)
+    if (!node) {
         return;
+    }
     apapi_record_clear(&node->record);
     free(node);
 }
@@ -31,10 +32,12 @@ void apapi_merge_destroy(struct apapi_merge *merge)
 {
     int saved_errno = errno;
 
-    if (!merge)
+    if (!merge) {
         return;
-    for (size_t i = 0; i < merge->count; i++)
+    }
+    for (size_t i = 0; i < merge->count; i++) {
         node_destroy(merge->nodes[i]);
+    }
     free(merge->nodes);
     free(merge);
     errno = saved_errno;
@@ -58,10 +61,11 @@ static bool find(const struct apapi_merge *merge, const char *name, size_t *plac
             *place = middle;
             return true;
         }
-        if (order < 0)
+        if (order < 0) {
             end = middle;
-        else
+        } else {
             first = middle + 1;
+        }
     }
     *place = first;
     return false;
@@ -72,11 +76,13 @@ static int reserve(struct apapi_merge *merge)
     size_t capacity = merge->capacity ? merge->capacity * 2 : 8;
     struct merge_node **nodes;
 
-    if (merge->count < merge->capacity)
+    if (merge->count < merge->capacity) {
         return 0;
-    nodes = reallocarray(merge->nodes, capacity, sizeof(*nodes));
-    if (!nodes)
+    }
+    nodes = reallocarray(merge->nodes, capacity, sizeof(struct merge_node *));
+    if (!nodes) {
         return -1;
+    }
     merge->nodes = nodes;
     merge->capacity = capacity;
     return 0;
@@ -110,8 +116,9 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     struct apapi_record copy;
     struct merge_node *node;
 
-    if (record_copy(&copy, record) < 0)
+    if (record_copy(&copy, record) < 0) {
         return -1;
+    }
     node = insert(merge, record->id.node);
     if (!node) {
         apapi_record_clear(&copy);
@@ -133,8 +140,9 @@ int apapi_merge_absent(struct apapi_merge *merge, const char *name, const char *
 {
     struct merge_node *node = insert(merge, name);
 
-    if (!node)
+    if (!node) {
         return -1;
+    }
     node->absent = true;
     copy_name(node->record.id.node, name);
     copy_name(node->record.reason, reason ? reason : "");
@@ -158,41 +166,30 @@ static int by_index(const void *a, const void *b)
     const struct merge_node *left = *(const struct merge_node *const *)a;
     const struct merge_node *right = *(const struct merge_node *const *)b;
 
-    if (left->absent != right->absent)
+    if (left->absent != right->absent) {
         return left->absent ? 1 : -1;
-    if (!left->absent && left->record.id.node_index != right->record.id.node_index)
+    }
+    if (!left->absent && left->record.id.node_index != right->record.id.node_index) {
         return left->record.id.node_index < right->record.id.node_index ? -1 : 1;
+    }
     return strverscmp(left->record.id.node, right->record.id.node);
 }
 
 ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***nodes)
 {
-    const struct merge_node **ordered = calloc(merge->count + 1, sizeof(*ordered));
+    const struct merge_node **ordered = calloc(merge->count + 1, sizeof(struct merge_node *));
     ssize_t recorded = 0;
 
-    if (!ordered)
+    if (!ordered) {
         return -1;
+    }
     for (size_t i = 0; i < merge->count; i++) {
         ordered[i] = merge->nodes[i];
         recorded += !ordered[i]->absent;
     }
-    qsort(ordered, merge->count, sizeof(*ordered), by_index);
+    qsort(ordered, merge->count, sizeof(struct merge_node *), by_index);
     *nodes = ordered;
     return recorded;
-}
-
-double merge_wished_s(const struct apapi_measurement *m)
-{
-    return ((double)m->late_ns + (double)m->elapsed_ns) / 1e9;
-}
-
-static double longest_wished_s(const struct merge_node *const *nodes, size_t count)
-{
-    double longest_s = 0;
-
-    for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, merge_wished_s(&nodes[i]->record.measurement));
-    return longest_s;
 }
 
 static bool is_known(const struct apapi_domain_result *domain)
@@ -203,22 +200,22 @@ static bool is_known(const struct apapi_domain_result *domain)
 void merge_domain(const struct merge_node *const *nodes, size_t count, enum apapi_domain domain,
                   struct merge_domain *result)
 {
-    double longest_s = longest_wished_s(nodes, count);
     struct merge_domain sum = {0};
 
     for (size_t i = 0; i < count; i++) {
-        const struct apapi_measurement *m = &nodes[i]->record.measurement;
-        const struct apapi_domain_result *one = &m->domains[domain];
+        const struct apapi_domain_result *one = &nodes[i]->record.measurement.domains[domain];
 
-        if (!is_known(one))
+        if (!is_known(one)) {
             continue;
+        }
         sum.nodes++;
         sum.energy_j += one->energy_j;
         sum.power_w.min += one->power_w.min;
         sum.power_w.max += one->power_w.max;
-        sum.power_w.mean += one->power_w.mean * (longest_s > 0 ? merge_wished_s(m) / longest_s : 1);
+        sum.power_w.mean += one->power_w.mean;
     }
-    if (sum.nodes == 0)
+    if (sum.nodes == 0) {
         sum = (struct merge_domain){0, NAN, {NAN, NAN, NAN}};
+    }
     *result = sum;
 }

@@ -25,9 +25,6 @@ struct merge_domain {
  */
 ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***nodes);
 
-/** Time that a node was meant to be measured: late + elapsed [s]. */
-double merge_wished_s(const struct apapi_measurement *m);
-
 /** Add up a domain over `count` nodes with records. Nothing measured: all NaN. */
 void merge_domain(const struct merge_node *const *nodes, size_t count, enum apapi_domain domain,
                   struct merge_domain *result);

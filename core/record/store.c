@@ -16,17 +16,20 @@ static void close_quietly(int fd)
 {
     int saved_errno = errno;
 
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
     errno = saved_errno;
 }
 
 static int check_arguments(const char *node, const char *line, struct apapi_error *err)
 {
-    if (!*node || strchr(node, '/') || strstr(node, "..") || strcmp(node, ".") == 0)
+    if (!*node || strchr(node, '/') || strstr(node, "..") || strcmp(node, ".") == 0) {
         return apapi_fail(err, EINVAL, "store: \"%s\" cannot be the name of a node", node);
-    if (strchr(line, '\n'))
+    }
+    if (strchr(line, '\n')) {
         return apapi_fail(err, EINVAL, "store: a record of more than one line");
+    }
     return 0;
 }
 
@@ -36,20 +39,23 @@ static int open_root(const char *dir, struct apapi_error *err)
     int fd = open(dir, flags);
 
     if (fd < 0 && errno == ENOENT) {
-        if (mkdir(dir, 0700) < 0 && errno == ENOENT)
+        if (mkdir(dir, 0700) < 0 && errno == ENOENT) {
             return apapi_fail(err, ENOENT, "%s: the folder above it does not exist", dir);
+        }
         fd = open(dir, flags);
     }
-    if (fd < 0)
+    if (fd < 0) {
         return apapi_fail(err, errno, "%s: %s", dir, strerror(errno));
+    }
     return fd;
 }
 
 static int check_owner(const char *path, const struct stat *status, struct apapi_error *err)
 {
-    if (status->st_uid != geteuid())
+    if (status->st_uid != geteuid()) {
         return apapi_fail(err, EPERM, "%s: belongs to user %u, not to user %u", path,
                           (unsigned)status->st_uid, (unsigned)geteuid());
+    }
     return 0;
 }
 
@@ -58,15 +64,17 @@ static int open_day(int root_fd, const char *path, const char *day, struct apapi
     struct stat status;
     int fd;
 
-    if (mkdirat(root_fd, day, 0700) < 0 && errno != EEXIST)
+    if (mkdirat(root_fd, day, 0700) < 0 && errno != EEXIST) {
         return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
     fd = openat(root_fd, day, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0) {
         apapi_fail(err, errno, "%s: %s", path, strerror(errno));
         goto fail;
     }
-    if (check_owner(path, &status, err) < 0)
+    if (check_owner(path, &status, err) < 0) {
         goto fail;
+    }
     return fd;
 fail:
     close_quietly(fd);
@@ -87,8 +95,9 @@ static int open_file(int day_fd, const char *path, struct stat *status, struct a
         apapi_fail(err, EPERM, "%s: not a regular file", path);
         goto fail;
     }
-    if (check_owner(path, status, err) < 0)
+    if (check_owner(path, status, err) < 0) {
         goto fail;
+    }
     return fd;
 fail:
     close_quietly(fd);
@@ -110,18 +119,21 @@ static int write_line(int fd, const char *path, const char *line, bool torn,
     ssize_t written;
     int code;
 
-    if (!bytes)
+    if (!bytes) {
         return apapi_fail(err, ENOMEM, "%s: out of memory", path);
+    }
     snprintf(bytes, length + 1, "%s%s\n", torn ? "\n" : "", line);
-    do
+    do {
         written = write(fd, bytes, length);
-    while (written < 0 && errno == EINTR);
+    } while (written < 0 && errno == EINTR);
     code = errno;
     free(bytes);
-    if (written < 0)
+    if (written < 0) {
         return apapi_fail(err, code, "%s: %s", path, strerror(code));
-    if ((size_t)written < length)
+    }
+    if ((size_t)written < length) {
         return apapi_fail(err, ENOSPC, "%s: only %zd of %zu bytes written", path, written, length);
+    }
     return 0;
 }
 
@@ -135,17 +147,20 @@ static int append(int root_fd, const char *path, const char *line, struct apapi_
 
     snprintf(day_path, sizeof(day_path), "%.*s", (int)(strrchr(path, '/') - path), path);
     day_fd = open_day(root_fd, day_path, strrchr(day_path, '/') + 1, err);
-    if (day_fd < 0)
+    if (day_fd < 0) {
         return -1;
+    }
     fd = open_file(day_fd, path, &status, err);
     close_quietly(day_fd);
-    if (fd < 0)
+    if (fd < 0) {
         return -1;
+    }
     rc = write_line(fd, path, line, last_line_is_torn(fd, status.st_size), err);
-    if (rc < 0)
+    if (rc < 0) {
         close_quietly(fd);
-    else if (close(fd) < 0)
+    } else if (close(fd) < 0) {
         rc = apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+    }
     return rc;
 }
 
@@ -157,14 +172,17 @@ int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const
     int root_fd;
     int rc;
 
-    if (check_arguments(node, line, err) < 0)
+    if (check_arguments(node, line, err) < 0) {
         return -1;
+    }
     timestamp_day(day, sizeof(day), unix_ns);
-    if (snprintf(path, sizeof(path), "%s/%s/%s.jsonl", dir, day, node) >= (int)sizeof(path))
+    if (snprintf(path, sizeof(path), "%s/%s/%s.jsonl", dir, day, node) >= (int)sizeof(path)) {
         return apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", dir);
+    }
     root_fd = open_root(dir, err);
-    if (root_fd < 0)
+    if (root_fd < 0) {
         return -1;
+    }
     rc = append(root_fd, path, line, err);
     close_quietly(root_fd);
     return rc;

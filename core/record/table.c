@@ -49,8 +49,9 @@ static double longest_elapsed_s(const struct table *table)
 {
     double longest_s = NAN;
 
-    for (size_t i = 0; i < table->recorded; i++)
+    for (size_t i = 0; i < table->recorded; i++) {
         longest_s = fmax(longest_s, (double)table->nodes[i]->record.measurement.elapsed_ns / 1e9);
+    }
     return longest_s;
 }
 
@@ -65,12 +66,14 @@ static void put_nodes(struct text_line *line, const struct table *table)
     char text[64];
     int length;
 
-    if (table->expected < 2 && missing == 0)
+    if (table->expected < 2 && missing == 0) {
         return;
+    }
     length = snprintf(text, sizeof(text), "%zu node%s", table->expected,
                       table->expected == 1 ? "" : "s");
-    if (missing > 0)
+    if (missing > 0) {
         snprintf(text + length, sizeof(text) - length, ", %zu missing", missing);
+    }
     put_item(line, text);
 }
 
@@ -78,8 +81,9 @@ static void put_elapsed(struct text_line *line, const struct table *table)
 {
     char text[UNITS_SIZE];
 
-    if (isnan(elapsed_s(table)))
+    if (isnan(elapsed_s(table))) {
         return;
+    }
     units_duration(text, sizeof(text), elapsed_s(table));
     put_item(line, text);
 }
@@ -93,12 +97,15 @@ static bool is_put_before(const struct table *table, size_t node, size_t place)
         const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
         size_t end = i < node ? m->component_count : place;
 
-        for (size_t k = 0; k < end; k++)
+        for (size_t k = 0; k < end; k++) {
             if (m->components[k].measured && strcmp(m->components[k].name, wanted->name) == 0 &&
-                strcmp(m->components[k].source, wanted->source) == 0)
+                strcmp(m->components[k].source, wanted->source) == 0) {
                 return true;
-        if (i >= 64) /* enough to know: nodes of a step resemble each other */
+            }
+        }
+        if (i >= 64) { /* enough to know: nodes of a step resemble each other */
             return true;
+        }
     }
     return false;
 }
@@ -118,9 +125,11 @@ static void put_components(struct text_line *line, const struct table *table)
     for (size_t i = 0; i < table->recorded; i++) {
         const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
 
-        for (size_t k = 0; k < m->component_count; k++)
-            if (m->components[k].measured && !is_put_before(table, i, k))
+        for (size_t k = 0; k < m->component_count; k++) {
+            if (m->components[k].measured && !is_put_before(table, i, k)) {
                 put_component(line, &m->components[k]);
+            }
+        }
     }
 }
 
@@ -130,10 +139,12 @@ static void put_headline(const struct table *table)
     struct text_line line = {table->out, strlen("apapi:")};
 
     fputs("apapi:", table->out);
-    if (head->step)
+    if (head->step) {
         put_step(&line, head->step);
-    if (head->name && *head->name)
+    }
+    if (head->name && *head->name) {
         put_name(&line, head->name);
+    }
     put_nodes(&line, table);
     put_elapsed(&line, table);
     put_components(&line, table);
@@ -146,8 +157,9 @@ static void put_times(const struct table *table)
     char user[UNITS_SIZE];
     char system[UNITS_SIZE];
 
-    if (isnan(table->head->user_s))
+    if (isnan(table->head->user_s)) {
         return;
+    }
     units_duration(elapsed, sizeof(elapsed), elapsed_s(table));
     units_duration(user, sizeof(user), table->head->user_s);
     units_duration(system, sizeof(system), table->head->system_s);
@@ -158,9 +170,11 @@ static size_t expected_nodes(const struct merge_node *const *nodes, size_t recor
 {
     size_t expected = count;
 
-    for (size_t i = 0; i < recorded; i++)
-        if (nodes[i]->record.id.nodes != APAPI_UNKNOWN && nodes[i]->record.id.nodes > expected)
+    for (size_t i = 0; i < recorded; i++) {
+        if (nodes[i]->record.id.nodes != APAPI_UNKNOWN && nodes[i]->record.id.nodes > expected) {
             expected = nodes[i]->record.id.nodes;
+        }
+    }
     return expected;
 }
 
@@ -168,8 +182,9 @@ static int put_all(const struct table *table)
 {
     put_headline(table);
     table_put_domains(table);
-    if (table_put_events(table) < 0 || table_put_notes(table) < 0)
+    if (table_put_events(table) < 0 || table_put_notes(table) < 0) {
         return -1;
+    }
     put_times(table);
     return 0;
 }
@@ -181,17 +196,21 @@ static int put_table(struct table *table, char **text)
     int rc;
 
     table->out = open_memstream(&result, &size);
-    if (!table->out)
+    if (!table->out) {
         return -1;
+    }
     rc = put_all(table);
-    if (ferror(table->out))
+    if (ferror(table->out)) {
         rc = -1;
-    if (fclose(table->out) == EOF)
+    }
+    if (fclose(table->out) == EOF) {
         rc = -1;
-    if (rc < 0)
+    }
+    if (rc < 0) {
         free(result);
-    else
+    } else {
         *text = result;
+    }
     return rc;
 }
 
@@ -203,8 +222,9 @@ int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table
     struct table table = {.head = head};
     int rc;
 
-    if (recorded < 0)
+    if (recorded < 0) {
         return apapi_fail(err, ENOMEM, "table: out of memory");
+    }
     table.nodes = nodes;
     table.recorded = recorded;
     table.absent = apapi_merge_count(merge) - table.recorded;

@@ -38,8 +38,9 @@ static void add_domain(struct rows *rows, const struct table *table, enum apapi_
     struct merge_domain sum;
 
     merge_domain(table->nodes, table->recorded, domain, &sum);
-    if (sum.nodes == 0)
+    if (sum.nodes == 0) {
         return;
+    }
     snprintf(row->label, sizeof(row->label), "%s%s%s", adds_up ? "" : "(",
              apapi_domain_name(domain), adds_up ? "" : ")");
     row->values[COLUMN_ENERGY] = sum.energy_j;
@@ -62,13 +63,14 @@ static void name_total(struct row *total, const struct rows *rows, const struct 
         most = rows->rows[i].nodes > most ? rows->rows[i].nodes : most;
         unknown |= isnan(rows->rows[i].values[COLUMN_ENERGY]);
     }
-    if (fewest != most || unknown)
+    if (fewest != most || unknown) {
         snprintf(total->label, sizeof(total->label), "partial total");
-    else if (fewest < table->expected)
+    } else if (fewest < table->expected) {
         snprintf(total->label, sizeof(total->label), "total of %zu node%s", fewest,
                  fewest == 1 ? "" : "s");
-    else
+    } else {
         snprintf(total->label, sizeof(total->label), "total");
+    }
 }
 
 static double sum_known(const struct rows *rows, enum column column)
@@ -78,8 +80,9 @@ static double sum_known(const struct rows *rows, enum column column)
     for (size_t i = 0; i < rows->count; i++) {
         double value = rows->rows[i].values[column];
 
-        if (!isnan(value))
+        if (!isnan(value)) {
             sum = isnan(sum) ? value : sum + value;
+        }
     }
     return sum;
 }
@@ -88,8 +91,9 @@ static void add_total(struct rows *rows, const struct table *table)
 {
     struct row *total = &rows->rows[rows->count];
 
-    if (rows->count == 0)
+    if (rows->count == 0) {
         return;
+    }
     name_total(total, rows, table);
     total->values[COLUMN_ENERGY] = sum_known(rows, COLUMN_ENERGY);
     total->values[COLUMN_MEAN] = sum_known(rows, COLUMN_MEAN);
@@ -99,22 +103,28 @@ static void add_total(struct rows *rows, const struct table *table)
 
 static void collect_rows(struct rows *rows, const struct table *table)
 {
-    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++)
-        if (apapi_domain_adds_up(domain))
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        if (apapi_domain_adds_up(domain)) {
             add_domain(rows, table, domain);
+        }
+    }
     add_total(rows, table);
-    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++)
-        if (!apapi_domain_adds_up(domain))
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        if (!apapi_domain_adds_up(domain)) {
             add_domain(rows, table, domain);
+        }
+    }
 }
 
 static double greatest(const struct rows *rows, size_t column)
 {
     double most = 0;
 
-    for (size_t i = 0; i < rows->count; i++)
-        if (column < rows->rows[i].columns)
+    for (size_t i = 0; i < rows->count; i++) {
+        if (column < rows->rows[i].columns) {
             most = fmax(most, fabs(rows->rows[i].values[column]));
+        }
+    }
     return most;
 }
 
@@ -131,8 +141,9 @@ static void format_column(struct rows *rows, size_t column)
         struct units_scale scale = common;
         char number[UNITS_SIZE];
 
-        if (column >= rows->rows[i].columns)
+        if (column >= rows->rows[i].columns) {
             continue;
+        }
         if (isnan(value)) {
             snprintf(cell, CELL_SIZE, "-");
             continue;
@@ -150,37 +161,45 @@ static void format_column(struct rows *rows, size_t column)
 static void measure_widths(struct rows *rows)
 {
     rows->label_width = (int)strlen("package");
-    for (size_t i = 0; i < rows->count; i++)
-        if ((int)strlen(rows->rows[i].label) > rows->label_width)
+    for (size_t i = 0; i < rows->count; i++) {
+        if ((int)strlen(rows->rows[i].label) > rows->label_width) {
             rows->label_width = (int)strlen(rows->rows[i].label);
+        }
+    }
     for (size_t column = 0; column < COLUMNS; column++) {
         rows->widths[column] = column == COLUMN_ENERGY ? 8 : 7;
-        for (size_t i = 0; i < rows->count; i++)
-            if ((int)strlen(rows->cells[i][column]) > rows->widths[column])
+        for (size_t i = 0; i < rows->count; i++) {
+            if ((int)strlen(rows->cells[i][column]) > rows->widths[column]) {
                 rows->widths[column] = (int)strlen(rows->cells[i][column]);
+            }
+        }
     }
 }
 
 static void put_rows(const struct rows *rows, FILE *out)
 {
     fprintf(out, "  %-*s", rows->label_width, "domain");
-    for (size_t column = 0; column < COLUMNS; column++)
+    for (size_t column = 0; column < COLUMNS; column++) {
         fprintf(out, "   %*s", rows->widths[column], column_names[column]);
+    }
     fputc('\n', out);
     for (size_t i = 0; i < rows->count; i++) {
         fprintf(out, "  %-*s", rows->label_width, rows->rows[i].label);
-        for (size_t column = 0; column < rows->rows[i].columns; column++)
+        for (size_t column = 0; column < rows->rows[i].columns; column++) {
             fprintf(out, "   %*s", rows->widths[column], rows->cells[i][column]);
+        }
         fputc('\n', out);
     }
 }
 
 static void put_partial(const struct rows *rows, const struct table *table)
 {
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->rows[i].columns == COLUMNS && rows->rows[i].nodes < table->recorded)
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->rows[i].columns == COLUMNS && rows->rows[i].nodes < table->recorded) {
             fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
                     rows->rows[i].nodes, table->expected);
+        }
+    }
 }
 
 static void put_footnotes(const struct rows *rows, const struct table *table)
@@ -188,14 +207,16 @@ static void put_footnotes(const struct rows *rows, const struct table *table)
     bool brackets = false;
 
     put_partial(rows, table);
-    for (size_t i = 0; i < rows->count; i++)
+    for (size_t i = 0; i < rows->count; i++) {
         brackets |= rows->rows[i].label[0] == '(';
-    if (brackets)
+    }
+    if (brackets) {
         fputs("  in brackets: inside package or around other domains, not to be added\n",
               table->out);
-    if (table->recorded > 1)
-        fputs("  min, max: the nodes' own added up; the step never drew less, never more\n",
-              table->out);
+    }
+    if (table->recorded > 1) {
+        fputs("  mean, min, max: the nodes' own, added up\n", table->out);
+    }
 }
 
 /* What is said of single nodes. */
@@ -230,15 +251,19 @@ static void add_spread(struct node_texts *nodes, const struct table *table)
     for (size_t i = 0; i < table->recorded; i++) {
         const struct merge_node *node = table->nodes[i];
 
-        if (isnan(node_total_j(node)))
+        if (isnan(node_total_j(node))) {
             continue;
-        if (!lowest || node_total_j(node) < node_total_j(lowest))
+        }
+        if (!lowest || node_total_j(node) < node_total_j(lowest)) {
             lowest = node;
-        if (!highest || node_total_j(node) > node_total_j(highest))
+        }
+        if (!highest || node_total_j(node) > node_total_j(highest)) {
             highest = node;
+        }
     }
-    if (!lowest || !highest)
+    if (!lowest || !highest) {
         return;
+    }
     add_node(nodes, "lowest ", lowest);
     add_node(nodes, "highest ", highest);
 }
@@ -247,16 +272,19 @@ static void collect_nodes(struct node_texts *nodes, const struct table *table)
 {
     bool known = false;
 
-    for (size_t i = 0; i < table->recorded; i++)
+    for (size_t i = 0; i < table->recorded; i++) {
         known |= !isnan(node_total_j(table->nodes[i]));
-    if (!known || table->expected < 2)
+    }
+    if (!known || table->expected < 2) {
         return;
+    }
     if (table->recorded > NODES_LISTED) {
         add_spread(nodes, table);
         return;
     }
-    for (size_t i = 0; i < table->recorded; i++)
+    for (size_t i = 0; i < table->recorded; i++) {
         add_node(nodes, "", table->nodes[i]);
+    }
 }
 
 struct span {
@@ -278,10 +306,11 @@ static double percent(double share)
 
 static void format_span(char *text, size_t size, const struct span *span, int decimals)
 {
-    if (span->least < span->most)
+    if (span->least < span->most) {
         snprintf(text, size, "%.*f to %.*f", decimals, span->least, decimals, span->most);
-    else
+    } else {
         snprintf(text, size, "%.*f", decimals, span->most);
+    }
 }
 
 static void format_coverage(char *text, size_t size, const struct table *table)
@@ -294,14 +323,16 @@ static void format_coverage(char *text, size_t size, const struct table *table)
     for (size_t i = 0; i < table->recorded; i++) {
         const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
 
-        if (m->component_count == 0 || isnan(m->covered))
+        if (m->component_count == 0 || isnan(m->covered)) {
             continue;
+        }
         widen(&covered, percent(m->covered));
         widen(&samples, (double)apapi_measurement_incidents(m).samples);
     }
     text[0] = '\0';
-    if (isnan(covered.most))
+    if (isnan(covered.most)) {
         return;
+    }
     format_span(shares, sizeof(shares), &covered, 1);
     format_span(counts, sizeof(counts), &samples, 0);
     snprintf(text, size, "covered %s %%, %s sample%s%s", shares, counts,
@@ -318,8 +349,9 @@ static void put_nodes_and_coverage(const struct table *table)
 
     collect_nodes(&nodes, table);
     format_coverage(coverage, sizeof(coverage), table);
-    for (size_t i = 0; i < nodes.count; i++, gap = 3)
+    for (size_t i = 0; i < nodes.count; i++, gap = 3) {
         text_item(&line, gap, nodes.texts[i]);
+    }
     if (nodes.count > 0 && *coverage) {
         if (line.column + 3 + strlen(coverage) <= TEXT_COLUMNS) {
             gap = TEXT_COLUMNS - line.column - strlen(coverage);
@@ -329,10 +361,12 @@ static void put_nodes_and_coverage(const struct table *table)
             gap = 2;
         }
     }
-    if (*coverage)
+    if (*coverage) {
         text_item(&line, gap, coverage);
-    if (line.column > 0)
+    }
+    if (line.column > 0) {
         fputc('\n', table->out);
+    }
 }
 
 void table_put_domains(const struct table *table)
@@ -341,8 +375,9 @@ void table_put_domains(const struct table *table)
 
     collect_rows(&rows, table);
     if (rows.count > 0) {
-        for (size_t column = 0; column < COLUMNS; column++)
+        for (size_t column = 0; column < COLUMNS; column++) {
             format_column(&rows, column);
+        }
         measure_widths(&rows);
         put_rows(&rows, table->out);
         put_footnotes(&rows, table);

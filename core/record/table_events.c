@@ -9,9 +9,9 @@
 #include "record/units.h"
 
 #define LINES_MAX 20
-#define NAME_WIDTH 40
-#define NAME_TAIL 24
-#define CELL_WIDTH 10
+#define NAME_WIDTH 36
+#define NAME_TAIL 20
+#define CELL_WIDTH 12
 
 /* One event on all nodes of the step. */
 struct event_row {
@@ -41,8 +41,9 @@ static struct event_row *append(struct event_rows *rows)
         size_t capacity = rows->capacity ? rows->capacity * 2 : 16;
         struct event_row *grown = reallocarray(rows->rows, capacity, sizeof(*grown));
 
-        if (!grown)
+        if (!grown) {
             return NULL;
+        }
         rows->rows = grown;
         rows->capacity = capacity;
     }
@@ -62,8 +63,9 @@ static struct event_row *find(struct event_rows *rows, const struct apapi_event 
         }
     }
     row = append(rows);
-    if (row)
+    if (row) {
         *row = (struct event_row){event, NAN, 0, 0, NAN, NAN};
+    }
     return row;
 }
 
@@ -71,10 +73,12 @@ static int add_event(struct event_rows *rows, const struct apapi_event_result *r
 {
     struct event_row *row = find(rows, &result->event);
 
-    if (!row)
+    if (!row) {
         return -1;
-    if (!isnan(result->total))
+    }
+    if (!isnan(result->total)) {
         row->total = isnan(row->total) ? result->total : row->total + result->total;
+    }
     if (!isnan(result->summary.mean)) {
         double covered_s = (double)result->covered_ns / 1e9;
 
@@ -91,11 +95,14 @@ static int collect(struct event_rows *rows, const struct table *table)
     for (size_t i = 0; i < table->recorded; i++) {
         const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
 
-        for (size_t k = 0; k < m->component_count; k++)
-            for (size_t e = 0; e < m->components[k].event_count; e++)
+        for (size_t k = 0; k < m->component_count; k++) {
+            for (size_t e = 0; e < m->components[k].event_count; e++) {
                 if (is_shown(&m->components[k].events[e]) &&
-                    add_event(rows, &m->components[k].events[e]) < 0)
+                    add_event(rows, &m->components[k].events[e]) < 0) {
                     return -1;
+                }
+            }
+        }
     }
     return 0;
 }
@@ -128,6 +135,9 @@ static void put_gauge(FILE *out, const struct event_row *row, const char *unit)
 
         units_quantity(cell, sizeof(cell), values[i], unit);
         text_clean(clean, sizeof(clean), cell);
+        if (text_columns(clean) > CELL_WIDTH) {
+            units_quantity(clean, sizeof(clean), values[i], "");
+        }
         put_cell(out, clean, CELL_WIDTH);
     }
 }
@@ -152,22 +162,26 @@ static const char *unit_of(const struct event_row *row)
 static void put_row(FILE *out, const struct event_row *row)
 {
     put_name(out, row->event->name);
-    if (row->event->accumulates)
+    if (row->event->accumulates) {
         put_counter(out, row, unit_of(row));
-    else
+    } else {
         put_gauge(out, row, unit_of(row));
+    }
     fputc('\n', out);
 }
 
 static void put_rows(FILE *out, const struct event_rows *rows)
 {
-    if (rows->count > 0)
+    if (rows->count > 0) {
         fprintf(out, "  %-*s  %*s  %*s  %*s\n", NAME_WIDTH, "event", CELL_WIDTH, "mean", CELL_WIDTH,
                 "min", CELL_WIDTH, "max");
-    for (size_t i = 0; i < rows->count && i < LINES_MAX; i++)
+    }
+    for (size_t i = 0; i < rows->count && i < LINES_MAX; i++) {
         put_row(out, &rows->rows[i]);
-    if (rows->count > LINES_MAX)
+    }
+    if (rows->count > LINES_MAX) {
         fprintf(out, "  ... and %zu more (see the record)\n", rows->count - LINES_MAX);
+    }
 }
 
 int table_put_events(const struct table *table)
@@ -175,8 +189,9 @@ int table_put_events(const struct table *table)
     struct event_rows rows = {0};
     int rc = collect(&rows, table);
 
-    if (rc == 0)
+    if (rc == 0) {
         put_rows(table->out, &rows);
+    }
     free(rows.rows);
     return rc;
 }

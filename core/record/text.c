@@ -20,9 +20,11 @@ static const struct range double_width[] = {
 
 static bool in_ranges(uint32_t character, const struct range *ranges, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (character >= ranges[i].first && character <= ranges[i].last)
+    for (size_t i = 0; i < count; i++) {
+        if (character >= ranges[i].first && character <= ranges[i].last) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -30,12 +32,15 @@ static bool in_ranges(uint32_t character, const struct range *ranges, size_t cou
 
 static size_t sequence_length(unsigned char lead)
 {
-    if (lead < 0x80)
+    if (lead < 0x80) {
         return 1;
-    if (lead >= 0xC2 && lead <= 0xDF)
+    }
+    if (lead >= 0xC2 && lead <= 0xDF) {
         return 2;
-    if (lead >= 0xE0 && lead <= 0xEF)
+    }
+    if (lead >= 0xE0 && lead <= 0xEF) {
         return 3;
+    }
     return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
 }
 
@@ -48,13 +53,15 @@ static size_t next_character(const char *text, uint32_t *character)
     uint32_t value = length > 1 ? bytes[0] & (0x7FU >> length) : bytes[0];
 
     for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80)
+        if ((bytes[i] & 0xC0) != 0x80) {
             return 0;
+        }
         value = value << 6 | (bytes[i] & 0x3FU);
     }
     if (length == 0 || value < smallest[length] || value > 0x10FFFF ||
-        (value >= 0xD800 && value <= 0xDFFF))
+        (value >= 0xD800 && value <= 0xDFFF)) {
         return 0;
+    }
     *character = value;
     return length;
 }
@@ -69,12 +76,14 @@ static void copy_text(char *copy, size_t size, const char *text, bool for_termin
         bool bad = length == 0 || (for_terminal && IN(character, unprintable));
         size_t wanted = bad ? 1 : length;
 
-        if (used + wanted >= size)
+        if (used + wanted >= size) {
             break;
-        if (bad)
+        }
+        if (bad) {
             copy[used] = '?';
-        else
+        } else {
             memcpy(copy + used, text, length);
+        }
         used += wanted;
         text += length ? length : 1;
     }
@@ -104,8 +113,9 @@ size_t text_columns(const char *text)
 {
     size_t columns = 0;
 
-    for (size_t width; *text; columns += width)
+    for (size_t width; *text; columns += width) {
         text += step_over(text, &width);
+    }
     return columns;
 }
 
@@ -118,8 +128,9 @@ static size_t bytes_within(const char *text, size_t columns)
         size_t width;
         size_t length = step_over(text + bytes, &width);
 
-        if (width > columns)
+        if (width > columns) {
             break;
+        }
         columns -= width;
         bytes += length;
     }
@@ -140,8 +151,9 @@ void text_shorten(char *copy, size_t size, const char *text, size_t columns, siz
     if (tail > 0) {
         const char *start = text;
 
-        for (size_t width; all > tail; all -= width < all ? width : all)
+        for (size_t width; all > tail; all -= width < all ? width : all) {
             start += step_over(start, &width);
+        }
         end = start;
     }
     snprintf(copy, size, "%.*s...%s", head_bytes, text, end);
@@ -193,8 +205,9 @@ void text_wrap(FILE *out, const char *text)
         size_t bytes = strcspn(word, " ");
         size_t most = bytes_within(word, TEXT_COLUMNS - 4);
 
-        if (bytes > most)
+        if (bytes > most) {
             bytes = most;
+        }
         column = put_word(out, word, bytes, column);
         word += bytes;
     }

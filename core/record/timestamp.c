@@ -44,8 +44,9 @@ static const char *read_mask(const char *text, const char *mask, int *numbers)
 {
     for (; *mask; mask++, text++) {
         if (*mask != '0') {
-            if (*text != *mask)
+            if (*text != *mask) {
                 return NULL;
+            }
             numbers++;
         } else if (*text >= '0' && *text <= '9') {
             *numbers = *numbers * 10 + (*text - '0');
@@ -61,11 +62,13 @@ static const char *read_fraction(const char *text, int64_t *above_ns)
     int64_t worth = NS_PER_S / 10;
 
     *above_ns = 0;
-    if (*text != '.')
+    if (*text != '.') {
         return text;
+    }
     for (text++; *text >= '0' && *text <= '9'; text++, worth /= 10) {
-        if (worth == 0)
+        if (worth == 0) {
             return NULL;
+        }
         *above_ns += worth * (*text - '0');
     }
     return text;
@@ -83,8 +86,10 @@ static int seconds_of(const int numbers[6], time_t *seconds)
 
     *seconds = timegm(&utc);
     if (utc.tm_mon != wished.tm_mon || utc.tm_mday != wished.tm_mday ||
-        utc.tm_hour != wished.tm_hour || utc.tm_min != wished.tm_min || utc.tm_sec != wished.tm_sec)
+        utc.tm_hour != wished.tm_hour || utc.tm_min != wished.tm_min ||
+        utc.tm_sec != wished.tm_sec) {
         return -1;
+    }
     return 0;
 }
 
@@ -98,8 +103,9 @@ static int join(int64_t seconds, int64_t above_ns, int64_t *unix_ns)
         above_ns -= NS_PER_S;
     }
     if (__builtin_mul_overflow(seconds, NS_PER_S, &product_ns) ||
-        __builtin_add_overflow(product_ns, above_ns, &sum_ns))
+        __builtin_add_overflow(product_ns, above_ns, &sum_ns)) {
         return -1;
+    }
     *unix_ns = sum_ns;
     return 0;
 }
@@ -111,8 +117,9 @@ int timestamp_parse(const char *text, int64_t *unix_ns)
     int64_t above_ns;
     const char *rest = read_mask(text, "0000-00-00T00:00:00", numbers);
 
-    if (rest)
+    if (rest) {
         rest = read_fraction(rest, &above_ns);
+    }
     if (!rest || strcmp(rest, "Z") != 0 || seconds_of(numbers, &seconds) < 0) {
         errno = EINVAL;
         return -1;

@@ -18,10 +18,12 @@ enum { STEP_ONE = 2 };
  * point. */
 static int decimals_of_four(double size)
 {
-    if (size < 9.9995)
+    if (size < 9.9995) {
         return 3;
-    if (size < 99.995)
+    }
+    if (size < 99.995) {
         return 2;
+    }
     return size < 999.95 ? 1 : -1;
 }
 
@@ -30,13 +32,15 @@ struct units_scale units_scale(double value)
     double size = fabs(value);
     struct units_scale scale = {1, "", 2};
 
-    if (size == 0 || !isfinite(value) || (size >= 0.099995 && size < 0.995))
+    if (size == 0 || !isfinite(value) || (size >= 0.099995 && size < 0.995)) {
         return scale;
+    }
     for (size_t i = size < 0.995 ? 0 : STEP_ONE; i < COUNT_OF(steps); i++) {
         scale = steps[i];
         scale.decimals = decimals_of_four(size / scale.factor);
-        if (scale.decimals > 0)
+        if (scale.decimals > 0) {
             return scale;
+        }
     }
     scale.decimals = 1;
     return scale;
@@ -46,19 +50,22 @@ void units_number(char *text, size_t size, double value, const struct units_scal
 {
     double scaled = value / scale->factor;
 
-    if (fabs(scaled) < 1e6)
+    if (fabs(scaled) < 1e6) {
         snprintf(text, size, "%.*f", scale->decimals, scaled);
-    else
+    } else {
         snprintf(text, size, "%.3e", scaled);
+    }
 }
 
 static bool takes_prefix(const char *unit)
 {
     static const char *const units[] = {"J", "W", "Hz", "V", "A", "B"};
 
-    for (size_t i = 0; i < COUNT_OF(units); i++)
-        if (strcmp(unit, units[i]) == 0)
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (strcmp(unit, units[i]) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -66,10 +73,11 @@ static void plain_quantity(char *text, size_t size, double value, const char *un
 {
     const char *gap = *unit ? " " : "";
 
-    if (fabs(value) < 1e12)
+    if (fabs(value) < 1e12) {
         snprintf(text, size, "%.*f%s%s", decimals, value, gap, unit);
-    else
+    } else {
         snprintf(text, size, "%.3e%s%s", value, gap, unit);
+    }
 }
 
 static void prefixed_quantity(char *text, size_t size, double value, const char *unit)
@@ -83,22 +91,24 @@ static void prefixed_quantity(char *text, size_t size, double value, const char 
 
 void units_quantity(char *text, size_t size, double value, const char *unit)
 {
-    if (!isfinite(value))
+    if (!isfinite(value)) {
         snprintf(text, size, "-");
-    else if (takes_prefix(unit))
+    } else if (takes_prefix(unit)) {
         prefixed_quantity(text, size, value, unit);
-    else if (fabs(value) < 9.995)
+    } else if (fabs(value) < 9.995) {
         plain_quantity(text, size, value, unit, 2);
-    else
+    } else {
         plain_quantity(text, size, value, unit, fabs(value) < 9999.95 ? 1 : 0);
+    }
 }
 
 void units_total(char *text, size_t size, double value, const char *unit)
 {
-    if (isfinite(value) && value == floor(value) && !takes_prefix(unit))
+    if (isfinite(value) && value == floor(value) && !takes_prefix(unit)) {
         plain_quantity(text, size, value, unit, 0);
-    else
+    } else {
         units_quantity(text, size, value, unit);
+    }
 }
 
 static void long_duration(char *text, size_t size, double seconds)

@@ -4,6 +4,7 @@
  * the plugin in srun, which it talks to over APAPI_CHANNEL_FD; ends when srun does.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -250,6 +251,8 @@ static int run(void)
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
+    fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(APAPI_LISTEN_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* the token is in this memory */
     if (configure(&collector)) {
         return EXIT_FAILURE;

@@ -4,6 +4,7 @@
  * talks to over APAPI_CHANNEL_FD and outlives if need be: then it finishes the record alone.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -212,6 +213,7 @@ static int run(void)
     int signals = block_signals();
     int result = EXIT_SUCCESS;
 
+    fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* what root reads here is not for a debugger */
     umask(077);
     openlog("apapi-sampler", LOG_PID, LOG_DAEMON);

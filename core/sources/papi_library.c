@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,7 +174,11 @@ void papi_library_leave(const struct papi_library *papi)
     int saved = errno;
 
     if (--users == 0) {
+        struct sigaction profiling; /* which the shutdown sets to be ignored */
+
+        sigaction(SIGPROF, NULL, &profiling);
         papi->shutdown();
+        sigaction(SIGPROF, &profiling, NULL);
         wanted_count = 0;
     }
     errno = saved;

@@ -55,14 +55,16 @@ static long is_null(int fd)
            status.st_rdev == null.st_rdev;
 }
 
+/* Sanitizers handle SIGSEGV and its like. */
 static long signals_at_rest(void)
 {
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1};
     sigset_t blocked;
     struct sigaction action;
 
     sigprocmask(SIG_SETMASK, NULL, &blocked);
-    for (int number = 1; number < 32; number++) {
-        if (sigismember(&blocked, number) || sigaction(number, NULL, &action) ||
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (sigismember(&blocked, numbers[i]) || sigaction(numbers[i], NULL, &action) ||
             action.sa_handler != SIG_DFL) {
             return 0;
         }
@@ -128,7 +130,8 @@ static int help(const char *name)
 
 static struct spank_apapi_child start(const char *name, int listener)
 {
-    const struct spank_apapi_program program = {.dir = dir, .name = name, .listener = listener};
+    const struct spank_apapi_program program = {
+        .dir = dir, .name = name, .listener = listener, .follow = true};
     struct spank_apapi_child child = {.channel = -1, .pidfd = -1};
     struct apapi_error err = {""};
 

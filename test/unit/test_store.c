@@ -31,8 +31,9 @@ static int make_base(void **state)
 {
     (void)state;
     snprintf(base, sizeof(base), "/tmp/apapi-store-XXXXXX");
-    if (!mkdtemp(base))
+    if (!mkdtemp(base)) {
         return -1;
+    }
     snprintf(store, sizeof(store), "%s/acct", base);
     return 0;
 }
@@ -172,8 +173,9 @@ static void assert_refused(int code, int other_code, const char *named)
 
     errno = 0;
     assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", &err), -1);
-    if (errno != other_code)
+    if (errno != other_code) {
         assert_int_equal(errno, code);
+    }
     assert_non_null(strstr(err.text, named));
 }
 
@@ -240,8 +242,9 @@ static void as_ordinary_user(void (*check)(void))
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+        if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0)) {
             _exit(99);
+        }
         check();
         _exit(0);
     }
@@ -254,10 +257,12 @@ static void expect_eacces(void)
 {
     struct apapi_error err = {""};
 
-    if (apapi_store_append(store, "n1", NOON_NS, "{}", &err) != -1 || errno != EACCES)
+    if (apapi_store_append(store, "n1", NOON_NS, "{}", &err) != -1 || errno != EACCES) {
         _exit(1);
-    if (!strstr(err.text, store))
+    }
+    if (!strstr(err.text, store)) {
         _exit(2);
+    }
 }
 
 static void an_unwritable_folder_is_named(void **state)
@@ -272,17 +277,20 @@ static void expect_foreign_owner(void)
 {
     struct apapi_error err = {""};
 
-    if (apapi_store_append(store, "n1", NOON_NS, "{}", &err) != -1 || errno != EPERM)
+    if (apapi_store_append(store, "n1", NOON_NS, "{}", &err) != -1 || errno != EPERM) {
         _exit(1);
-    if (!strstr(err.text, "belongs to user 0"))
+    }
+    if (!strstr(err.text, "belongs to user 0")) {
         _exit(2);
+    }
 }
 
 static void what_belongs_to_others_is_refused(void **state)
 {
     (void)state;
-    if (geteuid() != 0)
+    if (geteuid() != 0) {
         skip();
+    }
     make_day();
     assert_int_equal(chmod(store, 0755), 0);
     assert_int_equal(chmod(in_base("acct/2026-11-21"), 0777), 0);
@@ -300,12 +308,15 @@ static void expect_short_write(void)
     struct apapi_error err = {""};
 
     signal(SIGXFSZ, SIG_IGN);
-    if (setrlimit(RLIMIT_FSIZE, &limit) < 0)
+    if (setrlimit(RLIMIT_FSIZE, &limit) < 0) {
         _exit(98);
-    if (apapi_store_append(store, "n1", NOON_NS, "{\"longer\":\"than ten\"}", &err) != -1)
+    }
+    if (apapi_store_append(store, "n1", NOON_NS, "{\"longer\":\"than ten\"}", &err) != -1) {
         _exit(1);
-    if (errno != ENOSPC || !strstr(err.text, "only 10 of 22 bytes"))
+    }
+    if (errno != ENOSPC || !strstr(err.text, "only 10 of 22 bytes")) {
         _exit(2);
+    }
 }
 
 static void a_short_write_is_an_error(void **state)
@@ -314,8 +325,9 @@ static void a_short_write_is_an_error(void **state)
     assert_int_equal(chmod(base, 0777), 0);
     snprintf(store, sizeof(store), "%s", in_base("own"));
     assert_int_equal(mkdir(store, 0700), 0);
-    if (geteuid() == 0)
+    if (geteuid() == 0) {
         assert_int_equal(chown(store, 65534, 65534), 0);
+    }
     as_ordinary_user(expect_short_write);
 }
 
@@ -333,8 +345,9 @@ static void append_many(int process)
         char line[1024];
 
         make_line(line, sizeof(line), process, i);
-        if (apapi_store_append(store, "n1", NOON_NS, line, NULL) < 0)
+        if (apapi_store_append(store, "n1", NOON_NS, line, NULL) < 0) {
             _exit(1);
+        }
     }
     _exit(0);
 }
@@ -360,8 +373,9 @@ static void concurrent_lines_stay_whole(void **state)
     for (int i = 0; i < PROCESSES; i++) {
         children[i] = fork();
         assert_true(children[i] >= 0);
-        if (children[i] == 0)
+        if (children[i] == 0) {
             append_many(i);
+        }
     }
     wait_for_all(children);
     text = read_file("acct/2026-11-21/n1.jsonl");
@@ -375,8 +389,9 @@ static void concurrent_lines_stay_whole(void **state)
         make_line(expected, sizeof(expected), process, next[process]++);
         assert_string_equal(line, expected);
     }
-    for (int i = 0; i < PROCESSES; i++)
+    for (int i = 0; i < PROCESSES; i++) {
         assert_int_equal(next[i], LINES_EACH);
+    }
     free(text);
 }
 

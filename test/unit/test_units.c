@@ -412,8 +412,9 @@ static void numbers_are_as_exact_as_they_should_be(void **state)
         char *text = encode_member(cases[i].form, true, &cases[i].member);
         char *padded = strstr(text, "e-05"); /* as older versions of jansson write it */
 
-        if (padded)
+        if (padded) {
             memmove(padded + 2, padded + 3, strlen(padded + 3) + 1);
+        }
         assert_string_equal(text, cases[i].expected);
         free(text);
     }

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "apapi/record.h"
+#include "record/copy.h"
+#include "record/merge.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define S UINT64_C(1000000000)
+
+static struct apapi_record node_record(const char *node, uint32_t index)
+{
+    struct apapi_record record = {.id = {.node_index = index, .nodes = 2}, .complete = true};
+    struct apapi_measurement *m = &record.measurement;
+
+    snprintf(record.id.node, sizeof(record.id.node), "%s", node);
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        m->domains[i] = (struct apapi_domain_result){false, NAN, {NAN, NAN, NAN}};
+    }
+    m->elapsed_ns = 10 * S;
+    m->covered = 1;
+    return record;
+}
+
+static void add_component(struct apapi_record *record, const char *event)
+{
+    struct apapi_measurement *m = &record->measurement;
+
+    m->components = calloc(1, sizeof(*m->components));
+    assert_non_null(m->components);
+    m->component_count = 1;
+    m->components[0].measured = true;
+    m->components[0].events = calloc(2, sizeof(*m->components[0].events));
+    assert_non_null(m->components[0].events);
+    m->components[0].event_count = 2;
+    snprintf(m->components[0].events[0].event.name, APAPI_NAME_SIZE, "%s", event);
+    m->components[0].events[0].incidents = (struct apapi_incidents){31, 1, 2, 3, 4, 5};
+    m->components[0].events[1].incidents = (struct apapi_incidents){30, 10, 20, 30, 40, 50};
+}
+
+static void set_domain(struct apapi_record *record, enum apapi_domain domain, double energy_j,
+                       struct apapi_summary power_w)
+{
+    record->measurement.domains[domain] = (struct apapi_domain_result){true, energy_j, power_w};
+}
+
+static struct merge_domain merged(const struct apapi_merge *merge, enum apapi_domain domain)
+{
+    const struct merge_node **nodes;
+    struct merge_domain result;
+    ssize_t recorded = merge_nodes(merge, &nodes);
+
+    assert_true(recorded >= 0);
+    merge_domain(nodes, recorded, domain, &result);
+    free(nodes);
+    return result;
+}
+
+static void assert_value(double value, double expected)
+{
+    if (isnan(expected)) {
+        assert_true(isnan(value));
+    } else {
+        assert_true(fabs(value - expected) <= 1e-12 * fabs(expected));
+    }
+}
+
+static void assert_domain(const struct apapi_merge *merge, enum apapi_domain domain,
+                          const struct merge_domain *expected)
+{
+    const struct merge_domain result = merged(merge, domain);
+
+    assert_int_equal(result.nodes, expected->nodes);
+    assert_value(result.energy_j, expected->energy_j);
+    assert_value(result.power_w.min, expected->power_w.min);
+    assert_value(result.power_w.mean, expected->power_w.mean);
+    assert_value(result.power_w.max, expected->power_w.max);
+}
+
+static void each_node_comes_once(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record record = node_record("n1", 0);
+
+    (void)state;
+    assert_non_null(merge);
+    assert_int_equal(apapi_merge_count(merge), 0);
+    assert_false(apapi_merge_has(merge, "n1"));
+    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    assert_int_equal(apapi_merge_absent(merge, "n2", "no answer"), 0);
+    errno = 0;
+    assert_int_equal(apapi_merge_add(merge, &record), -1);
+    assert_int_equal(errno, EEXIST);
+    errno = 0;
+    assert_int_equal(apapi_merge_absent(merge, "n1", "no answer"), -1);
+    assert_int_equal(errno, EEXIST);
+    assert_int_equal(apapi_merge_absent(merge, "n2", "no answer"), -1);
+    assert_int_equal(apapi_merge_count(merge), 2);
+    assert_true(apapi_merge_has(merge, "n1"));
+    assert_true(apapi_merge_has(merge, "n2"));
+    assert_false(apapi_merge_has(merge, "n"));
+    assert_false(apapi_merge_has(merge, ""));
+    apapi_merge_destroy(merge);
+}
+
+static void a_long_name_is_the_same_when_cut(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    char name[2 * APAPI_TEXT_SIZE];
+
+    (void)state;
+    assert_non_null(merge);
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    assert_int_equal(apapi_merge_absent(merge, name, NULL), 0);
+    assert_true(apapi_merge_has(merge, name));
+    assert_int_equal(apapi_merge_absent(merge, name, NULL), -1);
+    apapi_merge_destroy(merge);
+}
+
+static void nodes_come_in_the_order_of_their_index(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t index;
+    } given[] = {{"b", 2}, {"n10", 0}, {"a", APAPI_UNKNOWN}, {"n2", 1}, {"n3", 3}};
+    static const char *const expected[] = {"n10", "n2", "b", "n3", "a", "x9", "x10"};
+    struct apapi_merge *merge = apapi_merge_create();
+    const struct merge_node **nodes;
+
+    (void)state;
+    assert_non_null(merge);
+    assert_int_equal(apapi_merge_absent(merge, "x10", "lost"), 0);
+    assert_int_equal(apapi_merge_absent(merge, "x9", "lost"), 0);
+    for (size_t i = 0; i < COUNT_OF(given); i++) {
+        struct apapi_record record = node_record(given[i].name, given[i].index);
+
+        assert_int_equal(apapi_merge_add(merge, &record), 0);
+    }
+    assert_int_equal(merge_nodes(merge, &nodes), COUNT_OF(given));
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        assert_string_equal(nodes[i]->record.id.node, expected[i]);
+        assert_int_equal(nodes[i]->absent, i >= COUNT_OF(given));
+    }
+    assert_string_equal(nodes[5]->record.reason, "lost");
+    free(nodes);
+    apapi_merge_destroy(merge);
+}
+
+static void many_nodes_are_found(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    char name[16];
+
+    (void)state;
+    assert_non_null(merge);
+    for (unsigned i = 0; i < 1000; i++) {
+        struct apapi_record record;
+
+        snprintf(name, sizeof(name), "n%u", i * 7919 % 1000);
+        record = node_record(name, i);
+        assert_int_equal(apapi_merge_add(merge, &record), 0);
+    }
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "n%u", i);
+        assert_true(apapi_merge_has(merge, name));
+    }
+    assert_false(apapi_merge_has(merge, "n1000"));
+    assert_int_equal(apapi_merge_count(merge), 1000);
+    apapi_merge_destroy(merge);
+}
+
+static void the_merge_has_copies_of_its_own(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record record = node_record("n1", 0);
+    const struct merge_node **nodes;
+
+    (void)state;
+    assert_non_null(merge);
+    add_component(&record, "rapl:::A");
+    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    assert_int_equal(apapi_merge_add(merge, &record), -1);
+    memset(record.measurement.components[0].events, 'x', sizeof(struct apapi_event_result));
+    apapi_record_clear(&record);
+    assert_int_equal(merge_nodes(merge, &nodes), 1);
+    assert_string_equal(nodes[0]->record.measurement.components[0].events[0].event.name,
+                        "rapl:::A");
+    free(nodes);
+    errno = 4711;
+    apapi_merge_destroy(merge);
+    apapi_merge_destroy(NULL);
+    assert_int_equal(errno, 4711);
+}
+
+static void one_node_is_taken_as_it_is(void **state)
+{
+    const struct merge_domain expected = {1, 1000, {90, 100, 110}};
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record record = node_record("n1", 0);
+
+    (void)state;
+    assert_non_null(merge);
+    record.measurement.late_ns = S;
+    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){90, 100, 110});
+    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+/* n1: 9 s and 1 s late at 100 W; n2: 5 s at 200 W; n3 has no meter, n4 no record. */
+static struct apapi_merge *uneven_merge(void)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = node_record("n1", 0);
+    struct apapi_record n2 = node_record("n2", 1);
+    struct apapi_record n3 = node_record("n3", 2);
+
+    assert_non_null(merge);
+    n1.measurement.elapsed_ns = 9 * S;
+    n1.measurement.late_ns = 1 * S;
+    n2.measurement.elapsed_ns = 5 * S;
+    n3.measurement.elapsed_ns = 2 * S;
+    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 900, (struct apapi_summary){80, 100, 120});
+    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){150, 200, 250});
+    set_domain(&n1, APAPI_DOMAIN_DRAM, 90, (struct apapi_summary){NAN, 10, 12});
+    set_domain(&n2, APAPI_DOMAIN_DRAM, NAN, (struct apapi_summary){NAN, 20, 25});
+    set_domain(&n1, APAPI_DOMAIN_PSYS, NAN, (struct apapi_summary){NAN, NAN, NAN});
+    assert_int_equal(apapi_merge_add(merge, &n2), 0);
+    assert_int_equal(apapi_merge_add(merge, &n3), 0);
+    assert_int_equal(apapi_merge_add(merge, &n1), 0);
+    assert_int_equal(apapi_merge_absent(merge, "n4", "lost"), 0);
+    return merge;
+}
+
+static void powers_of_nodes_add_up(void **state)
+{
+    const struct merge_domain expected = {2, 1900, {230, 300, 370}};
+    struct apapi_merge *merge = uneven_merge();
+
+    (void)state;
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+static void what_one_node_does_not_know_the_sum_does_not_know(void **state)
+{
+    const struct merge_domain dram = {2, NAN, {NAN, 30, 37}};
+    const struct merge_domain none = {0, NAN, {NAN, NAN, NAN}};
+    struct apapi_merge *merge = uneven_merge();
+
+    (void)state;
+    assert_domain(merge, APAPI_DOMAIN_DRAM, &dram);
+    assert_domain(merge, APAPI_DOMAIN_PSYS, &none);
+    assert_domain(merge, APAPI_DOMAIN_GPU, &none);
+    apapi_merge_destroy(merge);
+}
+
+static void totals_add_only_what_adds_up(void **state)
+{
+    struct apapi_record record = node_record("n1", 0);
+    struct apapi_measurement *m = &record.measurement;
+
+    (void)state;
+    assert_true(isnan(apapi_measurement_total_j(m)));
+    assert_true(isnan(apapi_measurement_total_w(m)));
+    set_domain(&record, APAPI_DOMAIN_PSYS, 9000, (struct apapi_summary){1, 3000, 4000});
+    set_domain(&record, APAPI_DOMAIN_CORE, 800, (struct apapi_summary){1, 80, 400});
+    assert_true(isnan(apapi_measurement_total_j(m)));
+    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){1, 100, 400});
+    set_domain(&record, APAPI_DOMAIN_DRAM, 20, (struct apapi_summary){1, 2, 4});
+    set_domain(&record, APAPI_DOMAIN_GPU, NAN, (struct apapi_summary){NAN, 50, NAN});
+    assert_value(apapi_measurement_total_j(m), 1020);
+    assert_value(apapi_measurement_total_w(m), 152);
+    m->domains[APAPI_DOMAIN_GPU].measured = false;
+    assert_value(apapi_measurement_total_w(m), 102);
+}
+
+static void incidents_add_up_but_samples_do_not(void **state)
+{
+    const struct apapi_incidents expected = {31, 11, 22, 33, 44, 55};
+    struct apapi_record record = node_record("n1", 0);
+    struct apapi_incidents sum = apapi_measurement_incidents(&record.measurement);
+
+    (void)state;
+    assert_int_equal(sum.samples, 0);
+    add_component(&record, "e");
+    sum = apapi_measurement_incidents(&record.measurement);
+    assert_memory_equal(&sum, &expected, sizeof(sum));
+    apapi_record_clear(&record);
+}
+
+static void clearing_keeps_errno_and_may_be_repeated(void **state)
+{
+    struct apapi_record record = node_record("n1", 0);
+    struct apapi_record copy;
+
+    (void)state;
+    add_component(&record, "e");
+    assert_int_equal(record_copy(&copy, &record), 0);
+    errno = 4711;
+    apapi_record_clear(&record);
+    apapi_record_clear(&record);
+    apapi_record_clear(NULL);
+    apapi_measurement_clear(NULL);
+    assert_int_equal(errno, 4711);
+    assert_int_equal(record.measurement.component_count, 0);
+    assert_string_equal(copy.measurement.components[0].events[0].event.name, "e");
+    apapi_record_clear(&copy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_node_comes_once),
+        cmocka_unit_test(a_long_name_is_the_same_when_cut),
+        cmocka_unit_test(nodes_come_in_the_order_of_their_index),
+        cmocka_unit_test(many_nodes_are_found),
+        cmocka_unit_test(the_merge_has_copies_of_its_own),
+        cmocka_unit_test(one_node_is_taken_as_it_is),
+        cmocka_unit_test(powers_of_nodes_add_up),
+        cmocka_unit_test(what_one_node_does_not_know_the_sum_does_not_know),
+        cmocka_unit_test(totals_add_only_what_adds_up),
+        cmocka_unit_test(incidents_add_up_but_samples_do_not),
+        cmocka_unit_test(clearing_keeps_errno_and_may_be_repeated),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
