@@ -1,0 +1,373 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Part of scripts/cluster, run by it inside the site's namespaces:
+#   inside.sh STATE VERB ARGUMENT...     a verb is a function marked "Verb" below
+set -euo pipefail
+umask 022
+
+helpers=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+repository=${helpers%/scripts/cluster.d}
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$helpers/common.sh"
+
+# wait_until SECONDS COMMAND...: until the command succeeds
+wait_until() {
+    local deadline=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+    shift
+    until "$@"; do
+        ((${EPOCHREALTIME/[.,]/} < deadline)) || return 1
+        sleep 0.02
+    done
+}
+
+# --- the site -------------------------------------------------------------------------------------
+
+# Verb. site_init COVERED...: the site's first process; folders named COVERED bar ordinary users' way
+# to the repository or the state folder. It sets the site up and then only waits, for ever; bash reaps
+# orphans.
+site_init() {
+    local pid folder
+    # /proc is still the machine's: the number under which others know this process
+    read -r pid _ </proc/self/stat
+    mount -t proc proc /proc
+    echo login >/proc/sys/kernel/hostname
+    for folder in "$@"; do
+        [[ -z $folder ]] || cover "$folder"
+    done
+    own_folders
+    for folder in hosts passwd group shadow nsswitch.conf; do
+        mount --bind "$state/etc/$folder" "/etc/$folder"
+    done
+    [[ ! -d /etc/slurm ]] || mount --bind "$state/etc" /etc/slurm
+    ip -batch - <<END
+link set lo up
+link add br0 address 02:00:00:00:00:fe type bridge
+address add $network.254/24 dev br0
+link set br0 up
+END
+    record site $$ "$pid"
+    while :; do
+        sleep infinity &
+        wait $! || true
+    done
+}
+
+# cover FOLDER KEPT...: mounts an empty file system over a folder; in it only those of KEPT, of the
+# repository and of the state folder stay visible that lie there.
+cover() {
+    local folder=$1 path fd kept=() fds=()
+    shift
+    for path in "$@" "$repository" "$state"; do
+        [[ $path/ == "$folder"/* ]] || continue
+        [[ $path == "$repository" || $path/ != "$repository"/* ]] || continue
+        exec {fd}<"$path"
+        kept+=("$path")
+        fds+=("$fd")
+    done
+    mount -t tmpfs -o mode=755 tmpfs "$folder"
+    for path in "${kept[@]}"; do
+        mkdir -p "$path"
+        fd=${fds[0]}
+        # the descriptor still leads to what is now covered
+        mount --no-canonicalize --rbind "/proc/self/fd/$fd" "$path"
+        exec {fd}<&-
+        fds=("${fds[@]:1}")
+    done
+}
+
+# A machine has its own /run and /dev/shm. KEPT as for cover.
+own_folders() {
+    cover /run "$@"
+    cover /dev/shm
+    chmod 1777 /dev/shm
+}
+
+# spawn NAME COMMAND...: start a daemon as a child of the site's first process. The subshell is what
+# enters the PID namespace; it ends at once.
+spawn() {
+    local name=$1
+    shift
+    (
+        close_fds
+        cd /
+        setsid env --default-signal=INT,QUIT "$@" </dev/null >>"$state/log/$name.out" 2>&1 &
+        record "$name" $!
+    )
+}
+
+as_user() { echo setpriv --reuid "$1" --regid "$(id -g "$1")" --init-groups --; }
+
+# wait_daemon NAME SECONDS COMMAND...: until the command succeeds. Fails with the end of the daemon's
+# log when that takes too long or the daemon has died.
+wait_daemon() {
+    local name=$1 deadline=$((${EPOCHREALTIME/[.,]/} + $2 * 1000000)) reason log=$1
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        reason=
+        if ! record_alive "$name" || [[ -e $state/run/$name.ended ]]; then
+            reason="has ended"
+        elif ((${EPOCHREALTIME/[.,]/} > deadline)); then
+            reason="is not ready"
+            # slurmctld knows why it does not like a node
+            [[ $name != n* ]] || log=slurmctld
+        fi
+        if [[ -n $reason ]]; then
+            echo "cluster: $name $reason; the end of $log's log:" >&2
+            tail -n 15 "$state/log/$log.out" | sed 's/^/    /' >&2
+            return 1
+        fi
+        sleep 0.02
+    done
+}
+
+# Verb. Starts everything in the new site; waits until all nodes are idle.
+up() {
+    local node as_munge as_slurm
+    read -ra as_munge <<<"$(as_user munge)"
+    read -ra as_slurm <<<"$(as_user slurm)"
+    install -d -o munge -g munge -m 755 /run/munge
+    install -d -o munge -g munge -m 700 /run/munge.private
+    head -c 128 /dev/urandom >/run/munge.private/key
+    chown munge:munge /run/munge.private/key
+    chmod 400 /run/munge.private/key
+    # munged is particular about the folders of its files; here it has its own
+    spawn munged "${as_munge[@]}" munged --foreground --key-file=/run/munge.private/key \
+        --socket=/run/munge/munge.socket.2 --pid-file=/run/munge/munged.pid \
+        --seed-file=/run/munge.private/seed --log-file=/run/munge.private/log
+    wait_daemon munged 30 munge -n
+    spawn slurmctld "${as_slurm[@]}" slurmctld -D -c
+    wait_daemon slurmctld 30 slurmctld_up
+    while read -r node _; do node_power_on "$node"; done <"$state/etc/nodes"
+    while read -r node _; do wait_daemon "$node" 60 node_is "$node" idle; done <"$state/etc/nodes"
+}
+
+slurmctld_up() { [[ $(scontrol ping) == *" is UP"* ]]; }
+
+# Verb. An orderly end for slurmd and slurmctld, but not a long one.
+down() {
+    local node
+    while read -r node _; do
+        ! record_alive "$node.init" || kill -TERM "$record_pid"
+    done <"$state/etc/nodes"
+    wait_until 2 all_nodes_dead || true
+    ! record_alive slurmctld || kill -TERM "$record_pid"
+    wait_until 1 dead slurmctld || true
+}
+dead() { ! record_alive "$1"; }
+all_nodes_dead() {
+    local node
+    while read -r node _; do dead "$node" || return 1; done <"$state/etc/nodes"
+}
+
+# Verb. One line per daemon and node; fails when one is down.
+status() {
+    local name words failed=0
+    for name in munged slurmctld $(cut -d' ' -f1 "$state/etc/nodes"); do
+        words="up"
+        if ! record_alive "$name"; then
+            words="down"
+        elif [[ -e $state/run/$name.ended ]]; then
+            words="up, but slurmd is down"
+        fi
+        [[ $words == up ]] || failed=1
+        printf '%-10s %s\n' "$name" "$words"
+    done
+    timeout 5 sinfo -N -o '%6N %10T %C' || failed=1
+    return "$failed"
+}
+
+# --- nodes ----------------------------------------------------------------------------------------
+
+# STATE/run has NODE: the process whose death is the node's, and NODE.init: the first process inside
+# (under scripts/sim not necessarily the first of the node's PID namespace).
+
+node_check() { grep -q "^$1 " "$state/etc/nodes" || die "there is no node $1"; }
+
+node_power_on() {
+    # of a node that has died by itself it may still be there
+    ip link delete "$1" 2>/dev/null || true
+    rm -f "$state/run/$1.ended" "$state/run/$1.init"
+    install -d -m 755 "$state/spool/$1"
+    spawn "$1" unshare --mount --uts --ipc --net bash "$helpers/inside.sh" "$state" node_wire "$1"
+}
+
+# Verb. In the node's namespaces but not yet in a PID namespace of its own: plugs the network in and
+# becomes the node.
+node_wire() {
+    local node=$1 number=${1#n} kind arguments mac launcher=() unshare=(--pid)
+    printf -v mac '02:00:00:00:00:%02x' "$number" # the same after each boot: others remember it
+    ip -batch - <<END
+link set lo up
+link add eth0 address $mac type veth peer name $node netns 1
+address add $network.$number/24 dev eth0
+link set eth0 up
+END
+    nsenter -t 1 -n ip link set "$node" master br0 up
+    read -r _ kind arguments < <(grep "^$node " "$state/etc/nodes")
+    # the words of --sim's value are the arguments
+    # shellcheck disable=SC2206
+    [[ $kind == plain ]] ||
+        launcher=(env "APAPI_SIMHW=$(<"$state/etc/simulator")" "$repository/scripts/sim" $arguments --)
+    if grep -qi '^[^#]*=.*cgroup' "$state/etc/slurm.conf"; then
+        groups_join "$node"
+        unshare+=(--cgroup)
+    fi
+    exec unshare "${unshare[@]}" --fork --kill-child -- "${launcher[@]}" \
+        bash "$helpers/inside.sh" "$state" node_init "$node"
+}
+
+# A Slurm that works with control groups gets, in each node, a private part of them that looks like the
+# whole: clusters do not meet there, and what they leave can be found and removed.
+groups_join() {
+    local folder group
+    groups_locate
+    for folder in $(groups_mounts); do
+        for group in "$folder/$groups_name" "$folder/$groups_name/$1"; do
+            mkdir -p "$group"
+            groups_inherit "$group"
+        done
+        echo 0 >"$group/cgroup.procs"
+        mount --bind "$group" "$folder"
+    done
+}
+groups_inherit() {
+    local parent=${1%/*} file controller
+    for file in cpuset.cpus cpuset.mems; do # version 1: no process can enter while they are empty
+        [[ ! -e $parent/$file || -e $parent/cgroup.controllers ]] || cat "$parent/$file" >"$1/$file"
+    done
+    if [[ -e $parent/cgroup.controllers ]]; then # version 2
+        for controller in $(<"$parent/cgroup.controllers"); do
+            echo "+$controller" >"$parent/cgroup.subtree_control" || true
+        done
+    fi
+}
+
+# Verb. The node's first process.
+node_init() {
+    local node=$1 pid slurmd
+    read -r pid _ </proc/self/stat # /proc is still the site's
+    record "$node.init" "$pid"
+    mount -t proc proc /proc
+    echo "$node" >/proc/sys/kernel/hostname
+    own_folders /run/munge
+    env --default-signal=INT,QUIT slurmd -D & # bash starts it with these ignored, and jobs would inherit that
+    slurmd=$!
+    trap 'node_shutdown "$slurmd"' TERM
+    wait "$slurmd" || echo "slurmd ended with status $?"
+    : >"$state/run/$node.ended"
+    while :; do
+        sleep infinity &
+        wait $! || true
+    done
+}
+
+# shellcheck disable=SC2317  # called by a trap
+node_shutdown() {
+    local i
+    kill -TERM "$1" 2>/dev/null || true
+    for ((i = 0; i < 100; i++)); do
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.02
+    done
+    exit 0
+}
+
+# node_is NODE STATE-PATTERN: what slurmctld thinks; a state that ends in "*" is not responding
+node_is() {
+    local states # a line for each partition
+    states=$(sinfo -h -N -n "$1" -o %T)
+    [[ ${states%%$'\n'*} =~ ^($2)$ ]]
+}
+
+# node_registered NODE TIME: whether slurmctld has heard of a slurmd started after TIME
+node_registered() {
+    local show
+    node_is "$1" 'idle|mixed|allocated|completing|drained|draining|reserved|planned' || return 1
+    show=$(scontrol -o show node "$1")
+    show=${show#* SlurmdStartTime=}
+    [[ ! ${show%% *} < $2 ]]
+}
+
+# Verb.
+node_boot() {
+    local now
+    node_check "$1"
+    ! record_alive "$1" || { echo "cluster: $1 is up already"; return; }
+    printf -v now '%(%Y-%m-%dT%H:%M:%S)T' -1
+    node_power_on "$1"
+    wait_daemon "$1" 60 node_registered "$1" "$now"
+}
+
+# Verb. Nobody hears a last word from a machine whose power fails: its cable goes first.
+node_kill() {
+    node_check "$1"
+    record_alive "$1" || { echo "cluster: $1 is down already"; return; }
+    ip link delete "$1" 2>/dev/null || true
+    ! record_alive "$1.init" || kill -KILL "$record_pid" 2>/dev/null || true
+    ! record_alive "$1" || kill -KILL "$record_pid" 2>/dev/null || true
+    wait_until 20 dead "$1" || die "$1 does not end"
+    wait_until 20 dead "$1.init" || die "$1 does not end"
+}
+
+# --- commands -------------------------------------------------------------------------------------
+
+# Verb. on_node NODE FOLDER COMMAND...
+on_node() {
+    local node=$1
+    shift
+    (node_check "$node") || exit 125
+    record_alive "$node.init" || die -125 "$node is down"
+    exec nsenter -t "$record_pid" -m -u -i -n -p -F -- \
+        bash "$helpers/inside.sh" "$state" attach root "$@"
+}
+
+# Verb. attach USER FOLDER COMMAND...: run a command and be, for the caller, that command: same
+# descriptors, same status; signals to this process go to it; it dies with this process. Those that mean
+# "end" go to its whole process group, as from a terminal.
+attach() {
+    local user=$1 folder=$2 entry uid gid home shell status command
+    shift 2
+    entry=$(getent passwd -- "$user") || die -125 "there is no user $user"
+    IFS=: read -r _ _ uid gid _ home shell <<<"$entry"
+    # shellcheck disable=SC2016,SC2054  # for sh to expand; one argument
+    command=(setpriv --reuid "$uid" --regid "$gid" --init-groups --pdeathsig KILL --
+        sh -c 'cd -- "$1" 2>/dev/null || cd -- "$2" 2>/dev/null || cd /; shift 2; exec "$@"' sh
+        "$folder" "$home"
+        env -i --default-signal=INT,QUIT "${clean_env[@]}" HOME="$home" USER="$user" LOGNAME="$user"
+        SHELL="$shell" TERM="$TERM" "$@")
+    local group=- interrupted=
+    if [[ -t 0 ]]; then
+        # the terminal sends its signals to this process and to the command
+        group=
+        trap 'interrupted=1' INT QUIT
+    else
+        # a process group of its own, or a signal to the caller's group would come twice
+        command=(setsid "${command[@]}")
+        trap 'interrupted=1; forward INT -' INT
+        trap 'interrupted=1; forward QUIT -' QUIT
+    fi
+    trap 'interrupted=1; forward TERM "$group"' TERM
+    trap 'interrupted=1; forward HUP "$group"' HUP
+    trap 'interrupted=1; forward USR1' USR1
+    trap 'interrupted=1; forward USR2' USR2
+    "${command[@]}" <&0 &
+    while :; do
+        status=0
+        wait "$!" 2>/dev/null || status=$?
+        [[ -n $interrupted ]] || exit "$status"
+        interrupted=
+    done
+}
+
+# forward SIGNAL [-]: to the command, with "-" to its process group. The group may not be there yet, nor
+# the command.
+# shellcheck disable=SC2317  # called by a trap
+forward() {
+    [[ -n ${!-} ]] || exit 1
+    kill "-$1" -- "${2-}$!" 2>/dev/null || kill "-$1" "$!" 2>/dev/null || true
+}
+
+state_set "$1"
+shift
+"$@"
