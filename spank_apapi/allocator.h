@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_ALLOCATOR_H
+#define SPANK_APAPI_ALLOCATOR_H
+#include <slurm/spank.h>
+
+/* sbatch, salloc, as the user, once each. All return ESPANK_SUCCESS. */
+
+/** Register the options, which check themselves. */
+int spank_apapi_allocator_init(spank_t spank, int count, char *const words[]);
+
+/** Speak about plugstack.conf. */
+int spank_apapi_allocator_init_post_opt(int count, char *const words[]);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_CHECK_H
+#define SPANK_APAPI_CHECK_H
+#include "apapi/error.h"
+
+/**
+ * Ask apapi-sampler whether it knows all components of a list. Blocks for 2 s at most.
+ * @param libexec_dir  absolute path of its folder
+ * @return 0; -1 with errno ENOENT (it does not: `err` has its words), or any other where it could
+ *         not be asked (`err` says why).
+ */
+int spank_apapi_check_components(const char *libexec_dir, const char *components,
+                                 struct apapi_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_LOCAL_H
+#define SPANK_APAPI_LOCAL_H
+#include <slurm/spank.h>
+
+/* srun, as the user, once each. All return ESPANK_SUCCESS. */
+
+/** Register the options. */
+int spank_apapi_local_init(spank_t spank, int count, char *const words[]);
+
+/**
+ * Once for each component of a heterogeneous job, before Slurm makes their environments: listen,
+ * and let the nodes know where.
+ */
+int spank_apapi_local_init_post_opt(void);
+
+/** The step exists: start apapi-collect, which takes over the socket. */
+int spank_apapi_local_user_init(spank_t spank, int count, char *const words[]);
+
+/** The step has ended: print the report. */
+int spank_apapi_local_exit(void);
+
+#endif

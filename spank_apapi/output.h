@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_OUTPUT_H
+#define SPANK_APAPI_OUTPUT_H
+#include <stdint.h>
+
+/**
+ * Write a text to a descriptor of the host, in one piece as far as that cannot block. Raises no
+ * SIGPIPE. What cannot be written by the deadline is dropped.
+ */
+void spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_REMOTE_H
+#define SPANK_APAPI_REMOTE_H
+#include <slurm/spank.h>
+
+/*
+ * slurmstepd, root. All return ESPANK_SUCCESS. With contain_spank the two for tasks run in a
+ * process that shares memory but has a copy of the descriptors: they open and close nothing that
+ * lasts.
+ */
+
+/** Once: register the options. */
+int spank_apapi_remote_init(spank_t spank, int count, char *const words[]);
+
+/** Once: start apapi-sampler. Waits for start_timeout at most. */
+int spank_apapi_remote_init_post_opt(spank_t spank);
+
+/** For each task: at the first, let the sampler begin. Waits for start_timeout at most. */
+int spank_apapi_remote_task_post_fork(spank_t spank);
+
+/** For each task: at the last, get the record and send it to srun. Waits for stop_timeout at most.
+ */
+int spank_apapi_remote_task_exit(spank_t spank);
+
+/** Once: do what is not done yet, print the report of a batch step, close everything. */
+int spank_apapi_remote_exit(spank_t spank);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+
+static int parse_port(const char *text, const char **end, uint16_t *port)
+{
+    unsigned value = 0;
+    const char *digit;
+
+    for (digit = text; *digit >= '0' && *digit <= '9' && value <= UINT16_MAX; digit++) {
+        value = value * 10 + (unsigned)(*digit - '0');
+    }
+    if (*text == '0' || value == 0 || value > UINT16_MAX) {
+        return -1;
+    }
+    *end = digit;
+    *port = (uint16_t)value;
+    return 0;
+}
+
+int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *collector)
+{
+    const char *token;
+    uint16_t port;
+
+    if (parse_port(text, &token, &port) || *token++ != ':' || strlen(token) != APAPI_TOKEN_LENGTH ||
+        strspn(token, "0123456789abcdef") != APAPI_TOKEN_LENGTH) {
+        errno = EINVAL;
+        return -1;
+    }
+    collector->port = port;
+    memcpy(collector->token, token, sizeof collector->token);
+    return 0;
+}
+
+union report_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+/* @return the size of the address, 0 where `text` is none. */
+static socklen_t report_address(const char *text, uint16_t port, union report_address *address)
+{
+    memset(address, 0, sizeof *address);
+    if (inet_pton(AF_INET, text, &address->v4.sin_addr) == 1) {
+        address->v4.sin_family = AF_INET;
+        address->v4.sin_port = htons(port);
+        return sizeof address->v4;
+    }
+    if (inet_pton(AF_INET6, text, &address->v6.sin6_addr) == 1) {
+        address->v6.sin6_family = AF_INET6;
+        address->v6.sin6_port = htons(port);
+        return sizeof address->v6;
+    }
+    return 0;
+}
+
+static int report_connect(int fd, const union report_address *address, socklen_t size,
+                          uint64_t deadline_ns)
+{
+    int code = 0;
+    socklen_t code_size = sizeof code;
+
+    if (connect(fd, &address->any, size) == 0) {
+        return 0;
+    }
+    if (errno != EINPROGRESS || deadline_wait(fd, POLLOUT, deadline_ns)) {
+        return -1;
+    }
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &code_size)) {
+        return -1;
+    }
+    errno = code;
+    return code ? -1 : 0;
+}
+
+static int report_write(int fd, const char *bytes, size_t size, uint64_t deadline_ns)
+{
+    while (size > 0) {
+        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent >= 0) {
+            bytes += sent;
+            size -= (size_t)sent;
+        } else if (errno == EAGAIN) {
+            if (deadline_wait(fd, POLLOUT, deadline_ns)) {
+                return -1;
+            }
+        } else if (errno != EINTR) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int report_deliver(int fd, const char *token, const struct spank_apapi_report *report,
+                          uint64_t deadline_ns)
+{
+    const char *const parts[] = {token,        " ",  report->word,   " ",
+                                 report->node, "\n", report->payload};
+    char *text = NULL;
+    size_t size = 1;
+    char *end;
+    int result;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size += strlen(parts[i]);
+    }
+    text = malloc(size);
+    if (!text) {
+        return -1;
+    }
+    end = text;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        end = stpcpy(end, parts[i]);
+    }
+    result = report_write(fd, text, (size_t)(end - text), deadline_ns);
+    free(text);
+    return result;
+}
+
+int spank_apapi_report_send(const struct spank_apapi_collector *collector, const char *address,
+                            const struct spank_apapi_report *report, uint64_t deadline_ns,
+                            struct apapi_error *err)
+{
+    union report_address target;
+    socklen_t size = report_address(address, collector->port, &target);
+    int fd, code = 0;
+
+    if (size == 0) {
+        return apapi_fail(err, EINVAL, "'%.64s' is not an address of srun", address);
+    }
+    fd = socket(target.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || report_connect(fd, &target, size, deadline_ns) ||
+        report_deliver(fd, collector->token, report, deadline_ns)) {
+        code = errno;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return code == 0 ? 0
+                     : apapi_fail(err, code, "cannot reach srun at %s port %d: %s", address,
+                                  collector->port, strerror(code));
+}

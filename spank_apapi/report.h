@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_REPORT_H
+#define SPANK_APAPI_REPORT_H
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "apapi/channel.h"
+#include "apapi/error.h"
+
+/** Where srun collects, out of APAPI_COLLECT_ENV. */
+struct spank_apapi_collector {
+    uint16_t port; /* 0: there is none */
+    char token[APAPI_TOKEN_LENGTH + 1];
+};
+
+/** What a node tells srun. */
+struct spank_apapi_report {
+    const char *word; /* APAPI_WORD_RECORD or APAPI_WORD_ABSENT */
+    const char *node;
+    const char *payload;
+};
+
+/**
+ * Parse "PORT:TOKEN".
+ * @return 0; -1 with errno EINVAL, `collector` is unchanged then.
+ */
+int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *collector);
+
+/**
+ * Send a report to srun.
+ * @param address  numeric, IPv4 or IPv6
+ * @return 0; -1 with errno EINVAL (not an address), ETIMEDOUT or that of the call that failed.
+ */
+int spank_apapi_report_send(const struct spank_apapi_collector *collector, const char *address,
+                            const struct spank_apapi_report *report, uint64_t deadline_ns,
+                            struct apapi_error *err);
+
+#endif

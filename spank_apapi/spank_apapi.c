@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <slurm/spank.h>
+
+#include "allocator.h"
+#include "daemon.h"
+#include "local.h"
+#include "remote.h"
+
+SPANK_PLUGIN(apapi, 1)
+
+int slurm_spank_init(spank_t spank, int ac, char *argv[])
+{
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+        return spank_apapi_local_init(spank, ac, argv);
+    case S_CTX_ALLOCATOR:
+        return spank_apapi_allocator_init(spank, ac, argv);
+    case S_CTX_REMOTE:
+        return spank_apapi_remote_init(spank, ac, argv);
+    case S_CTX_SLURMD:
+        return spank_apapi_daemon_init(spank, ac, argv);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}
+
+int slurm_spank_local_user_init(spank_t spank, int ac, char *argv[])
+{
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+        return spank_apapi_local_user_init(spank, ac, argv);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int ac, char *argv[])
+{
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+        return spank_apapi_local_init_post_opt();
+    case S_CTX_ALLOCATOR:
+        return spank_apapi_allocator_init_post_opt(ac, argv);
+    case S_CTX_REMOTE:
+        return spank_apapi_remote_init_post_opt(spank);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}
+
+int slurm_spank_task_post_fork(spank_t spank, int ac, char *argv[])
+{
+    (void)ac;
+    (void)argv;
+    switch (spank_context()) {
+    case S_CTX_REMOTE:
+        return spank_apapi_remote_task_post_fork(spank);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}
+
+int slurm_spank_task_exit(spank_t spank, int ac, char *argv[])
+{
+    (void)ac;
+    (void)argv;
+    switch (spank_context()) {
+    case S_CTX_REMOTE:
+        return spank_apapi_remote_task_exit(spank);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}
+
+int slurm_spank_exit(spank_t spank, int ac, char *argv[])
+{
+    (void)ac;
+    (void)argv;
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+        return spank_apapi_local_exit();
+    case S_CTX_REMOTE:
+        return spank_apapi_remote_exit(spank);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_STEP_H
+#define SPANK_APAPI_STEP_H
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "channel/message.h"
+
+#define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */
+#define SPANK_APAPI_STEP_SIZE 16  /* bytes of a step's name with its NUL */
+
+/** Which step on which node. */
+struct spank_apapi_step {
+    uint32_t job;
+    uint32_t step;
+    bool batch;
+    char step_name[SPANK_APAPI_STEP_SIZE]; /* "0", "batch", "interactive" */
+    char node[SPANK_APAPI_NAME_SIZE];
+};
+
+/** Write the step's name: "0", "batch", "interactive", "extern". */
+void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE]);
+
+/** Write the basename of the program that the step runs; "" where not known. */
+void spank_apapi_step_program(spank_t spank, char name[SPANK_APAPI_NAME_SIZE]);
+
+/** Ask Slurm which step this is. In slurmstepd only. */
+void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
+
+/** Append to a configuration all that identifies the step. In slurmstepd only. */
+void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
+                               struct message *message);
+
+#endif
