@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# atime as a person uses it, over simulated hardware.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
+    export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
+}
+
+sim() { "$repository/scripts/sim" "$@"; }
+
+needs_sim() {
+    sim -- true || skip "no simulated hardware here: see scripts/sim"
+}
+
+number() { # DOMAIN COLUMN: of the table in $stderr, in J or W
+    awk -v domain="$1" -v column="$2" '
+        $1 == domain {
+            unit = $(2 * column + 1); value = $(2 * column)
+            if (unit ~ /^k/) value *= 1000
+            if (unit ~ /^m/) value /= 1000
+            print value
+        }' <<<"$stderr"
+}
+
+close_to() { # VALUE TRUTH TOLERANCE
+    awk -v v="$1" -v t="$2" -v r="$3" 'BEGIN { exit !(v > t * (1 - r) && v < t * (1 + r)) }' || {
+        echo "$1 is not $2"
+        return 1
+    }
+}
+
+@test "the table: energy, power, total, coverage, times" {
+    needs_sim
+    run --separate-stderr sim --package-w 100 --dram-w 20 -- "$atime" sleep 2
+    echo "$stderr"
+    [[ $status -eq 0 && -z $output ]]
+    close_to "$(number package 1)" 400 0.02
+    close_to "$(number package 2)" 200 0.01
+    close_to "$(number dram 2)" 40 0.01
+    close_to "$(number total 1)" 480 0.02
+    [[ $stderr == 'apapi: "sleep"  2.0'*' s  rapl (sysfs powercap)'* ]]
+    [[ $stderr == *'covered 9'*' samples'* && $stderr == *'elapsed 2.0'*'user 0'*'system 0'* ]]
+    [[ $(wc -L <<<"$stderr") -le 80 ]]
+}
+
+@test "counters that wrap many times" {
+    needs_sim
+    # 100 W through a range of 20 J: a wrap every 0.2 s
+    run --separate-stderr sim --range-uj 20000000 -- "$atime" -t 20ms sleep 2
+    echo "$stderr"
+    close_to "$(number package 1)" 400 0.02
+    close_to "$(number dram 1)" 80 0.02
+}
+
+@test "AMD's zones are read like Intel's" {
+    needs_sim
+    run --separate-stderr sim --amd -- "$atime" sleep 0.5
+    echo "$stderr"
+    [[ $status -eq 0 && $stderr == *package* && $stderr == *'rapl (sysfs powercap)'* ]]
+}
+
+@test "psys around everything is shown and not added" {
+    needs_sim
+    run --separate-stderr sim --psys-w 300 -- "$atime" sleep 1
+    echo "$stderr"
+    close_to "$(number total 1)" 240 0.03
+    [[ $stderr == *psys* ]]
+}
+
+@test "exit status and standard output are the program's" {
+    run --separate-stderr "$atime" sh -c 'echo out; echo err >&2; exit 3'
+    [[ $status -eq 3 && $output == out && $stderr == err* ]]
+    run "$atime" true
+    [[ $status -eq 0 ]]
+    run -137 "$atime" sh -c 'kill -9 $$'
+    run -127 "$atime" /nonexistent/program
+    [[ $output == *'/nonexistent/program: No such file or directory'* ]]
+    run -126 "$atime" /etc/passwd
+    [[ $output == *'/etc/passwd: Permission denied'* ]]
+}
+
+@test "options of the program are not atime's" {
+    run --separate-stderr "$atime" sh -c 'echo $1' -- -c
+    [[ $status -eq 0 && $output == -c ]]
+}
+
+@test "signals sent to atime go to the program, and there is a report" {
+    # a background job of this shell would ignore SIGINT
+    for signal in INT TERM HUP; do
+        env --default-signal "$atime" sh -c "trap 'echo got $signal; exit 5' $signal; for i in \$(seq 100); do sleep 0.05; done" \
+            >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+        pid=$!
+        until pgrep -P $pid >/dev/null; do sleep 0.02; done
+        sleep 0.2
+        kill -$signal $pid
+        status=0
+        wait $pid || status=$?
+        echo "$signal: $status $(cat "$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/err")"
+        [[ $status -eq 5 && $(cat "$BATS_TEST_TMPDIR/out") == "got $signal" ]]
+        grep -q '^apapi: "sh"' "$BATS_TEST_TMPDIR/err"
+    done
+}
+
+@test "the program has atime's signal mask, dispositions and descriptors" {
+    inside='grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status; ls /proc/self/fd'
+    plain=$(bash -c "$inside" 7</dev/null)
+    measured=$("$atime" bash -c "$inside" 7</dev/null 2>/dev/null)
+    diff <(echo "$plain") <(echo "$measured")
+}
+
+@test "no meter: the reason, and elapsed and CPU time all the same" {
+    [[ ! -e /sys/class/powercap/intel-rapl:0 ]] || skip "this machine has energy meters"
+    run --separate-stderr "$atime" sleep 0.2
+    echo "$stderr"
+    [[ $status -eq 0 && $stderr == *'rapl: not measured (the kernel has no'* ]]
+    [[ $stderr == *'elapsed 0.2'*'user 0'*'system 0'* && $stderr != *' J'* ]]
+}
+
+@test "no permission: the file is named" {
+    [[ $EUID == 0 ]] || skip "needs root to try as somebody else"
+    needs_sim
+    setpriv --reuid 65534 test -x "$atime" || skip "an ordinary user cannot enter this folder"
+    run --separate-stderr sim -- setpriv --reuid 65534 --regid 65534 --clear-groups "$atime" sh -c 'exit 3'
+    echo "$stderr"
+    [[ $status -eq 3 && $(tr -s ' \n' ' ' <<<"$stderr") == *'rapl: not measured (no permission to read '*'intel-rapl:0/energy_uj)'* ]]
+}
+
+@test "wrong usage: what and what would be right, exit status 2, the program is not started" {
+    cases=("-c foo|unknown component 'foo'; available: rapl, powercap"
+        "-c |empty" "-c rapl:|a name is missing" "-t fast|an interval is missing after 'fast'" "-t 1x|'1x' is not a duration"
+        "-t 10us|out of bounds: 1ms to 1h" "-x|usage: atime")
+    for case in "${cases[@]}"; do
+        option=${case%%|*}
+        read -r letter value <<<"$option"
+        if [[ $option == "-x" ]]; then
+            run --separate-stderr "$atime" -x touch "$BATS_TEST_TMPDIR/started"
+        else
+            run --separate-stderr "$atime" "$letter" "${value:-}" touch "$BATS_TEST_TMPDIR/started"
+        fi
+        echo "$option: $status $stderr"
+        [[ $status -eq 2 && -z $output && $stderr == *"${case#*|}"* ]]
+        [[ ! -e $BATS_TEST_TMPDIR/started ]]
+    done
+    run --separate-stderr "$atime"
+    [[ $status -eq 2 && $stderr == usage:* ]]
+}
+
+@test "help and version" {
+    run --separate-stderr "$atime" --help
+    [[ $status -eq 0 && $output == usage:*PROGRAM* ]]
+    run --separate-stderr "$atime" -V
+    [[ $status -eq 0 && $output =~ ^atime\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "a chosen order of sources, and a wrong one" {
+    needs_sim
+    APAPI_SOURCES=sysfs run --separate-stderr sim -- "$atime" sleep 0.2
+    [[ $stderr == *'rapl (sysfs powercap)'* ]]
+    APAPI_SOURCES=nonsense run --separate-stderr "$atime" true
+    [[ $status -eq 2 && $stderr == *"unknown source 'nonsense'"* ]]
+}
+
+@test "the helper programs explain themselves when started by hand" {
+    for program in apapi-sampler apapi-collect; do
+        run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/$program" 3>&- 4>&-
+        [[ $status -eq 2 && $output == *'is started by spank_apapi.so'* ]]
+    done
+    run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler" --check rapl
+    [[ $status -eq 0 && -z $output ]]
+    run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler" --check rapl:foo
+    [[ $status -eq 2 && $output == "unknown component 'foo'; available: "* ]]
+}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# For the tests that measure steps in a real Slurm: a cluster for each file, and what is looked at after
+# each test.
+# shellcheck disable=SC2034 # used by the tests
+
+repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+plugin=$repository/build/install/lib/slurm/spank_apapi.so
+libexec=$repository/build/install/libexec/apapi
+
+cluster() { "$repository/scripts/cluster" "$@"; }
+as_alice() { cluster run --user alice "$@"; }
+
+# Start the file's cluster: 2 nodes, each with 2 packages of 100 W and 20 W DRAM.
+start_cluster() { # [ARGUMENTS OF scripts/cluster start]
+    export APAPI_CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
+    export APAPI_ACCT_DIR=$APAPI_CLUSTER_DIR/acct # what the nodes see is what this shell sees
+    local log=$BATS_FILE_TMPDIR/start.log status=0
+    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR" >"$BATS_FILE_TMPDIR/plugstack.conf"
+    cluster start --nodes 2 --plugstack "$BATS_FILE_TMPDIR/plugstack.conf" "$@" >"$log" 2>&1 ||
+        status=$?
+    cat "$log"
+    [[ $status -ne 125 ]] || skip "$(tail -n 1 "$log")"
+    [[ $status -eq 0 ]]
+}
+
+start_simulated_cluster() {
+    start_cluster --sim "--packages 2 --package-w 100 --dram-w 20" "$@"
+}
+
+# The plugin's line in plugstack.conf, for the steps from now on.
+plugstack() { # WORDS...
+    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR $*" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+}
+
+eventually() { # CMD...: at most 20 s
+    local deadline=$((SECONDS + 20))
+    while ((SECONDS < deadline)); do
+        ! "$@" || return 0
+        sleep 0.05
+    done
+    echo "never: $*"
+    return 1
+}
+
+# The accounting lines of a node, all days.
+records() { # NODE
+    find "$APAPI_ACCT_DIR" -name "$1.jsonl" -exec cat {} + 2>/dev/null
+}
+
+last_record() { # NODE
+    records "$1" | tail -n 1
+}
+
+# Does the jq expression hold for the text?
+holds() { # TEXT EXPRESSION
+    [[ -n $1 ]] && jq -e "$2" <<<"$1" >/dev/null || {
+        echo "not so: $2"
+        jq . <<<"$1" || echo "$1"
+        return 1
+    }
+}
+
+helpers_on() { # NODE
+    cluster on "$1" pgrep -x 'apapi-sampler'
+}
+
+no_helpers() {
+    ! helpers_on n1 && ! helpers_on n2 && ! cluster run pgrep -x apapi-collect
+}
+
+nodes_idle() {
+    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 2 idle" ]]
+}
+
+# Lines that begin with "error:" in the nodes' logs, but for what the test expects and what Slurm
+# says of every cancelled step.
+log_errors() {
+    grep -hE '\] (\[[^]]*\] )?error:' "$APAPI_CLUSTER_DIR"/log/slurmd-n?.log |
+        grep -vE "CANCELLED AT|${expected_errors:-nothing else}" || true
+}
+
+# Empty the logs, so that a test sees its own lines only.
+clear_logs() {
+    local log
+    for log in "$APAPI_CLUSTER_DIR"/log/slurmd-n?.log; do
+        : >"$log"
+    done
+}
+
+setup() {
+    expected_errors=
+    [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
+}
+
+# After each test: nothing is drained, left behind or in the logs.
+teardown() {
+    [[ -d $APAPI_CLUSTER_DIR ]] || return 0
+    plugstack
+    cluster run scancel --quiet --user=root
+    cluster run scancel --quiet --user=alice
+    eventually nodes_idle
+    eventually no_helpers
+    local errors
+    errors=$(log_errors)
+    [[ -z $errors ]] || {
+        echo "errors in slurmd's log: $errors"
+        return 1
+    }
+}
+
+teardown_file() {
+    cluster stop
+}

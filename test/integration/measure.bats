@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Measured steps: right numbers, one table, the program unchanged.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster
+}
+
+# Is the energy of each domain within 1 % of power x time? Two packages of 100 W, two DRAMs of 20 W.
+right_energy() { # RECORD
+    holds "$1" '.complete' &&
+        holds "$1" '(.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.01' &&
+        holds "$1" '(.domains.dram.energy_j / (40 * .elapsed_s) - 1 | fabs) < 0.01' &&
+        holds "$1" '(.total.energy_j / (240 * .elapsed_s) - 1 | fabs) < 0.01' &&
+        holds "$1" '(.domains.package.mean_w / 200 - 1 | fabs) < 0.01'
+}
+
+@test "a step of 3 s on 2 nodes: each domain within 1 % of power x duration" {
+    run --separate-stderr cluster run srun -N2 --apapi=rapl sleep 3
+    [[ $status -eq 0 && -z $output ]]
+    for node in n1 n2; do
+        record=$(last_record $node)
+        right_energy "$record"
+        holds "$record" '.elapsed_s > 2.95 and .elapsed_s < 3.3'
+        holds "$record" '.trust.samples >= 28 and .trust.covered > 0.99'
+    done
+    # the merged table: both nodes' energy, 1440 J over 3 s
+    echo "$stderr"
+    package_kj=$(awk '$1 == "package" { print $2 }' <<<"$stderr")
+    total_kj=$(awk '$1 == "total" { print $2 }' <<<"$stderr")
+    awk -v p="$package_kj" -v t="$total_kj" 'BEGIN { exit !(p > 1.18 && p < 1.33 && t > 1.42 && t < 1.6) }'
+    [[ $(grep -c '^apapi: step' <<<"$stderr") -eq 1 ]]
+    [[ $stderr == *'"sleep"  2 nodes'*'rapl (sysfs powercap)'* ]]
+    [[ $stderr == *'n1 7'*'J   n2 7'*'J'* ]]
+    [[ $(wc -L <<<"$stderr") -le 80 ]]
+}
+
+@test "a record is one line of at most 4 KiB and joins to Slurm's accounting" {
+    as_alice srun -N1 --apapi=rapl -J myjob sleep 0.3
+    record=$(last_record n1)
+    [[ $(wc -c <<<"$record") -le 4096 ]]
+    uid=$(cluster run id -u alice)
+    holds "$record" ".cluster == \"apapi\" and .job > 0 and .step == \"0\" and .node == \"n1\""
+    holds "$record" ".user == \"alice\" and .uid == $uid and .tasks == 1 and .nodes == 1"
+    holds "$record" '.partition == "main" and .name == "sleep"'
+}
+
+@test "the nodes' meters are their own" {
+    # n1's counters started at another time than n2's, but each grows by its own power
+    before=$(cluster on n1 cat /sys/class/powercap/intel-rapl:0/energy_uj)
+    cluster run srun -w n1 --apapi=rapl sleep 0.5
+    after=$(cluster on n1 cat /sys/class/powercap/intel-rapl:0/energy_uj)
+    record=$(last_record n1)
+    holds "$record" ".domains.package.energy_j <= 2 * ($after - $before) / 1e6"
+    holds "$record" '[.components[0].events[].name] ==
+        ["rapl:::PACKAGE_ENERGY:PACKAGE0", "rapl:::DRAM_ENERGY:PACKAGE0",
+         "rapl:::PACKAGE_ENERGY:PACKAGE1", "rapl:::DRAM_ENERGY:PACKAGE1"]'
+}
+
+@test "standard output is the same to the byte, with and without" {
+    program='seq 1 20000; printf "no newline"; printf "\0\1\377"'
+    as_alice srun -N2 --apapi=off sh -c "$program" >"$BATS_TEST_TMPDIR/without"
+    as_alice srun -N2 --apapi=rapl sh -c "$program" >"$BATS_TEST_TMPDIR/with"
+    sort "$BATS_TEST_TMPDIR/without" >"$BATS_TEST_TMPDIR/without.sorted"
+    sort "$BATS_TEST_TMPDIR/with" | cmp - "$BATS_TEST_TMPDIR/without.sorted"
+    as_alice srun -N1 --apapi=off sh -c "$program" >"$BATS_TEST_TMPDIR/without"
+    as_alice srun -N1 --apapi=rapl sh -c "$program" >"$BATS_TEST_TMPDIR/with"
+    cmp "$BATS_TEST_TMPDIR/with" "$BATS_TEST_TMPDIR/without"
+    [[ -s $BATS_TEST_TMPDIR/with ]]
+}
+
+@test "standard input reaches the program" {
+    run --separate-stderr cluster run srun -N1 --apapi=rapl tr a-z A-Z <<<"hello"
+    [[ $output == HELLO ]]
+}
+
+@test "the program sees nothing of it in its environment" {
+    run --separate-stderr as_alice srun -N1 --apapi=rapl env
+    [[ $status -eq 0 ]]
+    ! grep -E '^SLURM_APAPI|^APAPI' <<<"$output"
+}
+
+@test "exit status of srun: 0, 3, killed by signal 9" {
+    for program in 'exit 0' 'exit 3' 'kill -9 $$'; do
+        run as_alice srun -N1 --apapi=off sh -c "$program"
+        without=$status
+        run as_alice srun -N1 --apapi=rapl sh -c "$program"
+        echo "$program: $without $status"
+        [[ $status -eq $without ]]
+    done
+    [[ $status -eq 137 ]]
+}
+
+submit() { # CMD: in a batch script of alice's; prints its output; the status is sbatch --wait's
+    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM
+    local options=("${@:2}") status=0
+    as_alice sbatch --quiet --wait --output="$file" "${options[@]}" --wrap "$1" || status=$?
+    eventually test -f "$file"
+    cat "$file"
+    rm -f "$file"
+    return $status
+}
+
+@test "exit status of sbatch: 0, 3, killed by signal 9" {
+    for program in 'exit 0' 'exit 3' 'kill -9 $$'; do
+        run submit "$program" --apapi=off
+        without=$status
+        run submit "$program" --apapi=rapl
+        echo "$program: $without $status"
+        [[ $status -eq $without ]]
+    done
+    [[ $status -ne 0 ]]
+}
+
+@test "a batch job without srun: the batch step's table is in the job's output" {
+    run submit 'echo begin; sleep 1; echo end' --apapi=rapl
+    echo "$output"
+    [[ $status -eq 0 && $output == begin*end*'apapi: step '*'.batch'*package*total* ]]
+    record=$(last_record n1)
+    holds "$record" '.step == "batch"'
+    right_energy "$record"
+}
+
+@test "a batch job with srun: a table for each step and one for the batch step" {
+    run submit 'srun sleep 0.3; srun --apapi=off sleep 0.1; srun -N2 sleep 0.3' -N2 --apapi=rapl
+    echo "$output"
+    [[ $status -eq 0 ]]
+    [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 ]]
+    grep -qE '^apapi: step [0-9]+\.0 ' <<<"$output"
+    ! grep -qE '^apapi: step [0-9]+\.1 ' <<<"$output"
+    grep -qE '^apapi: step [0-9]+\.2 .*  2 nodes ' <<<"$output"
+    grep -qE '^apapi: step [0-9]+\.batch ' <<<"$output"
+}
+
+@test "salloc hands the option to its steps" {
+    run as_alice salloc --quiet -N1 --apapi=rapl srun sleep 0.2
+    echo "$output"
+    [[ $status -eq 0 && $output == *'apapi: step '*'.0 "sleep"'* ]]
+}
+
+@test "a site measures every step; a user can switch it off" {
+    plugstack default=rapl interval=20ms
+    run as_alice srun -N1 sleep 0.3
+    [[ $status -eq 0 && $output == *'apapi: step '* ]]
+    holds "$(last_record n1)" '.components[0].interval_s == 0.02 and .trust.samples >= 12'
+    count=$(records n1 | wc -l)
+    run as_alice srun -N1 --apapi=off sleep 0.1
+    [[ $status -eq 0 && -z $output ]]
+    [[ $(records n1 | wc -l) -eq $count ]]
+}
+
+@test "nothing is measured or printed where nobody asked" {
+    count=$(records n1 | wc -l)
+    run as_alice srun -N2 true
+    [[ $status -eq 0 && -z $output ]]
+    [[ $(records n1 | wc -l) -eq $count ]]
+}
+
+@test "an interval of the user's" {
+    as_alice srun -N1 --apapi=rapl --apapi-interval=rapl:10ms sleep 0.5
+    holds "$(last_record n1)" '.components[0].interval_s == 0.01 and .trust.samples >= 40'
+}
+
+@test "several tasks on each node are one step" {
+    run as_alice srun -N2 -n8 --apapi=rapl sleep 1
+    [[ $status -eq 0 && $(grep -c '^apapi: step' <<<"$output") -eq 1 ]]
+    for node in n1 n2; do
+        record=$(last_record $node)
+        holds "$record" '.tasks == 4'
+        right_energy "$record"
+    done
+}
+
+@test "the record ends with the last task, not with the first" {
+    as_alice srun -N1 -n2 --apapi=rapl sh -c 'sleep $SLURM_PROCID.5'
+    holds "$(last_record n1)" '.elapsed_s > 1.4'
+}
+
+@test "two steps side by side have their own tables and records" {
+    run submit 'srun -n1 --exact sleep 1 & srun -n1 --exact sleep 1 & wait' -N1 -n2 --apapi=rapl
+    echo "$output"
+    [[ $(grep -cE '^apapi: step [0-9]+\.[01] ' <<<"$output") -eq 2 ]]
+    records n1 | tail -n 3 | while read -r record; do right_energy "$record"; done
+}
+
+@test "an ordinary user can neither read nor write the accounting file" {
+    as_alice srun -N1 --apapi=rapl sleep 0.1
+    file=$(find "$APAPI_ACCT_DIR" -name n1.jsonl | tail -n 1)
+    [[ $(stat -c %U:%a "$file") == root:600 ]]
+    run as_alice cat "$file"
+    [[ $status -ne 0 ]]
+    run as_alice sh -c "echo x >>$file"
+    [[ $status -ne 0 ]]
+    [[ $(stat -c %U:%a "$APAPI_ACCT_DIR") == root:700 ]]
+}
+
+@test "the sampler is a process apart: no task, no child, no signal, no descriptor" {
+    as_alice srun -N1 -w n1 --apapi=rapl sleep 3 &
+    eventually helpers_on n1
+    pid=$(helpers_on n1)
+    tasks=$(cluster on n1 pgrep -x sleep -u alice)
+    [[ $(cluster on n1 ps -o ppid= -p "$pid" | tr -d ' ') == 1 ]]
+    [[ $(cluster on n1 ps -o sid= -p "$pid") != $(cluster on n1 ps -o sid= -p "$tasks") ]]
+    run cluster run scontrol listpids # only on nodes
+    ! cluster on n1 scontrol listpids | awk '{ print $1 }' | grep -qx "$pid"
+    # standard descriptors are the null device, all others are closed on exec
+    for fd in $(cluster on n1 ls "/proc/$pid/fd"); do
+        if ((fd < 3)); then
+            [[ $(cluster on n1 readlink "/proc/$pid/fd/$fd") == /dev/null ]]
+        else
+            flags=$(cluster on n1 awk '$1 == "flags:" { print $2 }' "/proc/$pid/fdinfo/$fd")
+            ((flags & 02000000))
+        fi
+    done
+    # a signal for the whole step does not reach it
+    as_alice scancel --signal=CONT --full -u alice
+    as_alice scancel --signal=TERM -u alice
+    wait || true
+    eventually no_helpers
+    holds "$(last_record n1)" '.complete'
+}
+
+@test "50 steps leave nothing behind: no process, descriptor, shared memory, file" {
+    as_alice srun -N2 --apapi=rapl true
+    state() {
+        for node in n1 n2; do
+            cluster on $node sh -c 'ls /dev/shm /run; ps -e -o comm= | sort; ls /proc/$(pgrep -o -x slurmd)/fd'
+        done
+        cluster run sh -c 'ls /dev/shm /run; ps -e -o comm= | sort'
+        find /tmp -maxdepth 1 -name '*apapi*'
+    }
+    before=$(state)
+    for i in $(seq 50); do
+        run as_alice srun -N2 --apapi=rapl true
+        [[ $status -eq 0 && $output == *'apapi: step'* ]]
+    done
+    eventually no_helpers
+    eventually nodes_idle
+    gone() { diff <(echo "$before") <(state); }
+    eventually gone
+    [[ $(records n2 | wc -l) -ge 51 ]]
+}

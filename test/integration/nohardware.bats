@@ -1,0 +1,27 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Nodes without a meter that could be read: the step runs, the table says why there is no number.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    [[ ! -e /sys/class/powercap/intel-rapl:0 ]] || skip "this machine has energy meters"
+    start_cluster --extra "ProctrackType=proctrack/pgid"
+}
+
+@test "a component without hardware is told with the reason" {
+    run --separate-stderr as_alice srun -N2 --apapi=rapl sh -c 'echo out; exit 3'
+    echo "$stderr"
+    [[ $status -eq 3 && $output == $'out\nout' ]]
+    [[ $stderr == *'rapl'*'not measured (the kernel has no'* ]]
+    [[ $stderr != *' J'* ]]
+    holds "$(last_record n1)" '(.domains == {} or .domains == null) and (.total == null)'
+    holds "$(last_record n1)" '.components[0].reason | test("powercap")'
+}
+
+@test "so does the batch step's table" {
+    file=$APAPI_CLUSTER_DIR/home/alice/out
+    as_alice sbatch --quiet --wait --output="$file" --apapi=rapl --wrap true
+    eventually grep -q 'rapl: not measured (' "$file"
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What users and sites may write, and what they are told when it is wrong.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster
+}
+
+# srun, sbatch and salloc refuse it, say SAYS, and nothing is queued.
+refused() { # OPTION SAYS
+    local last
+    last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
+    for command in "srun" "sbatch --wrap" "salloc"; do
+        # shellcheck disable=SC2086 # two words
+        run as_alice $command "$1" hostname
+        [[ $command != sbatch* ]] || run as_alice sbatch "$1" --wrap hostname
+        echo "$command $1: $status $output"
+        [[ $status -ne 0 && $output == *"$2"* && $output != *'queued'* ]]
+    done
+    [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
+    [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
+}
+
+@test "an unknown component is named, with what there is" {
+    refused --apapi=foo "unknown component 'foo'"
+    run as_alice srun --apapi=rapl:foo true
+    [[ $status -ne 0 && $output == *"'foo'"*available*rapl* ]]
+}
+
+@test "an empty list is refused" {
+    refused --apapi= "empty"
+    refused --apapi=rapl: "a name is missing"
+}
+
+@test "a bad interval is refused" {
+    refused --apapi-interval=fast "'fast'"
+    refused --apapi-interval=10us "'10us' is out of bounds: 1ms to 1h"
+    refused --apapi-interval=rapl: "ends with ':'"
+}
+
+@test "a wrong value in an #SBATCH line is refused by sbatch" {
+    script=$APAPI_CLUSTER_DIR/home/alice/job.sh
+    printf '#!/bin/sh\n#SBATCH --apapi=foo\nhostname\n' >"$script"
+    run as_alice sbatch "$script"
+    [[ $status -ne 0 && $output == *"unknown component 'foo'"* ]]
+    [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
+}
+
+@test "a component of PAPI that has no route of its own is known" {
+    # PAPI's own description of the machine: known, and of no use
+    run as_alice srun --apapi=sysdetect true
+    echo "$output"
+    [[ $status -eq 0 && $output == *'sysdetect: not measured ('* ]]
+}
+
+@test "the options are in the help" {
+    for command in srun sbatch salloc; do
+        run as_alice $command --help
+        [[ $output == *--apapi*--apapi-interval* ]]
+    done
+}
+
+@test "a bad plugstack argument: one line in the log, the default instead, the job unaffected" {
+    for argument in interval=fast start_timeout=never stop_timeout=0 acct_dir=relative nonsense=1 default=rapl:; do
+        clear_logs
+        plugstack "$argument"
+        run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
+        echo "$argument: $output"
+        [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
+        lines=$(log_errors)
+        echo "$lines"
+        [[ $(wc -l <<<"$lines") -eq 1 && $lines == *"${argument%%=*}"* ]]
+    done
+    expected_errors='apapi: '
+}
