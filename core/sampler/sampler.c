@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,6 +46,18 @@ static void answer(const char *word, const char *text)
     message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS);
 }
 
+/* Slurm does not tell the batch step its user's name. */
+static void name_user(struct apapi_identity *id)
+{
+    struct passwd entry, *found = NULL;
+    char text[4096];
+
+    if (*id->user == '\0' && id->uid != APAPI_UNKNOWN &&
+        getpwuid_r(id->uid, &entry, text, sizeof text, &found) == 0 && found) {
+        snprintf(id->user, sizeof id->user, "%s", found->pw_name);
+    }
+}
+
 static int open_session(struct sampler *sampler, struct apapi_error *err)
 {
     struct apapi_session_config config = {
@@ -67,6 +80,7 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     if (step_parse(&message, &sampler->step, err)) {
         return -1;
     }
+    name_user(&sampler->step.id);
     return open_session(sampler, err);
 }
 

@@ -289,20 +289,24 @@ check_watts() {
     local folder=/sys/fs/cgroup/freezer
     [[ -d $folder ]] || skip "control groups of version 1 are not mounted in /sys/fs/cgroup"
     own_cluster
-    local before
-    before=$(find /sys/fs/cgroup -type d | sort)
+    # other clusters' groups may come and go
+    foreign_groups() { find /sys/fs/cgroup -type d -not -path '*/apapi-*' | sort; }
+    local before pid start
+    before=$(foreign_groups)
     cluster start --extra 'ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup' \
         --extra JobAcctGatherType=jobacct_gather/cgroup
     run -0 cluster run --user alice srun -N2 grep freezer /proc/self/cgroup
     [[ $output == *:freezer:/slurm*/step_0* ]]
     run -0 cluster on n1 ls -d /sys/fs/cgroup/freezer/slurm_n1
-    run -0 comm -13 <(echo "$before") <(find /sys/fs/cgroup -type d | sort)
-    echo "$output"
-    run -1 grep -v /apapi- <<<"$output" # no other; an empty line would be one
+    [ "$(foreign_groups)" = "$before" ]
+    read -r _ pid start <"$APAPI_CLUSTER_DIR/run/site"
+    own_groups() { find /sys/fs/cgroup -type d -path "*/apapi-$pid-$start*"; }
+    [ -n "$(own_groups)" ]
     cluster run --user alice srun -N2 "${nap[@]}" 3>&- &
     eventually pgrep -x -f "(.*/)?${nap[*]}"
     cluster stop
-    [ "$(find /sys/fs/cgroup -type d | sort)" = "$before" ]
+    [ -z "$(own_groups)" ]
+    [ "$(foreign_groups)" = "$before" ]
 }
 
 # --- configuration --------------------------------------------------------------------------------------

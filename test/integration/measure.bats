@@ -120,7 +120,7 @@ submit() { # CMD: in a batch script of alice's; prints its output; the status is
     echo "$output"
     [[ $status -eq 0 && $output == begin*end*'apapi: step '*'.batch'*package*total* ]]
     record=$(last_record n1)
-    holds "$record" '.step == "batch"'
+    holds "$record" '.step == "batch" and .user == "alice"'
     right_energy "$record"
 }
 
