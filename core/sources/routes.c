@@ -174,7 +174,7 @@ static struct apapi_reader *try_ways(const struct route *route, const struct apa
         }
         reader = way->source->open(way->name, &why);
         if (reader) {
-            return reader;
+            return reader; // cppcheck-suppress returnDanglingLifetime ; it does not keep `why`
         }
         add_failure(failures, why.text, errno);
     }

@@ -43,7 +43,7 @@ static void write_file(const struct powercap_tree *tree, const char *folder, con
 void powercap_tree_create(struct powercap_tree *tree)
 {
     strcpy(tree->root, "/tmp/apapi-tree-XXXXXX");
-    must(mkdtemp(tree->root) != NULL, tree->root);
+    must(mkdtemp(tree->root) != NULL && chmod(tree->root, 0755) == 0, tree->root);
     make_folder(tree, "sys");
     make_folder(tree, "sys/class");
     make_folder(tree, CLASS);

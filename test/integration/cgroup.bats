@@ -19,7 +19,7 @@ setup_file() {
     task_runs() { cluster on n1 pgrep -x sleep -u alice; }
     eventually task_runs
     cluster on n1 sh -c 'cat /proc/$(pgrep -x sleep -u alice)/cgroup' | grep -q /job_
-    ! cluster on n1 sh -c 'cat /proc/$(pgrep -x apapi-sampler)/cgroup' | grep /job_
+    [[ $(cluster on n1 sh -c 'cat /proc/$(pgrep -x apapi-sampler)/cgroup') != */job_* ]]
     wait $step
     grep -q '^  package' "$BATS_TEST_TMPDIR/err"
     holds "$(last_record n1)" '.complete and (.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.01'

@@ -53,11 +53,11 @@ last_record() { # NODE
 
 # Does the jq expression hold for the text?
 holds() { # TEXT EXPRESSION
-    [[ -n $1 ]] && jq -e "$2" <<<"$1" >/dev/null || {
+    if [[ -z $1 ]] || ! jq -e "$2" <<<"$1" >/dev/null; then # jq is content with no text at all
         echo "not so: $2"
         jq . <<<"$1" || echo "$1"
         return 1
-    }
+    fi
 }
 
 helpers_on() { # NODE

@@ -70,9 +70,9 @@ refused() { # OPTION SAYS
         run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
         echo "$argument: $output"
         [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
-        lines=$(log_errors)
-        echo "$lines"
-        [[ $(wc -l <<<"$lines") -eq 1 && $lines == *"${argument%%=*}"* ]]
+        errors=$(log_errors)
+        echo "$errors"
+        [[ $(wc -l <<<"$errors") -eq 1 && $errors == *"${argument%%=*}"* ]]
     done
     expected_errors='apapi: '
 }

@@ -24,7 +24,7 @@ static void test_bad_lists(void **state)
         const char *list, *hint;
     } cases[] = {
         {"", "empty"},
-        {":", "empty word"},
+        {":", "a name is missing"},
         {"rapl:", "'rapl:'"},
         {":rapl", "':rapl'"},
         {"a::b", "'a::b'"},
