@@ -11,7 +11,7 @@
 
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1
-#define DEFAULT_COMPONENTS "rapl"
+#define DEFAULT_COMPONENTS "" /* the sampler takes what there is */
 
 /* What Slurm 22.05 hands to an srun in the place of an argument that was not given to salloc. */
 #define NO_ARGUMENT "(null)"

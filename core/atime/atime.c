@@ -1,179 +1,166 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* atime: run a program and say what energy it cost, like time(1). */
 #include <errno.h>
-#include <getopt.h>
-#include <libgen.h>
-#include <math.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "apapi/record.h"
 #include "apapi/session.h"
-#include "atime/child.h"
+#include "atime/options.h"
+#include "atime/output.h"
+#include "atime/process.h"
+#include "atime/runs.h"
+#include "atime/trace.h"
 
-#define USAGE_ERROR 2
-
-struct options {
-    const char *components; /* NULL: the default */
-    struct apapi_intervals intervals;
-    char **program; /* NULL-terminated */
+/* What is open while atime measures. */
+struct atime {
+    const struct options *options;
+    struct process process;
+    int output; /* -1: not open */
+    struct trace *trace;
+    struct apapi_session *session;
 };
 
-static void print_usage(FILE *out)
-{
-    fprintf(out,
-            "usage: atime [-c COMPONENTS] [-t INTERVALS] PROGRAM [ARGS...]\n"
-            "Run PROGRAM and report the energy that the machine used meanwhile.\n"
-            "  -c COMPONENTS  what to measure, for example rapl:nvml (default: %s)\n"
-            "  -t INTERVALS   time between two readings: 100ms, or nvml:250ms:ipmi:3s\n"
-            "  -h, --help     this text\n"
-            "  -V, --version  the version\n"
-            "The report goes to standard error. Exit status: that of PROGRAM, 128+n if signal n\n"
-            "ended it, 127 not found, 126 not executable, 2 wrong usage.\n",
-            apapi_components_default());
-}
-
-static int refuse(const char *text)
+static int complain(const char *text)
 {
     fprintf(stderr, "atime: %s\n", text);
-    return USAGE_ERROR;
+    return EXIT_FAILURE;
+}
+
+static int open_trace(struct atime *atime, struct apapi_error *err)
+{
+    int fd;
+
+    if (!atime->options->trace) {
+        return 0;
+    }
+    fd = output_open(atime->options->trace, err);
+    if (fd < 0) {
+        return -1;
+    }
+    atime->trace = trace_create(fd, atime->options->trace, err);
+    if (!atime->trace) {
+        close(fd);
+        return -1;
+    }
+    return 0;
+}
+
+static int open_files(struct atime *atime, struct apapi_error *err)
+{
+    const struct options *options = atime->options;
+
+    atime->output = options->output ? output_open(options->output, err) : STDERR_FILENO;
+    return atime->output < 0 ? -1 : open_trace(atime, err);
+}
+
+/* APAPI_EVENTLIST and APAPI_EVENTOPS come in here. */
+static int open_session(struct atime *atime, struct apapi_error *err)
+{
+    const struct options *options = atime->options;
+    const struct apapi_session_config config = {
+        .components = options->components,
+        .sources = getenv("APAPI_SOURCES"),
+        .intervals = &options->intervals,
+        .on_sample = atime->trace ? trace_sample : NULL,
+        .context = atime->trace,
+    };
+
+    atime->session = apapi_session_create(&config, err);
+    return atime->session ? 0 : -1;
 }
 
 /* @return -1: go on; else the exit status. */
-static int parse_option(int letter, struct options *options)
+static int open_all(struct atime *atime)
 {
     struct apapi_error err;
 
-    switch (letter) {
-    case 'c':
-        options->components = optarg;
-        return apapi_components_check(optarg, &err) ? refuse(err.text) : -1;
-    case 't':
-        return apapi_intervals_parse(optarg, &options->intervals, &err) ? refuse(err.text) : -1;
-    case 'h':
-        print_usage(stdout);
-        return EXIT_SUCCESS;
-    case 'V':
-        puts("atime " APAPI_VERSION);
-        return EXIT_SUCCESS;
-    default:
-        print_usage(stderr);
-        return USAGE_ERROR;
+    if (atime->options->pid && process_open(atime->options->pid, &atime->process, &err)) {
+        return complain(err.text);
     }
-}
-
-/* @return -1: go on; else the exit status. */
-static int parse_options(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
-    int letter;
-
-    while ((letter = getopt_long(argc, argv, "+c:t:hV", names, NULL)) != -1) {
-        int status = parse_option(letter, options);
-
-        if (status >= 0) {
-            return status;
-        }
+    if (open_files(atime, &err) || open_session(atime, &err)) {
+        return options_refuse(err.text);
     }
-    if (optind == argc) {
-        print_usage(stderr);
-        return USAGE_ERROR;
-    }
-    options->program = argv + optind;
     return -1;
 }
 
-static double seconds(const struct timeval *time)
+static int write_report(const struct atime *atime, const struct report *report,
+                        struct apapi_error *err)
 {
-    return (double)time->tv_sec + (double)time->tv_usec / 1e6;
-}
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int result =
+        out ? atime->options->report(out, report, err) : apapi_fail(err, ENOMEM, "no memory");
 
-static int format_report(const struct apapi_record *record, const struct child_end *end,
-                         char **text, struct apapi_error *err)
-{
-    const struct apapi_table_head head = {
-        .name = record->id.name,
-        .user_s = seconds(&end->usage.ru_utime),
-        .system_s = seconds(&end->usage.ru_stime),
-        .elapsed_s = (double)end->elapsed_ns / 1e9,
-    };
-    struct apapi_merge *merge = apapi_merge_create();
-    int result;
-
-    if (!merge || apapi_merge_add(merge, record)) {
-        apapi_merge_destroy(merge);
-        return apapi_fail(err, ENOMEM, "no memory");
+    if (out && fclose(out) == EOF && result == 0) {
+        result = apapi_fail(err, ENOMEM, "no memory");
     }
-    result = apapi_table_format(merge, &head, text, err);
-    apapi_merge_destroy(merge);
+    if (result == 0 && output_write(atime->output, text, size)) {
+        result = apapi_fail(err, errno, "%.160s: %s",
+                            atime->options->output ? atime->options->output : "standard error",
+                            strerror(errno));
+    }
+    free(text);
     return result;
 }
 
-static void report(struct apapi_session *session, char *program, const struct child_end *end)
+/* @return the exit status. */
+static int measure(const struct atime *atime)
 {
-    struct apapi_record record = {.complete = true};
+    const struct options *options = atime->options;
+    const struct measuring measuring = {.session = atime->session,
+                                        .trace = atime->trace,
+                                        .process = options->pid ? &atime->process : NULL};
+    struct report report = {.program = options->program,
+                            .pid = options->pid,
+                            .wished = options->runs,
+                            .verbose = options->verbose};
     struct apapi_error err;
-    char *text = NULL;
+    int status = -1;
 
-    snprintf(record.id.name, sizeof record.id.name, "%s", basename(program));
-    gethostname(record.id.node, sizeof record.id.node - 1);
-    record.id.nodes = 1;
-    if (apapi_session_measurement(session, &record.measurement, &err) ||
-        format_report(&record, end, &text, &err)) {
-        fprintf(stderr, "atime: no report: %s\n", err.text);
-    } else {
-        fputs(text, stderr);
+    if (runs_measure(&measuring, &report, &err)) {
+        status = child_start_failure(errno);
+        complain(err.text);
     }
-    free(text);
-    apapi_record_clear(&record);
+    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts, whoever reads the report */
+    if (report.count > 0 && write_report(atime, &report, &err)) {
+        fprintf(stderr, "atime: no report: %s\n", err.text);
+    }
+    status = status < 0 ? runs_exit_code(&report) : status;
+    runs_clear(&report);
+    return status;
 }
 
-/* Whatever becomes of the measurement, the program runs and its status is ours. */
-static int measure(struct apapi_session *session, char **program)
+static void close_all(struct atime *atime)
 {
     struct apapi_error err;
-    struct child_end end;
-    bool measuring = apapi_session_start(session, 0, &err) == 0;
 
-    if (!measuring) {
-        fprintf(stderr, "atime: not measured: %s\n", err.text);
+    if (trace_finish(atime->trace, &err)) {
+        complain(err.text);
     }
-    if (child_run(program, &end, &err)) {
-        int error = errno;
-
-        fprintf(stderr, "atime: %s\n", err.text);
-        return child_start_failure(error);
+    apapi_session_destroy(atime->session);
+    if (atime->output > STDERR_FILENO) {
+        close(atime->output);
     }
-    if (measuring) {
-        apapi_session_stop(session, NULL);
-        report(session, program[0], &end);
-    }
-    return child_exit_code(end.status);
+    process_close(&atime->process);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.intervals = {.default_ns = APAPI_INTERVAL_DEFAULT_NS}};
-    struct apapi_session *session;
-    struct apapi_error err;
-    int status = parse_options(argc, argv, &options);
+    struct options options;
+    struct atime atime = {.options = &options, .process = {.fd = -1}, .output = -1};
+    int status = options_parse(argc, argv, &options);
 
     if (status >= 0) {
         return status;
     }
-    session =
-        apapi_session_create(&(struct apapi_session_config){.components = options.components,
-                                                            .sources = getenv("APAPI_SOURCES"),
-                                                            .intervals = &options.intervals},
-                             &err);
-    if (!session) {
-        return refuse(err.text);
+    status = open_all(&atime);
+    if (status < 0) {
+        status = measure(&atime);
     }
-    status = measure(session, options.program);
-    apapi_session_destroy(session);
+    close_all(&atime);
     return status;
 }

@@ -3,70 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "session/clock.h"
 
-static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-#define PASSED_ON_COUNT (sizeof passed_on / sizeof *passed_on)
-
-static volatile sig_atomic_t child_pid;
-
-/* A key of the terminal reaches the whole process group, the program too: only what was sent to
- * this process alone is passed on. */
-static void pass_on(int signal_number, siginfo_t *info, void *context)
-{
-    int saved = errno;
-
-    (void)context;
-    if (child_pid > 0 && info->si_code <= 0) {
-        kill((pid_t)child_pid, signal_number);
-    }
-    errno = saved;
-}
-
-struct dispositions {
-    struct sigaction before[PASSED_ON_COUNT];
-    sigset_t mask;
-};
-
-/* Signals stay blocked until there is a program that they can be passed on to. */
-static void catch_signals(struct dispositions *dispositions)
-{
-    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigset_t blocked;
-
-    sigemptyset(&blocked);
-    for (size_t i = 0; i < PASSED_ON_COUNT; i++) {
-        sigaddset(&blocked, passed_on[i]);
-    }
-    sigprocmask(SIG_BLOCK, &blocked, &dispositions->mask);
-    for (size_t i = 0; i < PASSED_ON_COUNT; i++) {
-        sigaction(passed_on[i], NULL, &dispositions->before[i]);
-        if (dispositions->before[i].sa_handler != SIG_IGN) {
-            sigaction(passed_on[i], &action, NULL);
-        }
-    }
-}
-
-static void restore_signals(const struct dispositions *dispositions)
-{
-    for (size_t i = 0; i < PASSED_ON_COUNT; i++) {
-        sigaction(passed_on[i], &dispositions->before[i], NULL);
-    }
-    sigprocmask(SIG_SETMASK, &dispositions->mask, NULL);
-}
-
 /* exec resets handlers to the default and leaves ignored signals ignored: as it was before. */
-static _Noreturn void become(char *const argv[], const struct dispositions *dispositions, int told)
+static _Noreturn void become(char *const argv[], const struct signals *signals, int told)
 {
     int error;
 
-    sigprocmask(SIG_SETMASK, &dispositions->mask, NULL);
+    signals_open(signals);
     execvp(argv[0], argv);
     error = errno;
     if (write(told, &error, sizeof error) != (ssize_t)sizeof error) {
@@ -88,57 +36,64 @@ static int exec_error(int heard)
 }
 
 /* posix_spawn() would leave glibc's own two signals ignored: the program could see a difference. */
-static int spawn(char *const argv[], const struct dispositions *dispositions)
+static int spawn(char *const argv[], const struct signals *signals, pid_t *pid)
 {
     int ends[2], error;
-    pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC)) {
         return errno;
     }
-    pid = fork();
-    if (pid == 0) {
-        become(argv, dispositions, ends[1]);
+    *pid = fork();
+    if (*pid == 0) {
+        become(argv, signals, ends[1]);
     }
-    error = pid < 0 ? errno : 0;
+    error = *pid < 0 ? errno : 0;
     close(ends[1]);
-    if (pid > 0) {
+    if (*pid > 0) {
         error = exec_error(ends[0]);
     }
     close(ends[0]);
-    if (error && pid > 0) {
-        waitpid(pid, NULL, 0);
+    if (error && *pid > 0) {
+        waitpid(*pid, NULL, 0);
     }
-    child_pid = error ? 0 : (sig_atomic_t)pid;
     return error;
 }
 
-static int wait_for_end(struct child_end *end, const struct dispositions *dispositions)
+/* Nothing is passed on to a process number that is free again: signals stay out while the ended
+ * program is taken away. */
+static int wait_for_end(pid_t pid, const struct signals *signals, struct child_end *end)
 {
-    pid_t ended;
+    siginfo_t info;
+    int result;
 
-    sigprocmask(SIG_SETMASK, &dispositions->mask, NULL);
+    signals_pass_to(pid);
+    signals_open(signals);
     do {
-        ended = wait4((pid_t)child_pid, &end->status, 0, &end->usage);
-    } while (ended < 0 && errno == EINTR);
-    child_pid = 0;
-    return ended < 0 ? -1 : 0;
+        result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+    } while (result < 0 && errno == EINTR);
+    end->elapsed_ns = clock_monotonic_ns();
+    signals_close();
+    signals_pass_to(0);
+    return wait4(pid, &end->status, 0, &end->usage) < 0 ? errno : 0;
 }
 
-int child_run(char *const argv[], struct child_end *end, struct apapi_error *err)
+int child_run(char *const argv[], const struct signals *signals, struct child_end *end,
+              struct apapi_error *err)
 {
-    struct dispositions dispositions;
     uint64_t start_ns = clock_monotonic_ns();
+    pid_t pid = -1;
     int error;
 
-    catch_signals(&dispositions);
-    error = spawn(argv, &dispositions);
-    if (error == 0 && wait_for_end(end, &dispositions)) {
-        error = errno;
+    signals_close();
+    error = spawn(argv, signals, &pid);
+    if (error == 0) {
+        error = wait_for_end(pid, signals, end);
     }
-    end->elapsed_ns = clock_monotonic_ns() - start_ns;
-    restore_signals(&dispositions);
-    return error ? apapi_fail(err, error, "%.180s: %s", argv[0], strerror(error)) : 0;
+    if (error) {
+        return apapi_fail(err, error, "%.180s: %s", argv[0], strerror(error));
+    }
+    end->elapsed_ns -= start_ns;
+    return 0;
 }
 
 int child_start_failure(int error)
@@ -149,4 +104,24 @@ int child_start_failure(int error)
 int child_exit_code(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static double seconds(const struct timeval *time)
+{
+    return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
+double child_user_s(const struct child_end *end)
+{
+    return seconds(&end->usage.ru_utime);
+}
+
+double child_system_s(const struct child_end *end)
+{
+    return seconds(&end->usage.ru_stime);
+}
+
+uint64_t child_peak_bytes(const struct child_end *end)
+{
+    return (uint64_t)end->usage.ru_maxrss * 1024;
 }

@@ -3,10 +3,11 @@
 
 #include <math.h>
 
-void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns)
+void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns,
+                             struct apapi_histogram *histogram)
 {
     *domain = (struct apapi_domain_meter){.used = true};
-    apapi_rate_init(&domain->rate, interval_ns / 2);
+    apapi_rate_init(&domain->rate, interval_ns / 2, histogram);
 }
 
 void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
@@ -53,6 +54,7 @@ void apapi_domain_result_add(struct apapi_domain_result *result,
         *result = (struct apapi_domain_result){.measured = true};
     }
     result->energy_j += event->total;
+    result->uncertainty_j += event->uncertainty_j;
     result->power_w.mean += event->summary.mean;
 }
 
@@ -62,9 +64,10 @@ void apapi_domain_meter_finish(struct apapi_domain_meter *domain,
     apapi_rate_finish(&domain->rate);
     result->measured = result->measured && isfinite(result->energy_j);
     if (!result->measured) {
-        *result = (struct apapi_domain_result){false, NAN, {NAN, NAN, NAN}};
+        *result = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
         return;
     }
     result->power_w.min = domain->rate.min;
     result->power_w.max = domain->rate.max;
+    result->power_w.p95 = apapi_rate_p95(&domain->rate);
 }

@@ -22,7 +22,9 @@ struct apapi_domain_meter {
     struct apapi_rate rate;
 };
 
-void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns);
+/** @param histogram borrowed; NULL: no percentiles */
+void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns,
+                             struct apapi_histogram *histogram);
 
 /** One meter's part of this tick. */
 void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/extremes.h"
+
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
     memset(gauge, 0, sizeof *gauge);
@@ -34,8 +36,8 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
     if (gauge->valid) {
         area = area_since_last(gauge, value, now_ns);
     }
-    gauge->min = fmin(gauge->min, value);
-    gauge->max = fmax(gauge->max, value);
+    gauge->min = lesser(gauge->min, value);
+    gauge->max = greater(gauge->max, value);
     gauge->last = value;
     gauge->last_ns = now_ns;
     gauge->valid = true;

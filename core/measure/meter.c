@@ -25,7 +25,7 @@ double apapi_event_value(const struct apapi_event *event, uint64_t raw)
 }
 
 void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event,
-                      uint64_t interval_ns)
+                      uint64_t interval_ns, struct apapi_histogram *histogram)
 {
     bool energy = event->kind == APAPI_KIND_ENERGY;
 
@@ -33,16 +33,32 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
     meter->event = event;
     apapi_counter_init(&meter->counter, event,
                        energy ? apapi_domain_max_w(event->domain) : INFINITY);
-    apapi_rate_init(&meter->rate, interval_ns / 2);
-    apapi_gauge_restart(&meter->gauge);
+    meter->rate.window_ns = interval_ns / 2;
+    meter->wanted[0].factor = 1;
+    meter->wanted[1].factor = 1;
+    meter->histogram = histogram;
+    apapi_meter_restart(meter);
 }
 
 void apapi_meter_restart(struct apapi_meter *meter)
 {
     apapi_counter_restart(&meter->counter);
-    apapi_rate_init(&meter->rate, meter->rate.window_ns);
+    apapi_rate_init(&meter->rate, meter->rate.window_ns, meter->histogram);
     apapi_gauge_restart(&meter->gauge);
+    apapi_values_restart(&meter->values, meter->values.operation);
     meter->last_error = 0;
+    meter->value = NAN;
+}
+
+/* value0 is in raw units: exact as long as a double is. */
+static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
+{
+    meter->value = value0 * meter->event->scale;
+    if (dt_ns > 0) {
+        apapi_values_add(&meter->values, value0, dt_ns);
+    } else {
+        apapi_values_first(&meter->values, value0);
+    }
 }
 
 static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, uint64_t now_ns,
@@ -57,8 +73,10 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, 
     }
     if (meaning == APAPI_COUNT_RESET) {
         apapi_rate_drop(&meter->rate);
+        apapi_values_break(&meter->values);
     }
     apapi_rate_add(&meter->rate, quantity, increment.since_ns);
+    add_values(meter, (double)increment.raw, increment.since_ns);
     if (meter->event->kind == APAPI_KIND_ENERGY) {
         *energy_j = quantity;
     }
@@ -69,10 +87,19 @@ static enum apapi_meter_step add_value(struct apapi_meter *meter, uint64_t raw, 
                                        double *energy_j)
 {
     bool known = meter->gauge.valid;
-    double area = apapi_gauge_add(&meter->gauge, apapi_event_value(meter->event, raw), now_ns);
+    uint64_t dt_ns = known ? now_ns - meter->gauge.last_ns : 0;
+    double value = apapi_event_value(meter->event, raw);
+    double area = apapi_gauge_add(&meter->gauge, value, now_ns);
 
+    if (!meter->gauge.valid) {
+        return APAPI_METER_WAITING;
+    }
+    add_values(meter, value / meter->event->scale, dt_ns);
     if (meter->event->kind == APAPI_KIND_POWER) {
         *energy_j = area;
+    }
+    if (meter->histogram && dt_ns > 0) {
+        apapi_histogram_add(meter->histogram, area / ((double)dt_ns / 1e9), dt_ns);
     }
     return known ? APAPI_METER_KNOWN : APAPI_METER_BROKEN;
 }
@@ -80,6 +107,7 @@ static enum apapi_meter_step add_value(struct apapi_meter *meter, uint64_t raw, 
 static void add_failure(struct apapi_meter *meter, int error)
 {
     meter->last_error = error;
+    apapi_values_break(&meter->values);
     if (apapi_event_counts(meter->event)) {
         apapi_counter_failed(&meter->counter);
     } else {
@@ -92,6 +120,7 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       double *energy_j)
 {
     *energy_j = 0;
+    meter->value = NAN;
     if (reading->error) {
         add_failure(meter, reading->error);
         return APAPI_METER_WAITING;
@@ -133,6 +162,7 @@ static void finish_count(struct apapi_meter *meter, uint64_t elapsed_ns,
     result->summary.min = meter->rate.min;
     result->summary.mean = over_seconds(result->total, counter->covered_ns);
     result->summary.max = meter->rate.max;
+    result->summary.p95 = apapi_rate_p95(&meter->rate);
 }
 
 static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_result *result)
@@ -144,21 +174,49 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
     result->summary.min = gauge->min;
     result->summary.mean = over_seconds(gauge->integral, gauge->covered_ns);
     result->summary.max = gauge->max;
+    if (meter->histogram) {
+        double p95 = apapi_histogram_quantile(meter->histogram, 0.95);
+
+        result->summary.p95 = isnan(p95) ? NAN : fmax(gauge->min, fmin(gauge->max, p95));
+    }
     if (meter->event->kind == APAPI_KIND_POWER && gauge->covered_ns) {
         result->total = gauge->integral;
     }
 }
 
-void apapi_meter_finish(struct apapi_meter *meter, uint64_t elapsed_ns,
+/*
+ * Each end of the covered time is known to one update of the counter, and in the time that is not
+ * covered the power may have been anything: it is taken for as large as the mean.
+ */
+static double uncertainty_j(const struct apapi_meter *meter, const struct apapi_span *span,
+                            const struct apapi_event_result *result)
+{
+    const struct apapi_event *event = meter->event;
+    uint64_t whole_ns = span->late_ns + span->elapsed_ns;
+    uint64_t uncovered_ns = whole_ns > result->covered_ns ? whole_ns - result->covered_ns : 0;
+    uint64_t update_ns = event->update_ns ? event->update_ns : 2 * meter->rate.window_ns;
+
+    if (event->kind != APAPI_KIND_ENERGY && event->kind != APAPI_KIND_POWER) {
+        return NAN;
+    }
+    return result->summary.mean * (double)(update_ns + uncovered_ns) / 1e9;
+}
+
+void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result)
 {
     memset(result, 0, sizeof *result);
     result->event = *meter->event;
     result->total = NAN;
-    result->summary = (struct apapi_summary){NAN, NAN, NAN};
+    result->summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
     if (apapi_event_counts(meter->event)) {
-        finish_count(meter, elapsed_ns, result);
+        finish_count(meter, span->elapsed_ns, result);
     } else {
         finish_gauge(meter, result);
+    }
+    result->uncertainty_j = uncertainty_j(meter, span, result);
+    for (int i = 0; i < 2; i++) {
+        result->values[i] = meter->wanted[i];
+        apapi_value_result(&meter->values.stats[i], &result->values[i]);
     }
 }

@@ -6,14 +6,19 @@
 #include "measure/counter.h"
 #include "measure/gauge.h"
 #include "measure/rate.h"
+#include "measure/value.h"
 
 /** Everything that is kept of one event while sampling. Pure arithmetic, no allocation. */
 struct apapi_meter {
     const struct apapi_event *event;
-    struct apapi_counter counter; /* accumulating events */
-    struct apapi_rate rate;       /* of the counter */
-    struct apapi_gauge gauge;     /* all others */
-    int last_error;               /* errno of the latest reading that failed; 0: none */
+    struct apapi_counter counter;        /* accumulating events */
+    struct apapi_rate rate;              /* of the counter */
+    struct apapi_gauge gauge;            /* all others */
+    struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
+    struct apapi_values values;          /* as the original APAPI defines them */
+    struct apapi_value_result wanted[2]; /* what the event's definition wants of them */
+    double value;   /* of the latest reading: a gauge's value, a counter's increment; NaN: none */
+    int last_error; /* errno of the latest reading that failed; 0: none */
 };
 
 /** What one reading of a meter means for its domain. */
@@ -23,9 +28,12 @@ enum apapi_meter_step {
     APAPI_METER_BROKEN   /* the first one, or something before this reading is lost for ever */
 };
 
-/** @param interval_ns between two readings [ns]; the event must outlive the meter. */
+/**
+ * @param interval_ns between two readings [ns]; the event must outlive the meter
+ * @param histogram borrowed, for energy and power only; NULL: no percentiles
+ */
 void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event,
-                      uint64_t interval_ns);
+                      uint64_t interval_ns, struct apapi_histogram *histogram);
 
 /** Forget everything but the settings. */
 void apapi_meter_restart(struct apapi_meter *meter);
@@ -35,8 +43,14 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, uint64_t now_ns,
                                       double *energy_j);
 
+/** The time in which a meter should have been read [ns]. */
+struct apapi_span {
+    uint64_t late_ns;    /* before the first reading */
+    uint64_t elapsed_ns; /* from the first to the last */
+};
+
 /** The last reading has been taken: tell the result. */
-void apapi_meter_finish(struct apapi_meter *meter, uint64_t elapsed_ns,
+void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result);
 
 /** The raw value as the event's type says, times its scale. */

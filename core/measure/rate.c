@@ -3,18 +3,29 @@
 
 #include <math.h>
 
-void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns)
+#include "measure/extremes.h"
+
+#define PERCENTILE 0.95
+
+void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_histogram *histogram)
 {
-    *rate = (struct apapi_rate){.window_ns = window_ns, .min = NAN, .max = NAN};
+    *rate =
+        (struct apapi_rate){.window_ns = window_ns, .min = NAN, .max = NAN, .histogram = histogram};
+    if (histogram) {
+        apapi_histogram_clear(histogram);
+    }
 }
 
 static void close_window(struct apapi_rate *rate)
 {
-    double per_s = rate->pending / ((double)rate->pending_ns / 1e9);
+    double per_s = rate->pending * 1e9 / (double)rate->pending_ns;
 
-    rate->min = fmin(rate->min, per_s); /* fmin and fmax take the number where one is NaN */
-    rate->max = fmax(rate->max, per_s);
+    rate->min = lesser(rate->min, per_s);
+    rate->max = greater(rate->max, per_s);
     rate->windows++;
+    if (rate->histogram) {
+        apapi_histogram_add(rate->histogram, per_s, rate->pending_ns);
+    }
     apapi_rate_drop(rate);
 }
 
@@ -38,4 +49,11 @@ void apapi_rate_finish(struct apapi_rate *rate)
     if (rate->windows == 0 && rate->pending_ns > 0) {
         close_window(rate);
     }
+}
+
+double apapi_rate_p95(const struct apapi_rate *rate)
+{
+    double p95 = rate->histogram ? apapi_histogram_quantile(rate->histogram, PERCENTILE) : NAN;
+
+    return isnan(p95) ? NAN : fmax(rate->min, fmin(rate->max, p95));
 }

@@ -3,6 +3,8 @@
 #define MEASURE_RATE_H
 #include <stdint.h>
 
+#include "measure/histogram.h"
+
 /*
  * Least and greatest rate of an accumulating quantity: power of an energy, in W when the quantity
  * is in J. A rate over a very short time says more about the counter's update period than about the
@@ -15,9 +17,12 @@ struct apapi_rate {
     uint64_t windows; /* closed so far */
     double min;       /* [per s] */
     double max;
+    struct apapi_histogram *histogram; /* of the windows' rates; NULL: no percentiles */
 };
 
-void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns);
+/** @param histogram borrowed and emptied; NULL: no percentiles */
+void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns,
+                     struct apapi_histogram *histogram);
 
 /** Add a quantity and the time in which it came together [ns]. */
 void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
@@ -27,5 +32,8 @@ void apapi_rate_drop(struct apapi_rate *rate);
 
 /** The end: a run shorter than one window has that one window. min and max are NaN without any. */
 void apapi_rate_finish(struct apapi_rate *rate);
+
+/** @return the rate that was not exceeded in 95 % of the time; NaN: unknown. */
+double apapi_rate_p95(const struct apapi_rate *rate);
 
 #endif

@@ -14,7 +14,7 @@
 static int decode_domains(const json_t *root, struct apapi_measurement *m,
                           const struct field_place *place)
 {
-    static const struct apapi_domain_result not_measured = {false, NAN, {NAN, NAN, NAN}};
+    static const struct apapi_domain_result not_measured = {false, NAN, NAN, {NAN, NAN, NAN, NAN}};
     const json_t *domains = json_object_get(root, "domains");
 
     if (!json_is_object(domains)) {

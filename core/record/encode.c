@@ -12,6 +12,8 @@
 #include "record/timestamp.h"
 
 #define DIGITS_WRITTEN 15 /* as many as every decimal number keeps in a double */
+#define DIGITS_MEASURED 9
+#define DIGITS_ROUGH 6
 #define NS_PER_S 1e9
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
@@ -40,14 +42,14 @@ static int put_count(json_t *object, const char *key, uint64_t count)
     return put(object, key, json_string(digits));
 }
 
-static int put_measured(json_t *object, const char *key, double value)
+static int put_rounded(json_t *object, const char *key, double value, int figures)
 {
     char digits[32];
 
     if (!isfinite(value)) {
         return WRITTEN;
     }
-    snprintf(digits, sizeof(digits), "%.9g", value);
+    snprintf(digits, sizeof(digits), "%.*g", figures, value);
     return put(object, key, json_real(strtod(digits, NULL)));
 }
 
@@ -98,7 +100,9 @@ static int put_field(json_t *object, const struct field *field, const void *memb
         return put(object, field->key, json_real((double)*(const uint64_t *)member / NS_PER_S));
     case FIELD_MEASURED:
     case FIELD_AMOUNT:
-        return put_measured(object, field->key, *(const double *)member);
+        return put_rounded(object, field->key, *(const double *)member, DIGITS_MEASURED);
+    case FIELD_ROUGH:
+        return put_rounded(object, field->key, *(const double *)member, DIGITS_ROUGH);
     case FIELD_EXACT:
         return put_exact(object, field->key, *(const double *)member);
     case FIELD_FLAG:
@@ -160,7 +164,8 @@ static int put_total(json_t *root, const struct apapi_measurement *m)
     const struct apapi_domain_result total = {
         .measured = true,
         .energy_j = apapi_measurement_total_j(m),
-        .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN}};
+        .uncertainty_j = NAN, /* in the trust block */
+        .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN, .p95 = NAN}};
 
     if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
         return WRITTEN;
@@ -241,6 +246,9 @@ static int put_trust(json_t *root, const struct apapi_measurement *m)
     json_t *trust = encode_struct(fields_of_trust, m);
     int rc = put(root, "trust", trust);
 
+    if (rc == WRITTEN) {
+        rc = put_rounded(trust, "uncertainty_j", apapi_record_uncertainty_j(m), DIGITS_ROUGH);
+    }
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && rc == WRITTEN; i++) {
         rc = put_count(trust, counts[i].key, counts[i].count);
     }

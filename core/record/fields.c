@@ -36,9 +36,11 @@ const struct field fields_of_trust[] = {
 
 const struct field fields_of_domain[] = {
     {"energy_j", FIELD_AMOUNT, false, IN_DOMAIN(energy_j), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_DOMAIN(uncertainty_j), 0},
     {"mean_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.mean), 0},
     {"min_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.min), 0},
     {"max_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.max), 0},
+    {"p95_w", FIELD_ROUGH, false, IN_DOMAIN(power_w.p95), 0},
     {NULL, 0, false, 0, 0}};
 
 const struct field fields_of_component[] = {
@@ -47,6 +49,10 @@ const struct field fields_of_component[] = {
     {"reason", FIELD_TEXT, false, IN_COMPONENT(reason), 256},
     {"interval_s", FIELD_DURATION, false, IN_COMPONENT(interval_ns), 0},
     {"missed", FIELD_COUNT, false, IN_COMPONENT(missed), 0},
+    {"periods", FIELD_COUNT, false, IN_COMPONENT(period.count), 0},
+    {"period_mean_s", FIELD_ROUGH, false, IN_COMPONENT(period.mean_s), 0},
+    {"period_sd_s", FIELD_ROUGH, false, IN_COMPONENT(period.sd_s), 0},
+    {"period_longest_s", FIELD_ROUGH, false, IN_COMPONENT(period.longest_s), 0},
     {NULL, 0, false, 0, 0}};
 
 const struct field fields_of_event[] = {
@@ -65,6 +71,8 @@ const struct field fields_of_event[] = {
     {"min", FIELD_MEASURED, false, IN_EVENT(summary.min), 0},
     {"mean", FIELD_MEASURED, false, IN_EVENT(summary.mean), 0},
     {"max", FIELD_MEASURED, false, IN_EVENT(summary.max), 0},
+    {"p95", FIELD_ROUGH, false, IN_EVENT(summary.p95), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_EVENT(uncertainty_j), 0},
     {"covered_s", FIELD_DURATION, true, IN_EVENT(covered_ns), 0},
     {"samples", FIELD_COUNT, true, IN_EVENT(incidents.samples), 0},
     {"failed", FIELD_COUNT, false, IN_EVENT(incidents.failed), 0},

@@ -14,7 +14,8 @@ enum field_form {
     FIELD_COUNT,    /* uint64_t; unknown: 0. Above INT64_MAX a text of decimal digits */
     FIELD_DURATION, /* uint64_t [ns], in JSON [s]; unknown: 0 */
     FIELD_MEASURED, /* double, nine digits; unknown: NaN */
-    FIELD_AMOUNT,   /* the same, never below 0 */
+    FIELD_ROUGH,    /* the same, six digits: it is not known more exactly */
+    FIELD_AMOUNT,   /* double, nine digits, never below 0; unknown: NaN */
     FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
     FIELD_FLAG,     /* bool; unknown: false */
     FIELD_MOMENT,   /* int64_t [ns since 1970], in JSON "2026-11-21T11:20:01.123456789Z" */

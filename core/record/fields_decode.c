@@ -181,6 +181,7 @@ static const char *read_field(const json_t *value, const struct field *field, vo
     case FIELD_DURATION:
         return read_duration(value, member);
     case FIELD_MEASURED:
+    case FIELD_ROUGH:
         return read_measured(value, member);
     case FIELD_AMOUNT:
     case FIELD_EXACT:
@@ -202,10 +203,17 @@ static const char *read_field(const json_t *value, const struct field *field, vo
 /* Every other form is unknown when its bytes are 0, as they are. */
 static void set_unknown(const struct field *field, void *member)
 {
-    if (field->form == FIELD_NUMBER) {
+    switch (field->form) {
+    case FIELD_NUMBER:
         *(uint32_t *)member = APAPI_UNKNOWN;
-    } else if (field->form == FIELD_MEASURED || field->form == FIELD_AMOUNT) {
+        break;
+    case FIELD_MEASURED:
+    case FIELD_AMOUNT:
+    case FIELD_ROUGH:
         *(double *)member = NAN;
+        break;
+    default:
+        break;
     }
 }
 

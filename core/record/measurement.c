@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apapi/record.h"
+
 static double add_known(double sum, double value)
 {
     if (isnan(value)) {
@@ -36,6 +38,21 @@ double apapi_measurement_total_w(const struct apapi_measurement *m)
         }
     }
     return total_w;
+}
+
+double apapi_record_uncertainty_j(const struct apapi_measurement *m)
+{
+    double sum_j = NAN;
+
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        const struct apapi_domain_result *one = &m->domains[domain];
+
+        if (one->measured && apapi_domain_adds_up(domain) && !isnan(one->energy_j)) {
+            sum_j = isnan(sum_j) ? 0 : sum_j;
+            sum_j += one->uncertainty_j;
+        }
+    }
+    return sum_j;
 }
 
 static void incidents_add(struct apapi_incidents *sum, const struct apapi_incidents *one)

@@ -210,12 +210,14 @@ void merge_domain(const struct merge_node *const *nodes, size_t count, enum apap
         }
         sum.nodes++;
         sum.energy_j += one->energy_j;
+        sum.uncertainty_j += one->uncertainty_j;
         sum.power_w.min += one->power_w.min;
         sum.power_w.max += one->power_w.max;
         sum.power_w.mean += one->power_w.mean;
+        sum.power_w.p95 = sum.nodes == 1 ? one->power_w.p95 : NAN;
     }
     if (sum.nodes == 0) {
-        sum = (struct merge_domain){0, NAN, {NAN, NAN, NAN}};
+        sum = (struct merge_domain){0, NAN, {NAN, NAN, NAN, NAN}, NAN};
     }
     *result = sum;
 }

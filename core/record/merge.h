@@ -15,7 +15,9 @@ struct merge_node {
 struct merge_domain {
     size_t nodes; /* on so many it was measured */
     double energy_j;
-    struct apapi_summary power_w; /* min and max: sums of the nodes' own, bounds of the step's */
+    struct apapi_summary power_w; /* min and max: sums of the nodes' own, bounds of the step's;
+                                     p95: NaN with more than one node */
+    double uncertainty_j;         /* sum of the nodes' own */
 };
 
 /**

@@ -151,19 +151,40 @@ static void put_headline(const struct table *table)
     fputc('\n', table->out);
 }
 
+static void put_duration(struct text_line *line, const char *word, double seconds)
+{
+    char text[UNITS_SIZE + 16];
+    char duration[UNITS_SIZE];
+
+    units_duration(duration, sizeof(duration), seconds);
+    snprintf(text, sizeof(text), "%s %s", word, duration);
+    text_item(line, line->column ? 3 : 2, text);
+}
+
+static void put_peak(struct text_line *line, uint64_t peak_bytes)
+{
+    char text[UNITS_SIZE + 16];
+    char size[UNITS_SIZE];
+
+    if (peak_bytes > 0) {
+        units_bytes(size, sizeof(size), peak_bytes);
+        snprintf(text, sizeof(text), "peak memory %s", size);
+        text_item(line, 3, text);
+    }
+}
+
 static void put_times(const struct table *table)
 {
-    char elapsed[UNITS_SIZE];
-    char user[UNITS_SIZE];
-    char system[UNITS_SIZE];
+    struct text_line line = {table->out, 0};
 
     if (isnan(table->head->user_s)) {
         return;
     }
-    units_duration(elapsed, sizeof(elapsed), elapsed_s(table));
-    units_duration(user, sizeof(user), table->head->user_s);
-    units_duration(system, sizeof(system), table->head->system_s);
-    fprintf(table->out, "  elapsed %s   user %s   system %s\n", elapsed, user, system);
+    put_duration(&line, "elapsed", elapsed_s(table));
+    put_duration(&line, "user", table->head->user_s);
+    put_duration(&line, "system", table->head->system_s);
+    put_peak(&line, table->head->peak_bytes);
+    fputc('\n', table->out);
 }
 
 static size_t expected_nodes(const struct merge_node *const *nodes, size_t recorded, size_t count)
@@ -185,7 +206,13 @@ static int put_all(const struct table *table)
     if (table_put_events(table) < 0 || table_put_notes(table) < 0) {
         return -1;
     }
+    if (table->head->verbose && table->recorded == 1) {
+        table_put_trust(table);
+    }
     put_times(table);
+    if (table->head->end) {
+        text_wrap(table->out, table->head->end);
+    }
     return 0;
 }
 

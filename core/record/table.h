@@ -24,6 +24,9 @@ int table_put_events(const struct table *table);
 /** What was not measured and why, what went wrong. 0; -1 with ENOMEM. */
 int table_put_notes(const struct table *table);
 
+/** How far one node's numbers can be trusted, in words. */
+void table_put_trust(const struct table *table);
+
 /** Whether the line of domains says it already: an energy or power with a domain. */
 bool table_is_in_domains(const struct apapi_event *event);
 

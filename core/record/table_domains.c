@@ -11,10 +11,10 @@
 #define NODE_SIZE (APAPI_TEXT_SIZE + 64)
 #define CELL_SIZE (UNITS_SIZE + 8)
 
-enum column { COLUMN_ENERGY, COLUMN_MEAN, COLUMN_MIN, COLUMN_MAX, COLUMNS };
+enum column { COLUMN_ENERGY, COLUMN_MEAN, COLUMN_MIN, COLUMN_MAX, COLUMN_P95, COLUMNS };
 
-static const char *const column_names[COLUMNS] = {"energy", "mean", "min", "max"};
-static const char *const column_units[COLUMNS] = {"J", "W", "W", "W"};
+static const char *const column_names[COLUMNS] = {"energy", "mean", "min", "max", "p95"};
+static const char *const column_units[COLUMNS] = {"J", "W", "W", "W", "W"};
 
 struct row {
     char label[48];
@@ -26,6 +26,7 @@ struct row {
 struct rows {
     struct row rows[APAPI_DOMAINS + 1];
     size_t count;
+    size_t columns; /* of all domains; the total has fewer */
     char cells[APAPI_DOMAINS + 1][COLUMNS][CELL_SIZE];
     int label_width;
     int widths[COLUMNS];
@@ -47,7 +48,8 @@ static void add_domain(struct rows *rows, const struct table *table, enum apapi_
     row->values[COLUMN_MEAN] = sum.power_w.mean;
     row->values[COLUMN_MIN] = sum.power_w.min;
     row->values[COLUMN_MAX] = sum.power_w.max;
-    row->columns = COLUMNS;
+    row->values[COLUMN_P95] = sum.power_w.p95;
+    row->columns = rows->columns;
     row->nodes = sum.nodes;
     rows->count++;
 }
@@ -103,6 +105,8 @@ static void add_total(struct rows *rows, const struct table *table)
 
 static void collect_rows(struct rows *rows, const struct table *table)
 {
+    /* a percentile of several nodes' sum is not known */
+    rows->columns = table->head->verbose && table->recorded == 1 ? COLUMNS : COLUMN_P95;
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (apapi_domain_adds_up(domain)) {
             add_domain(rows, table, domain);
@@ -166,7 +170,7 @@ static void measure_widths(struct rows *rows)
             rows->label_width = (int)strlen(rows->rows[i].label);
         }
     }
-    for (size_t column = 0; column < COLUMNS; column++) {
+    for (size_t column = 0; column < rows->columns; column++) {
         rows->widths[column] = column == COLUMN_ENERGY ? 8 : 7;
         for (size_t i = 0; i < rows->count; i++) {
             if ((int)strlen(rows->cells[i][column]) > rows->widths[column]) {
@@ -179,7 +183,7 @@ static void measure_widths(struct rows *rows)
 static void put_rows(const struct rows *rows, FILE *out)
 {
     fprintf(out, "  %-*s", rows->label_width, "domain");
-    for (size_t column = 0; column < COLUMNS; column++) {
+    for (size_t column = 0; column < rows->columns; column++) {
         fprintf(out, "   %*s", rows->widths[column], column_names[column]);
     }
     fputc('\n', out);
@@ -195,7 +199,7 @@ static void put_rows(const struct rows *rows, FILE *out)
 static void put_partial(const struct rows *rows, const struct table *table)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        if (rows->rows[i].columns == COLUMNS && rows->rows[i].nodes < table->recorded) {
+        if (rows->rows[i].columns == rows->columns && rows->rows[i].nodes < table->recorded) {
             fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
                     rows->rows[i].nodes, table->expected);
         }
@@ -375,7 +379,7 @@ void table_put_domains(const struct table *table)
 
     collect_rows(&rows, table);
     if (rows.count > 0) {
-        for (size_t column = 0; column < COLUMNS; column++) {
+        for (size_t column = 0; column < rows.columns; column++) {
             format_column(&rows, column);
         }
         measure_widths(&rows);

@@ -30,9 +30,9 @@ struct event_rows {
     size_t next; /* where the next one is likely found: all nodes have the same order */
 };
 
-static bool is_shown(const struct apapi_event_result *result)
+static bool is_shown(const struct table *table, const struct apapi_event_result *result)
 {
-    return !table_is_in_domains(&result->event) && !result->stuck;
+    return (table->head->verbose || !table_is_in_domains(&result->event)) && !result->stuck;
 }
 
 static struct event_row *append(struct event_rows *rows)
@@ -90,17 +90,25 @@ static int add_event(struct event_rows *rows, const struct apapi_event_result *r
     return 0;
 }
 
+static int collect_component(struct event_rows *rows, const struct table *table,
+                             const struct apapi_component_result *component)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        if (is_shown(table, &component->events[i]) && add_event(rows, &component->events[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int collect(struct event_rows *rows, const struct table *table)
 {
     for (size_t i = 0; i < table->recorded; i++) {
         const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
 
         for (size_t k = 0; k < m->component_count; k++) {
-            for (size_t e = 0; e < m->components[k].event_count; e++) {
-                if (is_shown(&m->components[k].events[e]) &&
-                    add_event(rows, &m->components[k].events[e]) < 0) {
-                    return -1;
-                }
+            if (collect_component(rows, table, &m->components[k]) < 0) {
+                return -1;
             }
         }
     }

@@ -143,3 +143,30 @@ void units_duration(char *text, size_t size, double seconds)
         long_duration(text, size, seconds);
     }
 }
+
+void units_short(char *text, size_t size, double seconds)
+{
+    if (!(seconds < 1) || seconds < 0) {
+        units_duration(text, size, seconds);
+    } else if (seconds < 0.001) {
+        snprintf(text, size, "%.1f us", seconds * 1e6);
+    } else {
+        snprintf(text, size, "%.*f ms", seconds < 0.1 ? 2 : 1, seconds * 1e3);
+    }
+}
+
+void units_bytes(char *text, size_t size, uint64_t bytes)
+{
+    static const char *const prefixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    double amount = (double)bytes / 1024;
+    size_t step = 0;
+
+    if (bytes < 1024) {
+        snprintf(text, size, "%u B", (unsigned)bytes);
+        return;
+    }
+    for (; amount >= 1023.95 && step + 1 < COUNT_OF(prefixes); step++) {
+        amount /= 1024;
+    }
+    snprintf(text, size, "%.1f %sB", amount, prefixes[step]);
+}

@@ -2,6 +2,7 @@
 #ifndef APAPI_RECORD_UNITS_H
 #define APAPI_RECORD_UNITS_H
 #include <stddef.h>
+#include <stdint.h>
 
 #define UNITS_SIZE 32 /* bytes that hold any text made here, for units of up to 15 bytes */
 
@@ -26,5 +27,11 @@ void units_total(char *text, size_t size, double value, const char *unit);
 
 /** "3.002 s", "1 min 23.4 s", "2 h 03 min 05 s", "3 d 04 h 05 min"; "-" for NaN and below 0. */
 void units_duration(char *text, size_t size, double seconds);
+
+/** A short time: "12.3 us", "100.3 ms", from 1 s as units_duration(); "-" for NaN and below 0. */
+void units_short(char *text, size_t size, double seconds);
+
+/** An amount of memory: "512 B", "12.3 MiB". */
+void units_bytes(char *text, size_t size, uint64_t bytes);
 
 #endif

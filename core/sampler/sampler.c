@@ -30,6 +30,7 @@
 
 struct sampler {
     struct step step;
+    struct apapi_event_rules rules;
     struct apapi_session *session;
     bool measuring;
 };
@@ -60,10 +61,17 @@ static void name_user(struct apapi_identity *id)
 
 static int open_session(struct sampler *sampler, struct apapi_error *err)
 {
-    struct apapi_session_config config = {
+    const struct apapi_environment nothing = {.softfail = true}; /* root's sampler takes no hints */
+    const struct apapi_session_config config = {
         .components = *sampler->step.components ? sampler->step.components : NULL,
         .intervals = &sampler->step.intervals,
+        .rules = &sampler->rules,
+        .softfail = true,
     };
+
+    if (apapi_event_rules_load(&sampler->rules, &nothing, APAPI_CONFIG_DIR, NULL, err)) {
+        syslog(LOG_WARNING, "the default event files are left out: %s", err->text);
+    }
 
     sampler->session = apapi_session_create(&config, err);
     return sampler->session ? 0 : -1;
@@ -239,6 +247,7 @@ static int run(void)
         serve(&sampler, signals);
     }
     apapi_session_destroy(sampler.session);
+    apapi_event_rules_clear(&sampler.rules);
     return result;
 }
 

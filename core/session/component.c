@@ -10,68 +10,43 @@
 #include "session/clock.h"
 #include "sources/sources.h"
 
-/* No counter may wrap unseen, whatever interval was asked for. */
-static uint64_t guarded_interval(const struct apapi_reader *reader, uint64_t interval_ns)
-{
-    for (size_t i = 0; i < reader->count; i++) {
-        const struct apapi_event *event = &reader->events[i];
-        uint64_t guard_ns = apapi_counter_guard_ns(event, apapi_domain_max_w(event->domain));
-
-        if (guard_ns < interval_ns) {
-            interval_ns = guard_ns;
-        }
-    }
-    return interval_ns > APAPI_INTERVAL_MIN_NS ? interval_ns : APAPI_INTERVAL_MIN_NS;
-}
-
-static int create_meters(struct component *component)
-{
-    size_t count = component->reader->count;
-
-    component->meters = calloc(count, sizeof *component->meters);
-    component->readings = calloc(count, sizeof *component->readings);
-    if (!component->meters || !component->readings) {
-        return apapi_fail(&component->reason, ENOMEM, "no memory");
-    }
-    for (size_t i = 0; i < count; i++) {
-        apapi_meter_init(&component->meters[i], &component->reader->events[i],
-                         component->interval_ns);
-    }
-    return 0;
-}
-
-int component_open(struct component *component, const char *name, const char *order,
-                   uint64_t interval_ns)
+static void begin(struct component *component, const char *name, uint64_t interval_ns)
 {
     memset(component, 0, sizeof *component);
     snprintf(component->name, sizeof component->name, "%s", name);
     component->interval_ns = interval_ns;
-    component->reader = apapi_route_open(name, order, &component->reason);
-    if (!component->reader) {
+}
+
+int component_attach(struct component *component, const char *name, struct apapi_reader *reader,
+                     const struct component_settings *settings)
+{
+    begin(component, name, settings->interval_ns);
+    component->reader = reader;
+    return component_choose_events(component, settings) || component_create_meters(component) ? -1
+                                                                                              : 0;
+}
+
+int component_open(struct component *component, const char *name,
+                   const struct component_settings *settings)
+{
+    struct apapi_reader *reader;
+
+    begin(component, name, settings->interval_ns);
+    reader = apapi_route_open(name, settings->order, &component->reason);
+    if (!reader) {
         return errno == ENOMEM ? -1 : 0;
     }
-    component->interval_ns = guarded_interval(component->reader, interval_ns);
-    return create_meters(component);
+    return component_attach(component, name, reader, settings);
 }
 
-static bool has_energy_counter(const struct apapi_reader *reader, enum apapi_domain domain)
+/* Has the component a meter of this kind for the domain: a counter of energy, a gauge of power? */
+static bool has_meter(const struct component *component, int domain, enum apapi_kind kind)
 {
-    for (size_t i = 0; i < reader->count; i++) {
-        const struct apapi_event *event = &reader->events[i];
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_event *event = &component->events[i];
 
-        if (event->domain == domain && event->kind == APAPI_KIND_ENERGY && event->accumulates) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_power_gauge(const struct apapi_reader *reader, enum apapi_domain domain)
-{
-    for (size_t i = 0; i < reader->count; i++) {
-        const struct apapi_event *event = &reader->events[i];
-
-        if (event->domain == domain && event->kind == APAPI_KIND_POWER && !event->accumulates) {
+        if ((int)event->domain == domain && event->kind == kind &&
+            event->accumulates == (kind == APAPI_KIND_ENERGY)) {
             return true;
         }
     }
@@ -80,14 +55,15 @@ static bool has_power_gauge(const struct apapi_reader *reader, enum apapi_domain
 
 void component_claim_domains(struct component *component, bool taken[APAPI_DOMAINS])
 {
-    for (int d = APAPI_DOMAIN_NONE + 1; component->reader && d < APAPI_DOMAINS; d++) {
-        bool energy = has_energy_counter(component->reader, (enum apapi_domain)d);
-        bool power = !energy && has_power_gauge(component->reader, (enum apapi_domain)d);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        bool energy = has_meter(component, d, APAPI_KIND_ENERGY);
+        bool power = !energy && has_meter(component, d, APAPI_KIND_POWER);
 
         component->power_feeds[d] = power;
         if (!taken[d] && (energy || power)) {
             taken[d] = true;
-            apapi_domain_meter_init(&component->domains[d], component->interval_ns);
+            apapi_domain_meter_init(&component->domains[d], component->interval_ns,
+                                    component_next_histogram(component));
         }
     }
 }
@@ -95,12 +71,14 @@ void component_claim_domains(struct component *component, bool taken[APAPI_DOMAI
 void component_restart(struct component *component)
 {
     component->missed = 0;
-    for (size_t i = 0; component->reader && i < component->reader->count; i++) {
+    memset(&component->period, 0, sizeof component->period);
+    for (size_t i = 0; i < component->event_count; i++) {
         apapi_meter_restart(&component->meters[i]);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used) {
-            apapi_domain_meter_init(&component->domains[d], component->interval_ns);
+            apapi_domain_meter_init(&component->domains[d], component->interval_ns,
+                                    component->domains[d].rate.histogram);
         }
     }
 }
@@ -121,14 +99,15 @@ void component_read(struct component *component)
 {
     uint64_t now_ns;
 
-    component->reader->source->read(component->reader, component->readings);
+    component->reader->source->read(component->reader, component->raw);
     now_ns = clock_monotonic_ns();
     component->read_ns = now_ns;
-    for (size_t i = 0; i < component->reader->count; i++) {
+    apapi_period_add(&component->period, now_ns);
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_reading *reading = &component->raw[component->places[i]];
         struct apapi_meter *meter = &component->meters[i];
         double energy_j;
-        enum apapi_meter_step step =
-            apapi_meter_add(meter, &component->readings[i], now_ns, &energy_j);
+        enum apapi_meter_step step = apapi_meter_add(meter, reading, now_ns, &energy_j);
         enum apapi_domain domain = fed_domain(component, meter->event);
 
         if (domain != APAPI_DOMAIN_NONE) {
@@ -156,14 +135,14 @@ void component_next_deadline(struct component *component, uint64_t now_ns)
 static void describe_failure(const struct component *component,
                              struct apapi_component_result *result)
 {
-    int error = component->reader->count ? component->meters[0].last_error : 0;
+    int error = component->event_count ? component->meters[0].last_error : 0;
 
     result->measured = false;
     snprintf(result->reason, sizeof result->reason, "%s: %s", component->reader->detail,
              error ? strerror(error) : "no event gave two readings");
 }
 
-static void finish_events(const struct component *component, uint64_t elapsed_ns,
+static void finish_events(const struct component *component, const struct apapi_span *span,
                           struct apapi_component_result *result,
                           struct apapi_domain_result domains[APAPI_DOMAINS])
 {
@@ -171,7 +150,7 @@ static void finish_events(const struct component *component, uint64_t elapsed_ns
         struct apapi_event_result *event = &result->events[i];
         enum apapi_domain domain = fed_domain(component, component->meters[i].event);
 
-        apapi_meter_finish(&component->meters[i], elapsed_ns, event);
+        apapi_meter_finish(&component->meters[i], span, event);
         result->measured |= event->covered_ns > 0;
         if (domain != APAPI_DOMAIN_NONE) {
             apapi_domain_result_add(&domains[domain], event);
@@ -186,7 +165,7 @@ static void finish_events(const struct component *component, uint64_t elapsed_ns
     }
 }
 
-int component_finish(const struct component *component, uint64_t elapsed_ns,
+int component_finish(const struct component *component, const struct apapi_span *span,
                      struct apapi_component_result *result,
                      struct apapi_domain_result domains[APAPI_DOMAINS])
 {
@@ -194,17 +173,18 @@ int component_finish(const struct component *component, uint64_t elapsed_ns,
     strcpy(result->name, component->name);
     result->interval_ns = component->interval_ns;
     result->missed = component->missed;
+    result->period = apapi_period_result(&component->period);
     if (!component->reader) {
         snprintf(result->reason, sizeof result->reason, "%s", component->reason.text);
         return 0;
     }
-    result->events = calloc(component->reader->count, sizeof *result->events);
+    result->events = calloc(component->event_count, sizeof *result->events);
     if (!result->events) {
         return -1;
     }
-    result->event_count = component->reader->count;
+    result->event_count = component->event_count;
     snprintf(result->source, sizeof result->source, "%s", component->reader->detail);
-    finish_events(component, elapsed_ns, result, domains);
+    finish_events(component, span, result, domains);
     if (!result->measured) {
         describe_failure(component, result);
     }
@@ -219,7 +199,12 @@ void component_close(struct component *component)
         component->reader->source->close(component->reader);
     }
     free(component->meters);
+    free(component->raw);
     free(component->readings);
+    free(component->events);
+    free(component->places);
+    free(component->values);
+    free(component->histograms);
     memset(component, 0, sizeof *component);
     errno = saved;
 }

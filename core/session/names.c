@@ -11,7 +11,7 @@
 
 const char *apapi_components_default(void)
 {
-    return "rapl";
+    return "rapl:nvml:maxeler:micknc:ipmi";
 }
 
 static int split(const char *list, struct names *names, struct apapi_error *err)

@@ -34,13 +34,38 @@ static void sleep_until(struct sampling *sampling, uint64_t deadline_ns)
             deadline_ns == UINT64_MAX ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
+/* Tell what has just been read. */
+static void tell(const struct sampling *sampling, struct component *component)
+{
+    const struct apapi_sample sample = {.component = component->name,
+                                        .time_ns = component->read_ns - sampling->start_ns,
+                                        .event_count = component->event_count,
+                                        .events = component->events,
+                                        .readings = component->readings,
+                                        .values = component->values};
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        component->readings[i] = component->raw[component->places[i]];
+        component->values[i] = component->meters[i].value;
+    }
+    sampling->on_sample(&sample, sampling->context);
+}
+
+static void read_component(const struct sampling *sampling, struct component *component)
+{
+    component_read(component);
+    if (sampling->on_sample) {
+        tell(sampling, component);
+    }
+}
+
 static void read_due(struct sampling *sampling, uint64_t now_ns)
 {
     for (size_t i = 0; i < sampling->count; i++) {
         struct component *component = &sampling->components[i];
 
         if (component->reader && component->deadline_ns <= now_ns) {
-            component_read(component);
+            read_component(sampling, component);
             component_next_deadline(component, component->read_ns);
         }
     }
@@ -69,7 +94,7 @@ static void read_all(struct sampling *sampling)
         struct component *component = &sampling->components[i];
 
         if (component->reader) {
-            component_read(component);
+            read_component(sampling, component);
             component->deadline_ns = component->read_ns + component->interval_ns;
         }
     }
@@ -93,6 +118,7 @@ int sampling_start(struct sampling *sampling)
 {
     atomic_store(&sampling->stop, 0);
     sampling->cpu_ns = 0;
+    sampling->start_ns = clock_monotonic_ns();
     read_all(sampling);
     return start_thread(sampling);
 }

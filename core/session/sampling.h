@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "apapi/session.h"
 #include "session/component.h"
 
 /** The one thread that reads all components of a session, each at its own interval. */
@@ -14,7 +15,10 @@ struct sampling {
     size_t count;
     pthread_t thread;
     atomic_int stop;
-    uint64_t cpu_ns; /* of the thread; valid after sampling_stop() */
+    uint64_t cpu_ns;          /* of the thread; valid after sampling_stop() */
+    uint64_t start_ns;        /* the first reading of all */
+    apapi_sample_f on_sample; /* NULL: nobody wants to know */
+    void *context;
 };
 
 /** Read all components now, then start the thread. 0; -1 with errno EAGAIN. */

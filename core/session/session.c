@@ -21,16 +21,29 @@ struct apapi_session {
     enum state state;
     struct component *components;
     size_t count;
+    bool by_default; /* nobody named the components: those that are not there do not matter */
     struct sampling sampling;
     int64_t start_unix_ns;
     uint64_t wished_ns, start_ns, stop_ns;
 };
+
+static int refuse(struct component *component, struct apapi_error *err)
+{
+    int code = errno;
+
+    apapi_fail(err, code, "%s", component->reason.text);
+    component_close(component);
+    errno = code;
+    return -1;
+}
 
 static int open_components(struct apapi_session *session, const struct names *names,
                            const struct apapi_session_config *config, struct apapi_error *err)
 {
     const struct apapi_intervals everything = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
     const struct apapi_intervals *intervals = config->intervals ? config->intervals : &everything;
+    struct component_settings settings = {
+        .order = config->sources, .rules = config->rules, .softfail = config->softfail};
     bool taken[APAPI_DOMAINS] = {false};
 
     for (size_t i = 0; i < names->count; i++) {
@@ -40,10 +53,9 @@ static int open_components(struct apapi_session *session, const struct names *na
         struct component *component = &session->components[session->count];
         const char *name = names->name[session->count];
 
-        if (component_open(component, name, config->sources,
-                           apapi_intervals_get(intervals, name))) {
-            component_close(component);
-            return apapi_fail(err, ENOMEM, "no memory");
+        settings.interval_ns = apapi_intervals_get(intervals, name);
+        if (component_open(component, name, &settings)) {
+            return refuse(component, err);
         }
         component_claim_domains(component, taken);
     }
@@ -53,12 +65,13 @@ static int open_components(struct apapi_session *session, const struct names *na
 static int check_config(const struct apapi_session_config *config, struct names *names,
                         struct apapi_error *err)
 {
-    const char *components = config->components ? config->components : apapi_components_default();
-
     if (config->sources && apapi_route_order_check(config->sources, err)) {
         return -1;
     }
-    return names_parse(components, names, err) || names_check(names, err) ? -1 : 0;
+    if (!config->components) {
+        return names_parse(apapi_components_default(), names, err);
+    }
+    return names_parse(config->components, names, err) || names_check(names, err) ? -1 : 0;
 }
 
 struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
@@ -76,10 +89,15 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
         return NULL;
     }
     pthread_mutex_init(&session->lock, NULL);
+    session->by_default = !config->components && !config->all_results;
+    session->sampling.on_sample = config->on_sample;
+    session->sampling.context = config->context;
     session->components = calloc(names.count, sizeof *session->components);
+    if (!session->components) {
+        apapi_fail(err, ENOMEM, "no memory");
+    }
     if (!session->components || open_components(session, &names, config, err)) {
         apapi_session_destroy(session);
-        errno = ENOMEM;
         return NULL;
     }
     return session;
@@ -149,23 +167,47 @@ static double least_coverage(const struct apapi_component_result *component, uin
     return least;
 }
 
+/* Keep the measured components; the first one for its reason if none was measured. */
+static void leave_out_unmeasured(struct apapi_measurement *m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        if (m->components[i].measured) {
+            struct apapi_component_result measured = m->components[i];
+
+            m->components[i] = m->components[kept];
+            m->components[kept++] = measured;
+        }
+    }
+    for (size_t i = kept > 0 ? kept : 1; i < m->component_count; i++) {
+        free(m->components[i].events);
+        m->components[i].events = NULL;
+    }
+    m->component_count = kept > 0 ? kept : 1;
+}
+
 static int collect(const struct apapi_session *session, struct apapi_measurement *m)
 {
+    const struct apapi_span span = {.late_ns = m->late_ns, .elapsed_ns = m->elapsed_ns};
+
     m->components = calloc(session->count, sizeof *m->components);
     if (!m->components) {
         return -1;
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = (struct apapi_domain_result){false, NAN, {NAN, NAN, NAN}};
+        m->domains[d] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
     }
     for (; m->component_count < session->count; m->component_count++) {
         struct apapi_component_result *result = &m->components[m->component_count];
 
-        if (component_finish(&session->components[m->component_count], m->elapsed_ns, result,
-                             m->domains)) {
+        if (component_finish(&session->components[m->component_count], &span, result, m->domains)) {
             return -1;
         }
         m->covered = least_coverage(result, m->late_ns + m->elapsed_ns, m->covered);
+    }
+    if (session->by_default) {
+        leave_out_unmeasured(m);
     }
     return 0;
 }

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any component of the installed PAPI, by its name. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sources/cloexec.h"
 #include "sources/papi_events.h"
 #include "sources/papi_library.h"
+#include "sources/papi_msr.h"
+#include "sources/papi_powercap.h"
 #include "sources/sources.h"
-#include "sources/sysfs.h"
 
 #define EVENTS_MAX 512
-#define PACKAGES_MAX 64
-#define PRIMING_MAX 10 /* readings, a millisecond apart */
-#define UNCORE "perf_event_uncore"
+#define CALIBRATIONS_MAX 10 /* a millisecond apart */
 
 struct papi_reader {
     struct apapi_reader base;
     const struct papi_library *papi;
     int set; /* PAPI_NULL: none */
     bool running;
+    enum nature { ORDINARY, RAPL, POWERCAP, UNCORE } nature;
+    struct papi_msrs msrs;         /* RAPL */
+    struct papi_powercap powercap; /* POWERCAP */
     struct apapi_event events[EVENTS_MAX];
     long long values[EVENTS_MAX];
 };
@@ -56,13 +55,44 @@ static void papi_list(apapi_component_f visit, void *context)
     }
 }
 
+static const char *const natures[] = {
+    [RAPL] = "rapl", [POWERCAP] = "powercap", [UNCORE] = "perf_event_uncore"};
+
+static enum nature nature_of(const char *component)
+{
+    for (size_t i = 0; i < sizeof natures / sizeof *natures; i++) {
+        if (natures[i] && strcmp(natures[i], component) == 0) {
+            return (enum nature)i;
+        }
+    }
+    return ORDINARY;
+}
+
+/* What PAPI's description leaves open, and whether it can be read at all. */
+static bool complete_event(struct papi_reader *reader, struct apapi_event *event)
+{
+    switch (reader->nature) {
+    case RAPL:
+        return papi_msrs_can_read(&reader->msrs, event->name);
+    case POWERCAP:
+        return papi_powercap_add(&reader->powercap, event);
+    default:
+        return true;
+    }
+}
+
 static void add_event(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
 {
     struct apapi_event *event = &reader->events[reader->base.count];
 
-    if (reader->base.count < EVENTS_MAX && papi_event_describe(info, name, event) &&
-        reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
+    if (reader->base.count == EVENTS_MAX || !papi_event_describe(info, name, event) ||
+        !complete_event(reader, event)) {
+        return;
+    }
+    if (reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
         reader->base.count++;
+    } else if (reader->nature == POWERCAP) {
+        papi_powercap_drop(&reader->powercap);
     }
 }
 
@@ -70,39 +100,37 @@ static void add_event(struct papi_reader *reader, const char *name, const PAPI_e
 static void add_on_each_package(struct papi_reader *reader, const char *name,
                                 const PAPI_event_info_t *info)
 {
-    bool done[PACKAGES_MAX] = {false};
-    uint64_t package;
-    char path[PATH_MAX], on_cpu[APAPI_NAME_SIZE];
+    int cpus[PAPI_MSR_PACKAGES_MAX];
+    char on_cpu[APAPI_NAME_SIZE];
 
-    for (int cpu = 0;; cpu++) {
-        int dir;
-
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology", cpu);
-        dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (dir < 0) {
-            return;
-        }
-        if (sysfs_read_u64_at(dir, "physical_package_id", &package) == 0 &&
-            package < PACKAGES_MAX && !done[package]) {
-            done[package] = true;
-            snprintf(on_cpu, sizeof on_cpu, "%s:cpu=%d", name, cpu);
+    papi_first_cpus(cpus);
+    for (size_t i = 0; i < PAPI_MSR_PACKAGES_MAX; i++) {
+        if (cpus[i] >= 0) {
+            snprintf(on_cpu, sizeof on_cpu, "%s:cpu=%d", name, cpus[i]);
             add_event(reader, on_cpu, info);
         }
-        close(dir);
     }
 }
 
 /* For component rapl by way of perf: its energies only, not all counters of the uncore. */
 static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
 {
-    if (strcmp(reader->base.detail, UNCORE) != 0) {
+    if (reader->nature != UNCORE) {
         add_event(reader, name, info);
     } else if (strstr(name, "rapl::RAPL_ENERGY_")) {
         add_on_each_package(reader, name, info);
     }
 }
 
-static int add_all(struct papi_reader *reader, int component, struct apapi_error *err)
+static void note_zone(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
+{
+    papi_powercap_note_zone(&reader->powercap, name, info->long_descr);
+}
+
+typedef void (*visit_f)(struct papi_reader *reader, const char *name,
+                        const PAPI_event_info_t *info);
+
+static void for_each_event(struct papi_reader *reader, int component, visit_f visit)
 {
     const struct papi_library *papi = reader->papi;
     int code = PAPI_NATIVE_MASK, modifier = PAPI_ENUM_FIRST;
@@ -113,8 +141,21 @@ static int add_all(struct papi_reader *reader, int component, struct apapi_error
         modifier = PAPI_ENUM_EVENTS;
         if (papi->event_code_to_name(code, name) == PAPI_OK &&
             papi->get_event_info(code, &info) == PAPI_OK) {
-            add_found(reader, name, &info);
+            visit(reader, name, &info);
         }
+    }
+}
+
+static int add_all(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    if (reader->nature == RAPL) {
+        papi_msrs_open(&reader->msrs);
+    } else if (reader->nature == POWERCAP) {
+        for_each_event(reader, component, note_zone);
+    }
+    for_each_event(reader, component, add_found);
+    if (*reader->powercap.denied.text) {
+        return apapi_fail(err, EACCES, "%s", reader->powercap.denied.text);
     }
     if (reader->base.count == 0) {
         return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event", reader->base.detail);
@@ -129,29 +170,45 @@ static int failed_call(const struct papi_reader *reader, const char *call, int c
                       reader->base.detail, call, reader->papi->strerror(code));
 }
 
-/*
- * Until a counter has moved for the first time since its start, some versions give its absolute
- * value instead of 0: read until all have moved, and forget these values.
- */
-static void prime(struct papi_reader *reader)
+/* What a counter was at the start can be found while it stands still, as it mostly does. */
+static void calibrate(struct papi_reader *reader)
 {
-    long long first[EVENTS_MAX];
     const struct timespec pause = {.tv_nsec = 1000000};
-    bool all_moved = false;
+    uint64_t counters[PAPI_ZONES_MAX];
 
-    if (reader->papi->read(reader->set, first) != PAPI_OK) {
-        return;
-    }
-    for (int i = 0; i < PRIMING_MAX && !all_moved; i++) {
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-        if (reader->papi->read(reader->set, reader->values) != PAPI_OK) {
+    for (int i = 0; i < CALIBRATIONS_MAX; i++) {
+        papi_powercap_before_reading(&reader->powercap, counters);
+        if (reader->papi->read(reader->set, reader->values) == PAPI_OK &&
+            papi_powercap_calibrate(&reader->powercap, counters, reader->values)) {
             return;
         }
-        all_moved = true;
-        for (size_t e = 0; e < reader->base.count; e++) {
-            all_moved &= reader->events[e].range_max == 0 || reader->values[e] != first[e];
-        }
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
+}
+
+/* The registers that PAPI is about to read. @return 0 or the errno. */
+static int check_registers(const struct papi_reader *reader)
+{
+    return reader->nature == RAPL ? papi_msrs_check(&reader->msrs) : 0;
+}
+
+static int start(struct papi_reader *reader, struct apapi_error *err)
+{
+    int code = check_registers(reader);
+
+    if (code) {
+        return apapi_fail(err, code, "PAPI's %s: %s", reader->base.detail, strerror(code));
+    }
+    papi_powercap_before_start(&reader->powercap);
+    code = reader->papi->start(reader->set);
+    if (code != PAPI_OK) {
+        return failed_call(reader, "PAPI_start", code, err);
+    }
+    reader->running = true;
+    if (reader->nature == POWERCAP) {
+        calibrate(reader);
+    }
+    return 0;
 }
 
 static int begin(struct papi_reader *reader, int component, struct apapi_error *err)
@@ -161,24 +218,13 @@ static int begin(struct papi_reader *reader, int component, struct apapi_error *
     if (code != PAPI_OK) {
         return failed_call(reader, "PAPI_create_eventset", code, err);
     }
-    if (add_all(reader, component, err)) {
-        return -1;
-    }
-    code = reader->papi->start(reader->set);
-    if (code != PAPI_OK) {
-        return failed_call(reader, "PAPI_start", code, err);
-    }
-    reader->running = true;
-    prime(reader);
-    return 0;
+    return add_all(reader, component, err) ? -1 : start(reader, err);
 }
 
-static void papi_close(struct apapi_reader *base)
+/* Stopping reads once more. Where that would end the process, PAPI is left as it is. */
+static void finish(struct papi_reader *reader)
 {
-    struct papi_reader *reader = (struct papi_reader *)base;
-    int saved = errno;
-
-    if (!reader) {
+    if (reader->running && check_registers(reader)) {
         return;
     }
     if (reader->running) {
@@ -189,6 +235,19 @@ static void papi_close(struct apapi_reader *base)
         reader->papi->destroy_eventset(&reader->set);
     }
     papi_library_leave(reader->papi);
+}
+
+static void papi_close(struct apapi_reader *base)
+{
+    struct papi_reader *reader = (struct papi_reader *)base;
+    int saved = errno;
+
+    if (!reader) {
+        return;
+    }
+    finish(reader);
+    papi_powercap_close(&reader->powercap);
+    papi_msrs_close(&reader->msrs);
     free(reader);
     errno = saved;
 }
@@ -202,6 +261,9 @@ static struct papi_reader *create_reader(const struct papi_library *papi, const 
         reader->base.events = reader->events;
         reader->papi = papi;
         reader->set = PAPI_NULL;
+        reader->nature = nature_of(component);
+        papi_powercap_init(&reader->powercap);
+        papi_msrs_init(&reader->msrs);
         snprintf(reader->base.detail, sizeof reader->base.detail, "%s", component);
     }
     return reader;
@@ -247,8 +309,15 @@ static struct apapi_reader *papi_open(const char *component, struct apapi_error 
 static void papi_read(struct apapi_reader *base, struct apapi_reading *readings)
 {
     struct papi_reader *reader = (struct papi_reader *)base;
-    int error = reader->papi->read(reader->set, reader->values) == PAPI_OK ? 0 : EIO;
+    int error = check_registers(reader);
 
+    if (error == 0 && reader->papi->read(reader->set, reader->values) != PAPI_OK) {
+        error = EIO;
+    }
+    if (error == 0 && reader->nature == POWERCAP) {
+        papi_powercap_correct(&reader->powercap, reader->values, readings);
+        return;
+    }
     for (size_t i = 0; i < base->count; i++) {
         readings[i].error = error;
         readings[i].raw = (uint64_t)reader->values[i];

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sources/papi_events.h"
 
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "sources/sysfs.h"
 
 #define PERF_RAPL_J 0x1p-32  /* the kernel's RAPL events count in 2^-32 J */
 #define RAPL_RANGE_J 65536.0 /* the smallest range of a RAPL counter: 32 bits of 15.3 uJ */
@@ -110,36 +106,6 @@ static void apply_info(const PAPI_event_info_t *info, struct apapi_event *event)
              unit ? unit->unit : info->units);
 }
 
-/* PAPI's zone names carry numbers only: the kernel tells what the zone is and where it wraps. */
-static bool describe_zone(const char *name, struct apapi_event *event)
-{
-    char absolute[128], path[256], zone_name[64];
-    int zone, child, dir;
-    bool known;
-
-    switch (sscanf(name, "powercap:::ENERGY_UJ:ZONE%d_SUBZONE%d", &zone, &child)) {
-    case 1:
-        snprintf(absolute, sizeof absolute, "/sys/class/powercap/intel-rapl:%d", zone);
-        break;
-    case 2:
-        snprintf(absolute, sizeof absolute, "/sys/class/powercap/intel-rapl:%d:%d", zone, child);
-        break;
-    default:
-        return false;
-    }
-    sysfs_path(path, sizeof path, absolute);
-    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0) {
-        return false;
-    }
-    known = sysfs_read_word_at(dir, "name", zone_name, sizeof zone_name) == 0 &&
-            sysfs_read_u64_at(dir, "max_energy_range_uj", &event->range_max) == 0;
-    close(dir);
-    event->domain = known ? sysfs_zone_domain(zone_name) : APAPI_DOMAIN_NONE;
-    event->guard_j = (double)event->range_max * event->scale;
-    return event->domain != APAPI_DOMAIN_NONE;
-}
-
 static enum apapi_type type_of(int papi_type)
 {
     switch (papi_type) {
@@ -169,5 +135,5 @@ bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct
     } else {
         apply_info(info, event);
     }
-    return strncmp(name, "powercap:::", strlen("powercap:::")) != 0 || describe_zone(name, event);
+    return true;
 }

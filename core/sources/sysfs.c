@@ -38,12 +38,19 @@ void sysfs_path(char *path, size_t size, const char *absolute)
     snprintf(path, size, "%s%s", root ? root : "", absolute);
 }
 
+/* Numbers of so many digits fit into 64 bits, whatever the digits. */
+#define DIGITS_THAT_FIT 19
+
 int sysfs_parse_u64(const char *text, size_t size, uint64_t *value)
 {
+    const size_t unchecked = size < DIGITS_THAT_FIT ? size : DIGITS_THAT_FIT;
     uint64_t sum = 0;
     size_t i;
 
-    for (i = 0; i < size && isdigit((unsigned char)text[i]); i++) {
+    for (i = 0; i < unchecked && isdigit((unsigned char)text[i]); i++) {
+        sum = sum * 10 + (unsigned)(text[i] - '0');
+    }
+    for (; i < size && isdigit((unsigned char)text[i]); i++) {
         unsigned digit = (unsigned)(text[i] - '0');
 
         if (sum > (UINT64_MAX - digit) / 10) {

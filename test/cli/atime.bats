@@ -4,17 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup() {
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-    export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
-}
-
-sim() { "$repository/scripts/sim" "$@"; }
-
-needs_sim() {
-    sim -- true || skip "no simulated hardware here: see scripts/sim"
-}
+load atime_common
 
 number() { # DOMAIN COLUMN: of the table in $stderr, in J or W
     awk -v domain="$1" -v column="$2" '
@@ -24,13 +14,6 @@ number() { # DOMAIN COLUMN: of the table in $stderr, in J or W
             if (unit ~ /^m/) value /= 1000
             print value
         }' <<<"$stderr"
-}
-
-close_to() { # VALUE TRUTH TOLERANCE
-    awk -v v="$1" -v t="$2" -v r="$3" 'BEGIN { exit !(v > t * (1 - r) && v < t * (1 + r)) }' || {
-        echo "$1 is not $2"
-        return 1
-    }
 }
 
 @test "the table: energy, power, total, coverage, times" {
@@ -43,7 +26,7 @@ close_to() { # VALUE TRUTH TOLERANCE
     close_to "$(number dram 2)" 40 0.01
     close_to "$(number total 1)" 480 0.02
     [[ $stderr == 'apapi: "sleep"  2.0'*' s  rapl (sysfs powercap)'* ]]
-    [[ $stderr == *'covered 9'*' samples'* && $stderr == *'elapsed 2.0'*'user 0'*'system 0'* ]]
+    [[ $stderr == *'covered 9'*' samples'* && $stderr == *'elapsed 2.0'*'user 0'*'system 0'*'peak memory '*' MiB' ]]
     [[ $(wc -L <<<"$stderr") -le 80 ]]
 }
 
@@ -76,7 +59,11 @@ close_to() { # VALUE TRUTH TOLERANCE
     [[ $status -eq 3 && $output == out && $stderr == err* ]]
     run "$atime" true
     [[ $status -eq 0 ]]
+    [[ $output != *'exit status'* && $output != *'killed'* ]]
     run -137 "$atime" sh -c 'kill -9 $$'
+    [[ $output == *$'\n  killed by signal 9 (Killed)' ]]
+    run -3 "$atime" sh -c 'exit 3'
+    [[ $output == *$'\n  exit status 3' ]]
     run -127 "$atime" /nonexistent/program
     [[ $output == *'/nonexistent/program: No such file or directory'* ]]
     run -126 "$atime" /etc/passwd
@@ -132,7 +119,9 @@ close_to() { # VALUE TRUTH TOLERANCE
 @test "wrong usage: what and what would be right, exit status 2, the program is not started" {
     cases=("-c foo|unknown component 'foo'; available: rapl, powercap"
         "-c |empty" "-c rapl:|a name is missing" "-t fast|an interval is missing after 'fast'" "-t 1x|'1x' is not a duration"
-        "-t 10us|out of bounds: 1ms to 1h" "-x|usage: atime")
+        "-t 10us|out of bounds: 1ms to 1h" "-x|usage: atime" "-f xml|unknown format 'xml'; available: table, json, csv, classic"
+        "-r 0|-r '0': not a number of runs from 1 to 1000" "-r x|-r 'x'" "-r 1001|-r '1001'" "-r -1|-r '-1'" "-r 3x|-r '3x'"
+        "-p abc|-p 'abc': not the number of a process" "-p 0|-p '0'" "-p 99999999999|-p '99999999999'" "-p 1|-p PID and PROGRAM")
     for case in "${cases[@]}"; do
         option=${case%%|*}
         read -r letter value <<<"$option"

@@ -26,7 +26,7 @@ static struct apapi_record node_record(const char *node, uint32_t index)
 
     snprintf(record.id.node, sizeof(record.id.node), "%s", node);
     for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = (struct apapi_domain_result){false, NAN, {NAN, NAN, NAN}};
+        m->domains[i] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
     }
     m->elapsed_ns = 10 * S;
     m->covered = 1;
@@ -52,7 +52,7 @@ static void add_component(struct apapi_record *record, const char *event)
 static void set_domain(struct apapi_record *record, enum apapi_domain domain, double energy_j,
                        struct apapi_summary power_w)
 {
-    record->measurement.domains[domain] = (struct apapi_domain_result){true, energy_j, power_w};
+    record->measurement.domains[domain] = (struct apapi_domain_result){true, energy_j, 2, power_w};
 }
 
 static struct merge_domain merged(const struct apapi_merge *merge, enum apapi_domain domain)
@@ -86,6 +86,8 @@ static void assert_domain(const struct apapi_merge *merge, enum apapi_domain dom
     assert_value(result.power_w.min, expected->power_w.min);
     assert_value(result.power_w.mean, expected->power_w.mean);
     assert_value(result.power_w.max, expected->power_w.max);
+    assert_value(result.power_w.p95, expected->power_w.p95);
+    assert_value(result.uncertainty_j, expected->uncertainty_j);
 }
 
 static void each_node_comes_once(void **state)
@@ -206,14 +208,14 @@ static void the_merge_has_copies_of_its_own(void **state)
 
 static void one_node_is_taken_as_it_is(void **state)
 {
-    const struct merge_domain expected = {1, 1000, {90, 100, 110}};
+    const struct merge_domain expected = {1, 1000, {90, 100, 110, 108}, 2};
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
     (void)state;
     assert_non_null(merge);
     record.measurement.late_ns = S;
-    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){90, 100, 110});
+    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){90, 100, 110, 108});
     assert_int_equal(apapi_merge_add(merge, &record), 0);
     assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
     apapi_merge_destroy(merge);
@@ -232,11 +234,11 @@ static struct apapi_merge *uneven_merge(void)
     n1.measurement.late_ns = 1 * S;
     n2.measurement.elapsed_ns = 5 * S;
     n3.measurement.elapsed_ns = 2 * S;
-    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 900, (struct apapi_summary){80, 100, 120});
-    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){150, 200, 250});
-    set_domain(&n1, APAPI_DOMAIN_DRAM, 90, (struct apapi_summary){NAN, 10, 12});
-    set_domain(&n2, APAPI_DOMAIN_DRAM, NAN, (struct apapi_summary){NAN, 20, 25});
-    set_domain(&n1, APAPI_DOMAIN_PSYS, NAN, (struct apapi_summary){NAN, NAN, NAN});
+    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 900, (struct apapi_summary){80, 100, 120, 119});
+    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){150, 200, 250, 249});
+    set_domain(&n1, APAPI_DOMAIN_DRAM, 90, (struct apapi_summary){NAN, 10, 12, NAN});
+    set_domain(&n2, APAPI_DOMAIN_DRAM, NAN, (struct apapi_summary){NAN, 20, 25, NAN});
+    set_domain(&n1, APAPI_DOMAIN_PSYS, NAN, (struct apapi_summary){NAN, NAN, NAN, NAN});
     assert_int_equal(apapi_merge_add(merge, &n2), 0);
     assert_int_equal(apapi_merge_add(merge, &n3), 0);
     assert_int_equal(apapi_merge_add(merge, &n1), 0);
@@ -246,7 +248,7 @@ static struct apapi_merge *uneven_merge(void)
 
 static void powers_of_nodes_add_up(void **state)
 {
-    const struct merge_domain expected = {2, 1900, {230, 300, 370}};
+    const struct merge_domain expected = {2, 1900, {230, 300, 370, NAN}, 4};
     struct apapi_merge *merge = uneven_merge();
 
     (void)state;
@@ -256,8 +258,8 @@ static void powers_of_nodes_add_up(void **state)
 
 static void what_one_node_does_not_know_the_sum_does_not_know(void **state)
 {
-    const struct merge_domain dram = {2, NAN, {NAN, 30, 37}};
-    const struct merge_domain none = {0, NAN, {NAN, NAN, NAN}};
+    const struct merge_domain dram = {2, NAN, {NAN, 30, 37, NAN}, 4};
+    const struct merge_domain none = {0, NAN, {NAN, NAN, NAN, NAN}, NAN};
     struct apapi_merge *merge = uneven_merge();
 
     (void)state;
@@ -275,14 +277,18 @@ static void totals_add_only_what_adds_up(void **state)
     (void)state;
     assert_true(isnan(apapi_measurement_total_j(m)));
     assert_true(isnan(apapi_measurement_total_w(m)));
-    set_domain(&record, APAPI_DOMAIN_PSYS, 9000, (struct apapi_summary){1, 3000, 4000});
-    set_domain(&record, APAPI_DOMAIN_CORE, 800, (struct apapi_summary){1, 80, 400});
+    assert_true(isnan(apapi_record_uncertainty_j(m)));
+    set_domain(&record, APAPI_DOMAIN_PSYS, 9000, (struct apapi_summary){1, 3000, 4000, NAN});
+    set_domain(&record, APAPI_DOMAIN_CORE, 800, (struct apapi_summary){1, 80, 400, NAN});
     assert_true(isnan(apapi_measurement_total_j(m)));
-    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){1, 100, 400});
-    set_domain(&record, APAPI_DOMAIN_DRAM, 20, (struct apapi_summary){1, 2, 4});
-    set_domain(&record, APAPI_DOMAIN_GPU, NAN, (struct apapi_summary){NAN, 50, NAN});
+    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000, (struct apapi_summary){1, 100, 400, NAN});
+    set_domain(&record, APAPI_DOMAIN_DRAM, 20, (struct apapi_summary){1, 2, 4, NAN});
+    set_domain(&record, APAPI_DOMAIN_GPU, NAN, (struct apapi_summary){NAN, 50, NAN, NAN});
     assert_value(apapi_measurement_total_j(m), 1020);
     assert_value(apapi_measurement_total_w(m), 152);
+    assert_value(apapi_record_uncertainty_j(m), 4);
+    m->domains[APAPI_DOMAIN_DRAM].uncertainty_j = NAN;
+    assert_value(apapi_record_uncertainty_j(m), NAN);
     m->domains[APAPI_DOMAIN_GPU].measured = false;
     assert_value(apapi_measurement_total_w(m), 102);
 }

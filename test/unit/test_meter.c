@@ -38,6 +38,14 @@ static const struct apapi_event watts = {
     .scale = 1e-3,
 };
 
+static void finish(struct apapi_meter *meter, uint64_t elapsed_ns,
+                   struct apapi_event_result *result)
+{
+    const struct apapi_span span = {.elapsed_ns = elapsed_ns};
+
+    apapi_meter_finish(meter, &span, result);
+}
+
 static enum apapi_meter_step feed(struct apapi_meter *meter, uint64_t raw, uint64_t at_ns)
 {
     const struct apapi_reading reading = {.raw = raw};
@@ -61,11 +69,11 @@ static void test_mean_is_weighted_by_time(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS);
+    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 100000000, 1 + 10 * TICK_NS);
     feed(&meter, 700000000, 1 + 40 * TICK_NS);
-    apapi_meter_finish(&meter, 40 * TICK_NS, &result);
+    finish(&meter, 40 * TICK_NS, &result);
     assert_near(result.total, 700);
     assert_near(result.summary.mean, 175);
     assert_near(result.summary.min, 100);
@@ -82,12 +90,12 @@ static void test_short_intervals_make_no_extremes(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS);
+    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 10000000, 1 + TICK_NS);
     feed(&meter, 20000000, 1 + 2 * TICK_NS);
     feed(&meter, 20200000, 1 + 2 * TICK_NS + 1000000);
-    apapi_meter_finish(&meter, 2 * TICK_NS + 1000000, &result);
+    finish(&meter, 2 * TICK_NS + 1000000, &result);
     assert_near(result.summary.min, 100);
     assert_near(result.summary.max, 100);
     assert_near(result.total, 20.2);
@@ -99,10 +107,10 @@ static void test_run_shorter_than_an_interval(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS);
+    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 1000000, 1 + TICK_NS / 10);
-    apapi_meter_finish(&meter, TICK_NS / 10, &result);
+    finish(&meter, TICK_NS / 10, &result);
     assert_near(result.total, 1);
     assert_near(result.summary.min, 100);
     assert_near(result.summary.max, 100);
@@ -115,12 +123,12 @@ static void test_failed_reading_is_bridged(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS);
+    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 10000000, 1 + TICK_NS);
     assert_int_equal(feed_error(&meter, 1 + 2 * TICK_NS), APAPI_METER_WAITING);
     assert_int_equal(feed(&meter, 30000000, 1 + 3 * TICK_NS), APAPI_METER_KNOWN);
-    apapi_meter_finish(&meter, 3 * TICK_NS, &result);
+    finish(&meter, 3 * TICK_NS, &result);
     assert_near(result.total, 30);
     assert_int_equal(result.covered_ns, 3 * TICK_NS);
     assert_int_equal(result.incidents.failed, 1);
@@ -133,11 +141,11 @@ static void test_counter_that_never_moves_is_stuck(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS);
+    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
     for (uint64_t i = 0; i <= 20; i++) {
         feed(&meter, 7, 1 + i * TICK_NS);
     }
-    apapi_meter_finish(&meter, 20 * TICK_NS, &result);
+    finish(&meter, 20 * TICK_NS, &result);
     assert_true(result.stuck);
     assert_true(isnan(result.total));
     assert_true(isnan(result.summary.mean));
@@ -149,15 +157,15 @@ static void test_nothing_read_is_unknown_not_zero(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS);
+    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
     feed_error(&meter, 1);
     feed(&meter, 5, 2);
-    apapi_meter_finish(&meter, 1, &result);
+    finish(&meter, 1, &result);
     assert_true(isnan(result.total));
     assert_true(isnan(result.summary.min));
     assert_false(result.stuck);
-    apapi_meter_init(&meter, &watts, TICK_NS);
-    apapi_meter_finish(&meter, 1, &result);
+    apapi_meter_init(&meter, &watts, TICK_NS, NULL);
+    finish(&meter, 1, &result);
     assert_true(isnan(result.total));
     assert_true(isnan(result.summary.max));
 }
@@ -169,11 +177,11 @@ static void test_power_is_integrated_by_trapezoid(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &watts, 10 * TICK_NS);
+    apapi_meter_init(&meter, &watts, 10 * TICK_NS, NULL);
     feed(&meter, 100000, 1);
     feed(&meter, 300000, 1 + 10 * TICK_NS);
     feed(&meter, 300000, 1 + 20 * TICK_NS);
-    apapi_meter_finish(&meter, 20 * TICK_NS, &result);
+    finish(&meter, 20 * TICK_NS, &result);
     assert_near(result.total, 500);
     assert_near(result.summary.mean, 250);
     assert_near(result.summary.min, 100);
@@ -188,10 +196,10 @@ static void test_negative_gauges_keep_their_extremes(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &celsius, TICK_NS);
+    apapi_meter_init(&meter, &celsius, TICK_NS, NULL);
     feed(&meter, (uint64_t)-20000, 1);
     feed(&meter, (uint64_t)-10000, 1 + TICK_NS);
-    apapi_meter_finish(&meter, TICK_NS, &result);
+    finish(&meter, TICK_NS, &result);
     assert_near(result.summary.min, -20);
     assert_near(result.summary.max, -10);
     assert_near(result.summary.mean, -15);
@@ -220,9 +228,9 @@ struct pair {
 static void start_pair(struct pair *pair)
 {
     for (int i = 0; i < 2; i++) {
-        apapi_meter_init(&pair->meters[i], &joules, TICK_NS);
+        apapi_meter_init(&pair->meters[i], &joules, TICK_NS, NULL);
     }
-    apapi_domain_meter_init(&pair->domain, TICK_NS);
+    apapi_domain_meter_init(&pair->domain, TICK_NS, NULL);
 }
 
 /* One tick: a raw value for each meter, UINT64_MAX for a reading that fails. */
@@ -248,7 +256,7 @@ static struct apapi_domain_result finish_pair(struct pair *pair, uint64_t ticks)
     for (int i = 0; i < 2; i++) {
         struct apapi_event_result event;
 
-        apapi_meter_finish(&pair->meters[i], ticks * TICK_NS, &event);
+        finish(&pair->meters[i], ticks * TICK_NS, &event);
         apapi_domain_result_add(&result, &event);
     }
     apapi_domain_meter_finish(&pair->domain, &result);

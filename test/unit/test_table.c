@@ -17,8 +17,10 @@
 #define MS UINT64_C(1000000)
 #define EVENTS_MAX 40
 
-static const struct apapi_table_head stream_step = {"17.0", "stream", NAN, NAN, NAN};
-static const struct apapi_table_head sleep_command = {NULL, "sleep", 2.981, 0.012, 3.002};
+static const struct apapi_table_head stream_step = {
+    .step = "17.0", .name = "stream", .user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
+static const struct apapi_table_head sleep_command = {
+    .name = "sleep", .user_s = 2.981, .system_s = 0.012, .elapsed_s = 3.002};
 
 /* One node's measurement on the stack; the merge copies it. */
 struct node {
@@ -41,7 +43,7 @@ static void init_node(struct node *node, const char *name, uint32_t index, uint3
     m->components = node->components;
     m->component_count = 1;
     for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = (struct apapi_domain_result){false, NAN, {NAN, NAN, NAN}};
+        m->domains[i] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
     }
     node->components[0] = (struct apapi_component_result){
         .name = "rapl", .source = "sysfs powercap", .measured = true, .event_count = 1};
@@ -55,14 +57,14 @@ static void set_domain(struct node *node, enum apapi_domain domain, double energ
                        struct apapi_summary power_w)
 {
     node->record.measurement.domains[domain] =
-        (struct apapi_domain_result){true, energy_j, power_w};
+        (struct apapi_domain_result){true, energy_j, NAN, power_w};
 }
 
 static void init_measured(struct node *node, const char *name, uint32_t index, uint32_t nodes)
 {
     init_node(node, name, index, nodes);
-    set_domain(node, APAPI_DOMAIN_PACKAGE, 12400, (struct apapi_summary){92, 148.6, 181});
-    set_domain(node, APAPI_DOMAIN_DRAM, 1020, (struct apapi_summary){9.8, 12.2, 14.1});
+    set_domain(node, APAPI_DOMAIN_PACKAGE, 12400, (struct apapi_summary){92, 148.6, 181, NAN});
+    set_domain(node, APAPI_DOMAIN_DRAM, 1020, (struct apapi_summary){9.8, 12.2, 14.1, NAN});
 }
 
 static void set_unmeasured(struct node *node, size_t place, const char *name, const char *reason)
@@ -149,7 +151,7 @@ static void two_nodes(void **state)
     init_measured(&node, "n2", 1, 2);
     add(merge, &node);
     init_measured(&node, "n1", 0, 2);
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 12420, (struct apapi_summary){92.2, 149, 181});
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 12420, (struct apapi_summary){92.2, 149, 181, NAN});
     add(merge, &node);
     assert_table(merge, &stream_step,
                  "apapi: step 17.0 \"stream\"  2 nodes  1 min 23.4 s  rapl (sysfs powercap)\n"
@@ -169,9 +171,9 @@ static void one_command_without_slurm(void **state)
 
     (void)state;
     init_node(&node, "laptop", 0, 1);
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 42.1234, (struct apapi_summary){NAN, 14.03, 17.5});
-    set_domain(&node, APAPI_DOMAIN_CORE, 12, (struct apapi_summary){1, 4, 5.25});
-    set_domain(&node, APAPI_DOMAIN_PSYS, 90, (struct apapi_summary){27, 30, 0.052});
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 42.1234, (struct apapi_summary){NAN, 14.03, 17.5, NAN});
+    set_domain(&node, APAPI_DOMAIN_CORE, 12, (struct apapi_summary){1, 4, 5.25, NAN});
+    set_domain(&node, APAPI_DOMAIN_PSYS, 90, (struct apapi_summary){27, 30, 0.052, NAN});
     add(merge, &node);
     assert_table(merge, &sleep_command,
                  "apapi: \"sleep\"  3.002 s  rapl (sysfs powercap)\n"
@@ -205,7 +207,7 @@ static void nothing_measured(void **state)
 
 static void an_empty_merge(void **state)
 {
-    const struct apapi_table_head nobody = {NULL, NULL, NAN, NAN, NAN};
+    const struct apapi_table_head nobody = {.user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
 
     (void)state;
     assert_table(start(), &nobody, "apapi:\n");
@@ -255,7 +257,7 @@ static void the_same_reason_is_told_once(void **state)
 
         snprintf(name, sizeof(name), "n%u", i + 1);
         init_measured(&node, name, i, 10);
-        set_domain(&node, APAPI_DOMAIN_PACKAGE, 12000 + i, (struct apapi_summary){1, 2, 3});
+        set_domain(&node, APAPI_DOMAIN_PACKAGE, 12000 + i, (struct apapi_summary){1, 2, 3, NAN});
         set_unmeasured(&node, 1, "nvml", "no driver");
         if (i == 3) {
             set_unmeasured(&node, 0, "rapl", "permission denied");
@@ -395,7 +397,7 @@ static void set_event(struct node *node, size_t place, const char *name, const c
     result->event.kind = APAPI_KIND_COUNT;
     result->covered_ns = 1000 * MS;
     result->total = NAN;
-    result->summary = (struct apapi_summary){40, 45.25, 61};
+    result->summary = (struct apapi_summary){40, 45.25, 61, NAN};
     result->incidents.samples = 834;
     if (node->components[0].event_count <= place) {
         node->components[0].event_count = place + 1;
@@ -420,9 +422,9 @@ static void other_events_have_a_line_each(void **state)
     add(merge, &node);
     strcpy(node.record.id.node, "n2");
     node.record.id.node_index = 1;
-    node.events[1].summary = (struct apapi_summary){38.5, 51.25, 70};
+    node.events[1].summary = (struct apapi_summary){38.5, 51.25, 70, NAN};
     node.events[1].covered_ns = 2000 * MS;
-    node.events[3].summary = (struct apapi_summary){NAN, NAN, NAN};
+    node.events[3].summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
     add(merge, &node);
     assert_says(
         merge, &stream_step,
@@ -455,7 +457,8 @@ static void not_all_of_many_events_are_shown(void **state)
 
 static void hostile_texts_stay_harmless(void **state)
 {
-    struct apapi_table_head head = {"17.0\x1B[2J", NULL, 1, 2, 3};
+    struct apapi_table_head head = {
+        .step = "17.0\x1B[2J", .user_s = 1, .system_s = 2, .elapsed_s = 3};
     struct apapi_merge *merge = start();
     char name[400];
     struct node node;
@@ -472,9 +475,10 @@ static void hostile_texts_stay_harmless(void **state)
     memset(node.components[0].source, '\r', sizeof(node.components[0].source) - 1);
     set_unmeasured(&node, 1, "a\nb", "");
     memset(node.components[1].reason, 'r', sizeof(node.components[1].reason) - 1);
-    set_domain(&node, APAPI_DOMAIN_PACKAGE, 1e300, (struct apapi_summary){-1e300, 1e-300, 1e18});
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 1e300,
+               (struct apapi_summary){-1e300, 1e-300, 1e18, NAN});
     set_event(&node, 1, name, "uuuuuuuuuuuuuuu");
-    node.events[1].summary = (struct apapi_summary){-1e300, 1e300, 1e300};
+    node.events[1].summary = (struct apapi_summary){-1e300, 1e300, 1e300, NAN};
     add(merge, &node);
     assert_int_equal(apapi_merge_absent(merge, "x\x1B[31m", "bad\x7F\x1B"), 0);
     text = finish(merge, &head);

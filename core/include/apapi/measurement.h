@@ -23,6 +23,31 @@ struct apapi_summary {
     double min;
     double mean; /* time-weighted over the covered time */
     double max;
+    double p95; /* in 95 % of the covered time it was not above this; energy and power only */
+};
+
+/** Distances between one component's readings. */
+struct apapi_period {
+    uint64_t count;   /* of distances */
+    double mean_s;    /* [s]; NaN without any */
+    double sd_s;      /* standard deviation [s]; NaN with fewer than two */
+    double longest_s; /* the longest of them [s]; NaN without any */
+};
+
+/** Which statistics of a value are of interest. */
+enum apapi_shown { APAPI_SHOW_MIN = 1, APAPI_SHOW_MAX = 2, APAPI_SHOW_AVG = 4, APAPI_SHOW_ACC = 8 };
+
+/** Statistics of value0 or value1, as the event's definition wants them, in `unit`. */
+struct apapi_value_result {
+    unsigned shown; /* enum apapi_shown; 0: nothing of this value */
+    char type[32];  /* "energy", "power", ... */
+    char unit[APAPI_UNIT_SIZE];
+    double factor; /* what the definition divides by */
+    double last;   /* the newest value; NaN before the second reading, as all that follow */
+    double min;
+    double max;
+    double avg; /* time-weighted */
+    double acc; /* sum */
 };
 
 /** What became of the readings of one event, or of several added up. */
@@ -42,8 +67,10 @@ struct apapi_event_result {
     double total;                 /* the same in event.unit; J for power gauges; NaN: unknown */
     struct apapi_summary summary; /* W for energy and power, else event.unit (per s for counters) */
     uint64_t covered_ns;          /* time between good readings [ns] */
+    double uncertainty_j;         /* of the energy [J]; NaN: no energy, or unknown */
     struct apapi_incidents incidents;
-    bool stuck; /* the counter never moved: `total` is NaN */
+    bool stuck;                          /* the counter never moved: `total` is NaN */
+    struct apapi_value_result values[2]; /* value0 and value1 */
 };
 
 /** One component's result. */
@@ -54,6 +81,7 @@ struct apapi_component_result {
     char reason[256];     /* why it was not measured; "" if it was */
     uint64_t interval_ns; /* between two readings [ns] */
     uint64_t missed;      /* ticks skipped because the sampler was late */
+    struct apapi_period period;
     size_t event_count;
     struct apapi_event_result *events; /* owned by the measurement */
 };
@@ -62,6 +90,7 @@ struct apapi_component_result {
 struct apapi_domain_result {
     bool measured;
     double energy_j;              /* [J]; NaN: unknown */
+    double uncertainty_j;         /* [J]; NaN: unknown */
     struct apapi_summary power_w; /* of all meters together [W] */
 };
 

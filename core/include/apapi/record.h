@@ -57,6 +57,12 @@ APAPI_API int apapi_record_encode(const struct apapi_record *record, char **line
 APAPI_API int apapi_record_decode(const char *text, size_t size, struct apapi_record *record,
                                   struct apapi_error *err);
 
+/**
+ * @return uncertainty of the energy of all domains that add up [J]: the sum of theirs, as they may
+ *         all err to the same side; NaN if one of them does not know it, or none was measured.
+ */
+APAPI_API double apapi_record_uncertainty_j(const struct apapi_measurement *m);
+
 /** Free what the record owns and empty it. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_record_clear(struct apapi_record *record);
 
@@ -101,11 +107,14 @@ APAPI_API size_t apapi_merge_count(const struct apapi_merge *merge);
 
 /** What a table says besides the measurement. */
 struct apapi_table_head {
-    const char *step; /* "17.0", "17.batch"; NULL: no Slurm step */
-    const char *name; /* of the program; NULL or "": none */
-    double user_s;    /* CPU time of the program [s]; NaN: not shown */
-    double system_s;  /* the same in the kernel [s] */
-    double elapsed_s; /* wall time of the program [s]; NaN: that of the measurement */
+    const char *step;    /* "17.0", "17.batch"; NULL: no Slurm step */
+    const char *name;    /* of the program; NULL or "": none */
+    double user_s;       /* CPU time of the program [s]; NaN: not shown */
+    double system_s;     /* the same in the kernel [s] */
+    double elapsed_s;    /* wall time of the program [s]; NaN: that of the measurement */
+    uint64_t peak_bytes; /* most memory that it had at once [bytes]; 0: not shown */
+    const char *end;     /* how the program ended, "exit status 3"; NULL: not shown */
+    bool verbose;        /* every event, and the trust block in words */
 };
 
 /**

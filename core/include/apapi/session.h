@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SESSION_H
 #define APAPI_SESSION_H
+#include <stdbool.h>
+
 #include "apapi/error.h"
+#include "apapi/events.h"
 #include "apapi/interval.h"
 #include "apapi/measurement.h"
+#include "apapi/source.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,14 +16,42 @@ extern "C" {
 /** A set of components that are measured together (opaque). */
 struct apapi_session;
 
-/** What to measure. Copied by apapi_session_create(). */
-struct apapi_session_config {
-    const char *components; /* "rapl:nvml"; NULL: apapi_components_default() */
-    const char *sources;    /* order of sources, "sysfs:papi"; NULL: each component's own order */
-    const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
+/** One reading of one component. Lives during the call only. */
+struct apapi_sample {
+    const char *component;
+    uint64_t time_ns; /* since the first reading of the session [ns] */
+    size_t event_count;
+    const struct apapi_event *events;
+    const struct apapi_reading *readings;
+    /* in event.unit: a gauge's value, what a counter has counted since the reading before; NaN:
+     * none */
+    const double *values;
 };
 
-/** @return the components that are measured when none is named. Static storage. */
+/**
+ * Called after each reading, by the sampling thread, but for the first and the last reading: by
+ * the thread that starts and stops. Whatever it does delays the next reading.
+ */
+typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context);
+
+/** What to measure. Copied by apapi_session_create(). */
+struct apapi_session_config {
+    /* "rapl:nvml"; NULL: apapi_components_default(): results of those of them that cannot be
+     * measured are left out, unless there is no other or `all_results` is set */
+    const char *components;
+    bool all_results;
+    const char *sources; /* order of sources, "sysfs:papi"; NULL: each component's own order */
+    const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
+    const struct apapi_event_rules *rules;   /* NULL: all events; must outlive the session */
+    bool softfail; /* what the user's event list names and is not there does not matter */
+    apapi_sample_f on_sample; /* NULL: nobody wants to know */
+    void *context;            /* for on_sample */
+};
+
+/**
+ * @return the components that are measured when none is named, those of them that can be measured
+ *         here. Static storage.
+ */
 APAPI_API const char *apapi_components_default(void);
 
 /**
@@ -35,7 +67,9 @@ APAPI_API int apapi_components_check(const char *components, struct apapi_error 
  * Open the sources of all components. A component that cannot be read is no error: its
  * result will say why.
  * @return the session, freed by apapi_session_destroy(); NULL with errno
- *         EINVAL, ENOENT  as apapi_components_check(), or an unknown word in config->sources
+ *         EINVAL, ENOENT  as apapi_components_check(), or an unknown word in config->sources, or
+ *                         an event of the user's list that is not there
+ *         EDOM            a definition contradicts what the source knows of the event's unit
  *         ENOMEM
  * Thread-safety: one thread at a time (PAPI).
  */

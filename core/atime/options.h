@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ATIME_OPTIONS_H
+#define ATIME_OPTIONS_H
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "apapi/interval.h"
+#include "atime/report.h"
+
+#define USAGE_ERROR 2
+#define RUNS_MAX 1000
+
+/** What the command line and the environment say. Texts live as long as those. */
+struct options {
+    const char *components; /* NULL: the default */
+    struct apapi_intervals intervals;
+    report_f report;
+    const char *output; /* path; NULL: standard error */
+    const char *trace;  /* path; NULL: none */
+    unsigned runs;
+    pid_t pid; /* 0: a program is to be started */
+    bool verbose;
+    char **program; /* NULL-terminated; NULL: `pid` */
+};
+
+/**
+ * Read them. What is wrong, or was asked for by --help, has been printed.
+ * @return -1: go on; else the exit status.
+ */
+int options_parse(int argc, char **argv, struct options *options);
+
+/** Say what is wrong. @return USAGE_ERROR. */
+int options_refuse(const char *text);
+
+#endif

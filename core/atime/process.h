@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ATIME_PROCESS_H
+#define ATIME_PROCESS_H
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "apapi/error.h"
+#include "atime/signals.h"
+
+/** A process that runs already, of any user. */
+struct process {
+    pid_t pid;
+    int fd; /* pidfd; -1: the kernel has none, it is asked for again and again */
+};
+
+/** @return 0; -1 with errno ESRCH (no such process), EMFILE, ENOMEM. */
+int process_open(pid_t pid, struct process *process, struct apapi_error *err);
+
+/** Wait until it ends, or until a signal comes in. */
+void process_wait(const struct process *process, const struct signals *signals);
+
+/** The name of its program; "" if it cannot be told. */
+void process_name(pid_t pid, char *name, size_t size);
+
+/** Give back what process_open() took. */
+void process_close(const struct process *process);
+
+#endif

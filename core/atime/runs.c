@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "atime/runs.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/clock.h"
+
+static void name_record(const struct report *report, struct apapi_record *record)
+{
+    record->id = (struct apapi_identity){
+        .job = APAPI_UNKNOWN, .nodes = 1, .tasks = APAPI_UNKNOWN, .uid = (uint32_t)getuid()};
+    gethostname(record->id.node, sizeof record->id.node - 1);
+    if (report->program) {
+        char path[APAPI_TEXT_SIZE];
+
+        snprintf(path, sizeof path, "%s", report->program[0]);
+        snprintf(record->id.name, sizeof record->id.name, "%s", basename(path));
+    } else {
+        process_name(report->pid, record->id.name, sizeof record->id.name);
+    }
+}
+
+static void unmeasured(struct apapi_record *record, const char *reason)
+{
+    struct apapi_measurement *m = &record->measurement;
+
+    record->complete = false;
+    snprintf(record->reason, sizeof record->reason, "%s", reason);
+    *m = (struct apapi_measurement){.start_unix_ns = clock_unix_ns(), .covered = NAN};
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m->domains[d] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
+    }
+}
+
+static void start(const struct measuring *measuring, struct apapi_record *record)
+{
+    struct apapi_error err;
+
+    record->complete = true;
+    if (measuring->trace) {
+        trace_next_run(measuring->trace);
+    }
+    if (apapi_session_start(measuring->session, 0, &err)) {
+        unmeasured(record, err.text);
+    }
+}
+
+static void stop(const struct measuring *measuring, struct apapi_record *record)
+{
+    struct apapi_error err;
+
+    if (!record->complete) {
+        return; /* not started */
+    }
+    apapi_session_stop(measuring->session, NULL);
+    if (apapi_session_measurement(measuring->session, &record->measurement, &err)) {
+        unmeasured(record, err.text);
+    }
+}
+
+static void watch(const struct process *process, const struct signals *signals,
+                  struct child_end *end)
+{
+    uint64_t start_ns = clock_monotonic_ns();
+
+    process_wait(process, signals);
+    end->elapsed_ns = clock_monotonic_ns() - start_ns;
+}
+
+/* Whatever becomes of the measurement, the program runs. */
+static int run_once(const struct measuring *measuring, const struct signals *signals,
+                    struct report *report, struct apapi_error *err)
+{
+    struct run *run = &report->runs[report->count];
+    int result = 0;
+
+    name_record(report, &run->record);
+    start(measuring, &run->record);
+    if (measuring->process) {
+        watch(measuring->process, signals, &run->end);
+    } else {
+        result = child_run(report->program, signals, &run->end, err);
+    }
+    if (result == 0) {
+        stop(measuring, &run->record);
+        report->count++;
+    }
+    return result;
+}
+
+int runs_measure(const struct measuring *measuring, struct report *report, struct apapi_error *err)
+{
+    struct signals signals;
+    int result = 0, error;
+
+    report->count = 0;
+    report->runs = calloc(report->wished, sizeof *report->runs);
+    if (!report->runs) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    signals_catch(&signals);
+    do {
+        result = run_once(measuring, &signals, report, err);
+        error = errno;
+    } while (result == 0 && report->count < report->wished && signals_last(&signals) == 0);
+    signals_restore(&signals);
+    errno = error;
+    return result;
+}
+
+int runs_exit_code(const struct report *report)
+{
+    for (size_t i = 0; report->program && i < report->count; i++) {
+        int code = child_exit_code(report->runs[i].end.status);
+
+        if (code) {
+            return code;
+        }
+    }
+    return 0;
+}
+
+void runs_clear(struct report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        apapi_record_clear(&report->runs[i].record);
+    }
+    free(report->runs);
+    report->runs = NULL;
+    report->count = 0;
+}

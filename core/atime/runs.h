@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ATIME_RUNS_H
+#define ATIME_RUNS_H
+#include "apapi/session.h"
+#include "atime/process.h"
+#include "atime/report.h"
+#include "atime/trace.h"
+
+/** What is measured, and with what. All borrowed. */
+struct measuring {
+    struct apapi_session *session;
+    struct trace *trace;           /* NULL: none */
+    const struct process *process; /* NULL: the report's program is run */
+};
+
+/**
+ * Measure as often as `report->wished`, unless a signal comes in.
+ * @param report  its `runs` and `count` are filled; to be emptied by runs_clear()
+ * @return 0; -1 with errno if the program could not be started: no further run was tried.
+ */
+int runs_measure(const struct measuring *measuring, struct report *report, struct apapi_error *err);
+
+/** @return exit status: of the first run that failed, else 0. */
+int runs_exit_code(const struct report *report);
+
+/** Free what `report` owns. */
+void runs_clear(struct report *report);
+
+#endif

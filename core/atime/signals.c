@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "atime/signals.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static const int caught[SIGNALS_CAUGHT] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+static volatile sig_atomic_t receiver;
+static volatile sig_atomic_t last;
+
+/* A key of the terminal reaches the whole process group, the program too: only what was sent to
+ * this process alone is passed on. */
+static void handle(int signal_number, siginfo_t *info, void *context)
+{
+    int saved = errno;
+
+    (void)context;
+    last = signal_number;
+    if (receiver > 0 && info->si_code <= 0) {
+        kill((pid_t)receiver, signal_number);
+    }
+    errno = saved;
+}
+
+static void block(sigset_t *before)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
+        sigaddset(&set, caught[i]);
+    }
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+void signals_catch(struct signals *signals)
+{
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    block(&signals->mask);
+    for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
+        sigaction(caught[i], NULL, &signals->before[i]);
+        if (signals->before[i].sa_handler != SIG_IGN) {
+            sigaction(caught[i], &action, NULL);
+        }
+    }
+}
+
+void signals_restore(const struct signals *signals)
+{
+    for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
+        sigaction(caught[i], &signals->before[i], NULL);
+    }
+    signals_open(signals);
+}
+
+void signals_open(const struct signals *signals)
+{
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+}
+
+void signals_close(void)
+{
+    block(NULL);
+}
+
+void signals_pass_to(pid_t pid)
+{
+    receiver = (sig_atomic_t)pid;
+}
+
+int signals_last(const struct signals *signals)
+{
+    signals_open(signals);
+    signals_close();
+    return last;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EVENTS_BUILTIN_H
+#define EVENTS_BUILTIN_H
+#include "apapi/events.h"
+
+/** @return what no file defines: a definition for the event's kind. Static storage. */
+const struct apapi_definition *event_builtin_definition(const struct apapi_event *event);
+
+#endif

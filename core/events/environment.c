@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "apapi/events.h"
+
+/* Anything but a complete integer counts as unset, as in the original. */
+static long integer_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end;
+    long number;
+
+    if (!text) {
+        return 0;
+    }
+    errno = 0;
+    number = strtol(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' ? number : 0;
+}
+
+static const char *path_of(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text && *text ? text : NULL;
+}
+
+void apapi_environment_read(struct apapi_environment *environment)
+{
+    int saved = errno;
+
+    *environment = (struct apapi_environment){
+        .eventlist = path_of("APAPI_EVENTLIST"),
+        .eventops = path_of("APAPI_EVENTOPS"),
+        .components = getenv("APAPI_CMPLIST"),
+        .verbose = integer_of("APAPI_VERBOSE"),
+        .softfail = integer_of("APAPI_SOFTFAIL") != 0,
+    };
+    errno = saved;
+}

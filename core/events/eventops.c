@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/events.h"
+#include "events/fields.h"
+#include "events/text.h"
+
+struct apapi_eventops {
+    char *text; /* what the definitions point into */
+    size_t count;
+    size_t capacity;
+    struct apapi_definition *definitions;
+};
+
+static int add(struct apapi_eventops *eventops, const struct apapi_definition *definition)
+{
+    if (eventops->count == eventops->capacity) {
+        size_t capacity = eventops->capacity ? 2 * eventops->capacity : 64;
+        void *larger = realloc(eventops->definitions, capacity * sizeof *definition);
+
+        if (!larger) {
+            return -1;
+        }
+        eventops->definitions = larger;
+        eventops->capacity = capacity;
+    }
+    eventops->definitions[eventops->count++] = *definition;
+    return 0;
+}
+
+static int parse_line(struct problems *problems, const struct event_line *line,
+                      struct apapi_definition *definition)
+{
+    if (strlen(line->text) > APAPI_EVENTS_LINE_MAX) {
+        problems_error(problems, line, line->text,
+                       "expected a definition of at most %d bytes, found %zu bytes",
+                       APAPI_EVENTS_LINE_MAX, strlen(line->text));
+        return -1;
+    }
+    return event_fields_parse(problems, line, definition);
+}
+
+static int parse_lines(struct apapi_eventops *eventops, struct problems *problems,
+                       struct apapi_error *err)
+{
+    struct event_lines lines = event_lines_of(eventops->text);
+    struct event_line line;
+
+    while (event_lines_next(&lines, &line)) {
+        struct apapi_definition definition;
+
+        if (parse_line(problems, &line, &definition) == 0 && add(eventops, &definition)) {
+            return apapi_fail(err, ENOMEM, "no memory");
+        }
+    }
+    return problems_finish(problems, err);
+}
+
+/* Takes over the text. */
+static struct apapi_eventops *create(char *text, struct problems *problems, struct apapi_error *err)
+{
+    struct apapi_eventops *eventops = text ? calloc(1, sizeof *eventops) : NULL;
+
+    if (!eventops) {
+        if (text) {
+            apapi_fail(err, ENOMEM, "no memory");
+            free(text);
+        }
+        return NULL;
+    }
+    eventops->text = text;
+    if (parse_lines(eventops, problems, err)) {
+        apapi_eventops_destroy(eventops);
+        return NULL;
+    }
+    return eventops;
+}
+
+struct apapi_eventops *apapi_eventops_read(const char *path, const struct apapi_problem_sink *sink,
+                                           struct apapi_error *err)
+{
+    struct problems problems = {.file = path, .sink = sink};
+
+    return create(event_text_read(path, err), &problems, err);
+}
+
+struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, size_t size,
+                                            const struct apapi_problem_sink *sink,
+                                            struct apapi_error *err)
+{
+    struct problems problems = {.file = name, .sink = sink};
+
+    return create(event_text_copy(name, text, size, err), &problems, err);
+}
+
+size_t apapi_eventops_count(const struct apapi_eventops *eventops)
+{
+    return eventops ? eventops->count : 0;
+}
+
+const struct apapi_definition *apapi_eventops_at(const struct apapi_eventops *eventops,
+                                                 size_t index)
+{
+    return index < apapi_eventops_count(eventops) ? &eventops->definitions[index] : NULL;
+}
+
+const struct apapi_definition *apapi_eventops_find(const struct apapi_eventops *eventops,
+                                                   const char *event)
+{
+    for (size_t i = 0; i < apapi_eventops_count(eventops); i++) {
+        if (apapi_pattern_matches(eventops->definitions[i].name, event)) {
+            return &eventops->definitions[i];
+        }
+    }
+    return NULL;
+}
+
+void apapi_eventops_destroy(struct apapi_eventops *eventops)
+{
+    int saved = errno;
+
+    if (eventops) {
+        free(eventops->definitions);
+        free(eventops->text);
+        free(eventops);
+    }
+    errno = saved;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EVENTS_PROBLEMS_H
+#define EVENTS_PROBLEMS_H
+#include <stddef.h>
+
+#include "apapi/events.h"
+#include "events/lines.h"
+
+/** What has been found in one file. */
+struct problems {
+    const char *file;
+    const struct apapi_problem_sink *sink;
+    size_t errors;
+    size_t warnings;
+    size_t bad_lines;
+    size_t first_bad_line;
+    size_t last_bad_line;
+};
+
+/** A piece of the file, short and printable. */
+struct quote {
+    char text[64];
+};
+
+struct quote quote(const char *text);
+
+/** The line cannot be used. @param position  the place in the line */
+void problems_error(struct problems *problems, const struct event_line *line, const char *position,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** The line can be used and is odd. */
+void problems_warn(struct problems *problems, const struct event_line *line, const char *position,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** Tell how many were not told. @return 0 without errors; -1 with errno EINVAL. */
+int problems_finish(const struct problems *problems, struct apapi_error *err);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/events.h"
+#include "events/builtin.h"
+
+#define DEFAULT_LIST "default_eventlist.txt"
+#define DEFAULT_OPS "default_eventops.csv"
+
+static int load_user(struct apapi_event_rules *rules, const struct apapi_environment *environment,
+                     const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    if (environment->eventlist) {
+        rules->user_list = apapi_eventlist_read(environment->eventlist, sink, err);
+        if (!rules->user_list) {
+            return -1;
+        }
+    }
+    if (environment->eventops) {
+        rules->user_ops = apapi_eventops_read(environment->eventops, sink, err);
+        if (!rules->user_ops) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int default_path(const char *folder, const char *file, char path[PATH_MAX],
+                        struct apapi_error *err)
+{
+    int length = snprintf(path, PATH_MAX, "%s/%s", folder, file);
+
+    return length > 0 && length < PATH_MAX
+               ? 0
+               : apapi_fail(err, ENAMETOOLONG, "%.180s: %s", folder, strerror(ENAMETOOLONG));
+}
+
+/* A default file that softfail forgives is told like a warning of no line. */
+static int forgive(const struct apapi_problem_sink *sink, const struct apapi_error *why)
+{
+    struct apapi_problem problem = {.warning = true, .text = why->text};
+
+    if (errno == ENOMEM) {
+        return -1;
+    }
+    if (sink && sink->report) {
+        sink->report(&problem, sink->context);
+    }
+    return 0;
+}
+
+static int load_default_list(struct apapi_event_rules *rules, const char *folder,
+                             const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    char path[PATH_MAX];
+
+    if (default_path(folder, DEFAULT_LIST, path, err)) {
+        return -1;
+    }
+    rules->default_list = apapi_eventlist_read(path, sink, err);
+    return rules->default_list || errno == ENOENT ? 0 : -1;
+}
+
+static int load_default_ops(struct apapi_event_rules *rules, const char *folder,
+                            const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    char path[PATH_MAX];
+
+    if (default_path(folder, DEFAULT_OPS, path, err)) {
+        return -1;
+    }
+    rules->default_ops = apapi_eventops_read(path, sink, err);
+    return rules->default_ops || errno == ENOENT ? 0 : -1;
+}
+
+static int load_defaults(struct apapi_event_rules *rules, const char *folder, bool softfail,
+                         const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    if (load_default_list(rules, folder, sink, err) && (!softfail || forgive(sink, err))) {
+        return -1;
+    }
+    return load_default_ops(rules, folder, sink, err) && (!softfail || forgive(sink, err)) ? -1 : 0;
+}
+
+int apapi_event_rules_load(struct apapi_event_rules *rules,
+                           const struct apapi_environment *environment, const char *default_folder,
+                           const struct apapi_problem_sink *sink, struct apapi_error *err)
+{
+    struct apapi_event_rules loaded = {0};
+    struct apapi_error why = {""};
+    int result = load_user(&loaded, environment, sink, &why);
+
+    if (result == 0 && default_folder) {
+        result = load_defaults(&loaded, default_folder, environment->softfail, sink, &why);
+    }
+    if (result) {
+        apapi_event_rules_clear(&loaded);
+        return apapi_fail(err, errno, "%s", why.text);
+    }
+    *rules = loaded;
+    return 0;
+}
+
+void apapi_event_rules_clear(struct apapi_event_rules *rules)
+{
+    if (rules) {
+        apapi_eventlist_destroy(rules->user_list);
+        apapi_eventlist_destroy(rules->default_list);
+        apapi_eventops_destroy(rules->user_ops);
+        apapi_eventops_destroy(rules->default_ops);
+        *rules = (struct apapi_event_rules){0};
+    }
+}
+
+const struct apapi_definition *apapi_event_rules_define(const struct apapi_event_rules *rules,
+                                                        const struct apapi_event *event)
+{
+    const struct apapi_definition *definition = NULL;
+
+    if (rules) {
+        definition = apapi_eventops_find(rules->user_ops, event->name);
+        if (!definition) {
+            definition = apapi_eventops_find(rules->default_ops, event->name);
+        }
+    }
+    return definition ? definition : event_builtin_definition(event);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOURCES_PAPI_MSR_H
+#define SOURCES_PAPI_MSR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * PAPI's rapl component ends the process when a register cannot be read. So it is tried first
+ * whether it can be: each register before it is added, one of each package before each reading.
+ */
+
+#define PAPI_MSR_PACKAGES_MAX 64
+
+struct papi_msrs {
+    int fds[PAPI_MSR_PACKAGES_MAX]; /* by package; -1: none */
+    bool amd;
+};
+
+/** @return the first CPU of each package in `cpus`, -1 where there is no such package. */
+void papi_first_cpus(int cpus[PAPI_MSR_PACKAGES_MAX]);
+
+/** Begin with none. */
+void papi_msrs_init(struct papi_msrs *msrs);
+
+/** Open the registers that PAPI will read. */
+void papi_msrs_open(struct papi_msrs *msrs);
+
+/** Can the register of an event of component rapl be read? */
+bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event);
+
+/** Can the packages' registers be read now? @return 0 or the errno. */
+int papi_msrs_check(const struct papi_msrs *msrs);
+
+void papi_msrs_close(struct papi_msrs *msrs);
+
+#endif

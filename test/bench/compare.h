@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef BENCH_COMPARE_H
+#define BENCH_COMPARE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/** How a row's two figures are set against each other. */
+enum bench_relation {
+    BENCH_RATIO, /* ours / bare */
+    BENCH_ADDED  /* ours - bare [unit] */
+};
+
+/** One line of the table: what APAPI costs, and what the least that could do the same costs. */
+struct bench_row {
+    char what[64];
+    const char *unit;
+    enum bench_relation relation;
+    double limit; /* what `value` must not be above; 0: none */
+    double ours;  /* medians of all repetitions [unit] */
+    double bare;
+    double value; /* of the relation: the median over all pairs of repetitions */
+};
+
+/** One side of a comparison: do the work once. @return what it cost, in the row's unit. */
+struct bench_side {
+    double (*run)(void *context);
+    void *context;
+};
+
+/**
+ * Run both sides `pairs` times in turn and fill in the medians. Whatever else the machine does
+ * meanwhile falls on both halves of a pair alike, the shorter they are the more so.
+ */
+void bench_compare(struct bench_row *row, size_t pairs, struct bench_side ours,
+                   struct bench_side bare);
+
+/** @return whether the row has no limit or keeps it. */
+bool bench_row_within_limit(const struct bench_row *row);
+
+/** End the program: `what` failed, and without it there is nothing to compare. */
+_Noreturn void bench_die(const char *what);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi-bench: what APAPI costs, as ratios to the least that could do the same, in one run. */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/parts.h"
+
+#define USAGE_ERROR 2
+
+static const struct part {
+    const char *name;
+    bench_part_f run;
+} parts[] = {
+    {"tick", bench_tick},       {"reading", bench_reading}, {"wrap", bench_wrap},
+    {"session", bench_session}, {"period", bench_period},   {"startup", bench_startup},
+};
+#define PART_COUNT (sizeof parts / sizeof *parts)
+
+struct options {
+    bool quick, json, check;
+    bool wanted[PART_COUNT];
+};
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: apapi-bench [--quick] [--json] [--check] [PART...]\n"
+          "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
+          "the medians. Takes three minutes.\n"
+          "  --quick  a few seconds: shows that it works, the figures are rough\n"
+          "  --json   the table as JSON\n"
+          "  --check  end with status 1 if a figure is above its limit, and say which\n"
+          "  --help   this text\n"
+          "Parts: tick reading wrap session period startup; without any: all of them.\n",
+          out);
+}
+
+/* @return whether there is such a part. */
+static bool want_part(struct options *options, const char *name)
+{
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        if (strcmp(parts[i].name, name) == 0) {
+            options->wanted[i] = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All of them if none is named. @return -1: go on; else the exit status. */
+static int parse_parts(int count, char **names, struct options *options)
+{
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        options->wanted[i] = count == 0;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!want_part(options, names[i])) {
+            fprintf(stderr, "apapi-bench: no part is called '%s'\n", names[i]);
+            return USAGE_ERROR;
+        }
+    }
+    return -1;
+}
+
+/* @return -1: go on; else the exit status. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {{"quick", no_argument, NULL, 'q'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"check", no_argument, NULL, 'c'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    int letter;
+
+    while ((letter = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+        options->quick |= letter == 'q';
+        options->json |= letter == 'j';
+        options->check |= letter == 'c';
+        if (letter == 'h' || letter == '?') {
+            print_usage(letter == 'h' ? stdout : stderr);
+            return letter == 'h' ? EXIT_SUCCESS : USAGE_ERROR;
+        }
+    }
+    return parse_parts(argc - optind, argv + optind, options);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {false};
+    static struct bench_table table;
+    int status = parse_options(argc, argv, &options);
+
+    if (status >= 0) {
+        return status;
+    }
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        if (options.wanted[i]) {
+            parts[i].run(&table, options.quick);
+        }
+    }
+    if (options.json) {
+        bench_table_print_json(&table);
+    } else {
+        bench_table_print(&table);
+    }
+    return options.check && bench_table_tell_excess(&table) ? EXIT_FAILURE : EXIT_SUCCESS;
+}

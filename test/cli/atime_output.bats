@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What atime writes, and where: forms, files, traces, several runs, running processes.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+
+column() { # ROW NAME COLUMN: of the CSV in $output
+    awk -F, -v row="$1" -v name="$2" -v column="$3" '
+        NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i }
+        $2 == row && $3 == name { print $place[column] }' <<<"$output"
+}
+
+@test "-f json: one line, a record and the program" {
+    needs_sim
+    run --separate-stderr sim --package-w 100 --dram-w 20 -- "$atime" -f json sh -c 'echo out; sleep 1; exit 3'
+    echo "$stderr"
+    [[ $status -eq 3 && $output == out && $(wc -l <<<"$stderr") -eq 1 ]]
+    jq -e '.apapi == 1 and .name == "sh" and .complete and .nodes == 1 and (has("job") | not)' <<<"$stderr"
+    jq -e '.program | .command == ["sh", "-c", "echo out; sleep 1; exit 3"] and .exit_status == 3' <<<"$stderr"
+    jq -e '.program | .elapsed_s > 1 and .elapsed_s < 1.5 and .user_s >= 0 and .system_s >= 0' <<<"$stderr"
+    jq -e '.program.max_rss_bytes > 100000' <<<"$stderr"
+    close_to "$(jq .total.energy_j <<<"$stderr")" 240 0.03
+    close_to "$(jq .domains.package.p95_w <<<"$stderr")" 200 0.05
+    close_to "$(jq .components[0].period_longest_s <<<"$stderr")" 0.1 0.5
+    jq -e '.trust.uncertainty_j > 0 and .trust.uncertainty_j < 5' <<<"$stderr"
+    jq -e '[.components[0].events[].uncertainty_j] | length == 4 and min > 0' <<<"$stderr"
+}
+
+@test "-f json: a signal, and no meter" {
+    run --separate-stderr "$atime" -f json sh -c 'kill -15 $$'
+    echo "$stderr"
+    [[ $status -eq 143 ]]
+    jq -e '.program.signal == 15 and (.program | has("exit_status") | not)' <<<"$stderr"
+    jq -e '.components[0].name == "rapl"' <<<"$stderr"
+}
+
+@test "-f csv: names and units, as many columns everywhere" {
+    needs_sim
+    run sim --package-w 100 --dram-w 20 -- env LC_ALL=de_DE.UTF-8 "$atime" -f csv sleep 1
+    echo "$output"
+    [[ $status -eq 0 && ${lines[0]} == run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,* ]]
+    [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 21 ]]
+    close_to "$(column program elapsed total)" 1 0.2
+    [[ $(column program elapsed unit) == s && $(column program exit_status total) == 0 ]]
+    close_to "$(column domain package total)" 200 0.03
+    close_to "$(column total total mean)" 240 0.03
+    [[ $(column domain package unit) == J && $(column domain package rate_unit) == W ]]
+    close_to "$(column event rapl:::DRAM_ENERGY:PACKAGE1 total)" 20 0.03
+    [[ $(column event rapl:::DRAM_ENERGY:PACKAGE1 source) == 'sysfs powercap' ]]
+}
+
+@test "-f classic: as the original printed it" {
+    needs_sim
+    run sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -f classic -t 50ms sleep 1
+    echo "$output"
+    [[ $status -eq 0 && ${lines[0]} == 'ATIME: Program: sleep 1 ' && ${lines[1]} == 'ATIME: Use PAPI component rapl' ]]
+    [[ ${lines[2]} == 'ATIME: cmp rapl event_num 2 interval 0.050000000' && ${lines[3]} == 'ATIME: papi_start' ]]
+    [[ ${lines[4]} == 'rapl: 2 events' && ${lines[5]} == '------' && ${lines[-1]} == 'ATIME: done' ]]
+    [[ ${lines[6]} =~ ^rapl:::PACKAGE_ENERGY:PACKAGE0\ [0-9]+$ && ${lines[7]} =~ ^\ \ energy\ [A-Za-z]+\ [0-9.]+$ ]]
+    [[ ${lines[8]} =~ ^\ \ \ \ acc:\ +[0-9]+\.[0-9]$ && ${lines[9]} =~ ^\ \ power\ W\ [0-9.]+\ [0-9.]+$ ]]
+    close_to "$(awk '/acc:/ { print $2; exit }' <<<"$output")" 100 0.03
+    close_to "$(awk '/avg:/ { print $2; exit }' <<<"$output")" 100 0.03
+}
+
+@test "-o: the report goes there, and the program does not have the file" {
+    file=$BATS_TEST_TMPDIR/report
+    echo 'something old and long enough to be seen again' >"$file"
+    run --separate-stderr "$atime" -o "$file" bash -c 'ls /proc/self/fd; echo err >&2'
+    [[ $status -eq 0 && $stderr == err && $output == "$(bash -c 'ls /proc/self/fd')" ]]
+    [[ $(head -n 1 "$file") == 'apapi: "bash"'* && $(cat "$file") != *something* ]]
+    run --separate-stderr "$atime" --output="$BATS_TEST_TMPDIR/a b" --format=json true
+    jq -e .apapi "$BATS_TEST_TMPDIR/a b"
+}
+
+@test "a file that cannot be written: said before the program starts, exit status 2" {
+    for option in -o --trace; do
+        run --separate-stderr "$atime" $option "$BATS_TEST_TMPDIR/none/x" touch "$BATS_TEST_TMPDIR/started"
+        echo "$option: $status $stderr"
+        [[ $status -eq 2 && $stderr == "atime: cannot write $BATS_TEST_TMPDIR/none/x: No such file or directory" ]]
+        run --separate-stderr "$atime" $option / touch "$BATS_TEST_TMPDIR/started"
+        [[ $status -eq 2 && $stderr == *'Is a directory' && ! -e $BATS_TEST_TMPDIR/started ]]
+    done
+}
+
+@test "a file is written with the user's rights" {
+    [[ $EUID == 0 ]] || skip "needs root to try as somebody else"
+    setpriv --reuid 65534 test -x "$atime" || skip "an ordinary user cannot enter this folder"
+    touch "$BATS_TEST_TMPDIR/roots"
+    for option in -o --trace; do
+        run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups "$atime" $option "$BATS_TEST_TMPDIR/roots" true
+        [[ $status -eq 2 && $stderr == *'Permission denied' ]]
+    done
+}
+
+@test "a report that cannot be written changes nothing about the exit status" {
+    run --separate-stderr "$atime" -o /dev/full sh -c 'exit 5'
+    echo "$stderr"
+    [[ $status -eq 5 && $stderr == 'atime: no report: /dev/full: No space left on device' ]]
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    timeout 10 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
+    run --separate-stderr timeout 10 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
+    [[ $status -eq 6 && $stderr == *'Broken pipe' ]]
+    run "$atime" --trace /dev/full sh -c 'exit 7'
+    [[ $status -eq 7 ]]
+}
+
+@test "--trace: every sample with time, units and power" {
+    needs_sim
+    trace=$BATS_TEST_TMPDIR/trace.csv
+    run --separate-stderr sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -t 20ms --trace "$trace" -f json sleep 1
+    head "$trace"
+    [[ $status -eq 0 && $(head -n 1 "$trace") == run,time_s,event,raw,value,unit,power_w,error ]]
+    samples=$(jq .components[0].events[0].samples <<<"$stderr")
+    [[ $(grep -c 'rapl:::PACKAGE_ENERGY:PACKAGE0' "$trace") -eq $((samples + 1)) && $samples -ge 45 ]]
+    # what was counted adds up to the total, and time never goes back
+    sum=$(awk -F, '$3 ~ /PACKAGE_ENERGY/ { sum += $5 } END { print sum }' "$trace")
+    close_to "$sum" "$(jq .domains.package.energy_j <<<"$stderr")" 0.0001
+    awk -F, 'NR > 1 { if ($2 < last || NF != 8 || $6 != "J") exit 1; last = $2 }' "$trace"
+    close_to "$(awk -F, '$3 ~ /PACKAGE_ENERGY/ && $7 { sum += $7; n++ } END { print sum / n }' "$trace")" 100 0.1
+}
+
+@test "-r: mean and standard deviation, all runs in JSON, status of the first failure" {
+    needs_sim
+    run --separate-stderr sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -r 3 sleep 0.5
+    echo "$stderr"
+    [[ $status -eq 0 && $stderr == 'apapi: "sleep"  3 runs  rapl (sysfs powercap)'* ]]
+    [[ $stderr == *'package'*' ± '*' J '*' ± '*' W'*'elapsed '*' ± '*'user '*' ± '*'system '* ]]
+    close_to "$(awk '$1 == "package" { print $2 }' <<<"$stderr")" 50 0.05
+    [[ $(wc -L <<<"$stderr") -le 80 ]]
+    counter=$BATS_TEST_TMPDIR/counter
+    run --separate-stderr sim --packages 1 -- "$atime" --runs 4 -f json sh -c "echo x >>$counter; sleep 0.1; exit \$((\$(wc -l <$counter) % 3))"
+    echo "$stderr"
+    [[ $status -eq 1 && $(wc -l <"$counter") -eq 4 ]]
+    jq -e '[.runs[].program.exit_status] == [1, 2, 0, 1]' <<<"$stderr"
+    jq -e '.statistics | .elapsed_s.mean > 0.1 and .elapsed_s.sd > 0 and .domains.package.energy_j.mean > 0' <<<"$stderr"
+    # the same by hand
+    jq -e '([.runs[].program.elapsed_s] | add / length) as $mean | (.statistics.elapsed_s.mean - $mean) | fabs < 1e-6' <<<"$stderr"
+    run "$atime" -r 2 -f csv true
+    [[ $(column program elapsed run) == $'1\n2' ]]
+}
+
+@test "-r: a program that cannot be started is tried once" {
+    run -127 --separate-stderr "$atime" -r 5 /nonexistent/program
+    [[ $status -eq 127 && $stderr == 'atime: /nonexistent/program: No such file or directory' ]]
+}
+
+@test "-r: after a signal no further run is started" {
+    for signal in INT TERM HUP; do
+        rm -f "$BATS_TEST_TMPDIR/runs"
+        timeout 20 env --default-signal "$atime" -r 5 -f json sh -c "echo x >>'$BATS_TEST_TMPDIR/runs'; exec sleep 10" \
+            2>"$BATS_TEST_TMPDIR/err" 3>&- &
+        pid=$!
+        until [[ -s $BATS_TEST_TMPDIR/runs ]]; do sleep 0.02; done
+        sleep 0.2
+        kill -$signal "$(pgrep -P $pid -x atime)"
+        status=0
+        wait $pid || status=$?
+        echo "$signal: $status $(cat "$BATS_TEST_TMPDIR/err")"
+        [[ $status -eq $((128 + $(kill -l $signal))) && $(wc -l <"$BATS_TEST_TMPDIR/runs") -eq 1 ]]
+        jq -e '.runs | length == 1' "$BATS_TEST_TMPDIR/err"
+    done
+}
+
+@test "-p: until a running process ends" {
+    sleep 0.7 3>&- &
+    run --separate-stderr timeout 10 "$atime" -f json -p $!
+    echo "$stderr"
+    [[ $status -eq 0 && -z $output ]]
+    jq -e --argjson pid $! '.name == "sleep" and .program.pid == $pid and (.program | has("user_s") | not)' <<<"$stderr"
+    jq -e '.program.elapsed_s > 0.3 and .program.elapsed_s < 2' <<<"$stderr"
+    sleep 0.3 3>&- &
+    run --separate-stderr timeout 10 "$atime" -p $!
+    [[ $status -eq 0 && $stderr == 'apapi: "sleep"  0.'* && $stderr != *user* ]]
+}
+
+@test "-p: a process of somebody else" {
+    [[ $EUID == 0 ]] || skip "needs root to try as somebody else"
+    setpriv --reuid 65534 test -x "$atime" || skip "an ordinary user cannot enter this folder"
+    sleep 0.5 3>&- &
+    run timeout 10 setpriv --reuid 65534 --regid 65534 --clear-groups "$atime" -p $!
+    [[ $status -eq 0 && $output == 'apapi: "sleep"  0.'* ]]
+}
+
+@test "-p: SIGINT, SIGTERM and SIGHUP end the measuring, not the process" {
+    sleep 30 3>&- &
+    victim=$!
+    for signal in INT TERM HUP; do
+        env --default-signal "$atime" -p $victim 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+        pid=$!
+        sleep 0.3
+        kill -$signal $pid
+        timeout 5 tail --pid=$pid -f /dev/null
+        status=0
+        wait $pid || status=$?
+        echo "$signal: $status $(cat "$BATS_TEST_TMPDIR/err")"
+        [[ $status -eq 0 ]]
+        grep -q '^apapi: "sleep"' "$BATS_TEST_TMPDIR/err"
+        kill -0 $victim
+    done
+    kill $victim
+}
+
+@test "-p: no such process" {
+    sh -c 'exit 0' &
+    wait $!
+    run --separate-stderr timeout 10 "$atime" -o "$BATS_TEST_TMPDIR/report" -p $!
+    [[ $status -eq 1 && $stderr == "atime: there is no process $!" && ! -e $BATS_TEST_TMPDIR/report ]]
+    run timeout 10 "$atime" -r 2 -p $$
+    [[ $status -eq 2 && $output == *'-p PID and -r RUNS'* ]]
+}
+
+@test "-v, or APAPI_VERBOSE=1: all events and how far they can be trusted" {
+    needs_sim
+    run --separate-stderr sim --packages 1 -- "$atime" -v sleep 0.5
+    echo "$stderr"
+    [[ $status -eq 0 && $stderr == *p95* && $stderr == *'rapl:::DRAM_ENERGY:PACKAGE0'*'total '* ]]
+    [[ $stderr == *'uncertainty of the total '*' J ('*' %)'* ]]
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") == *'rapl: sysfs powercap, 2 events, interval 100.0 ms, '*' readings, '*' apart (standard deviation '*', longest '*' ms), '*' missed'* ]]
+    [[ $stderr == *'wraps 0, resets 0, '* && $stderr == *'the sampling thread used '*' of CPU time'* ]]
+    [[ $(wc -L <<<"$stderr") -le 80 ]]
+    APAPI_VERBOSE=1 run --separate-stderr sim --packages 1 -- "$atime" true
+    [[ $stderr == *'the sampling thread used '* ]]
+    for value in 0 2 1x ''; do
+        APAPI_VERBOSE=$value run --separate-stderr sim --packages 1 -- "$atime" true
+        [[ $stderr != *'the sampling thread used '* ]]
+    done
+}
+
+@test "APAPI_CMPLIST, unless -c is given" {
+    APAPI_CMPLIST=powercap run --separate-stderr "$atime" -f json true
+    jq -e '[.components[].name] == ["powercap"]' <<<"$stderr"
+    APAPI_CMPLIST=powercap run --separate-stderr "$atime" -f json -c rapl true
+    jq -e '[.components[].name] == ["rapl"]' <<<"$stderr"
+    APAPI_CMPLIST=nonsense run --separate-stderr "$atime" touch "$BATS_TEST_TMPDIR/started"
+    [[ $status -eq 2 && $stderr == *"unknown component 'nonsense'"* && ! -e $BATS_TEST_TMPDIR/started ]]
+    APAPI_CMPLIST='' run "$atime" true
+    [[ $status -eq 0 ]]
+}
+
+@test "it adds at most 10 ms" {
+    needs_sim
+    [[ ${APAPI_TEST_BUILD:-build/release} != *san* ]] || skip "a sanitizer takes its time"
+    export atime
+    run sim -- bash -c '
+        for i in $(seq 30); do
+            start=$(date +%s%N); /bin/true; middle=$(date +%s%N)
+            "$atime" -o /dev/null /bin/true; echo $(($(date +%s%N) - middle - (middle - start)))
+        done | sort -n | sed -n 15p'
+    echo "median: $output ns more"
+    [[ $output -lt 10000000 ]]
+}

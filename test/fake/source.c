@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fake/source.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void fake_read(struct apapi_reader *base, struct apapi_reading *readings)
+{
+    struct fake_source *fake = (struct fake_source *)base;
+    int row = atomic_fetch_add(&fake->reads, 1);
+    const struct timespec pause = {.tv_sec = (time_t)(fake->read_takes_ns / 1000000000),
+                                   .tv_nsec = (long)(fake->read_takes_ns % 1000000000)};
+
+    if (fake->read_takes_ns) {
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    if (row >= fake->row_count) {
+        row = fake->row_count - 1;
+    }
+    memcpy(readings, fake->rows[row], base->count * sizeof *readings);
+}
+
+static void fake_close(struct apapi_reader *base)
+{
+    (void)base;
+}
+
+static const struct apapi_source fake_source = {
+    .name = "fake", .read = fake_read, .close = fake_close};
+
+void fake_source_init(struct fake_source *fake, int count)
+{
+    memset(fake, 0, sizeof *fake);
+    fake->base.source = &fake_source;
+    fake->base.events = fake->events;
+    fake->base.count = (size_t)count;
+    snprintf(fake->base.detail, sizeof fake->base.detail, "fake");
+    for (int i = 0; i < count; i++) {
+        fake->events[i] = (struct apapi_event){
+            .unit = "J",
+            .kind = APAPI_KIND_ENERGY,
+            .domain = APAPI_DOMAIN_PACKAGE,
+            .type = APAPI_TYPE_UINT64,
+            .accumulates = true,
+            .range_max = 262143328850,
+            .scale = 1e-6,
+            .guard_j = 262143.328850,
+            .update_ns = 1000000,
+        };
+        snprintf(fake->events[i].name, sizeof fake->events[i].name, "fake:::ENERGY%d", i);
+    }
+}
+
+void fake_source_row(struct fake_source *fake, uint64_t raw, int error)
+{
+    for (size_t i = 0; i < fake->base.count; i++) {
+        fake->rows[fake->row_count][i] = (struct apapi_reading){raw, error};
+    }
+    fake->row_count++;
+}

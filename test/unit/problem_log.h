@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIT_PROBLEM_LOG_H
+#define UNIT_PROBLEM_LOG_H
+#include <stdio.h>
+#include <string.h>
+
+#include "apapi/events.h"
+
+/** What a parser told: counts, and all texts one after the other. */
+struct problem_log {
+    size_t errors;
+    size_t warnings;
+    size_t rests; /* "... and N more" */
+    size_t line;  /* of the first error */
+    size_t column;
+    char text[65536];
+};
+
+static inline void log_problem(const struct apapi_problem *problem, void *context)
+{
+    struct problem_log *log = context;
+    size_t used = strlen(log->text);
+
+    if (problem->line == 0) {
+        log->rests++;
+    } else if (problem->warning) {
+        log->warnings++;
+    } else if (log->errors++ == 0) {
+        log->line = problem->line;
+        log->column = problem->column;
+    }
+    snprintf(log->text + used, sizeof log->text - used, "%s\n", problem->text);
+}
+
+/** The name of a file of the source tree, by its path from the root. */
+static inline const char *source_file(const char *path)
+{
+    static char name[1024];
+    const char *here = __FILE__;
+
+    snprintf(name, sizeof name, "%.*s../../%s", (int)(strrchr(here, '/') + 1 - here), here, path);
+    return name;
+}
+
+#endif

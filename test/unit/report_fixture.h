@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_REPORT_FIXTURE_H
+#define TEST_REPORT_FIXTURE_H
+/* Runs of a program as atime has measured them, with numbers that can be told apart. */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "atime/report.h"
+#include "unit/unit.h"
+
+#define FIXTURE_RUNS 3
+#define FIXTURE_S UINT64_C(1000000000)
+
+static char *fixture_program[] = {(char[]){"./a.out"}, (char[]){"-x"}, (char[]){"a\"b"}, NULL};
+
+static inline struct apapi_event_result fixture_energy(double factor)
+{
+    struct apapi_event_result result = {
+        .event = {.name = "rapl:::PACKAGE_ENERGY:PACKAGE0",
+                  .unit = "J",
+                  .kind = APAPI_KIND_ENERGY,
+                  .domain = APAPI_DOMAIN_PACKAGE,
+                  .type = APAPI_TYPE_UINT64,
+                  .accumulates = true,
+                  .scale = 1e-6},
+        .total = 200 * factor,
+        .summary = {90, 100 * factor, 120, 118},
+        .covered_ns = 2 * FIXTURE_S,
+        .uncertainty_j = 0.25,
+        .incidents = {.samples = 21, .wraps = 1},
+        .values = {{.shown = APAPI_SHOW_ACC,
+                    .type = "energy",
+                    .unit = "Ws",
+                    .factor = 1e6,
+                    .last = 10.5,
+                    .min = 9,
+                    .max = 12,
+                    .avg = 10,
+                    .acc = 200 * factor},
+                   {.shown = APAPI_SHOW_MIN | APAPI_SHOW_MAX | APAPI_SHOW_AVG,
+                    .type = "power",
+                    .unit = "W",
+                    .factor = 0.001,
+                    .last = 105,
+                    .min = 90,
+                    .max = 120,
+                    .avg = 100,
+                    .acc = 2000}}};
+
+    return result;
+}
+
+/* No definition says what to show of it. */
+static inline struct apapi_event_result fixture_gauge(void)
+{
+    struct apapi_event_result result = {.event = {.name = "coretemp:::hwmon0,temp1",
+                                                  .unit = "C",
+                                                  .kind = APAPI_KIND_TEMPERATURE,
+                                                  .type = APAPI_TYPE_INT64,
+                                                  .scale = 1e-3},
+                                        .total = NAN,
+                                        .summary = {-40.5, 45.25, 61, NAN},
+                                        .covered_ns = 2 * FIXTURE_S,
+                                        .uncertainty_j = NAN,
+                                        .incidents = {.samples = 21, .failed = 2}};
+
+    return result;
+}
+
+static inline void fixture_fill(struct run *run, double factor, int status)
+{
+    struct apapi_measurement *m = &run->record.measurement;
+
+    *run = (struct run){.record = {.id = {.job = APAPI_UNKNOWN,
+                                          .name = "a.out",
+                                          .node = "laptop",
+                                          .nodes = 1,
+                                          .tasks = APAPI_UNKNOWN,
+                                          .uid = 1000},
+                                   .complete = true}};
+    run->end = (struct child_end){
+        .status = status,
+        .elapsed_ns = (uint64_t)(2e9 * factor),
+        .usage = {.ru_utime = {1, 500000}, .ru_stime = {0, 250000}, .ru_maxrss = 12595}};
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        m->domains[i] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
+    }
+    m->domains[APAPI_DOMAIN_PACKAGE] =
+        (struct apapi_domain_result){true, 200 * factor, 0.25, {90, 100 * factor, 120, 118}};
+    m->elapsed_ns = 2 * FIXTURE_S;
+    m->covered = 1;
+    m->component_count = 3;
+    m->components = calloc(3, sizeof *m->components);
+    assert_non_null(m->components);
+    m->components[0] =
+        (struct apapi_component_result){.name = "rapl",
+                                        .measured = true,
+                                        .source = "sysfs powercap",
+                                        .interval_ns = 100000000,
+                                        .period = {20, 0.1, 0.001, 0.102},
+                                        .event_count = 1,
+                                        .events = calloc(1, sizeof(*m->components->events))};
+    m->components[1] =
+        (struct apapi_component_result){.name = "coretemp",
+                                        .measured = true,
+                                        .source = "PAPI",
+                                        .interval_ns = 1500000000,
+                                        .period = {0, NAN, NAN, NAN},
+                                        .event_count = 1,
+                                        .events = calloc(1, sizeof(*m->components->events))};
+    m->components[2] = (struct apapi_component_result){.name = "nvml", .reason = "no driver"};
+    assert_non_null(m->components[0].events);
+    assert_non_null(m->components[1].events);
+    m->components[0].events[0] = fixture_energy(factor);
+    m->components[1].events[0] = fixture_gauge();
+}
+
+/* One run of 2 s with 200 J; three: 2, 4 and 6 s with 200, 400 and 600 J. */
+static inline struct report fixture_create(unsigned runs)
+{
+    static const int ends[FIXTURE_RUNS] = {0, 3 << 8, 9}; /* success, exit status 3, signal 9 */
+    struct report report = {.program = fixture_program, .wished = runs, .count = runs};
+
+    report.runs = calloc(runs, sizeof *report.runs);
+    assert_non_null(report.runs);
+    for (unsigned i = 0; i < runs; i++) {
+        fixture_fill(&report.runs[i], i + 1, ends[i]);
+    }
+    return report;
+}
+
+static inline void fixture_destroy(struct report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        apapi_record_clear(&report->runs[i].record);
+    }
+    free(report->runs);
+}
+
+/* What a form makes of it; freed by the caller. */
+static inline char *fixture_text(report_f form, const struct report *report)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_int_equal(form(out, report, NULL), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static inline void fixture_assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) {
+        fail_msg("\"%s\" is not in\n%s", part, text);
+    }
+}
+
+#endif

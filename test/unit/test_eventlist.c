@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/events.h"
+#include "unit/problem_log.h"
+#include "unit/unit.h"
+
+static struct problem_log told;
+
+static struct apapi_eventlist *parse(const char *text)
+{
+    struct apapi_problem_sink sink = {log_problem, &told};
+
+    memset(&told, 0, sizeof told);
+    return apapi_eventlist_parse("list", text, strlen(text), &sink, NULL);
+}
+
+/* Entries that name the component, joined by blanks. */
+static const char *grouped(const struct apapi_eventlist *list, const char *component)
+{
+    static char names[8192];
+
+    names[0] = '\0';
+    for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
+        const struct apapi_listed *listed = apapi_eventlist_at(list, i);
+
+        if (apapi_listed_names(listed, component)) {
+            strcat(names, *names ? " " : "");
+            strcat(names, listed->name);
+        }
+    }
+    return names;
+}
+
+static void test_names_comments_and_blanks(void **state)
+{
+    struct apapi_eventlist *list = parse("# rapl\r\n"
+                                         "\r\n"
+                                         "rapl:::B \r\n"
+                                         "\trapl:::A\r\n"
+                                         "  # indented\n"
+                                         "rapl:::B\n"
+                                         "nvml:::x");
+
+    (void)state;
+    assert_int_equal(apapi_eventlist_count(list), 4);
+    assert_string_equal(grouped(list, "rapl"), "rapl:::B rapl:::A rapl:::B");
+    assert_string_equal(grouped(list, "nvml"), "nvml:::x");
+    assert_int_equal(apapi_eventlist_at(list, 3)->line, 7);
+    assert_null(apapi_eventlist_at(list, 4));
+    apapi_eventlist_destroy(list);
+}
+
+/* The original's own test_elists/list. */
+static void test_list_of_the_original(void **state)
+{
+    static const char *const quantities[] = {
+        "PACKAGE_ENERGY", "DRAM_ENERGY",   "PP0_ENERGY",          "THERMAL_SPEC",
+        "MINIMUM_POWER",  "MAXIMUM_POWER", "MAXIMUM_TIME_WINDOW",
+    };
+    char rapl[8192] = "", text[16384], expected[8192];
+    const char *nvml = "nvml:::Tesla_K20c:fan_speed\nnvml:::Tesla_K20c:total_memory\n"
+                       "nvml:::Tesla_K20c:unallocated_memory\nnvml:::Tesla_K20c:allocated_memory\n"
+                       "nvml:::Tesla_K20c:power\nnvml:::Tesla_K20c:temperature\n";
+    struct apapi_eventlist *list;
+
+    (void)state;
+    for (int counts = 0; counts < 2; counts++) {
+        for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
+            for (int package = 0; package < 2; package++) {
+                sprintf(rapl + strlen(rapl), "rapl:::%s%s:PACKAGE%d\n", quantities[i],
+                        counts ? "_CNT" : "", package);
+            }
+        }
+    }
+    snprintf(text, sizeof text, "%sasdfasdf\n\n\n# foobar\n#nvml bla\n%s\n\n", rapl, nvml);
+    list = parse(text);
+    assert_int_equal(apapi_eventlist_count(list), 28 + 1 + 6);
+    strcpy(expected, rapl);
+    expected[strlen(expected) - 1] = '\0';
+    for (char *end = expected; (end = strchr(end, '\n'));) {
+        *end = ' ';
+    }
+    assert_string_equal(grouped(list, "rapl"), expected);
+    assert_int_equal(strlen(grouped(list, "nvml")), strlen(nvml) - 1);
+    apapi_eventlist_destroy(list);
+}
+
+static void test_whose_an_entry_is(void **state)
+{
+    static const struct {
+        const char *name, *component;
+        bool names;
+    } entries[] = {
+        {"rapl:::X", "rapl", true},
+        {"rapl::X", "rapl", true},
+        {"rapl*", "rapl", true},
+        {"rapl", "rapl", true},
+        {"rapl[x]", "rapl", true},
+        {"rapl_gpu:::X", "rapl", false},
+        {"rapl_gpu:::X", "rapl_gpu", true},
+        {"rap", "rapl", false},
+        {"*:power", "nvml", false},
+        {"RAPL:::X", "rapl", false},
+        {"powercap_ppc:::X", "powercap", false},
+        {"rapl:::X", "", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct apapi_listed listed = {entries[i].name, 1};
+
+        if (apapi_listed_names(&listed, entries[i].component) != entries[i].names) {
+            fail_msg("'%s' and '%s'", entries[i].name, entries[i].component);
+        }
+    }
+}
+
+static void test_bad_lines_are_told(void **state)
+{
+    static char longest[APAPI_EVENTS_LINE_MAX + 2];
+    struct apapi_error err;
+    struct apapi_problem_sink sink = {log_problem, &told};
+    const char *text = "rapl:::A\tsome energy\n"
+                       "ok:::x\n"
+                       "nvml:::x,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,a,b,1,c,d,1\n"
+                       "\x7f"
+                       "ELF\x02\x01\n";
+
+    (void)state;
+    memset(&told, 0, sizeof told);
+    assert_null(apapi_eventlist_parse("list", text, strlen(text), &sink, &err));
+    assert_int_equal(errno, EINVAL);
+    assert_string_equal(err.text, "list: 3 lines are bad, the first is line 1");
+    assert_non_null(strstr(told.text, "list:1:9: expected the name of an event, found byte 0x09"));
+    assert_non_null(
+        strstr(told.text, "list:3:1: expected the name of an event, found a definition"));
+    assert_non_null(strstr(told.text, "list:4:1: expected the name of an event, found byte 0x7f in "
+                                      "'?ELF"));
+    memset(longest, 'x', sizeof longest - 1);
+    assert_null(parse(longest));
+    assert_non_null(strstr(told.text, "found 4096 bytes"));
+    longest[APAPI_EVENTS_LINE_MAX] = '\0';
+    apapi_eventlist_destroy(parse(longest));
+    assert_int_equal(told.errors, 0);
+}
+
+static void test_an_empty_list(void **state)
+{
+    struct apapi_eventlist *list = parse("#\n");
+
+    (void)state;
+    assert_non_null(list);
+    assert_int_equal(apapi_eventlist_count(list), 0);
+    apapi_eventlist_destroy(list);
+    assert_int_equal(apapi_eventlist_count(NULL), 0);
+    assert_null(apapi_eventlist_at(NULL, 0));
+    apapi_eventlist_destroy(NULL);
+}
+
+static void test_environment(void **state)
+{
+    static const struct {
+        const char *text;
+        long number;
+    } numbers[] = {
+        {"1", 1}, {"0", 0},  {"-1", -1}, {"0x10", 16}, {"010", 8}, {"", 0},
+        {"x", 0}, {"1x", 0}, {"1 ", 0},  {" 1", 1},    {"yes", 0}, {"9999999999999999999999", 0},
+    };
+    struct apapi_environment environment;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        setenv("APAPI_VERBOSE", numbers[i].text, 1);
+        setenv("APAPI_SOFTFAIL", numbers[i].text, 1);
+        apapi_environment_read(&environment);
+        assert_int_equal(environment.verbose, numbers[i].number);
+        assert_int_equal(environment.softfail, numbers[i].number != 0);
+    }
+    setenv("APAPI_EVENTLIST", "", 1);
+    setenv("APAPI_EVENTOPS", "/a b", 1);
+    setenv("APAPI_CMPLIST", "", 1);
+    apapi_environment_read(&environment);
+    assert_null(environment.eventlist);
+    assert_string_equal(environment.eventops, "/a b");
+    assert_string_equal(environment.components, "");
+    unsetenv("APAPI_EVENTOPS");
+    unsetenv("APAPI_CMPLIST");
+    unsetenv("APAPI_VERBOSE");
+    apapi_environment_read(&environment);
+    assert_null(environment.eventops);
+    assert_null(environment.components);
+    assert_int_equal(environment.verbose, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_comments_and_blanks),
+        cmocka_unit_test(test_list_of_the_original),
+        cmocka_unit_test(test_whose_an_entry_is),
+        cmocka_unit_test(test_bad_lines_are_told),
+        cmocka_unit_test(test_an_empty_list),
+        cmocka_unit_test(test_environment),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

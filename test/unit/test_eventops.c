@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/events.h"
+#include "unit/problem_log.h"
+#include "unit/unit.h"
+
+#define BASE                                                                                       \
+    "nvml:::Tesla_K20c:power,APAPI_OP1_NOP,APAPI_STAT_MIN|APAPI_STAT_MAX|APAPI_STAT_AVG,"          \
+    "APAPI_STAT_NO,0,speed,%,1,NULL,NULL,1"
+#define MIN_MAX_AVG (APAPI_STAT_MIN | APAPI_STAT_MAX | APAPI_STAT_AVG)
+
+static struct problem_log told;
+
+static struct apapi_eventops *parse(const char *text)
+{
+    struct apapi_problem_sink sink = {log_problem, &told};
+
+    memset(&told, 0, sizeof told);
+    return apapi_eventops_parse("ops.csv", text, strlen(text), &sink, NULL);
+}
+
+/* A line with one field of BASE replaced. */
+static const char *with_field(int number, const char *value)
+{
+    static char line[1024];
+    char base[] = BASE, *rest = base;
+
+    line[0] = '\0';
+    for (int i = 1; rest; i++) {
+        const char *field = strsep(&rest, ",");
+
+        strcat(line, i == 1 ? "" : ",");
+        strcat(line, i == number ? value : field);
+    }
+    return line;
+}
+
+static void test_a_line_means_what_it_says(void **state)
+{
+    struct apapi_eventops *ops = parse("a:::b,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,"
+                                       "APAPI_STAT_MIN|APAPI_STAT_AVG,0x7fffffff8000,energy,Ws,"
+                                       "2147483648.0,power,W,2.147483648\n");
+    const struct apapi_definition *d = apapi_eventops_at(ops, 0);
+
+    (void)state;
+    assert_int_equal(apapi_eventops_count(ops), 1);
+    assert_string_equal(d->name, "a:::b");
+    assert_int_equal(d->line, 1);
+    assert_int_equal(d->operation, APAPI_OP1_DIV_DIFF_TIME);
+    assert_int_equal(d->values[0].stats, APAPI_STAT_ACC);
+    assert_int_equal(d->values[1].stats, APAPI_STAT_MIN | APAPI_STAT_AVG);
+    assert_true(d->raw_units && d->accumulates);
+    assert_int_equal(d->range_max, 0x7fffffff8000);
+    assert_string_equal(d->values[0].type, "energy");
+    assert_string_equal(d->values[0].unit, "Ws");
+    assert_true(d->values[0].factor == 2147483648.0);
+    assert_string_equal(d->values[1].type, "power");
+    assert_string_equal(d->values[1].unit, "W");
+    assert_true(d->values[1].factor == 2.147483648);
+    assert_false(d->has_kind || d->has_domain);
+    assert_null(apapi_eventops_at(ops, 1));
+    assert_int_equal(told.warnings, 0);
+    apapi_eventops_destroy(ops);
+}
+
+static void test_maxima(void **state)
+{
+    static const struct {
+        const char *text;
+        bool raw, accumulates;
+        uint64_t range;
+        size_t warnings;
+    } maxima[] = {
+        {"0", true, false, 0, 0},
+        {"100", true, true, 100, 0},
+        {"0xFF", true, true, 255, 0},
+        {"010", true, true, 8, 0},
+        {"+7", true, true, 7, 0},
+        {"1E9", true, true, 1, 1}, /* as in the original */
+        {"0x", true, false, 0, 1},
+        {"089", true, false, 0, 1},
+        {"12 34", true, true, 12, 1},
+        {"-1", true, true, 0, 0},
+        {"-0", true, false, 0, 0},
+        {"9223372036854775807", true, true, INT64_MAX, 0},
+        {"0xffffffffffffffff", true, true, UINT64_MAX, 0},
+        {"auto", false, false, 0, 0},
+        {"\t auto ", false, false, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof maxima / sizeof *maxima; i++) {
+        struct apapi_eventops *ops = parse(with_field(5, maxima[i].text));
+        const struct apapi_definition *d = apapi_eventops_at(ops, 0);
+
+        if (!d || d->raw_units != maxima[i].raw || d->accumulates != maxima[i].accumulates ||
+            d->range_max != maxima[i].range || told.warnings != maxima[i].warnings) {
+            fail_msg("'%s': %s", maxima[i].text, told.text);
+        }
+        apapi_eventops_destroy(ops);
+    }
+}
+
+static void test_statistics(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned stats;
+    } good[] = {
+        {"APAPI_STAT_NO", APAPI_STAT_NO},
+        {"APAPI_STAT_ALL", 15},
+        {"APAPI_STAT_MIN|", APAPI_STAT_MIN},
+        {"APAPI_STAT_NO|APAPI_STAT_ACC", APAPI_STAT_ACC},
+        {"APAPI_STAT_MAX|APAPI_STAT_MAX", APAPI_STAT_MAX},
+        {" APAPI_STAT_MIN | APAPI_STAT_AVG ", APAPI_STAT_MIN | APAPI_STAT_AVG},
+    };
+    static const char *const bad[] = {
+        "|APAPI_STAT_MIN", "APAPI_STAT_MIN||APAPI_STAT_MAX", "|",           "APAPI_STAT_MIN||",
+        "apapi_stat_min",  "APAPI_STAT_MIN APAPI_STAT_MAX",  "APAPI_STAT_", "APAPI_STAT_MINI",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct apapi_eventops *ops = parse(with_field(4, good[i].text));
+
+        assert_non_null(ops);
+        assert_int_equal(apapi_eventops_at(ops, 0)->values[1].stats, good[i].stats);
+        apapi_eventops_destroy(ops);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_null(parse(with_field(3, bad[i])));
+        assert_non_null(
+            strstr(told.text, "field 3 (statistics of value0): expected APAPI_STAT_NO"));
+        assert_non_null(strstr(told.text, bad[i]));
+    }
+}
+
+static void test_factors(void **state)
+{
+    static const struct {
+        const char *text;
+        double factor;
+        size_t warnings;
+    } factors[] = {
+        {"1E3", 1000, 0},  {"-2", -2, 0}, {"0x1p4", 16, 0}, {".5", 0.5, 0},
+        {"1.5kg", 1.5, 1}, {"0", NAN, 1}, {"inf", NAN, 1},  {"nan", NAN, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        struct apapi_eventops *ops = parse(with_field(8, factors[i].text));
+        double factor;
+
+        assert_non_null(ops);
+        factor = apapi_eventops_at(ops, 0)->values[0].factor;
+        assert_true(isnan(factors[i].factor) ? isnan(factor) : factor == factors[i].factor);
+        assert_int_equal(told.warnings, factors[i].warnings);
+        apapi_eventops_destroy(ops);
+    }
+    apapi_eventops_destroy(parse(with_field(11, "0"))); /* a value that nobody wants */
+    assert_int_equal(told.warnings, 0);
+    assert_null(parse(with_field(8, "1e999")));
+    assert_null(parse(with_field(8, "1e-999")));
+}
+
+static void test_numbers_do_not_depend_on_the_locale_or_an_old_errno(void **state)
+{
+    struct apapi_eventops *ops;
+
+    (void)state;
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.utf8")) {
+        print_message("# no German locale here\n");
+    }
+    errno = ERANGE;
+    ops = parse(with_field(8, "2.5"));
+    setlocale(LC_ALL, "C");
+    assert_non_null(ops);
+    assert_true(apapi_eventops_at(ops, 0)->values[0].factor == 2.5);
+    apapi_eventops_destroy(ops);
+}
+
+static void test_kind_and_domain(void **state)
+{
+    static const struct {
+        const char *text;
+        bool has_kind, has_domain;
+        int kind, domain;
+    } good[] = {
+        {BASE ",energy,package", true, true, APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE},
+        {BASE ", power , gpu\r", true, true, APAPI_KIND_POWER, APAPI_DOMAIN_GPU},
+        {BASE ",count", true, false, APAPI_KIND_COUNT, 0},
+        {BASE ",-,none", false, true, 0, APAPI_DOMAIN_NONE},
+        {BASE ",temperature,-", true, false, APAPI_KIND_TEMPERATURE, 0},
+        {BASE, false, false, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct apapi_eventops *ops = parse(good[i].text);
+        const struct apapi_definition *d = apapi_eventops_at(ops, 0);
+
+        if (!d || d->has_kind != good[i].has_kind || d->has_domain != good[i].has_domain ||
+            (int)d->kind != good[i].kind || (int)d->domain != good[i].domain) {
+            fail_msg("%s: %s", good[i].text, told.text);
+        }
+        apapi_eventops_destroy(ops);
+    }
+    assert_null(parse(BASE ",heat"));
+    assert_non_null(strstr(told.text, "field 12 (kind): expected energy, power"));
+    assert_null(parse(BASE ",energy,socket"));
+    assert_non_null(strstr(told.text, "field 13 (domain): expected package"));
+}
+
+/* The original's own files test_csvs: what each of them must give, and why. */
+static void test_files_of_the_original(void **state)
+{
+    struct {
+        const char *name;
+        char text[1024];
+        size_t errors, line;
+        const char *says;
+    } files[] = {
+        {"tokenmismatch1.csv", "name,\n\n", 1, 1, "expected 11 to 13 fields"},
+        {"tokenmismatch2.csv", BASE ",asdf,\n", 2, 1, "field 12 (kind)"},
+        {"type1.csv", "", 1, 1, "field 1 (event): expected a text, found nothing"},
+        {"type2.csv", "APAPI_OP", 1, 1, "field 2 (operation): expected APAPI_OP1_NOP"},
+        {"type3.csv", "APA123", 1, 1, "field 3 (statistics of value0)"},
+        {"type4.csv", "APAPI_ST", 1, 1, "field 4 (statistics of value1)"},
+        {"type5.csv", "abc", 1, 1, "field 5 (maximum): expected a whole number or 'auto'"},
+        {"type6.csv", "", 1, 1, "field 6 (type of value0): expected a text, found nothing"},
+        {"type7.csv", "", 1, 1, "field 7 (unit of value0): expected a text, found nothing"},
+        {"type8.csv", "abc", 1, 1, "field 8 (factor of value0): expected a number"},
+        {"type9.csv", "", 1, 1, "field 9 (type of value1): expected a text, found nothing"},
+        {"type10.csv", "", 1, 1, "field 10 (unit of value1): expected a text, found nothing"},
+        {"type11.csv", "abc", 1, 1, "field 11 (factor of value1): expected a number"},
+        {"type12.csv", "", 1, 1, "field 11 (factor of value1): expected a text, found nothing"},
+        {"mul1.csv", BASE "\n\n" BASE "\n\n\n", 0, 0, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct apapi_eventops *ops;
+
+        if (strncmp(files[i].name, "type", 4) == 0) {
+            int field = atoi(files[i].name + 4);
+
+            strcpy(files[i].text, with_field(field > 11 ? 11 : field, files[i].text));
+        }
+        ops = parse(files[i].text);
+        if ((ops == NULL) != (files[i].errors > 0) || told.errors != files[i].errors ||
+            told.line != files[i].line || !strstr(told.text, files[i].says)) {
+            fail_msg("%s: %s", files[i].name, told.text);
+        }
+        apapi_eventops_destroy(ops);
+    }
+}
+
+static void test_every_bad_line_is_told_with_its_place(void **state)
+{
+    struct apapi_error err = {""};
+    const char *text =
+        "# comment, with commas\n" BASE "\n"
+        "  too,few\n"
+        "\n"
+        "x,APAPI_OP1_NOPE,APAPI_STAT_NO,APAPI_STAT_NO,0,\xc2\xb0,\xc2\xb0,one,-,-,1\n";
+    struct apapi_problem_sink sink = {log_problem, &told};
+
+    (void)state;
+    memset(&told, 0, sizeof told);
+    assert_null(apapi_eventops_parse("a/ops.csv", text, strlen(text), &sink, &err));
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(told.errors, 3);
+    assert_non_null(strstr(told.text, "a/ops.csv:3:3: expected 11 to 13 fields"));
+    assert_non_null(strstr(told.text, "found 2 in 'too,few'\n"));
+    assert_non_null(strstr(told.text, "a/ops.csv:5:3: field 2 (operation): expected"));
+    assert_non_null(strstr(told.text, "found 'APAPI_OP1_NOPE'\n"));
+    /* columns count characters: each degree sign is one */
+    assert_non_null(strstr(told.text, "a/ops.csv:5:52: field 8 (factor of value0)"));
+    assert_string_equal(err.text, "a/ops.csv: 2 lines are bad, the first is line 3");
+}
+
+static void test_thousands_of_bad_lines_are_counted(void **state)
+{
+    char text[10000] = "";
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        strcat(text, "bad line\n");
+    }
+    assert_null(parse(text));
+    assert_int_equal(told.errors, APAPI_PROBLEMS_MAX);
+    assert_int_equal(told.rests, 1);
+    assert_non_null(strstr(told.text, "ops.csv: ... and 900 more errors\n"));
+}
+
+static void test_harmless_differences(void **state)
+{
+    static const char *const texts[] = {
+        BASE,
+        BASE "\r\n",
+        "\xef\xbb\xbf" BASE "\n",
+        "  \t" BASE "   \n",
+        "\r\n   \r\n  # indented\r\n" BASE "\r\n\r\n",
+        "nvml:::Tesla_K20c:power , APAPI_OP1_NOP , APAPI_STAT_MIN|APAPI_STAT_MAX|APAPI_STAT_AVG ,"
+        "APAPI_STAT_NO, 0,\tspeed, %, 1, NULL, NULL, 1 \n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct apapi_eventops *ops = parse(texts[i]);
+        const struct apapi_definition *d = apapi_eventops_find(ops, "nvml:::Tesla_K20c:power");
+
+        if (!d || strcmp(d->values[0].unit, "%") != 0 || strcmp(d->values[1].unit, "NULL") != 0 ||
+            d->values[0].stats != MIN_MAX_AVG || told.errors + told.warnings > 0) {
+            fail_msg("text %zu: %s", i, told.text);
+        }
+        apapi_eventops_destroy(ops);
+    }
+}
+
+static void test_comments_alone_are_no_error(void **state)
+{
+    struct apapi_eventops *ops = parse("# nothing\n\n");
+
+    (void)state;
+    assert_non_null(ops);
+    assert_int_equal(apapi_eventops_count(ops), 0);
+    assert_null(apapi_eventops_find(ops, "x"));
+    apapi_eventops_destroy(ops);
+    assert_null(parse(""));
+    assert_int_equal(errno, EINVAL);
+    assert_null(apapi_eventops_find(NULL, "x"));
+    assert_int_equal(apapi_eventops_count(NULL), 0);
+    apapi_eventops_destroy(NULL);
+}
+
+static void test_the_first_that_fits_counts(void **state)
+{
+    const char *rest = ",APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n";
+    static const struct {
+        const char *event;
+        size_t line;
+    } found[] = {{"a:::x", 1}, {"a:::y", 2}, {"b:::1", 4}, {"b:::[1]", 4}, {"c", 0}};
+    char text[1024];
+    struct apapi_eventops *ops;
+
+    (void)state;
+    snprintf(text, sizeof text, "a:::x%sa:::*%sa:::y%sb:::[1]%sb:::?%s", rest, rest, rest, rest,
+             rest);
+    ops = parse(text);
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        const struct apapi_definition *d = apapi_eventops_find(ops, found[i].event);
+
+        assert_int_equal(d ? d->line : 0, found[i].line);
+    }
+    apapi_eventops_destroy(ops);
+}
+
+static void test_units_become_printable(void **state)
+{
+    struct apapi_eventops *ops = parse(with_field(7, "\xc2\xb0"
+                                                     "C"));
+
+    (void)state;
+    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "\xc2\xb0"
+                                                                   "C");
+    assert_int_equal(told.warnings, 0);
+    apapi_eventops_destroy(ops);
+    ops = parse(with_field(7, "\xb0"
+                              "C\x1b[m"));
+    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "?C?[m");
+    assert_int_equal(told.warnings, 1);
+    apapi_eventops_destroy(ops);
+    ops = parse(with_field(7, " "));
+    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "");
+    apapi_eventops_destroy(ops);
+}
+
+static void test_lines_that_never_end(void **state)
+{
+    static char text[2 * APAPI_EVENTS_LINE_MAX];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    assert_null(parse(text));
+    assert_non_null(strstr(told.text, "expected a definition of at most 4095 bytes"));
+    text[0] = '#';
+    apapi_eventops_destroy(parse(text));
+    assert_int_equal(told.errors, 0);
+}
+
+/* Line numbers of the reference's table, and the fields that it shows there. */
+static void test_legacy_definitions(void **state)
+{
+    static const struct {
+        size_t number;
+        const char *name;
+        int operation;
+        unsigned stats0, stats1;
+        uint64_t range;
+        const char *type0, *unit0;
+        double factor0;
+        const char *unit1;
+        double factor1;
+    } rows[] = {
+        {1, "rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_OP1_DIV_DIFF_TIME, APAPI_STAT_ACC, MIN_MAX_AVG,
+         0x7fffffff8000, "energy", "Ws", 2147483648.0, "W", 2.147483648},
+        {7, "rapl:::THERM_STATUS:PACKAGE0:CPU0", APAPI_OP1_NOP, MIN_MAX_AVG, 0, 0, "temperature",
+         "\xc2\xb0"
+         "C",
+         1, "-", 1},
+        {33, "rapl:::TIME_WORK", APAPI_OP1_NOP, MIN_MAX_AVG, 0, 0, "time", "s", 1000, "-", 1},
+        {47, "nvml:::Tesla_K20c:power", APAPI_OP1_SAMPLE1_MUL_DIFF_TIME, MIN_MAX_AVG,
+         APAPI_STAT_ACC, 0, "power", "W", 1e3, "Ws", 1e12},
+        {53, "nvml:::Tesla_K20c:processes", APAPI_OP1_NOP, MIN_MAX_AVG, 0, 0, "#processes", "#", 1,
+         "-", 1},
+        {61, "maxeler:::mgt_1v2_POWER:DEVICE0", APAPI_OP1_SAMPLE1_MUL_DIFF_TIME, MIN_MAX_AVG,
+         APAPI_STAT_ACC, 0, "power", "W", 1e6, "Ws", 1e15},
+        {81, "micknc:::TIME_ACTIVE:DEVICE0", APAPI_OP1_NOP, APAPI_STAT_ALL, 0, 0, "time", "s", 1e3,
+         "-", 1},
+        {88, "ipmi:::SYSTEM_POWER", APAPI_OP1_SAMPLE1_MUL_DIFF_TIME, MIN_MAX_AVG, APAPI_STAT_ACC, 0,
+         "power", "W", 1, "Ws", 1e9},
+        {89, "ipmi:::SYSTEM_TEMP", APAPI_OP1_NOP, MIN_MAX_AVG, 0, 0, "temperature",
+         "\xc2\xb0"
+         "C",
+         1, "-", 1},
+    };
+    struct apapi_problem_sink sink = {log_problem, &told};
+    struct apapi_eventops *ops =
+        apapi_eventops_read(source_file("config/legacy/default_eventops.csv"), &sink, NULL);
+
+    (void)state;
+    assert_int_equal(apapi_eventops_count(ops), 89);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct apapi_definition *d = apapi_eventops_at(ops, rows[i].number - 1);
+
+        assert_ptr_equal(apapi_eventops_find(ops, rows[i].name), d);
+        assert_int_equal(d->operation, rows[i].operation);
+        assert_int_equal(d->values[0].stats, rows[i].stats0);
+        assert_int_equal(d->values[1].stats, rows[i].stats1);
+        assert_true(d->raw_units);
+        assert_int_equal(d->range_max, rows[i].range);
+        assert_int_equal(d->accumulates, rows[i].range > 0);
+        assert_string_equal(d->values[0].type, rows[i].type0);
+        assert_string_equal(d->values[0].unit, rows[i].unit0);
+        assert_true(d->values[0].factor == rows[i].factor0);
+        assert_string_equal(d->values[1].unit, rows[i].unit1);
+        assert_true(d->values[1].factor == rows[i].factor1);
+    }
+    apapi_eventops_destroy(ops);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_line_means_what_it_says),
+        cmocka_unit_test(test_maxima),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_numbers_do_not_depend_on_the_locale_or_an_old_errno),
+        cmocka_unit_test(test_kind_and_domain),
+        cmocka_unit_test(test_files_of_the_original),
+        cmocka_unit_test(test_every_bad_line_is_told_with_its_place),
+        cmocka_unit_test(test_thousands_of_bad_lines_are_counted),
+        cmocka_unit_test(test_harmless_differences),
+        cmocka_unit_test(test_comments_alone_are_no_error),
+        cmocka_unit_test(test_the_first_that_fits_counts),
+        cmocka_unit_test(test_units_become_printable),
+        cmocka_unit_test(test_lines_that_never_end),
+        cmocka_unit_test(test_legacy_definitions),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a report says of memory, of short times and of several nodes. */
+#include "record/units.h"
+#include "report_fixture.h"
+
+static void short_times(void **state)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } cases[] = {{0, "0.0 us"},
+                 {1e-6, "1.0 us"},
+                 {0.00099, "990.0 us"},
+                 {0.001, "1.00 ms"},
+                 {0.0123, "12.30 ms"},
+                 {0.1, "100.0 ms"},
+                 {0.9994, "999.4 ms"},
+                 {1, "1.000 s"},
+                 {60, "1 min 0.0 s"},
+                 {NAN, "-"},
+                 {-1, "-"},
+                 {INFINITY, "-"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[UNITS_SIZE];
+
+        units_short(text, sizeof text, cases[i].seconds);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void memory(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {{0, "0 B"},
+                 {1023, "1023 B"},
+                 {1024, "1.0 KiB"},
+                 {1048524, "1023.9 KiB"},
+                 {1048575, "1.0 MiB"},
+                 {12897280, "12.3 MiB"},
+                 {UINT64_C(5) << 40, "5.0 TiB"},
+                 {UINT64_MAX, "16.0 EiB"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[UNITS_SIZE];
+
+        units_bytes(text, sizeof text, cases[i].bytes);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static char *table_of(const struct report *report, size_t nodes)
+{
+    const struct apapi_table_head head = {
+        .step = "1.0", .user_s = NAN, .system_s = NAN, .elapsed_s = NAN, .verbose = true};
+    struct apapi_merge *merge = apapi_merge_create();
+    char *text = NULL;
+
+    assert_non_null(merge);
+    for (size_t i = 0; i < nodes; i++) {
+        struct apapi_record *record = &report->runs[i].record;
+
+        snprintf(record->id.node, sizeof record->id.node, "n%zu", i);
+        record->id.node_index = (uint32_t)i;
+        record->id.nodes = (uint32_t)nodes;
+        assert_int_equal(apapi_merge_add(merge, record), 0);
+    }
+    assert_int_equal(apapi_table_format(merge, &head, &text, NULL), 0);
+    apapi_merge_destroy(merge);
+    return text;
+}
+
+static void several_nodes_have_no_common_percentile(void **state)
+{
+    struct report report = fixture_create(2);
+    char *text = table_of(&report, 2);
+
+    (void)state;
+    assert_null(strstr(text, "p95"));
+    assert_null(strstr(text, "uncertainty"));
+    fixture_assert_says(text,
+                        "\n  rapl:::PACKAGE_ENERGY:PACKAGE0                                   "
+                        "total 600.0 J\n");
+    free(text);
+    text = table_of(&report, 1);
+    fixture_assert_says(text, "p95\n");
+    free(text);
+    fixture_destroy(&report);
+}
+
+static void nothing_measured_has_no_uncertainty(void **state)
+{
+    struct report report = fixture_create(1);
+    struct apapi_measurement *m = &report.runs[0].record.measurement;
+    char *text;
+
+    (void)state;
+    m->domains[APAPI_DOMAIN_PACKAGE].measured = false;
+    text = table_of(&report, 1);
+    assert_null(strstr(text, "uncertainty"));
+    free(text);
+    m->domains[APAPI_DOMAIN_PACKAGE] =
+        (struct apapi_domain_result){true, 0, 0.125, {NAN, 0, NAN, NAN}};
+    m->elapsed_ns = 0;
+    text = table_of(&report, 1);
+    fixture_assert_says(text, "\n  uncertainty of the total 0.12 J: the");
+    fixture_assert_says(text, " of CPU time\n");
+    free(text);
+    fixture_destroy(&report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_times),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(several_nodes_have_no_common_percentile),
+        cmocka_unit_test(nothing_measured_has_no_uncertainty),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sampling thread's schedule: absolute deadlines, missed ticks, intervals of one's own, the
+ * guard. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "fake/source.h"
+#include "session/clock.h"
+#include "session/sampling.h"
+#include "unit/unit.h"
+
+#define MS UINT64_C(1000000)
+
+static struct fake_source fakes[2];
+static struct component components[2];
+static struct sampling sampling;
+
+static void attach(int index, uint64_t interval_ns)
+{
+    const struct component_settings settings = {.interval_ns = interval_ns};
+    bool taken[APAPI_DOMAINS] = {false};
+
+    fake_source_row(&fakes[index], 1000, 0);
+    assert_int_equal(component_attach(&components[index], "fake", &fakes[index].base, &settings),
+                     0);
+    component_claim_domains(&components[index], taken);
+}
+
+static void prepare(size_t count)
+{
+    memset(&sampling, 0, sizeof sampling);
+    sampling.components = components;
+    sampling.count = count;
+    for (size_t i = 0; i < count; i++) {
+        fake_source_init(&fakes[i], 1);
+    }
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sampling.count; i++) {
+        component_close(&components[i]);
+    }
+    return 0;
+}
+
+static void run_for(uint64_t ns)
+{
+    const struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_S),
+                                  .tv_nsec = (long)(ns % NS_PER_S)};
+
+    assert_int_equal(sampling_start(&sampling), 0);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+    sampling_stop(&sampling);
+}
+
+/* However late a deadline is met, the next one is a whole number of intervals after the first. */
+static void test_deadlines_do_not_drift(void **state)
+{
+    static const struct {
+        uint64_t now_ms, deadline_ms, missed;
+    } cases[] = {
+        {100, 200, 0}, /* in time */
+        {199, 200, 0}, /* late, within the interval */
+        {200, 300, 1}, /* exactly at the next one: that one is missed */
+        {499, 500, 3}, {10050, 10100, 99},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct component component = {.interval_ns = 100 * MS, .deadline_ns = 100 * MS};
+
+        component_next_deadline(&component, cases[i].now_ms * MS);
+        assert_int_equal(component.deadline_ns, cases[i].deadline_ms * MS);
+        assert_int_equal(component.missed, cases[i].missed);
+    }
+}
+
+/* A source that needs 30 ms for a reading every 10 ms: skipped ticks, no burst to catch up. */
+static void test_missed_ticks_are_counted_and_skipped(void **state)
+{
+    (void)state;
+    prepare(1);
+    fakes[0].read_takes_ns = 30 * MS;
+    attach(0, 10 * MS);
+    run_for(300 * MS);
+    assert_true(atomic_load(&fakes[0].reads) <= 13);
+    assert_true(components[0].missed >= 8);
+}
+
+static void test_each_component_has_its_interval(void **state)
+{
+    int fast, slow;
+
+    (void)state;
+    prepare(2);
+    attach(0, 5 * MS);
+    attach(1, 100 * MS);
+    run_for(450 * MS);
+    fast = atomic_load(&fakes[0].reads);
+    slow = atomic_load(&fakes[1].reads);
+    /* the first and the last reading, and every fourth of the ticks at least on a busy machine */
+    assert_in_range(slow, 3, 6);
+    assert_in_range(fast, 24, 92);
+}
+
+static void test_start_and_stop_read_at_once(void **state)
+{
+    (void)state;
+    prepare(1);
+    attach(0, 3600 * UINT64_C(1000) * MS / 100);
+    run_for(0);
+    assert_int_equal(atomic_load(&fakes[0].reads), 2);
+}
+
+/* 262 kJ at 2 kW last 131 s: a reading at least every 32.8 s, whatever was asked for. */
+static void test_interval_keeps_the_guard(void **state)
+{
+    (void)state;
+    prepare(1);
+    attach(0, 3600 * UINT64_C(1000) * MS);
+    assert_in_range(components[0].interval_ns, 32767 * MS, 32768 * MS);
+    prepare(1);
+    fakes[0].events[0].guard_j = 0;
+    attach(0, 3600 * UINT64_C(1000) * MS);
+    assert_int_equal(components[0].interval_ns, 3600 * UINT64_C(1000) * MS);
+}
+
+struct told {
+    int count;
+    double sum;
+    uint64_t last_ns;
+};
+
+static void take_sample(const struct apapi_sample *sample, void *context)
+{
+    struct told *told = context;
+
+    assert_string_equal(sample->component, "fake");
+    assert_int_equal(sample->event_count, 1);
+    assert_true(sample->time_ns >= told->last_ns);
+    told->last_ns = sample->time_ns;
+    told->count++;
+    told->sum += isnan(sample->values[0]) ? 0 : sample->values[0];
+}
+
+/* What is told sums up to what was measured. */
+static void test_every_sample_is_told(void **state)
+{
+    struct told told = {0};
+
+    (void)state;
+    prepare(1);
+    for (uint64_t i = 0; i < 20; i++) {
+        fake_source_row(&fakes[0], 1000 + i * 10000, i == 5 ? EIO : 0);
+    }
+    attach(0, 5 * MS);
+    memcpy(fakes[0].rows[20], fakes[0].rows[19], sizeof fakes[0].rows[20]);
+    sampling.on_sample = take_sample;
+    sampling.context = &told;
+    run_for(200 * MS);
+    assert_int_equal(told.count, atomic_load(&fakes[0].reads));
+    assert_true(fabs(told.sum - (double)components[0].meters[0].counter.total * 1e-6) < 1e-9);
+    assert_int_equal(components[0].meters[0].counter.incidents.failed, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_deadlines_do_not_drift),
+        cmocka_unit_test_teardown(test_missed_ticks_are_counted_and_skipped, clean_up),
+        cmocka_unit_test_teardown(test_each_component_has_its_interval, clean_up),
+        cmocka_unit_test_teardown(test_start_and_stop_read_at_once, clean_up),
+        cmocka_unit_test_teardown(test_interval_keeps_the_guard, clean_up),
+        cmocka_unit_test_teardown(test_every_sample_is_told, clean_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Percentiles, periods and uncertainty against plainly computed truths. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/histogram.h"
+#include "measure/meter.h"
+#include "measure/period.h"
+#include "unit/unit.h"
+
+#define TICK_NS UINT64_C(100000000)
+
+static struct apapi_histogram histogram;
+
+static void assert_within(double value, double truth, double share)
+{
+    if (!(fabs(value - truth) <= share * fabs(truth))) {
+        fail_msg("%.12g is not within %g of %.12g", value, share, truth);
+    }
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Values over six orders of magnitude, equal weights: as the sorted list says. */
+static void test_quantiles_of_random_values(void **state)
+{
+    static double values[10001];
+    const size_t count = sizeof values / sizeof *values;
+    const double shares[] = {0.05, 0.5, 0.95, 0.99};
+
+    (void)state;
+    srand48(7);
+    apapi_histogram_clear(&histogram);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = 0.01 * pow(10, 6 * drand48());
+        apapi_histogram_add(&histogram, values[i], 1);
+    }
+    qsort(values, count, sizeof *values, by_value);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        assert_within(apapi_histogram_quantile(&histogram, shares[i]),
+                      values[(size_t)(shares[i] * (double)(count - 1))], 0.016);
+    }
+}
+
+/* 100 W for 94 s and 400 W for 6 s: p95 is 400 W; for 96 s and 4 s it is 100 W. */
+static void test_quantiles_are_weighted_by_time(void **state)
+{
+    (void)state;
+    apapi_histogram_clear(&histogram);
+    apapi_histogram_add(&histogram, 100, 94);
+    apapi_histogram_add(&histogram, 400, 6);
+    assert_within(apapi_histogram_quantile(&histogram, 0.95), 400, 0.008);
+    apapi_histogram_clear(&histogram);
+    apapi_histogram_add(&histogram, 100, 96);
+    apapi_histogram_add(&histogram, 400, 4);
+    assert_within(apapi_histogram_quantile(&histogram, 0.95), 100, 0.008);
+}
+
+static void test_values_out_of_range_keep_their_side(void **state)
+{
+    (void)state;
+    apapi_histogram_clear(&histogram);
+    assert_true(isnan(apapi_histogram_quantile(&histogram, 0.95)));
+    apapi_histogram_add(&histogram, 0, 1);
+    apapi_histogram_add(&histogram, -5, 1);
+    assert_true(apapi_histogram_quantile(&histogram, 0.95) < 0.001);
+    apapi_histogram_add(&histogram, 1e300, 100);
+    assert_true(apapi_histogram_quantile(&histogram, 0.95) > 1e8);
+}
+
+static void test_period(void **state)
+{
+    struct apapi_period_meter meter = {0};
+    struct apapi_period period = apapi_period_result(&meter);
+
+    (void)state;
+    assert_true(isnan(period.mean_s) && isnan(period.sd_s) && isnan(period.longest_s));
+    apapi_period_add(&meter, 1000000000);
+    apapi_period_add(&meter, 2000000000);
+    assert_true(isnan(apapi_period_result(&meter).sd_s));
+    apapi_period_add(&meter, 5000000000);
+    apapi_period_add(&meter, 7000000000);
+    period = apapi_period_result(&meter);
+    assert_int_equal(period.count, 3);
+    assert_within(period.mean_s, 2, 1e-12);
+    assert_within(period.sd_s, 1, 1e-12);
+    assert_within(period.longest_s, 3, 1e-12);
+}
+
+static const struct apapi_event joules = {
+    .unit = "J",
+    .kind = APAPI_KIND_ENERGY,
+    .domain = APAPI_DOMAIN_PACKAGE,
+    .type = APAPI_TYPE_UINT64,
+    .accumulates = true,
+    .range_max = 262143328850,
+    .scale = 1e-6,
+    .update_ns = 1000000,
+};
+
+/* A tenth of a second of `watts`, as a counter shows it. */
+static void add_tick(struct apapi_meter *meter, uint64_t *uj, uint64_t tick, uint64_t watts)
+{
+    struct apapi_reading reading;
+    double energy_j;
+
+    *uj += watts * 100000;
+    reading = (struct apapi_reading){.raw = *uj};
+    apapi_meter_add(meter, &reading, 1 + tick * TICK_NS, &energy_j);
+}
+
+static void test_meter_knows_its_95th_percentile(void **state)
+{
+    const struct apapi_span span = {.elapsed_ns = 100 * TICK_NS};
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+    uint64_t uj = 0;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS, &histogram);
+    for (uint64_t tick = 0; tick <= 100; tick++) {
+        add_tick(&meter, &uj, tick, tick <= 90 ? 100 : 300);
+    }
+    apapi_meter_finish(&meter, &span, &result);
+    assert_within(result.summary.p95, 300, 0.008);
+    assert_within(result.summary.mean, 120, 1e-9);
+    assert_true(result.summary.p95 <= result.summary.max);
+}
+
+/* 100 W known to one update of 1 ms, 1 s late: 100.1 J. */
+static void test_uncertainty(void **state)
+{
+    const struct apapi_span span = {.late_ns = 10 * TICK_NS, .elapsed_ns = 20 * TICK_NS};
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+    uint64_t uj = 0;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS, &histogram);
+    for (uint64_t tick = 0; tick <= 20; tick++) {
+        add_tick(&meter, &uj, tick, 100);
+    }
+    apapi_meter_finish(&meter, &span, &result);
+    assert_within(result.total, 200, 1e-9);
+    assert_within(result.uncertainty_j, 100.1, 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quantiles_of_random_values),
+        cmocka_unit_test(test_quantiles_are_weighted_by_time),
+        cmocka_unit_test(test_values_out_of_range_keep_their_side),
+        cmocka_unit_test(test_period),
+        cmocka_unit_test(test_meter_knows_its_95th_percentile),
+        cmocka_unit_test(test_uncertainty),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* value0 and value1 as the original APAPI defines them, its defects put right. */
+#include <math.h>
+
+#include "measure/value.h"
+#include "unit/unit.h"
+
+static void assert_near(double value, double truth)
+{
+    if (!(fabs(value - truth) <= 1e-9 * fmax(1, fabs(truth)))) {
+        fail_msg("%.12g is not %.12g", value, truth);
+    }
+}
+
+/* The original's own example: value0 of 7, then 4 after 500 ns. */
+static void test_operations(void **state)
+{
+    static const struct {
+        enum apapi_operation operation;
+        double value1;
+    } cases[] = {
+        {APAPI_OP1_SAMPLE_DIFF, -3},
+        {APAPI_OP1_DIV_DIFF_TIME, 0.008},
+        {APAPI_OP1_SAMPLE1_MUL_DIFF_TIME, 2000},
+        {APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME, 2750},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_values values;
+
+        apapi_values_restart(&values, cases[i].operation);
+        apapi_values_first(&values, 7);
+        apapi_values_add(&values, 4, 500);
+        assert_near(values.stats[1].last, cases[i].value1);
+        assert_near(values.stats[0].last, 4);
+    }
+}
+
+static void test_no_operation_has_no_value1(void **state)
+{
+    struct apapi_values values;
+    struct apapi_value_result result = {.factor = 1};
+
+    (void)state;
+    apapi_values_restart(&values, APAPI_OP1_NOP);
+    apapi_values_add(&values, 7, 500);
+    apapi_value_result(&values.stats[1], &result);
+    assert_true(isnan(result.last) && isnan(result.min) && isnan(result.max));
+    assert_true(isnan(result.avg) && isnan(result.acc));
+}
+
+/* A first increment has no predecessor: the difference is unknown, not the absolute value. */
+static void test_difference_needs_a_predecessor(void **state)
+{
+    struct apapi_values values;
+
+    (void)state;
+    apapi_values_restart(&values, APAPI_OP1_SAMPLE_DIFF);
+    apapi_values_add(&values, 500, 100);
+    assert_int_equal(values.stats[1].count, 0);
+    apapi_values_add(&values, 510, 100);
+    assert_near(values.stats[1].last, 10);
+    apapi_values_break(&values);
+    apapi_values_add(&values, 0, 100);
+    assert_int_equal(values.stats[1].count, 1);
+}
+
+/* 50 W x 1 s and 100 W x 3 s are 87.5 W; maximum of negative values; factors divide. */
+static void test_statistics(void **state)
+{
+    struct apapi_values values;
+    struct apapi_value_result result = {.factor = 1000};
+
+    (void)state;
+    apapi_values_restart(&values, APAPI_OP1_SAMPLE1_MUL_DIFF_TIME);
+    apapi_values_add(&values, 50000, 1000000000);
+    apapi_values_add(&values, 100000, 3000000000u);
+    apapi_value_result(&values.stats[0], &result);
+    assert_near(result.min, 50);
+    assert_near(result.max, 100);
+    assert_near(result.avg, 87.5);
+    assert_near(result.acc, 150);
+    assert_near(result.last, 100);
+    result.factor = 1e12; /* mW x ns in Ws */
+    apapi_value_result(&values.stats[1], &result);
+    assert_near(result.acc, 350);
+
+    apapi_values_restart(&values, APAPI_OP1_NOP);
+    apapi_values_add(&values, -5, 1);
+    apapi_values_add(&values, -3, 1);
+    result.factor = 1;
+    apapi_value_result(&values.stats[0], &result);
+    assert_near(result.max, -3);
+    assert_near(result.min, -5);
+}
+
+static void test_nothing_is_unknown(void **state)
+{
+    struct apapi_values values;
+    struct apapi_value_result result = {.factor = 2};
+
+    (void)state;
+    apapi_values_restart(&values, APAPI_OP1_DIV_DIFF_TIME);
+    apapi_values_first(&values, 7);
+    for (int i = 0; i < 2; i++) {
+        apapi_value_result(&values.stats[i], &result);
+        assert_true(isnan(result.last) && isnan(result.min) && isnan(result.max));
+        assert_true(isnan(result.avg) && isnan(result.acc));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_no_operation_has_no_value1),
+        cmocka_unit_test(test_difference_needs_a_predecessor),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_nothing_is_unknown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
