@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apapi/events.h"
 #include "apapi/session.h"
 #include "atime/options.h"
 #include "atime/output.h"
@@ -20,6 +21,8 @@ struct atime {
     struct process process;
     int output; /* -1: not open */
     struct trace *trace;
+    struct apapi_environment environment;
+    struct apapi_event_rules rules;
     struct apapi_session *session;
 };
 
@@ -56,14 +59,36 @@ static int open_files(struct atime *atime, struct apapi_error *err)
     return atime->output < 0 ? -1 : open_trace(atime, err);
 }
 
-/* APAPI_EVENTLIST and APAPI_EVENTOPS come in here. */
+/* Every bad line of an event file; suspicious ones only where more is wanted. */
+static void tell_problem(const struct apapi_problem *problem, void *context)
+{
+    const struct options *options = context;
+
+    if (!problem->warning || options->verbose) {
+        complain(problem->text);
+    }
+}
+
+/* The event files of the environment, and the installed ones. */
+static int load_rules(struct atime *atime, struct apapi_error *err)
+{
+    struct options options = *atime->options;
+    const struct apapi_problem_sink sink = {tell_problem, &options};
+
+    apapi_environment_read(&atime->environment);
+    return apapi_event_rules_load(&atime->rules, &atime->environment, APAPI_CONFIG_DIR, &sink, err);
+}
+
 static int open_session(struct atime *atime, struct apapi_error *err)
 {
     const struct options *options = atime->options;
     const struct apapi_session_config config = {
         .components = options->components,
+        .all_results = options->verbose,
         .sources = getenv("APAPI_SOURCES"),
         .intervals = &options->intervals,
+        .rules = &atime->rules,
+        .softfail = atime->environment.softfail,
         .on_sample = atime->trace ? trace_sample : NULL,
         .context = atime->trace,
     };
@@ -80,7 +105,7 @@ static int open_all(struct atime *atime)
     if (atime->options->pid && process_open(atime->options->pid, &atime->process, &err)) {
         return complain(err.text);
     }
-    if (open_files(atime, &err) || open_session(atime, &err)) {
+    if (load_rules(atime, &err) || open_files(atime, &err) || open_session(atime, &err)) {
         return options_refuse(err.text);
     }
     return -1;
@@ -142,6 +167,7 @@ static void close_all(struct atime *atime)
         complain(err.text);
     }
     apapi_session_destroy(atime->session);
+    apapi_event_rules_clear(&atime->rules);
     if (atime->output > STDERR_FILENO) {
         close(atime->output);
     }

@@ -10,8 +10,11 @@
 #define APAPI_HISTOGRAM_PARTS 64
 #define APAPI_HISTOGRAM_LEAST (-10)
 #define APAPI_HISTOGRAM_GREATEST 27
-#define APAPI_HISTOGRAM_BINS                                                                       \
-    ((APAPI_HISTOGRAM_GREATEST - APAPI_HISTOGRAM_LEAST) * APAPI_HISTOGRAM_PARTS)
+
+enum {
+    APAPI_HISTOGRAM_BINS =
+        (APAPI_HISTOGRAM_GREATEST - APAPI_HISTOGRAM_LEAST) * APAPI_HISTOGRAM_PARTS
+};
 
 struct apapi_histogram {
     uint64_t weights[APAPI_HISTOGRAM_BINS];

@@ -208,10 +208,12 @@ bool papi_powercap_calibrate(struct papi_powercap *powercap, const uint64_t *cou
 
 long long papi_zone_gained(const struct papi_zone *zone, uint64_t counter)
 {
-    if (zone->start == 0 || counter == zone->start) {
-        return (long long)counter;
+    uint64_t gained = counter;
+
+    if (zone->start > 0 && counter != zone->start) {
+        gained = counter - zone->start + (counter < zone->start ? zone->wrap : 0);
     }
-    return (long long)(counter - zone->start + (counter < zone->start ? zone->wrap : 0));
+    return (long long)gained;
 }
 
 int papi_zone_counter(const struct papi_zone *zone, long long gained, uint64_t *counter)

@@ -240,7 +240,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
 
 @test "it adds at most 10 ms" {
     needs_sim
-    [[ ${APAPI_TEST_BUILD:-build/release} != *san* ]] || skip "a sanitizer takes its time"
+    if ldd "$atime" | grep -qE 'lib[a-z]+san'; then skip "a sanitizer takes its time"; fi
     export atime
     run sim -- bash -c '
         for i in $(seq 30); do

@@ -56,6 +56,7 @@ measure_both() { # NAME OPTION...
     measure "$BATS_FILE_TMPDIR" "new-$1" $MODEL "$NEW_ATIME" "${@:2}" &
     LD_LIBRARY_PATH=$repository/build/papi-prefix-stable/lib \
         measure "$BATS_FILE_TMPDIR" "old-$1" $MODEL "$OLD_ATIME" "${@:2}" &
+    wait
 }
 
 # The usual build loads PAPI by its soname, which is the release's, and finds the one with components.
@@ -83,11 +84,9 @@ setup_file() {
     registers_spec 14 'fail 1.5 2.5 EIO' >"$BATS_FILE_TMPDIR/failing.spec"
     measure_both shapes -c powercap
     measure_both incidents -c powercap
-    wait
     [[ -d /dev/cpu ]] || return 0
     measure_both registers -c rapl
     measure_both failing -c rapl
-    wait
 }
 
 setup() {

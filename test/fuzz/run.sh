@@ -55,6 +55,8 @@ fuzz() { # NAME
 }
 
 mkdir -p build/fuzz
+exec {lock}>build/fuzz/lock
+flock "$lock" # one at a time: they write the same files
 if ! has_libfuzzer; then
     echo "skipped: clang has no libFuzzer here"
     exit 77

@@ -106,6 +106,7 @@ static void test_whose_an_entry_is(void **state)
         {"RAPL:::X", "rapl", false},
         {"powercap_ppc:::X", "powercap", false},
         {"rapl:::X", "", false},
+        {":::X", "", false},
     };
 
     (void)state;

@@ -376,6 +376,9 @@ static void test_units_become_printable(void **state)
     assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "?C?[m");
     assert_int_equal(told.warnings, 1);
     apapi_eventops_destroy(ops);
+    ops = parse(with_field(7, "\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80")); /* no code points */
+    assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "?????????");
+    apapi_eventops_destroy(ops);
     ops = parse(with_field(7, " "));
     assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "");
     apapi_eventops_destroy(ops);

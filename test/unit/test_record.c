@@ -371,7 +371,7 @@ static struct apapi_record node_with_gpus(void)
         be_usual(&events[i]);
     }
     for (int i = 0; i < 4; i++) {
-        be_usual(&m->components[0].events[i]);
+        be_usual(&grown[0].events[i]);
     }
     m->components = grown;
     grown[1] = (struct apapi_component_result){.name = "nvml",

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Event lists and definitions as users give them to atime: APAPI_EVENTLIST, APAPI_EVENTOPS, APAPI_CMPLIST.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+
+# Files of the test.
+paths() {
+    list=$BATS_TEST_TMPDIR/list
+    ops=$BATS_TEST_TMPDIR/ops.csv
+    started=$BATS_TEST_TMPDIR/started
+}
+
+# The file is refused: exit status 2, a message that names it and says SAYS, the program does not start.
+refused() { # VARIABLE FILE SAYS
+    run --separate-stderr timeout 20 env "$1=$2" "$atime" touch "$started"
+    echo "$1=$2: $status $stderr"
+    [[ $status -eq 2 && -z $output && $stderr == *"$2"* && $stderr == *"$3"* && ! -e $started ]]
+}
+
+@test "files that cannot be event files are refused" {
+    paths
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    : >"$BATS_TEST_TMPDIR/empty"
+    truncate -s 100M "$BATS_TEST_TMPDIR/large"
+    printf 'rapl:::A\0B\n' >"$BATS_TEST_TMPDIR/binary"
+    for variable in APAPI_EVENTLIST APAPI_EVENTOPS; do
+        refused $variable "$BATS_TEST_TMPDIR/missing" "No such file"
+        refused $variable "$BATS_TEST_TMPDIR/empty" "empty"
+        refused $variable "$BATS_TEST_TMPDIR/large" "bytes"
+        refused $variable "$BATS_TEST_TMPDIR/binary" ""
+        refused $variable "$BATS_TEST_TMPDIR/fifo" "regular file"
+        refused $variable "$BATS_TEST_TMPDIR" "is a folder"
+        refused $variable /dev/zero "regular file"
+    done
+}
+
+@test "an unreadable file is refused" {
+    paths
+    [[ $EUID == 0 ]] || skip "needs root to try as somebody else"
+    setpriv --reuid 65534 test -x "$atime" || skip "an ordinary user cannot enter this folder"
+    echo 'rapl:::*' >"$list"
+    chmod 600 "$list"
+    chmod 755 "$BATS_TEST_TMPDIR"
+    run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups \
+        env "APAPI_EVENTLIST=$list" "$atime" true
+    echo "$stderr"
+    [[ $status -eq 2 && $stderr == *"Permission denied"* ]]
+}
+
+@test "every bad line is told, with line, column and what was expected" {
+    paths
+    printf 'too,few\nrapl:::A,APAPI_OP1_NOPE,APAPI_STAT_ALL,APAPI_STAT_NO,0,x,y,1,-,-,1\n' >"$ops"
+    refused APAPI_EVENTOPS "$ops" "ops.csv:1:1: expected 11 to 13 fields"
+    [[ $stderr == *"ops.csv:2:10: "*"expected APAPI_OP1_NOP"* ]]
+}
+
+@test "the user's list chooses the events, patterns included" {
+    paths
+    needs_sim
+    printf '\n# mine\r\n  rapl:::DRAM_ENERGY:* \r\n' >"$list"
+    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -f json sleep 0.3
+    [[ $status -eq 0 ]]
+    [[ $(jq -c '[.components[0].events[].name]' <<<"$stderr") == \
+        '["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]' ]]
+    [[ $(jq '.domains.package' <<<"$stderr") == null ]]
+}
+
+@test "an event that is not there is an error; with APAPI_SOFTFAIL it is left out" {
+    paths
+    needs_sim
+    printf 'rapl:::PACKAGE_ENERGY:PACKAGE0\nrapl:::PACKAGE_ENERGY:PACKAGE9\n' >"$list"
+    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" touch "$started"
+    echo "$stderr"
+    [[ $status -eq 2 && $stderr == *"line 2"*"rapl:::PACKAGE_ENERGY:PACKAGE9"* && ! -e $started ]]
+    APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -f json sleep 0.2
+    [[ $status -eq 0 && $(jq '.components[0].events | length' <<<"$stderr") -eq 1 ]]
+}
+
+@test "the user's definition goes before the installed one, event by event" {
+    paths
+    needs_sim
+    echo 'rapl:::PACKAGE_ENERGY:PACKAGE0,APAPI_OP1_NOP,APAPI_STAT_ACC,APAPI_STAT_NO,auto,energy,kWs,1000,-,-,1' >"$ops"
+    APAPI_EVENTOPS=$ops run --separate-stderr sim -- "$atime" -f json sleep 1
+    [[ $status -eq 0 ]]
+    jq -e '[.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE0")][0] |
+        .value0.unit == "kWs" and (.value0.acc * 1000 / .total - 1 | fabs) < 1e-4 and .value1 == null' <<<"$stderr"
+    jq -e '[.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE1")][0] |
+        .value0.unit == "J" and (.value1.avg / 100 - 1 | fabs) < 0.02' <<<"$stderr"
+}
+
+@test "a definition that contradicts the source's unit is told" {
+    paths
+    needs_sim
+    APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv \
+        run --separate-stderr sim -- "$atime" -c rapl touch "$started"
+    echo "$stderr"
+    [[ $status -eq 2 && $stderr == *'rapl:::PACKAGE_ENERGY:PACKAGE0'*'4.657e-10 J'*'1e-06 J'* && ! -e $started ]]
+}
+
+@test "APAPI_CMPLIST names the components; -c goes before it" {
+    paths
+    needs_sim
+    APAPI_CMPLIST=powercap run --separate-stderr sim -- "$atime" sleep 0.2
+    [[ $status -eq 0 && $stderr == *'powercap (sysfs powercap)'* ]]
+    APAPI_CMPLIST=powercap run --separate-stderr sim -- "$atime" -c rapl sleep 0.2
+    [[ $status -eq 0 && $stderr == *'rapl (sysfs powercap)'* ]]
+    APAPI_CMPLIST=foo run --separate-stderr "$atime" touch "$started"
+    [[ $status -eq 2 && $stderr == *"unknown component 'foo'"* && ! -e $started ]]
+}
+
+@test "default components that are not here do not matter; -v says why" {
+    paths
+    needs_sim
+    run --separate-stderr sim -- "$atime" sleep 0.2
+    [[ $status -eq 0 && $stderr != *nvml* && $stderr == *package* ]]
+    run --separate-stderr sim -- "$atime" -v sleep 0.2
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") == *'micknc: not measured ('* ]]
+}
+
+@test "the legacy definitions and list are accepted whole" {
+    paths
+    run --separate-stderr env "APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt" \
+        "APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv" APAPI_SOFTFAIL=1 "$atime" -v sh -c 'exit 3'
+    echo "$stderr"
+    [[ $status -eq 3 && $stderr != *expected* ]]
+}

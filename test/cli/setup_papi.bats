@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/setup-papi, without a network; truth_papi.bats uses what it builds.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    script=$BATS_TEST_DIRNAME/../../scripts/setup-papi
+    prefix=$BATS_TEST_TMPDIR/prefix
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+# An apt-get that knows a mirror and does what the script $1 says with the last words of a command.
+fake_apt() {
+    cat >"$BATS_TEST_TMPDIR/bin/apt-get" <<END
+#!/bin/bash
+case \$* in
+indextargets*) echo 'main value' ;;
+$1
+*) exit 100 ;;
+esac
+END
+    chmod +x "$BATS_TEST_TMPDIR/bin/apt-get"
+}
+
+@test "help and wrong usage" {
+    run -0 --separate-stderr "$script" --help
+    [[ $output == 'usage: scripts/setup-papi [--stable] PREFIX'* ]]
+    for arguments in '' '--nonsense' 'a b' '--stable'; do
+        # shellcheck disable=SC2086 # words
+        run -2 --separate-stderr "$script" $arguments
+        [[ -z $output && $stderr == usage:* ]]
+    done
+}
+
+@test "no mirror's name is in it" {
+    run -1 grep -nE '[a-z0-9-]+\.(org|net|com|edu|de)\b' "$script"
+}
+
+@test "folders in which it cannot work" {
+    run -2 "$script" "$BATS_TEST_TMPDIR/with blanks"
+    [[ $output == *'with blanks: PAPI cannot be built in a path with blanks or colons'* ]]
+    : >"$BATS_TEST_TMPDIR/file"
+    run -1 "$script" "$BATS_TEST_TMPDIR/file"
+    [[ $output == *'file cannot be created'* ]]
+}
+
+@test "what is there already is left as it is" {
+    fake_apt ''
+    mkdir -p "$prefix/share/papi"
+    echo '7.2.0.0' >"$prefix/share/papi/built-by-setup-papi"
+    run -0 "$script" "$prefix"
+    [[ $output == "setup-papi: PAPI 7.2.0.0 is ready in $prefix" ]]
+    run -1 "$script" --stable "$prefix"
+    [[ $output == *"$prefix holds PAPI 7.2.0.0 already; choose another folder"* ]]
+    [[ $(find "$prefix" -type f) == "$prefix/share/papi/built-by-setup-papi" ]]
+}
+
+@test "no network: it says so, with a status of its own, and leaves the log only" {
+    fake_apt ''
+    run -3 "$script" "$prefix"
+    [[ $output == *'PAPI 7.2.0 cannot be had here; taking the one of value'* ]]
+    [[ $output == *"the source of PAPI cannot be had from this machine's mirror, see $prefix/setup-papi.log"* ]]
+    [[ $(find "$prefix" -mindepth 1) == "$prefix/setup-papi.log" ]]
+}
+
+@test "another archive than the known one is not used" {
+    fake_apt '*update) ;;
+*"source --tar-only"*) tar -czf papi_7.2.0.orig.tar.gz -C / etc/hostname ;;'
+    run -3 "$script" "$prefix"
+    [[ $output == *'papi_7.2.0.orig.tar.gz is not the one that is known: not used'* ]]
+    [[ $(find "$prefix" -mindepth 1) == "$prefix/setup-papi.log" ]]
+}
