@@ -59,21 +59,17 @@ static int open_files(struct atime *atime, struct apapi_error *err)
     return atime->output < 0 ? -1 : open_trace(atime, err);
 }
 
-/* Every bad line of an event file; suspicious ones only where more is wanted. */
+/* Every bad line of an event file, and those that may not mean what they seem to. */
 static void tell_problem(const struct apapi_problem *problem, void *context)
 {
-    const struct options *options = context;
-
-    if (!problem->warning || options->verbose) {
-        complain(problem->text);
-    }
+    (void)context;
+    complain(problem->text);
 }
 
 /* The event files of the environment, and the installed ones. */
 static int load_rules(struct atime *atime, struct apapi_error *err)
 {
-    struct options options = *atime->options;
-    const struct apapi_problem_sink sink = {tell_problem, &options};
+    const struct apapi_problem_sink sink = {tell_problem, NULL};
 
     apapi_environment_read(&atime->environment);
     return apapi_event_rules_load(&atime->rules, &atime->environment, APAPI_CONFIG_DIR, &sink, err);

@@ -203,6 +203,7 @@ void component_close(struct component *component)
     free(component->readings);
     free(component->events);
     free(component->places);
+    free(component->definitions);
     free(component->values);
     free(component->histograms);
     memset(component, 0, sizeof *component);

@@ -16,6 +16,7 @@ struct component {
     const struct apapi_event_rules *rules; /* borrowed; NULL: no files */
     bool softfail;
     size_t event_count;
+    const struct apapi_definition **definitions; /* of each event; live as long as the rules */
     struct apapi_event *events;     /* those that are measured, completed by their definitions */
     size_t *places;                 /* of each in the reader's */
     struct apapi_meter *meters;     /* one for each event */

@@ -27,7 +27,8 @@ static int take_events(struct component *component, const struct apapi_selection
 {
     component->events = calloc(selection->count + 1, sizeof *component->events);
     component->places = calloc(selection->count + 1, sizeof *component->places);
-    if (!component->events || !component->places) {
+    component->definitions = calloc(selection->count + 1, sizeof *component->definitions);
+    if (!component->events || !component->places || !component->definitions) {
         return no_memory(component);
     }
     for (size_t i = 0; i < selection->count; i++) {
@@ -82,32 +83,54 @@ static int allocate(struct component *component)
                : no_memory(component);
 }
 
+/* A text that is too long is cut between two characters. */
+static void copy_text(char *copy, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+            length--;
+        }
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+}
+
 static void want_value(struct apapi_value_result *wanted, const struct apapi_definition *definition,
                        const struct apapi_event *event, int value)
 {
     wanted->shown = definition->values[value].stats;
     wanted->factor = apapi_definition_divisor(definition, event, value);
-    snprintf(wanted->type, sizeof wanted->type, "%s", definition->values[value].type);
-    snprintf(wanted->unit, sizeof wanted->unit, "%s",
-             apapi_definition_unit(definition, event, value));
+    copy_text(wanted->type, sizeof wanted->type, definition->values[value].type);
+    copy_text(wanted->unit, sizeof wanted->unit, apapi_definition_unit(definition, event, value));
 }
 
-static int create_meter(struct component *component, size_t index)
+static int define_event(struct component *component, size_t index)
 {
     struct apapi_event *event = &component->events[index];
-    struct apapi_meter *meter = &component->meters[index];
     const struct apapi_definition *definition = apapi_event_rules_define(component->rules, event);
 
     if (apapi_definition_check(definition, event, &component->reason) && !component->softfail) {
         return -1;
     }
     apapi_definition_complete(definition, event);
+    component->definitions[index] = definition;
+    return 0;
+}
+
+static void create_meter(struct component *component, size_t index)
+{
+    const struct apapi_event *event = &component->events[index];
+    const struct apapi_definition *definition = component->definitions[index];
+    struct apapi_meter *meter = &component->meters[index];
+
     apapi_meter_init(meter, event, component->interval_ns,
                      has_percentiles(event) ? component_next_histogram(component) : NULL);
     meter->values.operation = definition->operation;
     want_value(&meter->wanted[0], definition, event, 0);
     want_value(&meter->wanted[1], definition, event, 1);
-    return 0;
 }
 
 /* No counter may wrap unseen, whatever interval was asked for. */
@@ -127,14 +150,17 @@ static void guard_interval(struct component *component)
 
 int component_create_meters(struct component *component)
 {
+    for (size_t i = 0; i < component->event_count; i++) {
+        if (define_event(component, i)) {
+            return -1;
+        }
+    }
     guard_interval(component);
     if (allocate(component)) {
         return -1;
     }
     for (size_t i = 0; i < component->event_count; i++) {
-        if (create_meter(component, i)) {
-            return -1;
-        }
+        create_meter(component, i);
     }
     return 0;
 }

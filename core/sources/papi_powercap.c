@@ -166,7 +166,9 @@ void papi_powercap_before_start(struct papi_powercap *powercap)
 void papi_powercap_before_reading(struct papi_powercap *powercap, uint64_t *counters)
 {
     for (size_t i = 0; i < powercap->count; i++) {
-        if (ask_file(&powercap->zones[i], &counters[i])) {
+        const struct papi_zone *zone = &powercap->zones[i];
+
+        if (zone->known || ask_file(zone, &counters[i])) {
             counters[i] = UINT64_MAX;
         }
     }
@@ -193,15 +195,12 @@ bool papi_powercap_calibrate(struct papi_powercap *powercap, const uint64_t *cou
 
     for (size_t i = 0; i < powercap->count; i++) {
         struct papi_zone *zone = &powercap->zones[i];
-        uint64_t after = 0;
-        bool still = ask_file(zone, &after) == 0 && after == counters[i];
+        uint64_t after;
 
-        if (!zone->known && still) {
+        if (!zone->known && ask_file(zone, &after) == 0 && after == counters[i]) {
             zone->known = find_start(zone, after, values[i]);
         }
         all_known &= zone->known;
-        powercap->buffered = still;
-        powercap->buffer = after;
     }
     return all_known;
 }

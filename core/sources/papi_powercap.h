@@ -58,7 +58,8 @@ void papi_powercap_drop(struct papi_powercap *powercap);
 /** All zones are there and PAPI starts next. */
 void papi_powercap_before_start(struct papi_powercap *powercap);
 
-/** Before a reading of PAPI's that papi_powercap_calibrate() will be shown. */
+/** Before a reading of PAPI's that papi_powercap_calibrate() will be shown: what is not known yet.
+ */
 void papi_powercap_before_reading(struct papi_powercap *powercap, uint64_t *counters);
 
 /**

@@ -169,7 +169,7 @@ incidents() { # DIR/NAME ZONE WORD...
 
 # What must come out for each zone of the two specs above: the interval in which a reset happened is
 # not counted; whatever else goes wrong costs nothing once it is over.
-readonly CASES='
+CASES='
 shapes||0|constant 100|
 shapes|:0|0|ramp 50 40|
 shapes|:1|0|square 20 180 0.7|

@@ -7,6 +7,9 @@
 bats_require_minimum_version 1.5.0
 load truth.bash
 
+# the file may have been asked once more because of what PAPI said, and then it was put right
+CASES=${CASES/refused=1/refused=0..1}
+
 readonly MODEL=85 # Skylake-X, which all of these versions know
 readonly PACKAGE=rapl:::PACKAGE_ENERGY:PACKAGE0 CORES=rapl:::PP0_ENERGY:PACKAGE0 DRAM=rapl:::DRAM_ENERGY:PACKAGE0
 
