@@ -9,7 +9,7 @@
 
 static const char header[] =
     "run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,mean,p95,max,covered_s,"
-    "samples,failed,wraps,resets,refused,gaps,source\n";
+    "samples,failed,wraps,resets,refused,gaps,stalls,source\n";
 
 /* One line. Texts may be "", numbers NaN. */
 struct line {
@@ -67,11 +67,12 @@ static void put_number(FILE *out, double number)
 static void put_incidents(FILE *out, const struct apapi_incidents *n)
 {
     if (!n) {
-        fputs(",,,,,,", out);
+        fputs(",,,,,,,", out);
         return;
     }
-    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-            n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps);
+    fprintf(out,
+            ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+            n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
 }
 
 static void put_line(FILE *out, const struct line *line)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#define STALL_UPDATES 100.0
 #define GUARD_READINGS 4.0          /* per shortest possible wrap */
 #define UPDATE_UNKNOWN_NS 1000000.0 /* RAPL's counters move once a millisecond */
 
@@ -16,6 +17,9 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     counter->range_max = event->range_max;
     counter->max_per_ns = max_w / event->scale / 1e9;
     counter->slack = counter->max_per_ns * update_ns;
+    counter->guard_raw = event->guard_j / event->scale;
+    counter->stall_ns =
+        event->kind == APAPI_KIND_ENERGY ? (uint64_t)(STALL_UPDATES * update_ns) : UINT64_MAX;
 }
 
 void apapi_counter_restart(struct apapi_counter *counter)
@@ -53,10 +57,31 @@ static bool increment_since(const struct apapi_counter *counter,
     return (double)increment->raw <= plausible(counter, increment->since_ns);
 }
 
+/* A counter that stood still and caught up: plausible for the time since it had moved last. */
+static bool caught_up(const struct apapi_counter *counter, const struct apapi_counter_point *now,
+                      struct apapi_increment *increment)
+{
+    const struct apapi_counter_point *last = &counter->last;
+
+    if (now->raw < last->raw || (counter->range_max && now->raw > counter->range_max) ||
+        (double)(now->raw - last->raw) > plausible(counter, now->at_ns - last->moved_ns)) {
+        return false;
+    }
+    *increment =
+        (struct apapi_increment){.raw = now->raw - last->raw, .since_ns = now->at_ns - last->at_ns};
+    return true;
+}
+
 static bool whole_wraps_may_hide(const struct apapi_counter *counter, uint64_t dt_ns)
 {
-    return counter->range_max && !isinf(counter->max_per_ns) &&
-           plausible(counter, dt_ns) > (double)counter->range_max;
+    return counter->guard_raw > 0 && !isinf(counter->max_per_ns) &&
+           plausible(counter, dt_ns) > counter->guard_raw;
+}
+
+/* For how long the counter has stood still at its last believed reading. */
+static uint64_t still_ns(const struct apapi_counter *counter)
+{
+    return counter->last.valid ? counter->last.at_ns - counter->last.moved_ns : 0;
 }
 
 static void count(struct apapi_counter *counter, const struct apapi_increment *increment)
@@ -71,7 +96,7 @@ static void count(struct apapi_counter *counter, const struct apapi_increment *i
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, uint64_t now_ns,
                                    struct apapi_increment *increment)
 {
-    const struct apapi_counter_point now = {true, raw, now_ns};
+    struct apapi_counter_point now = {true, raw, now_ns, now_ns};
     enum apapi_count meaning = APAPI_COUNT_ADDED;
 
     if (!counter->last.valid) {
@@ -81,8 +106,10 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, 
     if (increment_since(counter, &counter->last, &now, increment)) {
         counter->incidents.refused += counter->doubted.valid;
     } else if (increment_since(counter, &counter->doubted, &now, increment)) {
-        counter->incidents.resets++;
-        meaning = APAPI_COUNT_RESET;
+        if (!caught_up(counter, &now, increment)) {
+            counter->incidents.resets++;
+            meaning = APAPI_COUNT_RESET;
+        }
     } else {
         counter->incidents.refused += counter->doubted.valid;
         counter->doubted = now;
@@ -90,6 +117,11 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, 
     }
     counter->doubted.valid = false;
     count(counter, increment);
+    if (increment->raw == 0) {
+        now.moved_ns = counter->last.moved_ns;
+    } else {
+        counter->incidents.stalls += still_ns(counter) >= counter->stall_ns;
+    }
     counter->last = now;
     return meaning;
 }
@@ -99,10 +131,18 @@ void apapi_counter_failed(struct apapi_counter *counter)
     counter->incidents.failed++;
 }
 
+/* What a counter that stands still at the end has missed will never be known. */
 void apapi_counter_finish(struct apapi_counter *counter)
 {
+    uint64_t end_ns = still_ns(counter);
+
     counter->incidents.refused += counter->doubted.valid;
     counter->doubted.valid = false;
+    if (end_ns >= counter->stall_ns && counter->total > 0) {
+        counter->incidents.stalls++;
+        counter->covered_ns -= end_ns;
+        counter->last.moved_ns = counter->last.at_ns;
+    }
 }
 
 uint64_t apapi_counter_guard_ns(const struct apapi_event *event, double max_w)

@@ -11,12 +11,15 @@
  *
  * A reading is believed when the increment since the last believed one is plausible for the time
  * that has passed. One that is not is only remembered: if the next reading goes on from the last
- * believed one, it was wrong (refused); if the next one goes on from it, the counter began anew
- * (reset) and nothing is counted across the break.
+ * believed one, it was wrong (refused); if the next one goes on from it, either the counter had
+ * stood still and shows now what it had missed (all of it is counted), or it began anew (reset) and
+ * nothing is counted across the break.
  */
 struct apapi_counter {
     uint64_t range_max;  /* greatest raw value; 0: the counter never wraps */
     double max_per_ns;   /* greatest plausible increment per ns [raw units]; INFINITY: any */
+    double guard_raw;    /* what the hardware's counter can hold [raw units]; 0: no end */
+    uint64_t stall_ns;   /* standing still for so long is an incident; UINT64_MAX: never */
     double slack;        /* what may come on top in one interval: one update of the counter */
     uint64_t total;      /* sum of all believed increments [raw units] */
     uint64_t covered_ns; /* sum of the intervals of these increments [ns] */
@@ -25,6 +28,7 @@ struct apapi_counter {
         bool valid;
         uint64_t raw;
         uint64_t at_ns;
+        uint64_t moved_ns; /* when it had changed last: the counter may have stood still since */
     } last, doubted;
 };
 

@@ -61,6 +61,23 @@ static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
     }
 }
 
+/*
+ * No part draws nothing: an energy counter that has not moved has not been updated yet. The power
+ * of that time is known when it moves again.
+ */
+static enum apapi_meter_step add_energy(struct apapi_meter *meter, double quantity_j,
+                                        uint64_t since_ns, double *energy_j,
+                                        enum apapi_count meaning)
+{
+    *energy_j = quantity_j;
+    if (quantity_j == 0) {
+        apapi_rate_hold(&meter->rate, 0, since_ns);
+        return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : APAPI_METER_WAITING;
+    }
+    apapi_rate_add(&meter->rate, quantity_j, since_ns);
+    return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : APAPI_METER_KNOWN;
+}
+
 static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, uint64_t now_ns,
                                        double *energy_j)
 {
@@ -75,12 +92,12 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, 
         apapi_rate_drop(&meter->rate);
         apapi_values_break(&meter->values);
     }
-    apapi_rate_add(&meter->rate, quantity, increment.since_ns);
     add_values(meter, (double)increment.raw, increment.since_ns);
-    if (meter->event->kind == APAPI_KIND_ENERGY) {
-        *energy_j = quantity;
+    if (meter->event->kind != APAPI_KIND_ENERGY) {
+        apapi_rate_add(&meter->rate, quantity, increment.since_ns);
+        return APAPI_METER_KNOWN;
     }
-    return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : APAPI_METER_KNOWN;
+    return add_energy(meter, quantity, increment.since_ns, energy_j, meaning);
 }
 
 static enum apapi_meter_step add_value(struct apapi_meter *meter, uint64_t raw, uint64_t now_ns,

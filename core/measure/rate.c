@@ -29,10 +29,15 @@ static void close_window(struct apapi_rate *rate)
     apapi_rate_drop(rate);
 }
 
-void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
+void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
 {
     rate->pending += quantity;
     rate->pending_ns += dt_ns;
+}
+
+void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
+{
+    apapi_rate_hold(rate, quantity, dt_ns);
     if (rate->pending_ns > 0 && rate->pending_ns >= rate->window_ns) {
         close_window(rate);
     }

@@ -27,6 +27,9 @@ void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns,
 /** Add a quantity and the time in which it came together [ns]. */
 void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
 
+/** The same, but leave the window open: the quantity is still on its way. */
+void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
+
 /** Throw the open window away: part of it is unknown. */
 void apapi_rate_drop(struct apapi_rate *rate);
 

@@ -240,9 +240,9 @@ static int put_trust(json_t *root, const struct apapi_measurement *m)
     const struct {
         const char *key;
         uint64_t count;
-    } counts[] = {{"samples", sum.samples},   {"failed", sum.failed},   {"wraps", sum.wraps},
-                  {"resets", sum.resets},     {"refused", sum.refused}, {"gaps", sum.gaps},
-                  {"missed", missed_ticks(m)}};
+    } counts[] = {{"samples", sum.samples}, {"failed", sum.failed},     {"wraps", sum.wraps},
+                  {"resets", sum.resets},   {"refused", sum.refused},   {"gaps", sum.gaps},
+                  {"stalls", sum.stalls},   {"missed", missed_ticks(m)}};
     json_t *trust = encode_struct(fields_of_trust, m);
     int rc = put(root, "trust", trust);
 

@@ -265,6 +265,7 @@ static uint64_t add_incidents(struct apapi_incidents *sum, const struct apapi_me
     sum->resets += one.resets;
     sum->refused += one.refused;
     sum->gaps += one.gaps;
+    sum->stalls += one.stalls;
     for (size_t i = 0; i < m->component_count; i++) {
         missed += m->components[i].missed;
     }
@@ -284,6 +285,7 @@ static void put_incidents(const struct table *table)
     put_count(table->out, &any, sum.refused, "refused", "refused");
     put_count(table->out, &any, sum.resets, "reset", "resets");
     put_count(table->out, &any, sum.gaps, "gap", "gaps");
+    put_count(table->out, &any, sum.stalls, "standstill", "standstills");
     put_count(table->out, &any, missed, "tick missed", "ticks missed");
     if (any) {
         fputc('\n', table->out);

@@ -71,8 +71,8 @@ static void put_incidents(FILE *out, const struct apapi_measurement *m)
 
     fprintf(out,
             "  wraps %" PRIu64 ", resets %" PRIu64 ", readings failed %" PRIu64 ", refused %" PRIu64
-            ", gaps %" PRIu64 "\n",
-            sum.wraps, sum.resets, sum.failed, sum.refused, sum.gaps);
+            ", gaps %" PRIu64 ", standstills %" PRIu64 "\n",
+            sum.wraps, sum.resets, sum.failed, sum.refused, sum.gaps, sum.stalls);
 }
 
 static void put_cpu(FILE *out, const struct apapi_measurement *m)

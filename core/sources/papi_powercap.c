@@ -195,7 +195,7 @@ bool papi_powercap_calibrate(struct papi_powercap *powercap, const uint64_t *cou
 
     for (size_t i = 0; i < powercap->count; i++) {
         struct papi_zone *zone = &powercap->zones[i];
-        uint64_t after;
+        uint64_t after = 0;
 
         if (!zone->known && ask_file(zone, &after) == 0 && after == counters[i]) {
             zone->known = find_start(zone, after, values[i]);

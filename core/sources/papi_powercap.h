@@ -58,8 +58,7 @@ void papi_powercap_drop(struct papi_powercap *powercap);
 /** All zones are there and PAPI starts next. */
 void papi_powercap_before_start(struct papi_powercap *powercap);
 
-/** Before a reading of PAPI's that papi_powercap_calibrate() will be shown: what is not known yet.
- */
+/** Read the zones that are not known yet, before PAPI's reading for papi_powercap_calibrate(). */
 void papi_powercap_before_reading(struct papi_powercap *powercap, uint64_t *counters);
 
 /**

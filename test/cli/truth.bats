@@ -8,7 +8,7 @@ load truth.bash
 setup_file() {
     local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime run
 
-    needs_fuse
+    needs_fuse || return 0
     export APAPI_SOURCES=sysfs
     shapes_spec >"$BATS_FILE_TMPDIR/shapes.spec"
     incidents_spec >"$BATS_FILE_TMPDIR/incidents.spec"
@@ -21,6 +21,7 @@ setup_file() {
 }
 
 setup() {
+    skip_if_all_are
     shapes=$BATS_FILE_TMPDIR/shapes incidents=$BATS_FILE_TMPDIR/incidents
     cat "$BATS_FILE_TMPDIR"/*.err
 }

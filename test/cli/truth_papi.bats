@@ -18,7 +18,7 @@ need_papi() { # NAME [OPTION]
     local status=0
 
     "$repository/scripts/setup-papi" "${@:2}" "$repository/build/$1" 3>&- || status=$?
-    ((status != 3)) || skip 'the source of PAPI cannot be had here'
+    ((status != 3)) || skip_all 'the source of PAPI cannot be had here' || return 0
     return $status
 }
 
@@ -72,11 +72,12 @@ need_old() {
 }
 
 setup_file() {
-    [[ ${APAPI_TEST_BUILD:-} != *san ]] || skip 'tried with the usual build'
-    needs_fuse
-    grep -q '^vendor_id' /proc/cpuinfo || skip 'PAPI has these components for x86 only'
+    [[ ${APAPI_TEST_BUILD:-} != *san ]] || skip_all 'tried with the usual build' || return 0
+    needs_fuse || return 0
+    grep -q '^vendor_id' /proc/cpuinfo || skip_all 'PAPI has these components for x86 only' || return 0
     need_papi papi-prefix
     need_papi papi-prefix-stable --stable
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
     build_with_newer
     export APAPI_SOURCES=papi
     export NEW_ATIME=$repository/build/papi/core/atime/atime
@@ -93,6 +94,7 @@ setup_file() {
 }
 
 setup() {
+    skip_if_all_are
     new=$BATS_FILE_TMPDIR/new old=$BATS_FILE_TMPDIR/old
     case $BATS_TEST_DESCRIPTION in
     *'the release'*) need_old ;;

@@ -15,7 +15,10 @@ setup_file() {
     export APAPI_CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
     run cluster start --nodes 2
     echo "$output"
-    [[ $status -ne 125 ]] || skip "${lines[-1]}"
+    if [[ $status -eq 125 ]]; then # this version of bats cannot skip here: each test does it
+        export APAPI_SKIP_ALL=${lines[-1]}
+        return 0
+    fi
     [[ $status -eq 0 ]]
 }
 
@@ -29,6 +32,7 @@ own_cluster() {
 }
 
 setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
     nap=(sleep "4711.$BASHPID$RANDOM") # a process that only this test has
 }
 

@@ -6,8 +6,11 @@ bats_require_minimum_version 1.5.0
 load common
 
 setup_file() {
-    [[ ! -e /sys/class/powercap/intel-rapl:0 ]] || skip "this machine has energy meters"
-    start_cluster --extra "ProctrackType=proctrack/pgid"
+    if [[ -e /sys/class/powercap/intel-rapl:0 ]]; then
+        skip_all "this machine has energy meters"
+    else
+        start_cluster --extra "ProctrackType=proctrack/pgid"
+    fi
 }
 
 @test "a component without hardware is told with the reason" {

@@ -168,6 +168,64 @@ static void test_random_walks_add_up(void **state)
     }
 }
 
+/* 100 W, standing still from 1 s to 3 s, then the truth at once: all of it counts, once flagged. */
+static void test_standstill_is_made_up_for(void **state)
+{
+    const struct apapi_event event = energy_event(65712999613);
+    struct apapi_counter counter;
+    struct apapi_increment increment;
+
+    (void)state;
+    apapi_counter_init(&counter, &event, MAX_W);
+    for (uint64_t tick = 0; tick <= 50; tick++) {
+        uint64_t shown = tick > 10 && tick < 30 ? 10 : tick;
+
+        apapi_counter_add(&counter, shown * 10000000, 1 + tick * TICK_NS, &increment);
+    }
+    apapi_counter_finish(&counter);
+    assert_int_equal(counter.total, 500000000);
+    assert_int_equal(counter.covered_ns, 50 * TICK_NS);
+    assert_int_equal(counter.incidents.stalls, 1);
+    assert_int_equal(counter.incidents.resets + counter.incidents.refused, 0);
+}
+
+/* What a counter has missed that stands still to the end is not known: that time is not covered. */
+static void test_standstill_to_the_end_is_not_covered(void **state)
+{
+    const struct apapi_event event = energy_event(65712999613);
+    struct apapi_counter counter;
+    struct apapi_increment increment;
+
+    (void)state;
+    apapi_counter_init(&counter, &event, MAX_W);
+    for (uint64_t tick = 0; tick <= 50; tick++) {
+        apapi_counter_add(&counter, (tick < 20 ? tick : 20) * 10000000, 1 + tick * TICK_NS,
+                          &increment);
+    }
+    apapi_counter_finish(&counter);
+    assert_int_equal(counter.total, 200000000);
+    assert_int_equal(counter.covered_ns, 20 * TICK_NS);
+    assert_int_equal(counter.incidents.stalls, 1);
+}
+
+/* PAPI's rapl hides the hardware's wrap: a pause that may have hidden one is flagged all the same.
+ */
+static void test_pause_is_flagged_by_the_hidden_range(void **state)
+{
+    struct apapi_event event = energy_event(0);
+    struct apapi_counter counter;
+    struct apapi_increment increment;
+
+    (void)state;
+    event.guard_j = 256;
+    apapi_counter_init(&counter, &event, MAX_W);
+    apapi_counter_add(&counter, 0, 1, &increment);
+    apapi_counter_add(&counter, 1000000, 1 + TICK_NS, &increment);
+    assert_int_equal(counter.incidents.gaps, 0);
+    apapi_counter_add(&counter, 2000000, 1 + 11 * TICK_NS, &increment);
+    assert_int_equal(counter.incidents.gaps, 1);
+}
+
 static void test_full_64_bits_are_exact(void **state)
 {
     struct apapi_event event = {
@@ -232,6 +290,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_random_walks_add_up),
+        cmocka_unit_test(test_standstill_is_made_up_for),
+        cmocka_unit_test(test_standstill_to_the_end_is_not_covered),
+        cmocka_unit_test(test_pause_is_flagged_by_the_hidden_range),
         cmocka_unit_test(test_full_64_bits_are_exact),
         cmocka_unit_test(test_decrease_without_range_is_a_reset),
         cmocka_unit_test(test_pause_that_may_hide_wraps_is_flagged),

@@ -135,6 +135,26 @@ static void test_failed_reading_is_bridged(void **state)
     assert_int_equal(meter.last_error, EIO);
 }
 
+/* The power of a standstill is known when it is over: no 0 W, no peak. */
+static void test_standstill_makes_no_extremes(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    for (uint64_t tick = 0; tick <= 50; tick++) {
+        uint64_t shown = tick > 10 && tick < 30 ? 10 : tick;
+
+        feed(&meter, shown * 10000000, 1 + tick * TICK_NS);
+    }
+    finish(&meter, 50 * TICK_NS, &result);
+    assert_near(result.total, 500);
+    assert_near(result.summary.min, 100);
+    assert_near(result.summary.max, 100);
+    assert_int_equal(result.incidents.stalls, 1);
+}
+
 static void test_counter_that_never_moves_is_stuck(void **state)
 {
     struct apapi_meter meter;
@@ -340,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_short_intervals_make_no_extremes),
         cmocka_unit_test(test_run_shorter_than_an_interval),
         cmocka_unit_test(test_failed_reading_is_bridged),
+        cmocka_unit_test(test_standstill_makes_no_extremes),
         cmocka_unit_test(test_counter_that_never_moves_is_stuck),
         cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
         cmocka_unit_test(test_power_is_integrated_by_trapezoid),

@@ -19,16 +19,21 @@
 
 static struct apapi_event_result energy_event(const char *name, enum apapi_domain domain)
 {
-    struct apapi_event_result result = {
-        .event = {"", "J", APAPI_KIND_ENERGY, domain, APAPI_TYPE_UINT64, true, 262143328850, 1e-6,
-                  262143.32885, 1000000},
-        .raw_total = 894312345,
-        .total = 894.312345,
-        .summary = {91.25, 297.612345, 362.5, 361.125},
-        .covered_ns = 3003123456,
-        .uncertainty_j = 0.654321,
-        .incidents = {
-            .samples = 31, .failed = 1, .wraps = 2, .resets = 3, .refused = 4, .gaps = 5}};
+    struct apapi_event_result result = {.event = {"", "J", APAPI_KIND_ENERGY, domain,
+                                                  APAPI_TYPE_UINT64, true, 262143328850, 1e-6,
+                                                  262143.32885, 1000000},
+                                        .raw_total = 894312345,
+                                        .total = 894.312345,
+                                        .summary = {91.25, 297.612345, 362.5, 361.125},
+                                        .covered_ns = 3003123456,
+                                        .uncertainty_j = 0.654321,
+                                        .incidents = {.samples = 31,
+                                                      .failed = 1,
+                                                      .wraps = 2,
+                                                      .resets = 3,
+                                                      .refused = 4,
+                                                      .gaps = 5,
+                                                      .stalls = 6}};
 
     snprintf(result.event.name, sizeof(result.event.name), "%s", name);
     return result;
@@ -94,8 +99,9 @@ static void describe_event(FILE *out, const struct apapi_event_result *result)
     fprintf(out, " total %.9g +- %.6g %.9g %.9g %.9g %.6g covered %ju stuck %d", result->total,
             result->uncertainty_j, result->summary.min, result->summary.mean, result->summary.max,
             result->summary.p95, (uintmax_t)result->covered_ns, result->stuck);
-    fprintf(out, " %ju %ju %ju %ju %ju %ju", (uintmax_t)n->samples, (uintmax_t)n->failed,
-            (uintmax_t)n->wraps, (uintmax_t)n->resets, (uintmax_t)n->refused, (uintmax_t)n->gaps);
+    fprintf(out, " %ju %ju %ju %ju %ju %ju %ju", (uintmax_t)n->samples, (uintmax_t)n->failed,
+            (uintmax_t)n->wraps, (uintmax_t)n->resets, (uintmax_t)n->refused, (uintmax_t)n->gaps,
+            (uintmax_t)n->stalls);
 }
 
 static void describe_measurement(FILE *out, const struct apapi_measurement *m)
@@ -204,7 +210,7 @@ static void a_usual_record_is_short_and_clear(void **state)
         "\"raw_total\":894312345,\"scale\":1e-",
         "\"trust\":{\"covered\":0.9991,\"cpu_s\":0.0021,\"uncertainty_j\":2.61728,\"samples\":31,"
         "\"failed\":4,\"wraps\":8,"
-        "\"resets\":12,\"refused\":16,\"gaps\":20,\"missed\":0}}"};
+        "\"resets\":12,\"refused\":16,\"gaps\":20,\"stalls\":24,\"missed\":0}}"};
     struct apapi_record record = usual_record();
     char *line = encode(&record);
 
@@ -234,11 +240,11 @@ static void what_is_not_known_has_no_key(void **state)
     unmeasure_domains(&record.measurement);
     assert_round_trip(&record);
     line = encode(&record);
-    assert_string_equal(line,
-                        "{\"apapi\":1,\"node\":\"\",\"start\":\"1970-01-01T00:00:00.000000000Z\","
-                        "\"elapsed_s\":0.0,\"late_s\":0.0,\"complete\":true,\"domains\":{},"
-                        "\"components\":[],\"trust\":{\"cpu_s\":0.0,\"samples\":0,\"failed\":0,"
-                        "\"wraps\":0,\"resets\":0,\"refused\":0,\"gaps\":0,\"missed\":0}}");
+    assert_string_equal(
+        line, "{\"apapi\":1,\"node\":\"\",\"start\":\"1970-01-01T00:00:00.000000000Z\","
+              "\"elapsed_s\":0.0,\"late_s\":0.0,\"complete\":true,\"domains\":{},"
+              "\"components\":[],\"trust\":{\"cpu_s\":0.0,\"samples\":0,\"failed\":0,"
+              "\"wraps\":0,\"resets\":0,\"refused\":0,\"gaps\":0,\"stalls\":0,\"missed\":0}}");
     free(line);
 }
 
@@ -263,7 +269,7 @@ static void make_extreme_event(struct apapi_event_result *result, size_t number)
         (struct apapi_summary){number % 2 ? -273.15 : NAN, -0.0, 1e-300, number % 3 ? -1.5 : NAN};
     result->uncertainty_j = number % 3 ? NAN : 1.23456e+300;
     result->covered_ns = number;
-    result->incidents = (struct apapi_incidents){count, count, count, count, count, count};
+    result->incidents = (struct apapi_incidents){count, count, count, count, count, count, count};
     result->stuck = number % 2;
 }
 

@@ -64,7 +64,8 @@ static void more_is_told_when_asked(void **state)
                         "ms apart\n    (standard deviation 1.00 ms, longest 102.0 ms), 0 missed\n");
     fixture_assert_says(text,
                         "\n  coretemp: PAPI, 1 event, interval 1.500 s, 1 readings, 0 missed\n");
-    fixture_assert_says(text, "\n  wraps 1, resets 0, readings failed 2, refused 0, gaps 0\n");
+    fixture_assert_says(
+        text, "\n  wraps 1, resets 0, readings failed 2, refused 0, gaps 0, standstills 0\n");
     fixture_assert_says(text, "\n  the sampling thread used 1.23 ms of CPU time (0.061 %)\n");
     free(text);
     fixture_destroy(&report);

@@ -123,6 +123,7 @@ static void test_interval_keeps_the_guard(void **state)
     prepare(1);
     attach(0, 3600 * UINT64_C(1000) * MS);
     assert_in_range(components[0].interval_ns, 32767 * MS, 32768 * MS);
+    component_close(&components[0]);
     prepare(1);
     fakes[0].events[0].guard_j = 0;
     attach(0, 3600 * UINT64_C(1000) * MS);

@@ -58,6 +58,7 @@ struct apapi_incidents {
     uint64_t resets;  /* times it began anew; nothing was counted across it */
     uint64_t refused; /* readings that cannot be true */
     uint64_t gaps;    /* intervals so long that whole wraps may be missing in them */
+    uint64_t stalls;  /* times an energy counter stood still, for 100 of its updates or more */
 };
 
 /** One event's result. */
