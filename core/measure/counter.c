@@ -14,6 +14,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     double update_ns = event->update_ns ? (double)event->update_ns : UPDATE_UNKNOWN_NS;
 
     memset(counter, 0, sizeof *counter);
+    counter->is_signed = event->type == APAPI_TYPE_INT64;
     counter->range_max = event->range_max;
     counter->max_per_ns = max_w / event->scale / 1e9;
     counter->slack = counter->max_per_ns * update_ns;
@@ -39,13 +40,18 @@ static double plausible(const struct apapi_counter *counter, uint64_t dt_ns)
     return counter->max_per_ns * (double)dt_ns + counter->slack;
 }
 
+static bool decreased(const struct apapi_counter *counter, uint64_t before, uint64_t now)
+{
+    return counter->is_signed ? (int64_t)now < (int64_t)before : now < before;
+}
+
 /* The increment from `from` to `raw`. @return whether it can be true. */
 static bool increment_since(const struct apapi_counter *counter,
                             const struct apapi_counter_point *from,
                             const struct apapi_counter_point *now,
                             struct apapi_increment *increment)
 {
-    bool wrapped = now->raw < from->raw;
+    bool wrapped = decreased(counter, from->raw, now->raw);
 
     if (!from->valid || (counter->range_max && now->raw > counter->range_max) ||
         (wrapped && counter->range_max == 0)) {
@@ -63,7 +69,8 @@ static bool caught_up(const struct apapi_counter *counter, const struct apapi_co
 {
     const struct apapi_counter_point *last = &counter->last;
 
-    if (now->raw < last->raw || (counter->range_max && now->raw > counter->range_max) ||
+    if (decreased(counter, last->raw, now->raw) ||
+        (counter->range_max && now->raw > counter->range_max) ||
         (double)(now->raw - last->raw) > plausible(counter, now->at_ns - last->moved_ns)) {
         return false;
     }

@@ -16,6 +16,7 @@
  * nothing is counted across the break.
  */
 struct apapi_counter {
+    bool is_signed;      /* raw values are int64_t */
     uint64_t range_max;  /* greatest raw value; 0: the counter never wraps */
     double max_per_ns;   /* greatest plausible increment per ns [raw units]; INFINITY: any */
     double guard_raw;    /* what the hardware's counter can hold [raw units]; 0: no end */

@@ -2,21 +2,19 @@
 #include "measure/gauge.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "measure/extremes.h"
 
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
-    memset(gauge, 0, sizeof *gauge);
-    gauge->min = NAN;
-    gauge->max = NAN;
+    *gauge = (struct apapi_gauge){.rectangle = gauge->rectangle, .min = NAN, .max = NAN};
 }
 
 static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
     uint64_t dt_ns = now_ns - gauge->last_ns;
-    double area = (gauge->last + value) / 2 * ((double)dt_ns / 1e9);
+    double height = gauge->rectangle ? value : (gauge->last + value) / 2;
+    double area = height * ((double)dt_ns / 1e9);
 
     gauge->covered_ns += dt_ns;
     gauge->integral += area;

@@ -6,9 +6,11 @@
 
 #include "apapi/measurement.h"
 
-/** A value that goes up and down: its extremes and its integral over time (trapezoid). */
+/** A value that goes up and down: its extremes and its integral over time (trapezoid or
+ * rectangle). */
 struct apapi_gauge {
-    bool valid; /* `last` holds a good reading */
+    bool rectangle; /* the integral takes each value for the whole interval before it */
+    bool valid;     /* `last` holds a good reading */
     double last;
     uint64_t last_ns;
     double min; /* NaN before the first good reading */
@@ -18,6 +20,7 @@ struct apapi_gauge {
     struct apapi_incidents incidents;
 };
 
+/** Forget all values, keep the settings. */
 void apapi_gauge_restart(struct apapi_gauge *gauge);
 
 /** Take a reading. Values that are not finite are refused. @return the area added [value x s] */

@@ -7,9 +7,9 @@
 #define STUCK_AFTER_NS UINT64_C(1000000000)
 #define STUCK_AFTER_SAMPLES 5
 
-bool apapi_event_counts(const struct apapi_event *event)
+static bool counts_doubles(const struct apapi_event *event)
 {
-    return event->accumulates && event->type != APAPI_TYPE_FP64;
+    return event->accumulates && event->type == APAPI_TYPE_FP64;
 }
 
 double apapi_event_value(const struct apapi_event *event, uint64_t raw)
@@ -33,6 +33,7 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
     meter->event = event;
     apapi_counter_init(&meter->counter, event,
                        energy ? apapi_domain_max_w(event->domain) : INFINITY);
+    meter->doubles.max_per_ns = meter->counter.max_per_ns;
     meter->rate.window_ns = interval_ns / 2;
     meter->wanted[0].factor = 1;
     meter->wanted[1].factor = 1;
@@ -44,6 +45,7 @@ void apapi_meter_restart(struct apapi_meter *meter)
 {
     apapi_counter_restart(&meter->counter);
     apapi_rate_init(&meter->rate, meter->rate.window_ns, meter->histogram);
+    apapi_float_counter_restart(&meter->doubles);
     apapi_gauge_restart(&meter->gauge);
     apapi_values_restart(&meter->values, meter->values.operation);
     meter->last_error = 0;
@@ -66,16 +68,35 @@ static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
  * of that time is known when it moves again.
  */
 static enum apapi_meter_step add_energy(struct apapi_meter *meter, double quantity_j,
-                                        uint64_t since_ns, double *energy_j,
-                                        enum apapi_count meaning)
+                                        uint64_t since_ns, double *energy_j)
 {
     *energy_j = quantity_j;
     if (quantity_j == 0) {
         apapi_rate_hold(&meter->rate, 0, since_ns);
-        return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : APAPI_METER_WAITING;
+        return APAPI_METER_WAITING;
     }
     apapi_rate_add(&meter->rate, quantity_j, since_ns);
-    return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : APAPI_METER_KNOWN;
+    return APAPI_METER_KNOWN;
+}
+
+/* What a counter has counted [raw units]. */
+static enum apapi_meter_step add_increment(struct apapi_meter *meter, double raw, uint64_t since_ns,
+                                           double *energy_j)
+{
+    double quantity = raw * meter->event->scale;
+
+    add_values(meter, raw, since_ns);
+    if (meter->event->kind == APAPI_KIND_ENERGY) {
+        return add_energy(meter, quantity, since_ns, energy_j);
+    }
+    apapi_rate_add(&meter->rate, quantity, since_ns);
+    return APAPI_METER_KNOWN;
+}
+
+static void lose_part(struct apapi_meter *meter)
+{
+    apapi_rate_drop(&meter->rate);
+    apapi_values_break(&meter->values);
 }
 
 static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, uint64_t now_ns,
@@ -83,21 +104,34 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, 
 {
     struct apapi_increment increment = {0};
     enum apapi_count meaning = apapi_counter_add(&meter->counter, raw, now_ns, &increment);
-    double quantity = (double)increment.raw * meter->event->scale;
+    enum apapi_meter_step step;
 
     if (meaning == APAPI_COUNT_BASELINE || meaning == APAPI_COUNT_DOUBTED) {
         return meaning == APAPI_COUNT_BASELINE ? APAPI_METER_BROKEN : APAPI_METER_WAITING;
     }
     if (meaning == APAPI_COUNT_RESET) {
-        apapi_rate_drop(&meter->rate);
-        apapi_values_break(&meter->values);
+        lose_part(meter);
     }
-    add_values(meter, (double)increment.raw, increment.since_ns);
-    if (meter->event->kind != APAPI_KIND_ENERGY) {
-        apapi_rate_add(&meter->rate, quantity, increment.since_ns);
-        return APAPI_METER_KNOWN;
+    step = add_increment(meter, (double)increment.raw, increment.since_ns, energy_j);
+    return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : step;
+}
+
+static enum apapi_meter_step add_double_count(struct apapi_meter *meter, uint64_t raw,
+                                              uint64_t now_ns, double *energy_j)
+{
+    struct apapi_float_counter *counter = &meter->doubles;
+    uint64_t refused = counter->incidents.refused, since_ns;
+    double value, increment;
+
+    memcpy(&value, &raw, sizeof value);
+    if (apapi_float_counter_add(counter, value, now_ns, &increment, &since_ns)) {
+        return add_increment(meter, increment, since_ns, energy_j);
     }
-    return add_energy(meter, quantity, increment.since_ns, energy_j, meaning);
+    if (counter->incidents.refused > refused) {
+        return APAPI_METER_WAITING;
+    }
+    lose_part(meter);
+    return APAPI_METER_BROKEN;
 }
 
 static enum apapi_meter_step add_value(struct apapi_meter *meter, uint64_t raw, uint64_t now_ns,
@@ -125,7 +159,9 @@ static void add_failure(struct apapi_meter *meter, int error)
 {
     meter->last_error = error;
     apapi_values_break(&meter->values);
-    if (apapi_event_counts(meter->event)) {
+    if (counts_doubles(meter->event)) {
+        meter->doubles.incidents.failed++;
+    } else if (meter->event->accumulates) {
         apapi_counter_failed(&meter->counter);
     } else {
         apapi_gauge_failed(&meter->gauge);
@@ -142,16 +178,13 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
         add_failure(meter, reading->error);
         return APAPI_METER_WAITING;
     }
-    if (apapi_event_counts(meter->event)) {
+    if (counts_doubles(meter->event)) {
+        return add_double_count(meter, reading->raw, now_ns, energy_j);
+    }
+    if (meter->event->accumulates) {
         return add_count(meter, reading->raw, now_ns, energy_j);
     }
     return add_value(meter, reading->raw, now_ns, energy_j);
-}
-
-static bool is_stuck(const struct apapi_counter *counter, uint64_t elapsed_ns)
-{
-    return counter->total == 0 && elapsed_ns >= STUCK_AFTER_NS &&
-           counter->incidents.samples >= STUCK_AFTER_SAMPLES;
 }
 
 static double over_seconds(double quantity, uint64_t ns)
@@ -160,26 +193,37 @@ static double over_seconds(double quantity, uint64_t ns)
 }
 
 /* An energy counter that has not moved at all is no measurement, however short the time was. */
+static void finish_total(const struct apapi_meter *meter, double raw_total, uint64_t elapsed_ns,
+                         struct apapi_event_result *result)
+{
+    bool still = meter->event->kind == APAPI_KIND_ENERGY && raw_total == 0;
+
+    result->stuck =
+        still && elapsed_ns >= STUCK_AFTER_NS && result->incidents.samples >= STUCK_AFTER_SAMPLES;
+    if (result->covered_ns == 0 || still) {
+        return;
+    }
+    result->total = raw_total * meter->event->scale;
+    result->summary.min = meter->rate.min;
+    result->summary.mean = over_seconds(result->total, result->covered_ns);
+    result->summary.max = meter->rate.max;
+    result->summary.p95 = apapi_rate_p95(&meter->rate);
+}
+
 static void finish_count(struct apapi_meter *meter, uint64_t elapsed_ns,
                          struct apapi_event_result *result)
 {
-    struct apapi_counter *counter = &meter->counter;
-    bool energy = meter->event->kind == APAPI_KIND_ENERGY;
+    const struct apapi_float_counter *doubles = &meter->doubles;
+    bool whole = !counts_doubles(meter->event);
 
-    apapi_counter_finish(counter);
+    apapi_counter_finish(&meter->counter);
     apapi_rate_finish(&meter->rate);
-    result->incidents = counter->incidents;
-    result->covered_ns = counter->covered_ns;
-    result->stuck = energy && is_stuck(counter, elapsed_ns);
-    if (counter->covered_ns == 0 || (energy && counter->total == 0)) {
-        return;
+    result->incidents = whole ? meter->counter.incidents : doubles->incidents;
+    result->covered_ns = whole ? meter->counter.covered_ns : doubles->covered_ns;
+    finish_total(meter, whole ? (double)meter->counter.total : doubles->total, elapsed_ns, result);
+    if (whole && !isnan(result->total)) {
+        result->raw_total = meter->counter.total;
     }
-    result->raw_total = counter->total;
-    result->total = (double)counter->total * meter->event->scale;
-    result->summary.min = meter->rate.min;
-    result->summary.mean = over_seconds(result->total, counter->covered_ns);
-    result->summary.max = meter->rate.max;
-    result->summary.p95 = apapi_rate_p95(&meter->rate);
 }
 
 static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_result *result)
@@ -226,7 +270,7 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     result->event = *meter->event;
     result->total = NAN;
     result->summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
-    if (apapi_event_counts(meter->event)) {
+    if (meter->event->accumulates) {
         finish_count(meter, span->elapsed_ns, result);
     } else {
         finish_gauge(meter, result);

@@ -4,6 +4,7 @@
 #include "apapi/measurement.h"
 #include "apapi/source.h"
 #include "measure/counter.h"
+#include "measure/float_counter.h"
 #include "measure/gauge.h"
 #include "measure/rate.h"
 #include "measure/value.h"
@@ -13,6 +14,7 @@ struct apapi_meter {
     const struct apapi_event *event;
     struct apapi_counter counter;        /* accumulating events */
     struct apapi_rate rate;              /* of the counter */
+    struct apapi_float_counter doubles;  /* accumulating events whose values are doubles */
     struct apapi_gauge gauge;            /* all others */
     struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
     struct apapi_values values;          /* as the original APAPI defines them */
@@ -55,8 +57,5 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
 
 /** The raw value as the event's type says, times its scale. */
 double apapi_event_value(const struct apapi_event *event, uint64_t raw);
-
-/** @return whether the event is a counter whose raw value is a whole number. */
-bool apapi_event_counts(const struct apapi_event *event);
 
 #endif

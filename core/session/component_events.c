@@ -27,7 +27,7 @@ static int take_events(struct component *component, const struct apapi_selection
 {
     component->events = calloc(selection->count + 1, sizeof *component->events);
     component->places = calloc(selection->count + 1, sizeof *component->places);
-    component->definitions = calloc(selection->count + 1, sizeof *component->definitions);
+    component->definitions = calloc(selection->count + 1, sizeof(const struct apapi_definition *));
     if (!component->events || !component->places || !component->definitions) {
         return no_memory(component);
     }
@@ -129,6 +129,7 @@ static void create_meter(struct component *component, size_t index)
     apapi_meter_init(meter, event, component->interval_ns,
                      has_percentiles(event) ? component_next_histogram(component) : NULL);
     meter->values.operation = definition->operation;
+    meter->gauge.rectangle = definition->operation == APAPI_OP1_SAMPLE1_MUL_DIFF_TIME;
     want_value(&meter->wanted[0], definition, event, 0);
     want_value(&meter->wanted[1], definition, event, 1);
 }

@@ -225,6 +225,74 @@ static void test_negative_gauges_keep_their_extremes(void **state)
     assert_near(result.summary.mean, -15);
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* A counter of doubles: increments add up, a decrease begins anew, nonsense is refused. */
+static void test_counters_of_doubles(void **state)
+{
+    struct apapi_event event = joules;
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    event.type = APAPI_TYPE_FP64;
+    event.scale = 1;
+    apapi_meter_init(&meter, &event, TICK_NS, NULL);
+    feed(&meter, bits_of(1000.5), 1);
+    assert_int_equal(feed(&meter, bits_of(1010.75), 1 + TICK_NS), APAPI_METER_KNOWN);
+    assert_int_equal(feed(&meter, bits_of(NAN), 1 + 2 * TICK_NS), APAPI_METER_WAITING);
+    assert_int_equal(feed(&meter, bits_of(9e9), 1 + 3 * TICK_NS), APAPI_METER_WAITING);
+    feed(&meter, bits_of(1040.5), 1 + 4 * TICK_NS);
+    assert_int_equal(feed(&meter, bits_of(0), 1 + 5 * TICK_NS), APAPI_METER_BROKEN);
+    feed(&meter, bits_of(10), 1 + 6 * TICK_NS);
+    finish(&meter, 6 * TICK_NS, &result);
+    assert_near(result.total, 50);
+    assert_int_equal(result.covered_ns, 5 * TICK_NS);
+    assert_int_equal(result.incidents.refused, 2);
+    assert_int_equal(result.incidents.resets, 1);
+}
+
+/* Signed counters that go below 0 have begun anew: no 2^64 of anything. */
+static void test_signed_counters(void **state)
+{
+    struct apapi_event event = {
+        .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_INT64, .accumulates = true, .scale = 1};
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &event, TICK_NS, NULL);
+    feed(&meter, (uint64_t)-10, 1);
+    feed(&meter, 5, 1 + TICK_NS);
+    feed(&meter, (uint64_t)-3, 1 + 2 * TICK_NS);
+    feed(&meter, 4, 1 + 3 * TICK_NS);
+    finish(&meter, 3 * TICK_NS, &result);
+    assert_near(result.total, 15 + 7);
+    assert_int_equal(result.incidents.resets, 1);
+}
+
+/* 100 W, then 300 W, by rectangle: 300 W for the whole second. */
+static void test_power_by_rectangle(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    apapi_meter_init(&meter, &watts, 10 * TICK_NS, NULL);
+    meter.gauge.rectangle = true;
+    apapi_meter_restart(&meter);
+    feed(&meter, 100000, 1);
+    feed(&meter, 300000, 1 + 10 * TICK_NS);
+    finish(&meter, 10 * TICK_NS, &result);
+    assert_near(result.total, 300);
+}
+
 static void test_types_of_raw_values(void **state)
 {
     const double volts = 1.25;
@@ -365,6 +433,9 @@ int main(void)
         cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
         cmocka_unit_test(test_power_is_integrated_by_trapezoid),
         cmocka_unit_test(test_negative_gauges_keep_their_extremes),
+        cmocka_unit_test(test_counters_of_doubles),
+        cmocka_unit_test(test_signed_counters),
+        cmocka_unit_test(test_power_by_rectangle),
         cmocka_unit_test(test_types_of_raw_values),
         cmocka_unit_test(test_domain_adds_up_in_each_tick),
         cmocka_unit_test(test_domain_waits_for_a_failed_meter),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/float_counter.h"
+
+#include <math.h>
+
+void apapi_float_counter_restart(struct apapi_float_counter *counter)
+{
+    *counter = (struct apapi_float_counter){.max_per_ns = counter->max_per_ns};
+}
+
+static void believe(struct apapi_float_counter *counter, double raw, uint64_t now_ns)
+{
+    counter->valid = true;
+    counter->last = raw;
+    counter->last_ns = now_ns;
+}
+
+static bool is_plausible(const struct apapi_float_counter *counter, double raw, uint64_t now_ns)
+{
+    return isinf(counter->max_per_ns) ||
+           raw - counter->last <= counter->max_per_ns * (double)(now_ns - counter->last_ns);
+}
+
+bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw, uint64_t now_ns,
+                             double *increment, uint64_t *since_ns)
+{
+    if (!isfinite(raw) || (counter->valid && !is_plausible(counter, raw, now_ns))) {
+        counter->incidents.refused++;
+        return false;
+    }
+    if (!counter->valid || raw < counter->last) {
+        counter->incidents.resets += counter->valid;
+        believe(counter, raw, now_ns);
+        return false;
+    }
+    *increment = raw - counter->last;
+    *since_ns = now_ns - counter->last_ns;
+    counter->total += *increment;
+    counter->covered_ns += *since_ns;
+    counter->incidents.samples++;
+    believe(counter, raw, now_ns);
+    return true;
+}

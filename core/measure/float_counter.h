@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEASURE_FLOAT_COUNTER_H
+#define MEASURE_FLOAT_COUNTER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apapi/measurement.h"
+
+/** The total of a counter whose raw values are doubles: it does not wrap, it can begin anew. */
+struct apapi_float_counter {
+    double max_per_ns; /* greatest plausible increment per ns [raw units]; INFINITY: any */
+    bool valid;        /* `last` holds a believed reading */
+    double last;
+    uint64_t last_ns;
+    double total; /* [raw units] */
+    uint64_t covered_ns;
+    struct apapi_incidents incidents;
+};
+
+/** Forget all readings and totals, keep the settings. */
+void apapi_float_counter_restart(struct apapi_float_counter *counter);
+
+/**
+ * Take a reading. One that is not finite or that grew implausibly fast is refused; after a decrease
+ * the counter has begun anew.
+ * @param increment  what was counted [raw units] and since when [ns]; set when true is returned
+ */
+bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw, uint64_t now_ns,
+                             double *increment, uint64_t *since_ns);
+
+#endif
