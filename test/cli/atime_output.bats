@@ -40,7 +40,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     run sim --package-w 100 --dram-w 20 -- env LC_ALL=de_DE.UTF-8 "$atime" -f csv sleep 1
     echo "$output"
     [[ $status -eq 0 && ${lines[0]} == run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,* ]]
-    [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 21 ]]
+    [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 22 ]]
     close_to "$(column program elapsed total)" 1 0.2
     [[ $(column program elapsed unit) == s && $(column program exit_status total) == 0 ]]
     close_to "$(column domain package total)" 200 0.03

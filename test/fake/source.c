@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "fake/energy_event.h"
+
 static void fake_read(struct apapi_reader *base, struct apapi_reading *readings)
 {
     struct fake_source *fake = (struct fake_source *)base;
@@ -37,17 +39,7 @@ void fake_source_init(struct fake_source *fake, int count)
     fake->base.count = (size_t)count;
     snprintf(fake->base.detail, sizeof fake->base.detail, "fake");
     for (int i = 0; i < count; i++) {
-        fake->events[i] = (struct apapi_event){
-            .unit = "J",
-            .kind = APAPI_KIND_ENERGY,
-            .domain = APAPI_DOMAIN_PACKAGE,
-            .type = APAPI_TYPE_UINT64,
-            .accumulates = true,
-            .range_max = 262143328850,
-            .scale = 1e-6,
-            .guard_j = 262143.328850,
-            .update_ns = 1000000,
-        };
+        fake->events[i] = fake_energy_event;
         snprintf(fake->events[i].name, sizeof fake->events[i].name, "fake:::ENERGY%d", i);
     }
 }

@@ -3,25 +3,21 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fake/energy_event.h"
 #include "measure/counter.h"
 #include "unit/unit.h"
 
 #define TICK_NS UINT64_C(100000000)
 #define MAX_W 2000.0
 
-/* A RAPL-like counter of microjoules. */
+/* The usual counter with a range of its own. */
 static struct apapi_event energy_event(uint64_t range_max)
 {
-    return (struct apapi_event){
-        .kind = APAPI_KIND_ENERGY,
-        .domain = APAPI_DOMAIN_PACKAGE,
-        .type = APAPI_TYPE_UINT64,
-        .accumulates = true,
-        .range_max = range_max,
-        .scale = 1e-6,
-        .guard_j = (double)range_max * 1e-6,
-        .update_ns = 1000000,
-    };
+    struct apapi_event event = fake_energy_event;
+
+    event.range_max = range_max;
+    event.guard_j = (double)range_max * event.scale;
+    return event;
 }
 
 /* A sequence of readings, one tick apart, and what must come of it. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fake/energy_event.h"
 #include "measure/domain.h"
 #include "measure/meter.h"
 #include "unit/unit.h"
@@ -16,18 +17,6 @@ static void assert_near(double value, double truth)
         fail_msg("%.12g is not %.12g", value, truth);
     }
 }
-
-static const struct apapi_event joules = {
-    .name = "rapl:::PACKAGE_ENERGY:PACKAGE0",
-    .unit = "J",
-    .kind = APAPI_KIND_ENERGY,
-    .domain = APAPI_DOMAIN_PACKAGE,
-    .type = APAPI_TYPE_UINT64,
-    .accumulates = true,
-    .range_max = 262143328850,
-    .scale = 1e-6,
-    .update_ns = 1000000,
-};
 
 static const struct apapi_event watts = {
     .name = "nvml:::gpu:power",
@@ -69,7 +58,7 @@ static void test_mean_is_weighted_by_time(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 100000000, 1 + 10 * TICK_NS);
     feed(&meter, 700000000, 1 + 40 * TICK_NS);
@@ -90,7 +79,7 @@ static void test_short_intervals_make_no_extremes(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 10000000, 1 + TICK_NS);
     feed(&meter, 20000000, 1 + 2 * TICK_NS);
@@ -107,7 +96,7 @@ static void test_run_shorter_than_an_interval(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 1000000, 1 + TICK_NS / 10);
     finish(&meter, TICK_NS / 10, &result);
@@ -123,7 +112,7 @@ static void test_failed_reading_is_bridged(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     feed(&meter, 0, 1);
     feed(&meter, 10000000, 1 + TICK_NS);
     assert_int_equal(feed_error(&meter, 1 + 2 * TICK_NS), APAPI_METER_WAITING);
@@ -142,7 +131,7 @@ static void test_standstill_makes_no_extremes(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     for (uint64_t tick = 0; tick <= 50; tick++) {
         uint64_t shown = tick > 10 && tick < 30 ? 10 : tick;
 
@@ -161,7 +150,7 @@ static void test_counter_that_never_moves_is_stuck(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     for (uint64_t i = 0; i <= 20; i++) {
         feed(&meter, 7, 1 + i * TICK_NS);
     }
@@ -177,7 +166,7 @@ static void test_nothing_read_is_unknown_not_zero(void **state)
     struct apapi_event_result result;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, NULL);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
     feed_error(&meter, 1);
     feed(&meter, 5, 2);
     finish(&meter, 1, &result);
@@ -236,7 +225,7 @@ static uint64_t bits_of(double value)
 /* A counter of doubles: increments add up, a decrease begins anew, nonsense is refused. */
 static void test_counters_of_doubles(void **state)
 {
-    struct apapi_event event = joules;
+    struct apapi_event event = fake_energy_event;
     struct apapi_meter meter;
     struct apapi_event_result result;
 
@@ -316,7 +305,7 @@ struct pair {
 static void start_pair(struct pair *pair)
 {
     for (int i = 0; i < 2; i++) {
-        apapi_meter_init(&pair->meters[i], &joules, TICK_NS, NULL);
+        apapi_meter_init(&pair->meters[i], &fake_energy_event, TICK_NS, NULL);
     }
     apapi_domain_meter_init(&pair->domain, TICK_NS, NULL);
 }

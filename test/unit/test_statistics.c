@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fake/energy_event.h"
 #include "measure/histogram.h"
 #include "measure/meter.h"
 #include "measure/period.h"
@@ -92,17 +93,6 @@ static void test_period(void **state)
     assert_within(period.longest_s, 3, 1e-12);
 }
 
-static const struct apapi_event joules = {
-    .unit = "J",
-    .kind = APAPI_KIND_ENERGY,
-    .domain = APAPI_DOMAIN_PACKAGE,
-    .type = APAPI_TYPE_UINT64,
-    .accumulates = true,
-    .range_max = 262143328850,
-    .scale = 1e-6,
-    .update_ns = 1000000,
-};
-
 /* A tenth of a second of `watts`, as a counter shows it. */
 static void add_tick(struct apapi_meter *meter, uint64_t *uj, uint64_t tick, uint64_t watts)
 {
@@ -122,7 +112,7 @@ static void test_meter_knows_its_95th_percentile(void **state)
     uint64_t uj = 0;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, &histogram);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
     for (uint64_t tick = 0; tick <= 100; tick++) {
         add_tick(&meter, &uj, tick, tick <= 90 ? 100 : 300);
     }
@@ -141,7 +131,7 @@ static void test_uncertainty(void **state)
     uint64_t uj = 0;
 
     (void)state;
-    apapi_meter_init(&meter, &joules, TICK_NS, &histogram);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
     for (uint64_t tick = 0; tick <= 20; tick++) {
         add_tick(&meter, &uj, tick, 100);
     }
