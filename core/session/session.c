@@ -71,7 +71,10 @@ static int check_config(const struct apapi_session_config *config, struct names 
     if (!config->components) {
         return names_parse(apapi_components_default(), names, err);
     }
-    return names_parse(config->components, names, err) || names_check(names, err) ? -1 : 0;
+    if (names_parse(config->components, names, err)) {
+        return -1;
+    }
+    return config->softfail ? 0 : names_check(names, err);
 }
 
 struct apapi_session *apapi_session_create(const struct apapi_session_config *config,

@@ -56,6 +56,13 @@ refused() { # OPTION SAYS
     [[ $status -eq 0 && $output == *'sysdetect: not measured ('* ]]
 }
 
+@test "a site's component that a node does not know costs the others nothing" {
+    plugstack default=rapl:foo
+    run as_alice srun -N1 sleep 0.2
+    echo "$output"
+    [[ $status -eq 0 && $output == *package*'foo: not measured ('* ]]
+}
+
 @test "the options are in the help" {
     for command in srun sbatch salloc; do
         run as_alice $command --help

@@ -241,6 +241,25 @@ static void test_unknown_names_are_refused(void **state)
     }
 }
 
+/* A site names components for all its nodes: one that this node lacks costs the others nothing. */
+static void test_softfail_measures_what_there_is(void **state)
+{
+    const struct apapi_session_config config = {
+        .components = "rapl:foo", .sources = "sysfs", .intervals = &fast, .softfail = true};
+    struct apapi_session *session = apapi_session_create(&config, NULL);
+    struct apapi_measurement m;
+
+    (void)state;
+    assert_non_null(session);
+    run(session, 0, &m);
+    assert_result(&m);
+    assert_int_equal(m.component_count, 2);
+    assert_false(m.components[1].measured);
+    assert_string_not_equal(m.components[1].reason, "");
+    apapi_measurement_clear(&m);
+    apapi_session_destroy(session);
+}
+
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
 
 int main(void)
@@ -254,6 +273,7 @@ int main(void)
         WITH_TREE(test_vanished_files_are_reported),
         WITH_TREE(test_late_start_lowers_the_coverage),
         WITH_TREE(test_unknown_names_are_refused),
+        WITH_TREE(test_softfail_measures_what_there_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ struct apapi_session_config {
     const char *sources; /* order of sources, "sysfs:papi"; NULL: each component's own order */
     const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
     const struct apapi_event_rules *rules;   /* NULL: all events; must outlive the session */
-    bool softfail; /* what the user's event list names and is not there does not matter */
+    bool softfail; /* components and listed events that are not there do not stop the rest */
     apapi_sample_f on_sample; /* NULL: nobody wants to know */
     void *context;            /* for on_sample */
 };
