@@ -52,6 +52,7 @@ struct apapi_event {
     double scale;       /* raw value x scale = value in `unit`, > 0 */
     double guard_j;     /* energy after which the hardware's counter wraps [J]; 0: never */
     uint64_t update_ns; /* time between two updates of the raw value [ns]; 0: unknown */
+    bool estimated;     /* no meter stands behind it; never added to what was measured */
 };
 
 /** @return "energy", "power", ...; "?" when out of range. Static storage. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_SOURCE_H
 #define APAPI_SOURCE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct apapi_reader {
     const struct apapi_event *events; /* owned by the reader, unchanged until it is closed */
     size_t count;
     char detail[64]; /* what is being read, for the report: "sysfs powercap", "PAPI 7.1.0 rapl" */
+    bool apart;      /* a reading may take seconds or end its thread: it gets one of its own */
 };
 
 /** Called once for each component that a source offers; `name` lives during the call only. */
@@ -30,10 +32,12 @@ typedef void (*apapi_component_f)(const char *name, void *context);
 
 /**
  * Where numbers come from. One constant of this type for each source; all functions are called
- * by one thread at a time, none of them prints, exits or changes signal handlers.
+ * by one thread at a time (a reader that is `apart` by another thread than the rest), none of them
+ * prints, exits or changes signal handlers.
  */
 struct apapi_source {
     const char *name; /* "sysfs", "papi": the word in APAPI_SOURCES */
+    bool slow;        /* open() may take seconds: it is called by a thread of the component's own */
 
     /**
      * Does the source know this component? Opens no device.
@@ -69,9 +73,26 @@ struct apapi_source {
      */
     void (*read)(struct apapi_reader *reader, struct apapi_reading *readings);
 
+    /**
+     * One line about an event, for people: "energy of CPU package 0". NULL: nothing is known but
+     * its kind and domain.
+     * @param index  of reader->events
+     * @param text   set to "" if there is nothing to say
+     */
+    void (*describe)(const struct apapi_reader *reader, size_t index, char *text, size_t size);
+
     /** Give everything back. NULL is allowed. errno is preserved. */
     void (*close)(struct apapi_reader *reader);
 };
+
+/**
+ * Set something for a source, as a section of apapi.conf does: ("ipmi", "host", "10.0.0.7"). The
+ * environment variable APAPI_<SECTION>_<KEY> wins over it.
+ * @param section, key  lower case, together at most 50 characters; `value` is copied
+ * @return 0; -1 with errno ENOMEM, ENOSPC (over 64 settings).
+ * Thread-safety: before any session is created.
+ */
+APAPI_API int apapi_source_set(const char *section, const char *key, const char *value);
 
 #ifdef __cplusplus
 }
