@@ -102,7 +102,7 @@ void apapi_definition_complete(const struct apapi_definition *definition, struct
     if (definition->has_kind && unit_allows(event, definition->kind)) {
         event->kind = definition->kind;
     }
-    if (definition->has_domain) {
+    if (definition->has_domain && !event->estimated) {
         event->domain = definition->domain;
     }
 }

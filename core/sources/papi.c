@@ -8,6 +8,7 @@
 
 #include "sources/cloexec.h"
 #include "sources/papi_events.h"
+#include "sources/papi_exit.h"
 #include "sources/papi_library.h"
 #include "sources/papi_msr.h"
 #include "sources/papi_powercap.h"
@@ -22,7 +23,7 @@ struct papi_reader {
     int set; /* PAPI_NULL: none */
     bool running;
     enum nature { ORDINARY, RAPL, POWERCAP, UNCORE } nature;
-    struct papi_msrs msrs;         /* RAPL */
+    struct papi_msrs msrs;         /* RAPL, while it is opened */
     struct papi_powercap powercap; /* POWERCAP */
     struct apapi_event events[EVENTS_MAX];
     long long values[EVENTS_MAX];
@@ -146,21 +147,55 @@ static void for_each_event(struct papi_reader *reader, int component, visit_f vi
     }
 }
 
+static int no_event(const struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    const PAPI_component_info_t *info = reader->papi->get_component_info(component);
+    const char *reason = info->disabled ? info->disabled_reason : "";
+
+    return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event%s%.120s", reader->base.detail,
+                      *reason ? ": " : "", reason);
+}
+
 static int add_all(struct papi_reader *reader, int component, struct apapi_error *err)
 {
-    if (reader->nature == RAPL) {
-        papi_msrs_open(&reader->msrs);
-    } else if (reader->nature == POWERCAP) {
-        for_each_event(reader, component, note_zone);
-    }
     for_each_event(reader, component, add_found);
     if (*reader->powercap.denied.text) {
         return apapi_fail(err, EACCES, "%s", reader->powercap.denied.text);
     }
-    if (reader->base.count == 0) {
-        return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event", reader->base.detail);
+    return reader->base.count ? 0 : no_event(reader, component, err);
+}
+
+static int add_registers(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    int result;
+
+    papi_msrs_open(&reader->msrs);
+    result = add_all(reader, component, err);
+    papi_msrs_close(&reader->msrs);
+    return result;
+}
+
+static int add_zones(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    if (papi_powercap_reserve(&reader->powercap, err)) {
+        return -1;
     }
-    return 0;
+    for_each_event(reader, component, note_zone);
+    return add_all(reader, component, err) || papi_powercap_check_packages(&reader->powercap, err)
+               ? -1
+               : 0;
+}
+
+static int add_events(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    switch (reader->nature) {
+    case RAPL:
+        return add_registers(reader, component, err);
+    case POWERCAP:
+        return add_zones(reader, component, err);
+    default:
+        return add_all(reader, component, err);
+    }
 }
 
 static int failed_call(const struct papi_reader *reader, const char *call, int code,
@@ -186,19 +221,10 @@ static void calibrate(struct papi_reader *reader)
     }
 }
 
-/* The registers that PAPI is about to read. @return 0 or the errno. */
-static int check_registers(const struct papi_reader *reader)
-{
-    return reader->nature == RAPL ? papi_msrs_check(&reader->msrs) : 0;
-}
-
 static int start(struct papi_reader *reader, struct apapi_error *err)
 {
-    int code = check_registers(reader);
+    int code;
 
-    if (code) {
-        return apapi_fail(err, code, "PAPI's %s: %s", reader->base.detail, strerror(code));
-    }
     papi_powercap_before_start(&reader->powercap);
     code = reader->papi->start(reader->set);
     if (code != PAPI_OK) {
@@ -218,15 +244,14 @@ static int begin(struct papi_reader *reader, int component, struct apapi_error *
     if (code != PAPI_OK) {
         return failed_call(reader, "PAPI_create_eventset", code, err);
     }
-    return add_all(reader, component, err) ? -1 : start(reader, err);
+    return add_events(reader, component, err) ? -1 : start(reader, err);
 }
 
-/* Stopping reads once more. Where that would end the process, PAPI is left as it is. */
-static void finish(struct papi_reader *reader)
+/* Stopping reads once more. Where that would end the process, PAPI's set is left as it is. */
+static int give_back(void *context)
 {
-    if (reader->running && check_registers(reader)) {
-        return;
-    }
+    struct papi_reader *reader = context;
+
     if (reader->running) {
         reader->papi->stop(reader->set, reader->values);
     }
@@ -234,7 +259,15 @@ static void finish(struct papi_reader *reader)
         reader->papi->cleanup_eventset(reader->set);
         reader->papi->destroy_eventset(&reader->set);
     }
-    papi_library_leave(reader->papi);
+    return 0;
+}
+
+/* Without PAPI. */
+static void free_reader(struct papi_reader *reader)
+{
+    papi_powercap_close(&reader->powercap);
+    papi_msrs_close(&reader->msrs);
+    free(reader);
 }
 
 static void papi_close(struct apapi_reader *base)
@@ -242,17 +275,15 @@ static void papi_close(struct apapi_reader *base)
     struct papi_reader *reader = (struct papi_reader *)base;
     int saved = errno;
 
-    if (!reader) {
-        return;
+    if (reader) {
+        papi_library_leave(papi_exit_guard(give_back, reader) != PAPI_EXITED);
+        free_reader(reader);
     }
-    finish(reader);
-    papi_powercap_close(&reader->powercap);
-    papi_msrs_close(&reader->msrs);
-    free(reader);
     errno = saved;
 }
 
-static struct papi_reader *create_reader(const struct papi_library *papi, const char *component)
+static struct papi_reader *create_reader(const struct papi_library *papi,
+                                         const PAPI_component_info_t *info)
 {
     struct papi_reader *reader = calloc(1, sizeof *reader);
 
@@ -261,28 +292,62 @@ static struct papi_reader *create_reader(const struct papi_library *papi, const 
         reader->base.events = reader->events;
         reader->papi = papi;
         reader->set = PAPI_NULL;
-        reader->nature = nature_of(component);
+        reader->nature = nature_of(info->name);
         papi_powercap_init(&reader->powercap);
         papi_msrs_init(&reader->msrs);
-        snprintf(reader->base.detail, sizeof reader->base.detail, "%s", component);
+        snprintf(reader->base.detail, sizeof reader->base.detail, "%.40s", info->name);
     }
     return reader;
 }
 
-static struct apapi_reader *open_component(const struct papi_library *papi, const char *component,
-                                           struct apapi_error *err)
-{
-    struct papi_reader *reader = create_reader(papi, component);
+struct opening {
+    const struct papi_library *papi;
+    const char *component;
+    struct papi_reader *reader; /* NULL: none was made */
+    bool entered;
+    struct apapi_error *err;
+};
 
-    if (!reader) {
-        papi_library_leave(papi);
-        apapi_fail(err, ENOMEM, "no memory");
-        return NULL;
+static int open_component(void *context)
+{
+    struct opening *opening = context;
+    const struct papi_library *papi = opening->papi;
+    int component = papi_library_find(papi, opening->component);
+
+    if (papi_library_enter(papi, opening->component, opening->err)) {
+        return -1;
     }
-    if (begin(reader, papi_library_find(papi, component), err)) {
-        papi_close(&reader->base);
-        return NULL;
+    opening->entered = true;
+    opening->reader = create_reader(papi, papi->get_component_info(component));
+    if (!opening->reader) {
+        papi_library_leave(true);
+        return apapi_fail(opening->err, ENOMEM, "no memory");
     }
+    if (begin(opening->reader, component, opening->err)) {
+        papi_close(&opening->reader->base);
+        return -1;
+    }
+    return 0;
+}
+
+/* What PAPI was about is unfinished, and stays so. */
+static void abandon(const struct opening *opening)
+{
+    if (opening->reader) {
+        free_reader(opening->reader);
+    }
+    if (opening->entered) {
+        papi_library_leave(false);
+    }
+    apapi_fail(opening->err, EIO, "PAPI's %.40s would have ended the process: exit(%d)",
+               opening->component, papi_exit_status());
+}
+
+static struct apapi_reader *finish_opening(struct papi_reader *reader)
+{
+    char component[sizeof reader->base.detail];
+
+    strcpy(component, reader->base.detail);
     snprintf(reader->base.detail, sizeof reader->base.detail, "%s %.40s", papi_library_version(),
              component);
     return &reader->base;
@@ -291,29 +356,34 @@ static struct apapi_reader *open_component(const struct papi_library *papi, cons
 /* Components open files without O_CLOEXEC: they must not reach a program that is started later. */
 static struct apapi_reader *papi_open(const char *component, struct apapi_error *err)
 {
-    const struct papi_library *papi = papi_library_load(err);
-    struct apapi_reader *reader = NULL;
+    struct opening opening = {papi_library_load(err), component, NULL, false, err};
     struct open_files before;
+    int result;
 
-    if (!papi) {
+    if (!opening.papi) {
         return NULL;
     }
     open_files_note(&before);
-    if (papi_library_enter(papi, component, err) == 0) {
-        reader = open_component(papi, component, err);
-    }
+    result = papi_exit_guard(open_component, &opening);
     open_files_close_new_on_exec(&before);
-    return reader;
+    if (result == PAPI_EXITED) {
+        abandon(&opening);
+    }
+    return result ? NULL : finish_opening(opening.reader);
+}
+
+static int read_set(void *context)
+{
+    struct papi_reader *reader = context;
+
+    return reader->papi->read(reader->set, reader->values);
 }
 
 static void papi_read(struct apapi_reader *base, struct apapi_reading *readings)
 {
     struct papi_reader *reader = (struct papi_reader *)base;
-    int error = check_registers(reader);
+    int error = papi_exit_guard(read_set, reader) == PAPI_OK ? 0 : EIO;
 
-    if (error == 0 && reader->papi->read(reader->set, reader->values) != PAPI_OK) {
-        error = EIO;
-    }
     if (error == 0 && reader->nature == POWERCAP) {
         papi_powercap_correct(&reader->powercap, reader->values, readings);
         return;

@@ -5,64 +5,112 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PERF_RAPL_J 0x1p-32  /* the kernel's RAPL events count in 2^-32 J */
 #define RAPL_RANGE_J 65536.0 /* the smallest range of a RAPL counter: 32 bits of 15.3 uJ */
 
-/* What PAPI calls it and what it is; the first row that matches counts. */
-static const struct rule {
-    const char *pattern;
-    enum use { COUNTER, GAUGE, UNUSED } use;
+/* Units as PAPI's components give them, or as the rules below do. */
+static const struct unit {
+    const char *papi;
     enum apapi_kind kind;
-    enum apapi_domain domain;
+    bool accumulates;
     const char *unit;
     double scale;
-    double guard_j;
-} rules[] = {
-    {"rapl:::PACKAGE_ENERGY:*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, "J", 1e-9,
-     RAPL_RANGE_J},
-    {"rapl:::DRAM_ENERGY:*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_DRAM, "J", 1e-9,
-     RAPL_RANGE_J},
-    {"rapl:::PP0_ENERGY:*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_CORE, "J", 1e-9, RAPL_RANGE_J},
-    {"rapl:::PP1_ENERGY:*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_UNCORE, "J", 1e-9,
-     RAPL_RANGE_J},
-    {"rapl:::PSYS_ENERGY:*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_PSYS, "J", 1e-9,
-     RAPL_RANGE_J},
-    {"rapl:::*", UNUSED, APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, "", 1, 0},
-    {"*rapl::RAPL_ENERGY_PKG*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, "J", PERF_RAPL_J,
-     0},
-    {"*rapl::RAPL_ENERGY_DRAM*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_DRAM, "J", PERF_RAPL_J,
-     0},
-    {"*rapl::RAPL_ENERGY_CORES*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_CORE, "J", PERF_RAPL_J,
-     0},
-    {"*rapl::RAPL_ENERGY_GPU*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_UNCORE, "J", PERF_RAPL_J,
-     0},
-    {"*rapl::RAPL_ENERGY_PSYS*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_PSYS, "J", PERF_RAPL_J,
-     0},
-    {"powercap:::ENERGY_UJ:*", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_NONE, "J", 1e-6, 0},
-    {"powercap:::*", UNUSED, APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, "", 1, 0},
-    {"nvml:::*:total_energy_consumption", COUNTER, APAPI_KIND_ENERGY, APAPI_DOMAIN_GPU, "J", 1e-3,
-     0},
-    {"nvml:::*:power", GAUGE, APAPI_KIND_POWER, APAPI_DOMAIN_GPU, "W", 1e-3, 0},
-    {"nvml:::*:*temp*", GAUGE, APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_GPU, "C", 1, 0},
-    {"nvml:::*utilization*", GAUGE, APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, "%", 1, 0},
-    {"nvml:::*clock*", GAUGE, APAPI_KIND_FREQUENCY, APAPI_DOMAIN_GPU, "Hz", 1e6, 0},
-    {"coretemp:::*temp*", GAUGE, APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, "C", 1e-3, 0},
-    {"coretemp:::*in*", GAUGE, APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, "V", 1e-3, 0},
-    {"coretemp:::*fan*", GAUGE, APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, "rpm", 1, 0},
+} units[] = {
+    {"nJ", APAPI_KIND_ENERGY, true, "J", 1e-9},
+    {"uJ", APAPI_KIND_ENERGY, true, "J", 1e-6},
+    {"mJ", APAPI_KIND_ENERGY, true, "J", 1e-3},
+    {"J", APAPI_KIND_ENERGY, true, "J", 1},
+    {"2^-32 J", APAPI_KIND_ENERGY, true, "J", 0x1p-32},
+    {"uW", APAPI_KIND_POWER, false, "W", 1e-6},
+    {"mW", APAPI_KIND_POWER, false, "W", 1e-3},
+    {"W", APAPI_KIND_POWER, false, "W", 1},
+    {"mC", APAPI_KIND_TEMPERATURE, false, "C", 1e-3},
+    {"C", APAPI_KIND_TEMPERATURE, false, "C", 1},
+    {"degrees C", APAPI_KIND_TEMPERATURE, false, "C", 1},
+    {"Hz", APAPI_KIND_FREQUENCY, false, "Hz", 1},
+    {"kHz", APAPI_KIND_FREQUENCY, false, "Hz", 1e3},
+    {"MHz", APAPI_KIND_FREQUENCY, false, "Hz", 1e6},
+    {"%", APAPI_KIND_UTILIZATION, false, "%", 1},
+    {"m%", APAPI_KIND_UTILIZATION, false, "%", 1e-3},
+    {"uV", APAPI_KIND_COUNT, false, "V", 1e-6},
+    {"mV", APAPI_KIND_COUNT, false, "V", 1e-3},
+    {"uA", APAPI_KIND_COUNT, false, "A", 1e-6},
+    {"mA", APAPI_KIND_COUNT, false, "A", 1e-3},
+    {"RPM", APAPI_KIND_COUNT, false, "rpm", 1},
+    {"mRPM", APAPI_KIND_COUNT, false, "rpm", 1e-3},
+    {"B", APAPI_KIND_COUNT, false, "B", 1},
+    {"B since", APAPI_KIND_COUNT, true, "B", 1},
+    {"4 B since", APAPI_KIND_COUNT, true, "B", 4},
+    {"#", APAPI_KIND_COUNT, false, "", 1},
+    {"# since", APAPI_KIND_COUNT, true, "", 1},
 };
 
-/* Units that PAPI's components give. */
-static const struct unit_rule {
-    const char *papi;
-    enum use use;
-    enum apapi_kind kind;
+#define AS_PAPI NULL /* the unit that PAPI gives */
+#define UNUSED ""    /* no meter, or one that another event shows */
+
+/* What PAPI leaves open or gets wrong; the first row that matches counts. */
+static const struct rule {
+    const char *pattern;
     const char *unit;
-    double scale;
-} unit_rules[] = {
-    {"nJ", COUNTER, APAPI_KIND_ENERGY, "J", 1e-9}, {"uJ", COUNTER, APAPI_KIND_ENERGY, "J", 1e-6},
-    {"mJ", COUNTER, APAPI_KIND_ENERGY, "J", 1e-3}, {"J", COUNTER, APAPI_KIND_ENERGY, "J", 1},
-    {"uW", GAUGE, APAPI_KIND_POWER, "W", 1e-6},    {"mW", GAUGE, APAPI_KIND_POWER, "W", 1e-3},
-    {"W", GAUGE, APAPI_KIND_POWER, "W", 1},
+    enum apapi_domain domain;
+    double guard_j;
+} rules[] = {
+    {"rapl:::PACKAGE_ENERGY:*", AS_PAPI, APAPI_DOMAIN_PACKAGE, RAPL_RANGE_J},
+    {"rapl:::DRAM_ENERGY:*", AS_PAPI, APAPI_DOMAIN_DRAM, RAPL_RANGE_J},
+    {"rapl:::PP0_ENERGY:*", AS_PAPI, APAPI_DOMAIN_CORE, RAPL_RANGE_J},
+    {"rapl:::PP1_ENERGY:*", AS_PAPI, APAPI_DOMAIN_UNCORE, RAPL_RANGE_J},
+    {"rapl:::PSYS_ENERGY:*", AS_PAPI, APAPI_DOMAIN_PSYS, RAPL_RANGE_J},
+    {"rapl:::*", UNUSED, APAPI_DOMAIN_NONE, 0},
+    {"*rapl::RAPL_ENERGY_PKG*", "2^-32 J", APAPI_DOMAIN_PACKAGE, 0},
+    {"*rapl::RAPL_ENERGY_DRAM*", "2^-32 J", APAPI_DOMAIN_DRAM, 0},
+    {"*rapl::RAPL_ENERGY_CORES*", "2^-32 J", APAPI_DOMAIN_CORE, 0},
+    {"*rapl::RAPL_ENERGY_GPU*", "2^-32 J", APAPI_DOMAIN_UNCORE, 0},
+    {"*rapl::RAPL_ENERGY_PSYS*", "2^-32 J", APAPI_DOMAIN_PSYS, 0},
+    {"powercap:::ENERGY_UJ:*", "uJ", APAPI_DOMAIN_NONE, 0},
+    {"powercap:::*", UNUSED, APAPI_DOMAIN_NONE, 0},
+    {"nvml:::*:total_energy_consumption", "mJ", APAPI_DOMAIN_GPU, 0},
+    {"nvml:::*:power", "mW", APAPI_DOMAIN_GPU, 0},
+    {"nvml:::*power*", "mW", APAPI_DOMAIN_NONE, 0}, /* limits, parts, other means of the same */
+    {"nvml:::*:*temperature*", "C", APAPI_DOMAIN_GPU, 0},
+    {"nvml:::*_utilization", "%", APAPI_DOMAIN_GPU, 0},
+    {"nvml:::*_clock", "MHz", APAPI_DOMAIN_GPU, 0},
+    {"nvml:::*_memory", "B", APAPI_DOMAIN_GPU, 0},
+    {"nvml:::*_errors", "# since", APAPI_DOMAIN_GPU, 0},
+    {"nvml:::*", "#", APAPI_DOMAIN_GPU, 0},
+    {"rocm_smi:::energy_count:*", "uJ", APAPI_DOMAIN_GPU, 0},
+    {"rocm_smi:::power_average:*", "uW", APAPI_DOMAIN_GPU, 0},
+    {"rocm_smi:::*power*", "uW", APAPI_DOMAIN_NONE, 0},
+    {"rocm_smi:::temp_*", "mC", APAPI_DOMAIN_GPU, 0},
+    {"rocm_smi:::*busy_percent*", "%", APAPI_DOMAIN_GPU, 0},
+    {"rocm_smi:::*clk_freq_*", "Hz", APAPI_DOMAIN_GPU, 0},
+    {"rocm_smi:::mem_*", "B", APAPI_DOMAIN_GPU, 0},
+    {"rocm_smi:::*", "#", APAPI_DOMAIN_GPU, 0},
+    {"amd_smi:::energy_consumed:*", "uJ", APAPI_DOMAIN_GPU, 0},
+    {"amd_smi:::power_average:*", "W", APAPI_DOMAIN_GPU, 0},
+    {"amd_smi:::power_current:*", "W", APAPI_DOMAIN_NONE, 0},
+    {"amd_smi:::*_activity:*", "%", APAPI_DOMAIN_GPU, 0},
+    {"amd_smi:::*", "#", APAPI_DOMAIN_NONE, 0},
+    {"coretemp:::*:temp*", "mC", APAPI_DOMAIN_NONE, 0}, /* PAPI: "degrees C" */
+    {"coretemp:::*:in*", "mV", APAPI_DOMAIN_NONE, 0},   /* PAPI: "V" */
+    {"coretemp:::*:fan*", "RPM", APAPI_DOMAIN_NONE, 0},
+    /* libsensors' numbers times 1000 */
+    {"lmsensors:::*.temp[0-9]*_input", "mC", APAPI_DOMAIN_NONE, 0},
+    {"lmsensors:::*.in[0-9]*_input", "mV", APAPI_DOMAIN_NONE, 0},
+    {"lmsensors:::*.curr[0-9]*_input", "mA", APAPI_DOMAIN_NONE, 0},
+    {"lmsensors:::*.fan[0-9]*_input", "mRPM", APAPI_DOMAIN_NONE, 0},
+    {"lmsensors:::*.power[0-9]*_input", "mW", APAPI_DOMAIN_NONE, 0},
+    {"lmsensors:::*.power[0-9]*_average", "mW", APAPI_DOMAIN_NONE, 0},
+    {"lmsensors:::*.energy[0-9]*_input", "mJ", APAPI_DOMAIN_NONE, 0},
+    {"lmsensors:::*", "#", APAPI_DOMAIN_NONE, 0},
+    {"maxeler:::*_POWER:*", "uW", APAPI_DOMAIN_NONE, 0},
+    {"maxeler:::*_TEMPERATURE:*", "mC", APAPI_DOMAIN_NONE, 0},
+    {"maxeler:::COMPUTE_UTIL:*", "m%", APAPI_DOMAIN_NONE, 0},
+    {"micknc:::POWER_*", "uW", APAPI_DOMAIN_NONE, 0},
+    {"micknc:::TEMP_*", "C", APAPI_DOMAIN_NONE, 0},
+    {"micknc:::FREQ_*", "kHz", APAPI_DOMAIN_NONE, 0},
+    {"micknc:::UTIL:*", "%", APAPI_DOMAIN_NONE, 0},
+    {"micknc:::*", "#", APAPI_DOMAIN_NONE, 0},
+    {"net:::*:byte*", "B since", APAPI_DOMAIN_NONE, 0}, /* PAPI 7.2 cuts the last letter */
+    {"infiniband:::*port_*_data*", "4 B since", APAPI_DOMAIN_NONE, 0},
 };
 
 static const struct rule *find_rule(const char *name)
@@ -75,35 +123,31 @@ static const struct rule *find_rule(const char *name)
     return NULL;
 }
 
-static const struct unit_rule *find_unit(const char *unit)
+static const struct unit *find_unit(const char *unit)
 {
-    for (size_t i = 0; i < sizeof unit_rules / sizeof *unit_rules; i++) {
-        if (strcmp(unit_rules[i].papi, unit) == 0) {
-            return &unit_rules[i];
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(units[i].papi, unit) == 0) {
+            return &units[i];
         }
     }
     return NULL;
 }
 
-static void apply_rule(const struct rule *rule, struct apapi_event *event)
+static void apply_unit(const struct unit *unit, struct apapi_event *event)
 {
-    event->kind = rule->kind;
-    event->domain = rule->domain;
-    event->accumulates = rule->use == COUNTER;
-    event->scale = rule->scale;
-    event->guard_j = rule->guard_j;
-    snprintf(event->unit, sizeof event->unit, "%s", rule->unit);
+    event->kind = unit->kind;
+    event->accumulates = unit->accumulates;
+    event->scale = unit->scale;
+    snprintf(event->unit, sizeof event->unit, "%s", unit->unit);
 }
 
-static void apply_info(const PAPI_event_info_t *info, struct apapi_event *event)
+/* A unit that is not known here: a count of whatever PAPI says. */
+static void count_units(const PAPI_event_info_t *info, struct apapi_event *event)
 {
-    const struct unit_rule *unit = find_unit(info->units);
-
-    event->kind = unit ? unit->kind : APAPI_KIND_COUNT;
-    event->accumulates = unit ? unit->use == COUNTER : info->timescope != PAPI_TIMESCOPE_POINT;
-    event->scale = unit ? unit->scale : 1;
-    snprintf(event->unit, sizeof event->unit, "%.*s", (int)sizeof event->unit - 1,
-             unit ? unit->unit : info->units);
+    event->kind = APAPI_KIND_COUNT;
+    event->accumulates = info->timescope != PAPI_TIMESCOPE_POINT;
+    event->scale = 1;
+    snprintf(event->unit, sizeof event->unit, "%.*s", (int)sizeof event->unit - 1, info->units);
 }
 
 static enum apapi_type type_of(int papi_type)
@@ -123,17 +167,22 @@ static enum apapi_type type_of(int papi_type)
 bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct apapi_event *event)
 {
     const struct rule *rule = find_rule(name);
+    const struct unit *unit = find_unit(rule && rule->unit ? rule->unit : info->units);
 
     memset(event, 0, sizeof *event);
-    if (strlen(name) >= sizeof event->name || (rule && rule->use == UNUSED)) {
+    if (strlen(name) >= sizeof event->name || (rule && rule->unit && !unit)) {
         return false;
     }
     strcpy(event->name, name);
     event->type = type_of(info->data_type);
     if (rule) {
-        apply_rule(rule, event);
+        event->domain = rule->domain;
+        event->guard_j = rule->guard_j;
+    }
+    if (unit) {
+        apply_unit(unit, event);
     } else {
-        apply_info(info, event);
+        count_units(info, event);
     }
     return true;
 }

@@ -7,8 +7,8 @@
 #include "apapi/event.h"
 
 /**
- * What PAPI's event is about. PAPI's own description is often empty, so known events
- * come from a table, others from their unit.
+ * What PAPI's event is about: by the unit that PAPI gives, or where that is known to be missing or
+ * wrong, by a rule of our own. An unknown unit stays as it is, and its event is a count.
  * @return false: the event is known to be of no use here.
  */
 bool papi_event_describe(const PAPI_event_info_t *info, const char *name,

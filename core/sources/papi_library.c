@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sources/papi_exit.h"
+#include "sources/papi_needs.h"
+#include "sources/settings.h"
+
 #define WANTED_MAX 32
 
 /* A host program may have a PAPI of its own: ours must not resolve to it. Sanitizers cannot. */
@@ -20,8 +24,11 @@
 static struct papi_library library;
 static void *handle;
 static int users;
+static bool started;
+static bool unusable; /* PAPI ended its own start or end */
 static char wanted[WANTED_MAX][PAPI_MAX_STR_LEN];
 static size_t wanted_count;
+static bool outdated; /* more is wanted than PAPI was started with, or it is in disorder */
 
 static const struct symbol {
     const char *name;
@@ -50,13 +57,21 @@ static const struct symbol {
 #undef SYMBOL
 };
 
+/* Of a site's own PAPI, or of the one that this was built for. */
+static const char *library_name(void)
+{
+    const char *name = source_setting("papi", "library");
+
+    return name && *name ? name : APAPI_PAPI_LIBRARY;
+}
+
 static int resolve_symbols(struct apapi_error *err)
 {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         void *address = dlsym(handle, symbols[i].name);
 
         if (!address) {
-            return apapi_fail(err, ENOSYS, APAPI_PAPI_LIBRARY " has no %s", symbols[i].name);
+            return apapi_fail(err, ENOSYS, "%.120s has no %s", library_name(), symbols[i].name);
         }
         memcpy((char *)&library + symbols[i].offset, &address, sizeof address);
     }
@@ -68,12 +83,12 @@ const struct papi_library *papi_library_load(struct apapi_error *err)
     if (handle) {
         return &library;
     }
-    handle = dlopen(APAPI_PAPI_LIBRARY, LOAD_FLAGS);
+    handle = dlopen(library_name(), LOAD_FLAGS);
     if (!handle) {
         apapi_fail(err, ENOSYS, "no PAPI: %s", dlerror());
         return NULL;
     }
-    if (resolve_symbols(err)) {
+    if (resolve_symbols(err) || papi_exit_catch(handle, err)) {
         dlclose(handle);
         handle = NULL;
         return NULL;
@@ -113,26 +128,61 @@ void papi_library_want(const char *component)
     }
     if (wanted_count < WANTED_MAX && strlen(component) < sizeof *wanted) {
         strcpy(wanted[wanted_count++], component);
+        outdated = true;
     }
+}
+
+static void disable_unwanted(const struct papi_library *papi)
+{
+    for (int i = 0; i < papi->num_components(); i++) {
+        const PAPI_component_info_t *info = papi->get_component_info(i);
+
+        if (info && (!is_wanted(info) || papi_needs_check(info->name, NULL))) {
+            papi->disable_component(i);
+        }
+    }
+}
+
+static void shut_down(const struct papi_library *papi)
+{
+    struct sigaction profiling; /* which PAPI sets to be ignored */
+
+    sigaction(SIGPROF, NULL, &profiling);
+    papi->shutdown();
+    sigaction(SIGPROF, &profiling, NULL);
 }
 
 static int initialize(const struct papi_library *papi, struct apapi_error *err)
 {
     int version;
 
-    for (int i = 0; i < papi->num_components(); i++) {
-        const PAPI_component_info_t *info = papi->get_component_info(i);
-
-        if (info && !is_wanted(info)) {
-            papi->disable_component(i);
-        }
+    if (unusable) {
+        return apapi_fail(err, ENOSYS, "%s cannot be started again in this process",
+                          papi_library_version());
     }
+    unusable = true; /* unless all of this returns */
+    if (started) {
+        shut_down(papi);
+    }
+    disable_unwanted(papi);
     version = papi->library_init(PAPI_VER_CURRENT);
-    if (version != PAPI_VER_CURRENT) {
-        return apapi_fail(err, ENOSYS, "%s does not start: %s", papi_library_version(),
-                          version > 0 ? "another version is installed" : papi->strerror(version));
+    unusable = false;
+    started = version == PAPI_VER_CURRENT;
+    outdated = false;
+    return started
+               ? 0
+               : apapi_fail(err, ENOSYS, "%s does not start: %s", papi_library_version(),
+                            version > 0 ? "another version is installed" : papi->strerror(version));
+}
+
+/* Some components look for their hardware only when they are asked for their first event. */
+static void end_delay(const struct papi_library *papi, int index)
+{
+    int code = PAPI_NATIVE_MASK;
+
+    if (papi->get_component_info(index)->disabled == PAPI_EDELAY_INIT) {
+        papi->enum_cmp_event(&code, PAPI_ENUM_FIRST, index);
     }
-    return 0;
 }
 
 /* Components cannot be enabled later. */
@@ -140,10 +190,11 @@ static int check_enabled(const struct papi_library *papi, int index, const char 
                          struct apapi_error *err)
 {
     const PAPI_component_info_t *info = papi->get_component_info(index);
+    const char *reason = *info->disabled_reason ? info->disabled_reason : "no reason given";
 
-    if (info->disabled && info->disabled != PAPI_EDELAY_INIT) {
-        return apapi_fail(err, ENODEV, "PAPI's %s is disabled: %.160s", component,
-                          *info->disabled_reason ? info->disabled_reason : "no reason given");
+    if (info->disabled) {
+        return apapi_fail(err, strcasestr(reason, "permission") ? EACCES : ENODEV,
+                          "PAPI's %s is disabled: %.140s", component, reason);
     }
     return 0;
 }
@@ -157,31 +208,25 @@ int papi_library_enter(const struct papi_library *papi, const char *component,
         return apapi_fail(err, ENOENT, "%s has no component '%s'", papi_library_version(),
                           component);
     }
+    if (papi_needs_check(papi->get_component_info(index)->name, err)) {
+        return -1;
+    }
     papi_library_want(component);
-    if (users == 0 && initialize(papi, err)) {
+    if ((!started || (users == 0 && outdated)) && initialize(papi, err)) {
+        return -1;
+    }
+    end_delay(papi, index);
+    if (check_enabled(papi, index, component, err)) {
         return -1;
     }
     users++;
-    if (check_enabled(papi, index, component, err)) {
-        papi_library_leave(papi);
-        return -1;
-    }
     return 0;
 }
 
-void papi_library_leave(const struct papi_library *papi)
+void papi_library_leave(bool orderly)
 {
-    int saved = errno;
-
-    if (--users == 0) {
-        struct sigaction profiling; /* which the shutdown sets to be ignored */
-
-        sigaction(SIGPROF, NULL, &profiling);
-        papi->shutdown();
-        sigaction(SIGPROF, &profiling, NULL);
-        wanted_count = 0;
-    }
-    errno = saved;
+    users--;
+    outdated |= !orderly;
 }
 
 const char *papi_library_version(void)

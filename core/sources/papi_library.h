@@ -8,7 +8,8 @@
 
 /*
  * libpapi, loaded when something of it is wanted, so that a program that needs none of it
- * pays nothing for it and runs on machines without it. One thread at a time.
+ * pays nothing for it and runs on machines without it. The setting `library` of section papi names
+ * another one of the same version. One thread at a time; only reading may go on in other threads.
  */
 
 /** PAPI's functions, named as there without the prefix. */
@@ -37,18 +38,24 @@ const struct papi_library *papi_library_load(struct apapi_error *err);
 /** @return the index of the component of that name or short name, -1 if there is none. */
 int papi_library_find(const struct papi_library *papi, const char *component);
 
-/** Note a component as wanted: all others will be disabled. */
+/** Note a component as wanted: those that never were are disabled. */
 void papi_library_want(const char *component);
 
 /**
  * Initialize with the wanted components and this one, or join those who have done so already.
- * @return 0, to be given back by papi_library_leave(); -1 with errno ENOSYS, ENOENT, EBUSY.
+ * Called within papi_exit_guard().
+ * @return 0, to be given back by papi_library_leave(); -1 with errno ENOSYS, ENOENT, ENODEV, EACCES
  */
 int papi_library_enter(const struct papi_library *papi, const char *component,
                        struct apapi_error *err);
 
-/** The last one shuts PAPI down. */
-void papi_library_leave(const struct papi_library *papi);
+/**
+ * PAPI stays as it is: some of its components do not survive a shutdown. It is started anew when
+ * nobody uses it and a component is wanted that it was not started with, or the last use ended in
+ * disorder.
+ * @param orderly  false: PAPI has not finished what it was called for
+ */
+void papi_library_leave(bool orderly);
 
 /** @return "PAPI 7.0.0". Static storage. */
 const char *papi_library_version(void);

@@ -23,7 +23,6 @@ static const struct msr {
 };
 
 #define UNIT_INTEL 0x606
-#define UNIT_AMD 0xc0010299
 
 void papi_first_cpus(int cpus[PAPI_MSR_PACKAGES_MAX])
 {
@@ -108,19 +107,6 @@ bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event)
         }
     }
     return false;
-}
-
-int papi_msrs_check(const struct papi_msrs *msrs)
-{
-    for (size_t i = 0; i < PAPI_MSR_PACKAGES_MAX; i++) {
-        int error =
-            msrs->fds[i] < 0 ? 0 : read_msr(msrs->fds[i], msrs->amd ? UNIT_AMD : UNIT_INTEL);
-
-        if (error) {
-            return error;
-        }
-    }
-    return 0;
 }
 
 void papi_msrs_close(struct papi_msrs *msrs)

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * PAPI's rapl component ends the process when a register cannot be read. So it is tried first
- * whether it can be: each register before it is added, one of each package before each reading.
+ * PAPI's rapl component offers events of registers that the processor may not have, and one that
+ * cannot be read spoils the reading of all. So each is tried before it is added.
  */
 
 #define PAPI_MSR_PACKAGES_MAX 64
@@ -28,9 +28,6 @@ void papi_msrs_open(struct papi_msrs *msrs);
 
 /** Can the register of an event of component rapl be read? */
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event);
-
-/** Can the packages' registers be read now? @return 0 or the errno. */
-int papi_msrs_check(const struct papi_msrs *msrs);
 
 void papi_msrs_close(struct papi_msrs *msrs);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,7 +121,7 @@ bool papi_powercap_add(struct papi_powercap *powercap, struct apapi_event *event
     if (dir < 0) {
         return false;
     }
-    *zone = (struct papi_zone){.fd = -1, .part = part >= 0};
+    *zone = (struct papi_zone){.fd = -1, .folder = number, .part = part >= 0};
     if (describe(dir, event)) {
         zone->range = event->range_max;
         zone->fd = open_counter(powercap, dir, absolute);
@@ -134,6 +135,47 @@ void papi_powercap_drop(struct papi_powercap *powercap)
 {
     powercap->count--;
     close(powercap->zones[powercap->count].fd);
+}
+
+static bool has_event(const struct papi_powercap *powercap, int folder)
+{
+    for (size_t i = 0; i < powercap->count; i++) {
+        if (powercap->zones[i].folder == folder && !powercap->zones[i].part) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int papi_powercap_check_packages(const struct papi_powercap *powercap, struct apapi_error *err)
+{
+    for (int folder = 0; folder < FOLDERS_MAX; folder++) {
+        char absolute[128], name[64] = "";
+        int dir = open_folder(folder, -1, absolute, sizeof absolute);
+        bool is_package;
+
+        if (dir < 0) {
+            break;
+        }
+        is_package = sysfs_read_word_at(dir, "name", name, sizeof name) == 0 &&
+                     sysfs_zone_domain(name) == APAPI_DOMAIN_PACKAGE;
+        close(dir);
+        if (is_package && !has_event(powercap, folder)) {
+            return apapi_fail(err, ENODEV, "PAPI's powercap leaves out %s, %s", name, absolute);
+        }
+    }
+    return 0;
+}
+
+static atomic_flag in_use = ATOMIC_FLAG_INIT;
+
+int papi_powercap_reserve(struct papi_powercap *powercap, struct apapi_error *err)
+{
+    if (atomic_flag_test_and_set(&in_use)) {
+        return apapi_fail(err, EIO, "PAPI's powercap is being read by this process already");
+    }
+    powercap->reserved = true;
+    return 0;
 }
 
 /* @return 0 or the errno. */
@@ -264,5 +306,9 @@ void papi_powercap_close(struct papi_powercap *powercap)
 {
     while (powercap->count > 0) {
         papi_powercap_drop(powercap);
+    }
+    if (powercap->reserved) {
+        powercap->reserved = false;
+        atomic_flag_clear(&in_use);
     }
 }

@@ -21,7 +21,8 @@
 
 /** One zone's counter [uJ]. */
 struct papi_zone {
-    int fd; /* of energy_uj */
+    int fd;     /* of energy_uj */
+    int folder; /* intel-rapl:N */
     bool part;
     bool known;       /* `start` is */
     uint64_t earlier; /* read by us before the start */
@@ -34,9 +35,10 @@ struct papi_powercap {
     struct papi_zone zones[PAPI_ZONES_MAX];
     size_t count;
     int folders[PAPI_PACKAGES_MAX]; /* ZONE1 is intel-rapl:N; -1: not known */
-    bool buffered;                  /* PAPI's buffer holds `buffer` */
-    uint64_t buffer;                /* the counter that PAPI read last */
-    struct apapi_error denied;      /* the first file that may not be read; "" if none */
+    bool reserved;
+    bool buffered;             /* PAPI's buffer holds `buffer` */
+    uint64_t buffer;           /* the counter that PAPI read last */
+    struct apapi_error denied; /* the first file that may not be read; "" if none */
 };
 
 /** Begin with no zone. */
@@ -54,6 +56,19 @@ bool papi_powercap_add(struct papi_powercap *powercap, struct apapi_event *event
 
 /** Take the latest zone away. */
 void papi_powercap_drop(struct papi_powercap *powercap);
+
+/**
+ * PAPI takes the processor's sockets for all packages there are, and folder N for package N. Has
+ * every package its event?
+ * @return 0; -1 with errno ENODEV.
+ */
+int papi_powercap_check_packages(const struct papi_powercap *powercap, struct apapi_error *err);
+
+/**
+ * PAPI reads all files into one buffer, of all threads. Only one reader at a time is safe.
+ * @return 0, until papi_powercap_close(); -1 with errno EIO.
+ */
+int papi_powercap_reserve(struct papi_powercap *powercap, struct apapi_error *err);
 
 /** All zones are there and PAPI starts next. */
 void papi_powercap_before_start(struct papi_powercap *powercap);

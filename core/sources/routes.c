@@ -4,17 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sources/gpu_papi.h"
 #include "sources/sources.h"
-
-#define ROUTES_MAX 4
+#include "sources/turn.h"
 
 /* Which sources read a component, best first, and what they call it. */
 struct route {
     const char *component;
-    struct way {
-        const struct apapi_source *source;
-        const char *name;
-    } ways[ROUTES_MAX];
+    struct apapi_way ways[APAPI_WAYS_MAX];
 };
 
 static const struct route routes[] = {
@@ -24,10 +21,37 @@ static const struct route routes[] = {
       {&apapi_source_papi, "perf_event_uncore"},
       {&apapi_source_papi, "powercap"}}},
     {"powercap", {{&apapi_source_sysfs, "powercap"}, {&apapi_source_papi, "powercap"}}},
+    {"hwmon", {{&apapi_source_sysfs, "hwmon"}}},
+    {"intel_gpu", {{&apapi_source_sysfs, "intel_gpu"}, {&apapi_source_papi, "intel_gpu"}}},
+    {"cray_pm", {{&apapi_source_sysfs, "cray_pm"}, {&apapi_source_papi, "cray_pm"}}},
+    {"ipmi", {{&apapi_source_ipmi, "ipmi"}, {&apapi_source_papi, "ipmi"}}},
+    {"maxeler", {{&apapi_source_papi, "maxeler"}}},
+    {"micknc", {{&apapi_source_papi, "micknc"}}},
+    {"estimate", {{&apapi_source_estimate, "estimate"}}},
+    {"nvml",
+     {{&apapi_source_papi_gpu_counter, "nvml"},
+      {&apapi_source_nvml, "nvml"},
+      {&apapi_source_papi_gpu, "nvml"}}},
+    {"rocm_smi",
+     {{&apapi_source_papi_gpu_counter, "rocm_smi"},
+      {&apapi_source_rocm, "rocm_smi"},
+      {&apapi_source_rocm, "amd_smi"},
+      {&apapi_source_papi_gpu, "rocm_smi"}}},
+    {"amd_smi",
+     {{&apapi_source_papi_gpu_counter, "amd_smi"},
+      {&apapi_source_rocm, "amd_smi"},
+      {&apapi_source_rocm, "rocm_smi"},
+      {&apapi_source_papi_gpu, "amd_smi"}}},
 };
 #define ROUTE_COUNT (sizeof routes / sizeof *routes)
 
-static const struct apapi_source *const sources[] = {&apapi_source_sysfs, &apapi_source_papi, NULL};
+static const struct apapi_source *const sources[] = {&apapi_source_sysfs,
+                                                     &apapi_source_papi,
+                                                     &apapi_source_ipmi,
+                                                     &apapi_source_estimate,
+                                                     &apapi_source_nvml,
+                                                     &apapi_source_rocm,
+                                                     NULL};
 
 static const struct route *find_route(const char *component)
 {
@@ -45,6 +69,23 @@ static struct route any_route(const char *component)
     const struct route *route = find_route(component);
 
     return route ? *route : (struct route){component, {{&apapi_source_papi, component}}};
+}
+
+size_t apapi_route_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])
+{
+    const struct route route = any_route(component);
+    size_t count = 0;
+
+    while (count < APAPI_WAYS_MAX && route.ways[count].source) {
+        ways[count] = route.ways[count];
+        count++;
+    }
+    return count;
+}
+
+bool apapi_route_own(const char *component)
+{
+    return find_route(component) != NULL;
 }
 
 bool apapi_route_known(const char *component)
@@ -82,7 +123,7 @@ void apapi_route_want(const char *component)
 {
     const struct route route = any_route(component);
 
-    for (size_t i = 0; i < ROUTES_MAX && route.ways[i].source; i++) {
+    for (size_t i = 0; i < APAPI_WAYS_MAX && route.ways[i].source; i++) {
         if (route.ways[i].source->want) {
             route.ways[i].source->want(route.ways[i].name);
         }
@@ -109,6 +150,16 @@ static const struct apapi_source *find_source(const char *word, size_t length)
     return NULL;
 }
 
+static void list_sources(struct apapi_error *names)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; sources[i] && used < sizeof names->text; i++) {
+        used += (size_t)snprintf(names->text + used, sizeof names->text - used, "%s%s",
+                                 used ? ", " : "", sources[i]->name);
+    }
+}
+
 int apapi_route_order_check(const char *order, struct apapi_error *err)
 {
     const char *word, *rest = order;
@@ -117,11 +168,42 @@ int apapi_route_order_check(const char *order, struct apapi_error *err)
         size_t length = next_word(&word, &rest);
 
         if (!find_source(word, length)) {
-            return apapi_fail(err, EINVAL, "unknown source '%.*s': sources are sysfs and papi",
-                              (int)length, word);
+            struct apapi_error known = {""};
+
+            list_sources(&known);
+            return apapi_fail(err, EINVAL, "unknown source '%.*s'; available: %.160s", (int)length,
+                              word, known.text);
         }
     } while (*rest);
     return 0;
+}
+
+static bool is_in_order(const struct apapi_source *source, const char *order)
+{
+    const char *word, *rest = order;
+
+    while (*rest) {
+        size_t length = next_word(&word, &rest);
+
+        if (strcmp(find_source(word, length)->name, source->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool apapi_route_slow(const char *component, const char *order)
+{
+    const struct route route = any_route(component);
+
+    for (size_t i = 0; i < APAPI_WAYS_MAX && route.ways[i].source; i++) {
+        const struct apapi_source *source = route.ways[i].source;
+
+        if (source->slow && (!order || is_in_order(source, order))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The reasons of all ways that failed, in one sentence; the errno that says most to the user. */
@@ -137,9 +219,9 @@ static int weight(int code)
         return 4; /* there is a meter: a right is missing */
     case ENODEV:
         return 2;
-    case ENOENT:
-        return 1;
     case ENOSYS:
+        return 1;
+    case ENOENT:
         return 0;
     default:
         return 3;
@@ -164,15 +246,15 @@ static void add_failure(struct failures *failures, const char *text, int code)
 static struct apapi_reader *try_ways(const struct route *route, const struct apapi_source *only,
                                      struct failures *failures)
 {
-    for (const struct way *way = route->ways; way < route->ways + ROUTES_MAX && way->source;
-         way++) {
+    for (const struct apapi_way *way = route->ways;
+         way < route->ways + APAPI_WAYS_MAX && way->source; way++) {
         struct apapi_error why = {""};
         struct apapi_reader *reader;
 
-        if (only && way->source != only) {
+        if (only && strcmp(way->source->name, only->name) != 0) {
             continue;
         }
-        reader = way->source->open(way->name, &why);
+        reader = source_open(way->source, way->name, &why);
         if (reader) {
             return reader; // cppcheck-suppress returnDanglingLifetime ; it does not keep `why`
         }

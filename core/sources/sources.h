@@ -3,14 +3,28 @@
 #define SOURCES_SOURCES_H
 #include <stdbool.h>
 
+#include "apapi/catalog.h"
 #include "apapi/source.h"
 
 /* All sources, one constant each. A new one is a file with its constant and a line in routes.c. */
 extern const struct apapi_source apapi_source_sysfs;
 extern const struct apapi_source apapi_source_papi;
+extern const struct apapi_source apapi_source_estimate;
+extern const struct apapi_source apapi_source_ipmi;
+extern const struct apapi_source apapi_source_nvml;
+extern const struct apapi_source apapi_source_rocm;
 
 /** @return whether some source knows the component. */
 bool apapi_route_known(const char *component);
+
+/** @return whether the component has a row of its own in the routes; any other is PAPI's. */
+bool apapi_route_own(const char *component);
+
+/** @return how many ways there are to read a component, best first; `component` lives as long. */
+size_t apapi_route_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX]);
+
+/** @return whether one of the ways to read it, in this order of sources, is slow to open. */
+bool apapi_route_slow(const char *component, const char *order);
 
 /** Call `visit` for every component that can be named here. */
 void apapi_route_list(apapi_component_f visit, void *context);

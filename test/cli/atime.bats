@@ -117,7 +117,7 @@ number() { # DOMAIN COLUMN: of the table in $stderr, in J or W
 }
 
 @test "wrong usage: what and what would be right, exit status 2, the program is not started" {
-    cases=("-c foo|unknown component 'foo'; available: rapl, powercap"
+    cases=("-c foo|unknown component 'foo'; 'apapi list' shows what there is" "-c rpal|unknown component 'rpal': did you mean 'rapl'?"
         "-c |empty" "-c rapl:|a name is missing" "-t fast|an interval is missing after 'fast'" "-t 1x|'1x' is not a duration"
         "-t 10us|out of bounds: 1ms to 1h" "-x|usage: atime" "-f xml|unknown format 'xml'; available: table, json, csv, classic"
         "-r 0|-r '0': not a number of runs from 1 to 1000" "-r x|-r 'x'" "-r 1001|-r '1001'" "-r -1|-r '-1'" "-r 3x|-r '3x'"
@@ -161,5 +161,5 @@ number() { # DOMAIN COLUMN: of the table in $stderr, in J or W
     run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler" --check rapl
     [[ $status -eq 0 && -z $output ]]
     run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler" --check rapl:foo
-    [[ $status -eq 2 && $output == "unknown component 'foo'; available: "* ]]
+    [[ $status -eq 2 && $output == "unknown component 'foo'; 'apapi list' shows "* ]]
 }

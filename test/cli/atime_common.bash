@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tests of atime share; for `load`.
+# What the tests of atime and apapi share; for `load`.
 
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
+    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
     export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
     unset APAPI_CMPLIST APAPI_VERBOSE APAPI_SOURCES APAPI_EVENTLIST APAPI_EVENTOPS
 }

@@ -40,7 +40,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     run sim --package-w 100 --dram-w 20 -- env LC_ALL=de_DE.UTF-8 "$atime" -f csv sleep 1
     echo "$output"
     [[ $status -eq 0 && ${lines[0]} == run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,* ]]
-    [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 22 ]]
+    [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 23 ]]
     close_to "$(column program elapsed total)" 1 0.2
     [[ $(column program elapsed unit) == s && $(column program exit_status total) == 0 ]]
     close_to "$(column domain package total)" 200 0.03
@@ -110,13 +110,13 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     trace=$BATS_TEST_TMPDIR/trace.csv
     run --separate-stderr sim --packages 1 --package-w 100 --dram-w 20 -- "$atime" -t 20ms --trace "$trace" -f json sleep 1
     head "$trace"
-    [[ $status -eq 0 && $(head -n 1 "$trace") == run,time_s,event,raw,value,unit,power_w,error ]]
+    [[ $status -eq 0 && $(head -n 1 "$trace") == run,time_s,event,raw,value,unit,power_w,error,estimated ]]
     samples=$(jq .components[0].events[0].samples <<<"$stderr")
     [[ $(grep -c 'rapl:::PACKAGE_ENERGY:PACKAGE0' "$trace") -eq $((samples + 1)) && $samples -ge 45 ]]
     # what was counted adds up to the total, and time never goes back
     sum=$(awk -F, '$3 ~ /PACKAGE_ENERGY/ { sum += $5 } END { print sum }' "$trace")
     close_to "$sum" "$(jq .domains.package.energy_j <<<"$stderr")" 0.0001
-    awk -F, 'NR > 1 { if ($2 < last || NF != 8 || $6 != "J") exit 1; last = $2 }' "$trace"
+    awk -F, 'NR > 1 { if ($2 < last || NF != 9 || $6 != "J") exit 1; last = $2 }' "$trace"
     close_to "$(awk -F, '$3 ~ /PACKAGE_ENERGY/ && $7 { sum += $7; n++ } END { print sum / n }' "$trace")" 100 0.1
 }
 

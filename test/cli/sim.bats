@@ -358,6 +358,25 @@ SPEC
     [[ $output == '' ]]
 }
 
+@test "a unit behind the number, and a folder that /sys does not have" {
+    cat >"$spec" <<'SPEC'
+cray/pm_counters/energy energy 0 1000000000 123999999
+cray/pm_counters/energy unit 1000000 J
+cray/pm_counters/temp gauge -1500 0 1
+cray/pm_counters/temp unit 1000
+hwmon/hwmon0/name text coretemp
+SPEC
+    local method
+
+    for method in fuse files; do
+        { : <>/dev/fuse; } 2>/dev/null || [[ $method != fuse ]] || continue
+        run -0 "$sim" --method "$method" --spec "$spec" -- bash -c 'cd /sys/cray/pm_counters
+            cat energy temp /sys/class/hwmon/hwmon0/name; ls /sys/bus /sys/class/powercap'
+        [[ $(xargs <<<"$output") == '123 J -1 coretemp /sys/bus: '* ]]
+        [[ $output == *'intel-rapl:1'* && $output != *$'\n'tree* ]]
+    done
+}
+
 @test "auto takes plain files where FUSE does not work" {
     run -0 "$sim" -- bash -c 'grep " /sys/class/powercap " /proc/mounts'
     if { : <>/dev/fuse; } 2>/dev/null; then
@@ -575,6 +594,8 @@ a/b mode 999|"999" is not an octal mode from 0 to 777; expected: PATH mode OCTAL
 a reset 1|reset cannot be used for what a is; expected: PATH reset AT_S
 a/b fail 1 2 EOOPS|"EOOPS" is not an error number or its name; expected: PATH fail FROM_S TO_S ERRNO
 a/b fail 2 1 EIO|TO_S is not after FROM_S; expected: PATH fail FROM_S TO_S ERRNO
+a/b unit 0 J|"0" is not a whole number from 1; expected: PATH unit DIVISOR [UNIT]
+a/b unit 1 a-very-long-unit|UNIT is longer than 15 bytes; expected: PATH unit DIVISOR [UNIT]
 a/b freeze -1 1|"-1" is not a time from 0 to 1e9 s; expected: PATH freeze FROM_S TO_S
 a/b reg 0x611 const 1|reg cannot be used for what a/b is; expected: PATH reg NUMBER const VALUE | NUMBER energy WATTS UNIT_EXP START
 TABLE

@@ -11,6 +11,7 @@ export APAPI_SIMHW=${APAPI_SIMHW:-$repository/build/release/test/sim/apapi-simhw
 readonly RANGE_UJ=262143328850   # of the counters of most Intel processors
 readonly REAL_RANGE_UJ=65532610987 # of AMD's and of older Intel ones
 readonly SMALL_RANGE_UJ=500000000  # wraps every 1.25 s at 400 W
+readonly REGISTER=rapl:::PACKAGE_ENERGY:PACKAGE0 # of truth_papi.bats
 readonly SECONDS_RUN=4 INTERVAL=50ms
 
 # The spec of package 0, an ordinary one, and of a clock that counts microseconds since second 0.
@@ -97,7 +98,8 @@ measure_once() { # DIR NAME MODEL ATIME-AND-OPTION...
 # for. The time before the first and behind the last one tells, and so does the package.
 was_undisturbed() { # DIR/NAME
     jq -e '.elapsed_s - ([.components[].events[]?.covered_s] | max) < 0.002' "$1.json" >/dev/null 2>&1 || return
-    [[ -z $(event "$1" '' .name) ]] || true_energy "$1" '' 0 constant 100 >/dev/null
+    [[ -z $(event "$1" '' .name) ]] || true_energy "$1" '' 0 constant 100 >/dev/null || return
+    [[ -z $(event "$1" "$REGISTER" .name) ]] || true_energy "$1" "$REGISTER" 0 constant 300 >/dev/null
 }
 
 measure() { # as measure_once

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fake/powercap_tree.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -20,33 +21,60 @@ static void must(int good, const char *what)
     }
 }
 
-static void make_folder(const struct powercap_tree *tree, const char *name)
+/* A path below the tree's root; the folders on the way to it are made. */
+static void make_path(const struct powercap_tree *tree, const char *path, char *whole, size_t size)
 {
-    char path[256];
+    snprintf(whole, size, "%s/%s", tree->root, path);
+    for (char *slash = whole + strlen(tree->root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        must(mkdir(whole, 0755) == 0 || errno == EEXIST, whole);
+        *slash = '/';
+    }
+}
 
-    snprintf(path, sizeof path, "%s/%s", tree->root, name);
-    must(mkdir(path, 0755) == 0, path);
+void powercap_tree_put(const struct powercap_tree *tree, const char *path, const char *text)
+{
+    char whole[256];
+    int fd;
+
+    make_path(tree, path, whole, sizeof whole);
+    fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    must(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), whole);
+    close(fd);
+}
+
+void powercap_tree_link(const struct powercap_tree *tree, const char *path, const char *target)
+{
+    char whole[256];
+
+    make_path(tree, path, whole, sizeof whole);
+    must(symlink(target, whole) == 0, whole);
+}
+
+void powercap_tree_chmod(const struct powercap_tree *tree, const char *path, unsigned mode)
+{
+    char whole[256];
+
+    make_path(tree, path, whole, sizeof whole);
+    must(chmod(whole, mode) == 0, whole);
 }
 
 static void write_file(const struct powercap_tree *tree, const char *folder, const char *file,
                        const char *text)
 {
     char path[256];
-    int fd;
 
-    snprintf(path, sizeof path, "%s/" CLASS "/%s/%s", tree->root, folder, file);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    must(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
-    close(fd);
+    snprintf(path, sizeof path, CLASS "/%s/%s", folder, file);
+    powercap_tree_put(tree, path, text);
 }
 
 void powercap_tree_create(struct powercap_tree *tree)
 {
+    char path[256];
+
     strcpy(tree->root, "/tmp/apapi-tree-XXXXXX");
     must(mkdtemp(tree->root) != NULL && chmod(tree->root, 0755) == 0, tree->root);
-    make_folder(tree, "sys");
-    make_folder(tree, "sys/class");
-    make_folder(tree, CLASS);
+    make_path(tree, CLASS "/", path, sizeof path);
     setenv("APAPI_SYSROOT", tree->root, 1);
 }
 
@@ -68,8 +96,6 @@ void powercap_tree_zone(const struct powercap_tree *tree, const char *folder, co
 {
     char text[64];
 
-    snprintf(text, sizeof text, CLASS "/%s", folder);
-    make_folder(tree, text);
     snprintf(text, sizeof text, "%s\n", name);
     write_file(tree, folder, "name", text);
     snprintf(text, sizeof text, "%" PRIu64 "\n", range_uj);
@@ -81,8 +107,8 @@ void powercap_tree_mode(const struct powercap_tree *tree, const char *folder, un
 {
     char path[256];
 
-    snprintf(path, sizeof path, "%s/" CLASS "/%s/energy_uj", tree->root, folder);
-    must(chmod(path, mode) == 0, path);
+    snprintf(path, sizeof path, CLASS "/%s/energy_uj", folder);
+    powercap_tree_chmod(tree, path, mode);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -3,17 +3,27 @@
 #define FAKE_POWERCAP_TREE_H
 #include <stdint.h>
 
-/** A folder with /sys/class/powercap below it; APAPI_SYSROOT points to it while it exists. */
+/** A folder with /sys below it; APAPI_SYSROOT points to it while it exists. */
 struct powercap_tree {
     char root[64];
 };
 
-/** Make an empty tree in a temporary folder and point APAPI_SYSROOT to it. */
+/** Make a tree with an empty /sys/class/powercap in a temporary folder and point APAPI_SYSROOT to
+ * it. */
 void powercap_tree_create(struct powercap_tree *tree);
 
 /** Add a zone: folder "intel-rapl:0:0", name "dram". */
 void powercap_tree_zone(const struct powercap_tree *tree, const char *folder, const char *name,
                         uint64_t range_uj);
+
+/** Write any file, in place; folders on the way are made. `path`: "sys/class/hwmon/hwmon0/name". */
+void powercap_tree_put(const struct powercap_tree *tree, const char *path, const char *text);
+
+/** Make a symbolic link; folders on the way are made. */
+void powercap_tree_link(const struct powercap_tree *tree, const char *path, const char *target);
+
+/** Set the mode of any file. */
+void powercap_tree_chmod(const struct powercap_tree *tree, const char *path, unsigned mode);
 
 /** Write a zone's energy_uj, any text, in place. */
 void powercap_tree_write(const struct powercap_tree *tree, const char *folder, const char *text);

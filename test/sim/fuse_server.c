@@ -19,6 +19,7 @@ enum { SERVER_FILE_SIZE = 4096 }; /* what stat() says, as sysfs does */
  */
 struct server_handle {
     LIST_ENTRY(server_handle) others;
+    uint64_t opened_ns;
     size_t length;
     char text[SIM_TEXT_SIZE];
 };
@@ -202,6 +203,13 @@ static struct server_handle *server_handle(const struct fuse_file_info *file)
     return (struct server_handle *)(uintptr_t)file->fh;
 }
 
+static bool server_dead(fuse_req_t req, fuse_ino_t ino, const struct server_handle *handle)
+{
+    struct sim_run *run = server_run(req);
+
+    return sim_meter_dead(run->tree, ino - FUSE_ROOT_ID, handle->opened_ns, sim_run_time_ns(run));
+}
+
 static void server_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
 {
     struct server_handle *handle;
@@ -215,6 +223,7 @@ static void server_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *f
         fuse_reply_err(req, ENOMEM);
         return;
     }
+    handle->opened_ns = sim_run_time_ns(server_run(req));
     file->fh = (uintptr_t)handle;
     file->direct_io = 1;
     if (fuse_reply_open(req, file) != 0) {
@@ -275,7 +284,7 @@ static void server_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offse
 {
     struct sim_node *node = server_node(req, ino);
 
-    if (server_vanished(req, ino)) {
+    if (server_dead(req, ino, server_handle(file))) {
         fuse_reply_err(req, ENODEV);
     } else if (node->kind == SIM_MSR) {
         server_read_register(req, node, size, offset);

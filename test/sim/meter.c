@@ -70,6 +70,24 @@ static const char *meter_take_absurd(struct sim_node *node, uint64_t time_ns)
     return NULL;
 }
 
+/* The number as the node shows it. */
+static ssize_t meter_show(const struct sim_node *node, int64_t sign, uint64_t number,
+                          char text[SIM_TEXT_SIZE])
+{
+    uint64_t shown = node->divisor == 0 ? number : number / node->divisor;
+
+    return snprintf(text, SIM_TEXT_SIZE, "%s%" PRIu64 "%s%s\n", sign < 0 && shown > 0 ? "-" : "",
+                    shown, *node->unit == '\0' ? "" : " ", node->unit);
+}
+
+static ssize_t meter_show_gauge(const struct sim_node *node, uint64_t shown_ns,
+                                char text[SIM_TEXT_SIZE])
+{
+    int64_t value = sim_gauge_value(&node->gauge, shown_ns);
+
+    return meter_show(node, value, value < 0 ? -(uint64_t)value : (uint64_t)value, text);
+}
+
 ssize_t sim_meter_read(struct sim_node *node, uint64_t time_ns, char text[SIM_TEXT_SIZE])
 {
     const struct sim_event *fail = meter_find(node, SIM_FAIL, time_ns);
@@ -87,10 +105,9 @@ ssize_t sim_meter_read(struct sim_node *node, uint64_t time_ns, char text[SIM_TE
     case SIM_TEXT:
         return snprintf(text, SIM_TEXT_SIZE, "%s", node->text);
     case SIM_ENERGY:
-        return snprintf(text, SIM_TEXT_SIZE, "%" PRIu64 "\n", meter_energy_uj(node, shown_ns));
+        return meter_show(node, 1, meter_energy_uj(node, shown_ns), text);
     case SIM_GAUGE:
-        return snprintf(text, SIM_TEXT_SIZE, "%" PRId64 "\n",
-                        sim_gauge_value(&node->gauge, shown_ns));
+        return meter_show_gauge(node, shown_ns, text);
     default:
         return -EINVAL;
     }
@@ -117,6 +134,31 @@ bool sim_meter_vanished(const struct sim_tree *tree, size_t node, uint64_t time_
 {
     for (; node != 0; node = tree->nodes[node].parent) {
         if (meter_find(&tree->nodes[node], SIM_VANISH, time_ns) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool meter_replaced(const struct sim_node *node, uint64_t opened_ns, uint64_t time_ns)
+{
+    for (size_t i = 0; i < node->event_count; i++) {
+        const struct sim_event *event = &node->events[i];
+
+        if (event->anew && opened_ns < event->from_ns && time_ns >= event->from_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sim_meter_dead(const struct sim_tree *tree, size_t node, uint64_t opened_ns, uint64_t time_ns)
+{
+    if (sim_meter_vanished(tree, node, time_ns)) {
+        return true;
+    }
+    for (; node != 0; node = tree->nodes[node].parent) {
+        if (meter_replaced(&tree->nodes[node], opened_ns, time_ns)) {
             return true;
         }
     }

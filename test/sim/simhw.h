@@ -58,6 +58,7 @@ struct sim_event {
     uint64_t to_ns;
     int error;      /* SIM_FAIL: the errno */
     bool done;      /* SIM_ABSURD: was read */
+    bool anew;      /* SIM_VANISH: what was open before is dead for ever */
     char value[64]; /* SIM_ABSURD */
 };
 
@@ -73,6 +74,8 @@ struct sim_node {
     struct sim_gauge gauge;
     uint64_t range_uj;
     uint64_t start_uj;
+    uint64_t divisor; /* of the number that is shown; 0: 1 */
+    char unit[16];    /* shown behind it; "": nothing */
     struct sim_event *events;
     size_t event_count;
     struct sim_register *registers;
@@ -156,6 +159,9 @@ int sim_meter_read_register(const struct sim_node *node, uint64_t time_ns, uint6
 
 /* Is the node, or a folder above it, gone at that time? */
 bool sim_meter_vanished(const struct sim_tree *tree, size_t node, uint64_t time_ns);
+
+/* Is what was opened at `opened_ns` dead at that time: gone, or only its like has come back? */
+bool sim_meter_dead(const struct sim_tree *tree, size_t node, uint64_t opened_ns, uint64_t time_ns);
 
 /* run.c */
 

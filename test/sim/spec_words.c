@@ -30,11 +30,14 @@ const char sim_spec_help[] =
     "  PATH reg NUMBER energy WATTS UNIT_EXP START   32-bit counter of 2^-UNIT_EXP J\n"
     "  PATH mode OCTAL                           default 0444, msr 0600, folders 0755\n"
     "  PATH update SECONDS                       step of a meter; default 0.001, 0: none\n"
+    "  PATH unit DIVISOR [UNIT]                  number / DIVISOR and UNIT: 1000000 J of an "
+    "energy\n"
     "  PATH freeze FROM_S TO_S                   stands still, then jumps to the truth\n"
     "  PATH reset AT_S                           counter begins again at 0\n"
     "  PATH fail FROM_S TO_S ERRNO               reads fail; EIO or a number (*)\n"
     "  PATH absurd AT_S VALUE                    the first read from AT_S on yields VALUE (*)\n"
     "  PATH vanish FROM_S TO_S                   is gone; open descriptors give ENODEV (*)\n"
+    "  PATH replug FROM_S TO_S                   the same, and they do so for ever (*)\n"
     "(*) with --fuse only. TO_S may be inf. A path may lead through links. A path that an earlier\n"
     "spec file defined may be defined anew; its mode and what happens to it remain.\n";
 
@@ -285,6 +288,18 @@ static int spec_parse_update(struct spec_line *line, struct sim_node *node)
     return 0;
 }
 
+static int spec_parse_unit(struct spec_line *line, struct sim_node *node)
+{
+    if (sim_number_u64(line->args[0], 10, 1, UINT64_MAX, &node->divisor) != 0) {
+        return spec_fail(line, "\"%s\" is not a whole number from 1", line->args[0]);
+    }
+    if ((size_t)snprintf(node->unit, sizeof(node->unit), "%s",
+                         line->arg_count == 2 ? line->args[1] : "") >= sizeof(node->unit)) {
+        return spec_fail(line, "UNIT is longer than %zu bytes", sizeof(node->unit) - 1);
+    }
+    return 0;
+}
+
 static int spec_parse_freeze(struct spec_line *line, struct sim_node *node)
 {
     return spec_window(line, node, SIM_FREEZE, 0) == NULL ? -1 : 0;
@@ -299,6 +314,18 @@ static int spec_parse_vanish(struct spec_line *line, struct sim_node *node)
 {
     line->tree->vanishes = true;
     return spec_window(line, node, SIM_VANISH, 0) == NULL ? -1 : 0;
+}
+
+static int spec_parse_replug(struct spec_line *line, struct sim_node *node)
+{
+    struct sim_event *event = spec_window(line, node, SIM_VANISH, 0);
+
+    if (event == NULL) {
+        return -1;
+    }
+    event->anew = true;
+    line->tree->vanishes = true;
+    return 0;
 }
 
 /* "EIO" or "5". 0 or -1. */
@@ -369,10 +396,12 @@ const struct spec_word spec_words[] = {
      spec_parse_reg},
     {"mode", "OCTAL", 1, 1, SPEC_ANY & ~(1U << SIM_LINK), false, spec_parse_mode},
     {"update", "SECONDS", 1, 1, SPEC_METERS, false, spec_parse_update},
+    {"unit", "DIVISOR [UNIT]", 1, 2, 1U << SIM_ENERGY | 1U << SIM_GAUGE, false, spec_parse_unit},
     {"freeze", "FROM_S TO_S", 2, 2, SPEC_METERS, false, spec_parse_freeze},
     {"reset", "AT_S", 1, 1, 1U << SIM_ENERGY, false, spec_parse_reset},
     {"fail", "FROM_S TO_S ERRNO", 3, 3, SPEC_FILES, true, spec_parse_fail},
     {"absurd", "AT_S VALUE", 2, 2, SPEC_NUMBERS, true, spec_parse_absurd},
     {"vanish", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_parse_vanish},
+    {"replug", "FROM_S TO_S", 2, 2, SPEC_ANY, true, spec_parse_replug},
     {NULL, NULL, 0, 0, 0, false, NULL},
 };

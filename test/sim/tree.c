@@ -219,6 +219,8 @@ void sim_node_clear_content(struct sim_node *node)
 {
     free(node->text);
     node->text = NULL;
+    node->divisor = 0;
+    node->unit[0] = '\0';
     free(node->registers);
     node->registers = NULL;
     node->register_count = 0;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events/nearest.h"
+
+int command_fail(const char *command, const char *text)
+{
+    fprintf(stderr, "apapi %s: %s\n", command, text);
+    return EXIT_FAILURE;
+}
+
+int command_refuse(const char *command, const char *text)
+{
+    command_fail(command, text);
+    return USAGE_ERROR;
+}
+
+static void refuse_long(const char *command, const char *word, const struct option *options)
+{
+    struct nearest nearest;
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    nearest_begin(&nearest, name);
+    for (; options->name; options++) {
+        nearest_offer(options->name, &nearest);
+    }
+    if (nearest.count > 0) {
+        fprintf(stderr, "apapi %s: unknown option '--%s': did you mean '--%s'?", command, name,
+                nearest.best[0].name);
+    } else {
+        fprintf(stderr, "apapi %s: unknown option '--%s';", command, name);
+    }
+    fprintf(stderr, " 'apapi help %s' shows all\n", command);
+}
+
+static void refuse_option(char **argv, int result, const struct option *options)
+{
+    const char *word = argv[optind - 1];
+
+    if (result == ':') {
+        fprintf(stderr, "apapi %s: %s needs an argument\n", argv[0], word);
+    } else if (strncmp(word, "--", 2) == 0 && optopt) {
+        fprintf(stderr, "apapi %s: %.*s takes no argument\n", argv[0], (int)strcspn(word, "="),
+                word);
+    } else if (strncmp(word, "--", 2) == 0) {
+        refuse_long(argv[0], word, options);
+    } else {
+        fprintf(stderr, "apapi %s: unknown option '-%c'; 'apapi help %s' shows all\n", argv[0],
+                optopt, argv[0]);
+    }
+}
+
+int command_option(int argc, char **argv, const char *letters, const struct option *options)
+{
+    char quiet[64];
+    int result;
+
+    snprintf(quiet, sizeof quiet, ":%s", letters);
+    opterr = 0;
+    result = getopt_long(argc, argv, quiet, options, NULL);
+    if (result == '?' || result == ':') {
+        refuse_option(argv, result, options);
+        return '?';
+    }
+    return result;
+}
+
+int command_finish(const char *command, int status)
+{
+    if (fflush(stdout) == EOF || ferror(stdout)) {
+        fprintf(stderr, "apapi %s: standard output: %s\n", command, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What mends a component that cannot be read. */
+#include <errno.h>
+#include <string.h>
+
+#include "apapi/doctor.h"
+
+#define RULES APAPI_DATA_DIR "/60-apapi-powercap.rules"
+
+static bool is_virtual(const struct machine *machine)
+{
+    return machine->virtual_machine;
+}
+
+static bool is_container(const struct machine *machine)
+{
+    return machine->container;
+}
+
+static const char powercap_right[] =
+    "as root: groupadd --system apapi; usermod -aG apapi USER; cp " RULES " /etc/udev/rules.d/; "
+    "udevadm control --reload; udevadm trigger --action=add --subsystem-match=powercap. "
+    "Or measure with srun --apapi=, which reads as root.";
+static const char no_rapl_in_vm[] =
+    "nothing: a virtual machine has no RAPL, its host's meters are not passed on. Measure on the "
+    "host; in here --apapi=estimate computes from CPU time and the watts that you configure.";
+static const char powercap_in_container[] =
+    "on the host: modprobe intel_rapl_msr; a container must be given the meters: -v "
+    "/sys/devices/virtual/powercap:/sys/devices/virtual/powercap:ro";
+static const char powercap_module[] =
+    "modprobe intel_rapl_msr, for AMD from family 17h on too; where there is no such module, a "
+    "kernel with CONFIG_INTEL_RAPL";
+static const char papi_with_components[] =
+    "scripts/setup-papi PREFIX builds a PAPI with rapl, powercap, coretemp, nvml and net; then "
+    "configure APAPI with -DPAPI_ROOT=PREFIX";
+static const char site_papi[] =
+    "no released PAPI has it: configure APAPI with -DPAPI_ROOT= and the prefix of a PAPI that does";
+static const char amd_driver[] =
+    "the kernel's driver amdgpu and ROCm's librocm_smi64.so or libamd_smi.so; in a container "
+    "--device /dev/kfd --device /dev/dri";
+static const char amd_right[] = "as root: usermod -aG render,video USER";
+static const char by_root[] = "measure with srun --apapi=, which reads as root, or as root";
+
+/* The first row that fits counts. NULL and 0 fit everything. */
+static const struct remedy {
+    const char *component;
+    const char *source;
+    const char *way; /* what the source calls the component */
+    int error;
+    bool (*when)(const struct machine *machine);
+    const char *text; /* NULL: nothing would help */
+} remedies[] = {
+    {NULL, "sysfs", "rapl", EACCES, NULL, powercap_right},
+    {NULL, "sysfs", "powercap", EACCES, NULL, powercap_right},
+    {NULL, "papi", "rapl", EACCES, NULL,
+     "PAPI's rapl reads /dev/cpu/*/msr: as root with CAP_SYS_RAWIO only. The kernel's own meters "
+     "(APAPI_SOURCES=sysfs) can be given to a group."},
+    {NULL, "papi", "perf_event_uncore", EACCES, NULL,
+     "as root: sysctl kernel.perf_event_paranoid=0"},
+    {"rapl", NULL, NULL, 0, is_virtual, no_rapl_in_vm},
+    {"powercap", NULL, NULL, 0, is_virtual, no_rapl_in_vm},
+    {"rapl", "sysfs", NULL, ENODEV, is_container, powercap_in_container},
+    {"powercap", "sysfs", NULL, ENODEV, is_container, powercap_in_container},
+    {"rapl", "sysfs", NULL, ENODEV, NULL, powercap_module},
+    {"powercap", "sysfs", NULL, ENODEV, NULL, powercap_module},
+    {"rapl", "papi", "rapl", ENODEV, NULL, "as root: modprobe msr"},
+    {"rapl", "papi", NULL, ENOENT, NULL, papi_with_components},
+    {"powercap", "papi", NULL, ENOENT, NULL, papi_with_components},
+    {"maxeler", NULL, NULL, 0, NULL, site_papi},
+    {"micknc", NULL, NULL, 0, NULL, site_papi},
+    {"hwmon", NULL, NULL, ENODEV, NULL,
+     "a driver that offers energy or power: acpi_power_meter, amd_energy, those of power supplies "
+     "and network cards"},
+    {"intel_gpu", NULL, NULL, 0, NULL,
+     "a discrete Intel GPU whose driver, i915 or xe, offers energy1_input in hwmon"},
+    {"cray_pm", NULL, NULL, 0, NULL, "nothing: only HPE Cray nodes have it"},
+    {"ipmi", "ipmi", NULL, ENODEV, is_virtual,
+     "nothing: a virtual machine has no BMC; set host, user and password_file in section [ipmi] to "
+     "ask one over the network"},
+    {"ipmi", "ipmi", NULL, ENODEV, NULL,
+     "as root: modprobe -a ipmi_si ipmi_devintf. To ask a BMC over the network: host, user and "
+     "password_file in section [ipmi]"},
+    {"ipmi", "ipmi", NULL, ENOSYS, NULL, "install FreeIPMI (Debian: libfreeipmi17)"},
+    {"ipmi", "papi", NULL, 0, NULL, NULL},
+    {"nvml", NULL, NULL, ENODEV, NULL,
+     "NVIDIA's driver: nvidia-smi must list the GPUs; in a container --gpus all"},
+    {"rocm_smi", NULL, NULL, ENODEV, NULL, amd_driver},
+    {"amd_smi", NULL, NULL, ENODEV, NULL, amd_driver},
+    {"rocm_smi", NULL, NULL, EACCES, NULL, amd_right},
+    {"amd_smi", NULL, NULL, EACCES, NULL, amd_right},
+    {NULL, NULL, NULL, EACCES, NULL, by_root},
+};
+
+static bool fits(const char *wanted, const char *name)
+{
+    return !wanted || strcmp(wanted, name) == 0;
+}
+
+const char *remedy_find(const struct examined *component, const struct examined_way *way,
+                        const struct finding *finding, const struct machine *machine)
+{
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
+        const struct remedy *remedy = &remedies[i];
+
+        if (fits(remedy->component, component->name) &&
+            fits(remedy->source, way->way.source->name) && fits(remedy->way, way->way.name) &&
+            (remedy->error == 0 || remedy->error == finding->error) &&
+            (!remedy->when || remedy->when(machine))) {
+            return remedy->text;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stands for ipmi.c in a build without FreeIPMI. */
+#include <errno.h>
+#include <string.h>
+
+#include "sources/sources.h"
+
+static int ipmi_probe(const char *component, struct apapi_error *err)
+{
+    return strcmp(component, "ipmi") == 0
+               ? apapi_fail(err, ENOSYS, "built without FreeIPMI")
+               : apapi_fail(err, ENOENT, "FreeIPMI has no component '%s'", component);
+}
+
+static void ipmi_list(apapi_component_f visit, void *context)
+{
+    visit("ipmi", context);
+}
+
+static struct apapi_reader *ipmi_open(const char *component, struct apapi_error *err)
+{
+    ipmi_probe(component, err);
+    return NULL;
+}
+
+static void ipmi_read(struct apapi_reader *reader, struct apapi_reading *readings)
+{
+    (void)reader;
+    (void)readings;
+}
+
+static void ipmi_close(struct apapi_reader *reader)
+{
+    (void)reader;
+}
+
+const struct apapi_source apapi_source_ipmi = {
+    .name = "ipmi",
+    .probe = ipmi_probe,
+    .list = ipmi_list,
+    .open = ipmi_open,
+    .read = ipmi_read,
+    .close = ipmi_close,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* In place of PAPI's source where APAPI is built without it. */
+#include <errno.h>
+
+#include "sources/sources.h"
+
+static int no_papi(struct apapi_error *err)
+{
+    return apapi_fail(err, ENOSYS, "built without PAPI");
+}
+
+static int no_papi_probe(const char *component, struct apapi_error *err)
+{
+    (void)component;
+    return no_papi(err);
+}
+
+static void no_papi_want(const char *component)
+{
+    (void)component;
+}
+
+static void no_papi_list(apapi_component_f visit, void *context)
+{
+    (void)visit;
+    (void)context;
+}
+
+static struct apapi_reader *no_papi_open(const char *component, struct apapi_error *err)
+{
+    (void)component;
+    no_papi(err);
+    return NULL;
+}
+
+/* Nothing is ever open. */
+static void no_papi_read(struct apapi_reader *reader, struct apapi_reading *readings)
+{
+    (void)reader;
+    (void)readings;
+}
+
+static void no_papi_close(struct apapi_reader *reader)
+{
+    (void)reader;
+}
+
+const struct apapi_source apapi_source_papi = {
+    .name = "papi",
+    .probe = no_papi_probe,
+    .want = no_papi_want,
+    .list = no_papi_list,
+    .open = no_papi_open,
+    .read = no_papi_read,
+    .close = no_papi_close,
+};

@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi doctor: over simulated hardware, fake trees, without rights, and with libraries that crash.
+
+bats_require_minimum_version 1.5.0
+
+load atime_common
+
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+needs_another_user() {
+    [[ $EUID == 0 ]] || skip "needs root to try as somebody else"
+    needs_sim
+    setpriv --reuid 65534 test -x "$apapi" || skip "an ordinary user cannot enter this folder"
+}
+
+fake_machine() { # FLAGS of the processor
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_PAPI_LIBRARY=/nonexistent/libpapi.so
+    mkdir -p "$APAPI_SYSROOT/proc"
+    printf 'processor\t: 0\nflags\t\t: fpu%s vme\n' "$1" >"$APAPI_SYSROOT/proc/cpuinfo"
+}
+
+rapl() { # JQ-FILTER: of the sysfs way, in $output
+    jq -e ".components[] | select(.name == \"rapl\") | .ways[] | select(.source == \"sysfs\") | $1" <<<"$output"
+}
+
+@test "no meter at all: each way with its reason, and what would help; exit status 1" {
+    fake_machine ""
+    run --separate-stderr "$apapi" doctor rapl:hwmon cray_pm
+    echo "$output"
+    [[ $status -eq 1 && -z $stderr && $output == "no virtual machine"* ]]
+    [[ $output == *$'\nrapl: cannot be read\n'*"papi rapl "*"PAPI"*"sysfs rapl "*"the kernel has no /sys/class/powercap"* ]]
+    [[ $output == *"to mend it"*"modprobe intel_rapl_msr"* || $output == *"-v /sys/devices/virtual/powercap"* ]]
+    [[ $output == *$'\nhwmon: cannot be read\n'* && $output == *$'\ncray_pm: cannot be read\n'*"only HPE Cray nodes"* ]]
+    [[ $output == *$'\nwhat can be measured here:\n'*"srun --apapi="*"nothing"* ]]
+}
+
+@test "a virtual machine: no command is offered that could not help" {
+    fake_machine " hypervisor"
+    run --separate-stderr "$apapi" doctor rapl powercap
+    echo "$output"
+    [[ $status -eq 1 && $output == "virtual machine"*"a virtual machine has no RAPL"*"--apapi=estimate"* ]]
+    [[ $output != *modprobe* && $output != *setup-papi* ]]
+    [[ $(grep -c "a virtual machine has no RAPL" <<<"$output") -eq 1 && $output == *"to mend it  "*"as rapl"* ]]
+}
+
+@test "this machine: it comes to an end and every component has a verdict" {
+    run --separate-stderr "$apapi" doctor
+    echo "$output"
+    [[ $status -le 1 && -z $stderr ]]
+    for name in $("$apapi" list --json --sources | jq -r '.components[] | select(has("readable") or has("slow")) | .name'); do
+        grep -qE "^$name: (can|cannot) be (read|computed)" <<<"$output"
+    done
+}
+
+@test "meters that work: exit status 0, events and summary" {
+    needs_sim
+    run --separate-stderr sim -- "$apapi" doctor rapl
+    echo "$output"
+    [[ $status -eq 0 && $output == *$'\nrapl: can be read by root\n'* ]]
+    [[ $output == *"sysfs rapl "*"works: sysfs powercap, 4 of 4 events"* && $output != *dead* && $output != *implausible* ]]
+    [[ $(tr -s ' ' <<<"$output") == *"root, srun --apapi= rapl"* ]]
+    run --separate-stderr sim -- "$apapi" doctor rapl hwmon
+    [[ $status -eq 1 ]]
+    run --separate-stderr sim -- "$apapi" doctor
+    [[ $status -eq 0 ]]
+}
+
+@test "a counter that opens and never moves is dead" {
+    needs_sim
+    run --separate-stderr sim --psys-w 0 -- "$apapi" doctor rapl
+    echo "$output"
+    [[ $status -eq 0 && $output == *"works: sysfs powercap, 4 of 5 events"* ]]
+    [[ $(grep -c 'dead' <<<"$output") -eq 1 && $output == *"rapl:::PSYS_ENERGY:PACKAGE0: opens but never moves: dead"* ]]
+    run --separate-stderr sim --package-w 0 --dram-w none -- "$apapi" doctor rapl
+    echo "$output"
+    [[ $status -eq 1 && $output == *$'\nrapl: cannot be read\n'*"no use: sysfs powercap, 0 of 2 events"* ]]
+}
+
+@test "a counter that moves seldom is not dead" {
+    needs_sim
+    printf 'powercap/intel-rapl/intel-rapl:0/energy_uj update 0.4\n' >"$BATS_TEST_TMPDIR/spec"
+    run --separate-stderr sim --packages 1 --dram-w none --spec "$BATS_TEST_TMPDIR/spec" -- "$apapi" doctor rapl
+    echo "$output"
+    [[ $status -eq 0 && $output == *"works: sysfs powercap, 1 of 1 events"* ]]
+}
+
+@test "values that cannot be" {
+    needs_sim
+    run --separate-stderr sim --psys-w 90000 --package-w 7000 -- "$apapi" doctor rapl
+    echo "$output"
+    [[ $output == *"PSYS_ENERGY:PACKAGE0: implausible: "[89]*" kW"* && $output == *"PACKAGE_ENERGY:PACKAGE0: implausible: "[67]*" kW"* ]]
+    [[ $output == *"works: sysfs powercap, 2 of 5 events"* ]]
+}
+
+@test "no permission: the file, its rights, the rule; root by srun can" {
+    needs_another_user
+    run --separate-stderr sim -- "${nobody[@]}" "$apapi" doctor rapl
+    echo "$output"
+    [[ $status -eq 1 && $output == *"user nobody"*$'\nrapl: cannot be read by you\n'* ]]
+    [[ $output == *"no permission to read /sys/class/powercap/intel-rapl:0/energy_uj"* ]]
+    [[ $output == *"/sys/class/powercap/intel-rapl:0/energy_uj has mode 0400, owner root, group root"* ]]
+    [[ $output == *"/60-apapi-powercap.rules /etc/udev/rules.d/"*"srun --apapi="* ]]
+    [[ $output != *setup-papi* && $output != *"a virtual machine"* ]]
+    [[ $(tr -s ' ' <<<"$output") == *"you, with atime -c nothing"*"root, srun --apapi= rapl" ]]
+    run --separate-stderr sim -- "${nobody[@]}" "$apapi" doctor --json rapl
+    rapl '.works == false and .errno == "EACCES" and (.remedy | contains("udev")) and (has("ordinary_users") | not)'
+    jq -e '.components[0] | .readable == false and .readable_by_root and (has("readable_by_all") | not)' <<<"$output"
+}
+
+@test "root is told what ordinary users can read" {
+    needs_another_user
+    run --separate-stderr sim -- "$apapi" doctor rapl
+    [[ $status -eq 0 && $output == *"ordinary users "*"no permission to read "*"60-apapi-powercap.rules"* ]]
+    [[ $(tr -s ' ' <<<"$output") == *"root, srun --apapi= rapl"*"ordinary users, atime nothing" ]]
+    run --separate-stderr sim --mode 444 -- "$apapi" doctor rapl
+    [[ $status -eq 0 && $output == *$'\nrapl: can be read by everyone\n'* && $output != *"to mend it"* ]]
+    [[ $(tr -s ' ' <<<"$output") == *"ordinary users, atime rapl" ]]
+    run --separate-stderr sim --mode 444 -- "$apapi" doctor --json rapl
+    rapl '.works and .events == 4 and .in_trouble == 0 and .ordinary_users.opens and (has("remedy") | not)'
+    jq -e '.components[0] | .readable and .readable_by_root and .readable_by_all' <<<"$output"
+}
+
+@test "the udev rule's commands give the right to the group, and to no other user" {
+    needs_another_user
+    rule=$repository/config/60-apapi-powercap.rules
+    group=$(getent group | awk -F: '$3 > 0 && $3 < 65534 { print $1 ":" $3; exit }')
+    # what udev would run, with the path in place of the zone
+    mapfile -t commands < <(grep -o 'RUN+="[^"]*"' "$rule" | sed -e 's/^RUN+="//; s/"$//' -e "s/ apapi / ${group%:*} /")
+    [[ ${#commands[@]} -eq 2 ]]
+    for command in "${commands[@]}"; do
+        echo "for zone in /sys/class/powercap/intel-rapl:*; do ${command//%S%p/\$zone} || exit 9; done"
+    done >"$BATS_TEST_TMPDIR/udev"
+    cat >"$BATS_TEST_TMPDIR/script" <<END
+. $BATS_TEST_TMPDIR/udev
+setpriv --reuid 65534 --regid 65534 --groups ${group#*:} $apapi doctor rapl && ${nobody[*]} $apapi doctor rapl
+END
+    chmod 755 "$BATS_TEST_TMPDIR"
+    run --separate-stderr sim --method files -- bash "$BATS_TEST_TMPDIR/script"
+    echo "$output $stderr"
+    [[ $status -eq 1 && $output == *$'\nrapl: can be read by you\n'*$'\nrapl: cannot be read by you\n'* ]]
+    [[ $output == *"has mode 0440, owner root, group ${group%:*}"* ]]
+}
+
+@test "udev accepts the rule for each zone and for nothing else" {
+    command -v udevadm >/dev/null || skip "udev is not installed"
+    [[ $EUID == 0 && ! -e /run/udev/control ]] || skip "a running udev is left alone"
+    needs_sim
+    for zone in intel-rapl intel-rapl/intel-rapl:0 intel-rapl/intel-rapl:0/intel-rapl:0:0; do
+        echo "powercap/$zone/uevent text"
+    done >"$BATS_TEST_TMPDIR/spec"
+    cat >"$BATS_TEST_TMPDIR/script" <<'END'
+mount -t tmpfs tmpfs /run && mkdir -p /run/udev/rules.d && cp "$1" /run/udev/rules.d/
+for zone in intel-rapl intel-rapl:0 intel-rapl:0:0; do
+    SYSTEMD_DEVICE_VERIFY_SYSFS=0 udevadm test --action=add "/sys/class/powercap/$zone" 2>&1 | grep -E "^run:|60-apapi.*(rror|nvalid|nknown)"
+done
+END
+    run sim --method files --packages 1 --spec "$BATS_TEST_TMPDIR/spec" -- \
+        bash "$BATS_TEST_TMPDIR/script" "$repository/config/60-apapi-powercap.rules"
+    echo "$output"
+    [[ ${#lines[@]} -eq 4 ]]
+    [[ ${lines[0]} == "run: '/bin/chgrp apapi /sys/"*"/intel-rapl:0/energy_uj'" ]]
+    [[ ${lines[3]} == "run: '/bin/chmod 0440 /sys/"*"/intel-rapl:0:0/energy_uj'" ]]
+}
+
+@test "a library that crashes or exits is part of the answer" {
+    command -v gcc >/dev/null || skip "needs a compiler"
+    for end in '__builtin_trap()' '_exit(7)'; do
+        printf '#include <unistd.h>\n__attribute__((constructor)) static void end(void) { write(1, "x", 1); %s; }\n' "$end" |
+            gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/libnvidia-ml.so.1" -x c -
+        LD_LIBRARY_PATH=$BATS_TEST_TMPDIR run --separate-stderr "$apapi" doctor nvml
+        echo "$output"
+        [[ $status -eq 1 && $output == *$'\nnvml: cannot be read\n'*"what it loads ends the process"* ]]
+        [[ $end != *7* || $output == *"with status 7"* ]]
+    done
+}
+
+@test "what is only computed is no measurement" {
+    fake_machine ""
+    echo "cpu  100 0 100 1000 0 0 0 0 0 0" >"$APAPI_SYSROOT/proc/stat"
+    APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8 run --separate-stderr "$apapi" doctor
+    echo "$output"
+    # a GPU or a BMC is not in the fake tree
+    [[ $status -eq 1 || -e /dev/nvidiactl || -e /dev/ipmi0 ]]
+    [[ $output == *$'\nestimate: can be computed, without any meter\n'* ]]
+    [[ $(tr -s ' ' <<<"$output") == *"computed only estimate" ]]
+    APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8 run --separate-stderr "$apapi" doctor estimate
+    [[ $status -eq 0 ]]
+    run --separate-stderr "$apapi" doctor estimate
+    [[ $status -eq 1 && $output == *"idle_w and core_w are not set"* ]]
+}
+
+@test "JSON for programs" {
+    needs_sim
+    run --separate-stderr sim --psys-w 0 -- "$apapi" doctor --json
+    [[ $status -eq 0 && ${#lines[@]} -eq 1 && -z $stderr ]]
+    jq -e '.version == 1 and (.machine | (.virtual_machine | type == "boolean") and .uid == 0 and .user == "root")' <<<"$output"
+    jq -e '.components | length > 5 and all(.name and (.ways | length > 0) and has("readable") and has("estimated"))' <<<"$output"
+    jq -e '[.components[].ways[] | .works or (.errno and .reason) or .in_trouble > 0] | all' <<<"$output"
+    rapl '.works and .events == 5 and .in_trouble == 1 and .troubles == [{"event": "rapl:::PSYS_ENERGY:PACKAGE0",
+        "dead": true, "reason": "opens but never moves: dead"}]'
+}

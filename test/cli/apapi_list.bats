@@ -1,0 +1,198 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi and apapi list.
+
+bats_require_minimum_version 1.5.0
+
+load atime_common
+
+# What is not asked for must not be found on the machine.
+fake_machine() {
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_PAPI_LIBRARY=/nonexistent/libpapi.so
+    mkdir -p "$APAPI_SYSROOT/sys/class/powercap" "$APAPI_SYSROOT/proc"
+}
+
+zone() { # FOLDER NAME ENERGY
+    mkdir -p "$APAPI_SYSROOT/sys/class/powercap/$1"
+    echo "$2" >"$APAPI_SYSROOT/sys/class/powercap/$1/name"
+    echo 262143328850 >"$APAPI_SYSROOT/sys/class/powercap/$1/max_energy_range_uj"
+    echo "$3" >"$APAPI_SYSROOT/sys/class/powercap/$1/energy_uj"
+}
+
+@test "help and version" {
+    run --separate-stderr "$apapi" --version
+    [[ $status -eq 0 && $output =~ ^apapi\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    for words in "--help" "-h" "help" "help help" "help --help"; do
+        # shellcheck disable=SC2086 # two words
+        run --separate-stderr "$apapi" $words
+        [[ $status -eq 0 && $output == usage:*list*doctor* && -z $stderr ]]
+    done
+    for command in list doctor; do
+        run --separate-stderr "$apapi" help $command
+        [[ $status -eq 0 && $output == "usage: apapi $command "* ]]
+        help=$output
+        run --separate-stderr "$apapi" $command --help
+        [[ $status -eq 0 && $output == "$help" ]]
+        [[ $(wc -L <<<"$help") -le 100 ]]
+    done
+}
+
+@test "wrong usage: the nearest name, where to look, exit status 2" {
+    cases=("lst|apapi: unknown command 'lst': did you mean 'list'? 'apapi help' shows all"
+        "xyz|apapi: unknown command 'xyz'; 'apapi help' shows all"
+        "help doktor|apapi: unknown command 'doktor': did you mean 'doctor'?"
+        "--jsn|apapi: unknown command '--jsn'"
+        "list --jsn|apapi list: unknown option '--jsn': did you mean '--json'? 'apapi help list' shows all"
+        "list -x|apapi list: unknown option '-x'; 'apapi help list' shows all"
+        "list --json=3|apapi list: --json takes no argument"
+        "doctor --sources|apapi doctor: unknown option '--sources'; 'apapi help doctor' shows all"
+        "list rpal|apapi list: unknown component 'rpal': did you mean 'rapl'? 'apapi list' shows what there is"
+        "list rapl:powrcap|apapi list: unknown component 'powrcap': did you mean 'powercap'?"
+        "list foo:::BAR|apapi list: unknown component 'foo'; 'apapi list' shows"
+        "list rapl:|apapi list: a name is missing in the list of components"
+        "doctor foo|apapi doctor: unknown component 'foo'")
+    for case in "${cases[@]}"; do
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr "$apapi" ${case%%|*}
+        echo "${case%%|*}: $status $stderr"
+        [[ $status -eq 2 && -z $output && $stderr == "${case#*|}"* ]]
+    done
+    run --separate-stderr "$apapi"
+    [[ $status -eq 2 && -z $output && $stderr == usage:* ]]
+    APAPI_SOURCES=nonsense run --separate-stderr "$apapi" list
+    [[ $status -eq 2 && -z $output && $stderr == *"unknown source 'nonsense'"* ]]
+}
+
+@test "standard output that cannot be written is a failure" {
+    for words in --version "list" "list --json" "doctor maxeler" "help list"; do
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr bash -c '"$@" >/dev/full' - "$apapi" $words
+        echo "$words: $status $stderr"
+        [[ $status -eq 1 && $stderr == *"standard output: No space left on device" ]]
+    done
+}
+
+@test "the events of a component, with value, unit, kind, domain, range and description" {
+    fake_machine
+    zone intel-rapl:0 package-0 12500000
+    zone intel-rapl:0:0 dram 250000
+    run --separate-stderr "$apapi" list rapl
+    echo "$output"
+    [[ $status -eq 0 && -z $stderr && ${lines[0]} == "rapl (sysfs powercap)" ]]
+    [[ $(tr -s ' ' <<<"${lines[1]}") == " event value unit kind domain range description" ]]
+    [[ $(tr -s ' ' <<<"${lines[2]}") == " rapl:::PACKAGE_ENERGY:PACKAGE0 12.50 J J energy package 262.1 kJ "*package* ]]
+    [[ $(tr -s ' ' <<<"${lines[3]}") == " rapl:::DRAM_ENERGY:PACKAGE0 0.25 J J energy dram 262.1 kJ "* ]]
+    [[ ${#lines[@]} -eq 4 ]]
+}
+
+@test "some events of a component, by a pattern; none: the nearest" {
+    fake_machine
+    zone intel-rapl:0 package-0 1
+    zone intel-rapl:0:0 dram 1
+    run --separate-stderr "$apapi" list 'rapl:::DRAM*'
+    [[ $status -eq 0 && $output == *DRAM_ENERGY* && $output != *PACKAGE_ENERGY* ]]
+    run --separate-stderr "$apapi" list rapl:::DRAM_ENRGY:PACKAGE0
+    echo "$stderr"
+    [[ $status -eq 1 && -z $output ]]
+    [[ $stderr == "apapi list: no event 'rapl:::DRAM_ENRGY:PACKAGE0' here: did you mean 'rapl:::DRAM_ENERGY:PACKAGE0'?" ]]
+    run --separate-stderr "$apapi" list 'rapl:::XYZ*'
+    [[ $status -eq 1 && $stderr == "apapi list: no event 'rapl:::XYZ*' here" ]]
+}
+
+@test "a terminal of any width: names and numbers are never cut, a description may be" {
+    fake_machine
+    zone intel-rapl:0 package-0 12500000
+    for width in 20 60 90 100 110 200; do
+        COLUMNS=$width run --separate-stderr "$apapi" list rapl
+        echo "$width: $output"
+        [[ ${lines[2]} == *"rapl:::PACKAGE_ENERGY:PACKAGE0  12.50 J  J     energy  package  262.1 kJ"* ]]
+        [[ $width -lt 90 || $(wc -L <<<"$output") -le $width ]]
+        [[ $width -gt 60 || ${lines[2]} == *kJ ]]
+    done
+    [[ $output == *"description"* ]]
+    wide=$output
+    COLUMNS='' run --separate-stderr "$apapi" list rapl
+    [[ $output == "$wide" ]]
+}
+
+@test "without names: what cannot be read stands in a line with its reason, nothing is slow" {
+    fake_machine
+    zone intel-rapl:0 package-0 12500000
+    run --separate-stderr "$apapi" list
+    echo "$output"
+    [[ $status -eq 0 && -z $stderr && $output == *"rapl (sysfs powercap)"* && $output == *"powercap (sysfs powercap)"* ]]
+    [[ $(grep -c '^hwmon: not readable: .*hwmon' <<<"$output") -eq 1 ]]
+    [[ $(grep -c '^estimate: not readable: idle_w and core_w are not set' <<<"$output") -eq 1 ]]
+    for slow in $("$apapi" list --json | jq -r '.components[] | select(.slow) | .name'); do
+        grep -qx "$slow: slow, name it to see its events: apapi list $slow" <<<"$output"
+    done
+    grep -qx 'ipmi: slow, .*' <<<"$output"
+}
+
+@test "a component that is named and cannot be read: the reason, exit status 1" {
+    fake_machine
+    run --separate-stderr "$apapi" list rapl
+    echo "$output"
+    [[ $status -eq 1 && $output == "rapl: not readable: "*"no energy zone in /sys/class/powercap"* ]]
+    zone intel-rapl:0 package-0 1
+    run --separate-stderr "$apapi" list rapl:hwmon
+    [[ $status -eq 1 && $output == *"rapl (sysfs powercap)"*"hwmon: not readable: "* ]]
+    APAPI_SOURCES=papi run --separate-stderr "$apapi" list powercap
+    [[ $status -eq 1 && $output == "powercap: not readable: "*PAPI* ]]
+}
+
+@test "JSON for programs" {
+    fake_machine
+    zone intel-rapl:0 package-0 123456789012
+    run --separate-stderr "$apapi" list --json
+    [[ $status -eq 0 && ${#lines[@]} -eq 1 ]]
+    json=$output
+    jq -e '.version == 1 and (.components | length > 5) and all(.components[]; .name)' <<<"$json"
+    jq -e '.components[] | select(.name == "rapl") | .readable and .source == "sysfs" and .detail == "sysfs powercap"' <<<"$json"
+    jq -e '.components[] | select(.name == "rapl") | .events | length == 1 and (.[0] |
+        .name == "rapl:::PACKAGE_ENERGY:PACKAGE0" and .kind == "energy" and .domain == "package" and .unit == "J" and
+        .counter == true and .estimated == false and .value == 123456.789012 and .range == 262143.328851 and
+        .update_s == 0.001 and (.description | length > 5) and (has("error") | not))' <<<"$json"
+    jq -e '.components[] | select(.name == "hwmon") | .readable == false and .errno == "ENODEV" and (.reason | length > 5) and
+        (has("events") | not)' <<<"$json"
+    jq -e '.components[] | select(.name == "ipmi") | .slow == true and (has("readable") | not)' <<<"$json"
+    [[ $(jq '[.components[] | has("sources")] | any' <<<"$json") == false ]]
+    run --separate-stderr "$apapi" list --json --sources rapl
+    jq -e '.components | length == 1 and (.[0].sources | length >= 2 and
+        (map(.source + " " + .name) | index("papi rapl") < index("sysfs rapl")))' <<<"$output"
+}
+
+@test "the sources of a component, in their order" {
+    fake_machine
+    zone intel-rapl:0 package-0 1
+    run --separate-stderr "$apapi" list --sources rapl hwmon
+    [[ $output == "rapl (sysfs powercap)"*$'\n  sources in this order: papi rapl, sysfs rapl, '* ]]
+    [[ $output == *$'\nhwmon: not readable: '*$'\n  sources in this order: sysfs hwmon' ]]
+}
+
+@test "a reading that fails: the error in the place of the value" {
+    fake_machine
+    zone intel-rapl:0 package-0 garbage
+    run --separate-stderr "$apapi" list rapl
+    echo "$output"
+    [[ $output == *"rapl:::PACKAGE_ENERGY:PACKAGE0  Bad message  J "* ]]
+    run --separate-stderr "$apapi" list --json rapl
+    jq -e '.components[0].events[0] | .error == "Bad message" and (has("value") | not)' <<<"$output"
+}
+
+@test "what is estimated says so" {
+    export APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8
+    run --separate-stderr "$apapi" list estimate
+    echo "$output"
+    [[ $status -eq 0 && $(grep -c ' estimated ' <<<"$output") -eq 2 ]]
+    run --separate-stderr "$apapi" list --json estimate
+    jq -e '.components[0].events | length == 2 and all(.estimated)' <<<"$output"
+}
+
+@test "no permission: the file is named" {
+    [[ $EUID == 0 ]] || skip "needs root to try as somebody else"
+    needs_sim
+    setpriv --reuid 65534 test -x "$apapi" || skip "an ordinary user cannot enter this folder"
+    run --separate-stderr sim -- setpriv --reuid 65534 --regid 65534 --clear-groups "$apapi" list rapl
+    [[ $status -eq 1 && $output == "rapl: not readable: "*"no permission to read /sys/class/powercap/intel-rapl:0/energy_uj" ]]
+}

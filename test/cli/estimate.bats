@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Energy that is estimated from CPU time: right by its own rule, marked, added to nothing.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+
+# What the program does to the simulated CPU time: 3 s more in the middle of its second and a half.
+program='sleep 0.5; printf "cpu  1300 200 300 40000 500 60 70 80 90 10\n" 1<>"$STAT"; sleep 1'
+
+simulate_cpu_time() {
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root
+    export STAT=$APAPI_SYSROOT/proc/stat
+    mkdir -p "$APAPI_SYSROOT/proc"
+    printf 'cpu  1000 200 300 40000 500 60 70 80 90 10\n' >"$STAT"
+}
+
+watts() { # IDLE CORE
+    export APAPI_ESTIMATE_IDLE_W=$1 APAPI_ESTIMATE_CORE_W=$2
+}
+
+event() { # NAME: of the JSON in $output
+    jq --arg name "estimate:::$1" '.components[] | .events[]? | select(.name == $name)' <<<"$output"
+}
+
+@test "energy is idle x time + core x busy time" {
+    simulate_cpu_time
+    watts 50 10
+    run "$atime" -c estimate -f json sh -c "$program"
+    echo "$output"
+    energy=$(event NODE_ENERGY)
+    close_to "$(jq .total <<<"$energy")" "$(jq '50 * .covered_s + 30' <<<"$energy")" 0.001
+    close_to "$(jq .total <<<"$energy")" "$(jq '50 * .program.elapsed_s + 30' <<<"$output")" 0.01
+    close_to "$(jq .mean <<<"$energy")" "$(jq '50 + 30 / .program.elapsed_s' <<<"$output")" 0.01
+    close_to "$(jq .total <<<"$(event CPU_TIME)")" 3 0.0001
+    jq -e '.estimated and (has("domain") or has("uncertainty_j") or has("stuck") or has("stalls") | not)' <<<"$energy"
+    jq -e '.domains == {} and (has("total") or (.trust | has("uncertainty_j")) | not)' <<<"$output"
+    jq -e '.components[0].source == "/proc/stat: 50 W + 10 W per busy core"' <<<"$output"
+}
+
+@test "a node at rest that is taken for 0 W: 0 J, and no counter that is stuck" {
+    simulate_cpu_time
+    watts 0 10
+    run "$atime" -c estimate -f json sleep 1.5
+    echo "$output"
+    event NODE_ENERGY | jq -e '.total == 0 and .max == 0 and (has("stuck") or has("stalls") | not)'
+    jq -e '.trust.covered > 0.99 and .trust.stalls == 0' <<<"$output"
+}
+
+@test "every form marks it" {
+    simulate_cpu_time
+    watts 50 10
+    trace=$BATS_TEST_TMPDIR/trace
+    run "$atime" -c estimate --trace "$trace" sh -c "$program"
+    echo "$output"
+    [[ $output == *'estimate (/proc/stat: 50 W + 10 W per busy core)'* ]]
+    [[ $(grep -c '(estimated)' <<<"$output") -eq 2 ]]
+    grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total 1[0-9][0-9]\.. J$' <<<"$output"
+    grep -qE '^  estimate:::CPU_TIME \(estimated\) .* total 3 s$' <<<"$output"
+    run ! grep -qE '^  (domain|total) ' <<<"$output"
+    awk -F, 'NR == 1 { exit !($NF == "estimated" && NF == 9) }' "$trace"
+    [[ $(awk -F, 'NR > 1 { print $NF }' "$trace" | sort -u) == 1 ]]
+    run "$atime" -c estimate -f csv sh -c "$program"
+    echo "$output"
+    [[ $(awk -F, '{ print $2, $NF }' <<<"$output" | sort -u | tr '\n' ' ') == \
+        'event 1 program 0 row estimated value0 1 value1 1 ' ]]
+    run "$atime" -c estimate -f classic sh -c "$program"
+    echo "$output"
+    [[ $(grep -cE '^estimate:::[A-Z_]+\(estimated\) [0-9]+$' <<<"$output") -eq 2 ]]
+}
+
+@test "a busy core of this machine costs its watts" {
+    watts 10 100
+    run "$atime" -c estimate -f json timeout 1.5 sh -c 'while :; do :; done'
+    echo "$output"
+    busy_s=$(event CPU_TIME | jq .total)
+    close_to "$(event NODE_ENERGY | jq .total)" \
+        "$(jq --argjson busy_s "$busy_s" '10 * .program.elapsed_s + 100 * $busy_s' <<<"$output")" 0.01
+    # the kernel counts in ticks; other programs may be at work
+    jq -e --argjson busy_s "$busy_s" --argjson cores "$(nproc --all)" '.program |
+        $busy_s > 0.6 * .user_s - 0.1 and $busy_s < 1.1 * $cores * .elapsed_s + 0.2' <<<"$output"
+}
+
+@test "watts that are missing or wrong: the program runs, and the report says what to set" {
+    run "$atime" -c estimate sh -c 'exit 5'
+    echo "$output"
+    [[ $status -eq 5 && $output == *'estimate: not measured (idle_w and core_w are not set: '* ]]
+    [[ $output == *APAPI_ESTIMATE_IDLE_W=*APAPI_ESTIMATE_CORE_W=* && $output != *' J'* ]]
+    APAPI_ESTIMATE_IDLE_W=50 run "$atime" -c estimate true
+    echo "$output"
+    [[ $status -eq 0 && $output == *'(core_w is not set: '* ]]
+    watts 50 '10 W'
+    run "$atime" -c estimate true
+    echo "$output"
+    [[ $status -eq 0 && $output == *"(core_w is '10 W', expected watts, from 0 to 100000)"* ]]
+}
+
+@test "nobody gets it unasked" {
+    watts 50 10
+    run "$atime" -f json true
+    echo "$output"
+    [[ $status -eq 0 ]]
+    jq -e '[.components[].name] | length > 0 and (contains(["estimate"]) | not)' <<<"$output"
+    APAPI_SOURCES=papi run "$atime" -c estimate true
+    [[ $output == *'estimate: not measured ('* ]]
+}
+
+@test "beside a meter both are shown, and the total is the meter's" {
+    needs_sim
+    watts 50 10
+    for list in rapl:estimate estimate:rapl; do
+        run sim --package-w 100 --dram-w 20 -- "$atime" -c $list -f json sleep 1
+        echo "$output"
+        jq -e '[.components[].events[] | select(.estimated)] | length == 2' <<<"$output"
+        jq -e '.total.energy_j - .domains.package.energy_j - .domains.dram.energy_j | fabs < 1e-6' <<<"$output"
+        close_to "$(jq .total.energy_j <<<"$output")" "$(jq '240 * .elapsed_s' <<<"$output")" 0.03
+    done
+    run sim --package-w 100 --dram-w 20 -- "$atime" -c rapl:estimate sleep 1
+    echo "$output"
+    grep -qE '^  total +[2-9][0-9][0-9]\.. J +2[0-9][0-9]\.. W$' <<<"$output"
+    grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [0-9.]+ J$' <<<"$output"
+    [[ $(wc -L <<<"$output") -le 80 ]]
+}

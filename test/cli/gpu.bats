@@ -1,0 +1,254 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# GPUs through stand-ins for the vendors' libraries, whose truth is known: energy is power x time.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+
+gpus() { # LINES: what the stand-ins have, see test/fake/gpu/gpu_spec.h
+    local folder=$repository/${APAPI_TEST_BUILD:-build/release}/test/fake/gpu
+
+    export FAKE_GPUS=$BATS_TEST_TMPDIR/gpus
+    export APAPI_NVML_LIBRARY=$folder/libnvidia-ml.so.1
+    export APAPI_ROCM_SMI_LIBRARY=$folder/librocm_smi64.so.7 APAPI_AMD_SMI_LIBRARY=$folder/libamd_smi.so.26
+    unset APAPI_GPUS SLURM_STEP_GPUS SLURM_JOB_GPUS
+    printf '%b' "$1" >"$FAKE_GPUS"
+}
+
+amd() { # LINES: the same with what AMD's kernel driver shows
+    gpus "$1"
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root
+    mkdir -p "$APAPI_SYSROOT"/sys/class/{kfd,drm}
+}
+
+measure() { # COMPONENT COMMAND...: JSON in $output
+    run --separate-stderr "$atime" -f json -o "$BATS_TEST_TMPDIR/json" -c "$@"
+    echo "$stderr"
+    json=$(<"$BATS_TEST_TMPDIR/json")
+    jq . <<<"$json"
+}
+
+# A number of a GPU's event of a kind.
+number() { # GPU KIND KEY
+    jq --arg n "$1" --arg kind "$2" '.components[].events[] | select(.kind == $kind) |
+        select(.name | test("device[_=]" + $n + "(:|$)"))'"$3" <<<"$json"
+}
+
+# Is the energy of a GPU what its power gives in the time that it was read?
+true_energy() { # GPU WATTS [TOLERANCE]
+    close_to "$(number "$1" energy .total)" "$(jq "$2 * ." <<<"$(number "$1" energy .covered_s)")" "${3:-0.01}"
+}
+
+source_is() { # TEXT
+    [[ $(jq -r '.components[0].source' <<<"$json") == "$1" ]]
+}
+
+@test "several GPUs: each its power x time, and the sum" {
+    gpus 'gpu power_w=250\ngpu power_w=400\ngpu power_w=30 step_ms=20\n'
+    measure nvml sleep 1.5
+    [[ $status -eq 0 && -z $output ]]
+    source_is 'NVML 12.535.104.05'
+    true_energy 0 250
+    true_energy 1 400
+    true_energy 2 30 0.05
+    close_to "$(jq .domains.gpu.mean_w <<<"$json")" 680 0.01
+    close_to "$(jq .total.energy_j <<<"$json")" \
+        "$(jq '[.components[].events[] | select(.kind == "energy").total] | add' <<<"$json")" 0.0001
+    jq -e '.trust.failed == 0 and .trust.stalls == 0 and .trust.covered > 0.9' <<<"$json"
+}
+
+@test "NVIDIA without an energy counter: the power is integrated, and the report says so" {
+    gpus 'gpu power_w=250 counter=0\ngpu power_w=400 counter=0\n'
+    measure nvml sleep 1
+    source_is 'NVML 12.535.104.05, power integrated'
+    [[ -z $(number 0 energy .name) ]]
+    close_to "$(jq .domains.gpu.mean_w <<<"$json")" 650 0.01
+    close_to "$(jq .domains.gpu.energy_j <<<"$json")" "$(jq "650 * ." <<<"$(number 0 power .covered_s)")" 0.01
+}
+
+@test "a counter in one GPU only: both by their power, so that the sum is whole" {
+    gpus 'gpu power_w=250 counter=0\ngpu power_w=400\n'
+    measure nvml sleep 0.6
+    source_is 'NVML 12.535.104.05, power integrated'
+    close_to "$(jq .domains.gpu.mean_w <<<"$json")" 650 0.01
+}
+
+@test "the table says that the power was integrated" {
+    gpus 'gpu counter=0\n'
+    run --separate-stderr "$atime" -c nvml sleep 0.5
+    echo "$stderr"
+    [[ $stderr == *'nvml (NVML 12.535.104.05, power integrated)'* ]]
+}
+
+@test "a GPU that is lost is flagged, the other goes on" {
+    gpus 'gpu power_w=250\ngpu power_w=400 lost_s=0.75\n'
+    measure nvml -t 50ms sh -c 'sleep 1.5; exit 3'
+    [[ $status -eq 3 ]]
+    true_energy 0 250
+    jq -e '[.components[0].events[] | select(.kind == "energy")] |
+        (.[0] | has("failed") | not) and .[0].covered_s > 1.2 and .[1].failed > 5 and .[1].covered_s < 1' <<<"$json"
+}
+
+@test "a call that fails costs its own event only" {
+    gpus 'gpu power_w=250 fail=DeviceGetTemperature:10\n'
+    measure nvml sleep 0.6
+    true_energy 0 250
+    jq -e '.components[0].events[] | select(.kind == "temperature").failed > 0' <<<"$json"
+}
+
+# Which GPUs are measured, as in "0 2"?
+measured() {
+    "$atime" -f json -o "$BATS_TEST_TMPDIR/json" -c "${1:-nvml}" sleep 0.3
+    jq -r '[.components[].events[]? | select(.kind == "energy").name |
+        capture("device[_=](?<n>[0-9]+)").n] | join(" ")' "$BATS_TEST_TMPDIR/json"
+}
+
+@test "GPUs are chosen by number, range and name" {
+    gpus 'gpu\ngpu uuid=GPU-aaaa-1\ngpu mig=MIG-1234-5 mig=MIG-1234-6\ngpu uuid=GPU-aabb-2\n'
+    [[ $(measured) == '0 1 2 3' ]]
+    [[ $(APAPI_GPUS=1 measured) == 1 ]]
+    [[ $(APAPI_GPUS=1-2,0 measured) == '0 1 2' ]]
+    [[ $(APAPI_GPUS=GPU-aab measured) == 3 ]]
+    [[ $(APAPI_GPUS=all SLURM_STEP_GPUS=1 measured) == '0 1 2 3' ]]
+    [[ $(SLURM_STEP_GPUS=3 SLURM_JOB_GPUS=1,2 measured) == 3 ]]
+    [[ $(SLURM_JOB_GPUS=1,2 measured) == '1 2' ]]
+    [[ $(CUDA_VISIBLE_DEVICES=1 measured) == '0 1 2 3' ]]
+    [[ $(CUDA_VISIBLE_DEVICES='' NVIDIA_VISIBLE_DEVICES=none measured) == '0 1 2 3' ]]
+}
+
+@test "a part of a GPU stands for the whole, and the report says so" {
+    gpus 'gpu\ngpu mig=MIG-1234-5 mig=MIG-1234-6 uuid=GPU-aaaa power_w=300\n'
+    for part in MIG-1234-6 MIG-GPU-aaaa/3/0; do
+        APAPI_GPUS=$part measure nvml sleep 0.5
+        source_is 'NVML 12.535.104.05, whole GPU (MIG)'
+        close_to "$(jq .domains.gpu.mean_w <<<"$json")" 300 0.01
+    done
+}
+
+@test "a choice that fits nothing measures nothing and says why" {
+    gpus 'gpu\ngpu uuid=GPU-ab1\ngpu uuid=GPU-ab2\n'
+    for case in "3|there is no GPU '3' among the 3 here" "GPU-ab|'GPU-ab' fits more than one GPU" \
+        "first|'first' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... separated by commas"; do
+        APAPI_GPUS=${case%%|*} measure nvml sleep 0.3
+        [[ $status -eq 0 ]]
+        [[ $(jq -r '.components[0].reason' <<<"$json") == "APAPI_GPUS: ${case#*|}" ]]
+        jq -e '(.domains | has("gpu") | not) and (.components[0] | has("events") | not)' <<<"$json"
+    done
+}
+
+@test "no driver: the reason, no other word, and PAPI is not loaded for it" {
+    gpus ''
+    unset APAPI_NVML_LIBRARY
+    ! "$atime" -c nvml sleep 0.3 2>&1 | grep -q NVML || skip 'this machine has an NVIDIA driver'
+    LD_DEBUG=libs LD_DEBUG_OUTPUT=$BATS_TEST_TMPDIR/loader run --separate-stderr "$atime" -c nvml:rocm_smi sleep 0.3
+    echo "$stderr"
+    [[ $status -eq 0 && $stderr == *'nvml: not measured (no NVIDIA driver: libnvidia-ml.so.1: cannot open shared'* ]]
+    [[ $stderr == *'rocm_smi: not measured (no AMD GPU with a driver: there is no /sys/class/kfd)'* ]]
+    [[ $(head -n 1 <<<"$stderr") == apapi:* ]]
+    grep -q libnvidia-ml "$BATS_TEST_TMPDIR"/loader.*
+    run ! grep -q 'libpapi\|librocm' "$BATS_TEST_TMPDIR"/loader.*
+}
+
+@test "a driver that does not start: its own reason" {
+    gpus 'library fail=Init_v2:9\n'
+    measure nvml sleep 0.3
+    [[ $(jq -r '.components[0].reason' <<<"$json") == *'NVML does not start: Driver Not Loaded'* ]]
+}
+
+@test "the program inherits none of the driver's files" {
+    gpus 'gpu\n'
+    "$atime" -c nvml ls /proc/self/fd >"$BATS_TEST_TMPDIR/with" 2>/dev/null
+    ls /proc/self/fd >"$BATS_TEST_TMPDIR/without"
+    diff "$BATS_TEST_TMPDIR/with" "$BATS_TEST_TMPDIR/without"
+}
+
+@test "a driver that starts slowly does not hold the program up" {
+    gpus 'library init_ms=700\ngpu power_w=250\n'
+    measure nvml sleep 1.5
+    true_energy 0 250
+    jq -e '.program.elapsed_s - .components[0].events[0].covered_s > 0.6' <<<"$json"
+}
+
+@test "AMD GPUs by either library: energy, and power where there is no counter" {
+    amd 'gpu power_w=300\ngpu power_w=500\n'
+    for component in rocm_smi amd_smi; do
+        measure $component sleep 0.6
+        true_energy 1 500
+        close_to "$(jq .domains.gpu.mean_w <<<"$json")" 800 0.01
+    done
+    amd 'gpu power_w=300 counter=0\n'
+    for component in rocm_smi amd_smi; do
+        measure $component sleep 0.6
+        close_to "$(jq .domains.gpu.mean_w <<<"$json")" 300 0.01
+        [[ $(jq -r '.components[0].source' <<<"$json") == *', power integrated' ]]
+    done
+    amd 'gpu\ngpu\n'
+    [[ $(APAPI_GPUS=1 measured rocm_smi) == 1 ]]
+    [[ $(SLURM_STEP_GPUS=0 measured amd_smi) == 0 ]]
+}
+
+@test "where the older AMD library is missing the newer one is asked" {
+    amd 'gpu power_w=300\n'
+    APAPI_ROCM_SMI_LIBRARY=/nonexistent.so measure rocm_smi sleep 0.4
+    source_is 'AMD SMI 26'
+    close_to "$(jq .domains.gpu.mean_w <<<"$json")" 300 0.01
+}
+
+@test "APAPI_SOURCES chooses" {
+    gpus 'gpu\n'
+    APAPI_SOURCES=nvml measure nvml sleep 0.3
+    source_is 'NVML 12.535.104.05'
+    APAPI_SOURCES=sysfs measure nvml sleep 0.3
+    jq -e '(.components[0] | has("events") | not)' <<<"$json"
+}
+
+# The build with a newer PAPI, which truth_papi.bats makes.
+need_papi() {
+    [[ -f $repository/build/papi/build.ninja ]] || skip 'no newer PAPI here yet: test/cli/truth_papi.bats builds one'
+    cmake --build "$repository/build/papi" --target atime >"$BATS_TEST_TMPDIR/build.log" 3>&-
+    atime=$repository/build/papi/core/atime/atime
+    export LD_LIBRARY_PATH=${APAPI_NVML_LIBRARY%/*}
+}
+
+@test "PAPI's component without a counter comes last; its names and units are the same" {
+    gpus 'gpu power_w=250\ngpu power_w=400\n'
+    need_papi
+    measure nvml sleep 0.3
+    source_is 'NVML 12.535.104.05'
+    names='[.components[].events[] | select(.kind != "energy") | [.name, .unit, .kind, .domain, .scale]] | sort'
+    jq "$names" <<<"$json" >"$BATS_TEST_TMPDIR/own"
+    APAPI_SOURCES=papi measure nvml sleep 0.6
+    [[ $(jq -r '.components[0].source' <<<"$json") == 'PAPI 7.'*' nvml, power integrated' ]]
+    close_to "$(jq .domains.gpu.mean_w <<<"$json")" 650 0.01
+    jq -e --slurpfile own "$BATS_TEST_TMPDIR/own" "\$own[0] - ($names) == []" <<<"$json"
+    APAPI_GPUS=1 APAPI_SOURCES=papi measure nvml sleep 0.3
+    [[ $(jq -r '.components[0].reason' <<<"$json") == "PAPI's nvml cannot leave GPUs out" ]]
+}
+
+@test "PAPI's component for GPUs beside another one of PAPI's" {
+    gpus 'gpu power_w=250\ngpu power_w=400\n'
+    need_papi
+    measure net:nvml sleep 0.6
+    [[ $status -eq 0 ]]
+    close_to "$(jq .domains.gpu.mean_w <<<"$json")" 650 0.01
+}
+
+@test "the check for real hardware: facts and comparison, and it skips elsewhere" {
+    gpus 'gpu power_w=250 step_ms=20\ngpu power_w=400\n'
+    command -v cc >/dev/null || skip 'there is no cc here'
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    cat >"$BATS_TEST_TMPDIR/bin/nvidia-smi" <<'END'
+#!/bin/bash
+[[ $1 != -L ]] || exit "${NO_GPU:-0}"
+[[ $* != *-lms* ]] || while sleep 0.1; do printf '0, 251.0\n1, %s\n' "$SECOND_W"; done
+END
+    chmod +x "$BATS_TEST_TMPDIR/bin/nvidia-smi"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    export SECOND_W=398 APAPI_HW_LOAD='sleep 0.5'
+    run -0 "$repository/test/hw/nvml" --seconds 1 --atime "$atime"
+    [[ $output == *'# NVML 12.535.104.05, driver ?, 2 GPUs'*'energy counter moves every '*'ok 4 - work: GPU 1: '*1..4 ]]
+    SECOND_W=300 run -1 "$repository/test/hw/nvml" --seconds 1 --atime "$atime"
+    [[ $output == *'not ok 2 - rest: GPU 1: '* ]]
+    NO_GPU=9 run -77 "$repository/test/hw/nvml"
+    [[ $output == '1..0 # SKIP nvidia-smi finds no GPU'* ]]
+}

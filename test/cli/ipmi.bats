@@ -1,0 +1,295 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Power and temperatures of a BMC: the real protocol, spoken with OpenIPMI's simulator.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+load bmc
+
+eval "common_$(declare -f setup)"
+
+setup() {
+    common_setup
+    command -v ipmi_sim sdrcomp >/dev/null || skip "no ipmi_sim: package openipmi"
+    fakes=$repository/${APAPI_TEST_BUILD:-build/release}/test/fake/ipmi
+    dcmi_module=$fakes/ipmi_sim_dcmi.so
+    run "$atime" -c ipmi true
+    [[ $output != *'without FreeIPMI'* ]] || skip "built without FreeIPMI"
+    [[ $output != *'no FreeIPMI'* ]] || skip "no libfreeipmi"
+    start_bmc
+}
+
+teardown() { stop_bmc; }
+
+needs_dcmi() { [[ -f $dcmi_module ]] || skip "ipmi_sim has no DCMI: package libopenipmi-dev"; }
+
+# What atime says of a run of CMD, as JSON in $stderr.
+measure() { # [ATIME OPTION...] CMD...
+    run --separate-stderr "$atime" -c ipmi -f json "$@"
+    echo "$stderr"
+    [[ $status -eq 0 ]]
+    jq -e '.components[0].events' <<<"$stderr"
+}
+
+event() { # NAME FIELD
+    jq -e --arg name "ipmi:::$1" ".components[0].events[] | select(.name == \$name) | .$2" <<<"$stderr"
+}
+
+node_energy_is() { # WATTS
+    close_to "$(jq .domains.node.energy_j <<<"$stderr")" \
+        "$(jq --argjson w "$1" '$w * .components[0].events[0].covered_s' <<<"$stderr")" 0.03
+}
+
+names() { jq -r '[.components[0].events[].name] | join(" ")' <<<"$stderr"; }
+
+# A BMC is opened beside the program, which therefore has to last longer.
+not_measured() { # TEXT: the reason, wherever its lines are broken
+    run "$atime" -c ipmi sleep 2
+    echo "$output"
+    [[ $status -eq 0 && $(tr -s ' \n' ' ' <<<"$output") == *"ipmi: not measured ($1"* ]]
+}
+
+@test "a BMC's sensors: the machine's power, the board's, temperatures" {
+    measure sleep 2
+    [[ $(names) == "ipmi:::SYSTEM_POWER ipmi:::BOARD_POWER ipmi:::SYSTEM_TEMP ipmi:::TEMP:PSU_POWER_TEMP ipmi:::TEMP:Temp ipmi:::TEMP:Temp_2" ]]
+    jq -e --arg from "FreeIPMI $APAPI_IPMI_HOST, sensors" '.components[0].source == $from' <<<"$stderr"
+    event SYSTEM_POWER 'mean == 200'
+    event SYSTEM_POWER 'domain == "node"'
+    event BOARD_POWER 'mean == 60'
+    event BOARD_POWER 'domain == null' # inside the machine's
+    event SYSTEM_TEMP 'mean == 23'
+    event TEMP:Temp 'mean == 40'
+    event TEMP:Temp_2 'mean == 45'
+    event TEMP:Temp 'unit == "C"'
+    node_energy_is 200
+    jq -e '.trust.failed == 0 and .trust.covered > 0.7' <<<"$stderr"
+}
+
+@test "IPMI 1.5" {
+    APAPI_IPMI_DRIVER=lan measure sleep 4
+    event SYSTEM_POWER 'mean == 200'
+}
+
+@test "a change is seen, and integrated" {
+    APAPI_IPMI_PERIOD=0s measure -t 20ms \
+        sh -c 'sleep 2; echo 100 >"$0.new"; mv "$0.new" "$0"; sleep 2' "$bmc/sensor2"
+    event SYSTEM_POWER 'min == 200'
+    event SYSTEM_POWER 'max == 400'
+    close_to "$(jq .domains.node.mean_w <<<"$stderr")" 300 0.05
+}
+
+@test "the BMC is asked once in a period, however short the interval is" {
+    needs_dcmi
+    set_dcmi 0 350 1000 1
+    as_boss measure -t 10ms sleep 2
+    asked=$(wc -c <"$bmc/dcmi.asked")
+    rm "$bmc/dcmi.asked"
+    APAPI_IPMI_PERIOD=0s as_boss measure -t 10ms sleep 2
+    echo "$asked, without a period $(wc -c <"$bmc/dcmi.asked")"
+    [[ $asked -ge 3 && $asked -le 6 && $(wc -c <"$bmc/dcmi.asked") -gt $((4 * asked)) ]]
+}
+
+@test "DCMI comes before sensors, and counts once" {
+    needs_dcmi
+    set_dcmi 0 350 2000 1
+    as_boss measure sleep 2
+    event SYSTEM_POWER 'mean == 350'
+    event SYSTEM_POWER 'update_s == 2'
+    event POWER:Pwr_Consumption 'mean == 200'
+    event POWER:Pwr_Consumption 'domain == null'
+    event BOARD_POWER 'mean == 60'
+    jq -e '.domains | keys == ["node"]' <<<"$stderr"
+    node_energy_is 350
+    jq -e '.components[0].source | endswith("DCMI")' <<<"$stderr"
+}
+
+@test "DCMI that is switched off, not allowed, or says 0 W: sensors" {
+    needs_dcmi
+    set_dcmi 0 350 1000 1
+    measure sleep 2 # as user
+    event SYSTEM_POWER 'mean == 200'
+    for answer in '0 350 1000 0' '0 0 1000 1' '0xc0 350 1000 1' '0xff 350 1000 1'; do
+        set_dcmi "$answer"
+        as_boss measure sleep 2
+        event SYSTEM_POWER 'mean == 200'
+    done
+}
+
+@test "DCMI of a BMC that wrongly calls it off" {
+    needs_dcmi
+    set_dcmi 0 350 1000 0
+    APAPI_IPMI_SYSTEM_POWER=dcmi as_boss measure sleep 2
+    event SYSTEM_POWER 'mean == 350'
+    set_dcmi 0 0 1000 1
+    APAPI_IPMI_SYSTEM_POWER=dcmi as_boss not_measured "$APAPI_IPMI_HOST: no DCMI power reading)"
+}
+
+@test "0 W during the run is no reading" {
+    needs_dcmi
+    set_dcmi 0 350 1000 1
+    APAPI_IPMI_PERIOD=0s as_boss measure -t 20ms \
+        sh -c 'sleep 2; echo 0 0 1000 1 >"$0.new"; mv "$0.new" "$0"; sleep 1' "$bmc/dcmi"
+    event SYSTEM_POWER 'min == 350'
+    event SYSTEM_POWER 'failed > 10'
+    event BOARD_POWER 'failed == null'
+    jq -e '.components[0].events[0].covered_s < .elapsed_s - 0.9' <<<"$stderr"
+}
+
+@test "sensors of power alone" {
+    APAPI_IPMI_SENSORS=power measure sleep 2
+    [[ $(names) == "ipmi:::SYSTEM_POWER ipmi:::BOARD_POWER" ]]
+}
+
+@test "DCMI alone" {
+    needs_dcmi
+    set_dcmi 0 350 1000 1
+    APAPI_IPMI_SENSORS=none as_boss measure sleep 2
+    [[ $(names) == ipmi:::SYSTEM_POWER ]]
+    set_dcmi 0xc1 0 0 0
+    APAPI_IPMI_SENSORS=none as_boss not_measured \
+        "$APAPI_IPMI_HOST: no DCMI power reading, no sensor of power or temperature)"
+}
+
+@test "a sensor that is the machine's because a site says so" {
+    APAPI_IPMI_SYSTEM_POWER='planar power' measure sleep 2
+    event SYSTEM_POWER 'mean == 60'
+    event POWER:Pwr_Consumption 'mean == 200'
+    close_to "$(jq .domains.node.mean_w <<<"$stderr")" 60 0.001
+    APAPI_IPMI_SYSTEM_POWER='PSU' not_measured \
+        "system_power is 'PSU', expected dcmi or a power sensor of this BMC: 'Pwr Consumption', 'Planar Power')"
+}
+
+@test "event lists and the original's definitions fit" {
+    printf 'ipmi:::BOARD_POWER\nipmi:::SYSTEM_POWER\nipmi:::SYSTEM_TEMP\n' >"$BATS_TEST_TMPDIR/list"
+    APAPI_EVENTLIST=$BATS_TEST_TMPDIR/list \
+        APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv measure sleep 2
+    [[ $(names) == "ipmi:::BOARD_POWER ipmi:::SYSTEM_POWER ipmi:::SYSTEM_TEMP" ]]
+    event SYSTEM_POWER 'value0.avg == 200'
+    close_to "$(event SYSTEM_POWER value1.acc)" "$(jq '200 * .components[0].events[1].covered_s' <<<"$stderr")" 0.03
+    event SYSTEM_TEMP 'value0.max == 23'
+    APAPI_EVENTLIST=$repository/config/default_eventlist.txt \
+        APAPI_EVENTOPS=$repository/config/default_eventops.csv APAPI_SOFTFAIL=1 measure sleep 2
+    [[ $(names) == "ipmi:::SYSTEM_POWER ipmi:::BOARD_POWER ipmi:::SYSTEM_TEMP" ]]
+    APAPI_EVENTOPS=$repository/config/default_eventops.csv measure sleep 2
+    event TEMP:PSU_POWER_TEMP 'value0.unit == "°C"'
+    event SYSTEM_TEMP 'value0.unit == "°C"'
+    event BOARD_POWER 'value1.unit == "J"'
+}
+
+@test "wrong user, wrong password, wrong file: said so" {
+    cp "$bmc/password" "$bmc/other"
+    echo wrong >"$bmc/other"
+    export APAPI_IPMI_TIMEOUT=1s # of IPMI 1.5, which does not answer to a wrong password
+    for driver in lan lan_2_0; do
+        export APAPI_IPMI_DRIVER=$driver
+        APAPI_IPMI_PASSWORD_FILE=$bmc/other \
+            not_measured "$APAPI_IPMI_HOST, user reader: the BMC refuses the password)"
+        APAPI_IPMI_USER=nobody \
+            not_measured "$APAPI_IPMI_HOST, user nobody: the BMC knows no such user)"
+    done
+    chmod 644 "$bmc/other"
+    APAPI_IPMI_PASSWORD_FILE=$bmc/other \
+        not_measured "password_file $bmc/other can be read or written by others: chmod 600)"
+    rm "$bmc/other"
+    APAPI_IPMI_PASSWORD_FILE=$bmc/other \
+        not_measured "password_file $bmc/other: No such file or directory)"
+    APAPI_IPMI_DRIVER=smoke not_measured "driver is 'smoke', expected one of lan, lan_2_0)"
+}
+
+@test "no BMC there: said after the timeout" {
+    local begin=$SECONDS
+    stop_bmc
+    APAPI_IPMI_TIMEOUT=1s not_measured "$APAPI_IPMI_HOST, user reader: no answer)"
+    ((SECONDS - begin < 20)) # instead of for ever
+}
+
+@test "a BMC that does not answer for seconds: errors, then readings again" {
+    APAPI_IPMI_TIMEOUT=1s APAPI_IPMI_PERIOD=100ms measure sh -c '
+        sleep 2
+        kill -STOP "$1"
+        sleep 3
+        echo 100 >"$2.new"
+        mv "$2.new" "$2"
+        kill -CONT "$1"
+        sleep 5' - "$bmc_pid" "$bmc/sensor2"
+    event SYSTEM_POWER 'min == 200'
+    event SYSTEM_POWER 'max == 400'
+    event SYSTEM_POWER 'failed > 0'
+    jq -e '.components[0].events[0].covered_s < .elapsed_s - 2' <<<"$stderr"
+    jq -e '.domains.node.mean_w | . > 200 and . <= 400' <<<"$stderr"
+}
+
+@test "a BMC that dies during the run: what was read stays" {
+    APAPI_IPMI_TIMEOUT=1s APAPI_IPMI_PERIOD=100ms measure sh -c '
+        sleep 2; kill -KILL "$0"; sleep 1.5; exit 0' "$bmc_pid"
+    event SYSTEM_POWER 'mean == 200'
+    event SYSTEM_POWER 'failed > 0'
+    jq -e '.components[0].events[0].covered_s | . > 0.5 and . < 2.9' <<<"$stderr"
+}
+
+@test "pauses longer than the timeout" {
+    APAPI_IPMI_TIMEOUT=1s measure -t 1500ms sleep 6
+    event SYSTEM_POWER 'mean == 200'
+    jq -e '.trust.failed == 0' <<<"$stderr"
+}
+
+@test "neither the password nor a descriptor reaches the program; no file is left" {
+    mkdir "$BATS_TEST_TMPDIR/home"
+    HOME=$BATS_TEST_TMPDIR/home TMPDIR=$BATS_TEST_TMPDIR/home run --separate-stderr \
+        "$atime" -c ipmi -f json -v sh -c 'sleep 2; ls -l /proc/$$/fd; tr "\0" " " </proc/$PPID/cmdline'
+    echo "$output $stderr"
+    [[ $status -eq 0 && $output != *socket:* && $output != *memfd:* ]]
+    [[ $output$stderr != *secret* ]]
+    event SYSTEM_POWER 'mean == 200'
+    [[ -z $(ls -A "$BATS_TEST_TMPDIR/home") ]]
+}
+
+@test "no descriptor reaches a program that is started while the BMC is being opened" {
+    for _ in {1..40}; do
+        run --separate-stderr "$atime" -c ipmi sh -c 'ls -l /proc/$$/fd'
+        [[ $status -eq 0 && $output != *socket:* && $output != *memfd:* ]] || {
+            echo "$output"
+            return 1
+        }
+    done
+}
+
+# The local device: a plain file that a preloaded library makes the BMC's.
+local_bmc() { # CMD...
+    env -u APAPI_IPMI_HOST APAPI_SYSROOT="$BATS_TEST_TMPDIR/root" FAKE_IPMI_BMC="$APAPI_IPMI_HOST" \
+        FAKE_IPMI_USER=boss FAKE_IPMI_PASSWORD=topsecret ASAN_OPTIONS=verify_asan_link_order=0 \
+        LD_PRELOAD="$fakes/ipmi_device.so" "$@"
+}
+
+@test "the machine's own BMC" {
+    [[ -f $fakes/ipmi_device.so ]] || skip "no fake device"
+    mkdir -p "$BATS_TEST_TMPDIR/root/dev"
+    touch "$BATS_TEST_TMPDIR/root/dev/ipmi0"
+    set_dcmi 0 350 1000 1
+    run --separate-stderr local_bmc "$atime" -c ipmi -f json sleep 1
+    echo "$stderr"
+    [[ $status -eq 0 ]]
+    event BOARD_POWER 'mean == 60'
+    event SYSTEM_TEMP 'mean == 23'
+    [[ ! -f $dcmi_module ]] || event SYSTEM_POWER 'mean == 350'
+    jq -e '.components[0].source | startswith("FreeIPMI /")' <<<"$stderr"
+    jq -e '.trust.failed == 0' <<<"$stderr"
+}
+
+@test "the machine's own BMC: none, or no permission" {
+    unset APAPI_IPMI_HOST
+    local as_nobody=()
+    APAPI_SYSROOT=$(mktemp -d /tmp/apapi-ipmi-XXXXXX)
+    export APAPI_SYSROOT
+    not_measured 'no /dev/ipmi0: no BMC here, or modules ipmi_si and ipmi_devintf are not loaded)'
+    mkdir "$APAPI_SYSROOT/dev"
+    touch "$APAPI_SYSROOT/dev/ipmi0"
+    chmod 600 "$APAPI_SYSROOT/dev/ipmi0"
+    chmod 755 "$APAPI_SYSROOT"
+    [[ $EUID -ne 0 ]] || as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    [[ $EUID -eq 0 ]] || chmod 000 "$APAPI_SYSROOT/dev/ipmi0"
+    run env -u APAPI_IPMI_USER -u APAPI_IPMI_PASSWORD_FILE "${as_nobody[@]}" "$atime" -c ipmi sleep 1
+    rm -r "$APAPI_SYSROOT"
+    echo "$output"
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"not measured (no permission to read and write $APAPI_SYSROOT/dev/ipmi0)"* ]]
+}

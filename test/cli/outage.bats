@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# A component of which nothing can be read for a while, or any more: what it costs, what atime says.
+
+bats_require_minimum_version 1.5.0
+load truth.bash
+
+# A package and its dram, to which the same happens, and a meter of another component to which
+# nothing does.
+spec() { # INCIDENT
+    local zone
+
+    cat <<SPEC
+powercap/clock energy 1 999999999999 0
+powercap/clock update 0
+$(zone_spec '' package-0 "$RANGE_UJ" "energy 100 $RANGE_UJ 7000000000")
+$(zone_spec :0 dram "$RANGE_UJ" "energy 20 $RANGE_UJ 3000000000")
+hwmon/hwmon0/name text meter
+hwmon/hwmon0/energy1_input energy 30 999999999999 5000000000
+SPEC
+    case $1 in
+    replug*) echo "powercap/intel-rapl:0 $1" ;;
+    *)
+        for zone in '' /intel-rapl:0:0; do
+            echo "powercap/intel-rapl:0$zone/energy_uj $1"
+        done
+        ;;
+    esac
+}
+
+setup_file() {
+    local atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
+
+    needs_fuse || return 0
+    export APAPI_SOURCES=sysfs
+    spec 'fail 1 1.6 EIO' >"$BATS_FILE_TMPDIR/short.spec"
+    spec 'fail 1 2.8 EIO' >"$BATS_FILE_TMPDIR/long.spec"
+    spec 'replug 1 1.8' >"$BATS_FILE_TMPDIR/replug.spec"
+    spec 'replug 1 inf' >"$BATS_FILE_TMPDIR/lost.spec"
+    for run in short long replug lost; do
+        measure_once "$BATS_FILE_TMPDIR" $run '' "$atime" -c powercap:hwmon &
+    done
+    "$repository/scripts/sim" --packages 0 --spec "$BATS_FILE_TMPDIR/lost.spec" -- \
+        "$atime" -c powercap:hwmon -t "$INTERVAL" sh -c 'sleep 3; exit 7' \
+        2>"$BATS_FILE_TMPDIR/table" 3>&- || echo $? >"$BATS_FILE_TMPDIR/status" &
+    wait
+}
+
+setup() {
+    skip_if_all_are
+    run_of=$BATS_FILE_TMPDIR
+    cat "$BATS_FILE_TMPDIR"/*.err
+}
+
+# What jq says of the component powercap.
+powercap() { # NAME EXPRESSION
+    jq -ce '.components[] | select(.name == "powercap") | del(.events)' "$run_of/$1.json"
+    jq -e ".components[] | select(.name == \"powercap\") | $2" "$run_of/$1.json" >/dev/null
+}
+
+# All the energy of a zone, over all the time. That its first and last reading are a little off the
+# others' where the machine is busy does not matter.
+nothing_is_lost() { # NAME ZONE WATTS
+    event "$run_of/$1" "$2" '"\(.total) J in \(.covered_s) s"'
+    event "$run_of/$1" "$2" "select((.total / .covered_s - $3 | fabs) < $3 / 200) | .covered_s" | grep .
+    jq -e --argjson covered "$(event "$run_of/$1" "$2" .covered_s)" '$covered > .elapsed_s - 0.1' "$run_of/$1.json"
+}
+
+others_lost_nothing() { # NAME
+    local name
+
+    name=$(jq -r '.components[] | select(.name == "hwmon") | .events[0].name' "$run_of/$1.json")
+    nothing_is_lost "$1" "$name" 30
+    jq -e '.components[] | select(.name == "hwmon") |
+        (has("outages") or has("outage_s") or has("reason") | not) and
+        (.events[0] | has("failed") | not)' "$run_of/$1.json" >/dev/null
+}
+
+@test "0.6 s: tried less and less often, bridged, nothing is lost" {
+    powercap short '.outages == 1 and .outage_s > 0.6 and .outage_s < 1.7 and (has("reason") | not)'
+    nothing_is_lost short '' 100
+    nothing_is_lost short :0 20
+    incidents "$run_of/short" '' failed=3..5
+    others_lost_nothing short
+}
+
+@test "1.8 s: opened anew, and the counter that goes on is believed" {
+    powercap long '.outages == 1 and .outage_s > 1.8 and (has("reason") | not)'
+    powercap long '.period_longest_s < 0.5'
+    nothing_is_lost long '' 100
+    nothing_is_lost long :0 20
+    incidents "$run_of/long" '' failed=5..8
+    others_lost_nothing long
+}
+
+@test "a device that is plugged in again: what was open is dead, and is opened anew" {
+    powercap replug '.outages == 1 and .outage_s > 0.8 and (has("reason") | not)'
+    nothing_is_lost replug '' 100
+    nothing_is_lost replug :0 20
+    others_lost_nothing replug
+}
+
+@test "a device that is gone for ever: what was measured until then, and why no more" {
+    powercap lost '.outages == 1 and .outage_s > 2 and (.reason | contains("no energy zone"))'
+    jq -e '.trust.covered < 0.4 and .domains.package.energy_j < 150' "$run_of/lost.json"
+    incidents "$run_of/lost" '' failed=6..12
+    others_lost_nothing lost
+}
+
+@test "the table tells the outage in one line, and the status is the program's" {
+    cat "$run_of/table"
+    [[ $(<"$run_of/status") == 7 ]]
+    [[ $(tr -s ' \n' ' ' <"$run_of/table") =~ powercap:\ no\ readings\ for\ [0-9.]+\ s\ in\ 1\ outage\ \(no\ energy\ zone ]]
+    [[ $(grep -c powercap "$run_of/table") == 1 || $(grep -c 'powercap: ' "$run_of/table") == 1 ]]
+}
+
+@test "the simulator: what was open before a replug is dead for ever" {
+    cat >"$BATS_TEST_TMPDIR/spec" <<'SPEC'
+powercap/x/meter energy 10 1000000000 0
+powercap/x replug 0.3 0.6
+SPEC
+    run -0 "$repository/scripts/sim" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- bash -c '
+        cd / && exec 7</sys/class/powercap/x/meter && head -n 1 /dev/fd/7 >/dev/null || exit 1
+        exec 8</sys/class/powercap/x/meter
+        sleep 0.4
+        ! cat <&8 2>/dev/null && [[ ! -e /sys/class/powercap/x/meter ]] || exit 2
+        sleep 0.4
+        ! cat <&8 2>/dev/null && cat /sys/class/powercap/x/meter >/dev/null || exit 3'
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What comes through PAPI, with a stand-in whose components and mischief are known
+# (test/fake/papi), and what is said where there is no PAPI or not this one.
+
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+bats_require_minimum_version 1.5.0
+load atime_common.bash
+
+setup_stand_in() {
+    export APAPI_PAPI_LIBRARY=$repository/${APAPI_TEST_BUILD:-build/release}/test/fake/papi/libfake_papi.so
+    export FAKE_PAPI_EVENTS=$repository/config/legacy/default_eventops.csv
+    [[ -e $APAPI_PAPI_LIBRARY ]] || skip 'built without PAPI'
+}
+
+# Run and show; standard output and error apart.
+run_atime() { # STATUS ARGUMENT...
+    run "-$1" --separate-stderr "$atime" "${@:2}"
+    echo "$output"
+    echo "$stderr"
+}
+
+says() { # TEXT: on standard error, wherever the lines break
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"$1"* ]]
+}
+
+legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be there
+    jq -e --arg pattern "$1" --argjson count "$2" \
+        "[.components[].events[] | select(.name | test(\$pattern))] |
+         length == \$count and all(.[]; $3)" <<<"$stderr"
+}
+
+@test "the original's maxeler and micknc, with its event list and definitions" {
+    setup_stand_in
+    export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
+    run_atime 0 -c maxeler:micknc -t 20ms -f json sleep 0.5
+    legacy '^maxeler:::' 11 true
+    legacy '^micknc:::' 22 true
+    # microwatts; 20 W and more, rising by 1 W in a second
+    legacy 'POWER' 15 '.unit == "W" and .value0.unit == "W" and .value1.unit == "Ws" and
+        .mean > 70 and .mean < 100 and .max - .min > 0.3 and .max - .min < 5 and
+        (.value1.acc / .covered_s / .mean - 1 | fabs) < 0.01'
+    legacy '^maxeler:::.*TEMPERATURE' 2 '.value0.unit == "°C" and .value0.avg > 0.039 and .value0.avg < 0.05'
+    legacy '^micknc:::TEMP' 7 '.value0.unit == "°C" and .value0.avg >= 40 and .value0.avg < 50'
+    legacy '^micknc:::FREQ' 2 '.value0.unit == "MHz"'
+    legacy '^micknc:::MEM' 3 '.value0.unit == "kiB"'
+    legacy '^micknc:::TIME' 2 '.value0.unit == "s" and .value0.max > 0.4 and .value0.max < 10'
+    legacy 'UTIL' 2 '.value0.unit == "%"'
+    jq -e '[.components[].source] == ["PAPI \(.components[0].source | split(" ")[1]) maxeler",
+        "PAPI \(.components[0].source | split(" ")[1]) micknc"]' <<<"$stderr"
+}
+
+@test "the same with the default definitions" {
+    setup_stand_in
+    export APAPI_EVENTOPS=$repository/config/default_eventops.csv
+    run_atime 0 -c maxeler:micknc -t 20ms -f json sleep 0.3
+    legacy '^(maxeler|micknc):::' 33 true
+    legacy 'POWER' 15 '.unit == "W" and .mean > 70 and .mean < 100'
+    legacy 'TEMP' 9 '.unit == "C"'
+}
+
+@test "a PAPI without maxeler and micknc: known by name, with the reason" {
+    [[ -e $repository/${APAPI_TEST_BUILD:-build/release}/test/fake/papi/libfake_papi.so ]] || skip 'built without PAPI'
+    run_atime 3 -c maxeler:micknc sh -c 'exit 3'
+    says "maxeler: not measured (PAPI "
+    says " has no component 'maxeler')"
+    says " has no component 'micknc')"
+}
+
+@test "a reading that calls exit(127): what was read is reported, the status is the program's" {
+    setup_stand_in
+    run_atime 3 -c quitter:late -t 20ms -f json sh -c 'sleep 0.3; exit 3'
+    [[ -z $output ]]
+    jq -e '.components[0] | .name == "quitter" and .events[0].samples > 3 and .events[0].failed > 3' <<<"$stderr"
+    jq -e '.components[1] | .name == "late" and .events[0].samples > 6 and (.events[0].failed // 0) == 0' <<<"$stderr"
+    [[ $stderr != *'quitter: reading'* ]]
+}
+
+@test "a start that calls exit(126) is a reason" {
+    setup_stand_in
+    run_atime 3 -c starter:late sh -c 'exit 3'
+    says "starter: not measured (PAPI's starter would have ended the process: exit(126))"
+    says 'late (PAPI '
+}
+
+@test "a stop that calls exit(125) changes nothing" {
+    setup_stand_in
+    run_atime 3 -c stopper sh -c 'exit 3'
+    says 'stopper (PAPI '
+}
+
+@test "what a component prints is not seen" {
+    setup_stand_in
+    run_atime 0 -c talker -t 20ms -f json sh -c 'echo program; sleep 0.1'
+    [[ $output == program ]]
+    jq -e '.components[0].events[0].samples > 1' <<<"$stderr"
+}
+
+@test "components that find nothing tell why" {
+    setup_stand_in
+    run_atime 0 -c absent:denied:eventless true
+    says "absent: not measured (PAPI's absent is disabled: no such hardware)"
+    says "denied: not measured (PAPI's denied is disabled: Can't open /dev/fake: Permission denied)"
+    says "eventless: not measured (PAPI's eventless offers no usable event)"
+}
+
+@test "a descriptor of a component does not reach the program" {
+    setup_stand_in
+    run_atime 0 -c opener -o /dev/null ls /proc/self/fd
+    opened=$output
+    run_atime 0 -c late -o /dev/null ls /proc/self/fd
+    [[ $opened == "$output" ]]
+}
+
+@test "no libpapi: a reason, and the program runs" {
+    export APAPI_PAPI_LIBRARY=libpapi-of-no-site.so
+    export APAPI_SOURCES=papi
+    [[ -e $repository/${APAPI_TEST_BUILD:-build/release}/test/fake/papi/libfake_papi.so ]] || skip 'built without PAPI'
+    run_atime 3 -c maxeler:rapl sh -c 'exit 3'
+    says 'maxeler: not measured (no PAPI: libpapi-of-no-site.so: cannot open shared object file'
+    says 'rapl: not measured (no PAPI: '
+}
+
+@test "a library that is no PAPI: a reason" {
+    export APAPI_PAPI_LIBRARY=libc.so.6
+    [[ -e $repository/${APAPI_TEST_BUILD:-build/release}/test/fake/papi/libfake_papi.so ]] || skip 'built without PAPI'
+    run_atime 3 -c maxeler sh -c 'exit 3'
+    says 'maxeler: not measured (libc.so.6 has no PAPI_library_init)'
+}
+
+# A tree in which the PMU 'power' has EVENTs; perf_event_open is watched.
+with_pmu() { # EVENT...
+    local event
+
+    mkdir -p "$BATS_TEST_TMPDIR/root/sys/bus/event_source/devices/power/events"
+    for event in "$@"; do
+        echo event=0x01 >"$BATS_TEST_TMPDIR/root/sys/bus/event_source/devices/power/events/$event"
+    done
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_SOURCES=papi
+}
+
+# Nobody opens an event of the real PMU 'power'.
+assert_pmu_untouched() { # ARGUMENT...
+    local type=none
+
+    [[ ! -r /sys/bus/event_source/devices/power/type ]] || type=$(</sys/bus/event_source/devices/power/type)
+    strace -f -qq -e trace=perf_event_open -o "$BATS_TEST_TMPDIR/trace" "$@"
+    cat "$BATS_TEST_TMPDIR/trace"
+    ! grep -qE "type=($type|0x[0-9a-f]+ /\* PERF_TYPE_\?\?\?|PERF_TYPE_\?\?\?)" "$BATS_TEST_TMPDIR/trace"
+}
+
+@test "a PMU 'power' with nothing but energy-psys is not believed" {
+    with_pmu energy-psys energy-psys.unit
+    run_atime 0 -c rapl true
+    says "the PMU 'power' has no package counter (a virtual machine?)"
+}
+
+@test "no PMU 'power'" {
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR APAPI_SOURCES=papi
+    run_atime 0 -c rapl true
+    says "the kernel has no PMU 'power'"
+}
+
+@test "a PMU 'power' with energy-pkg is tried" {
+    with_pmu energy-psys energy-pkg
+    run_atime 0 -c rapl true
+    says 'perf_event_uncore'
+    run ! says 'a virtual machine?'
+}
+
+@test "the PMU 'power' of this machine is not opened where it has no package counter" {
+    [[ ${APAPI_TEST_BUILD:-} != *san ]] || skip 'leaks cannot be looked for under strace'
+    command -v strace >/dev/null || skip 'there is no strace'
+    strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
+    [[ ! -e /sys/bus/event_source/devices/power/events/energy-pkg ]] || skip 'it has one here'
+    assert_pmu_untouched "$atime" -c rapl:perf_event_uncore:powercap true
+    assert_pmu_untouched "$atime" true
+}

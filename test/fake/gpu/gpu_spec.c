@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu_spec.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct fake_gpus gpus;
+static bool read_already;
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static _Noreturn void complain(const char *what, const char *text)
+{
+    fprintf(stderr, "fake GPUs: %s: %s\n", what, text);
+    abort();
+}
+
+static void copy(char *target, size_t size, const char *value)
+{
+    snprintf(target, size, "%s", value);
+}
+
+static void set_failure(struct fake_failure *failure, const char *value)
+{
+    copy(failure->function, sizeof failure->function, value);
+    failure->function[strcspn(value, ":")] = '\0';
+    failure->code = (int)strtol(value + strcspn(value, ":") + 1, NULL, 10);
+}
+
+static void set_of_library(const char *key, const char *value)
+{
+    if (strcmp(key, "init_ms") == 0) {
+        gpus.init_ms = (unsigned)strtoul(value, NULL, 10);
+    } else if (strcmp(key, "version") == 0) {
+        copy(gpus.version, sizeof gpus.version, value);
+    } else if (strcmp(key, "log") == 0) {
+        copy(gpus.log, sizeof gpus.log, value);
+    } else if (strcmp(key, "fail") == 0) {
+        set_failure(&gpus.failure, value);
+    } else {
+        complain("unknown setting of the library", key);
+    }
+}
+
+static bool set_number(struct fake_gpu *gpu, const char *key, const char *value)
+{
+    double number = strtod(value, NULL);
+
+    if (strcmp(key, "power_w") == 0) {
+        gpu->power_w = number;
+    } else if (strcmp(key, "step_ms") == 0) {
+        gpu->step_ms = number;
+    } else if (strcmp(key, "lost_s") == 0) {
+        gpu->lost_s = number;
+    } else if (strcmp(key, "minor") == 0) {
+        gpu->minor = (unsigned)number;
+    } else if (strcmp(key, "counter") == 0) {
+        gpu->counter = number > 0;
+    } else if (strcmp(key, "meter") == 0) {
+        gpu->meter = number > 0;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void set_of_gpu(struct fake_gpu *gpu, const char *key, const char *value)
+{
+    if (set_number(gpu, key, value)) {
+        return;
+    }
+    if (strcmp(key, "name") == 0) {
+        copy(gpu->name, sizeof gpu->name, value);
+    } else if (strcmp(key, "uuid") == 0) {
+        copy(gpu->uuid, sizeof gpu->uuid, value);
+    } else if (strcmp(key, "mig") == 0 && gpu->part_count < FAKE_PARTS_MAX) {
+        copy(gpu->parts[gpu->part_count++], FAKE_TEXT_SIZE, value);
+    } else if (strcmp(key, "fail") == 0) {
+        set_failure(&gpu->failure, value);
+    } else {
+        complain("unknown setting of a GPU", key);
+    }
+}
+
+static struct fake_gpu *add_gpu(void)
+{
+    size_t index = gpus.count++;
+    struct fake_gpu *gpu = &gpus.list[index];
+
+    if (index == FAKE_GPUS_MAX) {
+        complain("too many", "gpu");
+    }
+    *gpu = (struct fake_gpu){.power_w = 100, .counter = true, .meter = true};
+    gpu->minor = (unsigned)index;
+    copy(gpu->name, sizeof gpu->name, "Fake GPU");
+    snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-%08zx-0000-0000-0000-000000000000", index);
+    return gpu;
+}
+
+/* A '+' in a value stands for a blank. */
+static void parse_line(char *line)
+{
+    char *rest = NULL, *word = strtok_r(line, " \t\n", &rest);
+    struct fake_gpu *gpu = NULL;
+
+    if (!word || *word == '#') {
+        return;
+    }
+    if (strcmp(word, "gpu") == 0) {
+        gpu = add_gpu();
+    } else if (strcmp(word, "library") != 0) {
+        complain("unknown word", word);
+    }
+    while ((word = strtok_r(NULL, " \t\n", &rest))) {
+        char *value = strchr(word, '=');
+
+        if (!value) {
+            complain("not KEY=VALUE", word);
+        }
+        *value++ = '\0';
+        for (char *plus = strchr(value, '+'); plus; plus = strchr(plus, '+')) {
+            *plus = ' ';
+        }
+        gpu ? set_of_gpu(gpu, word, value) : set_of_library(word, value);
+    }
+}
+
+static void find_file(char *path, size_t size)
+{
+    const char *named = getenv("FAKE_GPUS");
+    Dl_info library;
+
+    if (named) {
+        copy(path, size, named);
+        return;
+    }
+    dladdr(&gpus, &library);
+    snprintf(path, size, "%.*s/fake-gpus",
+             (int)(strrchr(library.dli_fname, '/') - library.dli_fname), library.dli_fname);
+}
+
+void fake_gpus_refresh(void)
+{
+    read_already &= gpus.users > 0;
+}
+
+struct fake_gpus *fake_gpus(void)
+{
+    char path[4096], line[1024];
+    FILE *file;
+
+    if (read_already) {
+        return &gpus;
+    }
+    read_already = true;
+    gpus = (struct fake_gpus){.users = 0};
+    copy(gpus.version, sizeof gpus.version, "12.535.104.05");
+    find_file(path, sizeof path);
+    file = fopen(path, "re");
+    if (!file) {
+        complain("cannot read", path);
+    }
+    while (fgets(line, sizeof line, file)) {
+        parse_line(line);
+    }
+    fclose(file);
+    return &gpus;
+}
+
+void fake_gpus_start(void)
+{
+    const struct timespec pause = {gpus.init_ms / 1000, gpus.init_ms % 1000 * 1000000L};
+
+    if (gpus.users++ == 0) {
+        if (open("/dev/null", O_RDWR) < 0) { /* without O_CLOEXEC, as drivers' libraries do */
+            complain("cannot open", "/dev/null");
+        }
+        gpus.start_s = now_s();
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void log_call(const char *function, long gpu)
+{
+    char line[160];
+    int fd =
+        *fake_gpus()->log ? open(gpus.log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
+
+    if (fd >= 0) {
+        int length = gpu < 0 ? snprintf(line, sizeof line, "%s\n", function)
+                             : snprintf(line, sizeof line, "%s %ld\n", function, gpu);
+
+        if (write(fd, line, (size_t)length) != length) {
+            complain("cannot write", gpus.log);
+        }
+        close(fd);
+    }
+}
+
+static int code_of(const struct fake_failure *failure, const char *function)
+{
+    return strcmp(failure->function, function) == 0 || strcmp(failure->function, "*") == 0
+               ? failure->code
+               : 0;
+}
+
+int fake_gpus_call(const char *function)
+{
+    log_call(function, -1);
+    return code_of(&fake_gpus()->failure, function);
+}
+
+int fake_gpu_call(const struct fake_gpu *gpu, const char *function)
+{
+    log_call(function, gpu - gpus.list);
+    return code_of(&gpu->failure, function);
+}
+
+bool fake_gpu_is_lost(const struct fake_gpu *gpu)
+{
+    return gpu->lost_s > 0 && now_s() - gpus.start_s >= gpu->lost_s;
+}
+
+double fake_gpu_energy_j(const struct fake_gpu *gpu)
+{
+    double time_s = now_s();
+
+    if (gpu->step_ms > 0) {
+        time_s = floor(time_s / gpu->step_ms * 1e3) * gpu->step_ms / 1e3;
+    }
+    return time_s * gpu->power_w;
+}

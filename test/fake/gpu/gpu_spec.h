@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FAKE_GPU_SPEC_H
+#define FAKE_GPU_SPEC_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the GPUs of the stand-ins are like: the file named by FAKE_GPUS, else "fake-gpus" beside the
+ * library. A line is a word and settings:
+ *
+ *   library log=FILE init_ms=N fail=FUNCTION:CODE version=TEXT
+ *   gpu     power_w=N (of the constant power; 100) step_ms=N (between two updates of the counter;
+ * 0) counter=0|1 (is there one; 1) meter=0|1 (and the power; 1) lost_s=N (after the library's start
+ * the GPU is lost) minor=N name=TEXT uuid=TEXT mig=UUID (of a part, up to 7 times)
+ * fail=FUNCTION:CODE
+ *
+ * FUNCTION is without the library's prefix, "*" any of a GPU's. The log gets a line for each call.
+ */
+#define FAKE_GPUS_MAX 16
+#define FAKE_PARTS_MAX 7
+#define FAKE_TEXT_SIZE 96
+
+struct fake_failure {
+    char function[FAKE_TEXT_SIZE]; /* "": none */
+    int code;
+};
+
+struct fake_gpu {
+    double power_w;
+    double step_ms;
+    double lost_s; /* 0: never */
+    bool counter, meter;
+    unsigned minor;
+    char name[FAKE_TEXT_SIZE], uuid[FAKE_TEXT_SIZE];
+    char parts[FAKE_PARTS_MAX][FAKE_TEXT_SIZE];
+    size_t part_count;
+    struct fake_failure failure;
+};
+
+struct fake_gpus {
+    struct fake_gpu list[FAKE_GPUS_MAX];
+    size_t count;
+    unsigned init_ms;
+    char version[FAKE_TEXT_SIZE];
+    char log[256];
+    struct fake_failure failure;
+    double start_s; /* of the library's first start */
+    int users;
+};
+
+/** What the file says; read when it is not known. */
+struct fake_gpus *fake_gpus(void);
+
+/** Somebody starts the library: if nobody uses it yet, what the file says now counts. */
+void fake_gpus_refresh(void);
+
+/** The library's start: wait as long as it takes. */
+void fake_gpus_start(void);
+
+/** Log a call. @return the code with which it shall fail, 0 if none. */
+int fake_gpus_call(const char *function);
+
+/** The same for a call about a GPU. */
+int fake_gpu_call(const struct fake_gpu *gpu, const char *function);
+
+/** @return whether the GPU is lost by now. */
+bool fake_gpu_is_lost(const struct fake_gpu *gpu);
+
+/** @return what the GPU has used until the latest update of its counter [J]. */
+double fake_gpu_energy_j(const struct fake_gpu *gpu);
+
+#define FAKE_EXPORT __attribute__((visibility("default")))
+
+#endif

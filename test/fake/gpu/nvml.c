@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As NVIDIA documents its libnvidia-ml.so.1, as far as anybody here asks it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu_spec.h"
+
+enum {
+    NVML_SUCCESS = 0,
+    NVML_ERROR_UNINITIALIZED = 1,
+    NVML_ERROR_INVALID_ARGUMENT = 2,
+    NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_NOT_FOUND = 6,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7,
+    NVML_ERROR_DRIVER_NOT_LOADED = 9,
+    NVML_ERROR_GPU_IS_LOST = 15,
+};
+
+typedef const void *device_t; /* a struct fake_gpu, or the text of a part's UUID */
+
+/* @return the code of a call about no GPU. */
+static int library_call(const char *function)
+{
+    int code = fake_gpus_call(function);
+
+    return code || fake_gpus()->users > 0 ? code : NVML_ERROR_UNINITIALIZED;
+}
+
+static int gpu_call(device_t device, const char *function)
+{
+    int code;
+
+    if (fake_gpus()->users <= 0) {
+        return NVML_ERROR_UNINITIALIZED;
+    }
+    code = fake_gpu_call(device, function);
+    return code || !fake_gpu_is_lost(device) ? code : NVML_ERROR_GPU_IS_LOST;
+}
+
+static int put_text(char *target, unsigned size, const char *text)
+{
+    if (strlen(text) >= size) {
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
+    strcpy(target, text);
+    return NVML_SUCCESS;
+}
+
+FAKE_EXPORT int nvmlInit_v2(void);
+FAKE_EXPORT int nvmlInit_v2(void)
+{
+    int code;
+
+    fake_gpus_refresh();
+    code = fake_gpus_call("Init_v2");
+    if (code == NVML_SUCCESS) {
+        fake_gpus_start();
+    }
+    return code;
+}
+
+FAKE_EXPORT int nvmlShutdown(void);
+FAKE_EXPORT int nvmlShutdown(void)
+{
+    int code = library_call("Shutdown");
+
+    if (code == NVML_SUCCESS) {
+        fake_gpus()->users--;
+    }
+    return code;
+}
+
+FAKE_EXPORT const char *nvmlErrorString(int code);
+FAKE_EXPORT const char *nvmlErrorString(int code)
+{
+    switch (code) {
+    case NVML_SUCCESS:
+        return "Success";
+    case NVML_ERROR_DRIVER_NOT_LOADED:
+        return "Driver Not Loaded";
+    case NVML_ERROR_GPU_IS_LOST:
+        return "GPU is lost";
+    default:
+        return "Unknown Error";
+    }
+}
+
+FAKE_EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned size);
+FAKE_EXPORT int nvmlSystemGetNVMLVersion(char *version, unsigned size)
+{
+    int code = library_call("SystemGetNVMLVersion");
+
+    return code ? code : put_text(version, size, fake_gpus()->version);
+}
+
+FAKE_EXPORT int nvmlDeviceGetCount_v2(unsigned *count);
+FAKE_EXPORT int nvmlDeviceGetCount_v2(unsigned *count)
+{
+    *count = (unsigned)fake_gpus()->count;
+    return library_call("DeviceGetCount_v2");
+}
+
+FAKE_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device);
+FAKE_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device)
+{
+    if (index >= fake_gpus()->count) {
+        return NVML_ERROR_INVALID_ARGUMENT;
+    }
+    *device = &fake_gpus()->list[index];
+    return gpu_call(*device, "DeviceGetHandleByIndex_v2");
+}
+
+FAKE_EXPORT int nvmlDeviceGetName(device_t device, char *name, unsigned size);
+FAKE_EXPORT int nvmlDeviceGetName(device_t device, char *name, unsigned size)
+{
+    int code = gpu_call(device, "DeviceGetName");
+
+    return code ? code : put_text(name, size, ((const struct fake_gpu *)device)->name);
+}
+
+static bool is_part(device_t device)
+{
+    const struct fake_gpus *gpus = fake_gpus();
+    const char *address = device;
+
+    for (size_t i = 0; i < gpus->count; i++) {
+        const char *parts = gpus->list[i].parts[0];
+
+        if (address >= parts && address < parts + sizeof gpus->list[i].parts) {
+            return true;
+        }
+    }
+    return false;
+}
+
+FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size);
+FAKE_EXPORT int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned size)
+{
+    int code;
+
+    if (is_part(device)) {
+        return put_text(uuid, size, device);
+    }
+    code = gpu_call(device, "DeviceGetUUID");
+    return code ? code : put_text(uuid, size, ((const struct fake_gpu *)device)->uuid);
+}
+
+FAKE_EXPORT int nvmlDeviceGetMinorNumber(device_t device, unsigned *minor);
+FAKE_EXPORT int nvmlDeviceGetMinorNumber(device_t device, unsigned *minor)
+{
+    *minor = ((const struct fake_gpu *)device)->minor;
+    return gpu_call(device, "DeviceGetMinorNumber");
+}
+
+FAKE_EXPORT int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *energy_mj);
+FAKE_EXPORT int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *energy_mj)
+{
+    const struct fake_gpu *gpu = device;
+
+    *energy_mj = (unsigned long long)(fake_gpu_energy_j(gpu) * 1e3);
+    if (!gpu->counter) {
+        return NVML_ERROR_NOT_SUPPORTED;
+    }
+    return gpu_call(gpu, "DeviceGetTotalEnergyConsumption");
+}
+
+FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw);
+FAKE_EXPORT int nvmlDeviceGetPowerUsage(device_t device, unsigned *power_mw)
+{
+    const struct fake_gpu *gpu = device;
+
+    *power_mw = (unsigned)(gpu->power_w * 1e3);
+    return gpu->meter ? gpu_call(gpu, "DeviceGetPowerUsage") : NVML_ERROR_NOT_SUPPORTED;
+}
+
+FAKE_EXPORT int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius);
+FAKE_EXPORT int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius)
+{
+    *celsius = 50;
+    return sensor ? NVML_ERROR_INVALID_ARGUMENT : gpu_call(device, "DeviceGetTemperature");
+}
+
+FAKE_EXPORT int nvmlDeviceGetClockInfo(device_t device, int clock, unsigned *mhz);
+FAKE_EXPORT int nvmlDeviceGetClockInfo(device_t device, int clock, unsigned *mhz)
+{
+    *mhz = 1000 + 100 * (unsigned)clock;
+    return gpu_call(device, "DeviceGetClockInfo");
+}
+
+struct rates {
+    unsigned gpu, memory;
+};
+
+FAKE_EXPORT int nvmlDeviceGetUtilizationRates(device_t device, struct rates *rates);
+FAKE_EXPORT int nvmlDeviceGetUtilizationRates(device_t device, struct rates *rates)
+{
+    const struct fake_gpu *gpu = device;
+
+    *rates = (struct rates){90, 40};
+    if (gpu->part_count > 0) {
+        return NVML_ERROR_NOT_SUPPORTED; /* as in MIG mode */
+    }
+    return gpu_call(gpu, "DeviceGetUtilizationRates");
+}
+
+struct memory {
+    unsigned long long total, free, used;
+};
+
+FAKE_EXPORT int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory);
+FAKE_EXPORT int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory)
+{
+    *memory = (struct memory){80ULL << 30, 70ULL << 30, 10ULL << 30};
+    return gpu_call(device, "DeviceGetMemoryInfo");
+}
+
+FAKE_EXPORT int nvmlDeviceGetMaxMigDeviceCount(device_t device, unsigned *count);
+FAKE_EXPORT int nvmlDeviceGetMaxMigDeviceCount(device_t device, unsigned *count)
+{
+    *count = ((const struct fake_gpu *)device)->part_count > 0 ? FAKE_PARTS_MAX : 0;
+    return gpu_call(device, "DeviceGetMaxMigDeviceCount");
+}
+
+FAKE_EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device_t device, unsigned index,
+                                                    device_t *part);
+FAKE_EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device_t device, unsigned index, device_t *part)
+{
+    const struct fake_gpu *gpu = device;
+
+    if (index >= gpu->part_count) {
+        return NVML_ERROR_NOT_FOUND;
+    }
+    *part = gpu->parts[index];
+    return gpu_call(gpu, "DeviceGetMigDeviceHandleByIndex");
+}
+
+/* What PAPI's component looks for besides: older names of the same, and what these GPUs lack. */
+FAKE_EXPORT int nvmlInit(void);
+FAKE_EXPORT int nvmlInit(void)
+{
+    return nvmlInit_v2();
+}
+
+FAKE_EXPORT int nvmlDeviceGetCount(unsigned *count);
+FAKE_EXPORT int nvmlDeviceGetCount(unsigned *count)
+{
+    return nvmlDeviceGetCount_v2(count);
+}
+
+FAKE_EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, device_t *device);
+FAKE_EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, device_t *device)
+{
+    return nvmlDeviceGetHandleByIndex_v2(index, device);
+}
+
+#define LACKING(name)                                                                              \
+    FAKE_EXPORT int nvmlDevice##name(device_t device);                                             \
+    FAKE_EXPORT int nvmlDevice##name(device_t device)                                              \
+    {                                                                                              \
+        int code = gpu_call(device, "Device" #name);                                               \
+                                                                                                   \
+        return code ? code : NVML_ERROR_NOT_SUPPORTED;                                             \
+    }
+LACKING(GetDetailedEccErrors)
+LACKING(GetEccMode)
+LACKING(GetFanSpeed)
+LACKING(GetFieldValues)
+LACKING(GetInforomVersion)
+LACKING(GetPciInfo)
+LACKING(GetPerformanceState)
+LACKING(GetPowerManagementLimit)
+LACKING(GetPowerManagementLimitConstraints)
+LACKING(GetTotalEccErrors)
+LACKING(SetPowerManagementLimit)

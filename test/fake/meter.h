@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FAKE_METER_H
+#define FAKE_METER_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apapi/source.h"
+
+#define FAKE_METER_EVENTS 2
+#define FAKE_METER_STEP 1000 /* raw units between two good readings of event 0; event 1: twice */
+
+/**
+ * A component that is opened by its name: linked with --wrap, apapi_route_open() and the other
+ * functions of the routes find these meters instead of real ones. What may change while a session
+ * runs is atomic.
+ */
+struct fake_meter {
+    const char *name;
+    bool slow, apart;
+    bool takes_a_while;                    /* read() does: a millisecond */
+    bool relative;                         /* each time it is opened it counts from 0 */
+    enum apapi_domain domain;              /* of both events */
+    atomic_bool open_hangs;                /* open() does not return */
+    atomic_bool read_hangs;                /* read() does not return */
+    atomic_bool ends_thread;               /* read() ends the thread */
+    atomic_int open_fails;                 /* errno; 0: it can be opened */
+    atomic_int read_fails;                 /* errno; 0: it can be read */
+    atomic_int plugged;                    /* raise it: what is open fails with ENODEV for ever */
+    atomic_int first, present;             /* events that an open() finds; at the start: all */
+    atomic_int opens, closes, reads, good; /* calls; readings without an error */
+    atomic_int stuck;                      /* calls that have hung */
+    atomic_ullong value;
+    struct fake_handle *lost; /* of the thread that was ended */
+};
+
+/** The meters that can be opened from now on; the last one has no name. They begin anew. */
+void fake_meters_use(struct fake_meter *meters);
+
+/** Free what a thread that was ended held. */
+void fake_meter_free_lost(struct fake_meter *meter);
+
+/** Wait until *number >= least: at most a minute. @return whether it is. */
+bool fake_wait(const atomic_int *number, int least);
+
+#endif
