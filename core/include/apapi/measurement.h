@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_MEASUREMENT_H
 #define APAPI_MEASUREMENT_H
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include "apapi/error.h"
 #include "apapi/event.h"
 #include "apapi/interval.h"
+#include "apapi/timeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,9 +81,11 @@ struct apapi_component_result {
     char name[APAPI_COMPONENT_SIZE];
     bool measured;
     char source[64];      /* what was read, for example "sysfs powercap"; "" if not measured */
-    char reason[256];     /* why it was not measured; "" if it was */
+    char reason[256];     /* why it was not measured, or not to the end; "" if it was */
     uint64_t interval_ns; /* between two readings [ns] */
     uint64_t missed;      /* ticks skipped because the sampler was late */
+    uint64_t outages;     /* times no event could be read; it was tried less and less often */
+    uint64_t outage_ns;   /* length of them all, between good readings [ns] */
     struct apapi_period period;
     size_t event_count;
     struct apapi_event_result *events; /* owned by the measurement */
@@ -90,10 +94,17 @@ struct apapi_component_result {
 /** One domain's result on one node: all its meters added up. */
 struct apapi_domain_result {
     bool measured;
-    double energy_j;              /* [J]; NaN: unknown */
-    double uncertainty_j;         /* [J]; NaN: unknown */
-    struct apapi_summary power_w; /* of all meters together [W] */
+    double energy_j;                /* [J]; NaN: unknown */
+    double uncertainty_j;           /* [J]; NaN: unknown */
+    struct apapi_summary power_w;   /* of all meters together [W] */
+    struct apapi_timeline timeline; /* of the measurement's time, from its start */
 };
+
+/** A domain that was not measured. */
+#define APAPI_DOMAIN_UNMEASURED                                                                    \
+    ((struct apapi_domain_result){.energy_j = NAN,                                                 \
+                                  .uncertainty_j = NAN,                                            \
+                                  .power_w = {.min = NAN, .mean = NAN, .max = NAN, .p95 = NAN}})
 
 /** All that a session has measured. */
 struct apapi_measurement {
@@ -101,7 +112,7 @@ struct apapi_measurement {
     uint64_t elapsed_ns;   /* from the first to the last reading, monotonic [ns] */
     uint64_t late_ns;      /* from the wish to start to the first reading [ns] */
     double covered;        /* share of late + elapsed between good readings, 0..1; NaN: nothing */
-    uint64_t cpu_ns;       /* CPU time of the sampling thread [ns] */
+    uint64_t cpu_ns;       /* CPU time of the sampling threads [ns] */
     size_t component_count;
     struct apapi_component_result *components; /* owned by the measurement */
     struct apapi_domain_result domains[APAPI_DOMAINS];

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * "timeline":{"bin_s":0.64,"package":{"unit_j":0.1,"n":[362,363,null],"covered_pct":{"1":50}}}
+ * Energies are whole multiples of unit_j; each is rounded so that the sum up to it is right.
+ */
+#include "record/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/measurement.h"
+
+#define STEPS_MAX 999    /* of the greatest bin */
+#define STEPS_TOTAL 1000 /* of all bins: half a step is 0.05 % */
+#define COVERED_PCT 99.9 /* from here on a bin counts as wholly known */
+#define NS_PER_S 1e9
+
+/* Those that lie inside another one are left out: a record is to be short. */
+static bool has_timeline(const struct apapi_measurement *m, int domain)
+{
+    return m->domains[domain].measured && m->domains[domain].timeline.count > 0 &&
+           domain != APAPI_DOMAIN_CORE && domain != APAPI_DOMAIN_UNCORE;
+}
+
+static double choose_unit_j(const struct apapi_timeline *timeline)
+{
+    double total_j = apapi_timeline_energy_j(timeline), greatest_j = 0;
+    int exponent;
+
+    for (size_t i = 0; i < timeline->count; i++) {
+        greatest_j = fmax(greatest_j, timeline->energy_j[i]);
+    }
+    if (greatest_j <= 0) {
+        return 1;
+    }
+    exponent = (int)ceil(log10(greatest_j / STEPS_MAX));
+    while (total_j < STEPS_TOTAL * pow(10, exponent)) {
+        exponent--;
+    }
+    return pow(10, exponent);
+}
+
+static json_t *encode_energies(const struct apapi_timeline *timeline, double unit_j)
+{
+    json_t *array = json_array();
+    double sum_j = 0;
+    json_int_t written = 0;
+
+    for (size_t i = 0; i < timeline->count; i++) {
+        json_int_t until;
+        json_t *value = json_null();
+
+        sum_j += timeline->energy_j[i];
+        until = (json_int_t)llround(sum_j / unit_j);
+        if (timeline->covered_pct[i] > 0) {
+            value = json_integer(until - written);
+            written = until;
+        }
+        if (json_array_append_new(array, value) < 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static json_t *encode_coverage(const struct apapi_timeline *timeline)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < timeline->count; i++) {
+        char bin[24];
+        double pct = timeline->covered_pct[i];
+
+        if (pct <= 0 || pct >= COVERED_PCT) {
+            continue;
+        }
+        snprintf(bin, sizeof bin, "%zu", i);
+        if (json_object_set_new(object, bin, json_integer((json_int_t)ceil(pct))) < 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *encode_one(const struct apapi_timeline *timeline)
+{
+    double unit_j = choose_unit_j(timeline);
+    json_t *object = json_object(), *coverage = encode_coverage(timeline);
+    int failed = json_object_set_new(object, "unit_j", json_real(unit_j)) |
+                 json_object_set_new(object, "n", encode_energies(timeline, unit_j));
+
+    if (json_object_size(coverage) > 0) {
+        failed |= json_object_set(object, "covered_pct", coverage);
+    }
+    failed |= coverage == NULL;
+    json_decref(coverage);
+    if (failed) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static uint64_t widest_bin_ns(const struct apapi_measurement *m)
+{
+    uint64_t widest_ns = 0;
+
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        if (has_timeline(m, i) && m->domains[i].timeline.bin_ns > widest_ns) {
+            widest_ns = m->domains[i].timeline.bin_ns;
+        }
+    }
+    return widest_ns;
+}
+
+static int put_domains(json_t *object, const struct apapi_measurement *m, uint64_t bin_ns)
+{
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        struct apapi_timeline timeline;
+
+        if (!has_timeline(m, i)) {
+            continue;
+        }
+        timeline = m->domains[i].timeline;
+        apapi_timeline_coarsen(&timeline, bin_ns);
+        if (json_object_set_new(object, apapi_domain_name(i), encode_one(&timeline)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int timelines_encode(json_t *root, const struct apapi_measurement *m)
+{
+    uint64_t bin_ns = widest_bin_ns(m);
+    json_t *object;
+
+    if (bin_ns == 0) {
+        return 0;
+    }
+    object = json_object();
+    if (json_object_set_new(object, "bin_s", json_real((double)bin_ns / NS_PER_S)) < 0 ||
+        put_domains(object, m, bin_ns) < 0) {
+        json_decref(object);
+        return -1;
+    }
+    return json_object_set_new(root, "timeline", object);
+}
+
+/* Each reader returns NULL, or what is wrong. */
+
+static const char *read_coverage(const json_t *coverage, struct apapi_timeline *timeline)
+{
+    const char *key;
+    json_t *value;
+
+    if (coverage && !json_is_object(coverage)) {
+        return "covered_pct: not an object";
+    }
+    json_object_foreach((json_t *)(uintptr_t)coverage, key, value)
+    {
+        char *end;
+        unsigned long bin = strtoul(key, &end, 10);
+
+        if (*key < '0' || *key > '9' || *end || bin >= timeline->count) {
+            return "covered_pct: not a bin";
+        }
+        if (!json_is_number(value) || json_number_value(value) <= 0 ||
+            json_number_value(value) > 100) {
+            return "covered_pct: not a share from 0 to 100";
+        }
+        timeline->covered_pct[bin] = (float)json_number_value(value);
+    }
+    return NULL;
+}
+
+static const char *read_energies(const json_t *array, double unit_j,
+                                 struct apapi_timeline *timeline)
+{
+    size_t count = json_array_size(array);
+
+    if (!json_is_array(array) || count == 0 || count > APAPI_TIMELINE_BINS) {
+        return "n: not an array of 1 to 120 bins";
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+
+        if (json_is_null(value)) {
+            continue;
+        }
+        if (!json_is_integer(value) || json_integer_value(value) < 0) {
+            return "n: not a whole number or null";
+        }
+        timeline->energy_j[i] = (float)((double)json_integer_value(value) * unit_j);
+        timeline->covered_pct[i] = 100;
+    }
+    timeline->count = count;
+    return NULL;
+}
+
+/* Its length is the record's, up to the rounding of elapsed_s. */
+static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_ns)
+{
+    uint64_t longest_ns = timeline->count * timeline->bin_ns;
+
+    if (elapsed_ns > longest_ns + timeline->bin_ns ||
+        elapsed_ns + 2 * timeline->bin_ns <= longest_ns) {
+        return "n: bins of another length than the record";
+    }
+    timeline->length_ns = elapsed_ns < longest_ns ? elapsed_ns : longest_ns;
+    if (timeline->length_ns <= longest_ns - timeline->bin_ns) {
+        timeline->length_ns = longest_ns - timeline->bin_ns + 1;
+    }
+    return NULL;
+}
+
+static const char *read_one(const json_t *object, uint64_t bin_ns, uint64_t elapsed_ns,
+                            struct apapi_timeline *result)
+{
+    struct apapi_timeline timeline = {.bin_ns = bin_ns};
+    const json_t *unit = json_object_get(object, "unit_j");
+    const char *problem;
+
+    if (!json_is_number(unit) || !(json_number_value(unit) > 0)) {
+        return "unit_j: not above 0";
+    }
+    problem = read_energies(json_object_get(object, "n"), json_number_value(unit), &timeline);
+    if (!problem) {
+        problem = fit_length(&timeline, elapsed_ns);
+    }
+    if (!problem) {
+        problem = read_coverage(json_object_get(object, "covered_pct"), &timeline);
+    }
+    if (!problem) {
+        *result = timeline;
+    }
+    return problem;
+}
+
+/* Centuries in nanoseconds, far below 64 bits also when multiplied by the bins. */
+#define BIN_MAX_S 1e8
+
+int timelines_decode(const json_t *root, struct apapi_measurement *m,
+                     const struct field_place *place)
+{
+    const json_t *object = json_object_get(root, "timeline");
+    const struct field_place inner = {"timeline", place->err};
+    const double bin_s = json_number_value(json_object_get(object, "bin_s"));
+
+    if (!object) {
+        return 0;
+    }
+    if (!(bin_s * NS_PER_S >= 1) || bin_s > BIN_MAX_S) {
+        return field_fail(&inner, "bin_s", "not a width in seconds");
+    }
+    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
+        const json_t *one = json_object_get(object, apapi_domain_name(i));
+        const char *problem = one ? read_one(one, (uint64_t)(bin_s * NS_PER_S + 0.5), m->elapsed_ns,
+                                             &m->domains[i].timeline)
+                                  : NULL;
+
+        if (problem) {
+            return field_fail(&inner, apapi_domain_name(i), problem);
+        }
+    }
+    return 0;
+}

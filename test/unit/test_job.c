@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "apapi/job.h"
+#include "measure/timeline.h"
+
+#define S INT64_C(1000000000)
+#define BEGIN (1795260000 * S)
+#define PACKAGE APAPI_DOMAIN_PACKAGE
+
+static void assert_near(double value, double wanted)
+{
+    if (!(fabs(value - wanted) <= 1e-4 * fabs(wanted))) {
+        fail_msg("%.9g is not %.9g", value, wanted);
+    }
+}
+
+/* A step that drew a constant power; seconds since BEGIN. */
+static struct apapi_record step(const char *name, const char *node, int64_t from_s, int64_t to_s,
+                                double power_w)
+{
+    struct apapi_record record = {.complete = true};
+    struct apapi_measurement *m = &record.measurement;
+
+    snprintf(record.id.step, sizeof record.id.step, "%s", name);
+    snprintf(record.id.node, sizeof record.id.node, "%s", node);
+    m->start_unix_ns = BEGIN + from_s * S;
+    m->elapsed_ns = (uint64_t)((to_s - from_s) * S);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m->domains[d].energy_j = NAN;
+    }
+    m->domains[PACKAGE].measured = true;
+    m->domains[PACKAGE].energy_j = power_w * (double)(to_s - from_s);
+    return record;
+}
+
+/* The same with the power of each second, known (1) or not (0). */
+static void draw(struct apapi_record *record, const double *power_w, const int *known)
+{
+    struct apapi_domain_result *domain = &record->measurement.domains[PACKAGE];
+    uint64_t seconds = record->measurement.elapsed_ns / S;
+    struct apapi_timeline_meter meter;
+
+    apapi_timeline_meter_init(&meter, 0, 10000000);
+    domain->energy_j = 0;
+    for (uint64_t s = 0; s < seconds; s++) {
+        if (known[s]) {
+            apapi_timeline_meter_add(&meter, s * S, (s + 1) * S, power_w[s]);
+            domain->energy_j += power_w[s];
+        }
+    }
+    apapi_timeline_meter_finish(&meter, record->measurement.elapsed_ns, &domain->timeline);
+}
+
+static struct apapi_job_total total_of(const struct apapi_record *records, size_t count)
+{
+    struct apapi_job *job = apapi_job_create();
+    struct apapi_job_total total;
+
+    assert_non_null(job);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(apapi_job_add(job, &records[i]), 0);
+    }
+    assert_int_equal(apapi_job_total(job, &total), 0);
+    apapi_job_destroy(job);
+    return total;
+}
+
+static void a_batch_step_holds_the_sruns_of_its_node(void **state)
+{
+    const struct apapi_record records[] = {
+        step("0", "n1", 1, 4, 120), step("1", "n1", 5, 9, 120), step("batch", "n1", 0, 10, 100),
+        step("0", "n2", 1, 4, 90),  step("1", "n2", 5, 9, 90),
+    };
+    const struct apapi_job_total total = total_of(records, 5);
+
+    (void)state;
+    assert_near(total.energy_j, 100 * 10 + 90 * 7);
+    assert_near((double)total.covered_ns, 17e9);
+    assert_int_equal(total.nodes, 2);
+    assert_int_equal(total.steps, 3);
+    assert_near(apapi_job_measured(&total, 2, 0, 0), 17 / 20.0);
+    assert_near(apapi_job_measured(&total, 4, BEGIN - 10 * S, BEGIN + 10 * S), 17 / 80.0);
+    assert_true(total.start_unix_ns == BEGIN && total.end_unix_ns == BEGIN + 10 * S);
+}
+
+static void parallel_steps_count_once(void **state)
+{
+    const struct apapi_record records[] = {step("0", "n1", 0, 6, 100), step("1", "n1", 2, 4, 100),
+                                           step("2", "n1", 4, 10, 100)};
+    const struct apapi_job_total total = total_of(records, 3);
+
+    (void)state;
+    assert_near(total.energy_j, 1000);
+    assert_near((double)total.covered_ns, 10e9);
+    assert_near(total.mean_w, 100);
+}
+
+static void a_record_twice_is_one(void **state)
+{
+    const struct apapi_record records[] = {step("0", "n1", 0, 6, 100), step("0", "n1", 0, 6, 100),
+                                           step("0", "n1", 0, 3, 100)};
+    const struct apapi_job_total total = total_of(records, 3);
+
+    (void)state;
+    assert_int_equal(total.records, 1);
+    assert_near(total.energy_j, 600);
+}
+
+static void a_restarted_job_has_used_both_runs(void **state)
+{
+    struct apapi_record records[] = {step("batch", "n1", 0, 5, 100),
+                                     step("batch", "n1", 60, 70, 100)};
+    struct apapi_job_total total;
+
+    (void)state;
+    records[0].complete = false;
+    total = total_of(records, 2);
+    assert_near(total.energy_j, 1500);
+    assert_int_equal(total.steps, 1);
+    assert_int_equal(total.incomplete, 1);
+}
+
+static void the_record_that_knows_more_counts(void **state)
+{
+    static const double high_w[] = {100, 300, 100, 200}, low_w[] = {300, 100};
+    static const int all[] = {1, 1, 1, 1}, broken[] = {1, 0, 0, 1};
+    struct apapi_record records[] = {step("batch", "n1", 0, 4, 0), step("0", "n1", 1, 3, 0)};
+    struct apapi_job_total total;
+
+    (void)state;
+    draw(&records[0], high_w, broken);
+    draw(&records[1], low_w, all);
+    total = total_of(records, 2);
+    assert_near(total.energy_j, 100 + 300 + 100 + 200);
+    assert_near((double)total.covered_ns, 4e9);
+}
+
+static void power_over_time_decides_what_lies_in_an_overlap(void **state)
+{
+    static const double first_w[] = {100, 100, 500, 500}, second_w[] = {500, 500, 50, 50, 50};
+    static const int all[] = {1, 1, 1, 1, 1};
+    struct apapi_record records[] = {step("0", "n1", 0, 4, 0), step("1", "n1", 2, 7, 0)};
+    struct apapi_job_total total;
+
+    (void)state;
+    draw(&records[0], first_w, all);
+    draw(&records[1], second_w, all);
+    total = total_of(records, 2);
+    assert_near(total.energy_j, 200 + 1000 + 150);
+}
+
+static void nothing_known_is_no_zero(void **state)
+{
+    struct apapi_record record = step("0", "n1", 0, 4, 100);
+    struct apapi_job_total total;
+
+    (void)state;
+    record.measurement.domains[PACKAGE].measured = false;
+    total = total_of(&record, 1);
+    assert_true(isnan(total.energy_j) && isnan(total.mean_w));
+    assert_int_equal(total.records, 1);
+    assert_near(apapi_job_measured(&total, 0, 0, 0), 0);
+    total = total_of(NULL, 0);
+    assert_true(isnan(total.energy_j) && isnan(apapi_job_measured(&total, 0, 0, 0)));
+}
+
+static void domains_that_do_not_add_up_stay_beside(void **state)
+{
+    struct apapi_record record = step("0", "n1", 0, 4, 100);
+    struct apapi_job_total total;
+
+    (void)state;
+    record.measurement.domains[APAPI_DOMAIN_NODE].measured = true;
+    record.measurement.domains[APAPI_DOMAIN_NODE].energy_j = 1000;
+    record.measurement.domains[APAPI_DOMAIN_DRAM].measured = true;
+    record.measurement.domains[APAPI_DOMAIN_DRAM].energy_j = 50;
+    total = total_of(&record, 1);
+    assert_near(total.energy_j, 450);
+    assert_near(total.domains[APAPI_DOMAIN_NODE].energy_j, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_step_holds_the_sruns_of_its_node),
+        cmocka_unit_test(parallel_steps_count_once),
+        cmocka_unit_test(a_record_twice_is_one),
+        cmocka_unit_test(a_restarted_job_has_used_both_runs),
+        cmocka_unit_test(the_record_that_knows_more_counts),
+        cmocka_unit_test(power_over_time_decides_what_lies_in_an_overlap),
+        cmocka_unit_test(nothing_known_is_no_zero),
+        cmocka_unit_test(domains_that_do_not_add_up_stay_beside),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

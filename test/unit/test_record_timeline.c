@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "apapi/record.h"
+#include "measure/timeline.h"
+
+#define MS UINT64_C(1000000)
+#define S (1000 * MS)
+
+static void assert_near(double value, double wanted, double share)
+{
+    if (!(fabs(value - wanted) <= share * fabs(wanted))) {
+        fail_msg("%.9g is not %.9g", value, wanted);
+    }
+}
+
+/* A domain with one bin's worth of power after the other. */
+static void draw(struct apapi_record *record, enum apapi_domain d, const double *power_w, size_t n)
+{
+    struct apapi_domain_result *domain = &record->measurement.domains[d];
+    struct apapi_timeline_meter meter;
+
+    domain->measured = true;
+    domain->energy_j = 0;
+    apapi_timeline_meter_init(&meter, 0, 10 * MS);
+    for (size_t i = 0; i < n; i++) {
+        if (!isnan(power_w[i])) {
+            apapi_timeline_meter_add(&meter, i * 10 * MS, (i + 1) * 10 * MS, power_w[i] / 100);
+            domain->energy_j += power_w[i] / 100;
+        }
+    }
+    apapi_timeline_meter_finish(&meter, record->measurement.elapsed_ns, &domain->timeline);
+}
+
+static struct apapi_record empty_record(uint64_t elapsed_ns)
+{
+    struct apapi_record record = {.id = {.node = "n1"}, .complete = true};
+
+    record.measurement.elapsed_ns = elapsed_ns;
+    record.measurement.covered = NAN;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        record.measurement.domains[d] = APAPI_DOMAIN_UNMEASURED;
+    }
+    return record;
+}
+
+static struct apapi_record there_and_back(const struct apapi_record *record)
+{
+    struct apapi_record result;
+    struct apapi_error err;
+    char *line;
+
+    assert_int_equal(apapi_record_encode(record, &line, &err), 0);
+    if (apapi_record_decode(line, strlen(line), &result, &err)) {
+        fail_msg("%s: %s", err.text, line);
+    }
+    free(line);
+    return result;
+}
+
+static void the_energy_survives_for_every_shape(void **state)
+{
+    double flat[120], peak[120], faint[3] = {0.001, 0.002, 0.0015}, one[1] = {37.123};
+    struct {
+        const double *power_w;
+        size_t count;
+    } shapes[] = {{flat, 120}, {peak, 120}, {faint, 3}, {one, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < 120; i++) {
+        flat[i] = 362.4871;
+        peak[i] = i == 60 ? 98765.4321 : 1;
+    }
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct apapi_record record = empty_record(shapes[i].count * 10 * MS), read;
+
+        draw(&record, APAPI_DOMAIN_PACKAGE, shapes[i].power_w, shapes[i].count);
+        read = there_and_back(&record);
+        assert_int_equal(read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.count,
+                         shapes[i].count);
+        assert_near(
+            apapi_timeline_energy_j(&read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline),
+            record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j, 1e-3);
+        apapi_record_clear(&read);
+    }
+}
+
+static void what_is_not_known_is_null_and_comes_back_unknown(void **state)
+{
+    const double power_w[] = {100, NAN, 300};
+    struct apapi_record record = empty_record(35 * MS), read;
+    const struct apapi_timeline *timeline;
+    struct apapi_error err;
+    char *line;
+
+    (void)state;
+    draw(&record, APAPI_DOMAIN_GPU, power_w, 3);
+    assert_int_equal(apapi_record_encode(&record, &line, &err), 0);
+    assert_non_null(strstr(line, "\"timeline\":{\"bin_s\":0.01,\"gpu\":{\"unit_j\":0.001,"
+                                 "\"n\":[1000,null,3000,null]}}"));
+    free(line);
+    read = there_and_back(&record);
+    timeline = &read.measurement.domains[APAPI_DOMAIN_GPU].timeline;
+    assert_true(isnan(apapi_timeline_power_w(timeline, 1)));
+    assert_near(apapi_timeline_power_w(timeline, 2), 300, 1e-3);
+    assert_int_equal(timeline->length_ns, 35 * MS);
+    apapi_record_clear(&read);
+}
+
+static void a_bin_known_in_part_keeps_its_power(void **state)
+{
+    struct apapi_record record = empty_record(20 * MS), read;
+    struct apapi_domain_result *domain = &record.measurement.domains[APAPI_DOMAIN_DRAM];
+    struct apapi_timeline_meter meter;
+
+    (void)state;
+    domain->measured = true;
+    domain->energy_j = 1.5;
+    apapi_timeline_meter_init(&meter, 0, 10 * MS);
+    apapi_timeline_meter_add(&meter, 5 * MS, 20 * MS, 1.5);
+    apapi_timeline_meter_finish(&meter, 20 * MS, &domain->timeline);
+    read = there_and_back(&record);
+    assert_near(apapi_timeline_power_w(&read.measurement.domains[APAPI_DOMAIN_DRAM].timeline, 0),
+                100, 1e-3);
+    apapi_record_clear(&read);
+}
+
+static void domains_inside_others_have_none(void **state)
+{
+    const double power_w[] = {100, 200};
+    struct apapi_record record = empty_record(20 * MS), read;
+
+    (void)state;
+    draw(&record, APAPI_DOMAIN_CORE, power_w, 2);
+    read = there_and_back(&record);
+    assert_int_equal(read.measurement.domains[APAPI_DOMAIN_CORE].timeline.count, 0);
+    assert_true(read.measurement.domains[APAPI_DOMAIN_CORE].measured);
+    apapi_record_clear(&read);
+}
+
+static void bad_timelines_are_refused(void **state)
+{
+    static const struct {
+        const char *timeline, *message;
+    } bad[] = {
+        {"{\"bin_s\":0,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "timeline.bin_s: not a width"},
+        {"{\"bin_s\":-1}", "timeline.bin_s"},
+        {"{\"bin_s\":1e300}", "timeline.bin_s"},
+        {"[]", "timeline.bin_s"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":0,\"n\":[1]}}", "timeline.gpu: unit_j: not above 0"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[]}}", "timeline.gpu: n: not an array"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[-1]}}", "n: not a whole number"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1.5]}}", "n: not a whole number"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1,1,1,1]}}", "n: bins of another length"},
+        {"{\"bin_s\":0.1,\"gpu\":{\"unit_j\":1,\"n\":[1]}}", "n: bins of another length"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"1\":5}}}", "not a bin"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"x\":5}}}", "not a bin"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":{\"0\":500}}}", "share"},
+        {"{\"bin_s\":1,\"gpu\":{\"unit_j\":1,\"n\":[1],\"covered_pct\":[5]}}", "not an object"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct apapi_record record;
+        struct apapi_error err = {""};
+        char line[1024];
+
+        snprintf(line, sizeof line,
+                 "{\"apapi\":1,\"node\":\"n1\",\"start\":\"2026-11-21T11:20:01.5Z\","
+                 "\"elapsed_s\":0.9,\"late_s\":0,\"complete\":true,"
+                 "\"domains\":{\"gpu\":{\"energy_j\":1}},\"components\":[],\"timeline\":%s,"
+                 "\"trust\":{\"cpu_s\":0}}",
+                 bad[i].timeline);
+        errno = 0;
+        assert_int_equal(apapi_record_decode(line, strlen(line), &record, &err), -1);
+        assert_int_equal(errno, EINVAL);
+        if (!strstr(err.text, bad[i].message)) {
+            fail_msg("'%s' instead of '%s'", err.text, bad[i].message);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_energy_survives_for_every_shape),
+        cmocka_unit_test(what_is_not_known_is_null_and_comes_back_unknown),
+        cmocka_unit_test(a_bin_known_in_part_keeps_its_power),
+        cmocka_unit_test(domains_inside_others_have_none),
+        cmocka_unit_test(bad_timelines_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
