@@ -20,7 +20,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     counter->slack = counter->max_per_ns * update_ns;
     counter->guard_raw = event->guard_j / event->scale;
     counter->stall_ns =
-        event->kind == APAPI_KIND_ENERGY ? (uint64_t)(STALL_UPDATES * update_ns) : UINT64_MAX;
+        apapi_counter_never_rests(event) ? (uint64_t)(STALL_UPDATES * update_ns) : UINT64_MAX;
 }
 
 void apapi_counter_restart(struct apapi_counter *counter)
@@ -28,6 +28,7 @@ void apapi_counter_restart(struct apapi_counter *counter)
     counter->total = 0;
     counter->covered_ns = 0;
     memset(&counter->incidents, 0, sizeof counter->incidents);
+    counter->reopened = false;
     counter->last.valid = false;
     counter->doubted.valid = false;
 }
@@ -100,12 +101,42 @@ static void count(struct apapi_counter *counter, const struct apapi_increment *i
     counter->incidents.gaps += whole_wraps_may_hide(counter, increment->since_ns);
 }
 
+void apapi_counter_reopened(struct apapi_counter *counter)
+{
+    counter->reopened = true;
+}
+
+/* Is it the same counter for certain? One of energy has moved while nobody could read it. */
+static bool goes_on(const struct apapi_counter *counter, const struct apapi_counter_point *now)
+{
+    struct apapi_increment increment;
+    bool rests = counter->stall_ns == UINT64_MAX;
+
+    return increment_since(counter, &counter->last, now, &increment) &&
+           (increment.raw > 0 || rests) && !(increment.wrapped && isinf(counter->max_per_ns)) &&
+           !whole_wraps_may_hide(counter, increment.since_ns);
+}
+
+static void begin_anew(struct apapi_counter *counter)
+{
+    counter->incidents.refused += counter->doubted.valid;
+    counter->incidents.resets++;
+    counter->doubted.valid = false;
+    counter->last.valid = false;
+}
+
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, uint64_t now_ns,
                                    struct apapi_increment *increment)
 {
     struct apapi_counter_point now = {true, raw, now_ns, now_ns};
     enum apapi_count meaning = APAPI_COUNT_ADDED;
 
+    if (counter->reopened) {
+        counter->reopened = false;
+        if (counter->last.valid && !goes_on(counter, &now)) {
+            begin_anew(counter);
+        }
+    }
     if (!counter->last.valid) {
         counter->last = now;
         return APAPI_COUNT_BASELINE;

@@ -25,6 +25,7 @@ struct apapi_counter {
     uint64_t total;      /* sum of all believed increments [raw units] */
     uint64_t covered_ns; /* sum of the intervals of these increments [ns] */
     struct apapi_incidents incidents;
+    bool reopened; /* since the latest reading: it may count from anywhere */
     struct apapi_counter_point {
         bool valid;
         uint64_t raw;
@@ -34,7 +35,7 @@ struct apapi_counter {
 };
 
 enum apapi_count {
-    APAPI_COUNT_BASELINE, /* a first reading: nothing to count yet */
+    APAPI_COUNT_BASELINE, /* a first reading, also of a new segment: nothing to count yet */
     APAPI_COUNT_ADDED,    /* `increment` was added for the time `since_ns` */
     APAPI_COUNT_DOUBTED,  /* implausible: the next reading will tell */
     APAPI_COUNT_RESET     /* as ADDED, but the counter began anew in between */
@@ -53,12 +54,24 @@ struct apapi_increment {
 void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
                         double max_w);
 
+/** No part draws nothing, so a meter of energy does not rest; an estimate may. */
+static inline bool apapi_counter_never_rests(const struct apapi_event *event)
+{
+    return event->kind == APAPI_KIND_ENERGY && !event->estimated;
+}
+
 /** Forget all readings and totals, keep the settings. */
 void apapi_counter_restart(struct apapi_counter *counter);
 
 /** Take a reading. @param increment set for APAPI_COUNT_ADDED and APAPI_COUNT_RESET. */
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, uint64_t now_ns,
                                    struct apapi_increment *increment);
+
+/**
+ * Its source was opened anew after an outage. If the next reading cannot but continue the last one,
+ * it does; otherwise the counter has begun anew, and what the outage cost is unknown.
+ */
+void apapi_counter_reopened(struct apapi_counter *counter);
 
 /** Take note of a reading that failed. */
 void apapi_counter_failed(struct apapi_counter *counter);

@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns,
-                             struct apapi_histogram *histogram)
+void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t origin_ns,
+                             uint64_t interval_ns, struct apapi_histogram *histogram)
 {
     *domain = (struct apapi_domain_meter){.used = true};
     apapi_rate_init(&domain->rate, interval_ns / 2, histogram);
+    apapi_timeline_meter_init(&domain->timeline, origin_ns, interval_ns);
 }
 
 void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
@@ -42,6 +43,7 @@ void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
         apapi_rate_drop(&domain->rate);
     } else {
         apapi_rate_add(&domain->rate, domain->pending_j, now_ns - domain->open_ns);
+        apapi_timeline_meter_add(&domain->timeline, domain->open_ns, now_ns, domain->pending_j);
     }
     begin_window(domain, now_ns);
 }
@@ -58,16 +60,17 @@ void apapi_domain_result_add(struct apapi_domain_result *result,
     result->power_w.mean += event->summary.mean;
 }
 
-void apapi_domain_meter_finish(struct apapi_domain_meter *domain,
+void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elapsed_ns,
                                struct apapi_domain_result *result)
 {
     apapi_rate_finish(&domain->rate);
     result->measured = result->measured && isfinite(result->energy_j);
     if (!result->measured) {
-        *result = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
+        *result = APAPI_DOMAIN_UNMEASURED;
         return;
     }
     result->power_w.min = domain->rate.min;
     result->power_w.max = domain->rate.max;
     result->power_w.p95 = apapi_rate_p95(&domain->rate);
+    apapi_timeline_meter_finish(&domain->timeline, elapsed_ns, &result->timeline);
 }

@@ -7,10 +7,11 @@
 #include "apapi/measurement.h"
 #include "measure/meter.h"
 #include "measure/rate.h"
+#include "measure/timeline.h"
 
 /*
- * Power of all meters of one domain together. The meters are read at the same ticks; a window of
- * time counts when every one of them is known at both its ends.
+ * Power of all meters of one domain together, its extremes and its course. The meters are read at
+ * the same ticks; a window of time counts when every one of them is known at both its ends.
  */
 struct apapi_domain_meter {
     bool used;
@@ -20,11 +21,16 @@ struct apapi_domain_meter {
     bool open; /* `open_ns` is set */
     uint64_t open_ns;
     struct apapi_rate rate;
+    struct apapi_timeline_meter timeline;
 };
 
-/** @param histogram borrowed; NULL: no percentiles */
-void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t interval_ns,
-                             struct apapi_histogram *histogram);
+/**
+ * @param origin_ns  when the measurement begins (CLOCK_MONOTONIC), whenever this domain is read
+ * first
+ * @param histogram  borrowed; NULL: no percentiles
+ */
+void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t origin_ns,
+                             uint64_t interval_ns, struct apapi_histogram *histogram);
 
 /** One meter's part of this tick. */
 void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
@@ -37,8 +43,8 @@ void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
 void apapi_domain_result_add(struct apapi_domain_result *result,
                              const struct apapi_event_result *event);
 
-/** All results have been added: fill in the extremes. */
-void apapi_domain_meter_finish(struct apapi_domain_meter *domain,
+/** All results have been added: fill in the extremes, and the timeline of `elapsed_ns`. */
+void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elapsed_ns,
                                struct apapi_domain_result *result);
 
 #endif

@@ -57,3 +57,15 @@ double apapi_domain_max_w(enum apapi_domain domain)
 {
     return is_domain(domain) ? domains[domain].max_w : domains[APAPI_DOMAIN_NONE].max_w;
 }
+
+double apapi_event_value(const struct apapi_event *event, uint64_t raw)
+{
+    double value = (double)raw;
+
+    if (event->type == APAPI_TYPE_FP64) {
+        memcpy(&value, &raw, sizeof value);
+    } else if (event->type == APAPI_TYPE_INT64) {
+        value = (double)(int64_t)raw;
+    }
+    return value * event->scale;
+}

@@ -21,14 +21,24 @@ static bool is_plausible(const struct apapi_float_counter *counter, double raw, 
            raw - counter->last <= counter->max_per_ns * (double)(now_ns - counter->last_ns);
 }
 
+/* After an outage: is it the same counter for certain? */
+static bool goes_on(const struct apapi_float_counter *counter, double raw, uint64_t now_ns)
+{
+    return is_plausible(counter, raw, now_ns) &&
+           (raw > counter->last || isinf(counter->max_per_ns));
+}
+
 bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw, uint64_t now_ns,
                              double *increment, uint64_t *since_ns)
 {
-    if (!isfinite(raw) || (counter->valid && !is_plausible(counter, raw, now_ns))) {
+    bool reopened = counter->reopened;
+
+    counter->reopened = false;
+    if (!isfinite(raw) || (counter->valid && !reopened && !is_plausible(counter, raw, now_ns))) {
         counter->incidents.refused++;
         return false;
     }
-    if (!counter->valid || raw < counter->last) {
+    if (!counter->valid || raw < counter->last || (reopened && !goes_on(counter, raw, now_ns))) {
         counter->incidents.resets += counter->valid;
         believe(counter, raw, now_ns);
         return false;

@@ -10,6 +10,7 @@
 struct apapi_float_counter {
     double max_per_ns; /* greatest plausible increment per ns [raw units]; INFINITY: any */
     bool valid;        /* `last` holds a believed reading */
+    bool reopened;     /* since the latest reading: it may count from anywhere */
     double last;
     uint64_t last_ns;
     double total; /* [raw units] */

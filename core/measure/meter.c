@@ -12,18 +12,6 @@ static bool counts_doubles(const struct apapi_event *event)
     return event->accumulates && event->type == APAPI_TYPE_FP64;
 }
 
-double apapi_event_value(const struct apapi_event *event, uint64_t raw)
-{
-    double value = (double)raw;
-
-    if (event->type == APAPI_TYPE_FP64) {
-        memcpy(&value, &raw, sizeof value);
-    } else if (event->type == APAPI_TYPE_INT64) {
-        value = (double)(int64_t)raw;
-    }
-    return value * event->scale;
-}
-
 void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event,
                       uint64_t interval_ns, struct apapi_histogram *histogram)
 {
@@ -52,6 +40,12 @@ void apapi_meter_restart(struct apapi_meter *meter)
     meter->value = NAN;
 }
 
+void apapi_meter_reopened(struct apapi_meter *meter)
+{
+    apapi_counter_reopened(&meter->counter);
+    meter->doubles.reopened = true;
+}
+
 /* value0 is in raw units: exact as long as a double is. */
 static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
 {
@@ -71,7 +65,7 @@ static enum apapi_meter_step add_energy(struct apapi_meter *meter, double quanti
                                         uint64_t since_ns, double *energy_j)
 {
     *energy_j = quantity_j;
-    if (quantity_j == 0) {
+    if (quantity_j == 0 && apapi_counter_never_rests(meter->event)) {
         apapi_rate_hold(&meter->rate, 0, since_ns);
         return APAPI_METER_WAITING;
     }
@@ -106,11 +100,14 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, 
     enum apapi_count meaning = apapi_counter_add(&meter->counter, raw, now_ns, &increment);
     enum apapi_meter_step step;
 
-    if (meaning == APAPI_COUNT_BASELINE || meaning == APAPI_COUNT_DOUBTED) {
-        return meaning == APAPI_COUNT_BASELINE ? APAPI_METER_BROKEN : APAPI_METER_WAITING;
+    if (meaning == APAPI_COUNT_DOUBTED) {
+        return APAPI_METER_WAITING;
     }
-    if (meaning == APAPI_COUNT_RESET) {
+    if (meaning == APAPI_COUNT_BASELINE || meaning == APAPI_COUNT_RESET) {
         lose_part(meter);
+    }
+    if (meaning == APAPI_COUNT_BASELINE) {
+        return APAPI_METER_BROKEN;
     }
     step = add_increment(meter, (double)increment.raw, increment.since_ns, energy_j);
     return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : step;
@@ -196,7 +193,7 @@ static double over_seconds(double quantity, uint64_t ns)
 static void finish_total(const struct apapi_meter *meter, double raw_total, uint64_t elapsed_ns,
                          struct apapi_event_result *result)
 {
-    bool still = meter->event->kind == APAPI_KIND_ENERGY && raw_total == 0;
+    bool still = apapi_counter_never_rests(meter->event) && raw_total == 0;
 
     result->stuck =
         still && elapsed_ns >= STUCK_AFTER_NS && result->incidents.samples >= STUCK_AFTER_SAMPLES;
@@ -247,17 +244,17 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
 
 /*
  * Each end of the covered time is known to one update of the counter, and in the time that is not
- * covered the power may have been anything: it is taken for as large as the mean.
+ * covered the power may have been anything: it is taken for as large as the mean. How wrong an
+ * estimate is nobody knows.
  */
-static double uncertainty_j(const struct apapi_meter *meter, const struct apapi_span *span,
-                            const struct apapi_event_result *result)
+double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
+                                 uint64_t interval_ns)
 {
-    const struct apapi_event *event = meter->event;
-    uint64_t whole_ns = span->late_ns + span->elapsed_ns;
+    const struct apapi_event *event = &result->event;
     uint64_t uncovered_ns = whole_ns > result->covered_ns ? whole_ns - result->covered_ns : 0;
-    uint64_t update_ns = event->update_ns ? event->update_ns : 2 * meter->rate.window_ns;
+    uint64_t update_ns = event->update_ns ? event->update_ns : interval_ns;
 
-    if (event->kind != APAPI_KIND_ENERGY && event->kind != APAPI_KIND_POWER) {
+    if (event->estimated || (event->kind != APAPI_KIND_ENERGY && event->kind != APAPI_KIND_POWER)) {
         return NAN;
     }
     return result->summary.mean * (double)(update_ns + uncovered_ns) / 1e9;
@@ -275,7 +272,8 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     } else {
         finish_gauge(meter, result);
     }
-    result->uncertainty_j = uncertainty_j(meter, span, result);
+    result->uncertainty_j = apapi_event_uncertainty_j(result, span->late_ns + span->elapsed_ns,
+                                                      2 * meter->rate.window_ns);
     for (int i = 0; i < 2; i++) {
         result->values[i] = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], &result->values[i]);

@@ -40,6 +40,9 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
 /** Forget everything but the settings. */
 void apapi_meter_restart(struct apapi_meter *meter);
 
+/** Its source was opened anew after an outage: a counter may have begun anew. */
+void apapi_meter_reopened(struct apapi_meter *meter);
+
 /** Take a reading. @param energy_j what came in since the last known reading [J]; 0 if none. */
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, uint64_t now_ns,
@@ -54,8 +57,5 @@ struct apapi_span {
 /** The last reading has been taken: tell the result. */
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result);
-
-/** The raw value as the event's type says, times its scale. */
-double apapi_event_value(const struct apapi_event *event, uint64_t raw);
 
 #endif

@@ -9,21 +9,35 @@
 
 #include "session/clock.h"
 #include "sources/sources.h"
+#include "sources/turn.h"
 
-static void begin(struct component *component, const char *name, uint64_t interval_ns)
+void component_begin(struct component *component, const char *name,
+                     const struct component_settings *settings)
 {
     memset(component, 0, sizeof *component);
     snprintf(component->name, sizeof component->name, "%s", name);
-    component->interval_ns = interval_ns;
+    component->interval_ns = settings->interval_ns;
+    component->order = settings->order;
+    component->rules = settings->rules;
+    component->softfail = settings->softfail;
+}
+
+int component_adopt(struct component *component, struct apapi_reader *reader)
+{
+    component->reader = reader;
+    if (component_choose_events(component) || component_create_meters(component)) {
+        return -1;
+    }
+    component->source = reader->source->name;
+    snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
+    return 0;
 }
 
 int component_attach(struct component *component, const char *name, struct apapi_reader *reader,
                      const struct component_settings *settings)
 {
-    begin(component, name, settings->interval_ns);
-    component->reader = reader;
-    return component_choose_events(component, settings) || component_create_meters(component) ? -1
-                                                                                              : 0;
+    component_begin(component, name, settings);
+    return component_adopt(component, reader);
 }
 
 int component_open(struct component *component, const char *name,
@@ -31,12 +45,12 @@ int component_open(struct component *component, const char *name,
 {
     struct apapi_reader *reader;
 
-    begin(component, name, settings->interval_ns);
+    component_begin(component, name, settings);
     reader = apapi_route_open(name, settings->order, &component->reason);
     if (!reader) {
         return errno == ENOMEM ? -1 : 0;
     }
-    return component_attach(component, name, reader, settings);
+    return component_adopt(component, reader);
 }
 
 /* Has the component a meter of this kind for the domain: a counter of energy, a gauge of power? */
@@ -62,22 +76,27 @@ void component_claim_domains(struct component *component, bool taken[APAPI_DOMAI
         component->power_feeds[d] = power;
         if (!taken[d] && (energy || power)) {
             taken[d] = true;
-            apapi_domain_meter_init(&component->domains[d], component->interval_ns,
-                                    component_next_histogram(component));
+            apapi_domain_meter_init(&component->domains[d], component->origin_ns,
+                                    component->interval_ns, component_next_histogram(component));
         }
     }
 }
 
-void component_restart(struct component *component)
+void component_restart(struct component *component, uint64_t origin_ns)
 {
+    component->origin_ns = origin_ns;
     component->missed = 0;
     memset(&component->period, 0, sizeof component->period);
+    memset(&component->retry, 0, sizeof component->retry);
+    if (component->source) {
+        component->reason.text[0] = '\0';
+    }
     for (size_t i = 0; i < component->event_count; i++) {
         apapi_meter_restart(&component->meters[i]);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used) {
-            apapi_domain_meter_init(&component->domains[d], component->interval_ns,
+            apapi_domain_meter_init(&component->domains[d], origin_ns, component->interval_ns,
                                     component->domains[d].rate.histogram);
         }
     }
@@ -95,21 +114,63 @@ static enum apapi_domain fed_domain(const struct component *component,
     return feeds ? event->domain : APAPI_DOMAIN_NONE;
 }
 
-void component_read(struct component *component)
+uint64_t component_fetch(struct component *component)
 {
-    uint64_t now_ns;
+    if (component->reader) {
+        component->reader->source->read(component->reader, component->raw);
+    }
+    return clock_monotonic_ns();
+}
 
-    component->reader->source->read(component->reader, component->raw);
-    now_ns = clock_monotonic_ns();
+static const struct apapi_reading *reading_of(const struct component *component, size_t event)
+{
+    return &component->raw[component->places[event]];
+}
+
+bool component_failed(const struct component *component)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        if (!reading_of(component, i)->error) {
+            return false;
+        }
+    }
+    return component->event_count > 0;
+}
+
+void component_lose(struct component *component, int error)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        component->raw[component->places[i]].error = error;
+    }
+}
+
+/* The distance between two readings says nothing where it was chosen. */
+static void judge(struct component *component, bool failed, uint64_t now_ns)
+{
+    if (!failed) {
+        retry_good(&component->retry, now_ns);
+        return;
+    }
+    retry_failed(&component->retry, component->interval_ns, now_ns);
+    if (component->retry.pause_ns > component->interval_ns) {
+        component->period.last_ns = 0;
+    }
+}
+
+void component_account(struct component *component, uint64_t now_ns)
+{
+    size_t failed = 0;
+
     component->read_ns = now_ns;
     apapi_period_add(&component->period, now_ns);
     for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_reading *reading = &component->raw[component->places[i]];
+        const struct apapi_reading *reading = reading_of(component, i);
         struct apapi_meter *meter = &component->meters[i];
         double energy_j;
         enum apapi_meter_step step = apapi_meter_add(meter, reading, now_ns, &energy_j);
         enum apapi_domain domain = fed_domain(component, meter->event);
 
+        failed += reading->error != 0;
         if (domain != APAPI_DOMAIN_NONE) {
             apapi_domain_meter_add(&component->domains[domain], step, energy_j);
         }
@@ -119,11 +180,21 @@ void component_read(struct component *component)
             apapi_domain_meter_tick(&component->domains[d], now_ns);
         }
     }
+    judge(component, failed > 0 && failed == component->event_count, now_ns);
+}
+
+void component_read(struct component *component)
+{
+    uint64_t now_ns = component_fetch(component);
+
+    component_account(component, now_ns);
 }
 
 void component_next_deadline(struct component *component, uint64_t now_ns)
 {
-    component->deadline_ns += component->interval_ns;
+    uint64_t pause_ns = component->retry.pause_ns;
+
+    component->deadline_ns += pause_ns > component->interval_ns ? pause_ns : component->interval_ns;
     if (component->deadline_ns <= now_ns) {
         uint64_t passed = (now_ns - component->deadline_ns) / component->interval_ns + 1;
 
@@ -132,14 +203,25 @@ void component_next_deadline(struct component *component, uint64_t now_ns)
     }
 }
 
-static void describe_failure(const struct component *component,
-                             struct apapi_component_result *result)
+/* Why it was not measured, or not to the end; "" if it was. */
+static void describe_end(const struct component *component, struct apapi_component_result *result)
 {
     int error = component->event_count ? component->meters[0].last_error : 0;
+    bool failing = component->retry.failures > 0;
 
-    result->measured = false;
-    snprintf(result->reason, sizeof result->reason, "%s: %s", component->reader->detail,
-             error ? strerror(error) : "no event gave two readings");
+    if (*component->reason.text) {
+        snprintf(result->reason, sizeof result->reason, "%s", component->reason.text);
+    } else if (failing || !result->measured) {
+        snprintf(result->reason, sizeof result->reason, "%s: %s", component->detail,
+                 error ? strerror(error) : "no event gave two readings");
+    }
+}
+
+static void describe_outages(const struct component *component,
+                             struct apapi_component_result *result)
+{
+    result->outages = component->retry.outages;
+    result->outage_ns = retry_outage_ns(&component->retry);
 }
 
 static void finish_events(const struct component *component, const struct apapi_span *span,
@@ -160,7 +242,7 @@ static void finish_events(const struct component *component, const struct apapi_
         if (component->domains[d].used) {
             struct apapi_domain_meter domain = component->domains[d];
 
-            apapi_domain_meter_finish(&domain, &domains[d]);
+            apapi_domain_meter_finish(&domain, span->elapsed_ns, &domains[d]);
         }
     }
 }
@@ -174,7 +256,7 @@ int component_finish(const struct component *component, const struct apapi_span 
     result->interval_ns = component->interval_ns;
     result->missed = component->missed;
     result->period = apapi_period_result(&component->period);
-    if (!component->reader) {
+    if (!component->source) {
         snprintf(result->reason, sizeof result->reason, "%s", component->reason.text);
         return 0;
     }
@@ -183,11 +265,12 @@ int component_finish(const struct component *component, const struct apapi_span 
         return -1;
     }
     result->event_count = component->event_count;
-    snprintf(result->source, sizeof result->source, "%s", component->reader->detail);
+    snprintf(result->source, sizeof result->source, "%s", component->detail);
     finish_events(component, span, result, domains);
-    if (!result->measured) {
-        describe_failure(component, result);
+    if (result->measured) {
+        describe_outages(component, result);
     }
+    describe_end(component, result);
     return 0;
 }
 
@@ -196,7 +279,7 @@ void component_close(struct component *component)
     int saved = errno;
 
     if (component->reader) {
-        component->reader->source->close(component->reader);
+        source_close(component->reader);
     }
     free(component->meters);
     free(component->raw);

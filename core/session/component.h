@@ -7,40 +7,51 @@
 #include "measure/domain.h"
 #include "measure/meter.h"
 #include "measure/period.h"
+#include "session/retry.h"
 
 /** One component of a session: its open source and all that is kept of its events. */
 struct component {
     char name[APAPI_COMPONENT_SIZE];
-    struct apapi_reader *reader; /* NULL: not measured, see `reason` */
-    struct apapi_error reason;
+    struct apapi_reader *reader; /* NULL: not open now */
+    char detail[64];             /* what is read, for people */
+    struct apapi_error reason;   /* why it is not measured, or not any more */
+    const char *order;           /* of sources; borrowed */
+    const char *source;          /* what is read, as in `order`; NULL: it has never been open */
     const struct apapi_event_rules *rules; /* borrowed; NULL: no files */
     bool softfail;
+    bool apart; /* a thread of its own reads it, see lane.h: nobody else touches the reader */
     size_t event_count;
     const struct apapi_definition **definitions; /* of each event; live as long as the rules */
-    struct apapi_event *events;     /* those that are measured, completed by their definitions */
-    size_t *places;                 /* of each in the reader's */
+    struct apapi_event *events; /* those that are measured, completed by their definitions */
+    size_t *places; /* of each in the reader's; the reader's count: it is there no more */
     struct apapi_meter *meters;     /* one for each event */
-    struct apapi_reading *raw;      /* latest, of all events of the reader */
+    struct apapi_reading *raw;      /* latest, of all events of the reader; a failed one follows */
     struct apapi_reading *readings; /* of those that are measured, for those who want samples */
     double *values;                 /* of the latest reading, for those who want samples */
     struct apapi_histogram *histograms; /* of the meters of energy and power, then of the domains */
     size_t histogram_count;
     uint64_t interval_ns; /* asked for, or shorter where a counter would wrap too often */
+    uint64_t origin_ns;   /* when the measurement began (CLOCK_MONOTONIC) */
     uint64_t deadline_ns; /* of the next reading (CLOCK_MONOTONIC) */
     uint64_t missed;      /* deadlines that passed unused */
     uint64_t read_ns;     /* time of the latest reading */
     struct apapi_period_meter period;
+    struct retry retry;
     struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: this component feeds it */
     bool power_feeds[APAPI_DOMAINS]; /* by power gauges, having no energy counter for it */
 };
 
 /** How a component is to be opened. */
 struct component_settings {
-    const char *order; /* of sources; NULL: its own */
+    const char *order; /* of sources; NULL: its own; outlives the component */
     uint64_t interval_ns;
     const struct apapi_event_rules *rules; /* NULL: all events; outlives the component */
     bool softfail; /* events of the user's list that are not there do not matter */
 };
+
+/** Prepare a component that is not open. */
+void component_begin(struct component *component, const char *name,
+                     const struct component_settings *settings);
 
 /**
  * Open the component's source; one that cannot be read is no error.
@@ -54,9 +65,24 @@ int component_open(struct component *component, const char *name,
 int component_attach(struct component *component, const char *name, struct apapi_reader *reader,
                      const struct component_settings *settings);
 
-/* Parts of component_attach(). */
-int component_choose_events(struct component *component, const struct component_settings *settings);
+/**
+ * Take over an open source, after component_begin(). As component_open(); it owns the reader in any
+ * case.
+ */
+int component_adopt(struct component *component, struct apapi_reader *reader);
+
+/* Parts of component_adopt(). */
+int component_choose_events(struct component *component);
 int component_create_meters(struct component *component);
+
+/**
+ * Take over its source that was opened anew, in place of one that is closed: events are found by
+ * their names, and their counters may have begun anew.
+ * @return 0; -1 with errno ENOMEM, ENODEV (none of the events is there), and the reader is not
+ * taken.
+ */
+int component_rejoin(struct component *component, struct apapi_reader *reader,
+                     struct apapi_error *err);
 
 /** @return one of the histograms that were made for the meters and the domains. */
 struct apapi_histogram *component_next_histogram(struct component *component);
@@ -64,13 +90,29 @@ struct apapi_histogram *component_next_histogram(struct component *component);
 /** Feed the domains that `taken` does not have yet, and take them: nothing counts twice. */
 void component_claim_domains(struct component *component, bool taken[APAPI_DOMAINS]);
 
-/** Forget all readings. */
-void component_restart(struct component *component);
+/** Forget all readings: a measurement begins (CLOCK_MONOTONIC). */
+void component_restart(struct component *component, uint64_t origin_ns);
 
 /** Read all events now. Does not allocate, lock or log. */
 void component_read(struct component *component);
 
-/** Move the deadline on to the next one after `now_ns`; those in between are missed. */
+/** The first part of it, which may take long: no more than `raw` changes. @return when it was [ns].
+ */
+uint64_t component_fetch(struct component *component);
+
+/** The second part: what the readings mean. */
+void component_account(struct component *component, uint64_t now_ns);
+
+/** @return whether all latest readings failed. */
+bool component_failed(const struct component *component);
+
+/** All readings fail with `error` as long as there is no reader. */
+void component_lose(struct component *component, int error);
+
+/**
+ * Move the deadline on to the next one after `now_ns`, in an outage by its pause; those in between
+ * are missed.
+ */
 void component_next_deadline(struct component *component, uint64_t now_ns);
 
 /** The last reading has been taken: tell the result. 0; -1 with errno ENOMEM. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/nearest.h"
 #include "session/component.h"
 
 static int no_memory(struct component *component)
@@ -16,11 +17,18 @@ static int no_memory(struct component *component)
 static int refuse_unmatched(struct component *component, const struct apapi_selection *selection)
 {
     const struct apapi_listed *first = selection->unmatched[0];
+    struct nearest nearest;
+    char meant[96];
 
+    nearest_begin(&nearest, first->name);
+    for (size_t i = 0; i < component->reader->count; i++) {
+        nearest_offer(component->reader->events[i].name, &nearest);
+    }
+    nearest_text(&nearest, meant, sizeof meant);
     return apapi_fail(&component->reason, ENOENT,
-                      "event list, line %zu: %s has no event '%.100s' here%s", first->line,
+                      "event list, line %zu: %s has no event '%.80s' here%s%s", first->line,
                       component->name, first->name,
-                      selection->unmatched_count > 1 ? ", nor others of the list" : "");
+                      selection->unmatched_count > 1 ? ", nor others of the list" : "", meant);
 }
 
 static int take_events(struct component *component, const struct apapi_selection *selection)
@@ -39,19 +47,17 @@ static int take_events(struct component *component, const struct apapi_selection
     return 0;
 }
 
-int component_choose_events(struct component *component, const struct component_settings *settings)
+int component_choose_events(struct component *component)
 {
     const struct apapi_reader *reader = component->reader;
     struct apapi_selection selection;
     int result;
 
-    component->rules = settings->rules;
-    component->softfail = settings->softfail;
-    if (apapi_event_rules_select(settings->rules, component->name, reader->events, reader->count,
+    if (apapi_event_rules_select(component->rules, component->name, reader->events, reader->count,
                                  &selection)) {
         return no_memory(component);
     }
-    result = selection.unmatched_count && !settings->softfail
+    result = selection.unmatched_count && !component->softfail
                  ? refuse_unmatched(component, &selection)
                  : take_events(component, &selection);
     apapi_selection_clear(&selection);
@@ -68,6 +74,17 @@ struct apapi_histogram *component_next_histogram(struct component *component)
     return &component->histograms[component->histogram_count++];
 }
 
+/* Behind the last reading lies that of an event which is there no more. */
+static struct apapi_reading *create_raw(const struct apapi_reader *reader)
+{
+    struct apapi_reading *raw = calloc(reader->count + 1, sizeof *raw);
+
+    if (raw) {
+        raw[reader->count].error = ENODEV;
+    }
+    return raw;
+}
+
 static int allocate(struct component *component)
 {
     size_t count = component->event_count + 1;
@@ -75,7 +92,7 @@ static int allocate(struct component *component)
     component->meters = calloc(count, sizeof *component->meters);
     component->readings = calloc(count, sizeof *component->readings);
     component->values = calloc(count, sizeof *component->values);
-    component->raw = calloc(component->reader->count + 1, sizeof *component->raw);
+    component->raw = create_raw(component->reader);
     component->histograms = calloc(count + APAPI_DOMAINS, sizeof *component->histograms);
     return component->meters && component->readings && component->values && component->raw &&
                    component->histograms
@@ -163,5 +180,59 @@ int component_create_meters(struct component *component)
     for (size_t i = 0; i < component->event_count; i++) {
         create_meter(component, i);
     }
+    return 0;
+}
+
+/* The same counter or gauge, whose values mean the same. */
+static bool is_same(const struct apapi_event *a, const struct apapi_event *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->type == b->type && a->scale == b->scale &&
+           a->accumulates == b->accumulates && a->range_max == b->range_max;
+}
+
+static size_t find_again(const struct component *component, size_t index,
+                         const struct apapi_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        struct apapi_event event = reader->events[i];
+
+        apapi_definition_complete(component->definitions[index], &event);
+        if (is_same(&event, &component->events[index])) {
+            return i;
+        }
+    }
+    return reader->count;
+}
+
+static size_t find_all_again(struct component *component, const struct apapi_reader *reader)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        component->places[i] = find_again(component, i, reader);
+        if (component->places[i] < reader->count) {
+            apapi_meter_reopened(&component->meters[i]);
+            found++;
+        }
+    }
+    return found;
+}
+
+int component_rejoin(struct component *component, struct apapi_reader *reader,
+                     struct apapi_error *err)
+{
+    struct apapi_reading *raw = create_raw(reader);
+
+    if (!raw) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    free(component->raw);
+    component->raw = raw;
+    if (find_all_again(component, reader) == 0) {
+        return apapi_fail(err, ENODEV, "%s: its events are there no more", reader->detail);
+    }
+    component->reader = reader;
+    component->reason.text[0] = '\0';
+    snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
     return 0;
 }

@@ -3,10 +3,10 @@
 #include "session/names.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "apapi/session.h"
+#include "events/nearest.h"
 #include "sources/sources.h"
 
 const char *apapi_components_default(void)
@@ -72,23 +72,23 @@ int names_parse(const char *list, struct names *names, struct apapi_error *err)
     return 0;
 }
 
-static void append_name(const char *name, void *context)
+static int refuse_unknown(const char *name, struct apapi_error *err)
 {
-    struct apapi_error *text = context;
-    size_t used = strlen(text->text);
+    struct nearest nearest;
+    char meant[128];
 
-    snprintf(text->text + used, sizeof text->text - used, "%s%s", used ? ", " : "", name);
+    nearest_begin(&nearest, name);
+    apapi_route_list(nearest_offer, &nearest);
+    nearest_text(&nearest, meant, sizeof meant);
+    return apapi_fail(err, ENOENT, "unknown component '%s'%s%s 'apapi list' shows what there is",
+                      name, meant, *meant ? "" : ";");
 }
 
 int names_check(const struct names *names, struct apapi_error *err)
 {
     for (size_t i = 0; i < names->count; i++) {
         if (!apapi_route_known(names->name[i])) {
-            struct apapi_error available = {""};
-
-            apapi_route_list(append_name, &available);
-            return apapi_fail(err, ENOENT, "unknown component '%s'; available: %.160s",
-                              names->name[i], available.text);
+            return refuse_unknown(names->name[i], err);
         }
     }
     return 0;

@@ -3,12 +3,80 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "session/clock.h"
+#include "session/lane.h"
+#include "session/thread.h"
+#include "sources/turn.h"
+
+#define END_WAIT_NS UINT64_C(100000000) /* for what is slow to close */
+
+static void init_lanes(struct sampling *sampling)
+{
+    for (size_t i = 0; i < sampling->count; i++) {
+        lane_init(&sampling->lanes[i], sampling, &sampling->components[i]);
+    }
+}
+
+struct sampling *sampling_create(size_t count)
+{
+    struct sampling *sampling = calloc(1, sizeof *sampling);
+
+    if (!sampling) {
+        return NULL;
+    }
+    pthread_mutex_init(&sampling->telling, NULL);
+    pthread_mutex_init(&sampling->claiming, NULL);
+    atomic_init(&sampling->references, 1);
+    sampling->components = calloc(count, sizeof *sampling->components);
+    sampling->lanes = calloc(count, sizeof *sampling->lanes);
+    if (!sampling->components || !sampling->lanes) {
+        sampling_release(sampling);
+        return NULL;
+    }
+    sampling->count = count;
+    init_lanes(sampling);
+    return sampling;
+}
+
+void sampling_hold(struct sampling *sampling)
+{
+    atomic_fetch_add(&sampling->references, 1);
+}
+
+void sampling_release(struct sampling *sampling)
+{
+    if (atomic_fetch_sub(&sampling->references, 1) > 1) {
+        return;
+    }
+    for (size_t i = 0; i < sampling->count; i++) {
+        component_close(&sampling->components[i]);
+        lane_clear(&sampling->lanes[i]);
+    }
+    pthread_mutex_destroy(&sampling->claiming);
+    pthread_mutex_destroy(&sampling->telling);
+    free(sampling->components);
+    free(sampling->lanes);
+    free(sampling->order);
+    free(sampling);
+}
+
+void sampling_claim(struct sampling *sampling, struct component *component)
+{
+    pthread_mutex_lock(&sampling->claiming);
+    component_claim_domains(component, sampling->taken);
+    pthread_mutex_unlock(&sampling->claiming);
+}
+
+/* Does the thread for all read it? */
+static bool is_shared(const struct component *component)
+{
+    return !component->apart && component->reader;
+}
 
 static uint64_t earliest_deadline(const struct sampling *sampling)
 {
@@ -17,7 +85,7 @@ static uint64_t earliest_deadline(const struct sampling *sampling)
     for (size_t i = 0; i < sampling->count; i++) {
         const struct component *component = &sampling->components[i];
 
-        if (component->reader && component->deadline_ns < earliest_ns) {
+        if (is_shared(component) && component->deadline_ns < earliest_ns) {
             earliest_ns = component->deadline_ns;
         }
     }
@@ -34,8 +102,7 @@ static void sleep_until(struct sampling *sampling, uint64_t deadline_ns)
             deadline_ns == UINT64_MAX ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Tell what has just been read. */
-static void tell(const struct sampling *sampling, struct component *component)
+void sampling_tell(struct sampling *sampling, struct component *component)
 {
     const struct apapi_sample sample = {.component = component->name,
                                         .time_ns = component->read_ns - sampling->start_ns,
@@ -44,19 +111,22 @@ static void tell(const struct sampling *sampling, struct component *component)
                                         .readings = component->readings,
                                         .values = component->values};
 
+    if (!sampling->on_sample) {
+        return;
+    }
     for (size_t i = 0; i < component->event_count; i++) {
         component->readings[i] = component->raw[component->places[i]];
         component->values[i] = component->meters[i].value;
     }
+    pthread_mutex_lock(&sampling->telling);
     sampling->on_sample(&sample, sampling->context);
+    pthread_mutex_unlock(&sampling->telling);
 }
 
-static void read_component(const struct sampling *sampling, struct component *component)
+static void read_component(struct sampling *sampling, struct component *component)
 {
     component_read(component);
-    if (sampling->on_sample) {
-        tell(sampling, component);
-    }
+    sampling_tell(sampling, component);
 }
 
 static void read_due(struct sampling *sampling, uint64_t now_ns)
@@ -64,9 +134,13 @@ static void read_due(struct sampling *sampling, uint64_t now_ns)
     for (size_t i = 0; i < sampling->count; i++) {
         struct component *component = &sampling->components[i];
 
-        if (component->reader && component->deadline_ns <= now_ns) {
-            read_component(sampling, component);
-            component_next_deadline(component, component->read_ns);
+        if (!is_shared(component) || component->deadline_ns > now_ns) {
+            continue;
+        }
+        read_component(sampling, component);
+        component_next_deadline(component, component->read_ns);
+        if (retry_wants_reopening(&component->retry)) {
+            lane_take_over(&sampling->lanes[i]);
         }
     }
 }
@@ -93,25 +167,48 @@ static void read_all(struct sampling *sampling)
     for (size_t i = 0; i < sampling->count; i++) {
         struct component *component = &sampling->components[i];
 
-        if (component->reader) {
+        if (is_shared(component)) {
             read_component(sampling, component);
             component->deadline_ns = component->read_ns + component->interval_ns;
         }
     }
 }
 
-/* Signals belong to the host program: its threads receive them, this one does not. */
-static int start_thread(struct sampling *sampling)
+/* What this thread reads is forgotten here, what another one reads there. */
+static void restart_all(struct sampling *sampling)
 {
-    sigset_t all, before;
-    int error;
+    for (size_t i = 0; i < sampling->count; i++) {
+        struct component *component = &sampling->components[i];
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&sampling->thread, NULL, sample, sampling);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return error ? -1 : 0;
+        if (!component->apart) {
+            component->apart = component->reader && component->reader->apart;
+        }
+        if (component->apart) {
+            lane_run(&sampling->lanes[i]);
+        } else {
+            component_restart(component, sampling->start_ns);
+        }
+    }
+}
+
+typedef void (*lane_f)(struct lane *lane);
+
+static void for_lanes(struct sampling *sampling, lane_f call)
+{
+    for (size_t i = 0; i < sampling->count; i++) {
+        if (sampling->components[i].apart) {
+            call(&sampling->lanes[i]);
+        }
+    }
+}
+
+static void await_first(struct sampling *sampling)
+{
+    for (size_t i = 0; i < sampling->count; i++) {
+        if (sampling->components[i].apart) {
+            lane_await_first(&sampling->lanes[i], sampling->start_ns + APAPI_START_WAIT_NS);
+        }
+    }
 }
 
 int sampling_start(struct sampling *sampling)
@@ -119,14 +216,109 @@ int sampling_start(struct sampling *sampling)
     atomic_store(&sampling->stop, 0);
     sampling->cpu_ns = 0;
     sampling->start_ns = clock_monotonic_ns();
+    restart_all(sampling);
     read_all(sampling);
-    return start_thread(sampling);
+    if (thread_start(&sampling->thread, sample, sampling)) {
+        int error = errno;
+
+        for_lanes(sampling, lane_halt);
+        errno = error;
+        return -1;
+    }
+    await_first(sampling);
+    return 0;
 }
 
-void sampling_stop(struct sampling *sampling)
+static bool has_shared(const struct sampling *sampling)
 {
+    for (size_t i = 0; i < sampling->count; i++) {
+        if (is_shared(&sampling->components[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t await_last(struct sampling *sampling, uint64_t now_ns)
+{
+    uint64_t last_ns = 0;
+
+    for (size_t i = 0; i < sampling->count; i++) {
+        if (sampling->components[i].apart) {
+            uint64_t answer_ns = lane_await_last(&sampling->lanes[i], now_ns + APAPI_STOP_WAIT_NS);
+
+            last_ns = answer_ns > last_ns ? answer_ns : last_ns;
+        }
+    }
+    return last_ns;
+}
+
+uint64_t sampling_stop(struct sampling *sampling)
+{
+    uint64_t now_ns, last_ns;
+
     atomic_store(&sampling->stop, 1);
     syscall(SYS_futex, &sampling->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(sampling->thread, NULL);
+    for_lanes(sampling, lane_ask);
     read_all(sampling);
+    now_ns = clock_monotonic_ns();
+    last_ns = await_last(sampling, now_ns);
+    return has_shared(sampling) || last_ns == 0 ? now_ns : last_ns;
+}
+
+uint64_t sampling_cpu_ns(struct sampling *sampling)
+{
+    uint64_t cpu_ns = sampling->cpu_ns;
+
+    for (size_t i = 0; i < sampling->count; i++) {
+        if (sampling->components[i].apart) {
+            cpu_ns += lane_cpu_ns(&sampling->lanes[i]);
+        }
+    }
+    return cpu_ns;
+}
+
+int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
+                    struct apapi_component_result *result,
+                    struct apapi_domain_result domains[APAPI_DOMAINS])
+{
+    struct lane *lane = &sampling->lanes[index];
+    int failed;
+
+    pthread_mutex_lock(&lane->lock);
+    failed = component_finish(&sampling->components[index], span, result, domains);
+    pthread_mutex_unlock(&lane->lock);
+    return failed;
+}
+
+/* What a thread of its own reads is closed by that thread. */
+static void close_shared(struct sampling *sampling)
+{
+    for (size_t i = 0; i < sampling->count; i++) {
+        struct component *component = &sampling->components[i];
+
+        if (is_shared(component)) {
+            source_close(component->reader);
+            component->reader = NULL;
+        }
+    }
+}
+
+void sampling_end(struct sampling *sampling)
+{
+    uint64_t deadline_ns;
+    int saved = errno;
+
+    if (!sampling) {
+        return;
+    }
+    for_lanes(sampling, lane_dismiss);
+    close_shared(sampling);
+    deadline_ns = clock_monotonic_ns() + END_WAIT_NS;
+    for (size_t i = 0; i < sampling->count; i++) {
+        lane_await_end(&sampling->lanes[i], deadline_ns);
+    }
+    sampling_release(sampling);
+    errno = saved;
 }

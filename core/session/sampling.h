@@ -9,22 +9,64 @@
 #include "apapi/session.h"
 #include "session/component.h"
 
-/** The one thread that reads all components of a session, each at its own interval. */
+struct lane;
+
+/**
+ * The threads that read the components of a session, each at its own interval: one for all of
+ * them, but for those that are `apart`. It lives until the last of the threads has ended.
+ */
 struct sampling {
     struct component *components;
+    struct lane *lanes; /* one for each component; most have no thread */
     size_t count;
+    char *order; /* of sources, for the components; NULL: their own */
     pthread_t thread;
     atomic_int stop;
-    uint64_t cpu_ns;          /* of the thread; valid after sampling_stop() */
+    uint64_t cpu_ns;          /* of the thread for all; valid after sampling_stop() */
     uint64_t start_ns;        /* the first reading of all */
     apapi_sample_f on_sample; /* NULL: nobody wants to know */
     void *context;
+    pthread_mutex_t telling;  /* one thread at a time in on_sample */
+    pthread_mutex_t claiming; /* of `taken` */
+    bool taken[APAPI_DOMAINS];
+    atomic_uint references;
 };
 
-/** Read all components now, then start the thread. 0; -1 with errno EAGAIN. */
+/** @return with `count` components of all zero; freed by sampling_end(). NULL: no memory. */
+struct sampling *sampling_create(size_t count);
+
+/** Read all components now, then start the threads. 0; -1 with errno EAGAIN. */
 int sampling_start(struct sampling *sampling);
 
-/** End the thread, then read all components once more. */
-void sampling_stop(struct sampling *sampling);
+/**
+ * End the thread for all, then read all components once more; those that are apart have
+ * APAPI_STOP_WAIT_NS for it.
+ * @return when the last reading was [ns]
+ */
+uint64_t sampling_stop(struct sampling *sampling);
+
+/** @return CPU time of all threads between start and stop [ns]. */
+uint64_t sampling_cpu_ns(struct sampling *sampling);
+
+/** As component_finish(). */
+int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
+                    struct apapi_component_result *result,
+                    struct apapi_domain_result domains[APAPI_DOMAINS]);
+
+/** After sampling_stop(): end and free, what hangs in its source excepted. NULL is allowed. */
+void sampling_end(struct sampling *sampling);
+
+/* For the threads. */
+
+/** Tell what has just been read, if somebody wants to know. */
+void sampling_tell(struct sampling *sampling, struct component *component);
+
+/** Let the component feed the domains that none feeds yet. */
+void sampling_claim(struct sampling *sampling, struct component *component);
+
+void sampling_hold(struct sampling *sampling);
+
+/** Free, if nobody else holds it. */
+void sampling_release(struct sampling *sampling);
 
 #endif

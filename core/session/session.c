@@ -10,6 +10,7 @@
 
 #include "session/clock.h"
 #include "session/component.h"
+#include "session/lane.h"
 #include "session/names.h"
 #include "session/sampling.h"
 #include "sources/sources.h"
@@ -19,10 +20,8 @@ enum state { IDLE, RUNNING, STOPPED };
 struct apapi_session {
     pthread_mutex_t lock; /* start, stop and results; never held by the sampling thread */
     enum state state;
-    struct component *components;
-    size_t count;
     bool by_default; /* nobody named the components: those that are not there do not matter */
-    struct sampling sampling;
+    struct sampling *sampling;
     int64_t start_unix_ns;
     uint64_t wished_ns, start_ns, stop_ns;
 };
@@ -37,27 +36,40 @@ static int refuse(struct component *component, struct apapi_error *err)
     return -1;
 }
 
+/* A source that may need seconds for it is not waited for. */
+static int open_component(struct sampling *sampling, size_t index, const char *name,
+                          const struct component_settings *settings, struct apapi_error *err)
+{
+    struct component *component = &sampling->components[index];
+
+    if (apapi_route_slow(name, settings->order)) {
+        component_begin(component, name, settings);
+        lane_open(&sampling->lanes[index]);
+        return 0;
+    }
+    if (component_open(component, name, settings)) {
+        return refuse(component, err);
+    }
+    sampling_claim(sampling, component);
+    return 0;
+}
+
 static int open_components(struct apapi_session *session, const struct names *names,
                            const struct apapi_session_config *config, struct apapi_error *err)
 {
     const struct apapi_intervals everything = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
     const struct apapi_intervals *intervals = config->intervals ? config->intervals : &everything;
     struct component_settings settings = {
-        .order = config->sources, .rules = config->rules, .softfail = config->softfail};
-    bool taken[APAPI_DOMAINS] = {false};
+        .order = session->sampling->order, .rules = config->rules, .softfail = config->softfail};
 
     for (size_t i = 0; i < names->count; i++) {
         apapi_route_want(names->name[i]);
     }
-    for (; session->count < names->count; session->count++) {
-        struct component *component = &session->components[session->count];
-        const char *name = names->name[session->count];
-
-        settings.interval_ns = apapi_intervals_get(intervals, name);
-        if (component_open(component, name, &settings)) {
-            return refuse(component, err);
+    for (size_t i = 0; i < names->count; i++) {
+        settings.interval_ns = apapi_intervals_get(intervals, names->name[i]);
+        if (open_component(session->sampling, i, names->name[i], &settings, err)) {
+            return -1;
         }
-        component_claim_domains(component, taken);
     }
     return 0;
 }
@@ -77,6 +89,26 @@ static int check_config(const struct apapi_session_config *config, struct names 
     return config->softfail ? 0 : names_check(names, err);
 }
 
+/* The threads may outlive the session: what they need is theirs. */
+static struct sampling *create_sampling(const struct apapi_session_config *config, size_t count)
+{
+    struct sampling *sampling = sampling_create(count);
+
+    if (!sampling) {
+        return NULL;
+    }
+    sampling->on_sample = config->on_sample;
+    sampling->context = config->context;
+    if (config->sources) {
+        sampling->order = strdup(config->sources);
+        if (!sampling->order) {
+            sampling_end(sampling);
+            return NULL;
+        }
+    }
+    return sampling;
+}
+
 struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
                                            struct apapi_error *err)
 {
@@ -93,13 +125,11 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
     }
     pthread_mutex_init(&session->lock, NULL);
     session->by_default = !config->components && !config->all_results;
-    session->sampling.on_sample = config->on_sample;
-    session->sampling.context = config->context;
-    session->components = calloc(names.count, sizeof *session->components);
-    if (!session->components) {
+    session->sampling = create_sampling(config, names.count);
+    if (!session->sampling) {
         apapi_fail(err, ENOMEM, "no memory");
     }
-    if (!session->components || open_components(session, &names, config, err)) {
+    if (!session->sampling || open_components(session, &names, config, err)) {
         apapi_session_destroy(session);
         return NULL;
     }
@@ -111,15 +141,10 @@ static int start(struct apapi_session *session, uint64_t wished_ns, struct apapi
     if (session->state == RUNNING) {
         return apapi_fail(err, EALREADY, "the session runs already");
     }
-    for (size_t i = 0; i < session->count; i++) {
-        component_restart(&session->components[i]);
-    }
-    session->sampling.components = session->components;
-    session->sampling.count = session->count;
     session->start_unix_ns = clock_unix_ns();
     session->start_ns = clock_monotonic_ns();
     session->wished_ns = wished_ns && wished_ns < session->start_ns ? wished_ns : session->start_ns;
-    if (sampling_start(&session->sampling)) {
+    if (sampling_start(session->sampling)) {
         session->state = IDLE;
         return apapi_fail(err, EAGAIN, "the sampling thread cannot be started: %s",
                           strerror(errno));
@@ -143,8 +168,7 @@ static int stop(struct apapi_session *session, struct apapi_error *err)
     if (session->state != RUNNING) {
         return apapi_fail(err, EALREADY, "the session does not run");
     }
-    sampling_stop(&session->sampling);
-    session->stop_ns = clock_monotonic_ns();
+    session->stop_ns = sampling_stop(session->sampling);
     session->state = STOPPED;
     return 0;
 }
@@ -194,17 +218,17 @@ static int collect(const struct apapi_session *session, struct apapi_measurement
 {
     const struct apapi_span span = {.late_ns = m->late_ns, .elapsed_ns = m->elapsed_ns};
 
-    m->components = calloc(session->count, sizeof *m->components);
+    m->components = calloc(session->sampling->count, sizeof *m->components);
     if (!m->components) {
         return -1;
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
+        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
     }
-    for (; m->component_count < session->count; m->component_count++) {
+    for (; m->component_count < session->sampling->count; m->component_count++) {
         struct apapi_component_result *result = &m->components[m->component_count];
 
-        if (component_finish(&session->components[m->component_count], &span, result, m->domains)) {
+        if (sampling_result(session->sampling, m->component_count, &span, result, m->domains)) {
             return -1;
         }
         m->covered = least_coverage(result, m->late_ns + m->elapsed_ns, m->covered);
@@ -223,7 +247,7 @@ static int measurement(const struct apapi_session *session, struct apapi_measure
         .elapsed_ns = session->stop_ns - session->start_ns,
         .late_ns = session->start_ns - session->wished_ns,
         .covered = NAN,
-        .cpu_ns = session->sampling.cpu_ns,
+        .cpu_ns = sampling_cpu_ns(session->sampling),
     };
 
     if (session->state != STOPPED) {
@@ -258,10 +282,7 @@ void apapi_session_destroy(struct apapi_session *session)
         return;
     }
     apapi_session_stop(session, NULL);
-    for (size_t i = 0; i < session->count; i++) {
-        component_close(&session->components[i]);
-    }
-    free(session->components);
+    sampling_end(session->sampling);
     pthread_mutex_destroy(&session->lock);
     free(session);
     errno = saved;

@@ -281,6 +281,43 @@ static void test_guard(void **state)
     assert_true(apapi_counter_guard_ns(&unbounded, MAX_W) == UINT64_MAX);
 }
 
+/* After an outage in which the source was opened anew, only what is certain is counted. */
+static void test_reopened(void **state)
+{
+    static const struct {
+        uint64_t before, after, pause_s;
+        bool goes_on;
+        uint64_t total;
+    } cases[] = {
+        {1000000, 91000000, 2, true, 90000000},   /* it has counted on */
+        {65712999000, 1000000, 2, true, 1000614}, /* through its end */
+        {1000000, 0, 2, false, 0},                /* from 0 again */
+        {1000000, 60000000000, 2, false, 0},      /* from somewhere */
+        {0, 0, 2, false, 0},                      /* from 0 again, where it was before */
+        {1000000, 91000000, 60, false, 0},        /* who knows how many wraps later */
+        {65712999000, 1000000, 60, false, 0},
+    };
+    const struct apapi_event event = energy_event(65712999613);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t now_ns = 1 + cases[i].pause_s * 1000000000;
+        struct apapi_counter counter;
+        struct apapi_increment increment;
+
+        apapi_counter_init(&counter, &event, MAX_W);
+        apapi_counter_add(&counter, cases[i].before, 1, &increment);
+        apapi_counter_reopened(&counter);
+        assert_int_equal(apapi_counter_add(&counter, cases[i].after, now_ns, &increment),
+                         cases[i].goes_on ? APAPI_COUNT_ADDED : APAPI_COUNT_BASELINE);
+        assert_int_equal(counter.total, cases[i].total);
+        assert_int_equal(counter.incidents.resets, !cases[i].goes_on);
+        assert_int_equal(counter.covered_ns, cases[i].goes_on ? now_ns - 1 : 0);
+        apapi_counter_add(&counter, cases[i].after + 10, now_ns + TICK_NS, &increment);
+        assert_int_equal(counter.total, cases[i].total + 10);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_decrease_without_range_is_a_reset),
         cmocka_unit_test(test_pause_that_may_hide_wraps_is_flagged),
         cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_reopened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

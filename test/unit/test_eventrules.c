@@ -328,6 +328,22 @@ static void test_events_are_completed(void **state)
     }
 }
 
+static void test_no_definition_moves_an_estimate_into_a_domain(void **state)
+{
+    struct apapi_event event = {
+        .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = 1, .estimated = true};
+    struct apapi_eventops *ops = ops_of("e", "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,"
+                                             "auto,energy,J,1,-,-,1,energy,package");
+
+    (void)state;
+    apapi_definition_complete(apapi_eventops_at(ops, 0), &event);
+    assert_int_equal(event.domain, APAPI_DOMAIN_NONE);
+    event.estimated = false;
+    apapi_definition_complete(apapi_eventops_at(ops, 0), &event);
+    assert_int_equal(event.domain, APAPI_DOMAIN_PACKAGE);
+    apapi_eventops_destroy(ops);
+}
+
 static void test_definitions_that_contradict_the_source(void **state)
 {
     static const struct {
@@ -486,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_factors_meet_the_sources_units),
         cmocka_unit_test(test_time_of_each_operation),
         cmocka_unit_test(test_events_are_completed),
+        cmocka_unit_test(test_no_definition_moves_an_estimate_into_a_domain),
         cmocka_unit_test(test_definitions_that_contradict_the_source),
         cmocka_unit_test(test_default_files),
         cmocka_unit_test(test_default_definition_of_an_amd_gpu),

@@ -160,6 +160,36 @@ static void test_counter_that_never_moves_is_stuck(void **state)
     assert_true(isnan(result.summary.mean));
 }
 
+/* At rest it may well be 0 J, of which nobody can say how wrong it is. */
+static void test_estimate_may_rest(void **state)
+{
+    struct apapi_event estimate = fake_energy_event;
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    estimate.estimated = true;
+    estimate.domain = APAPI_DOMAIN_NONE;
+    apapi_meter_init(&meter, &estimate, TICK_NS, NULL);
+    for (uint64_t tick = 0; tick <= 20; tick++) {
+        feed(&meter, 7, 1 + tick * TICK_NS);
+    }
+    finish(&meter, 20 * TICK_NS, &result);
+    assert_false(result.stuck);
+    assert_near(result.total, 0);
+    assert_near(result.summary.max, 0);
+    assert_true(isnan(result.uncertainty_j));
+    for (uint64_t tick = 21; tick <= 60; tick++) {
+        feed(&meter, tick <= 30 ? 10000007 : 20000007, 1 + tick * TICK_NS);
+    }
+    finish(&meter, 60 * TICK_NS, &result);
+    assert_near(result.total, 20);
+    assert_near(result.summary.min, 0);
+    assert_near(result.summary.max, 100);
+    assert_int_equal(result.incidents.stalls, 0);
+    assert_int_equal(result.covered_ns, 60 * TICK_NS);
+}
+
 static void test_nothing_read_is_unknown_not_zero(void **state)
 {
     struct apapi_meter meter;
@@ -247,6 +277,31 @@ static void test_counters_of_doubles(void **state)
     assert_int_equal(result.incidents.resets, 1);
 }
 
+/* Opened anew, it goes on or it does not; here it has begun anew, twice. */
+static void test_counter_of_doubles_opened_anew(void **state)
+{
+    static const double values[] = {1000.5, 1010.5, 1020.5, 3, 13, 9e9, 9e9 + 10};
+    struct apapi_event event = fake_energy_event;
+    struct apapi_meter meter;
+    struct apapi_event_result result;
+
+    (void)state;
+    event.type = APAPI_TYPE_FP64;
+    event.scale = 1;
+    apapi_meter_init(&meter, &event, TICK_NS, NULL);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        if (i >= 2) {
+            apapi_meter_reopened(&meter);
+        }
+        feed(&meter, bits_of(values[i]), 1 + i * TICK_NS);
+    }
+    finish(&meter, 6 * TICK_NS, &result);
+    assert_near(result.total, 40);
+    assert_int_equal(result.covered_ns, 4 * TICK_NS);
+    assert_int_equal(result.incidents.resets, 2);
+    assert_int_equal(result.incidents.refused, 0);
+}
+
 /* Signed counters that go below 0 have begun anew: no 2^64 of anything. */
 static void test_signed_counters(void **state)
 {
@@ -307,7 +362,7 @@ static void start_pair(struct pair *pair)
     for (int i = 0; i < 2; i++) {
         apapi_meter_init(&pair->meters[i], &fake_energy_event, TICK_NS, NULL);
     }
-    apapi_domain_meter_init(&pair->domain, TICK_NS, NULL);
+    apapi_domain_meter_init(&pair->domain, 1, TICK_NS, NULL);
 }
 
 /* One tick: a raw value for each meter, UINT64_MAX for a reading that fails. */
@@ -336,8 +391,26 @@ static struct apapi_domain_result finish_pair(struct pair *pair, uint64_t ticks)
         finish(&pair->meters[i], ticks * TICK_NS, &event);
         apapi_domain_result_add(&result, &event);
     }
-    apapi_domain_meter_finish(&pair->domain, &result);
+    apapi_domain_meter_finish(&pair->domain, ticks * TICK_NS, &result);
     return result;
+}
+
+/* As exact as a timeline. */
+static void assert_about(double value, double wanted)
+{
+    if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted))) {
+        fail_msg("%.9g is not %.9g", value, wanted);
+    }
+}
+
+/* Power between two ticks, as the timeline knows it. */
+static double power_between(const struct apapi_domain_result *result, uint64_t from, uint64_t to)
+{
+    uint64_t known_ns;
+    double energy_j =
+        apapi_timeline_between_j(&result->timeline, from * TICK_NS, to * TICK_NS, &known_ns);
+
+    return known_ns ? energy_j * 1e9 / (double)known_ns : NAN;
 }
 
 /* Extremes of the sum, not sums of the extremes: 100+300 and 300+100 W are always 400 W. */
@@ -374,6 +447,8 @@ static void test_domain_waits_for_a_failed_meter(void **state)
     assert_near(result.energy_j, 60);
     assert_near(result.power_w.min, 200);
     assert_near(result.power_w.max, 200);
+    assert_about(apapi_timeline_energy_j(&result.timeline), 60);
+    assert_about(power_between(&result, 0, 1), 200);
 }
 
 static void test_domain_forgets_a_window_with_a_reset(void **state)
@@ -392,6 +467,31 @@ static void test_domain_forgets_a_window_with_a_reset(void **state)
     assert_near(result.energy_j, 30 + 40);
     assert_near(result.power_w.min, 200);
     assert_near(result.power_w.max, 200);
+    assert_about(apapi_timeline_energy_j(&result.timeline), 10 + 10 + 20);
+    assert_about(power_between(&result, 0, 4), 200);
+}
+
+/* It begins with the measurement, whenever the domain is read first. */
+static void test_domain_has_a_timeline(void **state)
+{
+    struct pair pair;
+    struct apapi_domain_result result;
+    uint64_t known_ns;
+
+    (void)state;
+    start_pair(&pair);
+    tick_pair(&pair, 2, 0, 0);
+    tick_pair(&pair, 3, 10000000, 10000000);
+    tick_pair(&pair, 4, 40000000, 40000000);
+    tick_pair(&pair, 5, 40000000, 40000000);
+    tick_pair(&pair, 6, 41000000, 41000000);
+    result = finish_pair(&pair, 8);
+    assert_true(result.timeline.length_ns == 8 * TICK_NS);
+    assert_about(apapi_timeline_energy_j(&result.timeline), result.energy_j);
+    apapi_timeline_between_j(&result.timeline, 0, 8 * TICK_NS, &known_ns);
+    assert_about((double)known_ns, 4.0 * TICK_NS);
+    assert_about(power_between(&result, 5, 6), 10);
+    assert_true(power_between(&result, 3, 4) > power_between(&result, 2, 3));
 }
 
 /* The sum of a known and an unknown meter is unknown. */
@@ -419,16 +519,19 @@ int main(void)
         cmocka_unit_test(test_failed_reading_is_bridged),
         cmocka_unit_test(test_standstill_makes_no_extremes),
         cmocka_unit_test(test_counter_that_never_moves_is_stuck),
+        cmocka_unit_test(test_estimate_may_rest),
         cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
         cmocka_unit_test(test_power_is_integrated_by_trapezoid),
         cmocka_unit_test(test_negative_gauges_keep_their_extremes),
         cmocka_unit_test(test_counters_of_doubles),
+        cmocka_unit_test(test_counter_of_doubles_opened_anew),
         cmocka_unit_test(test_signed_counters),
         cmocka_unit_test(test_power_by_rectangle),
         cmocka_unit_test(test_types_of_raw_values),
         cmocka_unit_test(test_domain_adds_up_in_each_tick),
         cmocka_unit_test(test_domain_waits_for_a_failed_meter),
         cmocka_unit_test(test_domain_forgets_a_window_with_a_reset),
+        cmocka_unit_test(test_domain_has_a_timeline),
         cmocka_unit_test(test_domain_with_an_unknown_part_is_unknown),
     };
 

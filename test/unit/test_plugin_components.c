@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "components.h"
 
+#include "config/values.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ static void test_good_lists(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        assert_int_equal(spank_apapi_components_check(lists[i], &err), 0);
+        assert_int_equal(config_components_check(lists[i], &err), 0);
     }
 }
 
@@ -37,12 +39,12 @@ static void test_bad_lists(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(spank_apapi_components_check(cases[i].list, &err), -1);
+        assert_int_equal(config_components_check(cases[i].list, &err), -1);
         assert_int_equal(errno, EINVAL);
         assert_non_null(strstr(err.text, cases[i].hint));
     }
     /* off is alone in whatever place it stands */
-    assert_int_equal(spank_apapi_components_check("rapl:off", &err), -1);
+    assert_int_equal(config_components_check("rapl:off", &err), -1);
 }
 
 static void test_no_control_character_comes_back(void **state)
@@ -50,28 +52,28 @@ static void test_no_control_character_comes_back(void **state)
     struct apapi_error err;
 
     (void)state;
-    assert_int_equal(spank_apapi_components_check("a\033b", &err), -1);
+    assert_int_equal(config_components_check("a\033b", &err), -1);
     assert_null(strchr(err.text, '\033'));
-    assert_int_equal(spank_apapi_components_check("a\033b::", &err), -1);
+    assert_int_equal(config_components_check("a\033b::", &err), -1);
     assert_null(strchr(err.text, '\033'));
 }
 
 static void test_lengths(void **state)
 {
-    char list[SPANK_APAPI_LIST_SIZE + 1] = "";
+    char list[CONFIG_LIST_SIZE + 1] = "";
     struct apapi_error err;
 
     (void)state;
     memset(list, 'x', 63);
-    assert_int_equal(spank_apapi_components_check(list, &err), 0);
+    assert_int_equal(config_components_check(list, &err), 0);
     list[63] = 'x';
-    assert_int_equal(spank_apapi_components_check(list, &err), -1);
-    for (size_t i = 0; i < SPANK_APAPI_LIST_SIZE - 1; i++) {
+    assert_int_equal(config_components_check(list, &err), -1);
+    for (size_t i = 0; i < CONFIG_LIST_SIZE - 1; i++) {
         list[i] = i % 2 ? ':' : 'x';
     }
-    assert_int_equal(spank_apapi_components_check(list, &err), 0);
-    list[SPANK_APAPI_LIST_SIZE - 1] = ':';
-    assert_int_equal(spank_apapi_components_check(list, &err), -1);
+    assert_int_equal(config_components_check(list, &err), 0);
+    list[CONFIG_LIST_SIZE - 1] = ':';
+    assert_int_equal(config_components_check(list, &err), -1);
 }
 
 static void test_known(void **state)
@@ -83,6 +85,19 @@ static void test_known(void **state)
     assert_false(spank_apapi_components_known("rap"));
     assert_false(spank_apapi_components_known("rapl2"));
     assert_false(spank_apapi_components_known("rapl:unheard"));
+}
+
+static void test_nearest(void **state)
+{
+    char text[256];
+
+    (void)state;
+    spank_apapi_components_nearest("rapl:powercp:rpal", text, sizeof text);
+    assert_string_equal(text, ": did you mean 'powercap'?");
+    spank_apapi_components_nearest("foo", text, sizeof text);
+    assert_string_equal(text, "");
+    spank_apapi_components_nearest("rapl", text, sizeof text);
+    assert_string_equal(text, "");
 }
 
 static void test_names(void **state)
@@ -99,6 +114,7 @@ int main(void)
         cmocka_unit_test(test_no_control_character_comes_back),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_known),
+        cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_names),
     };
 

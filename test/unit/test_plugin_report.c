@@ -92,10 +92,10 @@ static void *read_one(void *listener)
     return text;
 }
 
-static void deliver(const char *payload, const char *want)
+static void deliver(const char *nodelist, const char *payload, const char *want)
 {
     const struct spank_apapi_report report = {
-        .word = APAPI_WORD_RECORD, .node = "n1", .payload = payload};
+        .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = nodelist, .payload = payload};
     struct spank_apapi_collector collector;
     struct apapi_error err = {""};
     int listener = listen_here(5, &collector);
@@ -116,8 +116,8 @@ static void deliver(const char *payload, const char *want)
 static void test_a_report_arrives(void **state)
 {
     (void)state;
-    deliver("{\"a\":1}", TOKEN " record n1\n{\"a\":1}");
-    deliver("", TOKEN " record n1\n");
+    deliver("", "{\"a\":1}", TOKEN " record n1\n{\"a\":1}");
+    deliver("", "", TOKEN " record n1\n");
 }
 
 static void test_a_long_report_arrives(void **state)

@@ -60,7 +60,7 @@ static void a_minimal_record_is_read(void **state)
     assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_DRAM].energy_j));
     assert_true(isnan(record.measurement.components[0].events[0].summary.max));
     assert_true(isnan(record.measurement.components[0].events[0].summary.p95));
-    assert_true(isnan(record.measurement.components[0].events[0].uncertainty_j));
+    assert_true(record.measurement.components[0].events[0].uncertainty_j == 0);
     assert_true(isnan(record.measurement.components[0].period.mean_s));
     assert_true(isnan(record.measurement.domains[APAPI_DOMAIN_PACKAGE].uncertainty_j));
     apapi_record_clear(&record);
@@ -135,11 +135,15 @@ static void what_is_wrong_is_named(void **state)
         {"\"source\":\"s\",", "", EINVAL, "components[0].source: is missing"},
         {"\"events\":[", "\"events\":{},\"x\":[", EINVAL, "components[0].events: not an array"},
         {"{\"name\":\"e\"", "null,{\"name\":\"e\"", EINVAL, "components[0].events[0]: not an obj"},
-        {"\"kind\":\"energy\",", "", EINVAL, "components[0].events[0].kind: is missing"},
+        {"\"kind\":\"energy\"", "\"kind\":5", EINVAL, "components[0].events[0].kind: not a text"},
+        {"\"events\":[", "\"common\":[],\"events\":[", EINVAL,
+         "components[0].common: not an object"},
+        {"\"events\":[", "\"common\":{\"energy\":{\"wraps\":-1}},\"events\":[", EINVAL,
+         "components[0].events[0].wraps: below 0"},
         {"\"type\":\"uint64\"", "\"type\":\"int\"", EINVAL, "events[0].type: not a type"},
         {"\"scale\":1", "\"scale\":0", EINVAL, "events[0].scale: not above 0"},
         {"\"total\":5", "\"total\":-5", EINVAL, "events[0].total: an energy below 0"},
-        {"\"samples\":2}", "\"samples\":2},{\"name\":\"f\"}", EINVAL, "events[1].kind: is missing"},
+        {"\"samples\":2}", "\"samples\":2},{\"name\":\"f\"}", EINVAL, "events[1].unit: is missing"},
         {"\"trust\":{\"cpu_s\":0.1}", "\"x\":1", EINVAL, "trust: is missing"},
         {"{\"cpu_s\":0.1}", "{}", EINVAL, "trust.cpu_s: is missing"},
         {"\"cpu_s\":0.1", "\"cpu_s\":0.1,\"covered\":1.1", EINVAL, "trust.covered: above 1"},

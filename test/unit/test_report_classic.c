@@ -94,6 +94,20 @@ static void what_no_definition_names_is_shown_all_the_same(void **state)
     fixture_destroy(&report);
 }
 
+static void what_is_estimated_is_marked(void **state)
+{
+    struct report report = fixture_create(1);
+    char *text;
+
+    (void)state;
+    report.runs[0].record.measurement.components[0].events[0].event.estimated = true;
+    text = fixture_text(report_classic, &report);
+    fixture_assert_says(text, "\nrapl:::PACKAGE_ENERGY:PACKAGE0(estimated) 10500000\n  energy Ws ");
+    fixture_assert_says(text, "\ncoretemp:::hwmon0,temp1 -\n");
+    free(text);
+    fixture_destroy(&report);
+}
+
 static void each_run_is_printed(void **state)
 {
     struct report report = fixture_create(3);
@@ -113,6 +127,7 @@ int main(void)
         cmocka_unit_test(the_layout_of_the_original),
         cmocka_unit_test(the_newest_value_stands_as_its_type_wants),
         cmocka_unit_test(what_no_definition_names_is_shown_all_the_same),
+        cmocka_unit_test(what_is_estimated_is_marked),
         cmocka_unit_test(each_run_is_printed),
     };
 

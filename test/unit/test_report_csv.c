@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report_fixture.h"
 
-#define COLUMNS 22
+#define COLUMNS 23
 
 static void one_run(void **state)
 {
@@ -12,22 +12,22 @@ static void one_run(void **state)
     assert_string_equal(
         text,
         "run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,mean,p95,max,"
-        "covered_s,samples,failed,wraps,resets,refused,gaps,stalls,source\n"
-        "1,program,elapsed,,,s,2,,,,,,,,,,,,,,,\n"
-        "1,program,user,,,s,1.5,,,,,,,,,,,,,,,\n"
-        "1,program,system,,,s,0.25,,,,,,,,,,,,,,,\n"
-        "1,program,max_rss,,,B,12897280,,,,,,,,,,,,,,,\n"
-        "1,program,exit_status,,,,0,,,,,,,,,,,,,,,\n"
-        "1,domain,package,package,energy,J,200,0.25,W,90,100,118,120,,,,,,,,,\n"
-        "1,total,total,,energy,J,200,0.25,W,,100,,,2,,,,,,,,\n"
+        "covered_s,samples,failed,wraps,resets,refused,gaps,stalls,source,estimated\n"
+        "1,program,elapsed,,,s,2,,,,,,,,,,,,,,,,0\n"
+        "1,program,user,,,s,1.5,,,,,,,,,,,,,,,,0\n"
+        "1,program,system,,,s,0.25,,,,,,,,,,,,,,,,0\n"
+        "1,program,max_rss,,,B,12897280,,,,,,,,,,,,,,,,0\n"
+        "1,program,exit_status,,,,0,,,,,,,,,,,,,,,,0\n"
+        "1,domain,package,package,energy,J,200,0.25,W,90,100,118,120,,,,,,,,,,0\n"
+        "1,total,total,,energy,J,200,0.25,W,,100,,,2,,,,,,,,,0\n"
         "1,event,rapl:::PACKAGE_ENERGY:PACKAGE0,package,energy,J,200,0.25,W,90,100,118,120,"
-        "2,21,0,1,0,0,0,0,sysfs powercap\n"
+        "2,21,0,1,0,0,0,0,sysfs powercap,0\n"
         "1,value0,rapl:::PACKAGE_ENERGY:PACKAGE0,package,energy,Ws,200,,Ws,,,,,,,,,,,,,"
-        "sysfs powercap\n"
+        "sysfs powercap,0\n"
         "1,value1,rapl:::PACKAGE_ENERGY:PACKAGE0,package,power,W,,,W,90,100,,120,,,,,,,,,"
-        "sysfs powercap\n"
+        "sysfs powercap,0\n"
         "1,event,\"coretemp:::hwmon0,temp1\",,temperature,C,,,C,-40.5,45.25,,61,2,21,2,0,0,0,0,0,"
-        "PAPI\n");
+        "PAPI,0\n");
     free(text);
     fixture_destroy(&report);
 }
@@ -79,6 +79,22 @@ static void counters_that_are_no_energy_have_a_rate(void **state)
     fixture_destroy(&report);
 }
 
+static void what_is_estimated_is_marked(void **state)
+{
+    struct report report = fixture_create(1);
+    char *text;
+
+    (void)state;
+    report.runs[0].record.measurement.components[0].events[0].event.estimated = true;
+    text = fixture_text(report_csv, &report);
+    fixture_assert_says(text, "2,21,0,1,0,0,0,0,sysfs powercap,1\n1,value0,");
+    fixture_assert_says(text, ",Ws,200,,Ws,,,,,,,,,,,,,sysfs powercap,1\n");
+    fixture_assert_says(text, ",W,90,100,,120,,,,,,,,,sysfs powercap,1\n");
+    fixture_assert_says(text, ",PAPI,0\n");
+    free(text);
+    fixture_destroy(&report);
+}
+
 static void a_process_that_ran_already_has_its_elapsed_time_only(void **state)
 {
     struct report report = fixture_create(1);
@@ -87,7 +103,8 @@ static void a_process_that_ran_already_has_its_elapsed_time_only(void **state)
     (void)state;
     report.program = NULL;
     text = fixture_text(report_csv, &report);
-    fixture_assert_says(text, "source\n1,program,elapsed,,,s,2,,,,,,,,,,,,,,,\n1,domain,package,");
+    fixture_assert_says(text, "estimated\n1,program,elapsed,,,s,2,,,,,,,,,,,,,,,,0\n"
+                              "1,domain,package,");
     free(text);
     fixture_destroy(&report);
 }
@@ -98,6 +115,7 @@ int main(void)
         cmocka_unit_test(one_run),
         cmocka_unit_test(each_line_of_each_run_has_all_columns),
         cmocka_unit_test(counters_that_are_no_energy_have_a_rate),
+        cmocka_unit_test(what_is_estimated_is_marked),
         cmocka_unit_test(a_process_that_ran_already_has_its_elapsed_time_only),
     };
 

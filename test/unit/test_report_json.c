@@ -62,6 +62,29 @@ static void assert_spread(const json_t *object, const char *key, double mean, do
     }
 }
 
+static const json_t *first_event(const json_t *root, size_t component)
+{
+    const json_t *components = json_object_get(root, "components");
+    const json_t *events = json_object_get(json_array_get(components, component), "events");
+
+    return json_array_get(events, 0);
+}
+
+static void what_is_estimated_is_marked(void **state)
+{
+    struct report report = fixture_create(1);
+    json_t *root;
+
+    (void)state;
+    report.runs[0].record.measurement.components[0].events[0].event.estimated = true;
+    root = parse(&report);
+    assert_true(json_is_true(json_object_get(first_event(root, 0), "estimated")));
+    assert_non_null(json_object_get(first_event(root, 0), "value0"));
+    assert_null(json_object_get(first_event(root, 1), "estimated"));
+    json_decref(root);
+    fixture_destroy(&report);
+}
+
 static void several_runs_have_statistics(void **state)
 {
     struct report report = fixture_create(3);
@@ -146,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_run_is_a_record),
         cmocka_unit_test(values_are_there_where_a_definition_wants_them),
+        cmocka_unit_test(what_is_estimated_is_marked),
         cmocka_unit_test(several_runs_have_statistics),
         cmocka_unit_test(what_one_run_does_not_know_is_left_out),
         cmocka_unit_test(a_signal_is_told),

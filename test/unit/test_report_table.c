@@ -100,7 +100,7 @@ static void runs_that_were_not_made_and_domains_that_were_not_measured(void **st
     report.wished = 5;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PSYS] =
-        (struct apapi_domain_result){true, 70, NAN, {NAN, 35, NAN, NAN}};
+        (struct apapi_domain_result){true, 70, NAN, {NAN, 35, NAN, NAN}, {0}};
     report.runs[2].end.elapsed_ns = 3600 * FIXTURE_S;
     text = fixture_text(report_table, &report);
     fixture_assert_says(text, "  in 2 of 3 runs\n");

@@ -104,7 +104,7 @@ static void nothing_measured_has_no_uncertainty(void **state)
     assert_null(strstr(text, "uncertainty"));
     free(text);
     m->domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){true, 0, 0.125, {NAN, 0, NAN, NAN}};
+        (struct apapi_domain_result){true, 0, 0.125, {NAN, 0, NAN, NAN}, {0}};
     m->elapsed_ns = 0;
     text = table_of(&report, 1);
     fixture_assert_says(text, "\n  uncertainty of the total 0.12 J: the");

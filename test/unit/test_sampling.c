@@ -14,25 +14,22 @@
 #define MS UINT64_C(1000000)
 
 static struct fake_source fakes[2];
-static struct component components[2];
-static struct sampling sampling;
+static struct sampling *sampling;
 
 static void attach(int index, uint64_t interval_ns)
 {
     const struct component_settings settings = {.interval_ns = interval_ns};
-    bool taken[APAPI_DOMAINS] = {false};
 
     fake_source_row(&fakes[index], 1000, 0);
-    assert_int_equal(component_attach(&components[index], "fake", &fakes[index].base, &settings),
-                     0);
-    component_claim_domains(&components[index], taken);
+    assert_int_equal(
+        component_attach(&sampling->components[index], "fake", &fakes[index].base, &settings), 0);
+    sampling_claim(sampling, &sampling->components[index]);
 }
 
 static void prepare(size_t count)
 {
-    memset(&sampling, 0, sizeof sampling);
-    sampling.components = components;
-    sampling.count = count;
+    sampling = sampling_create(count);
+    assert_non_null(sampling);
     for (size_t i = 0; i < count; i++) {
         fake_source_init(&fakes[i], 1);
     }
@@ -41,9 +38,7 @@ static void prepare(size_t count)
 static int clean_up(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sampling.count; i++) {
-        component_close(&components[i]);
-    }
+    sampling_end(sampling);
     return 0;
 }
 
@@ -52,9 +47,9 @@ static void run_for(uint64_t ns)
     const struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_S),
                                   .tv_nsec = (long)(ns % NS_PER_S)};
 
-    assert_int_equal(sampling_start(&sampling), 0);
+    assert_int_equal(sampling_start(sampling), 0);
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-    sampling_stop(&sampling);
+    sampling_stop(sampling);
 }
 
 /* However late a deadline is met, the next one is a whole number of intervals after the first. */
@@ -88,7 +83,7 @@ static void test_missed_ticks_are_counted_and_skipped(void **state)
     attach(0, 10 * MS);
     run_for(300 * MS);
     assert_true(atomic_load(&fakes[0].reads) <= 13);
-    assert_true(components[0].missed >= 8);
+    assert_true(sampling->components[0].missed >= 8);
 }
 
 static void test_each_component_has_its_interval(void **state)
@@ -122,12 +117,12 @@ static void test_interval_keeps_the_guard(void **state)
     (void)state;
     prepare(1);
     attach(0, 3600 * UINT64_C(1000) * MS);
-    assert_in_range(components[0].interval_ns, 32767 * MS, 32768 * MS);
-    component_close(&components[0]);
+    assert_in_range(sampling->components[0].interval_ns, 32767 * MS, 32768 * MS);
+    sampling_end(sampling);
     prepare(1);
     fakes[0].events[0].guard_j = 0;
     attach(0, 3600 * UINT64_C(1000) * MS);
-    assert_int_equal(components[0].interval_ns, 3600 * UINT64_C(1000) * MS);
+    assert_int_equal(sampling->components[0].interval_ns, 3600 * UINT64_C(1000) * MS);
 }
 
 struct told {
@@ -160,12 +155,13 @@ static void test_every_sample_is_told(void **state)
     }
     attach(0, 5 * MS);
     memcpy(fakes[0].rows[20], fakes[0].rows[19], sizeof fakes[0].rows[20]);
-    sampling.on_sample = take_sample;
-    sampling.context = &told;
+    sampling->on_sample = take_sample;
+    sampling->context = &told;
     run_for(200 * MS);
     assert_int_equal(told.count, atomic_load(&fakes[0].reads));
-    assert_true(fabs(told.sum - (double)components[0].meters[0].counter.total * 1e-6) < 1e-9);
-    assert_int_equal(components[0].meters[0].counter.incidents.failed, 1);
+    assert_true(fabs(told.sum - (double)sampling->components[0].meters[0].counter.total * 1e-6) <
+                1e-9);
+    assert_int_equal(sampling->components[0].meters[0].counter.incidents.failed, 1);
 }
 
 int main(void)

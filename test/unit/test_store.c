@@ -25,7 +25,7 @@
 #define LINES_EACH 200
 
 static char base[64];
-static char store[128];
+static char store[256];
 
 static int make_base(void **state)
 {

@@ -43,7 +43,7 @@ static void init_node(struct node *node, const char *name, uint32_t index, uint3
     m->components = node->components;
     m->component_count = 1;
     for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
+        m->domains[i] = APAPI_DOMAIN_UNMEASURED;
     }
     node->components[0] = (struct apapi_component_result){
         .name = "rapl", .source = "sysfs powercap", .measured = true, .event_count = 1};
@@ -57,7 +57,7 @@ static void set_domain(struct node *node, enum apapi_domain domain, double energ
                        struct apapi_summary power_w)
 {
     node->record.measurement.domains[domain] =
-        (struct apapi_domain_result){true, energy_j, NAN, power_w};
+        (struct apapi_domain_result){true, energy_j, NAN, power_w, {0}};
 }
 
 static void init_measured(struct node *node, const char *name, uint32_t index, uint32_t nodes)
@@ -271,10 +271,63 @@ static void the_same_reason_is_told_once(void **state)
     text = finish(merge, &stream_step);
     assert_non_null(strstr(text, "\n  nvml: not measured (no driver)\n"
                                  "  rapl on n4: not measured (permission denied)\n"
-                                 "  n9, n10: no record (no answer)\n"
+                                 "  n[9-10]: no record (no answer)\n"
                                  "  n7: incomplete (the sampler was killed)\n"));
-    assert_non_null(strstr(text, "\n  lowest n1 13.02 kJ   highest n8 13.03 kJ"));
+    assert_non_null(strstr(text, "\n  lowest n1 13.02 kJ   highest n8 13.03 kJ   "
+                                 "mean 13.02 kJ, standard deviation 2.49 J\n"));
     assert_non_null(strstr(text, "\n  total of 8 nodes "));
+    free(text);
+}
+
+static void set_timeline(struct node *node, enum apapi_domain domain, float first_j, float last_j)
+{
+    node->record.measurement.domains[domain].timeline =
+        (struct apapi_timeline){.bin_ns = 640 * MS,
+                                .length_ns = 1280 * MS,
+                                .count = 2,
+                                .energy_j = {first_j, last_j},
+                                .covered_pct = {100, 100}};
+}
+
+static void extremes_of_all_nodes_together(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 2);
+    set_domain(&node, APAPI_DOMAIN_CORE, 12000, (struct apapi_summary){80, 90, 120, NAN});
+    set_timeline(&node, APAPI_DOMAIN_PACKAGE, 64, 96);
+    set_timeline(&node, APAPI_DOMAIN_DRAM, 6.4F, 6.4F);
+    add(merge, &node);
+    strcpy(node.record.id.node, "n2");
+    set_timeline(&node, APAPI_DOMAIN_PACKAGE, 96, 80);
+    add(merge, &node);
+    assert_says(merge, &stream_step,
+                "  package   24.80 kJ   297.2 W   250.0 W   275.0 W\n"
+                "  dram       2.04 kJ    24.4 W    20.0 W    20.0 W\n"
+                "  total     26.84 kJ   321.6 W   270.0 W   295.0 W\n"
+                "  (core)    24.00 kJ   180.0 W   160.0 W   240.0 W\n"
+                "  in brackets: inside package or around other domains, not to be added\n"
+                "  mean: the nodes' own, added up; min, max: all nodes together, over 640.0 ms\n"
+                "  min, max of (core): the nodes' own, added up\n");
+}
+
+static void what_the_collector_adds(void **state)
+{
+    struct apapi_table_head head = stream_step;
+    struct apapi_merge *merge = start();
+    char *text;
+
+    (void)state;
+    head.nodes = 4;
+    head.note = "3 foreign connections refused";
+    assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
+    assert_int_equal(apapi_merge_give_up(merge, "it did not answer in time"), 0);
+    text = finish(merge, &head);
+    assert_string_equal(text, "apapi: step 17.0 \"stream\"  4 nodes, 4 missing\n"
+                              "  n[1-3]: no record (it did not answer in time)\n"
+                              "  3 foreign connections refused\n");
     free(text);
 }
 
@@ -498,6 +551,8 @@ int main(void)
         cmocka_unit_test(nodes_without_a_record),
         cmocka_unit_test(a_node_that_nobody_named),
         cmocka_unit_test(the_same_reason_is_told_once),
+        cmocka_unit_test(extremes_of_all_nodes_together),
+        cmocka_unit_test(what_the_collector_adds),
         cmocka_unit_test(a_domain_that_some_nodes_lack),
         cmocka_unit_test(incidents_are_told_in_words),
         cmocka_unit_test(a_late_start_is_told),

@@ -70,17 +70,17 @@ static void power_is_the_increment_over_its_time(void **state)
 
     (void)state;
     assert_lines(rows, sizeof rows / sizeof *rows,
-                 "1,0.000000000,rapl:::A,1000000,,J,,\n"
-                 "1,0.100000000,rapl:::A,11000000,10,J,100,\n"
-                 "1,0.200000000,rapl:::A,,,J,,Input/output error\n"
-                 "1,0.300000000,rapl:::A,31000000,20,J,100,\n"
-                 "1,0.400000000,rapl:::A,999,,J,,\n"
-                 "1,0.450000000,rapl:::A,10000999,10,J,200,\n"
-                 "1,0.550000000,rapl:::A,99,5,J,50,\n"
-                 "1,0.600000000,rapl:::A,90000000,,J,,\n"
-                 "1,0.750000000,rapl:::A,20000099,20,J,100,\n"
-                 "2,0.000000000,rapl:::A,30000000,,J,,\n"
-                 "2,1.000000000,rapl:::A,31000000,1,J,1,\n");
+                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
+                 "1,0.100000000,rapl:::A,11000000,10,J,100,,0\n"
+                 "1,0.200000000,rapl:::A,,,J,,Input/output error,0\n"
+                 "1,0.300000000,rapl:::A,31000000,20,J,100,,0\n"
+                 "1,0.400000000,rapl:::A,999,,J,,,0\n"
+                 "1,0.450000000,rapl:::A,10000999,10,J,200,,0\n"
+                 "1,0.550000000,rapl:::A,99,5,J,50,,0\n"
+                 "1,0.600000000,rapl:::A,90000000,,J,,,0\n"
+                 "1,0.750000000,rapl:::A,20000099,20,J,100,,0\n"
+                 "2,0.000000000,rapl:::A,30000000,,J,,,0\n"
+                 "2,1.000000000,rapl:::A,31000000,1,J,1,,0\n");
 }
 
 static void gauges_and_other_types(void **state)
@@ -92,8 +92,23 @@ static void gauges_and_other_types(void **state)
     (void)state;
     memcpy(&rows[1].raw, &half, sizeof half);
     assert_lines(rows, 2,
-                 "1,0.000000001,\"nvml:::B,\"\"C\"\"\",-3,-3,W,-3,\n"
-                 "1,12.345678901,x:::D,0.5,0.5,,,\n");
+                 "1,0.000000001,\"nvml:::B,\"\"C\"\"\",-3,-3,W,-3,,0\n"
+                 "1,12.345678901,x:::D,0.5,0.5,,,,0\n");
+}
+
+static void what_is_estimated_is_marked(void **state)
+{
+    struct apapi_event estimate = energy;
+    const struct ring_row rows[] = {{&estimate, 0, 1000000, NAN, 1, 0},
+                                    {&energy, 0, 1000000, NAN, 1, 0},
+                                    {&estimate, 100 * MS, 0, NAN, 1, EIO}};
+
+    (void)state;
+    estimate.estimated = true;
+    assert_lines(rows, 3,
+                 "1,0.000000000,rapl:::A,1000000,,J,,,1\n"
+                 "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
+                 "1,0.100000000,rapl:::A,,,J,,Input/output error,1\n");
 }
 
 static void a_full_ring_drops_and_counts(void **state)
@@ -187,7 +202,7 @@ static void a_file_holds_all_samples(void **state)
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
     unlink(path);
-    assert_string_equal(text, TRACE_HEADER "1,0.005000000,rapl:::A,7,,J,,\n");
+    assert_string_equal(text, TRACE_HEADER "1,0.005000000,rapl:::A,7,,J,,,0\n");
     assert_int_equal(trace_finish(NULL, NULL), 0);
 }
 
@@ -214,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(power_is_the_increment_over_its_time),
         cmocka_unit_test(gauges_and_other_types),
+        cmocka_unit_test(what_is_estimated_is_marked),
         cmocka_unit_test(a_full_ring_drops_and_counts),
         cmocka_unit_test(two_threads_lose_nothing),
         cmocka_unit_test(a_file_holds_all_samples),

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "choice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy.h"
+#include "unit/unit.h"
+
+static struct config config;
+static struct spank_apapi_choice choice;
+
+static int reset(void **state)
+{
+    (void)state;
+    config_defaults(&config);
+    memset(&choice, 0, sizeof choice);
+    choice.config = &config;
+    return 0;
+}
+
+static void ask(enum spank_apapi_option option, const char *text)
+{
+    assert_int_equal(spank_apapi_choice_note(&choice, option, text, NULL), 0);
+}
+
+static void prefer(enum spank_apapi_option option, const char *text)
+{
+    char argument[2000];
+
+    snprintf(argument, sizeof argument, "%s=%s", spank_apapi_choice_variable(option), text);
+    ask(option, argument);
+}
+
+static void test_nothing_said(void **state)
+{
+    (void)state;
+    assert_false(spank_apapi_choice_asked(&choice));
+    assert_null(spank_apapi_choice_components(&choice, "rapl"));
+    assert_null(spank_apapi_choice_interval(&choice));
+    assert_null(spank_apapi_choice_output(&choice));
+    assert_null(spank_apapi_choice_trace(&choice));
+    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_TABLE);
+}
+
+static void test_order_of_components(void **state)
+{
+    (void)state;
+    ask(SPANK_APAPI_COMPONENTS, NULL);
+    assert_string_equal(spank_apapi_choice_components(&choice, NULL), "");
+    config.components = "rapl";
+    assert_string_equal(spank_apapi_choice_components(&choice, ""), "rapl");
+    assert_string_equal(spank_apapi_choice_components(&choice, "nvml"), "nvml");
+    ask(SPANK_APAPI_COMPONENTS, "ipmi");
+    assert_string_equal(spank_apapi_choice_components(&choice, "nvml"), "ipmi");
+    ask(SPANK_APAPI_COMPONENTS, "off");
+    assert_null(spank_apapi_choice_components(&choice, "nvml"));
+}
+
+static void test_what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have(void **state)
+{
+    (void)state;
+    config.components = "rapl";
+    assert_string_equal(spank_apapi_choice_components(&choice, "nvml"), "rapl");
+    assert_false(spank_apapi_choice_asked(&choice));
+}
+
+static void test_every_option_asks_and_its_variable_does_not(void **state)
+{
+    (void)state;
+    for (int i = SPANK_APAPI_COMPONENTS; i < SPANK_APAPI_OPTIONS; i++) {
+        bool components = i == SPANK_APAPI_COMPONENTS;
+
+        reset(NULL);
+        prefer((enum spank_apapi_option)i, "json");
+        assert_int_equal(spank_apapi_choice_asked(&choice), components);
+        ask((enum spank_apapi_option)i, "json");
+        assert_true(spank_apapi_choice_asked(&choice));
+        spank_apapi_choice_forget(&choice);
+        assert_false(spank_apapi_choice_asked(&choice));
+    }
+}
+
+static void test_off_wins_over_the_other_options(void **state)
+{
+    (void)state;
+    config.components = "rapl";
+    ask(SPANK_APAPI_FORMAT, "json");
+    prefer(SPANK_APAPI_COMPONENTS, "off");
+    assert_false(spank_apapi_choice_asked(&choice));
+    assert_null(spank_apapi_choice_components(&choice, NULL));
+}
+
+static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
+{
+    static const struct {
+        const char *output;
+        enum config_format format;
+    } sites[] = {{"none", CONFIG_TABLE}, {"stderr", CONFIG_NONE}, {"none", CONFIG_NONE}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
+        reset(NULL);
+        config.components = "rapl";
+        config.output = sites[i].output;
+        config.format = sites[i].format;
+        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+        prefer(SPANK_APAPI_FORMAT, "json");
+        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+        ask(SPANK_APAPI_COMPONENTS, NULL);
+        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_JSON);
+        assert_null(spank_apapi_choice_output(&choice));
+        reset(NULL);
+        config.output = sites[i].output;
+        config.format = sites[i].format;
+        ask(SPANK_APAPI_COMPONENTS, "rapl");
+        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_TABLE);
+    }
+}
+
+static void test_format_and_output(void **state)
+{
+    (void)state;
+    config.components = "rapl";
+    config.format = CONFIG_CSV;
+    config.output = "site-%j";
+    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_CSV);
+    assert_string_equal(spank_apapi_choice_output(&choice), "site-%j");
+    prefer(SPANK_APAPI_FORMAT, "json");
+    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_JSON);
+    ask(SPANK_APAPI_OUTPUT, "mine");
+    assert_string_equal(spank_apapi_choice_output(&choice), "mine");
+    ask(SPANK_APAPI_OUTPUT, "stderr");
+    assert_null(spank_apapi_choice_output(&choice));
+    ask(SPANK_APAPI_OUTPUT, "none");
+    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+    prefer(SPANK_APAPI_OUTPUT, "none");
+    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+    ask(SPANK_APAPI_OUTPUT, "mine");
+    ask(SPANK_APAPI_FORMAT, "none");
+    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+}
+
+static void check(enum spank_apapi_option option, const char *text, bool bounded, int code,
+                  const char *hint)
+{
+    struct apapi_error err = {""};
+
+    ask(option, text);
+    if (code == 0) {
+        assert_int_equal(spank_apapi_choice_check(&choice, option, bounded, &err), 0);
+        return;
+    }
+    assert_int_equal(spank_apapi_choice_check(&choice, option, bounded, &err), -1);
+    assert_int_equal(errno, code);
+    if (!strstr(err.text, hint)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void test_checks(void **state)
+{
+    (void)state;
+    check(SPANK_APAPI_COMPONENTS, "rapl:nvml", true, 0, NULL);
+    check(SPANK_APAPI_COMPONENTS, "all", true, 0, NULL);
+    check(SPANK_APAPI_COMPONENTS, "rapl:all", true, EINVAL, "'all' stands alone");
+    check(SPANK_APAPI_FORMAT, "json", true, 0, NULL);
+    check(SPANK_APAPI_FORMAT, "JSON", true, EINVAL, "table, json, csv, none");
+    check(SPANK_APAPI_OUTPUT, "e-%4j.%s", true, 0, NULL);
+    check(SPANK_APAPI_OUTPUT, "e-%z", true, EINVAL, "'%z'");
+    check(SPANK_APAPI_TRACE, "", true, EINVAL, "empty");
+    check(SPANK_APAPI_INTERVAL, "soon", true, EINVAL, "soon");
+}
+
+static void test_min_interval_binds_users_but_root(void **state)
+{
+    (void)state;
+    check(SPANK_APAPI_INTERVAL, "10ms", true, 0, NULL);
+    check(SPANK_APAPI_INTERVAL, "9.9ms", true, EPERM,
+          "9.9ms is faster than this site allows: at "
+          "least 10ms");
+    check(SPANK_APAPI_INTERVAL, "rapl:5ms", true, EPERM, "5ms for rapl");
+    check(SPANK_APAPI_INTERVAL, "1s:rapl:5ms", true, EPERM, "5ms for rapl");
+    check(SPANK_APAPI_INTERVAL, "1ms", false, 0, NULL);
+    config.min_interval_ns = UINT64_C(1000000000);
+    /* says nothing of the other components */
+    check(SPANK_APAPI_INTERVAL, "rapl:2s", true, 0, NULL);
+    check(SPANK_APAPI_INTERVAL, "100ms", true, EPERM, "1000ms");
+}
+
+static void test_too_long(void **state)
+{
+    static char text[CONFIG_LIST_SIZE + 1];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    assert_int_equal(spank_apapi_choice_note(&choice, SPANK_APAPI_OUTPUT, text, NULL), -1);
+    assert_int_equal(errno, ENAMETOOLONG);
+    assert_null(spank_apapi_choice_output(&choice));
+    text[CONFIG_LIST_SIZE - 1] = '\0';
+    ask(SPANK_APAPI_OUTPUT, text);
+}
+
+static void test_policy(void **state)
+{
+    (void)state;
+    assert_true(spank_apapi_policy_user(&config, 4711));
+    config.allow_users = "nobody,1234";
+    assert_false(spank_apapi_policy_user(&config, 4711));
+    assert_true(spank_apapi_policy_user(&config, 1234));
+    assert_true(spank_apapi_policy_user(&config, 65534)); /* nobody */
+    assert_true(spank_apapi_policy_user(&config, 0));
+    assert_true(spank_apapi_policy_partition(&config, "main"));
+    config.deny_partitions = "debug, test";
+    assert_true(spank_apapi_policy_partition(&config, "main"));
+    assert_true(spank_apapi_policy_partition(&config, NULL));
+    assert_false(spank_apapi_policy_partition(&config, "test"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_nothing_said, reset),
+        cmocka_unit_test_setup(test_order_of_components, reset),
+        cmocka_unit_test_setup(
+            test_what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have, reset),
+        cmocka_unit_test_setup(test_every_option_asks_and_its_variable_does_not, reset),
+        cmocka_unit_test_setup(test_off_wins_over_the_other_options, reset),
+        cmocka_unit_test_setup(test_a_silent_site_shows_the_report_to_those_who_ask, reset),
+        cmocka_unit_test_setup(test_format_and_output, reset),
+        cmocka_unit_test_setup(test_checks, reset),
+        cmocka_unit_test_setup(test_min_interval_binds_users_but_root, reset),
+        cmocka_unit_test_setup(test_too_long, reset),
+        cmocka_unit_test_setup(test_policy, reset),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which component feeds which domain when several know the same hardware: nothing counts twice. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fake/source.h"
+#include "session/component.h"
+#include "unit/unit.h"
+
+#define COMPONENTS 3
+#define START_UJ 1000000
+
+static struct fake_source fakes[COMPONENTS];
+static struct component components[COMPONENTS];
+
+/* What a component has energy counters for. Each counts 0.1 J, 0.2 J or 0.3 J: the amount of the
+ * first, second and third component. */
+struct named {
+    const char *name;
+    enum apapi_domain domains[FAKE_EVENTS_MAX];
+    int counters;
+    int gauges; /* of power, of the first domain */
+};
+
+#define RAPL                                                                                       \
+    {                                                                                              \
+        "rapl", {APAPI_DOMAIN_PACKAGE, APAPI_DOMAIN_DRAM, APAPI_DOMAIN_CORE}, 3, 0                 \
+    }
+#define CRAY_PM                                                                                    \
+    {                                                                                              \
+        "cray_pm", {APAPI_DOMAIN_NODE, APAPI_DOMAIN_PACKAGE, APAPI_DOMAIN_DRAM, APAPI_DOMAIN_GPU}, \
+            4, 0                                                                                   \
+    }
+#define NVML                                                                                       \
+    {                                                                                              \
+        "nvml", {APAPI_DOMAIN_GPU, APAPI_DOMAIN_GPU}, 2, 0                                         \
+    }
+
+static uint64_t amount_uj(int component)
+{
+    return 100000 * (uint64_t)(component + 1);
+}
+
+static void attach(int index, const struct named *named, bool taken[APAPI_DOMAINS])
+{
+    const struct component_settings settings = {.interval_ns = 100000000};
+    struct fake_source *fake = &fakes[index];
+
+    fake_source_init(fake, named->counters + named->gauges);
+    for (int i = 0; i < named->counters + named->gauges; i++) {
+        bool gauge = i >= named->counters;
+
+        fake->events[i].domain = named->domains[gauge ? 0 : i];
+        fake->events[i].kind = gauge ? APAPI_KIND_POWER : APAPI_KIND_ENERGY;
+        fake->events[i].accumulates = !gauge;
+    }
+    fake_source_row(fake, START_UJ, 0);
+    fake_source_row(fake, START_UJ + amount_uj(index), 0);
+    assert_int_equal(component_attach(&components[index], named->name, &fake->base, &settings), 0);
+    component_claim_domains(&components[index], taken);
+}
+
+static void measure(const struct named named[COMPONENTS], struct apapi_measurement *m)
+{
+    const struct apapi_span span = {.elapsed_ns = 100000000};
+    bool taken[APAPI_DOMAINS] = {false};
+
+    for (int i = 0; i < COMPONENTS && named[i].name; i++) {
+        struct apapi_component_result result;
+
+        attach(i, &named[i], taken);
+        component_read(&components[i]);
+        component_read(&components[i]);
+        assert_int_equal(component_finish(&components[i], &span, &result, m->domains), 0);
+        assert_int_equal(result.event_count, named[i].counters + named[i].gauges);
+        free(result.events);
+        component_close(&components[i]);
+    }
+}
+
+static void assert_energy(double energy_j, double truth_j, size_t number, const char *what)
+{
+    if (!(isnan(energy_j) && isnan(truth_j)) && !(fabs(energy_j - truth_j) < 1e-9)) {
+        fail_msg("case %zu: %s is %g J, not %g J", number, what, energy_j, truth_j);
+    }
+}
+
+static void the_first_component_that_has_a_domain_feeds_it(void **state)
+{
+    static const struct {
+        struct named named[COMPONENTS];
+        double package_j, dram_j, gpu_j, core_j, node_j, total_j; /* NAN: nobody's */
+    } cases[] = {
+        {{RAPL}, 0.1, 0.1, NAN, 0.1, NAN, 0.2},
+        {{CRAY_PM}, 0.1, 0.1, 0.1, NAN, 0.1, 0.3},
+        {{RAPL, CRAY_PM}, 0.1, 0.1, 0.2, 0.1, 0.2, 0.4},
+        {{CRAY_PM, RAPL}, 0.1, 0.1, 0.1, 0.2, 0.1, 0.3},
+        {{NVML, CRAY_PM}, 0.2, 0.2, 0.2, NAN, 0.2, 0.6}, /* two GPUs of 0.1 J */
+        {{CRAY_PM, NVML, RAPL}, 0.1, 0.1, 0.1, 0.3, 0.1, 0.3},
+        {{RAPL, NVML, CRAY_PM}, 0.1, 0.1, 0.4, 0.1, 0.3, 0.6},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_measurement m = {0};
+
+        measure(cases[i].named, &m);
+        assert_energy(apapi_measurement_total_j(&m), cases[i].total_j, i, "the total");
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            const double truths_j[APAPI_DOMAINS] = {
+                [APAPI_DOMAIN_NONE] = NAN,
+                [APAPI_DOMAIN_PACKAGE] = cases[i].package_j,
+                [APAPI_DOMAIN_DRAM] = cases[i].dram_j,
+                [APAPI_DOMAIN_GPU] = cases[i].gpu_j,
+                [APAPI_DOMAIN_CORE] = cases[i].core_j,
+                [APAPI_DOMAIN_UNCORE] = NAN,
+                [APAPI_DOMAIN_PSYS] = NAN,
+                [APAPI_DOMAIN_NODE] = cases[i].node_j,
+            };
+
+            assert_energy(m.domains[d].measured ? m.domains[d].energy_j : NAN, truths_j[d], i,
+                          apapi_domain_name(d));
+        }
+    }
+}
+
+/* Power gauges beside energy counters of the same domain show the same joules once more. */
+static void counters_win_over_gauges(void **state)
+{
+    static const struct named cases[][COMPONENTS] = {{{"nvml", {APAPI_DOMAIN_GPU}, 1, 1}},
+                                                     {NVML, {"hwmon", {APAPI_DOMAIN_GPU}, 0, 1}}};
+    static const double truths_j[] = {0.1, 0.2};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct apapi_measurement m = {0};
+
+        measure(cases[i], &m);
+        assert_energy(m.domains[APAPI_DOMAIN_GPU].energy_j, truths_j[i], i, "gpu");
+        assert_energy(apapi_measurement_total_j(&m), truths_j[i], i, "the total");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_component_that_has_a_domain_feeds_it),
+        cmocka_unit_test(counters_win_over_gauges),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the sources for GPUs read. */
+#include <math.h>
+#include <time.h>
+
+#include "unit/gpu_fixture.h"
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void sleep_ms(long ms)
+{
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&pause, NULL);
+}
+
+/* A reading of the energy, and the times before and after it. */
+struct moment {
+    double before_s, after_s, energy_j;
+};
+
+static struct moment measure(struct apapi_reader *reader, int energy)
+{
+    struct apapi_reading readings[READINGS_MAX];
+    struct moment moment = {.before_s = now_s()};
+
+    assert_true(energy >= 0);
+    read_all(reader, readings);
+    assert_int_equal(readings[energy].error, 0);
+    moment.energy_j = (double)readings[energy].raw * reader->events[energy].scale;
+    moment.after_s = now_s();
+    return moment;
+}
+
+static void test_energy_is_power_times_time(void **state)
+{
+    static const double watts[] = {250, 400};
+
+    (void)state;
+    write_spec("gpu power_w=250\ngpu power_w=400\n");
+    for (size_t v = 0; v < VENDORS; v++) {
+        struct apapi_reader *reader = open_vendor(vendors[v]);
+
+        assert_string_equal(reader->detail, vendors[v]->detail);
+        for (unsigned gpu = 0; gpu < 2; gpu++) {
+            int energy = find(reader, vendors[v]->energy, gpu);
+            struct moment first = measure(reader, energy), last;
+
+            sleep_ms(50);
+            last = measure(reader, energy);
+            last.energy_j -= first.energy_j;
+            assert_true(last.energy_j >= watts[gpu] * (last.before_s - first.after_s) - 0.002);
+            assert_true(last.energy_j <= watts[gpu] * (last.after_s - first.before_s) + 0.002);
+        }
+        reader->source->close(reader);
+    }
+}
+
+static void assert_event(struct apapi_reader *reader, int index, enum apapi_kind kind,
+                         const char *unit, double value)
+{
+    struct apapi_reading readings[READINGS_MAX];
+    const struct apapi_event *event = &reader->events[index];
+
+    assert_true(index >= 0);
+    assert_int_equal(event->kind, kind);
+    assert_int_equal(event->domain, APAPI_DOMAIN_GPU);
+    assert_string_equal(event->unit, unit);
+    read_all(reader, readings);
+    assert_int_equal(readings[index].error, 0);
+    if (value > 0) {
+        assert_true(fabs((double)(int64_t)readings[index].raw * event->scale - value) < 1e-6);
+    }
+}
+
+static void test_names_units_and_values_are_papis(void **state)
+{
+    static const struct {
+        const char *name;
+        enum apapi_kind kind;
+        const char *unit;
+        double value;
+    } events[] = {
+        {"nvml:::Tesla_T_X:device_#:power", APAPI_KIND_POWER, "W", 70.5},
+        {"nvml:::Tesla_T_X:device_#:temperature", APAPI_KIND_TEMPERATURE, "C", 50},
+        {"nvml:::Tesla_T_X:device_#:graphics_clock", APAPI_KIND_FREQUENCY, "Hz", 1000e6},
+        {"nvml:::Tesla_T_X:device_#:sm_clock", APAPI_KIND_FREQUENCY, "Hz", 1100e6},
+        {"nvml:::Tesla_T_X:device_#:memory_clock", APAPI_KIND_FREQUENCY, "Hz", 1200e6},
+        {"nvml:::Tesla_T_X:device_#:gpu_utilization", APAPI_KIND_UTILIZATION, "%", 90},
+        {"nvml:::Tesla_T_X:device_#:memory_utilization", APAPI_KIND_UTILIZATION, "%", 40},
+        {"nvml:::Tesla_T_X:device_#:allocated_memory", APAPI_KIND_COUNT, "B", 0x280000000},
+        {"nvml:::Tesla_T_X:device_#:total_memory", APAPI_KIND_COUNT, "B", 0x1400000000},
+    };
+    struct apapi_reader *reader;
+
+    (void)state;
+    write_spec("gpu power_w=70.5 name=Tesla+T+X\n");
+    reader = open_vendor(&nvidia);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        assert_event(reader, find(reader, events[i].name, 0), events[i].kind, events[i].unit,
+                     events[i].value);
+    }
+    reader->source->close(reader);
+}
+
+static void test_amds_names_units_and_values_are_papis(void **state)
+{
+    struct apapi_reader *reader;
+
+    (void)state;
+    write_spec("gpu power_w=300\n");
+    reader = open_vendor(&rocm_smi);
+    assert_event(reader, find(reader, rocm_smi.power, 0), APAPI_KIND_POWER, "W", 300);
+    assert_event(reader, find(reader, "rocm_smi:::busy_percent:device=#", 0),
+                 APAPI_KIND_UTILIZATION, "%", 90);
+    assert_event(reader, find(reader, "rocm_smi:::mem_usage_VRAM:device=#", 0), APAPI_KIND_COUNT,
+                 "B", 0x280000000);
+    assert_event(reader, find(reader, "rocm_smi:::temp_current:device=#:sensor=1", 0),
+                 APAPI_KIND_TEMPERATURE, "C", 45);
+    reader->source->close(reader);
+    reader = open_vendor(&amd_smi);
+    assert_event(reader, find(reader, amd_smi.power, 0), APAPI_KIND_POWER, "W", 300);
+    assert_event(reader, find(reader, "amd_smi:::umc_activity:device=#", 0), APAPI_KIND_UTILIZATION,
+                 "%", 40);
+    assert_int_equal(find(reader, "amd_smi:::mm_activity:device=#", 0), -1);
+    assert_int_equal(find(reader, "amd_smi:::power_current:device=#", 0), -1);
+    reader->source->close(reader);
+}
+
+static void test_without_a_counter_the_power_is_integrated(void **state)
+{
+    (void)state;
+    write_spec("gpu counter=0\ngpu\n"); /* one without is enough: sums must not mix */
+    for (size_t v = 0; v < VENDORS; v++) {
+        struct apapi_reader *reader = open_vendor(vendors[v]);
+
+        assert_non_null(strstr(reader->detail, ", power integrated"));
+        for (unsigned gpu = 0; gpu < 2; gpu++) {
+            assert_int_equal(find(reader, vendors[v]->energy, gpu), -1);
+            assert_true(find(reader, vendors[v]->power, gpu) >= 0);
+        }
+        reader->source->close(reader);
+    }
+}
+
+static void test_a_gpu_without_any_meter_is_told(void **state)
+{
+    struct apapi_reader *reader;
+
+    (void)state;
+    write_spec("gpu counter=0 meter=0\ngpu\n");
+    reader = open_vendor(&nvidia);
+    assert_true(find(reader, nvidia.energy, 1) >= 0);
+    assert_string_equal(reader->detail, "NVML 12.535.104.05, 1 GPU not measured");
+    reader->source->close(reader);
+}
+
+static void test_a_lost_gpu_does_not_stop_the_others(void **state)
+{
+    (void)state;
+    write_spec("gpu\ngpu lost_s=0.2\n");
+    for (size_t v = 0; v < VENDORS; v++) {
+        struct apapi_reader *reader = open_vendor(vendors[v]);
+        struct apapi_reading readings[READINGS_MAX];
+        int mine = find(reader, vendors[v]->energy, 0);
+        int lost = find(reader, vendors[v]->energy, 1);
+
+        sleep_ms(220);
+        read_all(reader, readings);
+        assert_int_equal(readings[mine].error, 0);
+        assert_int_equal(readings[lost].error, vendors[v]->lost);
+        reader->source->close(reader);
+    }
+}
+
+static void test_errors_of_single_calls(void **state)
+{
+    static const struct {
+        const char *code;
+        int error; /* 0: the event is not there */
+    } cases[] = {{"2", EINVAL},  {"3", 0},      {"4", EACCES},  {"10", ETIMEDOUT}, {"13", 0},
+                 {"15", ENODEV}, {"19", EBUSY}, {"20", ENOMEM}, {"21", ENODATA},   {"999", EIO}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_reading readings[READINGS_MAX];
+        struct apapi_reader *reader;
+        char spec[128];
+        int power, energy;
+
+        snprintf(spec, sizeof spec, "gpu fail=DeviceGetPowerUsage:%s\n", cases[i].code);
+        write_spec(spec);
+        reader = open_vendor(&nvidia);
+        power = find(reader, nvidia.power, 0);
+        energy = find(reader, nvidia.energy, 0);
+        read_all(reader, readings);
+        assert_int_equal(readings[energy].error, 0);
+        assert_int_equal(power >= 0 ? readings[power].error : 0, cases[i].error);
+        assert_int_equal(power >= 0, cases[i].error != 0);
+        reader->source->close(reader);
+    }
+}
+
+static void test_a_description_is_for_people(void **state)
+{
+    struct apapi_reader *reader;
+    char text[160];
+
+    (void)state;
+    write_spec("gpu\ngpu name=NVIDIA+A100 uuid=GPU-aaaa\n");
+    reader = open_vendor(&nvidia);
+    reader->source->describe(reader, (size_t)find(reader, "nvml:::NVIDIA_A100:device_#:power", 1),
+                             text, sizeof text);
+    assert_string_equal(text, "power draw of GPU 1, NVIDIA A100, GPU-aaaa");
+    reader->source->close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
+        TEST(test_energy_is_power_times_time),
+        TEST(test_names_units_and_values_are_papis),
+        TEST(test_amds_names_units_and_values_are_papis),
+        TEST(test_without_a_counter_the_power_is_integrated),
+        TEST(test_a_gpu_without_any_meter_is_told),
+        TEST(test_a_lost_gpu_does_not_stop_the_others),
+        TEST(test_errors_of_single_calls),
+        TEST(test_a_description_is_for_people),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests_name("gpu", tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the sources for GPUs start, which GPUs they take, and what they leave behind. */
+#include <fcntl.h>
+
+#include "sources/gpu_papi.h"
+#include "unit/gpu_fixture.h"
+
+static void test_gpus_of_others_are_not_missed(void **state)
+{
+    struct apapi_reader *reader;
+
+    (void)state;
+    write_spec("gpu fail=DeviceGetHandleByIndex_v2:4\ngpu\n");
+    reader = open_vendor(&nvidia);
+    assert_int_equal(find(reader, nvidia.energy, 0), -1);
+    assert_true(find(reader, nvidia.energy, 1) >= 0);
+    assert_string_equal(reader->detail, nvidia.detail);
+    reader->source->close(reader);
+}
+
+static void test_a_gpu_that_is_lost_already(void **state)
+{
+    struct apapi_reader *reader;
+
+    (void)state;
+    write_spec("gpu fail=DeviceGetHandleByIndex_v2:15\ngpu\n");
+    reader = open_vendor(&nvidia);
+    assert_true(find(reader, nvidia.energy, 1) >= 0);
+    assert_string_equal(reader->detail, "NVML 12.535.104.05, 1 GPU not measured");
+    reader->source->close(reader);
+    write_spec("gpu fail=*:15\n");
+    assert_not_opened(&nvidia, ENODEV, "GPU 0: No such device");
+    write_spec("gpu fail=*:4\n");
+    assert_not_opened(&nvidia, EACCES, "GPU 0: Permission denied");
+}
+
+static void test_why_there_is_nothing(void **state)
+{
+    (void)state;
+    write_spec("library fail=Init_v2:9\n");
+    assert_not_opened(&nvidia, ENODEV, "NVML does not start: Driver Not Loaded");
+    write_spec("library fail=init:8\n");
+    assert_not_opened(&rocm_smi, EIO, "ROCm SMI does not start: status 8");
+    write_spec("");
+    for (size_t v = 0; v < VENDORS; v++) {
+        assert_not_opened(vendors[v], ENODEV, "no GPU");
+    }
+}
+
+static void test_without_the_kernels_driver_amds_libraries_are_left_alone(void **state)
+{
+    (void)state;
+    write_spec("gpu\n");
+    setenv("APAPI_SYSROOT", "/nonexistent", 1);
+    assert_not_opened(&rocm_smi, ENODEV, "there is no /sys/class/kfd");
+    assert_not_opened(&amd_smi, ENODEV, "there is no /sys/class/kfd");
+    setenv("APAPI_SYSROOT", tree.root, 1);
+}
+
+static void test_chosen_gpus_only(void **state)
+{
+    (void)state;
+    write_spec("gpu\ngpu\ngpu\n");
+    setenv("APAPI_GPUS", "GPU-00000001,2", 1);
+    for (size_t v = 0; v < VENDORS; v++) {
+        struct apapi_reader *reader = open_vendor(vendors[v]);
+
+        assert_int_equal(find(reader, vendors[v]->energy, 0), -1);
+        assert_true(find(reader, vendors[v]->energy, 1) >= 0);
+        assert_true(find(reader, vendors[v]->energy, 2) >= 0);
+        reader->source->close(reader);
+    }
+    setenv("APAPI_GPUS", "7", 1);
+    assert_not_opened(&nvidia, ENODEV, "APAPI_GPUS: there is no GPU '7' among the 3 here");
+}
+
+static void test_a_mig_part_stands_for_the_whole_gpu(void **state)
+{
+    static const char *const lists[] = {"MIG-0123", "MIG-GPU-00000001/3/0"};
+
+    (void)state;
+    write_spec("gpu\ngpu mig=MIG-01234567-89ab mig=MIG-89abcdef-0123\n");
+    for (size_t i = 0; i < 2; i++) {
+        struct apapi_reader *reader;
+
+        setenv("APAPI_GPUS", lists[i], 1);
+        reader = open_vendor(&nvidia);
+        assert_int_equal(find(reader, nvidia.energy, 0), -1);
+        assert_true(find(reader, nvidia.energy, 1) >= 0);
+        assert_string_equal(reader->detail, "NVML 12.535.104.05, whole GPU (MIG)");
+        reader->source->close(reader);
+    }
+}
+
+static void test_each_start_is_undone(void **state)
+{
+    struct apapi_reader *first, *second;
+    struct apapi_reading readings[READINGS_MAX];
+    char line[128], spec[256];
+    int starts = 0, stops = 0;
+    FILE *log;
+
+    (void)state;
+    snprintf(spec, sizeof spec, "library log=%s\ngpu\n", log_path);
+    write_spec(spec);
+    first = open_vendor(&nvidia);
+    second = open_vendor(&nvidia);
+    nvidia.source->close(first);
+    read_all(second, readings); /* the second one still has its library */
+    assert_int_equal(readings[0].error, 0);
+    nvidia.source->close(second);
+    setenv("APAPI_GPUS", "5", 1);
+    assert_not_opened(&nvidia, ENODEV, "'5'");
+    log = fopen(log_path, "r");
+    assert_non_null(log);
+    while (fgets(line, sizeof line, log)) {
+        starts += strcmp(line, "Init_v2\n") == 0;
+        stops += strcmp(line, "Shutdown\n") == 0;
+    }
+    fclose(log);
+    assert_int_equal(starts, 3);
+    assert_int_equal(stops, 3);
+}
+
+/* @return how many descriptors would reach a program started now. */
+static int count_inherited(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 256; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+
+        count += flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+    return count;
+}
+
+static void test_no_program_inherits_the_drivers_files(void **state)
+{
+    (void)state;
+    write_spec("gpu\n");
+    for (size_t v = 0; v < VENDORS; v++) {
+        int before = count_inherited();
+        struct apapi_reader *reader = open_vendor(vendors[v]);
+
+        assert_int_equal(count_inherited(), before);
+        reader->source->close(reader);
+    }
+}
+
+static void test_what_papi_cannot_do_is_not_asked_of_it(void **state)
+{
+    struct apapi_error err = {""};
+
+    (void)state;
+    write_spec("gpu\n");
+    setenv("APAPI_GPUS", "0", 1);
+    assert_null(apapi_source_papi_gpu.open("nvml", &err));
+    assert_string_equal(err.text, "PAPI's nvml cannot leave GPUs out");
+    assert_null(apapi_source_papi_gpu_counter.open("coretemp", &err));
+    assert_int_equal(errno, ENOENT);
+    setenv("APAPI_SYSROOT", "/nonexistent", 1);
+    assert_null(apapi_source_papi_gpu.open("rocm_smi", &err));
+    assert_non_null(strstr(err.text, "/sys/class/kfd"));
+    setenv("APAPI_SYSROOT", tree.root, 1);
+}
+
+static void test_the_route_ends_at_a_working_source(void **state)
+{
+    struct apapi_error err = {""};
+    struct apapi_reader *reader;
+
+    (void)state;
+    write_spec("gpu\n");
+    reader = apapi_route_open("nvml", NULL, &err);
+    assert_non_null(reader);
+    assert_string_equal(reader->detail, nvidia.detail);
+    reader->source->close(reader);
+    reader = apapi_route_open("amd_smi", "rocm", &err);
+    assert_non_null(reader);
+    assert_string_equal(reader->detail, amd_smi.detail);
+    reader->source->close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
+        TEST(test_gpus_of_others_are_not_missed),
+        TEST(test_a_gpu_that_is_lost_already),
+        TEST(test_why_there_is_nothing),
+        TEST(test_without_the_kernels_driver_amds_libraries_are_left_alone),
+        TEST(test_chosen_gpus_only),
+        TEST(test_a_mig_part_stands_for_the_whole_gpu),
+        TEST(test_each_start_is_undone),
+        TEST(test_no_program_inherits_the_drivers_files),
+        TEST(test_what_papi_cannot_do_is_not_asked_of_it),
+        TEST(test_the_route_ends_at_a_working_source),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests_name("gpu_open", tests, NULL, NULL);
+}

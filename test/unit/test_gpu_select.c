@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which GPUs are meant by what somebody has written. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/source.h"
+#include "sources/gpu_select.h"
+#include "unit/unit.h"
+
+#define GPUS 4
+
+/* Four GPUs; the device files are in another order than the PCI addresses; the last has MIG parts.
+ */
+static void make_gpus(struct gpu_device gpus[GPUS])
+{
+    static const char *const uuids[GPUS] = {
+        "GPU-aaaa1111-0000-0000-0000-000000000000", "GPU-aaaa2222-0000-0000-0000-000000000000",
+        "GPU-bbbb3333-0000-0000-0000-000000000000", "GPU-cccc4444-0000-0000-0000-000000000000"};
+
+    for (unsigned i = 0; i < GPUS; i++) {
+        gpus[i] = (struct gpu_device){.index = i, .minor = (int)(GPUS - 1 - i)};
+        strcpy(gpus[i].uuid, uuids[i]);
+    }
+}
+
+static bool has_part(const struct gpu_device *device, const char *uuid)
+{
+    static const char *const parts[] = {"MIG-11112222-0000", "MIG-11113333-0000"};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (device->index == 3 && strncmp(parts[i], uuid, strlen(uuid)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    unsetenv("APAPI_GPUS");
+    unsetenv("APAPI_SLURM_GPUS");
+    unsetenv("SLURM_STEP_GPUS");
+    unsetenv("SLURM_JOB_GPUS");
+    unsetenv("APAPI_GPUS_ORDER");
+    return 0;
+}
+
+/* "0.2." for the first and the third of four. */
+static void chosen(const struct gpu_device gpus[GPUS], char text[GPUS + 1])
+{
+    for (size_t i = 0; i < GPUS; i++) {
+        text[i] = gpus[i].chosen ? (char)('0' + i) : '.';
+    }
+    text[GPUS] = '\0';
+}
+
+static void assert_choice(const char *list, const char *expected)
+{
+    struct gpu_device gpus[GPUS];
+    struct apapi_error err = {""};
+    char text[GPUS + 1];
+
+    make_gpus(gpus);
+    if (gpu_select(gpus, GPUS, has_part, &err)) {
+        fail_msg("%s: %s", list, err.text);
+    }
+    chosen(gpus, text);
+    assert_string_equal(text, expected);
+}
+
+static void assert_refused(const char *list, int error, const char *says)
+{
+    struct gpu_device gpus[GPUS];
+    struct apapi_error err = {""};
+
+    make_gpus(gpus);
+    assert_int_equal(gpu_select(gpus, GPUS, has_part, &err), -1);
+    if (errno != error || !strstr(err.text, says)) {
+        fail_msg("'%s': %s: %s", list, strerror(errno), err.text);
+    }
+}
+
+static void test_all_where_nobody_chooses(void **state)
+{
+    (void)state;
+    assert_choice("", "0123");
+    assert_null(gpu_list());
+    setenv("APAPI_GPUS", "", 1);
+    assert_choice("", "0123");
+    setenv("APAPI_GPUS", "all", 1);
+    assert_choice("all", "0123");
+    assert_null(gpu_list());
+}
+
+static void test_what_lists_mean(void **state)
+{
+    static const struct {
+        const char *list, *expected;
+    } cases[] = {
+        {"0", "0..."},
+        {"0,2", "0.2."},
+        {"2,0", "0.2."},
+        {" 1 , 3 ", ".1.3"},
+        {"1-3", ".123"},
+        {"0-0,2-3", "0.23"},
+        {"0,0", "0..."},
+        {"0-3", "0123"},
+        {"GPU-bbbb3333-0000-0000-0000-000000000000", "..2."},
+        {"gpu-BBBB", "..2."},
+        {"GPU-aaaa1,GPU-c", "0..3"},
+        {"GPU-b,0", "0.2."},
+        {"MIG-11112222-0000", "...3"},
+        {"MIG-1111", "...3"},
+        {"MIG-11112222-0000,MIG-11113333-0000", "...3"},
+        {"MIG-GPU-aaaa2222-0000-0000-0000-000000000000/1/0", ".1.."},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("APAPI_GPUS", cases[i].list, 1);
+        assert_choice(cases[i].list, cases[i].expected);
+    }
+}
+
+static void test_what_is_refused(void **state)
+{
+    static const struct {
+        const char *list;
+        int error;
+        const char *says;
+    } cases[] = {
+        {"4", ENODEV, "APAPI_GPUS: there is no GPU '4' among the 4 here"},
+        {"0,4", ENODEV, "'4'"},
+        {"2-5", ENODEV, "'2-5'"},
+        {"99999999999999999999", EINVAL, "'99999999999999999999' names no GPU"},
+        {"GPU-d", ENODEV, "'GPU-d'"},
+        {"GPU-aaaa", EINVAL, "'GPU-aaaa' fits more than one GPU"},
+        {"MIG-9", ENODEV, "'MIG-9'"},
+        {"MIG-GPU-dddd/1/0", ENODEV, "'MIG-GPU-dddd/1/0'"},
+        {"none", ENODEV, "APAPI_GPUS=none"},
+        {"x", EINVAL,
+         "'x' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... separated by commas"},
+        {"3-1", EINVAL, "'3-1'"},
+        {"1-", EINVAL, "'1-'"},
+        {"-1", EINVAL, "'-1'"},
+        {"0x1", EINVAL, "'0x1'"},
+        {"0,,1", EINVAL, "''"},
+        {"GPU-", EINVAL, "'GPU-'"},
+        {"GPU", EINVAL, "'GPU'"},
+        {"0;1", EINVAL, "'0;1'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("APAPI_GPUS", cases[i].list, 1);
+        assert_refused(cases[i].list, cases[i].error, cases[i].says);
+    }
+}
+
+static void test_the_first_place_counts(void **state)
+{
+    (void)state;
+    setenv("SLURM_JOB_GPUS", "3", 1);
+    assert_choice("job", "...3");
+    setenv("SLURM_STEP_GPUS", "2", 1);
+    assert_choice("step", "..2.");
+    assert_int_equal(apapi_source_set("slurm", "gpus", "1"), 0);
+    assert_choice("setting", ".1..");
+    assert_int_equal(apapi_source_set("slurm", "gpus", "none"), 0);
+    assert_refused("none", ENODEV, "the step has no GPU");
+    setenv("APAPI_GPUS", "0", 1);
+    assert_choice("own", "0...");
+    setenv("APAPI_GPUS", "all", 1);
+    assert_choice("all", "0123");
+    assert_int_equal(apapi_source_set("slurm", "gpus", ""), 0);
+}
+
+static void test_minor_numbers_where_the_site_says_so(void **state)
+{
+    (void)state;
+    setenv("SLURM_STEP_GPUS", "0,1", 1);
+    assert_choice("index", "01..");
+    setenv("APAPI_GPUS_ORDER", "minor", 1);
+    assert_choice("minor", "..23");
+}
+
+/* In a step whose devices are constrained the library numbers what it sees from 0 on. */
+static void test_slurm_shows_only_the_steps_gpus(void **state)
+{
+    (void)state;
+    setenv("SLURM_STEP_GPUS", "4-6,1", 1);
+    assert_choice("hidden", "0123");
+    setenv("SLURM_STEP_GPUS", "4,5,1", 1);
+    assert_refused("hidden", ENODEV, "SLURM_STEP_GPUS: there is no GPU '4'");
+    setenv("APAPI_GPUS", "4-6,1", 1);
+    assert_refused("own", ENODEV, "APAPI_GPUS");
+}
+
+static void test_parts_are_noted(void **state)
+{
+    struct gpu_device gpus[GPUS];
+
+    (void)state;
+    make_gpus(gpus);
+    setenv("APAPI_GPUS", "0,MIG-1111", 1);
+    assert_int_equal(gpu_select(gpus, GPUS, has_part, NULL), 0);
+    assert_false(gpus[0].by_part);
+    assert_true(gpus[3].by_part);
+    make_gpus(gpus);
+    assert_int_equal(gpu_select(gpus, GPUS, NULL, NULL), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_all_where_nobody_chooses, forget),
+        cmocka_unit_test_teardown(test_what_lists_mean, forget),
+        cmocka_unit_test_teardown(test_what_is_refused, forget),
+        cmocka_unit_test_teardown(test_the_first_place_counts, forget),
+        cmocka_unit_test_teardown(test_minor_numbers_where_the_site_says_so, forget),
+        cmocka_unit_test_teardown(test_slurm_shows_only_the_steps_gpus, forget),
+        cmocka_unit_test_teardown(test_parts_are_noted, forget),
+    };
+
+    forget(NULL);
+    return cmocka_run_group_tests_name("gpu_select", tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of the program apapi, on terminals of any width and in pipes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/grid.h"
+#include "unit/unit.h"
+
+static const struct grid_column columns[] = {
+    {"name", false}, {"value", true}, {"unused", false}, {"what it is", false}};
+
+static char *print(const char *const *cells, size_t count, size_t width)
+{
+    struct grid *grid = grid_create(columns, sizeof columns / sizeof *columns);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(grid_put(grid, cells[i]), 0);
+    }
+    grid_print(grid, out, width);
+    fclose(out);
+    grid_destroy(grid);
+    return text;
+}
+
+static const char *const cells[] = {
+    "short",    "1", "", "energy of the memory", "a name that is long", "12.5 kJ", "", "",
+    "x\033[2J", "-", "", "temperature"};
+
+static void assert_table(size_t width, const char *table)
+{
+    char *text = print(cells, sizeof cells / sizeof *cells, width);
+
+    assert_string_equal(text, table);
+    free(text);
+}
+
+static void test_pipe(void **state)
+{
+    (void)state;
+    assert_table(0, "  name                   value  what it is\n"
+                    "  short                      1  energy of the memory\n"
+                    "  a name that is long  12.5 kJ\n"
+                    "  x?[2J                      -  temperature\n");
+}
+
+static void test_terminal(void **state)
+{
+    (void)state;
+    assert_table(52, "  name                   value  what it is\n"
+                     "  short                      1  energy of the memory\n"
+                     "  a name that is long  12.5 kJ\n"
+                     "  x?[2J                      -  temperature\n");
+    assert_table(50, "  name                   value  what it is\n"
+                     "  short                      1  energy of the m...\n"
+                     "  a name that is long  12.5 kJ\n"
+                     "  x?[2J                      -  temperature\n");
+    assert_table(40, "  name                   value\n"
+                     "  short                      1\n"
+                     "  a name that is long  12.5 kJ\n"
+                     "  x?[2J                      -\n");
+}
+
+static void test_no_rows(void **state)
+{
+    char *text = print(cells, 0, 80);
+
+    (void)state;
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void test_paragraph(void **state)
+{
+    char text[128] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    (void)state;
+    terminal_put(out, "one two  three four", 4, 12);
+    fclose(out);
+    assert_string_equal(text, "one two\n    three\n    four\n");
+}
+
+static void test_width(void **state)
+{
+    (void)state;
+    setenv("COLUMNS", "77", 1);
+    assert_int_equal(terminal_width(), 77);
+    setenv("COLUMNS", "77x", 1);
+    assert_int_not_equal(terminal_width(), 77);
+    unsetenv("COLUMNS");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pipe),    cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_no_rows), cmocka_unit_test(test_paragraph),
+        cmocka_unit_test(test_width),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

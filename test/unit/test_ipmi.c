@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is known of a BMC without one: settings, answers of DCMI, names of sensors. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sources/ipmi_dcmi.h"
+#include "sources/ipmi_sensors.h"
+#include "sources/ipmi_settings.h"
+#include "sources/sources.h"
+#include "unit/unit.h"
+
+#define NOBODY 65534
+
+static const char *const keys[] = {"HOST",    "USER",   "PASSWORD_FILE", "DRIVER",  "PRIVILEGE",
+                                   "TIMEOUT", "PERIOD", "CIPHER_SUITE",  "SENSORS", "SYSTEM_POWER"};
+
+static void set_key(const char *key, const char *value)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "APAPI_IPMI_%s", key);
+    if (value) {
+        setenv(name, value, 1);
+    } else {
+        unsetenv(name);
+    }
+}
+
+static int clear_settings(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        set_key(keys[i], NULL);
+    }
+    return 0;
+}
+
+static void test_defaults(void **state)
+{
+    struct ipmi_settings settings;
+
+    (void)state;
+    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
+    assert_string_equal(settings.host, "");
+    assert_string_equal(settings.system_power, "");
+    assert_false(settings.lan_1_5);
+    assert_int_equal(settings.sensors, IPMI_ALL_SENSORS);
+    assert_int_equal(settings.privilege, IPMI_AS_USER);
+    assert_int_equal(settings.cipher_suite, 3);
+    assert_int_equal(settings.timeout_ns, 5000000000);
+    assert_int_equal(settings.period_ns, 1000000000);
+}
+
+static void test_all_set(void **state)
+{
+    struct ipmi_settings settings;
+
+    (void)state;
+    set_key("HOST", "10.0.0.7:624");
+    set_key("USER", "reader");
+    set_key("DRIVER", "lan");
+    set_key("PRIVILEGE", "operator");
+    set_key("CIPHER_SUITE", "17");
+    set_key("TIMEOUT", "1500ms");
+    set_key("PERIOD", "0s");
+    set_key("SENSORS", "none");
+    set_key("SYSTEM_POWER", "Sys Power");
+    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
+    assert_string_equal(settings.host, "10.0.0.7:624");
+    assert_string_equal(settings.user, "reader");
+    assert_string_equal(settings.password, "");
+    assert_string_equal(settings.system_power, "Sys Power");
+    assert_true(settings.lan_1_5);
+    assert_int_equal(settings.sensors, IPMI_NO_SENSORS);
+    assert_int_equal(settings.privilege, IPMI_AS_OPERATOR);
+    assert_int_equal(settings.cipher_suite, 17);
+    assert_int_equal(settings.timeout_ns, 1500000000);
+    assert_int_equal(settings.period_ns, 0);
+}
+
+static void test_wrong_values(void **state)
+{
+    static const struct {
+        const char *key, *value, *message;
+    } cases[] = {
+        {"DRIVER", "kcs", "driver is 'kcs', expected one of lan, lan_2_0"},
+        {"DRIVER", "", "driver is '', expected one of lan, lan_2_0"},
+        {"PRIVILEGE", "root", "privilege is 'root', expected one of user, operator, admin"},
+        {"SENSORS", "some", "sensors is 'some', expected one of all, power, none"},
+        {"CIPHER_SUITE", "0",
+         "cipher_suite is '0', expected one of 1, 2, 3, 6, 7, 8, 11, 12, 15, 16, 17"},
+        {"CIPHER_SUITE", "03",
+         "cipher_suite is '03', expected one of 1, 2, 3, 6, 7, 8, 11, 12, 15, 16, 17"},
+        {"TIMEOUT", "999ms", "timeout is '999ms', expected a time from 1s to 60s"},
+        {"TIMEOUT", "61s", "timeout is '61s', expected a time from 1s to 60s"},
+        {"TIMEOUT", "soon", "timeout is 'soon', expected a time from 1s to 60s"},
+        {"TIMEOUT", "", "timeout is '', expected a time from 1s to 60s"},
+        {"PERIOD", "-1s", "period is '-1s', expected a time from 0s to 3600s"},
+        {"PERIOD", "2h", "period is '2h', expected a time from 0s to 3600s"},
+        {"USER", "seventeen letters", "user is longer than 16 characters"},
+        {"SYSTEM_POWER", "a name that no sensor can have at all",
+         "system_power is longer than 32 characters"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_error err = {""};
+        struct ipmi_settings settings;
+
+        clear_settings(state);
+        set_key(cases[i].key, cases[i].value);
+        assert_int_equal(ipmi_settings_read(&settings, &err), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_string_equal(err.text, cases[i].message);
+    }
+}
+
+static void write_file(const char *path, const char *text, mode_t mode)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static char folder[64], path[128];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/apapi-ipmi-XXXXXX");
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s/password", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void test_password(void **state)
+{
+    static const struct {
+        const char *text, *password;
+    } cases[] = {
+        {"secret\n", "secret"},
+        {"secret", "secret"},
+        {"secret\r\nmore\n", "secret"},
+        {" with blanks \n", " with blanks "},
+        {"", ""},
+        {"\n", ""},
+        {"twenty characters..!\n", "twenty characters..!"},
+        {"twenty characters..!", "twenty characters..!"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char password[IPMI_PASSWORD_SIZE];
+
+        write_file(path, cases[i].text, 0600);
+        assert_int_equal(ipmi_password_read(path, password, NULL), 0);
+        assert_string_equal(password, cases[i].password);
+    }
+}
+
+static void assert_refused(int code, const char *message)
+{
+    struct apapi_error err = {""};
+    char password[IPMI_PASSWORD_SIZE] = "untouched";
+
+    assert_int_equal(ipmi_password_read(path, password, &err), -1);
+    assert_int_equal(errno, code);
+    assert_non_null(strstr(err.text, path));
+    assert_non_null(strstr(err.text, message));
+    assert_string_equal(password, "untouched");
+}
+
+static void test_password_refused(void **state)
+{
+    static const mode_t open_to_others[] = {0640, 0604, 0620, 0601};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof open_to_others / sizeof *open_to_others; i++) {
+        write_file(path, "secret\n", open_to_others[i]);
+        assert_refused(EACCES, "by others: chmod 600");
+    }
+    write_file(path, "twenty-one characters\n", 0600);
+    assert_refused(EINVAL, "longer than 20 characters");
+    unlink(path);
+    assert_refused(EINVAL, "No such file");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused(EINVAL, "is no file");
+    unlink(path);
+    if (geteuid() == 0) {
+        write_file(path, "secret\n", 0600);
+        assert_int_equal(chown(path, NOBODY, NOBODY), 0);
+        assert_refused(EACCES, "belongs to another user");
+    }
+}
+
+/* The password is needed for a host only. */
+static void test_password_file_is_read(void **state)
+{
+    struct ipmi_settings settings;
+
+    (void)state;
+    write_file(path, "secret\n", 0600);
+    set_key("PASSWORD_FILE", path);
+    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
+    assert_string_equal(settings.password, "");
+    set_key("HOST", "bmc");
+    assert_int_equal(ipmi_settings_read(&settings, NULL), 0);
+    assert_string_equal(settings.password, "secret");
+    clear_settings(state);
+}
+
+/* 360 W now; least 1 W, most 9999 W, mean 2 W; 1000 ms; active. */
+static const uint8_t reading[DCMI_RESPONSE_SIZE] = {0x02, 0x00, 0xdc, 0x68, 0x01, 0x01, 0x00,
+                                                    0x0f, 0x27, 0x02, 0x00, 0x44, 0x33, 0x22,
+                                                    0x11, 0xe8, 0x03, 0x00, 0x00, 0x40};
+
+static void test_dcmi_reading(void **state)
+{
+    uint8_t answer[DCMI_RESPONSE_SIZE];
+    struct dcmi_power power;
+
+    (void)state;
+    assert_int_equal(dcmi_power_parse(reading, sizeof reading, &power), 0);
+    assert_true(power.power_w == 360);
+    assert_int_equal(power.period_ns, 1000000000);
+    assert_true(power.active);
+
+    memcpy(answer, reading, sizeof answer);
+    memset(answer + 15, 0xff, 4); /* of a server that has been up for long */
+    answer[19] = 0xbf;
+    answer[3] = answer[4] = 0xff;
+    assert_int_equal(dcmi_power_parse(answer, sizeof answer, &power), 0);
+    assert_true(power.power_w == 65535);
+    assert_int_equal(power.period_ns, UINT64_C(4294967295000000));
+    assert_false(power.active);
+}
+
+static void test_dcmi_refused(void **state)
+{
+    static const struct {
+        int place;
+        uint8_t byte;
+        int size, error;
+    } cases[] = {
+        {1, 0xc1, 2, ENOTSUP}, {1, 0xd4, 2, ENOTSUP},  {1, 0xcc, 20, ENOTSUP},
+        {1, 0xc0, 2, EBUSY},   {1, 0xc3, 20, EBUSY},   {1, 0xcb, 2, ENODATA},
+        {1, 0xff, 2, EIO},     {0, 0x03, 20, EBADMSG}, {2, 0xdd, 20, EBADMSG},
+        {0, 0x02, 0, EBADMSG}, {0, 0x02, 1, EBADMSG},  {0, 0x02, 19, EBADMSG},
+    };
+    uint8_t answer[DCMI_RESPONSE_SIZE];
+    struct dcmi_power power = {.power_w = -1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memcpy(answer, reading, sizeof answer);
+        answer[cases[i].place] = cases[i].byte;
+        assert_int_equal(dcmi_power_parse(answer, cases[i].size, &power), cases[i].error);
+    }
+    memcpy(answer, reading, sizeof answer);
+    answer[3] = answer[4] = 0;
+    assert_int_equal(dcmi_power_parse(answer, sizeof answer, &power), ENODATA);
+    assert_true(power.power_w == -1);
+}
+
+static void test_units(void **state)
+{
+    (void)state;
+    assert_true(ipmi_reading_in_si(350, IPMI_SENSOR_UNIT_WATTS) == 350);
+    assert_true(ipmi_reading_in_si(-12.5, IPMI_SENSOR_UNIT_DEGREES_C) == -12.5);
+    assert_float_equal(ipmi_reading_in_si(212, IPMI_SENSOR_UNIT_DEGREES_F), 100, 1e-6);
+    assert_float_equal(ipmi_reading_in_si(300, IPMI_SENSOR_UNIT_DEGREES_K), 26.85, 1e-6);
+}
+
+/* The text of each begins at byte 48 of the record; 0x.. is its type and length in bytes. */
+static void test_id_strings(void **state)
+{
+    static const struct {
+        uint8_t type_length;
+        const char *text;
+        unsigned cut;
+        const char *name;
+    } cases[] = {
+        {0xca, "Inlet Temp", 0, "Inlet Temp"},
+        {0xcb, "Power  \0\0\0\0", 0, "Power"},
+        {0xca, "Inlet Temp", 5, "Inlet"},
+        {0xc0, "ignored", 0, ""},
+        {0x83, "\x29\xdc\xa6", 0, "IPMI"}, /* the example of the specification */
+        {0x42, "\x12\xca", 0, "12."},
+        {0x42, "\x3b\x4f", 0, "3-4_"},
+        {0xdf, "thirty-one bytes, the longest .", 0, "thirty-one bytes, the longest ."},
+        {0x9f,
+         "\x29\xdc\xa6\x29\xdc\xa6\x29\xdc\xa6\x29\xdc\xa6\x29\xdc\xa6\x29\xdc\xa6"
+         "\x29\xdc\xa6\x29\xdc\xa6\x29\xdc\xa6\x29\xdc\xa6\x29",
+         0, "IPMIIPMIIPMIIPMIIPMIIPMIIPMIIPMI"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned bytes = cases[i].cut ? cases[i].cut : cases[i].type_length & 0x1f;
+        uint8_t record[48 + 31] = {0};
+        char name[IPMI_NAME_SIZE];
+
+        record[47] = cases[i].type_length;
+        memcpy(record + 48, cases[i].text, bytes);
+        ipmi_id_string(record, 48 + bytes, name);
+        assert_string_equal(name, cases[i].name);
+        ipmi_id_string(record, 47, name);
+        assert_string_equal(name, "");
+    }
+}
+
+static void test_whole_names(void **state)
+{
+    static const struct {
+        const char *name;
+        bool whole;
+    } cases[] = {
+        {"Pwr Consumption", true}, {"Sys Power", true},      {"Total_Power", true},
+        {"SYS_POWER", true},       {"PW Consumption", true}, {"Power Meter", true},
+        {"System Level", true},    {"CPU_Power", false},     {"PSU1 Input Power", false},
+        {"Memory Power", false},   {"Power", false},         {"", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ipmi_sensor sensor = {.kind = APAPI_KIND_POWER};
+
+        strcpy(sensor.name, cases[i].name);
+        assert_int_equal(ipmi_sensor_is_whole(&sensor), cases[i].whole);
+    }
+}
+
+#define BOARD IPMI_ENTITY_ID_SYSTEM_BOARD
+#define SUPPLY IPMI_ENTITY_ID_POWER_SUPPLY
+#define CPU IPMI_ENTITY_ID_PROCESSOR
+#define W APAPI_KIND_POWER
+#define C APAPI_KIND_TEMPERATURE
+#define SENSORS 9
+
+static const struct {
+    const char *name;
+    enum apapi_kind kind;
+    uint8_t entity;
+} server[SENSORS] = {
+    {"Temp", C, CPU},           {"Temp", C, CPU},        {"Inlet Temp", C, BOARD},
+    {"Exhaust Temp", C, BOARD}, {"PS1 In,W", W, SUPPLY}, {"Pwr Consumption", W, BOARD},
+    {"Planar", W, BOARD},       {"Fans", W, BOARD},      {"T\xe9mp*", C, CPU},
+};
+
+static void fill_server(struct ipmi_sensors *sensors)
+{
+    sensors->list = calloc(SENSORS, sizeof *sensors->list);
+    assert_non_null(sensors->list);
+    sensors->count = SENSORS;
+    for (size_t i = 0; i < SENSORS; i++) {
+        strcpy(sensors->list[i].name, server[i].name);
+        sensors->list[i].kind = server[i].kind;
+        sensors->list[i].entity = server[i].entity;
+    }
+}
+
+static void assert_named(const char *wanted, const char *const events[SENSORS])
+{
+    struct ipmi_sensors sensors = {NULL, 0, 0};
+
+    fill_server(&sensors);
+    assert_int_equal(ipmi_sensors_name_events(&sensors, wanted, NULL), 0);
+    for (size_t i = 0; i < SENSORS; i++) {
+        assert_string_equal(sensors.list[i].event, events[i]);
+    }
+    ipmi_sensors_clear(&sensors);
+}
+
+static void test_events_of_sensors(void **state)
+{
+    static const char *const by_name[SENSORS] = {
+        "ipmi:::TEMP:Temp",         "ipmi:::TEMP:Temp_2",    "ipmi:::SYSTEM_TEMP",
+        "ipmi:::TEMP:Exhaust_Temp", "ipmi:::POWER:PS1_In_W", "ipmi:::SYSTEM_POWER",
+        "ipmi:::BOARD_POWER",       "ipmi:::POWER:Fans",     "ipmi:::TEMP:T_mp_"};
+    static const char *const chosen[SENSORS] = {
+        "ipmi:::TEMP:Temp",         "ipmi:::TEMP:Temp_2",  "ipmi:::SYSTEM_TEMP",
+        "ipmi:::TEMP:Exhaust_Temp", "ipmi:::SYSTEM_POWER", "ipmi:::POWER:Pwr_Consumption",
+        "ipmi:::BOARD_POWER",       "ipmi:::POWER:Fans",   "ipmi:::TEMP:T_mp_"};
+    static const char *const with_dcmi[SENSORS] = {
+        "ipmi:::TEMP:Temp",         "ipmi:::TEMP:Temp_2",    "ipmi:::SYSTEM_TEMP",
+        "ipmi:::TEMP:Exhaust_Temp", "ipmi:::POWER:PS1_In_W", "ipmi:::POWER:Pwr_Consumption",
+        "ipmi:::BOARD_POWER",       "ipmi:::POWER:Fans",     "ipmi:::TEMP:T_mp_"};
+
+    (void)state;
+    assert_named("", by_name);
+    assert_named("ps1 in,w", chosen);
+    assert_named(NULL, with_dcmi);
+}
+
+static void test_wanted_sensor_is_not_there(void **state)
+{
+    struct ipmi_sensors sensors = {NULL, 0, 0};
+    struct apapi_error err = {""};
+
+    (void)state;
+    fill_server(&sensors);
+    assert_int_equal(ipmi_sensors_name_events(&sensors, "Inlet Temp", &err), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_string_equal(err.text,
+                        "system_power is 'Inlet Temp', expected dcmi or a power sensor of this "
+                        "BMC: 'PS1 In,W', 'Pwr Consumption', 'Planar', 'Fans'");
+    sensors.count = 0;
+    assert_int_equal(ipmi_sensors_name_events(&sensors, "X", &err), -1);
+    assert_string_equal(
+        err.text, "system_power is 'X', expected dcmi or a power sensor of this BMC: it has none");
+    assert_int_equal(ipmi_sensors_name_events(&sensors, "", &err), 0);
+    sensors.count = SENSORS;
+    ipmi_sensors_clear(&sensors);
+}
+
+static void test_no_device(void **state)
+{
+    struct apapi_error err = {""};
+
+    (void)state;
+    setenv("APAPI_SYSROOT", folder, 1);
+    assert_null(apapi_source_ipmi.open("ipmi", &err));
+    assert_int_equal(errno, ENODEV);
+    assert_non_null(strstr(err.text, "ipmi_devintf"));
+    assert_null(apapi_source_ipmi.open("ipmitool", &err));
+    assert_int_equal(errno, ENOENT);
+    unsetenv("APAPI_SYSROOT");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_defaults, clear_settings),
+        cmocka_unit_test_setup_teardown(test_all_set, clear_settings, clear_settings),
+        cmocka_unit_test_setup_teardown(test_wrong_values, clear_settings, clear_settings),
+        cmocka_unit_test_setup_teardown(test_password, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_password_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_password_file_is_read, make_folder, remove_folder),
+        cmocka_unit_test(test_dcmi_reading),
+        cmocka_unit_test(test_dcmi_refused),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_id_strings),
+        cmocka_unit_test(test_whole_names),
+        cmocka_unit_test(test_events_of_sensors),
+        cmocka_unit_test(test_wanted_sensor_is_not_there),
+        cmocka_unit_test_setup_teardown(test_no_device, make_folder, remove_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `apapi doctor` thinks of an event by two readings. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "apapi/judge.h"
+#include "unit/unit.h"
+
+static const struct apapi_event energy = {.name = "e",
+                                          .unit = "J",
+                                          .kind = APAPI_KIND_ENERGY,
+                                          .domain = APAPI_DOMAIN_PACKAGE,
+                                          .type = APAPI_TYPE_UINT64,
+                                          .accumulates = true,
+                                          .range_max = 999999999,
+                                          .scale = 1e-6};
+static const struct apapi_event power = {.name = "p",
+                                         .unit = "W",
+                                         .kind = APAPI_KIND_POWER,
+                                         .domain = APAPI_DOMAIN_GPU,
+                                         .type = APAPI_TYPE_INT64,
+                                         .scale = 1e-3};
+static const struct apapi_event temperature = {.name = "t",
+                                               .unit = "C",
+                                               .kind = APAPI_KIND_TEMPERATURE,
+                                               .type = APAPI_TYPE_INT64,
+                                               .scale = 1e-3};
+static const struct apapi_event packets = {.name = "n",
+                                           .kind = APAPI_KIND_COUNT,
+                                           .type = APAPI_TYPE_UINT64,
+                                           .accumulates = true,
+                                           .scale = 1};
+static const struct apapi_event load = {
+    .name = "l", .unit = "%", .kind = APAPI_KIND_UTILIZATION, .type = APAPI_TYPE_FP64, .scale = 1};
+
+static enum judgement judge(const struct apapi_event *event, struct apapi_reading before,
+                            struct apapi_reading after, char text[96])
+{
+    const struct two_readings readings = {before, after, 0.1};
+
+    return judge_event(event, &readings, text, 96);
+}
+
+static const struct case_of_judge {
+    const struct apapi_event *event;
+    int64_t before, after;
+    enum judgement judgement;
+    const char *text;
+} cases[] = {
+    {&energy, 1000000, 11000000, JUDGED_FINE, ""}, /* 100 W for 0.1 s */
+    {&energy, 1000000, 1000000, JUDGED_DEAD, "opens but never moves: dead"},
+    {&energy, 0, 0, JUDGED_DEAD, "opens but never moves: dead"},
+    {&energy, 999000000, 4000000, JUDGED_FINE, ""}, /* wrapped */
+    {&energy, 0, 900000000, JUDGED_IMPLAUSIBLE, "implausible: 9.000 kW"},
+    {&energy, 0, 1000000000, JUDGED_IMPLAUSIBLE, "implausible: above its own range"},
+    {&power, 250000, 250000, JUDGED_FINE, ""}, /* a gauge may stand still */
+    {&power, 250000, 0, JUDGED_IMPLAUSIBLE, "implausible: 0.00 W"},
+    {&power, 250000, -5000, JUDGED_IMPLAUSIBLE, "implausible: -5.000 W"},
+    {&power, 250000, 50000000, JUDGED_IMPLAUSIBLE, "implausible: 50.00 kW"},
+    {&temperature, 45000, 45000, JUDGED_FINE, ""},
+    {&temperature, 45000, -20000, JUDGED_FINE, ""},
+    {&temperature, 45000, 255000000, JUDGED_IMPLAUSIBLE, "implausible: 255000 C"},
+    {&packets, 7, 7, JUDGED_FINE, ""}, /* nothing need have come */
+};
+
+static void test_all(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct apapi_reading before = {.raw = (uint64_t)cases[i].before};
+        const struct apapi_reading after = {.raw = (uint64_t)cases[i].after};
+        char text[96] = "";
+
+        assert_int_equal(judge(cases[i].event, before, after, text), cases[i].judgement);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void test_failed_readings(void **state)
+{
+    const struct apapi_reading good = {.raw = 1}, bad = {.error = ENODATA};
+    char text[96];
+
+    (void)state;
+    assert_int_equal(judge(&energy, good, bad, text), JUDGED_IMPLAUSIBLE);
+    assert_string_equal(text, strerror(ENODATA));
+    assert_int_equal(judge(&energy, bad, good, text), JUDGED_IMPLAUSIBLE);
+    assert_string_equal(text, strerror(ENODATA));
+}
+
+static void test_no_number(void **state)
+{
+    const double none = NAN;
+    struct apapi_reading reading = {0};
+    char text[96];
+
+    (void)state;
+    memcpy(&reading.raw, &none, sizeof none);
+    assert_int_equal(judge(&load, reading, reading, text), JUDGED_IMPLAUSIBLE);
+    assert_string_equal(text, "implausible: -");
+}
+
+/* A counter without a range never goes back. */
+static void test_backwards(void **state)
+{
+    const struct apapi_reading before = {.raw = 20}, after = {.raw = 10};
+    struct apapi_event endless = energy;
+    char text[96];
+
+    (void)state;
+    endless.range_max = 0;
+    assert_int_equal(judge(&endless, before, after, text), JUDGED_IMPLAUSIBLE);
+    assert_string_equal(text, "goes backwards");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_failed_readings),
+        cmocka_unit_test(test_no_number),
+        cmocka_unit_test(test_backwards),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

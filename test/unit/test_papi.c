@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The source for PAPI, with a libpapi that misbehaves in known ways. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <papi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake/papi/fake_papi.h"
+#include "fake/powercap_tree.h"
+#include "sources/sources.h"
+#include "unit/unit.h"
+
+static const struct apapi_source *const papi = &apapi_source_papi;
+
+static struct apapi_reader *open_named(const char *component)
+{
+    struct apapi_error err = {""};
+    struct apapi_reader *reader = papi->open(component, &err);
+
+    if (!reader) {
+        fail_msg("%s: %s", component, err.text);
+    }
+    return reader;
+}
+
+static void test_a_reading_that_would_end_the_process_fails(void **state)
+{
+    struct apapi_reader *reader = open_named("quitter");
+    struct apapi_reading reading;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        papi->read(reader, &reading);
+        assert_int_equal(reading.error, i % 2 ? EIO : 0);
+    }
+    papi->close(reader);
+}
+
+static void *read_thrice(void *reader)
+{
+    struct apapi_reading reading;
+
+    papi->read(reader, &reading);
+    papi->read(reader, &reading);
+    papi->read(reader, &reading);
+    return NULL;
+}
+
+static void test_any_thread_may_read(void **state)
+{
+    struct apapi_reader *reader = open_named("quitter");
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, read_thrice, reader), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    papi->close(reader);
+}
+
+static void test_a_start_that_would_end_the_process_fails(void **state)
+{
+    struct apapi_error err;
+
+    (void)state;
+    assert_null(papi->open("starter", &err));
+    assert_int_equal(errno, EIO);
+    assert_string_equal(err.text, "PAPI's starter would have ended the process: exit(126)");
+    papi->close(open_named("late")); /* the others are not harmed */
+}
+
+static void test_a_stop_that_would_end_the_process_does_not(void **state)
+{
+    (void)state;
+    papi->close(open_named("stopper"));
+    papi->close(open_named("stopper"));
+    papi->close(open_named("late"));
+}
+
+static void test_reasons(void **state)
+{
+    static const struct {
+        const char *component, *reason;
+        int code;
+    } cases[] = {
+        {"denied", "PAPI's denied is disabled: Can't open /dev/fake: Permission denied", EACCES},
+        {"absent", "PAPI's absent is disabled: no such hardware", ENODEV},
+        {"eventless", "PAPI's eventless offers no usable event", ENODEV},
+        {"nonsense", "has no component 'nonsense'", ENOENT},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_error err;
+
+        assert_null(papi->open(cases[i].component, &err));
+        assert_int_equal(errno, cases[i].code);
+        assert_non_null(strstr(err.text, cases[i].reason));
+    }
+}
+
+static void test_a_component_that_starts_late(void **state)
+{
+    struct apapi_reader *reader = open_named("late");
+    struct apapi_reading reading;
+
+    (void)state;
+    assert_int_equal(reader->count, 1);
+    assert_string_equal(reader->events[0].name, "late:::VALUE");
+    papi->read(reader, &reading);
+    assert_int_equal(reading.error, 0);
+    assert_int_equal(reading.raw, 1);
+    papi->close(reader);
+}
+
+static int starts_of(const char *component)
+{
+    void *fake = dlopen(getenv("APAPI_PAPI_LIBRARY"), RTLD_NOW);
+    int (*starts)(const char *);
+
+    assert_non_null(fake);
+    *(void **)&starts = dlsym(fake, "fake_papi_starts");
+    return starts(component);
+}
+
+/* Components of PAPI's that start late do not start a second time. */
+static void test_a_component_is_opened_again_and_again(void **state)
+{
+    int starts;
+
+    (void)state;
+    papi->close(open_named("late"));
+    starts = starts_of("late");
+    papi->close(open_named("late"));
+    papi->close(open_named("late"));
+    assert_int_equal(starts_of("late"), starts);
+}
+
+static void test_only_what_is_wanted_is_started(void **state)
+{
+    int late = starts_of("late"), talker = starts_of("talker"), opener = starts_of("opener");
+    struct apapi_reader *reader;
+
+    (void)state;
+    papi->want("late");
+    papi->want("opener");
+    reader = open_named("late");
+    assert_int_equal(starts_of("late"), late + 1);
+    assert_int_equal(starts_of("opener"), opener + 1);
+    assert_int_equal(starts_of("talker"), talker);
+    papi->close(reader);
+}
+
+/* Everything that is written to both outputs while `component` is opened, read and closed. */
+static size_t bytes_printed(const char *component)
+{
+    int outputs[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
+    int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    struct apapi_reading reading;
+    struct apapi_reader *reader;
+    off_t size;
+
+    assert_true(file >= 0);
+    fflush(NULL);
+    dup2(file, STDOUT_FILENO);
+    dup2(file, STDERR_FILENO);
+    reader = papi->open(component, NULL);
+    for (int i = 0; reader && i < 3; i++) {
+        papi->read(reader, &reading);
+    }
+    papi->close(reader);
+    fflush(NULL);
+    size = lseek(file, 0, SEEK_END);
+    for (int i = 0; i < 2; i++) {
+        dup2(outputs[i], STDOUT_FILENO + i);
+        close(outputs[i]);
+    }
+    close(file);
+    assert_non_null(reader);
+    return (size_t)size;
+}
+
+static void test_nothing_is_printed(void **state)
+{
+    (void)state;
+    assert_int_equal(bytes_printed("talker"), 0);
+    assert_int_equal(bytes_printed("quitter"), 0);
+}
+
+/* A program may use the same library: what it does itself is not caught. */
+static void test_others_still_end_and_print(void **state)
+{
+    struct apapi_reader *reader = open_named("late");
+    int (*read_talker)(int, long long *), (*create)(int *), (*add)(int, const char *);
+    void *fake = dlopen(getenv("APAPI_PAPI_LIBRARY"), RTLD_NOW);
+    long long value;
+    int set, status, pipes[2];
+    pid_t child;
+    char text[64] = "";
+
+    (void)state;
+    *(void **)&create = dlsym(fake, "PAPI_create_eventset");
+    *(void **)&add = dlsym(fake, "PAPI_add_named_event");
+    *(void **)&read_talker = dlsym(fake, "PAPI_read");
+    assert_int_equal(pipe(pipes), 0);
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(pipes[1], STDERR_FILENO);
+        create(&set);
+        add(set, "quitter:::VALUE");
+        read_talker(set, &value);
+        read_talker(set, &value);
+        _exit(1); /* not reached */
+    }
+    close(pipes[1]);
+    assert_true(read(pipes[0], text, sizeof text - 1) > 0);
+    close(pipes[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
+    assert_non_null(strstr(text, "quitter: reading"));
+    papi->close(reader);
+}
+
+static size_t open_on_exec(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    size_t count = 0;
+
+    assert_non_null(dir);
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        int fd = (int)strtol(entry->d_name, NULL, 10);
+
+        count += entry->d_name[0] != '.' && !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    }
+    closedir(dir);
+    return count;
+}
+
+static void test_no_descriptor_reaches_another_program(void **state)
+{
+    size_t before = open_on_exec();
+    struct apapi_reader *reader = open_named("opener");
+
+    (void)state;
+    assert_int_equal(open_on_exec(), before);
+    papi->close(reader);
+}
+
+#define RANGE UINT64_C(262143328850)
+
+static void create_packages(struct powercap_tree *tree, int count)
+{
+    powercap_tree_create(tree);
+    for (int i = 0; i < count; i++) {
+        char folder[32], name[32];
+
+        snprintf(folder, sizeof folder, "intel-rapl:%d", i);
+        snprintf(name, sizeof name, "package-%d", i);
+        powercap_tree_zone(tree, folder, name, RANGE);
+        powercap_tree_energy(tree, folder, 1000);
+    }
+    powercap_tree_zone(tree, "intel-rapl:0:0", "dram", RANGE);
+    powercap_tree_energy(tree, "intel-rapl:0:0", 2000);
+}
+
+static void *open_powercap(void *err)
+{
+    return papi->open("powercap", err);
+}
+
+/* PAPI has one buffer for all threads that read powercap. */
+static void test_one_reader_of_powercap_at_a_time(void **state)
+{
+    struct powercap_tree tree;
+    struct apapi_reader *first;
+    struct apapi_error err = {""};
+    pthread_t thread;
+    void *second;
+
+    (void)state;
+    create_packages(&tree, 1);
+    first = open_named("powercap");
+    assert_int_equal(first->count, 2);
+    assert_int_equal(pthread_create(&thread, NULL, open_powercap, &err), 0);
+    assert_int_equal(pthread_join(thread, &second), 0);
+    assert_null(second);
+    assert_string_equal(err.text, "PAPI's powercap is being read by this process already");
+    papi->close(first);
+    papi->close(open_named("powercap"));
+    powercap_tree_destroy(&tree);
+}
+
+/* Half of the packages would be taken for all. */
+static void test_packages_that_papi_leaves_out(void **state)
+{
+    struct powercap_tree tree;
+    struct apapi_error err;
+
+    (void)state;
+    create_packages(&tree, 2);
+    assert_null(papi->open("powercap", &err));
+    assert_int_equal(errno, ENODEV);
+    assert_string_equal(err.text,
+                        "PAPI's powercap leaves out package-1, /sys/class/powercap/intel-rapl:1");
+    powercap_tree_destroy(&tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_reading_that_would_end_the_process_fails),
+        cmocka_unit_test(test_any_thread_may_read),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_a_component_that_starts_late),
+        cmocka_unit_test(test_a_component_is_opened_again_and_again),
+        cmocka_unit_test(test_only_what_is_wanted_is_started),
+        cmocka_unit_test(test_nothing_is_printed),
+        cmocka_unit_test(test_others_still_end_and_print),
+        cmocka_unit_test(test_no_descriptor_reaches_another_program),
+        cmocka_unit_test(test_one_reader_of_powercap_at_a_time),
+        cmocka_unit_test(test_packages_that_papi_leaves_out),
+        cmocka_unit_test(test_a_stop_that_would_end_the_process_does_not),
+        cmocka_unit_test(test_a_start_that_would_end_the_process_fails),
+    };
+
+    setenv("APAPI_PAPI_LIBRARY", FAKE_PAPI, 1);
+    setenv("FAKE_PAPI_EVENTS", FAKE_PAPI_EVENTS, 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cray's pm_counters: names, domains, and when their values are not to be believed. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "fake/powercap_tree.h"
+#include "measure/meter.h"
+#include "sources/sources.h"
+#include "unit/unit.h"
+
+#define COUNTERS_MAX 32
+
+static struct powercap_tree tree;
+
+/* What the controller does while the library reads: called before each read with its number. */
+static void (*meanwhile)(unsigned number);
+static unsigned reads;
+
+ssize_t __real_pread(int fd, void *buffer, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset)
+{
+    if (meanwhile) {
+        meanwhile(reads++);
+    }
+    return __real_pread(fd, buffer, size, offset);
+}
+
+static void put(const char *file, const char *text)
+{
+    char path[128], line[128];
+
+    snprintf(path, sizeof path, "sys/cray/pm_counters/%s", file);
+    snprintf(line, sizeof line, "%s\n", text);
+    powercap_tree_put(&tree, path, line);
+}
+
+/* A node without accelerators, as an XC40 shows it. */
+static int make_tree(void **state)
+{
+    (void)state;
+    powercap_tree_create(&tree);
+    put("energy", "1000000 J");
+    put("power", "300 W");
+    put("power_cap", "0 W");
+    put("freshness", "100");
+    put("generation", "7");
+    put("startup", "1400000000000000");
+    put("version", "2");
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    powercap_tree_destroy(&tree);
+    return 0;
+}
+
+static struct apapi_reader *open_counters(void)
+{
+    struct apapi_error err = {""};
+    struct apapi_reader *reader = apapi_source_sysfs.open("cray_pm", &err);
+
+    if (!reader) {
+        fail_msg("%s", err.text);
+    }
+    return reader;
+}
+
+static void test_names_and_domains(void **state)
+{
+    static const struct {
+        const char *file, *content, *name, *text;
+        enum apapi_domain domain;
+        enum apapi_kind kind;
+        uint64_t raw;
+    } files[] = {
+        {"energy", "123456 J 1700000000123456 us", "PM_ENERGY:NODE", "energy of the node",
+         APAPI_DOMAIN_NODE, APAPI_KIND_ENERGY, 123456},
+        {"cpu_energy", "2 J", "PM_ENERGY:CPU", "energy of all CPUs", APAPI_DOMAIN_PACKAGE,
+         APAPI_KIND_ENERGY, 2},
+        {"cpu0_energy", "3 J", "PM_ENERGY:CPU0", "energy of CPU 0", APAPI_DOMAIN_NONE,
+         APAPI_KIND_ENERGY, 3},
+        {"memory_energy", "4 J", "PM_ENERGY:MEMORY", "energy of the memory", APAPI_DOMAIN_DRAM,
+         APAPI_KIND_ENERGY, 4},
+        {"accel0_energy", "5 J", "PM_ENERGY:ACC0", "energy of accelerator 0", APAPI_DOMAIN_GPU,
+         APAPI_KIND_ENERGY, 5},
+        {"accel10_energy", "6 J", "PM_ENERGY:ACC10", "energy of accelerator 10", APAPI_DOMAIN_GPU,
+         APAPI_KIND_ENERGY, 6},
+        {"power", "250 W", "PM_POWER:NODE", "power of the node", APAPI_DOMAIN_NODE,
+         APAPI_KIND_POWER, 250},
+        {"cpu_power", "7 W", "PM_POWER:CPU", "power of all CPUs", APAPI_DOMAIN_PACKAGE,
+         APAPI_KIND_POWER, 7},
+        {"memory_power", "8 W", "PM_POWER:MEMORY", "power of the memory", APAPI_DOMAIN_DRAM,
+         APAPI_KIND_POWER, 8},
+        {"accel0_power", "9 W 5 us", "PM_POWER:ACC0", "power of accelerator 0", APAPI_DOMAIN_GPU,
+         APAPI_KIND_POWER, 9},
+        {"power_cap", "0 W", "PM_POWER_CAP:NODE", "power limit of the node, 0: none",
+         APAPI_DOMAIN_NONE, APAPI_KIND_COUNT, 0},
+    };
+    const size_t count = sizeof files / sizeof *files;
+    struct apapi_reading readings[COUNTERS_MAX];
+    struct apapi_reader *reader;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        put(files[i].file, files[i].content);
+    }
+    put("cpu_temp", "40 C");
+    reader = open_counters();
+    assert_string_equal(reader->detail, "sysfs pm_counters");
+    assert_int_equal(reader->count, count);
+    apapi_source_sysfs.read(reader, readings);
+    for (size_t i = 0; i < count; i++) {
+        char name[64], text[256];
+
+        snprintf(name, sizeof name, "cray_pm:::%s", files[i].name);
+        assert_string_equal(reader->events[i].name, name);
+        assert_string_equal(apapi_domain_name(reader->events[i].domain),
+                            apapi_domain_name(files[i].domain));
+        assert_int_equal(reader->events[i].kind, files[i].kind);
+        assert_int_equal(reader->events[i].accumulates, files[i].kind == APAPI_KIND_ENERGY);
+        assert_true(reader->events[i].scale == 1);
+        assert_int_equal(reader->events[i].update_ns, 100000000);
+        apapi_source_sysfs.describe(reader, i, text, sizeof text);
+        assert_string_equal(text, files[i].text);
+        assert_int_equal(readings[i].error, 0);
+        assert_int_equal(readings[i].raw, files[i].raw);
+    }
+    apapi_source_sysfs.close(reader);
+}
+
+/* Nodes without accelerators have their files all the same. */
+static void test_absent_accelerators(void **state)
+{
+    struct apapi_reader *reader;
+
+    (void)state;
+    put("accel_energy", "0 J");
+    put("accel_power", "0 W");
+    reader = open_counters();
+    assert_int_equal(reader->count, 3);
+    apapi_source_sysfs.close(reader);
+    put("accel_energy", "10 J");
+    put("accel0_energy", "10 J");
+    reader = open_counters();
+    assert_int_equal(reader->count, 5);
+    assert_string_equal(reader->events[1].name, "cray_pm:::PM_ENERGY:ACC");
+    assert_int_equal(reader->events[1].domain, APAPI_DOMAIN_GPU);
+    assert_string_equal(reader->events[2].name, "cray_pm:::PM_ENERGY:ACC0");
+    assert_int_equal(reader->events[2].domain, APAPI_DOMAIN_NONE);
+    apapi_source_sysfs.close(reader);
+}
+
+static void test_unit_and_time_are_checked(void **state)
+{
+    static const struct {
+        const char *text;
+        bool good;
+    } cases[] = {
+        {"5 J", true},         {"5 J 12 us", true}, {"5", false},           {"5 W", false},
+        {"5 kJ", false},       {"5 JJ", false},     {"5J", false},          {"5  J", false},
+        {"5 J ", false},       {"5 J 12", false},   {"5 J 12 ms", false},   {"5 J 12 us ", false},
+        {"5 J -12 us", false}, {"5 J us", false},   {"5 J 12 us 3", false}, {"5.5 J", false},
+    };
+    struct apapi_reading readings[COUNTERS_MAX];
+    struct apapi_reader *reader = open_counters();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put("energy", cases[i].text);
+        apapi_source_sysfs.read(reader, readings);
+        if ((readings[0].error == 0) != cases[i].good) {
+            fail_msg("'%s': %s", cases[i].text, strerror(readings[0].error));
+        }
+        assert_int_equal(readings[1].error, 0);
+    }
+    put("energy", "281474976710656 J"); /* no node has used so much since it was built */
+    apapi_source_sysfs.read(reader, readings);
+    assert_int_equal(readings[0].error, ERANGE);
+    apapi_source_sysfs.close(reader);
+}
+
+static void sleep_ms(long ms)
+{
+    const struct timespec time = {.tv_nsec = ms * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+/* 10 scans without a new value: the controller writes no more. */
+static void test_stale_values_are_refused(void **state)
+{
+    struct apapi_reading readings[COUNTERS_MAX];
+    struct apapi_reader *reader;
+
+    (void)state;
+    put("raw_scan_hz", "1000");
+    reader = open_counters();
+    assert_int_equal(reader->events[0].update_ns, 1000000);
+    sleep_ms(20);
+    apapi_source_sysfs.read(reader, readings);
+    for (size_t i = 0; i < reader->count; i++) {
+        assert_int_equal(readings[i].error, ESTALE);
+    }
+    put("freshness", "101");
+    apapi_source_sysfs.read(reader, readings);
+    assert_int_equal(readings[0].error, 0);
+    sleep_ms(20);
+    put("freshness", "102 1700000000000000 us");
+    apapi_source_sysfs.read(reader, readings);
+    assert_int_equal(readings[0].error, 0);
+    put("freshness", "oops");
+    apapi_source_sysfs.read(reader, readings);
+    assert_int_equal(readings[0].error, EBADMSG);
+    apapi_source_sysfs.close(reader);
+}
+
+static void test_no_freshness_is_no_error(void **state)
+{
+    struct apapi_reading readings[COUNTERS_MAX];
+    struct apapi_reader *reader;
+    char path[128];
+
+    (void)state;
+    put("raw_scan_hz", "1000");
+    snprintf(path, sizeof path, "%s/sys/cray/pm_counters/freshness", tree.root);
+    assert_int_equal(remove(path), 0);
+    reader = open_counters();
+    sleep_ms(20);
+    apapi_source_sysfs.read(reader, readings);
+    assert_int_equal(readings[0].error, 0);
+    apapi_source_sysfs.close(reader);
+}
+
+/* Reads 0 to 2 are of the stamps, 3 is of the energy, 4 and 5 are of the power and its limit. */
+static void scan_behind_the_energy(unsigned number)
+{
+    if (number == 4) {
+        put("energy", "1000030 J");
+        put("power", "310 W");
+        put("freshness", "101");
+    }
+}
+
+static void cap_behind_all(unsigned number)
+{
+    if (number == 6) {
+        put("power_cap", "150 W");
+        put("generation", "8");
+    }
+}
+
+static void scan_always(unsigned number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%u", 1000 + number);
+    put("freshness", text);
+}
+
+static void read_while(struct apapi_reader *reader, void (*what)(unsigned number),
+                       struct apapi_reading *readings)
+{
+    reads = 0;
+    meanwhile = what;
+    apapi_source_sysfs.read(reader, readings);
+    meanwhile = NULL;
+}
+
+static void test_values_are_of_one_scan(void **state)
+{
+    struct apapi_reading readings[COUNTERS_MAX];
+    struct apapi_reader *reader = open_counters();
+
+    (void)state;
+    read_while(reader, scan_behind_the_energy, readings);
+    assert_int_equal(readings[0].error, 0);
+    assert_int_equal(readings[0].raw, 1000030);
+    assert_int_equal(readings[1].raw, 310);
+    assert_int_equal(reads, 15);
+    read_while(reader, cap_behind_all, readings);
+    assert_int_equal(readings[2].raw, 150);
+    read_while(reader, scan_always, readings);
+    assert_true(reads < 30);
+    for (size_t i = 0; i < reader->count; i++) {
+        assert_int_equal(readings[i].error, EAGAIN);
+    }
+    apapi_source_sysfs.close(reader);
+}
+
+static enum apapi_meter_step add(struct apapi_meter *meter, struct apapi_reader *reader,
+                                 uint64_t at_s)
+{
+    struct apapi_reading readings[COUNTERS_MAX];
+    double energy_j;
+
+    apapi_source_sysfs.read(reader, readings);
+    assert_int_equal(readings[0].error, 0);
+    return apapi_meter_add(meter, &readings[0], at_s * 1000000000, &energy_j);
+}
+
+/* The controller started anew, and its counter shows what could be an increment. */
+static void test_a_restart_of_the_controller_is_a_reset(void **state)
+{
+    struct apapi_reader *reader = open_counters();
+    struct apapi_meter meter;
+
+    (void)state;
+    apapi_meter_init(&meter, &reader->events[0], 100000000, NULL);
+    add(&meter, reader, 1);
+    put("energy", "1000100 J");
+    add(&meter, reader, 2);
+    put("startup", "1400000000999999");
+    put("energy", "1000300 J");
+    add(&meter, reader, 3);
+    put("energy", "1000350 J");
+    add(&meter, reader, 4);
+    put("energy", "1000400 J");
+    add(&meter, reader, 5);
+    assert_int_equal(meter.counter.total, 200);
+    assert_int_equal(meter.counter.incidents.resets, 1);
+    assert_int_equal(meter.counter.incidents.refused, 0);
+    apapi_source_sysfs.close(reader);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(test_names_and_domains),
+        WITH_TREE(test_absent_accelerators),
+        WITH_TREE(test_unit_and_time_are_checked),
+        WITH_TREE(test_stale_values_are_refused),
+        WITH_TREE(test_no_freshness_is_no_error),
+        WITH_TREE(test_values_are_of_one_scan),
+        WITH_TREE(test_a_restart_of_the_controller_is_a_reset),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

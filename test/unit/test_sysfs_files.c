@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernel's files may hold: numbers, and what must never become one. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake/powercap_tree.h"
+#include "sources/sources.h"
+#include "sources/sysfs.h"
+#include "unit/unit.h"
+
+#define RANGE UINT64_C(262143328850)
+
+static struct powercap_tree tree;
+
+static int make_tree(void **state)
+{
+    (void)state;
+    powercap_tree_create(&tree);
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    powercap_tree_destroy(&tree);
+    return 0;
+}
+
+static struct apapi_reader *open_files(const char *component)
+{
+    struct apapi_error err = {""};
+    struct apapi_reader *reader = apapi_source_sysfs.open(component, &err);
+
+    if (!reader) {
+        fail_msg("%s", err.text);
+    }
+    return reader;
+}
+
+/* A zone whose energy_uj leads to `target`. */
+static void link_zone(const char *target)
+{
+    char path[128];
+
+    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
+    snprintf(path, sizeof path, "%s/sys/class/powercap/intel-rapl:0/energy_uj", tree.root);
+    assert_int_equal(unlink(path), 0);
+    powercap_tree_link(&tree, "sys/class/powercap/intel-rapl:0/energy_uj", target);
+}
+
+static void test_what_cannot_be_opened_is_told(void **state)
+{
+    static const char *const targets[] = {"/proc", "/nowhere"};
+    static const int errors[] = {EISDIR, ENOENT};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct apapi_error err;
+        char text[256];
+
+        link_zone(targets[i]);
+        assert_null(apapi_source_sysfs.open("rapl", &err));
+        assert_int_equal(errno, errors[i]);
+        snprintf(text, sizeof text, "/sys/class/powercap/intel-rapl:0/energy_uj: %s",
+                 strerror(errors[i]));
+        assert_string_equal(err.text, text);
+        powercap_tree_destroy(&tree);
+        powercap_tree_create(&tree);
+    }
+}
+
+static int first_error(struct apapi_reader *reader)
+{
+    struct apapi_reading reading = {.raw = 0};
+
+    apapi_source_sysfs.read(reader, &reading);
+    return reading.error;
+}
+
+/* The kernel refuses to read address 0 of a process, with EIO. */
+static void test_a_read_error_is_a_failed_reading(void **state)
+{
+    struct apapi_reader *reader;
+
+    (void)state;
+    link_zone("/proc/self/mem");
+    reader = open_files("rapl");
+    assert_int_equal(first_error(reader), EIO);
+    apapi_source_sysfs.close(reader);
+}
+
+/* As a device that has been taken out: the open file belongs to a process that ends. */
+static void test_a_file_that_vanishes(void **state)
+{
+    struct apapi_reader *reader;
+    char target[64];
+    int status, hold[2];
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(pipe(hold), 0);
+    child = fork();
+    if (child == 0) {
+        char byte;
+
+        close(hold[1]);
+        _exit(read(hold[0], &byte, 1) != 0);
+    }
+    snprintf(target, sizeof target, "/proc/%d/oom_score", (int)child);
+    link_zone(target);
+    reader = open_files("rapl");
+    assert_int_equal(first_error(reader), 0);
+    close(hold[0]);
+    close(hold[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(first_error(reader), ESRCH);
+    apapi_source_sysfs.close(reader);
+}
+
+/* For each component, a file of its and what stands behind the number there. */
+static const struct {
+    const char *component, *path, *behind;
+} files[] = {
+    {"rapl", "sys/class/powercap/intel-rapl:0/energy_uj", ""},
+    {"hwmon", "sys/class/hwmon/hwmon0/energy1_input", ""},
+    {"intel_gpu", "sys/class/hwmon/hwmon0/energy1_input", ""},
+    {"cray_pm", "sys/cray/pm_counters/energy", " J"},
+    {"cray_pm", "sys/cray/pm_counters/energy", " J 1700000000000000 us"},
+};
+
+static void make_files(void)
+{
+    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
+    powercap_tree_put(&tree, "sys/class/hwmon/hwmon0/name", "xe\n");
+    powercap_tree_put(&tree, "sys/class/hwmon/hwmon0/energy1_input", "1\n");
+    powercap_tree_put(&tree, "sys/cray/pm_counters/energy", "1 J\n");
+}
+
+static void test_garbage_is_never_a_number(void **state)
+{
+    static const char *const garbage[] = {
+        "",       "-5",  "12x",      "x",    " 12", "12 ",
+        "0x10",   "1e9", "12.5",     "+5",   "\t5", "999999999999999999999999999999",
+        "12\n13", "nan", "\xff\xff", "12\r", "١٢",  "18446744073709551616",
+    };
+
+    (void)state;
+    make_files();
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        struct apapi_reader *reader;
+
+        powercap_tree_put(&tree, files[f].path, "");
+        reader = open_files(files[f].component);
+        assert_int_equal(first_error(reader), EBADMSG);
+        for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
+            char text[128];
+
+            snprintf(text, sizeof text, "%s%s\n", garbage[i], files[f].behind);
+            powercap_tree_put(&tree, files[f].path, text);
+            if (first_error(reader) != EBADMSG && first_error(reader) != ERANGE) {
+                fail_msg("'%s' was taken for a number", text);
+            }
+        }
+        apapi_source_sysfs.close(reader);
+    }
+}
+
+static void test_a_number_without_newline_is_torn(void **state)
+{
+    (void)state;
+    make_files();
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        struct apapi_reader *reader;
+        char text[128];
+
+        snprintf(text, sizeof text, "123%s\n", files[f].behind);
+        powercap_tree_put(&tree, files[f].path, text);
+        reader = open_files(files[f].component);
+        assert_int_equal(first_error(reader), 0);
+        for (size_t length = strlen(text) - 1; length > 0; length--) {
+            text[length] = '\0';
+            powercap_tree_put(&tree, files[f].path, text);
+            assert_int_equal(first_error(reader), EBADMSG);
+        }
+        apapi_source_sysfs.close(reader);
+    }
+}
+
+static void test_greatest_number(void **state)
+{
+    struct apapi_reading reading;
+    struct apapi_reader *reader;
+
+    (void)state;
+    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
+    powercap_tree_write(&tree, "intel-rapl:0", "18446744073709551615\n\n\n");
+    reader = open_files("rapl");
+    apapi_source_sysfs.read(reader, &reading);
+    assert_true(reading.error == 0 && reading.raw == UINT64_MAX);
+    apapi_source_sysfs.close(reader);
+}
+
+static void test_routes(void **state)
+{
+    struct apapi_error err;
+    struct apapi_reader *reader;
+
+    (void)state;
+    assert_true(apapi_route_known("rapl"));
+    assert_false(apapi_route_known("nonsense"));
+    assert_int_equal(apapi_route_order_check("sysfs:papi", &err), 0);
+    assert_int_equal(apapi_route_order_check("sysfs:nonsense", &err), -1);
+    assert_non_null(strstr(err.text, "'nonsense'"));
+    assert_int_equal(apapi_route_order_check("", &err), -1);
+    make_files();
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        reader = apapi_route_open(files[f].component, f == 0 ? "sysfs" : NULL, &err);
+        assert_non_null(reader);
+        assert_ptr_equal(reader->source, &apapi_source_sysfs);
+        reader->source->close(reader);
+    }
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(test_what_cannot_be_opened_is_told),
+        WITH_TREE(test_a_read_error_is_a_failed_reading),
+        WITH_TREE(test_a_file_that_vanishes),
+        WITH_TREE(test_garbage_is_never_a_number),
+        WITH_TREE(test_a_number_without_newline_is_torn),
+        WITH_TREE(test_greatest_number),
+        WITH_TREE(test_routes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
