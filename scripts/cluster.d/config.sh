@@ -117,6 +117,34 @@ NodeName=n[1-$count] CPUs=8 RealMemory=4000
 PartitionName=main Nodes=n[1-$count] Default=YES MaxTime=INFINITE State=UP
 END
     echo "$extra" >>"$state/etc/slurm.conf"
-    # without this file Slurm 22.05 makes folders named "freezer(null)"
-    echo "CgroupMountpoint=/sys/fs/cgroup" >"$state/etc/cgroup.conf"
+    # Without this file Slurm 22.05 makes folders named "freezer(null)". No systemd runs in a node.
+    printf '%s\n' "CgroupMountpoint=/sys/fs/cgroup" "IgnoreSystemd=yes" >"$state/etc/cgroup.conf"
+}
+
+# Lines of slurm.conf for a cluster with slurmdbd.
+accounting_lines() {
+    cat <<END
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=$network.254
+AccountingStoreFlags=job_comment
+END
+}
+
+# slurmdbd wants it to be unreadable to others.
+write_slurmdbd_conf() {
+    cat >"$state/etc/slurmdbd.conf" <<END
+DbdHost=login
+DbdAddr=$network.254
+SlurmUser=slurm
+AuthType=auth/munge
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=slurm
+StorageLoc=slurm_acct_db
+LogFile=$state/log/slurmdbd.log
+PidFile=$state/run/slurmdbd.pid
+END
+    chown slurm:slurm "$state/etc/slurmdbd.conf"
+    chmod 600 "$state/etc/slurmdbd.conf"
+    install -d -o mysql -g mysql -m 700 "$state/spool/mysql"
 }

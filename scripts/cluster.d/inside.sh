@@ -136,6 +136,7 @@ up() {
         --socket=/run/munge/munge.socket.2 --pid-file=/run/munge/munged.pid \
         --seed-file=/run/munge.private/seed --log-file=/run/munge.private/log
     wait_daemon munged 30 munge -n
+    ! has_accounting || start_accounting
     spawn slurmctld "${as_slurm[@]}" slurmctld -D -c
     wait_daemon slurmctld 30 slurmctld_up
     while read -r node _; do node_power_on "$node"; done <"$state/etc/nodes"
@@ -144,15 +145,43 @@ up() {
 
 slurmctld_up() { [[ $(scontrol ping) == *" is UP"* ]]; }
 
+# --- accounting -----------------------------------------------------------------------------------
+
+database=/run/mysqld/mysqld.sock # MariaDB listens nowhere else
+
+has_accounting() { [[ -e $state/etc/slurmdbd.conf ]]; }
+
+# What a crash of the machine would lose may be lost.
+start_accounting() {
+    local as_mysql as_slurm
+    read -ra as_mysql <<<"$(as_user mysql)"
+    read -ra as_slurm <<<"$(as_user slurm)"
+    install -d -o mysql -g mysql -m 755 "${database%/*}"
+    mariadb-install-db --no-defaults --user=mysql --datadir="$state/spool/mysql" --skip-test-db \
+        --auth-root-authentication-method=socket >"$state/log/mariadb-install.out" 2>&1 </dev/null ||
+        die "mariadb-install-db failed ($(tail -n 1 "$state/log/mariadb-install.out"))"
+    spawn mariadbd "${as_mysql[@]}" mariadbd --no-defaults --datadir="$state/spool/mysql" \
+        --socket="$database" --pid-file="$state/spool/mysql/pid" --skip-networking \
+        --innodb-flush-log-at-trx-commit=0 --innodb-fast-shutdown=2
+    wait_daemon mariadbd 30 mariadb_say "create user slurm@localhost identified via unix_socket"
+    mariadb_say "grant all on slurm_acct_db.* to slurm@localhost"
+    spawn slurmdbd "${as_slurm[@]}" env MYSQL_UNIX_PORT="$database" slurmdbd -D
+    wait_daemon slurmdbd 30 sacctmgr -i add cluster apapi
+}
+
+mariadb_say() { mariadb --no-defaults --socket="$database" --execute="$1"; }
+
 # Verb. An orderly end for slurmd and slurmctld, but not a long one.
 down() {
-    local node
+    local node daemon
     while read -r node _; do
         ! record_alive "$node.init" || kill -TERM "$record_pid"
     done <"$state/etc/nodes"
     wait_until 2 all_nodes_dead || true
-    ! record_alive slurmctld || kill -TERM "$record_pid"
-    wait_until 1 dead slurmctld || true
+    for daemon in slurmctld slurmdbd mariadbd; do # each needs the next one until it has ended
+        ! record_alive "$daemon" || kill -TERM "$record_pid"
+        wait_until 1 dead "$daemon" || true
+    done
 }
 dead() { ! record_alive "$1"; }
 all_nodes_dead() {
@@ -163,7 +192,7 @@ all_nodes_dead() {
 # Verb. One line per daemon and node; fails when one is down.
 status() {
     local name words failed=0
-    for name in munged slurmctld $(cut -d' ' -f1 "$state/etc/nodes"); do
+    for name in munged $(! has_accounting || echo mariadbd slurmdbd) slurmctld $(cut -d' ' -f1 "$state/etc/nodes"); do
         words="up"
         if ! record_alive "$name"; then
             words="down"
@@ -314,11 +343,15 @@ node_kill() {
 
 # Verb. on_node NODE FOLDER COMMAND...
 on_node() {
-    local node=$1
+    local node=$1 namespaces
     shift
     (node_check "$node") || exit 125
     record_alive "$node.init" || die -125 "$node is down"
-    exec nsenter -t "$record_pid" -m -u -i -n -p -F -- \
+    # The number is the site's, as /proc is; this process is not in the site's PID namespace, where newer
+    # versions of nsenter would look for "-t".
+    namespaces=/proc/$record_pid/ns
+    exec nsenter --mount="$namespaces/mnt" --uts="$namespaces/uts" --ipc="$namespaces/ipc" \
+        --net="$namespaces/net" --pid="$namespaces/pid" -F -- \
         bash "$helpers/inside.sh" "$state" attach root "$@"
 }
 

@@ -1,0 +1,237 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Steps in namespaces and under every kind of tracking: measured as any other, and run as any other. Each
+# test has a cluster of its own, set up for it.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup() {
+    # Slurm's containers have a /tmp of their own: what the jobs need must not lie there
+    [[ $repository/ != /tmp/* ]] || skip "the repository lies in /tmp"
+    expected_errors=
+    cluster_folder=$(mktemp -d "$repository/build/containers.XXXXXX")
+    chmod 755 "$cluster_folder"
+    etc=$BATS_TEST_TMPDIR
+}
+
+teardown() {
+    local status=0
+    undisturbed || status=1
+    records_are_valid || status=1
+    [[ -n ${cluster_folder:-} ]] || return 0
+    [[ ! -d ${APAPI_CLUSTER_DIR:-} ]] || cluster stop
+    rm -rf --one-file-system "$cluster_folder" ${mark:+"$mark" "$mark".*}
+    return "$status"
+}
+
+teardown_file() { :; }
+
+slurm_is_at_least() { # MAJOR.MINOR
+    local version
+    version=$(slurmd -V 2>/dev/null || PATH=$PATH:/usr/sbin slurmd -V)
+    [[ $(printf '%s\n' "$1" "${version#slurm* }" | sort -V | head -n 1) == "$1" ]]
+}
+
+# The test's cluster, with these lines in slurm.conf.
+start_with() { # LINES [ARGUMENTS OF scripts/cluster start]
+    start_simulated_cluster --extra "$1" "${@:2}"
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    clear_logs # slurmd's start is not looked at
+    # with no plugin at all, too: an extern step of 24.11 now and then cleans up with the user's identity
+    expected_errors='\.extern\] error: .*(: Permission denied|to root cgroup)'
+}
+
+# Linux 6.18 numbers mount namespaces by the CPU that makes them, and binds only one of a higher number than
+# the process's own; Slurm's containers need that. So all of the cluster is on one CPU.
+stay_on_one_cpu() {
+    local cpus
+    cpus=$(taskset -c -p $BASHPID)
+    cpus=${cpus##* }
+    taskset -c -p "${cpus%%[,-]*}" $BASHPID >/dev/null
+}
+
+# A private /tmp for each job. EXTRA is for slurm.conf, WORDS for the lines of job_container.conf.
+start_with_private_tmp() { # [EXTRA [WORDS]]
+    local type=JobContainerType=job_container/tmpfs node
+    ! slurm_is_at_least 25.11 || type=NamespaceType=namespace/tmpfs
+    for node in n1 n2; do
+        echo "NodeName=$node AutoBasePath=true BasePath=$cluster_folder/containers-$node ${2:-}"
+    done >"$etc/job_container.conf"
+    stay_on_one_cpu
+    start_with "$type\nPrologFlags=Contain\n${1:-}" --etc "$etc/job_container.conf"
+}
+
+# Mount, process and user namespaces for each job; hooks run in them.
+start_with_namespaces() {
+    cat >"$etc/namespace.yaml" <<END
+defaults:
+  auto_base_path: true
+  base_path: "$cluster_folder/containers-%n"
+  clone_ns_flags: [CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWUSER]
+END
+    stay_on_one_cpu
+    start_with 'NamespaceType=namespace/linux\nPrologFlags=Contain\nSlurmdParameters=config_overrides,contain_spank' \
+        --etc "$etc/namespace.yaml"
+}
+
+# A step and a batch job: output and status are as without measuring; each node has its record of each,
+# with the right energy, and none of anything else. PROGRAM's output is OUTPUT, its status 3.
+measured_as_ever() { # PROGRAM OUTPUT
+    local node file=$APAPI_CLUSTER_DIR/home/alice/out
+    for option in --apapi=off --apapi=rapl; do
+        run --separate-stderr as_alice srun -N2 $option sh -c "$1; sleep 0.5; exit 3"
+        echo "srun $option: $status '$output' '$stderr'"
+        [[ $status -eq 3 && $(sort -u <<<"$output") == "$2" ]]
+    done
+    [[ $(grep -c '^apapi: step' <<<"$stderr") -eq 1 && $stderr == *'2 nodes'*package* ]]
+    for option in --apapi=off --apapi=rapl; do
+        status=0
+        as_alice sbatch --quiet --wait -N1 -w n1 --output="$file" $option \
+            --wrap "$1; sleep 0.5; exit 3" || status=$?
+        eventually test -s "$file"
+        echo "sbatch $option: $status '$(cat "$file")'"
+        [[ $status -eq 3 && $(head -n 1 "$file") == "$2" ]]
+    done
+    eventually grep -q '^  package' "$file"
+    for node in n1 n2; do
+        holds "$(records "$node" | grep '"step":"0"')" \
+            '.complete and (.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.02'
+    done
+    holds "$(records n1 | grep '"step":"batch"')" '.complete and .elapsed_s > 0.5 and .elapsed_s < 5'
+    [[ $(records n1 | wc -l) -eq 2 && $(records n2 | wc -l) -eq 1 ]]
+}
+
+# Put another plugin into the stack, before ours or after it.
+other_plugin() { # first|last WORDS...
+    local library=$cluster_folder/spank_namespace.so
+    [[ -e $library ]] ||
+        cc -shared -fPIC -D_GNU_SOURCE -o "$library" "$repository/test/fake/spank_namespace.c"
+    plugstack
+    local line="required $library ${*:2}" stack=$APAPI_CLUSTER_DIR/etc/plugstack.conf
+    if [[ $1 == first ]]; then sed -i "1i $line" "$stack"; else echo "$line" >>"$stack"; fi
+}
+
+# For a job whose /tmp is not the machine's.
+has_private_tmp() {
+    mark=/tmp/apapi-mark-$$-$BATS_TEST_NUMBER
+    touch "$mark"
+    measured_as_ever "test ! -e $mark && echo private && touch $mark.2" private
+    [[ ! -e $mark.2 ]]
+}
+
+# The namespaces of a process on n1, as one line.
+namespaces() { # PATTERN OF pgrep
+    cluster on n1 sh -c 'readlink /proc/$(pgrep "$@")/ns/mnt' sh "$@"
+}
+
+# A step runs, its tasks in another mount namespace than the sampler, which is slurmd's.
+sampler_stays_outside() {
+    as_alice srun -N1 -w n1 --apapi=rapl sleep 2 2>/dev/null 3>&- &
+    local step=$!
+    task_runs() { cluster on n1 pgrep -x sleep -u alice; }
+    eventually task_runs
+    eventually helpers_on n1
+    [[ $(namespaces -x apapi-sampler) == "$(namespaces -o -x slurmd)" ]]
+    [[ $(namespaces -x sleep -u alice) != "$(namespaces -o -x slurmd)" ]]
+    wait "$step"
+}
+
+@test "a /tmp for each job (job_container/tmpfs)" {
+    start_with_private_tmp
+    has_private_tmp
+    sampler_stays_outside
+    other_plugin first touch "$mark.hook"
+    as_alice srun -N1 -w n1 true
+    [[ -e $mark.hook ]]
+}
+
+@test "a /tmp for each job, hooks run in the container (contain_spank)" {
+    slurm_is_at_least 24.05 || skip "this Slurm has no contain_spank"
+    start_with_private_tmp 'SlurmdParameters=config_overrides,contain_spank'
+    has_private_tmp
+    sampler_stays_outside
+    # they do: what they make in /tmp is not in the machine's. What they leave in memory counts
+    other_plugin first touch "$mark.hook"
+    run as_alice srun -N2 -n6 --apapi=rapl true
+    [[ $status -eq 0 && $output == *'apapi: step'*'2 nodes'* && $output != *'no record'* ]]
+    [[ ! -e $mark.hook ]]
+}
+
+@test "a /tmp for each job, whole steps in the container (EntireStepInNS)" {
+    slurm_is_at_least 24.11 || skip "this Slurm has no EntireStepInNS"
+    start_with_private_tmp '' 'EntireStepInNS=true'
+    has_private_tmp
+}
+
+@test "process and user namespaces and a /tmp for each job, hooks run in them (namespace/linux)" {
+    slurm_is_at_least 25.11 || skip "this Slurm has no namespace/linux"
+    start_with_namespaces
+    has_private_tmp
+    run as_alice srun -N1 ps -e -o comm=
+    [[ $status -eq 0 && $output != *slurmd* ]]
+}
+
+# The step ends as it would, the sampler is gone.
+survives_a_hung_sampler() {
+    as_alice srun -N1 -w n1 --apapi=rapl sh -c 'echo out; sleep 1; exit 3' \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    local step=$! status=0
+    eventually helpers_on n1
+    cluster on n1 pkill -STOP -x apapi-sampler
+    wait "$step" || status=$?
+    cat "$BATS_TEST_TMPDIR/err"
+    [[ $status -eq 3 && $(cat "$BATS_TEST_TMPDIR/out") == out ]]
+    grep -q 'did not answer' "$BATS_TEST_TMPDIR/err"
+    eventually no_helpers
+}
+
+@test "a sampler that hangs, seen from a container" {
+    start_with_private_tmp "$(! slurm_is_at_least 24.05 || echo 'SlurmdParameters=config_overrides,contain_spank')"
+    survives_a_hung_sampler
+}
+
+@test "a sampler that hangs, seen from all namespaces" {
+    slurm_is_at_least 25.11 || skip "this Slurm has no namespace/linux"
+    start_with_namespaces
+    survives_a_hung_sampler
+}
+
+@test "the extern step of PrologFlags=Contain is not measured" {
+    start_with 'PrologFlags=Contain'
+    plugstack default=rapl
+    run as_alice salloc --quiet -N2 sh -c 'sleep 0.5; cd && pwd'
+    echo "$output"
+    [[ $status -eq 0 && $output == "$APAPI_CLUSTER_DIR/home/alice" ]]
+    [[ -z $(records n1)$(records n2) ]]
+    measured_as_ever "echo out" out
+}
+
+@test "the extern step and control groups" {
+    [[ -d /sys/fs/cgroup/freezer || -f /sys/fs/cgroup/cgroup.controllers ]] || skip "no control groups here"
+    start_with 'PrologFlags=Contain\nProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\nJobAcctGatherType=jobacct_gather/cgroup'
+    version=1
+    [[ ! -f /sys/fs/cgroup/cgroup.controllers ]] || version=2
+    echo "# control groups of version $version" >&3
+    plugstack default=rapl
+    measured_as_ever "echo out" out
+}
+
+@test "another plugin's container for the tasks" {
+    start_with ''
+    for place in first last; do
+        rm -rf "$APAPI_ACCT_DIR"
+        other_plugin "$place" task /tmp
+        measured_as_ever "ls /tmp" inside
+        sampler_stays_outside
+    done
+}
+
+@test "another plugin moves slurmstepd into a mount namespace" {
+    start_with ''
+    for place in first last; do
+        rm -rf "$APAPI_ACCT_DIR"
+        other_plugin "$place" step /tmp
+        measured_as_ever "ls /tmp" inside
+    done
+}
