@@ -1,23 +1,104 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "allocator.h"
 
-#include <stddef.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "arguments.h"
+#include "channel/deadline.h"
+#include "channel/message.h"
+#include "child.h"
 #include "log.h"
+#include "meeting.h"
 #include "options.h"
+#include "output.h"
+
+#define ANSWER_LIMIT_NS (1000 * DEADLINE_MS)
+
+static struct {
+    struct spank_apapi_child collector;
+    pid_t pid; /* the process that has started the collector; 0: none */
+} allocator = {.collector = {.channel = -1, .pidfd = -1}};
+
+static struct config config;
+static struct message message;
 
 int spank_apapi_allocator_init(spank_t spank, int count, char *const words[])
 {
-    static struct spank_apapi_arguments arguments;
-
-    spank_apapi_arguments_parse(count, words, &arguments, NULL);
-    spank_apapi_options_register(spank, &arguments);
+    config_load(&config, count, words, &spank_apapi_log_keep);
+    spank_apapi_options_register(spank, &config);
     return ESPANK_SUCCESS;
 }
 
-int spank_apapi_allocator_init_post_opt(int count, char *const words[])
+/* sbatch has nothing to wait for: the batch step's sampler makes the job's table. */
+static bool allocator_waits(void)
 {
-    spank_apapi_log_arguments(count, words);
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
+
+    return strcmp(program_invocation_short_name, "salloc") == 0 &&
+           config.job_total != CONFIG_TOTAL_OFF && spank_apapi_choice_components(choice, NULL) &&
+           spank_apapi_choice_format(choice) == CONFIG_TABLE;
+}
+
+static void allocator_start(void)
+{
+    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
+    struct spank_apapi_program program = {.dir = config.libexec_dir, .name = "apapi-collect"};
+    struct spank_apapi_meeting meeting = SPANK_APAPI_MEETING_NONE;
+
+    if (spank_apapi_meeting_open(&meeting, NULL)) {
+        return;
+    }
+    program.listener = meeting.listener;
+    message_start(&message, APAPI_WORD_CONFIG);
+    message_add_pair(&message, "token", meeting.token);
+    message_add_pair(&message, "whole_job", "1");
+    if (spank_apapi_child_start(&allocator.collector, &program, NULL) == 0) {
+        allocator.pid = getpid();
+        message_send(allocator.collector.channel, &message, deadline_ns);
+        setenv(APAPI_JOB_ENV, meeting.where, 1);
+    }
+    spank_apapi_meeting_close(&meeting);
+}
+
+int spank_apapi_allocator_init_post_opt(void)
+{
+    spank_apapi_options_finish();
+    spank_apapi_log_kept();
+    unsetenv(APAPI_JOB_ENV); /* that of a job around this one */
+    if (allocator_waits()) {
+        allocator_start();
+    }
+    return ESPANK_SUCCESS;
+}
+
+/* @return whether there is an answer. */
+static bool allocator_ask(void)
+{
+    uint64_t deadline_ns = deadline_now() + ANSWER_LIMIT_NS;
+
+    message_start(&message, APAPI_WORD_END);
+    message_add_pair(&message, "nodes", getenv("SLURM_JOB_NUM_NODES"));
+    message_add_pair(&message, "nodelist", getenv("SLURM_JOB_NODELIST"));
+    return message_send(allocator.collector.channel, &message, deadline_ns) == 0 &&
+           message_receive(allocator.collector.channel, &message, deadline_ns) == 0 &&
+           message_is(&message, APAPI_WORD_TABLE);
+}
+
+int spank_apapi_allocator_exit(void)
+{
+    if (allocator.pid == 0 || allocator.pid != getpid()) {
+        return ESPANK_SUCCESS;
+    }
+    allocator.pid = 0;
+    if (allocator_ask()) {
+        spank_apapi_output_write(STDERR_FILENO, message_text(&message),
+                                 deadline_now() + ANSWER_LIMIT_NS);
+    } else {
+        spank_apapi_child_kill(&allocator.collector);
+    }
+    spank_apapi_child_close(&allocator.collector);
     return ESPANK_SUCCESS;
 }

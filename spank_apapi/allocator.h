@@ -8,7 +8,11 @@
 /** Register the options, which check themselves. */
 int spank_apapi_allocator_init(spank_t spank, int count, char *const words[]);
 
-/** Speak about plugstack.conf. */
-int spank_apapi_allocator_init_post_opt(int count, char *const words[]);
+/** Speak about the configuration; salloc: let the job's sruns know where to pass their records on.
+ */
+int spank_apapi_allocator_init_post_opt(void);
+
+/** salloc: print the job's table. */
+int spank_apapi_allocator_exit(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
+#include "channel/parcel.h"
 
 #define CHECK_LIMIT_NS (2000 * DEADLINE_MS)
 
@@ -31,25 +32,26 @@ static int check_attributes(posix_spawnattr_t *attributes)
     return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-/* Run `path --check components` with its standard output in `output`. @return 0 or an errno. */
-static int check_spawn(const char *path, const char *components, int output, pid_t *pid)
+/* One call of apapi-sampler for its word on something. */
+struct check_call {
+    char path[PATH_MAX];
+    char *const *words;       /* as for execve() */
+    char *const *environment; /* the same */
+};
+
+/* Run it with its standard output in `output`. @return 0 or an errno. */
+static int check_spawn(const struct check_call *call, int output, pid_t *pid)
 {
-    static char name[] = "apapi-sampler", option[] = "--check";
-    static char path_variable[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang_variable[] = "LANG=C";
-    char list[1024];
-    char *const words[] = {name, option, list, NULL};
-    char *const environment[] = {path_variable, lang_variable, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int code;
 
-    snprintf(list, sizeof list, "%s", components);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     check_attributes(&attributes);
-    code = posix_spawn(pid, path, &actions, &attributes, words, environment);
+    code = posix_spawn(pid, call->path, &actions, &attributes, call->words, call->environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return code;
@@ -95,45 +97,97 @@ static int check_wait(pid_t pid, int *status, uint64_t deadline_ns)
     return ended < 0 ? -1 : 0;
 }
 
-static int check_verdict(const char *path, int status, char *text, struct apapi_error *err)
-{
-    if (!WIFEXITED(status)) {
-        return apapi_fail(err, EIO, "%.120s was ended by signal %d", path, WTERMSIG(status));
-    }
-    if (WEXITSTATUS(status) == 0) {
-        return 0;
-    }
-    text[strcspn(text, "\n")] = '\0';
-    if (*text == '\0') {
-        return apapi_fail(err, EIO, "%.120s ended with status %d", path, WEXITSTATUS(status));
-    }
-    return apapi_fail(err, ENOENT, "%s", text);
-}
-
-int spank_apapi_check_components(const char *libexec_dir, const char *components,
-                                 struct apapi_error *err)
+/* Call it. @return its exit status, what it said is in `text`; -1 with errno, `err` says why. */
+static int check_call(const struct check_call *call, char *text, size_t size,
+                      struct apapi_error *err)
 {
     uint64_t deadline_ns = deadline_now() + CHECK_LIMIT_NS;
-    char path[PATH_MAX], text[sizeof err->text] = "";
     int output[2] = {-1, -1}, status = 0, code;
     pid_t pid = -1;
 
-    snprintf(path, sizeof path, "%s/apapi-sampler", libexec_dir);
+    text[0] = '\0';
     if (pipe2(output, O_CLOEXEC)) {
         return apapi_fail(err, EIO, "no pipe: %s", strerror(errno));
     }
-    code = check_spawn(path, components, output[1], &pid);
+    code = check_spawn(call, output[1], &pid);
     close(output[1]);
     if (code == 0) {
-        check_read(output[0], text, sizeof text, deadline_ns);
+        check_read(output[0], text, size, deadline_ns);
         code = check_wait(pid, &status, deadline_ns) ? errno : 0;
     }
     close(output[0]);
     if (code == ETIMEDOUT) {
-        return apapi_fail(err, code, "%.120s did not answer within 2 s", path);
+        return apapi_fail(err, code, "%.120s did not answer within 2 s", call->path);
     }
     if (code) {
-        return apapi_fail(err, EIO, "cannot start %.120s: %s", path, strerror(code));
+        return apapi_fail(err, EIO, "cannot start %.120s: %s", call->path, strerror(code));
     }
-    return check_verdict(path, status, text, err);
+    return WIFEXITED(status) ? WEXITSTATUS(status)
+                             : apapi_fail(err, EIO, "%.120s was ended by signal %d", call->path,
+                                          WTERMSIG(status));
+}
+
+/* @return 0; -1: it has refused, or nothing was to be had from it. */
+static int check_verdict(const struct check_call *call, int status, const char *text,
+                         struct apapi_error *err)
+{
+    if (status <= 0) {
+        return status;
+    }
+    if (*text == '\0') {
+        return apapi_fail(err, EIO, "%.120s ended with status %d", call->path, status);
+    }
+    return apapi_fail(err, ENOENT, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static char path_variable[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang_variable[] = "LANG=C";
+static char name[] = "apapi-sampler";
+
+int spank_apapi_check_components(const char *libexec_dir, const char *components,
+                                 struct apapi_error *err)
+{
+    static char option[] = "--check";
+    char list[1024], text[sizeof err->text];
+    char *const words[] = {name, option, list, NULL};
+    char *const environment[] = {path_variable, lang_variable, NULL};
+    struct check_call call = {.words = words, .environment = environment};
+
+    snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
+    snprintf(list, sizeof list, "%s", components);
+    return check_verdict(&call, check_call(&call, text, sizeof text, err), text, err);
+}
+
+static const char rules_variable[] = PARCEL_VARIABLE "=";
+
+/* Those of the user's variables that speak of events. */
+static size_t check_pass_on(char *environment[], size_t room)
+{
+    size_t count = 0;
+
+    for (char **variable = environ; *variable && count < room; variable++) {
+        static const char *const names[] = {"APAPI_EVENTLIST=", "APAPI_EVENTOPS=", "APAPI_CMPLIST=",
+                                            "APAPI_VERBOSE=", rules_variable};
+
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            if (strncmp(*variable, names[i], strlen(names[i])) == 0) {
+                environment[count++] = *variable;
+                break;
+            }
+        }
+    }
+    return count;
+}
+
+int spank_apapi_check_rules(const char *libexec_dir, char parcel[PARCEL_MAX],
+                            struct apapi_error *err)
+{
+    static char option[] = "--pack";
+    char *const words[] = {name, option, NULL};
+    char *environment[10] = {path_variable, lang_variable};
+    struct check_call call = {.words = words, .environment = environment};
+    size_t count = 2 + check_pass_on(environment + 2, 7);
+
+    environment[count] = NULL;
+    snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
+    return check_verdict(&call, check_call(&call, parcel, PARCEL_MAX, err), parcel, err);
 }

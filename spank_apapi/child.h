@@ -8,9 +8,9 @@
 #include "channel/message.h"
 
 /*
- * Helper processes. A helper is nobody's child (it is forked twice and leads a session of its own),
- * holds no descriptor of its maker but the channel, and sees nothing of the user's environment: so
- * Slurm neither reaps it, kills it nor waits for it.
+ * Helper processes. A helper is nobody's child (the one that starts it ends at once) and leads a
+ * session of its own, holds no descriptor of its maker but the channel, and sees nothing of the
+ * user's environment: so Slurm neither reaps it, kills it nor waits for it.
  */
 struct spank_apapi_child {
     int channel; /* socket to the helper, close-on-exec; -1: none */
@@ -24,18 +24,16 @@ struct spank_apapi_program {
     const char *dir;  /* absolute path of its folder */
     const char *name; /* in that folder */
     int listener;     /* becomes APAPI_LISTEN_FD; -1: none */
-    bool follow;      /* wait until exec has been called, successfully or not */
 };
 
 /**
- * Start a helper; returns at the deadline at the latest. Where exec fails, the channel gives
- * "failed" with the reason, then end of file: at once if the program is to be followed, else later.
+ * Start a helper; returns when it has been executed.
  * @param child  result, set on success only; to be closed by spank_apapi_child_close()
- * @return 0; -1 with errno of the call that failed.
+ * @return 0; -1 with errno of the call that failed, exec() included.
+ * Thread-safety: one at a time.
  */
 int spank_apapi_child_start(struct spank_apapi_child *child,
-                            const struct spank_apapi_program *program, uint64_t deadline_ns,
-                            struct apapi_error *err);
+                            const struct spank_apapi_program *program, struct apapi_error *err);
 
 /**
  * Give a new descriptor a number above those of the standard ones, which its host may lack: nobody

@@ -4,20 +4,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "apapi/error.h"
-
-#define SPANK_APAPI_LIST_SIZE 1024 /* bytes of a list that a user gives, with its NUL */
-#define SPANK_APAPI_OFF "off"      /* instead of a list: do not measure */
+/** @return whether every word of a well-formed list is in components.def, or the list is "off" or
+ * "all".
+ */
+bool spank_apapi_components_known(const char *list);
 
 /**
- * Check the form of a component list: words between colons, none of them empty; "off" stands
- * alone. Says nothing about whether the components exist.
- * @return 0; -1 with errno EINVAL, `err` names the word.
+ * Names in components.def that are meant, perhaps, by the first word of a well-formed list that is
+ * not there: ": did you mean 'rapl'?"; "" if nothing is near.
  */
-int spank_apapi_components_check(const char *list, struct apapi_error *err);
-
-/** @return whether every word of a well-formed list is in components.def, or the list is "off". */
-bool spank_apapi_components_known(const char *list);
+void spank_apapi_components_nearest(const char *list, char *text, size_t size);
 
 /** @return the names in components.def, "rapl, powercap". Static storage. */
 const char *spank_apapi_components_names(void);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon.h"
 
-#include "arguments.h"
 #include "log.h"
 
 int spank_apapi_daemon_init(spank_t spank, int count, char *const words[])
 {
-    struct spank_apapi_arguments arguments;
+    struct config config;
 
     (void)spank;
-    spank_apapi_arguments_parse(count, words, &arguments, spank_apapi_log_error);
+    config_load(&config, count, words, &spank_apapi_log_errors);
+    config_clear(&config);
     return ESPANK_SUCCESS;
 }

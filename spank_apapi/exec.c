@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apapi/channel.h"
@@ -17,60 +19,27 @@
 #define FIRST_FREE_FD (APAPI_LISTEN_FD + 1)
 #define DESCRIPTORS_MAX 65536 /* how many are looked at one by one */
 #define CLOEXEC_RANGE 4U      /* CLOSE_RANGE_CLOEXEC */
-
-int spank_apapi_exec_prepare(struct spank_apapi_exec *exec, const char *dir, const char *name)
-{
-    struct rlimit limit = {.rlim_cur = DESCRIPTORS_MAX};
-    const size_t word_size = sizeof APAPI_WORD_FAILED;
-
-    if (strlen(dir) + 1 + strlen(name) >= sizeof exec->path || strlen(name) >= sizeof exec->name) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    stpcpy(stpcpy(stpcpy(exec->path, dir), "/"), name);
-    strcpy(exec->name, name);
-    memcpy(exec->failure, APAPI_WORD_FAILED, word_size);
-    exec->failure_length =
-        word_size + (size_t)snprintf(exec->failure + word_size, sizeof exec->failure - word_size,
-                                     "cannot start %s: ", exec->path);
-    getrlimit(RLIMIT_NOFILE, &limit);
-    exec->descriptors = limit.rlim_cur < DESCRIPTORS_MAX ? (int)limit.rlim_cur : DESCRIPTORS_MAX;
-    return 0;
-}
-
-/* From here on: only async-signal-safe functions. */
-
-/* strerror() may take locks. */
-static const char *exec_reason(int code)
-{
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
-    const char *reason = strerrordesc_np(code);
-
-    return reason ? reason : "unknown error";
-#else
-    switch (code) {
-    case ENOENT:
-        return "No such file or directory";
-    case EACCES:
-        return "Permission denied";
-    default:
-        return "it cannot be executed";
-    }
+#define STACK_SIZE 16384      /* bytes: little more than system calls is done there */
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x1000 /* kernels that do not know it have always ignored it */
 #endif
-}
 
-static _Noreturn void exec_failed(const struct spank_apapi_exec *exec, int channel, int code)
-{
-    char message[sizeof exec->failure + 128];
-    const char *reason = exec_reason(code);
-    size_t length = strnlen(reason, 127);
+/*
+ * Shared by the maker and the two processes that it starts, of which only one runs at a time. Not
+ * on the maker's stack: should somebody kill the process between, the helper still uses it.
+ */
+static struct {
+    char path[PATH_MAX];
+    char name[64];
+    int channel, listener;
+    int descriptors; /* fewer than this may be open; used where close_range() is missing */
+    int error;       /* errno of what failed; 0: nothing */
+    int pidfd;       /* of the helper; -1: the kernel has none */
+    char between_stack[STACK_SIZE] __attribute__((aligned(16)));
+    char helper_stack[STACK_SIZE] __attribute__((aligned(16)));
+} shared;
 
-    memcpy(message, exec->failure, exec->failure_length);
-    memcpy(message + exec->failure_length, reason, length);
-    message[exec->failure_length + length] = '\0';
-    send(channel, message, exec->failure_length + length + 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    _exit(127);
-}
+/* From here on: only what is safe in a signal handler, and nothing that allocates. */
 
 static void exec_reset_signals(void)
 {
@@ -116,23 +85,92 @@ static int exec_place(int channel, int listener)
     return listener >= 0 && dup2(listener, APAPI_LISTEN_FD) < 0 ? -1 : 0;
 }
 
-_Noreturn void spank_apapi_exec_run(const struct spank_apapi_exec *exec)
+/* Become the helper, with all signals blocked so far. @return the errno of what failed. */
+static int exec_become(void)
 {
     static char path_variable[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang_variable[] = "LANG=C";
     char *const environment[] = {path_variable, lang_variable, NULL};
-    char name[sizeof exec->name];
-    char *const words[] = {name, NULL};
-    int channel = fcntl(exec->channel, F_DUPFD, FIRST_FREE_FD);
-    int listener = exec->listener < 0 ? -1 : fcntl(exec->listener, F_DUPFD, FIRST_FREE_FD);
+    char *const words[] = {shared.name, NULL};
+    int channel = fcntl(shared.channel, F_DUPFD, FIRST_FREE_FD);
+    int listener = shared.listener < 0 ? -1 : fcntl(shared.listener, F_DUPFD, FIRST_FREE_FD);
 
     exec_reset_signals();
     umask(077);
-    if (channel < 0 || (exec->listener >= 0 && listener < 0) || chdir("/") ||
+    if (channel < 0 || (shared.listener >= 0 && listener < 0) || chdir("/") ||
         exec_place(channel, listener)) {
-        exec_failed(exec, channel < 0 ? exec->channel : channel, errno);
+        return errno;
     }
-    exec_close_from(listener < 0 ? APAPI_LISTEN_FD : FIRST_FREE_FD, exec->descriptors);
-    memcpy(name, exec->name, sizeof name);
-    execve(exec->path, words, environment);
-    exec_failed(exec, channel, errno);
+    exec_close_from(listener < 0 ? APAPI_LISTEN_FD : FIRST_FREE_FD, shared.descriptors);
+    execve(shared.path, words, environment);
+    return errno;
+}
+
+static int exec_helper(void *unused)
+{
+    (void)unused;
+    shared.error = exec_become();
+    _exit(127);
+}
+
+/* The process between maker and helper: the helper shall have no living parent of Slurm's. */
+static int exec_between(void *unused)
+{
+    (void)unused;
+    setsid();
+    if (clone(exec_helper, shared.helper_stack + STACK_SIZE,
+              CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, NULL, &shared.pidfd) < 0) {
+        shared.error = errno;
+    }
+    _exit(0);
+}
+
+/*
+ * Like vfork(), twice: no page tables are copied, and what went wrong is known at once. The process
+ * between shares the table of descriptors, too, so that the pidfd is ours; it sends no signal when
+ * it ends, and Slurm's wait() does not see it.
+ */
+static void exec_launch(void)
+{
+    sigset_t all, before;
+    pid_t pid;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid = clone(exec_between, shared.between_stack + STACK_SIZE,
+                CLONE_VM | CLONE_VFORK | CLONE_FILES, NULL);
+    if (pid < 0) {
+        shared.error = errno;
+    }
+    while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int spank_apapi_exec(const struct spank_apapi_program *program, int channel, int *pidfd)
+{
+    struct rlimit limit = {.rlim_cur = DESCRIPTORS_MAX};
+
+    if (strlen(program->dir) + 1 + strlen(program->name) >= sizeof shared.path ||
+        strlen(program->name) >= sizeof shared.name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    stpcpy(stpcpy(stpcpy(shared.path, program->dir), "/"), program->name);
+    strcpy(shared.name, program->name);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    shared.descriptors = limit.rlim_cur < DESCRIPTORS_MAX ? (int)limit.rlim_cur : DESCRIPTORS_MAX;
+    shared.channel = channel;
+    shared.listener = program->listener;
+    shared.error = 0;
+    shared.pidfd = -1;
+    exec_launch();
+    if (shared.error) {
+        if (shared.pidfd >= 0) {
+            close(shared.pidfd);
+        }
+        errno = shared.error;
+        return -1;
+    }
+    *pidfd = shared.pidfd;
+    return 0;
 }

@@ -2,96 +2,70 @@
 #include "local.h"
 
 #include <errno.h>
-#include <netinet/in.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "apapi/channel.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
+#include "channel/parcel.h"
 #include "child.h"
+#include "destination.h"
+#include "listen.h"
 #include "log.h"
+#include "naming.h"
 #include "nodelist.h"
 #include "options.h"
 #include "output.h"
 #include "step.h"
+#include "token.h"
 
 #define WAIT_MORE_NS (500 * DEADLINE_MS) /* srun's grace, and again apapi-collect's */
-#define BACKLOG 4096                     /* nodes that report in the same moment */
+
+/* SrunPortRange as {first, last}; NULL: none. No header has it, every libslurm from 22.05 on has.
+ */
+extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
 
 static struct {
-    struct spank_apapi_arguments arguments;
     struct spank_apapi_child collector;
     int listener; /* where the nodes report; closed once the collector has it */
     char token[APAPI_TOKEN_LENGTH + 1];
     pid_t pid; /* the process that has started the collector; 0: nothing is measured */
-    uint32_t nodes;
+    uint32_t job, nodes;
     char step[32];
     struct apapi_error failure; /* "": none */
 } local = {.collector = {.channel = -1, .pidfd = -1}, .listener = -1};
 
+static struct config config;
 static struct message message;
 
 int spank_apapi_local_init(spank_t spank, int count, char *const words[])
 {
-    spank_apapi_arguments_parse(count, words, &local.arguments, NULL);
-    spank_apapi_options_register(spank, &local.arguments);
+    config_load(&config, count, words, &spank_apapi_log_keep);
+    spank_apapi_options_register(spank, &config);
     return ESPANK_SUCCESS;
-}
-
-/* A socket that listens on any free port. @return descriptor; -1 with errno. */
-static int local_listen(uint16_t *port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t size = sizeof address;
-    int fd = spank_apapi_child_keep_away(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-
-    if (fd < 0) {
-        return -1;
-    }
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, BACKLOG) ||
-        getsockname(fd, (struct sockaddr *)&address, &size)) {
-        int code = errno;
-
-        close(fd);
-        errno = code;
-        return -1;
-    }
-    *port = ntohs(address.sin_port);
-    return fd;
-}
-
-/* @return 0; -1 with errno. */
-static int local_token(char token[APAPI_TOKEN_LENGTH + 1])
-{
-    unsigned char random[APAPI_TOKEN_LENGTH / 2];
-
-    if (getrandom(random, sizeof random, 0) != sizeof random) {
-        return -1;
-    }
-    for (size_t i = 0; i < sizeof random; i++) {
-        snprintf(token + 2 * i, 3, "%02x", random[i]);
-    }
-    return 0;
 }
 
 /* Make all that the nodes need to know. @return 0; -1 with the reason in local.failure. */
 static int local_announce(void)
 {
+    const uint16_t *ports = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
     char where[sizeof local.token + sizeof "65535:"];
     uint16_t port = 0;
 
-    if (local_token(local.token)) {
+    if (spank_apapi_token(local.token)) {
         return apapi_fail(&local.failure, errno, "no random numbers: %s", strerror(errno));
     }
-    local.listener = local_listen(&port);
+    local.listener =
+        spank_apapi_listen(ports ? ports[0] : 0, ports ? ports[1] : 0, &port, &local.failure);
     if (local.listener < 0) {
-        return apapi_fail(&local.failure, errno, "cannot listen: %s", strerror(errno));
+        return -1;
     }
     snprintf(where, sizeof where, "%d:%s", port, local.token);
     if (setenv(APAPI_COLLECT_ENV, where, 1)) {
@@ -100,13 +74,23 @@ static int local_announce(void)
     return 0;
 }
 
+/* Is there anything that srun is to print? */
+static bool local_wanted(void)
+{
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
+
+    return spank_apapi_choice_components(choice, NULL) &&
+           spank_apapi_choice_format(choice) != CONFIG_NONE;
+}
+
 int spank_apapi_local_init_post_opt(void)
 {
+    spank_apapi_options_finish();
     if (local.listener >= 0) {
         return ESPANK_SUCCESS;
     }
     unsetenv(APAPI_COLLECT_ENV); /* that of a step around this one */
-    if (spank_apapi_options_components()) {
+    if (local_wanted()) {
         local_announce();
     }
     return ESPANK_SUCCESS;
@@ -122,30 +106,20 @@ static int local_configure(spank_t spank, uint64_t deadline_ns)
     message_add_pair(&message, "step", local.step);
     message_add_pair(&message, "name", name[0] ? name : NULL);
     message_add_number(&message, "nodes", local.nodes);
+    message_add_pair(&message, "job", getenv(APAPI_JOB_ENV));
+    message_add_pair(&message, "format",
+                     config_format_word(spank_apapi_choice_format(spank_apapi_options_choice())));
+    message_add_pair(&message, "verbose", parcel_is_verbose(getenv(PARCEL_VARIABLE)) ? "1" : NULL);
     return message_send(local.collector.channel, &message, deadline_ns);
-}
-
-/* Has the collector, which has been followed to its exec, said that this failed? */
-static int local_check_started(void)
-{
-    if (message_receive(local.collector.channel, &message, 0)) {
-        return errno == ETIMEDOUT
-                   ? 0
-                   : apapi_fail(&local.failure, errno, "the collector ended before its time");
-    }
-    return spank_apapi_child_reason(&message, &local.failure);
 }
 
 static int local_start_collector(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + local.arguments.start_timeout_ns;
-    const struct spank_apapi_program program = {.dir = local.arguments.libexec_dir,
-                                                .name = "apapi-collect",
-                                                .listener = local.listener,
-                                                .follow = true};
+    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
+    const struct spank_apapi_program program = {
+        .dir = config.libexec_dir, .name = "apapi-collect", .listener = local.listener};
 
-    if (spank_apapi_child_start(&local.collector, &program, deadline_ns, &local.failure) ||
-        local_check_started()) {
+    if (spank_apapi_child_start(&local.collector, &program, &local.failure)) {
         return -1;
     }
     if (local_configure(spank, deadline_ns)) {
@@ -174,13 +148,14 @@ static void local_read_step(spank_t spank)
     spank_get_item(spank, S_JOB_NNODES, &nodes);
     spank_apapi_step_name(step, step_name);
     snprintf(local.step, sizeof local.step, "%u.%s", job, step_name);
+    local.job = job;
     local.nodes = spank_apapi_nodelist_count(nodes);
 }
 
-int spank_apapi_local_user_init(spank_t spank, int count, char *const words[])
+int spank_apapi_local_user_init(spank_t spank)
 {
-    spank_apapi_log_arguments(count, words);
-    if (local.pid == 0 && spank_apapi_options_components()) {
+    spank_apapi_log_kept(); /* not before: it is only now that srun knows -v */
+    if (local.pid == 0 && local_wanted()) {
         local.pid = getpid();
         local_read_step(spank);
         local_collect(spank);
@@ -196,11 +171,11 @@ int spank_apapi_local_user_init(spank_t spank, int count, char *const words[])
 
 static int local_send_end(uint64_t wait_ns)
 {
-    static char nodelist[APAPI_MESSAGE_MAX / 2];
+    const char *nodelist = spank_apapi_nodelist(local.nodes);
 
-    spank_apapi_nodelist(local.nodes, nodelist, sizeof nodelist);
     message_start(&message, APAPI_WORD_END);
-    message_add_pair(&message, "nodelist", nodelist);
+    message_add_pair(&message, "nodelist",
+                     nodelist && strlen(nodelist) < APAPI_MESSAGE_MAX / 2 ? nodelist : NULL);
     message_add_number(&message, "wait_ms", wait_ns / DEADLINE_MS);
     return message_send(local.collector.channel, &message, deadline_now() + WAIT_MORE_NS);
 }
@@ -208,7 +183,7 @@ static int local_send_end(uint64_t wait_ns)
 /* The report is in `message` afterwards. @return 0; -1 with the reason in local.failure. */
 static int local_receive_table(void)
 {
-    uint64_t wait_ns = local.arguments.stop_timeout_ns + WAIT_MORE_NS;
+    uint64_t wait_ns = config.stop_timeout_ns + WAIT_MORE_NS;
     uint64_t deadline_ns = deadline_now() + wait_ns + WAIT_MORE_NS;
 
     if (local_send_end(wait_ns) ||
@@ -218,12 +193,57 @@ static int local_receive_table(void)
                                 (double)(wait_ns + WAIT_MORE_NS) / 1e9)
                    : apapi_fail(&local.failure, errno, "the collector ended before its time");
     }
-    if (message_is(&message, APAPI_WORD_TABLE)) {
+    if (message_is(&message, APAPI_WORD_TABLE) || message_is(&message, APAPI_WORD_END)) {
         return 0;
     }
     return message_is(&message, APAPI_WORD_FAILED)
                ? spank_apapi_child_reason(&message, &local.failure)
                : apapi_fail(&local.failure, EBADMSG, "the collector gave no report");
+}
+
+static bool local_look(void *unused, const char *variable, char *value, size_t size)
+{
+    const char *text = getenv(variable);
+
+    (void)unused;
+    snprintf(value, size, "%s", text ? text : "");
+    return text != NULL;
+}
+
+/* The file that the user or the site wants the report in. */
+static int local_name_file(const char *pattern, char path[PATH_MAX])
+{
+    char node[SPANK_APAPI_NAME_SIZE];
+    const struct spank_apapi_naming naming = {.job = local.job,
+                                              .step = strchr(local.step, '.') + 1,
+                                              .node = node,
+                                              .uid = getuid(),
+                                              .look = local_look};
+
+    spank_apapi_nodelist_first(node, sizeof node);
+    return spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure);
+}
+
+/* The first part of the report is in `message`. */
+static int local_write_report(void)
+{
+    const char *pattern = spank_apapi_choice_output(spank_apapi_options_choice());
+    char path[PATH_MAX];
+    struct spank_apapi_destination destination = {.path = pattern ? path : NULL, .fd = -1};
+    int result = pattern ? local_name_file(pattern, path) : 0;
+
+    while (result == 0 && message_is(&message, APAPI_WORD_TABLE)) {
+        result =
+            spank_apapi_destination_write(&destination, message_text(&message), &local.failure);
+        if (result == 0 &&
+            message_receive(local.collector.channel, &message, deadline_now() + WAIT_MORE_NS)) {
+            result = apapi_fail(&local.failure, errno, "the collector ended before its time");
+        }
+    }
+    if (spank_apapi_destination_close(&destination, result ? NULL : &local.failure)) {
+        return -1;
+    }
+    return result;
 }
 
 static void local_print(const char *text)
@@ -235,7 +255,7 @@ static void local_print_failure(void)
 {
     char line[sizeof local.step + sizeof local.failure.text + 64];
 
-    snprintf(line, sizeof line, "apapi: step %s has no table: %s\n", local.step,
+    snprintf(line, sizeof line, "apapi: step %s has no report: %s\n", local.step,
              local.failure.text);
     local_print(line);
 }
@@ -246,9 +266,7 @@ int spank_apapi_local_exit(void)
         return ESPANK_SUCCESS;
     }
     local.pid = 0;
-    if (local.collector.channel >= 0 && local_receive_table() == 0) {
-        local_print(message_text(&message));
-    } else {
+    if (local.collector.channel < 0 || local_receive_table() || local_write_report()) {
         spank_apapi_child_kill(&local.collector);
         local_print_failure();
     }

@@ -15,7 +15,7 @@ int spank_apapi_local_init(spank_t spank, int count, char *const words[]);
 int spank_apapi_local_init_post_opt(void);
 
 /** The step exists: start apapi-collect, which takes over the socket. */
-int spank_apapi_local_user_init(spank_t spank, int count, char *const words[]);
+int spank_apapi_local_user_init(spank_t spank);
 
 /** The step has ended: print the report. */
 int spank_apapi_local_exit(void);

@@ -2,22 +2,35 @@
 #include "log.h"
 
 #include <slurm/spank.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "arguments.h"
+#define KEPT_MAX 8
 
-void spank_apapi_log_error(const char *text)
+static char kept[KEPT_MAX][512];
+static size_t kept_count;
+
+static void log_error(const char *text, void *context)
 {
-    slurm_error("%s", text);
+    (void)context;
+    slurm_error("apapi: %s", text);
 }
 
-static void log_verbose(const char *text)
+static void log_keep(const char *text, void *context)
 {
-    slurm_verbose("%s", text);
+    (void)context;
+    if (kept_count < KEPT_MAX) {
+        snprintf(kept[kept_count++], sizeof kept[0], "%s", text);
+    }
 }
 
-void spank_apapi_log_arguments(int count, char *const words[])
-{
-    struct spank_apapi_arguments arguments;
+const struct config_sink spank_apapi_log_errors = {.complain = log_error};
+const struct config_sink spank_apapi_log_keep = {.complain = log_keep};
 
-    spank_apapi_arguments_parse(count, words, &arguments, log_verbose);
+void spank_apapi_log_kept(void)
+{
+    for (size_t i = 0; i < kept_count; i++) {
+        slurm_verbose("apapi: %s", kept[i]);
+    }
+    kept_count = 0;
 }

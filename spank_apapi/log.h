@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_APAPI_LOG_H
 #define SPANK_APAPI_LOG_H
+#include "config/config.h"
 
-/** Write a line, which says "apapi: " itself, to the daemon's log as an error. */
-void spank_apapi_log_error(const char *text);
+/** Writes what is wrong with the configuration to the daemon's log, as errors. */
+extern const struct config_sink spank_apapi_log_errors;
 
-/**
- * Say what is wrong in plugstack.conf to a user who asked for it with -v. Not before the options
- * have been read.
- */
-void spank_apapi_log_arguments(int count, char *const words[]);
+/** Keeps what is wrong with the configuration for spank_apapi_log_kept(). */
+extern const struct config_sink spank_apapi_log_keep;
+
+/** Say what was kept to a user who wants it with -v. Not before the options have been read. */
+void spank_apapi_log_kept(void);
 
 #endif

@@ -3,37 +3,11 @@
 
 #include <slurm/slurm.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* hostlist_t is a pointer up to Slurm 23.02 and what one points to since then. */
 typedef __typeof__(slurm_hostlist_create("")) nodelist_hosts;
-
-static bool nodelist_add(char *list, size_t size, const char *host)
-{
-    size_t length = strlen(list), comma = length > 0;
-
-    if (length + comma + strlen(host) >= size) {
-        return false;
-    }
-    stpcpy(stpcpy(list + length, comma ? "," : ""), host);
-    return true;
-}
-
-static void nodelist_expand(nodelist_hosts hosts, char *list, size_t size)
-{
-    char *host;
-
-    while ((host = slurm_hostlist_shift(hosts))) {
-        bool added = nodelist_add(list, size, host);
-
-        free(host);
-        if (!added) {
-            list[0] = '\0';
-            return;
-        }
-    }
-}
 
 /* SLURM_STEP_NODELIST, if there is any here, belongs to a step around this srun. */
 static const char *nodelist_allocation(void)
@@ -57,17 +31,29 @@ uint32_t spank_apapi_nodelist_count(uint32_t counted)
     return end && *end == '\0' && all > counted && all <= UINT32_MAX ? (uint32_t)all : counted;
 }
 
-void spank_apapi_nodelist(uint32_t nodes, char *list, size_t size)
+const char *spank_apapi_nodelist(uint32_t nodes)
 {
     const char *names = nodelist_heterogeneous() ? NULL : nodelist_allocation();
     nodelist_hosts hosts = names ? slurm_hostlist_create(names) : NULL;
+    bool all;
 
-    list[0] = '\0';
     if (!hosts) {
-        return;
+        return NULL;
     }
-    if (slurm_hostlist_count(hosts) == (int)nodes) {
-        nodelist_expand(hosts, list, size);
-    }
+    all = slurm_hostlist_count(hosts) == (int)nodes;
     slurm_hostlist_destroy(hosts);
+    return all ? names : NULL;
+}
+
+void spank_apapi_nodelist_first(char *name, size_t size)
+{
+    const char *names = nodelist_allocation();
+    nodelist_hosts hosts = names ? slurm_hostlist_create(names) : NULL;
+    char *first = hosts ? slurm_hostlist_shift(hosts) : NULL;
+
+    snprintf(name, size, "%s", first ? first : "");
+    free(first);
+    if (hosts) {
+        slurm_hostlist_destroy(hosts);
+    }
 }

@@ -15,9 +15,11 @@ uint32_t spank_apapi_nodelist_count(uint32_t counted);
  * The names of the nodes of srun's step, as far as srun's environment tells: it holds the nodes of
  * the allocation, which are those of the step when there are as many.
  * @param nodes  how many the step has
- * @param list   result: "n1,n2"; "" where not known (always in a heterogeneous job) or longer than
- *               `size`
+ * @return "n[1-4,7]"; NULL where not known (always in a heterogeneous job)
  */
-void spank_apapi_nodelist(uint32_t nodes, char *list, size_t size);
+const char *spank_apapi_nodelist(uint32_t nodes);
+
+/** Write the name of the first node of srun's allocation; "" where not known. */
+void spank_apapi_nodelist_first(char *name, size_t size);
 
 #endif

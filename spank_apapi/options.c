@@ -3,29 +3,62 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "apapi/interval.h"
+#include "channel/parcel.h"
 #include "check.h"
 #include "components.h"
+#include "policy.h"
 
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1
-#define DEFAULT_COMPONENTS "" /* the sampler takes what there is */
 
 /* What Slurm 22.05 hands to an srun in the place of an argument that was not given to salloc. */
 #define NO_ARGUMENT "(null)"
 
-static struct {
-    const struct spank_apapi_arguments *arguments;
-    bool given;                             /* --apapi is there */
-    char components[SPANK_APAPI_LIST_SIZE]; /* "": no argument */
-    char interval[SPANK_APAPI_LIST_SIZE];   /* "": not given */
-} options;
+static struct spank_apapi_choice choice;
 
-static int options_refuse(const struct apapi_error *err)
+static int options_given(int value, const char *argument, int remote);
+
+/* spank_option_register() wants texts that can be written to. */
+static struct option {
+    char name[24], arginfo[12], usage[80];
+    int has_arg;
+    const char *spank_variable; /* in which Slurm looks for it, see spank(8) */
+    bool from_environment;      /* it was put there by us */
+} table[SPANK_APAPI_OPTIONS] = {
+    [SPANK_APAPI_COMPONENTS] = {"apapi", "LIST",
+                                "measure energy of these components, for example rapl:nvml, or "
+                                "all, or off",
+                                OPTIONAL_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi"},
+    [SPANK_APAPI_INTERVAL] = {"apapi-interval", "LIST",
+                              "time between two readings, for example 100ms or rapl:50ms:nvml:1s",
+                              REQUIRED_ARGUMENT,
+                              "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_interval"},
+    [SPANK_APAPI_FORMAT] = {"apapi-format", "FORM", "of the report: table, json, csv or none",
+                            REQUIRED_ARGUMENT,
+                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_format"},
+    [SPANK_APAPI_OUTPUT] = {"apapi-output", "FILE",
+                            "report to FILE instead of standard error, with %j as for --output",
+                            REQUIRED_ARGUMENT,
+                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_output"},
+    [SPANK_APAPI_TRACE] = {"apapi-trace", "FILE",
+                           "every reading to FILE as CSV on each node, for example trace-%J-%N",
+                           REQUIRED_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_trace"},
+};
+
+/* Say what is wrong, with the name that the user knows. */
+static int options_refuse(enum spank_apapi_option option, const char *text)
 {
-    slurm_error("apapi: %s", err->text);
+    if (choice.options[option].given == SPANK_APAPI_PREFERRED) {
+        slurm_error("apapi: %s: %s", spank_apapi_choice_variable(option), text);
+    } else if (option == SPANK_APAPI_COMPONENTS) {
+        slurm_error("apapi: %s", text);
+    } else {
+        slurm_error("apapi: --%s: %s", table[option].name, text);
+    }
     return -1;
 }
 
@@ -33,111 +66,178 @@ static int options_refuse(const struct apapi_error *err)
 static int options_ask(const char *list)
 {
     struct apapi_error err;
+    char meant[128], text[CONFIG_LIST_SIZE + 1024];
 
-    if (spank_apapi_check_components(options.arguments->libexec_dir, list, &err) == 0) {
+    if (spank_apapi_check_components(choice.config->libexec_dir, list, &err) == 0) {
         return 0;
     }
     if (errno == ENOENT) {
-        return options_refuse(&err);
+        return options_refuse(SPANK_APAPI_COMPONENTS, err.text);
     }
-    slurm_error("apapi: '%s' could not be checked (%s); known without that: %s", list, err.text,
-                spank_apapi_components_names());
-    return -1;
-}
-
-static int options_check_components(const char *list)
-{
-    struct apapi_error err;
-
-    if (spank_apapi_components_check(list, &err)) {
-        return options_refuse(&err);
-    }
-    return spank_apapi_components_known(list) ? 0 : options_ask(list);
-}
-
-static bool options_no_argument(const char *argument)
-{
-    return !argument || strcmp(argument, NO_ARGUMENT) == 0;
+    spank_apapi_components_nearest(list, meant, sizeof meant);
+    snprintf(text, sizeof text, "'%.200s' could not be checked (%s); known without that: %.600s%s",
+             list, err.text, spank_apapi_components_names(), meant);
+    return options_refuse(SPANK_APAPI_COMPONENTS, text);
 }
 
 /*
- * --apapi; srun, sbatch, salloc as the user: once, and before that for what the job was given;
- * slurmstepd as root: twice with the same argument ("" for none).
+ * What the user's shell says of events goes to the nodes with the job: it is read here, with the
+ * user's rights, and once.
  */
-static int options_components_given(int value, const char *argument, int remote)
+static int options_pack(enum spank_apapi_option option)
 {
-    const char *list = options_no_argument(argument) ? "" : argument;
-
-    (void)value;
-    if (!remote && !options_no_argument(argument) && options_check_components(list)) {
-        return -1;
-    }
-    if (strlen(list) >= sizeof options.components) {
-        return -1;
-    }
-    strcpy(options.components, list);
-    options.given = true;
-    return 0;
-}
-
-/* --apapi-interval; as above. */
-static int options_interval_given(int value, const char *argument, int remote)
-{
-    struct apapi_intervals intervals;
+    static char parcel[PARCEL_MAX];
+    static bool packed;
     struct apapi_error err;
 
-    (void)value;
-    if (!argument || strlen(argument) >= sizeof options.interval) {
+    if (packed || (!getenv("APAPI_EVENTLIST") && !getenv("APAPI_EVENTOPS") &&
+                   !getenv("APAPI_CMPLIST") && !getenv("APAPI_VERBOSE"))) {
+        return 0;
+    }
+    packed = true;
+    if (spank_apapi_check_rules(choice.config->libexec_dir, parcel, &err) == 0) {
+        return setenv(PARCEL_VARIABLE, parcel, 1) ? options_refuse(option, strerror(errno)) : 0;
+    }
+    if (errno != ENOENT) {
+        return options_refuse(option, err.text);
+    }
+    for (char *rest = parcel, *line; (line = strsep(&rest, "\n"));) {
+        if (*line) {
+            slurm_error("apapi: %s", line);
+        }
+    }
+    return -1;
+}
+
+/* APAPI_CMPLIST, where it counts. */
+static int options_check_listed(void)
+{
+    const char *listed = getenv("APAPI_CMPLIST");
+    struct apapi_error err;
+
+    if (!listed || !*listed || choice.options[SPANK_APAPI_COMPONENTS].text[0]) {
+        return 0;
+    }
+    if (config_components_check(listed, &err) == 0 &&
+        (spank_apapi_components_known(listed) ||
+         spank_apapi_check_components(choice.config->libexec_dir, listed, &err) == 0)) {
+        return 0;
+    }
+    slurm_error("apapi: APAPI_CMPLIST: %s", err.text);
+    return -1;
+}
+
+static bool options_need_no_check(enum spank_apapi_option option)
+{
+    const char *text = choice.options[option].text;
+
+    return option == SPANK_APAPI_COMPONENTS && (*text == '\0' || strcmp(text, CONFIG_OFF) == 0);
+}
+
+/* At the prompt: may this user have that? */
+static int options_check(enum spank_apapi_option option)
+{
+    const char *text = choice.options[option].text;
+    struct apapi_error err;
+
+    if (!options_need_no_check(option) &&
+        spank_apapi_choice_check(&choice, option, getuid() != 0, &err)) {
+        return options_refuse(option, err.text);
+    }
+    if (spank_apapi_choice_asked(&choice) && !spank_apapi_policy_user(choice.config, getuid())) {
+        return options_refuse(option, "this site lets certain users only ask for measurements");
+    }
+    if (option == SPANK_APAPI_COMPONENTS && !options_need_no_check(option) &&
+        !spank_apapi_components_known(text) && options_ask(text)) {
         return -1;
     }
-    if (!remote && apapi_intervals_parse(argument, &intervals, &err)) {
-        return options_refuse(&err);
+    if (!spank_apapi_choice_asked(&choice)) {
+        return 0;
     }
-    strcpy(options.interval, argument);
-    return 0;
+    return options_check_listed() ? -1 : options_pack(option);
 }
 
-void spank_apapi_options_register(spank_t spank, const struct spank_apapi_arguments *arguments)
+/*
+ * srun, sbatch, salloc as the user: for the environment's value, for what the job was given, then
+ * for the command line's; slurmstepd as root: up to twice with the same argument ("" for none).
+ */
+static int options_given(int value, const char *argument, int remote)
 {
-    static char components_name[] = "apapi", components_argument[] = "LIST";
-    static char components_usage[] = "measure energy of these components, for example rapl:nvml "
-                                     "('off': do not)";
-    static char interval_name[] = "apapi-interval", interval_argument[] = "LIST";
-    static char interval_usage[] = "time between two readings, for example 100ms or "
-                                   "rapl:50ms:nvml:1s";
-    static struct spank_option components = {.name = components_name,
-                                             .arginfo = components_argument,
-                                             .usage = components_usage,
-                                             .has_arg = OPTIONAL_ARGUMENT,
-                                             .cb = options_components_given};
-    static struct spank_option interval = {.name = interval_name,
-                                           .arginfo = interval_argument,
-                                           .usage = interval_usage,
-                                           .has_arg = REQUIRED_ARGUMENT,
-                                           .cb = options_interval_given};
+    enum spank_apapi_option option = (enum spank_apapi_option)value;
+    bool lacking =
+        option == SPANK_APAPI_COMPONENTS && argument && strcmp(argument, NO_ARGUMENT) == 0;
+    bool missing = !argument && option != SPANK_APAPI_COMPONENTS;
+    struct apapi_error err;
 
-    options.arguments = arguments;
-    spank_option_register(spank, &components);
-    spank_option_register(spank, &interval);
+    if (missing || spank_apapi_choice_note(&choice, option, lacking ? NULL : argument, &err)) {
+        return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
+    }
+    if (remote) {
+        return 0;
+    }
+    if (argument && *argument == '\0' && option == SPANK_APAPI_COMPONENTS) {
+        return options_refuse(option, "the list of components is empty");
+    }
+    return options_check(option);
 }
 
-const char *spank_apapi_options_components(void)
+/*
+ * Slurm calls the option's function for what it finds in a variable of its own, before it looks at
+ * the command line, and takes the value to the nodes and to the sruns of a job.
+ */
+static void options_environment(enum spank_apapi_option option)
 {
-    const char *standard = options.arguments->components;
+    const char *variable = spank_apapi_choice_variable(option), *value = getenv(variable);
+    char text[CONFIG_LIST_SIZE + 64];
 
-    if (!options.given) {
-        return *standard ? standard : NULL;
+    if (!value || getenv(table[option].spank_variable)) {
+        return;
     }
-    if (strcmp(options.components, SPANK_APAPI_OFF) == 0) {
-        return NULL;
-    }
-    if (options.components[0]) {
-        return options.components;
-    }
-    return *standard ? standard : DEFAULT_COMPONENTS;
+    snprintf(text, sizeof text, "%s=%s", variable, value);
+    table[option].from_environment = setenv(table[option].spank_variable, text, 1) == 0;
 }
 
-const char *spank_apapi_options_interval(void)
+void spank_apapi_options_register(spank_t spank, const struct config *config)
 {
-    return options.interval[0] ? options.interval : options.arguments->interval;
+    choice.config = config;
+    for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
+        struct spank_option option = {.name = table[i].name,
+                                      .arginfo = table[i].arginfo,
+                                      .usage = table[i].usage,
+                                      .has_arg = table[i].has_arg,
+                                      .val = i,
+                                      .cb = options_given};
+
+        spank_option_register(spank, &option);
+        if (!spank_remote(spank)) {
+            options_environment((enum spank_apapi_option)i);
+        }
+    }
+}
+
+void spank_apapi_options_finish(void)
+{
+    for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
+        if (table[i].from_environment) {
+            unsetenv(table[i].spank_variable);
+            table[i].from_environment = false;
+        }
+    }
+}
+
+void spank_apapi_options_recover(spank_t spank)
+{
+    char text[CONFIG_LIST_SIZE + 64];
+
+    for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
+        if (!choice.options[i].given &&
+            spank_getenv(spank, table[i].spank_variable, text, sizeof text) == ESPANK_SUCCESS) {
+            options_given(i, text, 1);
+        }
+    }
+}
+
+struct spank_apapi_choice *spank_apapi_options_choice(void)
+{
+    return &choice;
 }

@@ -3,19 +3,25 @@
 #define SPANK_APAPI_OPTIONS_H
 #include <slurm/spank.h>
 
-#include "arguments.h"
+#include "choice.h"
 
 /**
- * Register --apapi and --apapi-interval. Called in slurm_spank_init of srun, sbatch, salloc and
- * slurmstepd.
- * @param arguments  borrowed until the plugin is unloaded
+ * Register --apapi and its kin, and let Slurm take their environment variables for them. Called in
+ * slurm_spank_init of srun, sbatch, salloc and slurmstepd.
+ * @param config  borrowed until the plugin is unloaded
  */
-void spank_apapi_options_register(spank_t spank, const struct spank_apapi_arguments *arguments);
+void spank_apapi_options_register(spank_t spank, const struct config *config);
 
-/** @return the components to measure, NULL where nothing is to be measured. */
-const char *spank_apapi_options_components(void);
+/** The options have been read: take back from the environment what was put there. Not remote. */
+void spank_apapi_options_finish(void);
 
-/** @return the sampling intervals, "" where nobody has said any. */
-const char *spank_apapi_options_interval(void);
+/**
+ * In a batch step: Slurm forgets the options of sbatch --export=NONE there, but not in the
+ * environment for the script's sruns.
+ */
+void spank_apapi_options_recover(spank_t spank);
+
+/** @return what was chosen. Static storage. */
+struct spank_apapi_choice *spank_apapi_options_choice(void);
 
 #endif

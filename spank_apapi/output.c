@@ -25,37 +25,47 @@ static size_t output_piece(int fd)
                : SSIZE_MAX;
 }
 
-static void output_loop(int fd, const char *text, uint64_t deadline_ns)
+/* @return 0; an errno. */
+static int output_loop(int fd, const char *text, uint64_t deadline_ns)
 {
     size_t left = strlen(text), piece = output_piece(fd);
 
-    while (left > 0 && deadline_wait(fd, POLLOUT, deadline_ns) == 0) {
-        ssize_t written = write(fd, text, left < piece ? left : piece);
+    while (left > 0) {
+        ssize_t written;
+
+        if (deadline_wait(fd, POLLOUT, deadline_ns)) {
+            return errno;
+        }
+        written = write(fd, text, left < piece ? left : piece);
 
         if (written >= 0) {
             text += written;
             left -= (size_t)written;
         } else if (errno != EINTR && errno != EAGAIN) {
-            return;
+            return errno;
         }
     }
+    return 0;
 }
 
-void spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns)
+int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns)
 {
     const struct timespec at_once = {0};
     sigset_t pipe_signal, before, pending;
     bool was_pending;
+    int code;
 
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
     sigpending(&pending);
     was_pending = sigismember(&pending, SIGPIPE) == 1;
-    output_loop(fd, text, deadline_ns);
+    code = output_loop(fd, text, deadline_ns);
     if (!was_pending) {
         while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR) {
         }
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return code ? -1 : 0;
 }

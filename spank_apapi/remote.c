@@ -2,6 +2,7 @@
 #include "remote.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,34 +11,46 @@
 
 #include "channel/deadline.h"
 #include "channel/message.h"
+#include "channel/parcel.h"
 #include "child.h"
+#include "configure.h"
 #include "log.h"
+#include "meeting.h"
 #include "options.h"
 #include "output.h"
+#include "policy.h"
 #include "report.h"
 #include "step.h"
 
+#define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define REPORT_LIMIT_NS (500 * DEADLINE_MS)
+#define NODELIST_SIZE 4096                 /* a longer list of nodes is not told to srun */
 #define LEAVE_LIMIT_NS (100 * DEADLINE_MS) /* for a sampler to end after its last word */
 
 static struct {
-    struct spank_apapi_arguments arguments;
     struct spank_apapi_step step;
     struct spank_apapi_collector collector;
     struct spank_apapi_child sampler;
-    bool measuring;             /* between init_post_opt and the record */
-    bool begun;                 /* the first task exists */
-    uint32_t ended;             /* tasks */
+    bool measuring; /* between init_post_opt and the record */
+    bool reports;   /* of a batch step: the sampler makes its report */
+    bool silent;    /* nobody wants to know the reason of a failure */
+    bool begun;     /* the first task exists */
+    uint32_t ended; /* tasks */
+    struct spank_apapi_ending ending;
     struct apapi_error failure; /* why there is no record; "": no reason so far */
     char *table;                /* of a batch step; NULL: none */
+    bool files;                 /* the sampler writes files of the user's */
+    char note[256];             /* what went wrong with these; "": nothing */
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
+static char folder[PATH_MAX]; /* of the job; "": not known */
+static struct config config;
 static struct message message;
 
 int spank_apapi_remote_init(spank_t spank, int count, char *const words[])
 {
-    spank_apapi_arguments_parse(count, words, &remote.arguments, spank_apapi_log_error);
-    spank_apapi_options_register(spank, &remote.arguments);
+    config_load(&config, count, words, &spank_apapi_log_errors);
+    spank_apapi_options_register(spank, &config);
     return ESPANK_SUCCESS;
 }
 
@@ -73,14 +86,15 @@ static void remote_fail(int code, uint64_t limit_ns)
  */
 static int remote_expect(const char *word, uint64_t deadline_ns)
 {
-    while (message_receive(remote.sampler.channel, &message, deadline_ns) == 0) {
+    for (bool first = true; message_receive(remote.sampler.channel, &message, deadline_ns) == 0;
+         first = false) {
         if (message_is(&message, word)) {
             return 0;
         }
         if (message_is(&message, APAPI_WORD_FAILED)) {
             return spank_apapi_child_reason(&message, &remote.failure);
         }
-        if (!message_is(&message, APAPI_WORD_READY)) {
+        if (!first || !message_is(&message, APAPI_WORD_READY)) { /* that may have been late */
             remote_fail(EBADMSG, 0);
             return -1;
         }
@@ -106,18 +120,47 @@ static void remote_send_now(const char *word, uint64_t deadline_ns)
 {
     message_start(&message, word);
     message_add_number(&message, "ns", deadline_now());
+    message_add_pair(&message, "folder", folder[0] ? folder : NULL);
     remote_send(deadline_ns);
 }
 
-static void remote_configure(spank_t spank, const char *components, uint64_t deadline_ns)
+/* The sruns of a batch script tell the batch step's sampler of their steps. */
+static void remote_meet(spank_t spank, struct spank_apapi_meeting *meeting)
 {
-    const char *interval = spank_apapi_options_interval();
+    enum config_format format = spank_apapi_choice_format(spank_apapi_options_choice());
 
+    if (!remote.step.batch || format != CONFIG_TABLE || config.job_total == CONFIG_TOTAL_OFF) {
+        return;
+    }
+    if (spank_apapi_meeting_open(meeting, NULL) == 0 &&
+        spank_setenv(spank, APAPI_JOB_ENV, meeting->where, 1) != ESPANK_SUCCESS) {
+        spank_apapi_meeting_close(meeting);
+    }
+}
+
+static void remote_describe_job(spank_t spank, const struct spank_apapi_meeting *meeting)
+{
+    char nodes[16], nodelist[NODELIST_SIZE];
+
+    if (meeting->listener < 0) {
+        return;
+    }
+    message_add_pair(&message, "job_token", meeting->token);
+    if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
+        message_add_pair(&message, "job_nodes", nodes);
+    }
+    if (spank_getenv(spank, "SLURM_JOB_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
+        message_add_pair(&message, "job_nodelist", nodelist);
+    }
+}
+
+static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
+                             const struct spank_apapi_meeting *meeting, uint64_t deadline_ns)
+{
     message_start(&message, APAPI_WORD_CONFIG);
-    message_add_pair(&message, "components", components);
-    message_add_pair(&message, "intervals", *interval ? interval : NULL);
-    message_add_pair(&message, "acct_dir", remote.arguments.acct_dir);
-    spank_apapi_step_describe(spank, &remote.step, &message);
+    remote.files =
+        spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, wish, &message);
+    remote_describe_job(spank, meeting);
     remote_send(deadline_ns);
 }
 
@@ -130,30 +173,117 @@ static void remote_read_collector(spank_t spank)
         spank_apapi_report_parse(text, &remote.collector);
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
+    spank_unsetenv(spank, APAPI_JOB_ENV);
+}
+
+/* A user who may not ask is measured as if he had not. @return NULL: nothing is to be measured. */
+static const char *remote_components(spank_t spank, const char *rules)
+{
+    struct parcel_item listed = {.size = 0};
+    static char list[CONFIG_LIST_SIZE];
+    struct spank_apapi_choice *choice = spank_apapi_options_choice();
+    uid_t uid = 0;
+
+    if (spank_apapi_choice_asked(choice) &&
+        spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS &&
+        !spank_apapi_policy_user(&config, uid)) {
+        spank_apapi_choice_forget(choice);
+    }
+    if (parcel_find(rules, PARCEL_COMPONENTS, &listed) && listed.size < sizeof list) {
+        snprintf(list, sizeof list, "%.*s", (int)listed.size, listed.bytes);
+    }
+    return spank_apapi_choice_components(choice, list);
+}
+
+/* What the user's shell has said of events; no task but a script that calls srun shall see it. */
+static const char *remote_rules(spank_t spank)
+{
+    static char rules[PARCEL_MAX];
+
+    if (spank_getenv(spank, PARCEL_VARIABLE, rules, sizeof rules) != ESPANK_SUCCESS) {
+        return NULL;
+    }
+    if (!remote.step.batch && remote.step.step != SLURM_INTERACTIVE_STEP) {
+        spank_unsetenv(spank, PARCEL_VARIABLE);
+    }
+    return rules;
+}
+
+/* Note a partition in which nothing is measured; only those are told who have asked. */
+static int remote_check_partition(spank_t spank)
+{
+    char partition[SPANK_APAPI_NAME_SIZE];
+
+    if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) != ESPANK_SUCCESS ||
+        spank_apapi_policy_partition(&config, partition)) {
+        return 0;
+    }
+    remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice());
+    return apapi_fail(&remote.failure, EPERM, "this site measures nothing in partition %s",
+                      partition);
+}
+
+static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
+{
+    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
+    struct spank_apapi_program sampler = {.dir = config.libexec_dir, .name = "apapi-sampler"};
+    struct spank_apapi_meeting meeting = SPANK_APAPI_MEETING_NONE;
+
+    remote.measuring = true;
+    remote.reports =
+        remote.step.batch && spank_apapi_choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
+    if (remote_check_partition(spank)) {
+        return;
+    }
+    remote_meet(spank, &meeting);
+    sampler.listener = meeting.listener;
+    if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
+        remote_configure(spank, wish, &meeting, deadline_ns);
+    }
+    spank_apapi_meeting_close(&meeting);
+}
+
+/*
+ * The extern step runs from the allocation to the end of the job, on every node. It is not told its
+ * partition: where some must not be measured, it is not.
+ */
+static bool remote_counts(void)
+{
+    return remote.step.step != SLURM_EXTERN_CONT ||
+           (config.job_total == CONFIG_TOTAL_EXTERN && *config.deny_partitions == '\0');
 }
 
 int spank_apapi_remote_init_post_opt(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + remote.arguments.start_timeout_ns;
-    const char *components = spank_apapi_options_components();
-    const struct spank_apapi_program sampler = {
-        .dir = remote.arguments.libexec_dir, .name = "apapi-sampler", .listener = -1};
+    struct spank_apapi_wish wish;
 
     remote_read_collector(spank);
     spank_apapi_step_read(spank, &remote.step);
-    if (!components || remote.step.step == SLURM_EXTERN_CONT) {
-        return ESPANK_SUCCESS;
+    if (remote.step.batch) {
+        spank_apapi_options_recover(spank);
     }
-    remote.measuring = true;
-    if (spank_apapi_child_start(&remote.sampler, &sampler, deadline_ns, &remote.failure) == 0) {
-        remote_configure(spank, components, deadline_ns);
+    wish.rules = remote_rules(spank);
+    wish.components = remote_components(spank, wish.rules);
+    if (!spank_apapi_choice_asked(spank_apapi_options_choice())) {
+        wish.rules = NULL; /* what the site measures for itself is its own matter */
+    }
+    if (wish.components && remote_counts()) {
+        remote_start(spank, &wish);
+    }
+    return ESPANK_SUCCESS;
+}
+
+int spank_apapi_remote_user_init(void)
+{
+    if (remote.measuring && !getcwd(folder, sizeof folder)) {
+        folder[0] = '\0';
     }
     return ESPANK_SUCCESS;
 }
 
 int spank_apapi_remote_task_post_fork(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + remote.arguments.start_timeout_ns;
+    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
 
     (void)spank;
     if (!remote.measuring || remote.begun) {
@@ -165,7 +295,7 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     }
     if (!remote_failed() && remote_expect(APAPI_WORD_READY, deadline_ns) && !remote_failed()) {
         slurm_verbose("apapi: the sampler is late: not ready after %g s",
-                      (double)remote.arguments.start_timeout_ns / 1e9);
+                      (double)config.start_timeout_ns / 1e9);
     }
     return ESPANK_SUCCESS;
 }
@@ -174,13 +304,16 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
 static void remote_report(spank_t spank, const char *word, const char *payload)
 {
     uint64_t deadline_ns = deadline_now() + REPORT_LIMIT_NS;
-    const struct spank_apapi_report report = {
-        .word = word, .node = remote.step.node, .payload = payload};
-    char address[64];
+    struct spank_apapi_report report = {
+        .word = word, .node = remote.step.node, .nodelist = "", .payload = payload};
+    char address[64], nodelist[NODELIST_SIZE];
     struct apapi_error err;
 
     if (remote.collector.port == 0) {
         return;
+    }
+    if (spank_getenv(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
+        report.nodelist = nodelist;
     }
     if (spank_getenv(spank, "SLURM_LAUNCH_NODE_IPADDR", address, sizeof address) !=
             ESPANK_SUCCESS &&
@@ -193,13 +326,27 @@ static void remote_report(spank_t spank, const char *word, const char *payload)
     }
 }
 
+/* There is a record, so this is no failure. */
+static void remote_receive_note(void)
+{
+    bool heard = remote_expect(APAPI_WORD_NOTE, deadline_now() + FILES_LIMIT_NS) == 0;
+
+    snprintf(remote.note, sizeof remote.note, "%s",
+             heard ? message_text(&message)
+                   : "the files named by --apapi-output and --apapi-trace "
+                     "may not be complete");
+    remote.failure.text[0] = '\0';
+}
+
 /* Get what a working sampler has measured. */
 static void remote_receive(spank_t spank)
 {
-    uint64_t limit_ns = remote.arguments.stop_timeout_ns;
+    uint64_t limit_ns = config.stop_timeout_ns;
     uint64_t deadline_ns = deadline_now() + limit_ns;
 
-    remote_send_now(APAPI_WORD_STOP, deadline_ns);
+    message_start(&message, APAPI_WORD_STOP);
+    spank_apapi_ending_describe(&remote.ending, &message);
+    remote_send(deadline_ns);
     if (remote_failed()) {
         return;
     }
@@ -208,14 +355,16 @@ static void remote_receive(spank_t spank)
         return;
     }
     remote_report(spank, APAPI_WORD_RECORD, message_text(&message));
-    if (!remote.step.batch) {
-        return;
-    }
-    if (remote_expect(APAPI_WORD_TABLE, deadline_ns)) {
+    if (remote.reports && remote_expect(APAPI_WORD_TABLE, deadline_ns)) {
         remote_fail(errno, limit_ns);
         return;
     }
-    remote.table = strdup(message_text(&message));
+    if (remote.reports) {
+        remote.table = strdup(message_text(&message));
+    }
+    if (remote.files) {
+        remote_receive_note();
+    }
 }
 
 /* The step has ended on this node. */
@@ -235,7 +384,7 @@ static void remote_finish(spank_t spank)
         spank_apapi_child_kill(&remote.sampler);
         slurm_info("apapi: step %u.%s not measured on %s: %s", remote.step.job,
                    remote.step.step_name, remote.step.node, remote.failure.text);
-        remote_report(spank, APAPI_WORD_ABSENT, remote.failure.text);
+        remote_report(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
     }
 }
 
@@ -247,9 +396,13 @@ int spank_apapi_remote_task_exit(spank_t spank)
         return ESPANK_SUCCESS;
     }
     remote.ended++;
+    spank_apapi_ending_add(spank, &remote.ending);
     spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks);
     if (remote.ended == tasks) {
         remote_finish(spank);
+        if (remote.note[0] && !remote.step.batch) {
+            slurm_spank_log("apapi: %s", remote.note);
+        }
     }
     return ESPANK_SUCCESS;
 }
@@ -260,9 +413,13 @@ static void remote_print(void)
     uint64_t deadline_ns = deadline_now() + REPORT_LIMIT_NS;
     char line[sizeof remote.failure.text + 64];
 
+    if (remote.note[0]) {
+        snprintf(line, sizeof line, "apapi: %s\n", remote.note);
+        spank_apapi_output_write(STDERR_FILENO, line, deadline_ns);
+    }
     if (remote.table) {
         spank_apapi_output_write(STDERR_FILENO, remote.table, deadline_ns);
-    } else if (remote_failed()) {
+    } else if (remote_failed() && remote.reports && !remote.silent) {
         snprintf(line, sizeof line, "apapi: step %u.%s not measured (%s)\n", remote.step.job,
                  remote.step.step_name, remote.failure.text);
         spank_apapi_output_write(STDERR_FILENO, line, deadline_ns);

@@ -15,6 +15,9 @@ int spank_apapi_remote_init(spank_t spank, int count, char *const words[]);
 /** Once: start apapi-sampler. Waits for start_timeout at most. */
 int spank_apapi_remote_init_post_opt(spank_t spank);
 
+/** Once, as the user, in the job's folder: remember it. */
+int spank_apapi_remote_user_init(void);
+
 /** For each task: at the first, let the sampler begin. Waits for start_timeout at most. */
 int spank_apapi_remote_task_post_fork(spank_t spank);
 

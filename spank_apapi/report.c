@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "channel/deadline.h"
+
+#define PORT_MIN 1024 /* the user has a say in it, and no business with the system's ports */
 
 static int parse_port(const char *text, const char **end, uint16_t *port)
 {
@@ -20,7 +23,7 @@ static int parse_port(const char *text, const char **end, uint16_t *port)
     for (digit = text; *digit >= '0' && *digit <= '9' && value <= UINT16_MAX; digit++) {
         value = value * 10 + (unsigned)(*digit - '0');
     }
-    if (*text == '0' || value == 0 || value > UINT16_MAX) {
+    if (*text == '0' || value < PORT_MIN || value > UINT16_MAX) {
         return -1;
     }
     *end = digit;
@@ -107,8 +110,16 @@ static int report_write(int fd, const char *bytes, size_t size, uint64_t deadlin
 static int report_deliver(int fd, const char *token, const struct spank_apapi_report *report,
                           uint64_t deadline_ns)
 {
-    const char *const parts[] = {token,        " ",  report->word,   " ",
-                                 report->node, "\n", report->payload};
+    bool listed = report->nodelist[0] && !strpbrk(report->nodelist, " \n");
+    const char *const parts[] = {token,
+                                 " ",
+                                 report->word,
+                                 " ",
+                                 report->node,
+                                 listed ? " " : "",
+                                 listed ? report->nodelist : "",
+                                 "\n",
+                                 report->payload};
     char *text = NULL;
     size_t size = 1;
     char *end;

@@ -17,6 +17,7 @@ struct spank_apapi_collector {
 struct spank_apapi_report {
     const char *word; /* APAPI_WORD_RECORD or APAPI_WORD_ABSENT */
     const char *node;
+    const char *nodelist; /* of the step, "n[1-4]"; "": not known */
     const char *payload;
 };
 

@@ -26,9 +26,11 @@ int slurm_spank_init(spank_t spank, int ac, char *argv[])
 
 int slurm_spank_local_user_init(spank_t spank, int ac, char *argv[])
 {
+    (void)ac;
+    (void)argv;
     switch (spank_context()) {
     case S_CTX_LOCAL:
-        return spank_apapi_local_user_init(spank, ac, argv);
+        return spank_apapi_local_user_init(spank);
     default:
         return ESPANK_SUCCESS;
     }
@@ -36,13 +38,28 @@ int slurm_spank_local_user_init(spank_t spank, int ac, char *argv[])
 
 int slurm_spank_init_post_opt(spank_t spank, int ac, char *argv[])
 {
+    (void)ac;
+    (void)argv;
     switch (spank_context()) {
     case S_CTX_LOCAL:
         return spank_apapi_local_init_post_opt();
     case S_CTX_ALLOCATOR:
-        return spank_apapi_allocator_init_post_opt(ac, argv);
+        return spank_apapi_allocator_init_post_opt();
     case S_CTX_REMOTE:
         return spank_apapi_remote_init_post_opt(spank);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}
+
+int slurm_spank_user_init(spank_t spank, int ac, char *argv[])
+{
+    (void)spank;
+    (void)ac;
+    (void)argv;
+    switch (spank_context()) {
+    case S_CTX_REMOTE:
+        return spank_apapi_remote_user_init();
     default:
         return ESPANK_SUCCESS;
     }
@@ -79,6 +96,8 @@ int slurm_spank_exit(spank_t spank, int ac, char *argv[])
     switch (spank_context()) {
     case S_CTX_LOCAL:
         return spank_apapi_local_exit();
+    case S_CTX_ALLOCATOR:
+        return spank_apapi_allocator_exit();
     case S_CTX_REMOTE:
         return spank_apapi_remote_exit(spank);
     default:

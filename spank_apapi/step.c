@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define HET_COMPONENTS_MAX 128 /* as many as Slurm allows */
 
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE])
 {
@@ -91,6 +94,101 @@ static void step_program(spank_t spank, const struct spank_apapi_step *step,
     message_add_pair(message, "name", name[0] ? name : NULL);
 }
 
+/* How many are in a list like "0-3,8". */
+static uint64_t count_listed(const char *list)
+{
+    uint64_t count = 0;
+
+    while (*list >= '0' && *list <= '9') {
+        char *end;
+        unsigned long first = strtoul(list, &end, 10), last = first;
+
+        if (*end == '-') {
+            last = strtoul(end + 1, &end, 10);
+        }
+        count += last >= first ? last - first + 1 : 0;
+        list = *end == ',' ? end + 1 : end;
+    }
+    return count;
+}
+
+static void step_cores(spank_t spank, struct message *message)
+{
+    char *list = NULL;
+    uint64_t count;
+
+    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &list) != ESPANK_SUCCESS || !list) {
+        return;
+    }
+    count = count_listed(list);
+    if (count > 0) {
+        message_add_number(message, "cores", count);
+    }
+}
+
+/* The item is 0 in steps of some versions of Slurm. */
+static void step_restarts(spank_t spank, struct message *message)
+{
+    uint32_t restarts = step_number(spank, S_SLURM_RESTART_COUNT);
+
+    if (restarts > 0) {
+        message_add_number(message, "restarts", restarts);
+    } else {
+        step_variable(spank, "SLURM_RESTART_COUNT", "restarts", message);
+    }
+}
+
+/* Without an array its id is that of the job, or 0. */
+static void step_array(spank_t spank, struct message *message)
+{
+    uint32_t array = step_number(spank, S_JOB_ARRAY_ID), task = NO_VAL;
+
+    if (array != 0 && spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task) == ESPANK_SUCCESS &&
+        task != NO_VAL) {
+        message_add_number(message, "array_job", array);
+        message_add_number(message, "array_task", task);
+    }
+}
+
+static bool step_variable_number(spank_t spank, const char *variable, uint32_t *number)
+{
+    char value[16], *end;
+    unsigned long parsed;
+
+    if (spank_getenv(spank, variable, value, sizeof value) != ESPANK_SUCCESS || *value < '0' ||
+        *value > '9') {
+        return false;
+    }
+    parsed = strtoul(value, &end, 10);
+    *number = (uint32_t)parsed;
+    return *end == '\0' && parsed < NO_VAL;
+}
+
+/* Each component of a heterogeneous job has a job id of its own; the environment lists them all. */
+static void step_het(spank_t spank, uint32_t job, struct message *message)
+{
+    uint32_t size, first, id;
+    char variable[48];
+
+    if (!step_variable_number(spank, "SLURM_HET_SIZE", &size) ||
+        !step_variable_number(spank, "SLURM_JOB_ID_HET_GROUP_0", &first)) {
+        return;
+    }
+    for (uint32_t offset = 0; offset < size && offset < HET_COMPONENTS_MAX; offset++) {
+        snprintf(variable, sizeof variable, "SLURM_JOB_ID_HET_GROUP_%u", offset);
+        if (step_variable_number(spank, variable, &id) && id == job) {
+            message_add_number(message, "het_job", first);
+            message_add_number(message, "het_offset", offset);
+            return;
+        }
+    }
+}
+
+/*
+ * What Slurm's items say is Slurm's, but for the array: in a step that srun has launched,
+ * slurmstepd has that from the environment, which is the user's. Only a batch step's variables are
+ * slurmctld's.
+ */
 void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
                                struct message *message)
 {
@@ -108,8 +206,46 @@ void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *ste
     if (spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS) {
         message_add_number(message, "uid", uid);
     }
-    step_variable(spank, "SLURM_JOB_USER", "user", message);
+    step_cores(spank, message);
+    step_restarts(spank, message);
+    step_array(spank, message);
+    step_het(spank, step->job, message);
+    step_variable(spank, "SLURM_JOB_NAME", "job_name", message);
     step_variable(spank, "SLURM_JOB_ACCOUNT", "account", message);
     step_variable(spank, "SLURM_JOB_PARTITION", "partition", message);
-    message_add_pair(message, "table", step->batch ? "1" : NULL);
+    step_variable(spank, "SLURM_JOB_QOS", "qos", message);
+    if (step->batch) {
+        message_add_pair(message, "verified", "yes");
+    }
+}
+
+void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending)
+{
+    int status;
+
+    if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS) {
+        return;
+    }
+    ending->tasks++;
+    ending->failed += status != 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) > ending->code) {
+        ending->code = WEXITSTATUS(status);
+    }
+    if (WIFSIGNALED(status) && WTERMSIG(status) > ending->signal) {
+        ending->signal = WTERMSIG(status);
+    }
+}
+
+void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message)
+{
+    if (ending->tasks == 0) {
+        return;
+    }
+    message_add_number(message, "exit_code", (uint64_t)ending->code);
+    if (ending->signal) {
+        message_add_number(message, "exit_signal", (uint64_t)ending->signal);
+    }
+    if (ending->failed) {
+        message_add_number(message, "failed_tasks", ending->failed);
+    }
 }

@@ -28,6 +28,18 @@ void spank_apapi_step_program(spank_t spank, char name[SPANK_APAPI_NAME_SIZE]);
 /** Ask Slurm which step this is. In slurmstepd only. */
 void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
 
+/** How the tasks of the step on this node have ended so far. */
+struct spank_apapi_ending {
+    uint32_t tasks, failed;
+    int code, signal; /* the greatest of them */
+};
+
+/** Add the task whose task_exit this is. */
+void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending);
+
+/** Append what is known of it to a message. */
+void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message);
+
 /** Append to a configuration all that identifies the step. In slurmstepd only. */
 void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
                                struct message *message);

@@ -17,7 +17,9 @@ static const struct command {
 } commands[] = {
     {"list", list_command, "components and events that can be measured here"},
     {"doctor", doctor_command, "what cannot be read here, why, and what would mend it"},
+    {"merge", merge_command, "the nodes' records of a step as one report"},
     {"config", config_command, "what apapi.conf says, and what is wrong with it"},
+    {"sync", sync_command, "what jobs have used, into Slurm's own accounting"},
     {"help", help_command, "this text, or that of a command"},
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

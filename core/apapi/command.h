@@ -11,6 +11,8 @@ enum { USAGE_ERROR = 2 };
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int config_command(int argc, char **argv);
+int merge_command(int argc, char **argv);
+int sync_command(int argc, char **argv);
 
 /** Say "apapi COMMAND: TEXT" on standard error. @return EXIT_FAILURE. */
 int command_fail(const char *command, const char *text);

@@ -45,10 +45,10 @@ static void print_keys(const struct config *config, bool with_help)
     for (size_t i = 0; (key = config_key(i, &help)); i++) {
         const struct config_origin *origin = &config->origins[i];
 
-        print_value(key, origin->text);
         if (with_help) {
-            printf(" # %s", help);
+            printf("# %s takes: %s\n", key, help);
         }
+        print_value(key, origin->text);
         if (origin->line) {
             printf(" # %s:%zu\n", config->path, origin->line);
         } else {

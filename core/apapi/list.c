@@ -103,7 +103,10 @@ static int refuse_pattern(const struct listed *listed, struct apapi_error *err)
         nearest_offer(reader->events[i].name, &nearest);
     }
     nearest_text(&nearest, meant, sizeof meant);
-    return apapi_fail(err, ENOENT, "no event '%.60s' here%s", listed->wanted->pattern, meant);
+    return *meant
+               ? apapi_fail(err, ENOENT, "no event '%.60s' here%s", listed->wanted->pattern, meant)
+               : apapi_fail(err, ENOENT, "no event '%.60s' here; 'apapi list %s' shows all",
+                            listed->wanted->pattern, listed->wanted->name);
 }
 
 static int open_component(struct listed *listed, const char *order, struct apapi_error *err)

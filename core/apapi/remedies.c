@@ -33,10 +33,13 @@ static const char powercap_module[] =
 static const char papi_with_components[] =
     "scripts/setup-papi PREFIX builds a PAPI with rapl, powercap, coretemp, nvml and net; then "
     "configure APAPI with -DPAPI_ROOT=PREFIX";
+static const char no_papi[] = "install the PAPI that APAPI was built with (Debian: libpapi-dev "
+                              "brings it); APAPI itself must not "
+                              "be configured with -DWITH_PAPI=OFF";
 static const char site_papi[] =
     "no released PAPI has it: configure APAPI with -DPAPI_ROOT= and the prefix of a PAPI that does";
 static const char amd_driver[] =
-    "the kernel's driver amdgpu and ROCm's librocm_smi64.so or libamd_smi.so; in a container "
+    "as root: modprobe amdgpu; install ROCm's librocm_smi64.so or libamd_smi.so. In a container: "
     "--device /dev/kfd --device /dev/dri";
 static const char amd_right[] = "as root: usermod -aG render,video USER";
 static const char by_root[] = "measure with srun --apapi=, which reads as root, or as root";
@@ -64,24 +67,41 @@ static const struct remedy {
     {"rapl", "sysfs", NULL, ENODEV, NULL, powercap_module},
     {"powercap", "sysfs", NULL, ENODEV, NULL, powercap_module},
     {"rapl", "papi", "rapl", ENODEV, NULL, "as root: modprobe msr"},
+    {"rapl", "papi", NULL, ENOSYS, NULL, no_papi},
     {"rapl", "papi", NULL, ENOENT, NULL, papi_with_components},
     {"powercap", "papi", NULL, ENOENT, NULL, papi_with_components},
+    {"maxeler", NULL, NULL, ENOSYS, NULL, no_papi},
+    {"micknc", NULL, NULL, ENOSYS, NULL, no_papi},
     {"maxeler", NULL, NULL, 0, NULL, site_papi},
     {"micknc", NULL, NULL, 0, NULL, site_papi},
+    {"hwmon", NULL, NULL, ENODEV, is_virtual,
+     "nothing: a virtual machine has no chips that measure"},
     {"hwmon", NULL, NULL, ENODEV, NULL,
-     "a driver that offers energy or power: acpi_power_meter, amd_energy, those of power supplies "
-     "and network cards"},
+     "as root: modprobe acpi_power_meter, of AMD's CPUs amd_energy or fam15h_power; drivers of "
+     "power "
+     "supplies, network cards and GPUs bring their own"},
     {"intel_gpu", NULL, NULL, 0, NULL,
      "a discrete Intel GPU whose driver, i915 or xe, offers energy1_input in hwmon"},
     {"cray_pm", NULL, NULL, 0, NULL, "nothing: only HPE Cray nodes have it"},
     {"ipmi", "ipmi", NULL, ENODEV, is_virtual,
      "nothing: a virtual machine has no BMC; set host, user and password_file in section [ipmi] to "
      "ask one over the network"},
+    {"ipmi", "ipmi", NULL, ENODEV, is_container,
+     "on the host: modprobe -a ipmi_si ipmi_devintf; the container must be given --device "
+     "/dev/ipmi0"},
     {"ipmi", "ipmi", NULL, ENODEV, NULL,
      "as root: modprobe -a ipmi_si ipmi_devintf. To ask a BMC over the network: host, user and "
      "password_file in section [ipmi]"},
+    {"ipmi", "ipmi", NULL, EACCES, NULL,
+     "measure with srun --apapi=, which asks as root. Whoever may open /dev/ipmi0 may switch the "
+     "machine off: give no user that right; over the network a user of the BMC with privilege USER "
+     "is enough: host, user and password_file in section [ipmi]"},
     {"ipmi", "ipmi", NULL, ENOSYS, NULL, "install FreeIPMI (Debian: libfreeipmi17)"},
     {"ipmi", "papi", NULL, 0, NULL, NULL},
+    {"nvml", "papi", NULL, ENOENT, NULL, NULL},
+    {"nvml", NULL, NULL, EACCES, NULL,
+     "as root: chmod a+rw /dev/nvidiactl /dev/nvidia[0-9]*, for good by the module's option "
+     "NVreg_DeviceFileMode=0666 in /etc/modprobe.d"},
     {"nvml", NULL, NULL, ENODEV, NULL,
      "NVIDIA's driver: nvidia-smi must list the GPUs; in a container --gpus all"},
     {"rocm_smi", NULL, NULL, ENODEV, NULL, amd_driver},

@@ -13,7 +13,10 @@
 #include "atime/output.h"
 #include "atime/process.h"
 #include "atime/runs.h"
-#include "atime/trace.h"
+#include "trace/trace.h"
+#include "config/config.h"
+
+#define PATIENCE_NS UINT64_C(2000000000) /* with what a user has named: GPUs, a BMC */
 
 /* What is open while atime measures. */
 struct atime {
@@ -34,6 +37,7 @@ static int complain(const char *text)
 
 static int open_trace(struct atime *atime, struct apapi_error *err)
 {
+    FILE *file;
     int fd;
 
     if (!atime->options->trace) {
@@ -43,12 +47,13 @@ static int open_trace(struct atime *atime, struct apapi_error *err)
     if (fd < 0) {
         return -1;
     }
-    atime->trace = trace_create(fd, atime->options->trace, err);
-    if (!atime->trace) {
+    file = fdopen(fd, "w");
+    if (!file) {
         close(fd);
-        return -1;
+        return apapi_fail(err, ENOMEM, "no memory");
     }
-    return 0;
+    atime->trace = trace_create(file, atime->options->trace, err);
+    return atime->trace ? 0 : -1;
 }
 
 static int open_files(struct atime *atime, struct apapi_error *err)
@@ -87,6 +92,7 @@ static int open_session(struct atime *atime, struct apapi_error *err)
         .softfail = atime->environment.softfail,
         .on_sample = atime->trace ? trace_sample : NULL,
         .context = atime->trace,
+        .patience_ns = options->components ? PATIENCE_NS : 0,
     };
 
     atime->session = apapi_session_create(&config, err);
@@ -101,6 +107,7 @@ static int open_all(struct atime *atime)
     if (atime->options->pid && process_open(atime->options->pid, &atime->process, &err)) {
         return complain(err.text);
     }
+    config_use_sources(NULL);
     if (load_rules(atime, &err) || open_files(atime, &err) || open_session(atime, &err)) {
         return options_refuse(err.text);
     }

@@ -154,6 +154,7 @@ static void put_event(FILE *out, const struct apapi_event_result *result)
         make_values(result, values);
     }
     put_clean(out, result->event.name);
+    fputs(result->event.estimated ? "(estimated)" : "", out);
     put_newest(out, result->event.type, &values[0]);
     put_value0(out, &values[0]);
     put_value1(out, &values[1]);

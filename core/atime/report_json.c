@@ -149,7 +149,7 @@ static json_t *encode_run(const struct report *report, const struct run *run)
     char *line = NULL;
     json_t *root;
 
-    if (apapi_record_encode(&run->record, &line, NULL)) {
+    if (apapi_record_encode_whole(&run->record, &line, NULL)) {
         return NULL;
     }
     root = json_loads(line, 0, NULL);

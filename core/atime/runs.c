@@ -12,8 +12,11 @@
 
 static void name_record(const struct report *report, struct apapi_record *record)
 {
-    record->id = (struct apapi_identity){
-        .job = APAPI_UNKNOWN, .nodes = 1, .tasks = APAPI_UNKNOWN, .uid = (uint32_t)getuid()};
+    record->id = APAPI_IDENTITY_UNKNOWN;
+    record->id.node_index = 0;
+    record->id.nodes = 1;
+    record->id.uid = (uint32_t)getuid();
+    record->ending = APAPI_ENDING_UNKNOWN;
     gethostname(record->id.node, sizeof record->id.node - 1);
     if (report->program) {
         char path[APAPI_TEXT_SIZE];
@@ -33,7 +36,7 @@ static void unmeasured(struct apapi_record *record, const char *reason)
     snprintf(record->reason, sizeof record->reason, "%s", reason);
     *m = (struct apapi_measurement){.start_unix_ns = clock_unix_ns(), .covered = NAN};
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = (struct apapi_domain_result){false, NAN, NAN, {NAN, NAN, NAN, NAN}};
+        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
     }
 }
 

@@ -4,7 +4,7 @@
 #include "apapi/session.h"
 #include "atime/process.h"
 #include "atime/report.h"
-#include "atime/trace.h"
+#include "trace/trace.h"
 
 /** What is measured, and with what. All borrowed. */
 struct measuring {

@@ -6,7 +6,9 @@
 
 #include "apapi/record.h"
 #include "record/fields.h"
+#include "record/shorten.h"
 #include "record/text.h"
+#include "record/timeline.h"
 
 #define PATH_SIZE 64
 #define COVERED_TOLERANCE 1e-6 /* of rounding */
@@ -14,7 +16,6 @@
 static int decode_domains(const json_t *root, struct apapi_measurement *m,
                           const struct field_place *place)
 {
-    static const struct apapi_domain_result not_measured = {false, NAN, NAN, {NAN, NAN, NAN, NAN}};
     const json_t *domains = json_object_get(root, "domains");
 
     if (!json_is_object(domains)) {
@@ -26,7 +27,7 @@ static int decode_domains(const json_t *root, struct apapi_measurement *m,
         const struct field_place inner = {path, place->err};
 
         if (!domain) {
-            m->domains[i] = not_measured;
+            m->domains[i] = APAPI_DOMAIN_UNMEASURED;
             continue;
         }
         snprintf(path, sizeof(path), "domains.%s", apapi_domain_name(i));
@@ -53,14 +54,30 @@ static int decode_event(const json_t *object, struct apapi_event_result *event,
     return 0;
 }
 
+static int decode_whole_event(const json_t *object, size_t index, struct apapi_event_result *event,
+                              const struct field_place *place)
+{
+    json_t *whole =
+        shortened_event(object, json_array_get(json_object_get(object, "events"), index));
+    int rc = whole ? decode_event(whole, event, place)
+                   : apapi_fail(place->err, ENOMEM, "record: out of memory");
+
+    json_decref(whole);
+    return rc;
+}
+
 static int decode_events(const json_t *object, struct apapi_component_result *component,
                          const struct field_place *place)
 {
     const json_t *events = json_object_get(object, "events");
+    const json_t *common = json_object_get(object, "common");
     size_t count = json_array_size(events);
 
     if (events && !json_is_array(events)) {
         return field_fail(place, "events", "not an array");
+    }
+    if (common && !json_is_object(common)) {
+        return field_fail(place, "common", "not an object");
     }
     if (count == 0) {
         return 0;
@@ -74,8 +91,8 @@ static int decode_events(const json_t *object, struct apapi_component_result *co
         const struct field_place inner = {path, place->err};
 
         snprintf(path, sizeof(path), "%s.events[%zu]", place->path, component->event_count);
-        if (decode_event(json_array_get(events, component->event_count),
-                         &component->events[component->event_count], &inner) < 0) {
+        if (decode_whole_event(object, component->event_count,
+                               &component->events[component->event_count], &inner) < 0) {
             return -1;
         }
     }
@@ -124,6 +141,7 @@ static int decode_components(const json_t *root, struct apapi_measurement *m,
             return -1;
         }
     }
+    shortened_fill_in(m);
     return 0;
 }
 
@@ -172,6 +190,7 @@ static int decode_root(const json_t *root, struct apapi_record *record,
         fields_decode(root, fields_of_record, record, place) < 0 ||
         decode_domains(root, &record->measurement, place) < 0 ||
         decode_components(root, &record->measurement, place) < 0 ||
+        timelines_decode(root, &record->measurement, place) < 0 ||
         decode_trust(root, &record->measurement, place) < 0) {
         return -1;
     }

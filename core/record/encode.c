@@ -1,159 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apapi/record.h"
 #include "record/fields.h"
-#include "record/text.h"
-#include "record/timestamp.h"
-
-#define DIGITS_WRITTEN 15 /* as many as every decimal number keeps in a double */
-#define DIGITS_MEASURED 9
-#define DIGITS_ROUGH 6
-#define NS_PER_S 1e9
+#include "record/shorten.h"
+#include "record/timeline.h"
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
-
-static int put(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) < 0 ? OUT_OF_MEMORY : WRITTEN;
-}
-
-static int put_text(json_t *object, const char *key, const char *text)
-{
-    char valid[1024];
-
-    text_utf8(valid, sizeof(valid), text);
-    return put(object, key, json_string(valid));
-}
-
-static int put_count(json_t *object, const char *key, uint64_t count)
-{
-    char digits[24];
-
-    if (count <= INT64_MAX) {
-        return put(object, key, json_integer((json_int_t)count));
-    }
-    snprintf(digits, sizeof(digits), "%" PRIu64, count);
-    return put(object, key, json_string(digits));
-}
-
-static int put_rounded(json_t *object, const char *key, double value, int figures)
-{
-    char digits[32];
-
-    if (!isfinite(value)) {
-        return WRITTEN;
-    }
-    snprintf(digits, sizeof(digits), "%.*g", figures, value);
-    return put(object, key, json_real(strtod(digits, NULL)));
-}
-
-static int put_exact(json_t *object, const char *key, double value)
-{
-    return isfinite(value) ? put(object, key, json_real(value)) : WRITTEN;
-}
-
-static int put_moment(json_t *object, const char *key, int64_t unix_ns)
-{
-    char text[TIMESTAMP_SIZE];
-
-    timestamp_format(text, sizeof(text), unix_ns);
-    return put(object, key, json_string(text));
-}
-
-static bool is_unknown(const struct field *field, const void *member)
-{
-    switch (field->form) {
-    case FIELD_TEXT:
-        return *(const char *)member == '\0';
-    case FIELD_NUMBER:
-        return *(const uint32_t *)member == APAPI_UNKNOWN;
-    case FIELD_COUNT:
-    case FIELD_DURATION:
-        return *(const uint64_t *)member == 0;
-    case FIELD_EXACT:
-        return *(const double *)member == 0;
-    case FIELD_FLAG:
-        return !*(const bool *)member;
-    case FIELD_DOMAIN:
-        return *(const enum apapi_domain *)member == APAPI_DOMAIN_NONE;
-    default:
-        return false;
-    }
-}
-
-static int put_field(json_t *object, const struct field *field, const void *member)
-{
-    switch (field->form) {
-    case FIELD_TEXT:
-        return put_text(object, field->key, member);
-    case FIELD_NUMBER:
-        return put(object, field->key, json_integer(*(const uint32_t *)member));
-    case FIELD_COUNT:
-        return put_count(object, field->key, *(const uint64_t *)member);
-    case FIELD_DURATION:
-        return put(object, field->key, json_real((double)*(const uint64_t *)member / NS_PER_S));
-    case FIELD_MEASURED:
-    case FIELD_AMOUNT:
-        return put_rounded(object, field->key, *(const double *)member, DIGITS_MEASURED);
-    case FIELD_ROUGH:
-        return put_rounded(object, field->key, *(const double *)member, DIGITS_ROUGH);
-    case FIELD_EXACT:
-        return put_exact(object, field->key, *(const double *)member);
-    case FIELD_FLAG:
-        return put(object, field->key, json_boolean(*(const bool *)member));
-    case FIELD_MOMENT:
-        return put_moment(object, field->key, *(const int64_t *)member);
-    case FIELD_KIND:
-        return put_text(object, field->key, apapi_kind_name(*(const enum apapi_kind *)member));
-    case FIELD_DOMAIN:
-        return put_text(object, field->key, apapi_domain_name(*(const enum apapi_domain *)member));
-    case FIELD_TYPE:
-        return put_text(object, field->key, field_type_name(*(const enum apapi_type *)member));
-    }
-    return WRITTEN;
-}
-
-int fields_encode(json_t *object, const struct field *fields, const void *base)
-{
-    for (const struct field *field = fields; field->key; field++) {
-        const void *member = (const char *)base + field->offset;
-
-        if (!field->mandatory && is_unknown(field, member)) {
-            continue;
-        }
-        if (put_field(object, field, member) < 0) {
-            return OUT_OF_MEMORY;
-        }
-    }
-    return WRITTEN;
-}
-
-static json_t *encode_struct(const struct field *fields, const void *base)
-{
-    json_t *object = json_object();
-
-    if (object && fields_encode(object, fields, base) < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
 
 static int put_domains(json_t *root, const struct apapi_measurement *m)
 {
     json_t *domains = json_object();
-    int rc = put(root, "domains", domains);
+    int rc = field_put(root, "domains", domains);
 
     for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == WRITTEN; i++) {
         if (m->domains[i].measured) {
-            rc =
-                put(domains, apapi_domain_name(i), encode_struct(fields_of_domain, &m->domains[i]));
+            rc = field_put(domains, apapi_domain_name(i),
+                           fields_object(fields_of_domain, &m->domains[i]));
         }
     }
     return rc;
@@ -170,16 +36,16 @@ static int put_total(json_t *root, const struct apapi_measurement *m)
     if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
         return WRITTEN;
     }
-    return put(root, "total", encode_struct(fields_of_domain, &total));
+    return field_put(root, "total", fields_object(fields_of_domain, &total));
 }
 
 static int put_events(json_t *object, const struct apapi_component_result *component)
 {
     json_t *events = json_array();
-    int rc = put(object, "events", events);
+    int rc = field_put(object, "events", events);
 
     for (size_t i = 0; i < component->event_count && rc == WRITTEN; i++) {
-        if (json_array_append_new(events, encode_struct(fields_of_event, &component->events[i])) <
+        if (json_array_append_new(events, fields_object(fields_of_event, &component->events[i])) <
             0) {
             rc = OUT_OF_MEMORY;
         }
@@ -189,7 +55,7 @@ static int put_events(json_t *object, const struct apapi_component_result *compo
 
 static json_t *encode_component(const struct apapi_component_result *component)
 {
-    json_t *object = encode_struct(fields_of_component, component);
+    json_t *object = fields_object(fields_of_component, component);
     int rc = WRITTEN;
 
     if (!object) {
@@ -197,9 +63,9 @@ static json_t *encode_component(const struct apapi_component_result *component)
     }
     /* which of the two keys is there says whether it was measured */
     if (component->measured) {
-        rc = put_text(object, "source", component->source);
+        rc = field_put_text(object, "source", component->source);
     } else if (json_object_del(object, "source") == 0 || component->reason[0] == '\0') {
-        rc = put_text(object, "reason", component->reason);
+        rc = field_put_text(object, "reason", component->reason);
     }
     if (rc == WRITTEN && (component->measured || component->event_count > 0)) {
         rc = put_events(object, component);
@@ -214,7 +80,7 @@ static json_t *encode_component(const struct apapi_component_result *component)
 static int put_components(json_t *root, const struct apapi_measurement *m)
 {
     json_t *components = json_array();
-    int rc = put(root, "components", components);
+    int rc = field_put(root, "components", components);
 
     for (size_t i = 0; i < m->component_count && rc == WRITTEN; i++) {
         if (json_array_append_new(components, encode_component(&m->components[i])) < 0) {
@@ -243,37 +109,55 @@ static int put_trust(json_t *root, const struct apapi_measurement *m)
     } counts[] = {{"samples", sum.samples}, {"failed", sum.failed},     {"wraps", sum.wraps},
                   {"resets", sum.resets},   {"refused", sum.refused},   {"gaps", sum.gaps},
                   {"stalls", sum.stalls},   {"missed", missed_ticks(m)}};
-    json_t *trust = encode_struct(fields_of_trust, m);
-    int rc = put(root, "trust", trust);
+    json_t *trust = fields_object(fields_of_trust, m);
+    int rc = field_put(root, "trust", trust);
 
     if (rc == WRITTEN) {
-        rc = put_rounded(trust, "uncertainty_j", apapi_record_uncertainty_j(m), DIGITS_ROUGH);
+        rc = field_put_rounded(trust, "uncertainty_j", apapi_record_uncertainty_j(m),
+                               FIELD_ROUGH_FIGURES);
     }
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && rc == WRITTEN; i++) {
-        rc = put_count(trust, counts[i].key, counts[i].count);
+        rc = field_put_count(trust, counts[i].key, counts[i].count);
     }
     return rc;
 }
 
+static int64_t end_of(const struct apapi_measurement *m)
+{
+    int64_t end_ns;
+
+    return __builtin_add_overflow(m->start_unix_ns, m->elapsed_ns, &end_ns) ? INT64_MAX : end_ns;
+}
+
 static int put_record(json_t *root, const struct apapi_record *record)
 {
-    if (put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
+    if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
         fields_encode(root, fields_of_record, record) < 0 ||
+        field_put_moment(root, "end", end_of(&record->measurement)) < 0 ||
         put_domains(root, &record->measurement) < 0 || put_total(root, &record->measurement) < 0 ||
         put_components(root, &record->measurement) < 0 ||
+        timelines_encode(root, &record->measurement) < 0 ||
         put_trust(root, &record->measurement) < 0) {
         return OUT_OF_MEMORY;
     }
     return WRITTEN;
 }
 
-int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
+static int put_short_record(json_t *root, const struct apapi_record *record)
+{
+    return put_record(root, record) < 0 || shorten_record(root, record) < 0 ? OUT_OF_MEMORY
+                                                                            : WRITTEN;
+}
+
+static int encode(const struct apapi_record *record,
+                  int (*put)(json_t *, const struct apapi_record *), char **line,
+                  struct apapi_error *err)
 {
     json_t *root = json_object();
     char *text = NULL;
 
-    if (root && put_record(root, record) == WRITTEN) {
-        text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS_WRITTEN));
+    if (root && put(root, record) == WRITTEN) {
+        text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
     }
     json_decref(root);
     if (!text) {
@@ -281,4 +165,15 @@ int apapi_record_encode(const struct apapi_record *record, char **line, struct a
     }
     *line = text;
     return 0;
+}
+
+int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
+{
+    return encode(record, put_short_record, line, err);
+}
+
+int apapi_record_encode_whole(const struct apapi_record *record, char **line,
+                              struct apapi_error *err)
+{
+    return encode(record, put_record, line, err);
 }

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "apapi/error.h"
 
@@ -19,9 +20,9 @@ enum field_form {
     FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
     FIELD_FLAG,     /* bool; unknown: false */
     FIELD_MOMENT,   /* int64_t [ns since 1970], in JSON "2026-11-21T11:20:01.123456789Z" */
-    FIELD_KIND,     /* enum apapi_kind */
+    FIELD_KIND,     /* enum apapi_kind; without a key: energy */
     FIELD_DOMAIN,   /* enum apapi_domain; unknown: APAPI_DOMAIN_NONE */
-    FIELD_TYPE      /* enum apapi_type */
+    FIELD_TYPE      /* enum apapi_type; without a key: uint64 */
 };
 
 /** One member. A list of them ends with the key NULL. */
@@ -44,6 +45,23 @@ const char *field_type_name(int type);
 
 /** Add the members of the structure at `base` to `object`. 0; -1 when out of memory. */
 int fields_encode(json_t *object, const struct field *fields, const void *base);
+
+/** The same as a new object; NULL when out of memory. */
+json_t *fields_object(const struct field *fields, const void *base);
+
+#define FIELD_FIGURES 15 /* as many as every decimal number keeps in a double */
+#define FIELD_MEASURED_FIGURES 9
+#define FIELD_ROUGH_FIGURES 6
+
+/*
+ * One member by hand. Texts are made valid UTF-8 and cut to 1023 bytes; a number that is not finite
+ * has no key. 0; -1 when out of memory, or where `value` is NULL.
+ */
+int field_put(json_t *object, const char *key, json_t *value);
+int field_put_text(json_t *object, const char *key, const char *text);
+int field_put_count(json_t *object, const char *key, uint64_t count);
+int field_put_rounded(json_t *object, const char *key, double value, int figures);
+int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
 
 /** Where the reader is, for messages: "components[0].events[2]"; "" at the top. */
 struct field_place {

@@ -212,6 +212,9 @@ static void set_unknown(const struct field *field, void *member)
     case FIELD_ROUGH:
         *(double *)member = NAN;
         break;
+    case FIELD_TYPE:
+        *(enum apapi_type *)member = APAPI_TYPE_UINT64;
+        break;
     default:
         break;
     }

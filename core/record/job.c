@@ -387,3 +387,25 @@ double apapi_job_measured(const struct apapi_job_total *total, size_t nodes, int
 
     return node_time_ns > 0 ? fmin((double)total->covered_ns / node_time_ns, 1) : NAN;
 }
+
+static int compare_node(const void *name, const void *element)
+{
+    return strcmp(name, (*(struct piece *const *)element)->node);
+}
+
+bool apapi_job_has_node(const struct apapi_job *job, const char *node)
+{
+    return job->count > 0 &&
+           bsearch(node, job->pieces, job->count, sizeof(struct piece *), compare_node);
+}
+
+const char *apapi_job_incomplete(const struct apapi_job *job, size_t number, const char **node)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        if (!job->pieces[i]->complete && number-- == 0) {
+            *node = job->pieces[i]->node;
+            return job->pieces[i]->step;
+        }
+    }
+    return NULL;
+}

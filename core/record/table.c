@@ -45,19 +45,9 @@ static void put_item(struct text_line *line, const char *item)
     text_item(line, line->column > strlen("apapi:") ? 2 : 1, item);
 }
 
-static double longest_elapsed_s(const struct table *table)
-{
-    double longest_s = NAN;
-
-    for (size_t i = 0; i < table->recorded; i++) {
-        longest_s = fmax(longest_s, (double)table->nodes[i]->record.measurement.elapsed_ns / 1e9);
-    }
-    return longest_s;
-}
-
 static double elapsed_s(const struct table *table)
 {
-    return isnan(table->head->elapsed_s) ? longest_elapsed_s(table) : table->head->elapsed_s;
+    return isnan(table->head->elapsed_s) ? table->merge->elapsed_s : table->head->elapsed_s;
 }
 
 static void put_nodes(struct text_line *line, const struct table *table)
@@ -88,48 +78,16 @@ static void put_elapsed(struct text_line *line, const struct table *table)
     put_item(line, text);
 }
 
-static bool is_put_before(const struct table *table, size_t node, size_t place)
-{
-    const struct apapi_component_result *wanted =
-        &table->nodes[node]->record.measurement.components[place];
-
-    for (size_t i = 0; i <= node; i++) {
-        const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
-        size_t end = i < node ? m->component_count : place;
-
-        for (size_t k = 0; k < end; k++) {
-            if (m->components[k].measured && strcmp(m->components[k].name, wanted->name) == 0 &&
-                strcmp(m->components[k].source, wanted->source) == 0) {
-                return true;
-            }
-        }
-        if (i >= 64) { /* enough to know: nodes of a step resemble each other */
-            return true;
-        }
-    }
-    return false;
-}
-
-static void put_component(struct text_line *line, const struct apapi_component_result *component)
-{
-    char text[sizeof(component->name) + sizeof(component->source) + 8];
-    char clean[sizeof(text)];
-
-    snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);
-    text_clean(clean, sizeof(clean), text);
-    put_item(line, clean);
-}
-
 static void put_components(struct text_line *line, const struct table *table)
 {
-    for (size_t i = 0; i < table->recorded; i++) {
-        const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
+    for (size_t i = 0; i < table->merge->component_count; i++) {
+        const struct merge_component *component = &table->merge->components[i];
+        char text[sizeof(*component) + 8];
+        char clean[sizeof(text)];
 
-        for (size_t k = 0; k < m->component_count; k++) {
-            if (m->components[k].measured && !is_put_before(table, i, k)) {
-                put_component(line, &m->components[k]);
-            }
-        }
+        snprintf(text, sizeof(text), "%s (%s)", component->name, component->source);
+        text_clean(clean, sizeof(clean), text);
+        put_item(line, clean);
     }
 }
 
@@ -187,23 +145,17 @@ static void put_times(const struct table *table)
     fputc('\n', table->out);
 }
 
-static size_t expected_nodes(const struct merge_node *const *nodes, size_t recorded, size_t count)
+static size_t greater(size_t a, size_t b)
 {
-    size_t expected = count;
-
-    for (size_t i = 0; i < recorded; i++) {
-        if (nodes[i]->record.id.nodes != APAPI_UNKNOWN && nodes[i]->record.id.nodes > expected) {
-            expected = nodes[i]->record.id.nodes;
-        }
-    }
-    return expected;
+    return a > b ? a : b;
 }
 
 static int put_all(const struct table *table)
 {
     put_headline(table);
     table_put_domains(table);
-    if (table_put_events(table) < 0 || table_put_notes(table) < 0) {
+    table_put_events(table);
+    if (table_put_notes(table) < 0) {
         return -1;
     }
     if (table->head->verbose && table->recorded == 1) {
@@ -245,17 +197,17 @@ int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table
                        char **text, struct apapi_error *err)
 {
     const struct merge_node **nodes;
-    ssize_t recorded = merge_nodes(merge, &nodes);
-    struct table table = {.head = head};
+    ssize_t recorded = merge->no_memory ? -1 : merge_nodes(merge, &nodes);
+    struct table table = {.head = head, .merge = merge};
     int rc;
 
     if (recorded < 0) {
         return apapi_fail(err, ENOMEM, "table: out of memory");
     }
     table.nodes = nodes;
-    table.recorded = recorded;
-    table.absent = apapi_merge_count(merge) - table.recorded;
-    table.expected = expected_nodes(nodes, table.recorded, apapi_merge_count(merge));
+    table.recorded = (size_t)recorded;
+    table.expected = greater(greater(merge->expected, head->nodes),
+                             apapi_merge_count(merge) + apapi_merge_awaited(merge));
     rc = put_table(&table, text);
     free(nodes);
     return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;

@@ -9,17 +9,17 @@
 struct table {
     FILE *out;
     const struct apapi_table_head *head;
-    const struct merge_node *const *nodes; /* `recorded` with a record, then `absent` without */
+    const struct apapi_merge *merge;
+    const struct merge_node *const *nodes; /* `recorded` with a record, then those without */
     size_t recorded;
-    size_t absent;
     size_t expected; /* nodes of the step, with or without a record */
 };
 
 /** Domains, their total, what is partial about them, nodes, coverage. Nothing if none is known. */
 void table_put_domains(const struct table *table);
 
-/** Events that no domain shows: one line each. 0; -1 with ENOMEM. */
-int table_put_events(const struct table *table);
+/** Events that no domain shows: one line each. */
+void table_put_events(const struct table *table);
 
 /** What was not measured and why, what went wrong. 0; -1 with ENOMEM. */
 int table_put_notes(const struct table *table);

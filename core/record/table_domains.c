@@ -21,6 +21,8 @@ struct row {
     double values[COLUMNS];
     size_t columns; /* how many are shown */
     size_t nodes;
+    bool is_total;
+    uint64_t bin_ns; /* as in struct merge_domain */
 };
 
 struct rows {
@@ -38,7 +40,7 @@ static void add_domain(struct rows *rows, const struct table *table, enum apapi_
     struct row *row = &rows->rows[rows->count];
     struct merge_domain sum;
 
-    merge_domain(table->nodes, table->recorded, domain, &sum);
+    merge_domain(table->merge, domain, &sum);
     if (sum.nodes == 0) {
         return;
     }
@@ -51,6 +53,7 @@ static void add_domain(struct rows *rows, const struct table *table, enum apapi_
     row->values[COLUMN_P95] = sum.power_w.p95;
     row->columns = rows->columns;
     row->nodes = sum.nodes;
+    row->bin_ns = sum.bin_ns;
     rows->count++;
 }
 
@@ -92,14 +95,22 @@ static double sum_known(const struct rows *rows, enum column column)
 static void add_total(struct rows *rows, const struct table *table)
 {
     struct row *total = &rows->rows[rows->count];
+    struct apapi_summary extremes;
 
     if (rows->count == 0) {
         return;
     }
     name_total(total, rows, table);
+    total->is_total = true;
     total->values[COLUMN_ENERGY] = sum_known(rows, COLUMN_ENERGY);
     total->values[COLUMN_MEAN] = sum_known(rows, COLUMN_MEAN);
     total->columns = COLUMN_MEAN + 1;
+    total->bin_ns = merge_total_extremes(table->merge, &extremes);
+    if (total->bin_ns > 0) {
+        total->values[COLUMN_MIN] = extremes.min;
+        total->values[COLUMN_MAX] = extremes.max;
+        total->columns = COLUMN_MAX + 1;
+    }
     rows->count++;
 }
 
@@ -199,11 +210,54 @@ static void put_rows(const struct rows *rows, FILE *out)
 static void put_partial(const struct rows *rows, const struct table *table)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        if (rows->rows[i].columns == rows->columns && rows->rows[i].nodes < table->recorded) {
+        if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
             fprintf(table->out, "  %s measured on %zu of %zu nodes\n", rows->rows[i].label,
                     rows->rows[i].nodes, table->expected);
         }
     }
+}
+
+static uint64_t widest_bin_ns(const struct rows *rows)
+{
+    uint64_t widest_ns = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        widest_ns = rows->rows[i].bin_ns > widest_ns ? rows->rows[i].bin_ns : widest_ns;
+    }
+    return widest_ns;
+}
+
+/* The domains of which it is not known what all nodes drew together. */
+static void put_added_up(const struct rows *rows, FILE *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->rows[i];
+
+        if (!row->is_total && row->nodes > 1 && row->bin_ns == 0) {
+            fprintf(out, "%s %s", count++ ? "," : "  min, max of", row->label);
+        }
+    }
+    fputs(count ? ": the nodes' own, added up\n" : "", out);
+}
+
+static void put_meaning(const struct rows *rows, const struct table *table)
+{
+    uint64_t bin_ns = widest_bin_ns(rows);
+    char width[UNITS_SIZE];
+
+    if (table->recorded < 2) {
+        return;
+    }
+    if (bin_ns == 0) {
+        fputs("  mean, min, max: the nodes' own, added up\n", table->out);
+        return;
+    }
+    units_short(width, sizeof(width), (double)bin_ns / 1e9);
+    fprintf(table->out, "  mean: the nodes' own, added up; min, max: all nodes together, over %s\n",
+            width);
+    put_added_up(rows, table->out);
 }
 
 static void put_footnotes(const struct rows *rows, const struct table *table)
@@ -218,9 +272,7 @@ static void put_footnotes(const struct rows *rows, const struct table *table)
         fputs("  in brackets: inside package or around other domains, not to be added\n",
               table->out);
     }
-    if (table->recorded > 1) {
-        fputs("  mean, min, max: the nodes' own, added up\n", table->out);
-    }
+    put_meaning(rows, table);
 }
 
 /* What is said of single nodes. */
@@ -235,41 +287,63 @@ static void add_node(struct node_texts *nodes, const char *word, const struct me
     char name[APAPI_TEXT_SIZE];
     char energy[UNITS_SIZE];
 
-    text_clean(clean, sizeof(clean), node->record.id.node);
+    text_clean(clean, sizeof(clean), node->name);
     text_shorten(name, sizeof(name), clean, NODE_COLUMNS, NODE_COLUMNS / 2);
-    units_quantity(energy, sizeof(energy), apapi_measurement_total_j(&node->record.measurement),
-                   "J");
+    units_quantity(energy, sizeof(energy), node->total_j, "J");
     snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
 }
 
-static double node_total_j(const struct merge_node *node)
+/* How the nodes' energies are distributed. */
+struct spread {
+    const struct merge_node *lowest, *highest;
+    size_t count;
+    double mean_j, squares; /* sum of squared distances from the mean */
+};
+
+static void spread_add(struct spread *spread, const struct merge_node *node)
 {
-    return apapi_measurement_total_j(&node->record.measurement);
+    double distance_j = node->total_j - spread->mean_j;
+
+    if (isnan(node->total_j)) {
+        return;
+    }
+    spread->count++;
+    spread->mean_j += distance_j / (double)spread->count;
+    spread->squares += distance_j * (node->total_j - spread->mean_j);
+    if (!spread->lowest || node->total_j < spread->lowest->total_j) {
+        spread->lowest = node;
+    }
+    if (!spread->highest || node->total_j > spread->highest->total_j) {
+        spread->highest = node;
+    }
+}
+
+/* With the standard deviation, in percent of the mean. */
+static void add_mean(struct node_texts *nodes, const struct spread *spread)
+{
+    double sd_j = sqrt(spread->squares / ((double)spread->count - 1));
+    char mean[UNITS_SIZE];
+
+    units_quantity(mean, sizeof(mean), spread->mean_j, "J");
+    if (spread->count > 1 && spread->mean_j > 0) {
+        snprintf(nodes->texts[nodes->count++], NODE_SIZE, "mean %s, sd %.2g %%", mean,
+                 sd_j / spread->mean_j * 100);
+    }
 }
 
 static void add_spread(struct node_texts *nodes, const struct table *table)
 {
-    const struct merge_node *lowest = NULL;
-    const struct merge_node *highest = NULL;
+    struct spread spread = {0};
 
     for (size_t i = 0; i < table->recorded; i++) {
-        const struct merge_node *node = table->nodes[i];
-
-        if (isnan(node_total_j(node))) {
-            continue;
-        }
-        if (!lowest || node_total_j(node) < node_total_j(lowest)) {
-            lowest = node;
-        }
-        if (!highest || node_total_j(node) > node_total_j(highest)) {
-            highest = node;
-        }
+        spread_add(&spread, table->nodes[i]);
     }
-    if (!lowest || !highest) {
+    if (!spread.lowest || !spread.highest) {
         return;
     }
-    add_node(nodes, "lowest ", lowest);
-    add_node(nodes, "highest ", highest);
+    add_node(nodes, "lowest ", spread.lowest);
+    add_node(nodes, "highest ", spread.highest);
+    add_mean(nodes, &spread);
 }
 
 static void collect_nodes(struct node_texts *nodes, const struct table *table)
@@ -277,7 +351,7 @@ static void collect_nodes(struct node_texts *nodes, const struct table *table)
     bool known = false;
 
     for (size_t i = 0; i < table->recorded; i++) {
-        known |= !isnan(node_total_j(table->nodes[i]));
+        known |= !isnan(table->nodes[i]->total_j);
     }
     if (!known || table->expected < 2) {
         return;
@@ -291,56 +365,36 @@ static void collect_nodes(struct node_texts *nodes, const struct table *table)
     }
 }
 
-struct span {
-    double least;
-    double most;
-};
-
-static void widen(struct span *span, double value)
-{
-    span->least = fmin(span->least, value);
-    span->most = fmax(span->most, value);
-}
-
 /* Rounded down: 100.0 % means that nothing is missing. */
-static double percent(double share)
+static double floor_pct(double pct)
 {
-    return floor(share * 1000 + 1e-6) / 10;
+    return floor(pct * 10 + 1e-6) / 10;
 }
 
-static void format_span(char *text, size_t size, const struct span *span, int decimals)
+static void format_span(char *text, size_t size, double least, double most, int decimals)
 {
-    if (span->least < span->most) {
-        snprintf(text, size, "%.*f to %.*f", decimals, span->least, decimals, span->most);
+    if (least < most) {
+        snprintf(text, size, "%.*f to %.*f", decimals, least, decimals, most);
     } else {
-        snprintf(text, size, "%.*f", decimals, span->most);
+        snprintf(text, size, "%.*f", decimals, most);
     }
 }
 
 static void format_coverage(char *text, size_t size, const struct table *table)
 {
-    struct span covered = {NAN, NAN};
-    struct span samples = {NAN, NAN};
+    const struct merge_span *covered = &table->merge->covered_pct;
+    const struct merge_span *samples = &table->merge->samples;
     char shares[64];
     char counts[64];
 
-    for (size_t i = 0; i < table->recorded; i++) {
-        const struct apapi_measurement *m = &table->nodes[i]->record.measurement;
-
-        if (m->component_count == 0 || isnan(m->covered)) {
-            continue;
-        }
-        widen(&covered, percent(m->covered));
-        widen(&samples, (double)apapi_measurement_incidents(m).samples);
-    }
     text[0] = '\0';
-    if (isnan(covered.most)) {
+    if (isnan(covered->most)) {
         return;
     }
-    format_span(shares, sizeof(shares), &covered, 1);
-    format_span(counts, sizeof(counts), &samples, 0);
+    format_span(shares, sizeof(shares), floor_pct(covered->least), floor_pct(covered->most), 1);
+    format_span(counts, sizeof(counts), samples->least, samples->most, 0);
     snprintf(text, size, "covered %s %%, %s sample%s%s", shares, counts,
-             samples.most == 1 ? "" : "s", table->recorded > 1 ? " per node" : "");
+             samples->most == 1 ? "" : "s", table->recorded > 1 ? " per node" : "");
 }
 
 /* Nodes at the left and coverage at the right of one line where they fit, else of several. */

@@ -4,110 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/hostlist.h"
 #include "record/table.h"
 #include "record/text.h"
 #include "record/units.h"
 
-#define NAMES_LISTED 4
+#define NAMES_COLUMNS 120
 #define NOTES_LISTED 10
 #define LATE_TOLD_NS UINT64_C(10000000)
 
-/* The same thing said of one or several nodes. Texts are borrowed from the merge. */
-struct note {
-    const char *subject; /* NULL: the nodes themselves */
-    const char *verdict;
-    const char *reason;
-    const char *names[NAMES_LISTED];
-    size_t nodes;
-};
-
-struct notes {
-    struct note *notes;
-    size_t count;
-    size_t capacity;
-    size_t last; /* the one found last: most likely also the next */
-    bool no_memory;
-};
-
-static bool is_same_text(const char *a, const char *b)
+static void put_names(FILE *out, const struct merge_note *note)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
+    size_t unnamed = note->nodes - note->named;
 
-static bool is_same_note(const struct note *a, const struct note *b)
-{
-    return is_same_text(a->subject, b->subject) && is_same_text(a->verdict, b->verdict) &&
-           is_same_text(a->reason, b->reason);
-}
-
-static struct note *append(struct notes *notes, const struct note *note)
-{
-    if (notes->count == notes->capacity) {
-        size_t capacity = notes->capacity ? notes->capacity * 2 : 8;
-        struct note *grown = reallocarray(notes->notes, capacity, sizeof(*grown));
-
-        if (!grown) {
-            notes->no_memory = true;
-            return NULL;
-        }
-        notes->notes = grown;
-        notes->capacity = capacity;
-    }
-    notes->notes[notes->count] = *note;
-    return &notes->notes[notes->count++];
-}
-
-static struct note *find(struct notes *notes, const struct note *wanted)
-{
-    for (size_t i = 0; i < notes->count; i++) {
-        size_t place = (notes->last + i) % notes->count;
-
-        if (is_same_note(&notes->notes[place], wanted)) {
-            notes->last = place;
-            return &notes->notes[place];
-        }
-    }
-    return append(notes, wanted);
-}
-
-static void note_node(struct notes *notes, const struct note *wanted, const char *name)
-{
-    struct note *note = find(notes, wanted);
-
-    if (!note) {
-        return;
-    }
-    if (note->nodes < NAMES_LISTED) {
-        note->names[note->nodes] = name;
-    }
-    note->nodes++;
-}
-
-static void put_names(FILE *out, const struct note *note)
-{
-    for (size_t i = 0; i < note->nodes && i < NAMES_LISTED; i++) {
-        fprintf(out, "%s%s", i ? ", " : "", note->names[i]);
-    }
-    if (note->nodes > NAMES_LISTED) {
-        fprintf(out, " and %zu more", note->nodes - NAMES_LISTED);
+    hostlist_put(out, note->names, note->named, NAMES_COLUMNS);
+    if (unnamed > 0) {
+        fprintf(out, " and %zu others", unnamed);
     }
 }
 
-static void put_subject(FILE *out, const struct note *note, const struct table *table)
+static void put_subject(FILE *out, const struct merge_note *note, const struct table *table)
 {
-    if (note->subject) {
-        fputs(note->subject, out);
+    bool of_all = table->expected < 2 || note->nodes == table->recorded;
+
+    fputs(note->subject, out);
+    if (*note->subject == '\0' || !of_all) {
+        fputs(*note->subject ? " on " : "", out);
+        put_names(out, note);
     }
-    if (note->subject && (table->expected < 2 || note->nodes == table->recorded)) {
-        return;
-    }
-    if (note->subject) {
-        fputs(" on ", out);
-    }
-    put_names(out, note);
 }
 
-static int put_note(const struct note *note, const struct table *table)
+static void put_verdict(FILE *out, const struct merge_note *note)
+{
+    char duration[UNITS_SIZE];
+
+    fprintf(out, ": %s", note->verdict);
+    if (note->outages > 0) {
+        units_duration(duration, sizeof(duration), (double)note->outage_ns / 1e9);
+        fprintf(out, " for %s in %" PRIu64 " outage%s", duration, note->outages,
+                note->outages == 1 ? "" : "s");
+    }
+    if (*note->reason) {
+        fprintf(out, " (%s)", note->reason);
+    }
+}
+
+static int put_note(const struct merge_note *note, const struct table *table)
 {
     char *text = NULL;
     size_t size;
@@ -117,10 +59,7 @@ static int put_note(const struct note *note, const struct table *table)
         return -1;
     }
     put_subject(out, note, table);
-    fprintf(out, ": %s", note->verdict);
-    if (note->reason && *note->reason) {
-        fprintf(out, " (%s)", note->reason);
-    }
+    put_verdict(out, note);
     if (fclose(out) == EOF) {
         free(text);
         return -1;
@@ -130,106 +69,62 @@ static int put_note(const struct note *note, const struct table *table)
     return 0;
 }
 
-static int put_notes(const struct notes *notes, const struct table *table)
+/* By kind; the notes of a kind in the order of the nodes and of their records. */
+static int by_kind_and_node(const void *left, const void *right)
 {
-    for (size_t i = 0; i < notes->count && i < NOTES_LISTED; i++) {
-        if (put_note(&notes->notes[i], table) < 0) {
+    const struct merge_note *a = *(const struct merge_note *const *)left;
+    const struct merge_note *b = *(const struct merge_note *const *)right;
+    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
+
+    if (order == 0) {
+        order = merge_node_order(a->first, b->first);
+    }
+    return order ? order : (a->place < b->place ? -1 : a->place > b->place);
+}
+
+static int put_sorted(const struct merge_note *const *notes, size_t count,
+                      const struct table *table)
+{
+    size_t told[MERGE_NOTE_KINDS] = {0}, left_out = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (told[notes[i]->kind]++ >= NOTES_LISTED) {
+            left_out++;
+        } else if (put_note(notes[i], table) < 0) {
             return -1;
         }
     }
-    if (notes->count > NOTES_LISTED) {
-        fprintf(table->out, "  ... and %zu more (see the records)\n", notes->count - NOTES_LISTED);
+    if (left_out > 0) {
+        fprintf(table->out, "  ... and %s%zu more (see the records)\n",
+                table->merge->notes.full ? "more than " : "", left_out);
     }
-    return notes->no_memory ? -1 : 0;
+    return 0;
 }
 
-typedef void (*collect_f)(struct notes *notes, const struct apapi_record *record);
-
-static int put_notes_of(const struct table *table, collect_f collect)
+static int put_notes(const struct table *table)
 {
-    struct notes notes = {0};
+    const struct merge_notes *notes = &table->merge->notes;
+    const struct merge_note **sorted = calloc(notes->count + 1, sizeof(struct merge_note *));
     int rc;
 
-    for (size_t i = 0; i < table->recorded; i++) {
-        collect(&notes, &table->nodes[i]->record);
+    if (!sorted) {
+        return -1;
     }
-    rc = put_notes(&notes, table);
-    free(notes.notes);
-    return rc;
-}
-
-static void collect_components(struct notes *notes, const struct apapi_record *record)
-{
-    const struct apapi_measurement *m = &record->measurement;
-
-    for (size_t i = 0; i < m->component_count; i++) {
-        const struct apapi_component_result *component = &m->components[i];
-        const struct note note = {.subject = component->name,
-                                  .verdict =
-                                      component->measured ? "measured in part" : "not measured",
-                                  .reason = component->reason};
-
-        if (!component->measured || component->reason[0]) {
-            note_node(notes, &note, record->id.node);
-        }
+    for (size_t i = 0; i < notes->count; i++) {
+        sorted[i] = &notes->notes[i];
     }
-}
-
-static void collect_incomplete(struct notes *notes, const struct apapi_record *record)
-{
-    const struct note note = {.verdict = "incomplete", .reason = record->reason};
-
-    if (!record->complete) {
-        note_node(notes, &note, record->id.node);
-    }
-}
-
-static void collect_stuck(struct notes *notes, const struct apapi_record *record)
-{
-    const struct apapi_measurement *m = &record->measurement;
-
-    for (size_t i = 0; i < m->component_count; i++) {
-        for (size_t k = 0; k < m->components[i].event_count; k++) {
-            const struct apapi_event_result *result = &m->components[i].events[k];
-            const struct note note = {.subject = result->event.name,
-                                      .verdict = "counter never moved, not counted"};
-
-            if (result->stuck) {
-                note_node(notes, &note, record->id.node);
-            }
-        }
-    }
-}
-
-static int put_absent(const struct table *table)
-{
-    struct notes notes = {0};
-    int rc;
-
-    for (size_t i = 0; i < table->absent; i++) {
-        const struct apapi_record *record = &table->nodes[table->recorded + i]->record;
-        const struct note note = {.verdict = "no record", .reason = record->reason};
-
-        note_node(&notes, &note, record->id.node);
-    }
-    rc = put_notes(&notes, table);
-    free(notes.notes);
+    qsort(sorted, notes->count, sizeof(struct merge_note *), by_kind_and_node);
+    rc = put_sorted(sorted, notes->count, table);
+    free(sorted);
     return rc;
 }
 
 static void put_late(const struct table *table)
 {
-    const struct apapi_record *latest = NULL;
+    uint64_t late_ns = table->merge->late_ns;
     char duration[UNITS_SIZE];
     char text[APAPI_TEXT_SIZE + 128];
-    uint64_t late_ns;
 
-    for (size_t i = 0; i < table->recorded; i++) {
-        if (!latest || table->nodes[i]->record.measurement.late_ns > latest->measurement.late_ns) {
-            latest = &table->nodes[i]->record;
-        }
-    }
-    late_ns = latest ? latest->measurement.late_ns : 0;
     if (late_ns <= LATE_TOLD_NS) {
         return;
     }
@@ -240,7 +135,7 @@ static void put_late(const struct table *table)
     }
     if (table->recorded > 1) {
         snprintf(text, sizeof(text), "first %s not covered on %s, less on others", duration,
-                 latest->id.node);
+                 table->merge->latest->name);
     } else {
         snprintf(text, sizeof(text), "first %s not covered", duration);
     }
@@ -256,37 +151,17 @@ static void put_count(FILE *out, bool *any, uint64_t count, const char *one, con
     *any = true;
 }
 
-static uint64_t add_incidents(struct apapi_incidents *sum, const struct apapi_measurement *m)
-{
-    const struct apapi_incidents one = apapi_measurement_incidents(m);
-    uint64_t missed = 0;
-
-    sum->failed += one.failed;
-    sum->resets += one.resets;
-    sum->refused += one.refused;
-    sum->gaps += one.gaps;
-    sum->stalls += one.stalls;
-    for (size_t i = 0; i < m->component_count; i++) {
-        missed += m->components[i].missed;
-    }
-    return missed;
-}
-
 static void put_incidents(const struct table *table)
 {
-    struct apapi_incidents sum = {0};
-    uint64_t missed = 0;
+    const struct apapi_incidents *sum = &table->merge->incidents;
     bool any = false;
 
-    for (size_t i = 0; i < table->recorded; i++) {
-        missed += add_incidents(&sum, &table->nodes[i]->record.measurement);
-    }
-    put_count(table->out, &any, sum.failed, "reading failed", "readings failed");
-    put_count(table->out, &any, sum.refused, "refused", "refused");
-    put_count(table->out, &any, sum.resets, "reset", "resets");
-    put_count(table->out, &any, sum.gaps, "gap", "gaps");
-    put_count(table->out, &any, sum.stalls, "standstill", "standstills");
-    put_count(table->out, &any, missed, "tick missed", "ticks missed");
+    put_count(table->out, &any, sum->failed, "reading failed", "readings failed");
+    put_count(table->out, &any, sum->refused, "refused", "refused");
+    put_count(table->out, &any, sum->resets, "reset", "resets");
+    put_count(table->out, &any, sum->gaps, "gap", "gaps");
+    put_count(table->out, &any, sum->stalls, "standstill", "standstills");
+    put_count(table->out, &any, table->merge->missed, "tick missed", "ticks missed");
     if (any) {
         fputc('\n', table->out);
     }
@@ -294,11 +169,13 @@ static void put_incidents(const struct table *table)
 
 int table_put_notes(const struct table *table)
 {
-    if (put_notes_of(table, collect_components) < 0 || put_absent(table) < 0 ||
-        put_notes_of(table, collect_incomplete) < 0 || put_notes_of(table, collect_stuck) < 0) {
+    if (put_notes(table) < 0) {
         return -1;
     }
     put_late(table);
     put_incidents(table);
+    if (table->head->note) {
+        text_wrap(table->out, table->head->note);
+    }
     return 0;
 }

@@ -49,7 +49,7 @@ static void describe_period(char *text, size_t size, const struct apapi_period *
 static void put_component(FILE *out, const struct apapi_component_result *component)
 {
     char text[SENTENCE_SIZE];
-    char apart[4 * UNITS_SIZE];
+    char apart[5 * UNITS_SIZE];
     char interval[UNITS_SIZE];
 
     if (!component->measured) {
@@ -89,7 +89,7 @@ static void put_cpu(FILE *out, const struct apapi_measurement *m)
 
 void table_put_trust(const struct table *table)
 {
-    const struct apapi_measurement *m = &table->nodes[0]->record.measurement;
+    const struct apapi_measurement *m = &table->merge->only.measurement;
 
     put_uncertainty(table->out, m);
     for (size_t i = 0; i < m->component_count; i++) {

@@ -175,17 +175,17 @@ void text_item(struct text_line *line, size_t gap, const char *item)
     line->column += gap + columns;
 }
 
-static size_t put_word(FILE *out, const char *word, size_t bytes, size_t column)
+static size_t put_word(FILE *out, const char *word, size_t bytes, size_t column, bool first)
 {
     char copy[TEXT_COLUMNS * 4 + 1];
     size_t columns;
 
     snprintf(copy, sizeof(copy), "%.*s", (int)bytes, word);
     columns = text_columns(copy);
-    if (column > 4 && column + 1 + columns > TEXT_COLUMNS) {
+    if (!first && column + 1 + columns > TEXT_COLUMNS) {
         fputs("\n    ", out);
         column = 4;
-    } else if (column > 4) {
+    } else if (!first) {
         fputc(' ', out);
         column++;
     }
@@ -196,10 +196,12 @@ static size_t put_word(FILE *out, const char *word, size_t bytes, size_t column)
 void text_wrap(FILE *out, const char *text)
 {
     char clean[2048];
-    const char *word = clean;
+    const char *start, *word;
     size_t column = 2;
 
     text_clean(clean, sizeof(clean), text);
+    start = clean + strspn(clean, " ");
+    word = start;
     fputs("  ", out);
     while (*(word += strspn(word, " "))) {
         size_t bytes = strcspn(word, " ");
@@ -208,7 +210,7 @@ void text_wrap(FILE *out, const char *text)
         if (bytes > most) {
             bytes = most;
         }
-        column = put_word(out, word, bytes, column);
+        column = put_word(out, word, bytes, column, word == start);
         word += bytes;
     }
     fputc('\n', out);

@@ -153,7 +153,7 @@ int timelines_encode(json_t *root, const struct apapi_measurement *m)
 
 /* Each reader returns NULL, or what is wrong. */
 
-static const char *read_coverage(const json_t *coverage, struct apapi_timeline *timeline)
+static const char *read_coverage(json_t *coverage, struct apapi_timeline *timeline)
 {
     const char *key;
     json_t *value;
@@ -161,7 +161,7 @@ static const char *read_coverage(const json_t *coverage, struct apapi_timeline *
     if (coverage && !json_is_object(coverage)) {
         return "covered_pct: not an object";
     }
-    json_object_foreach((json_t *)(uintptr_t)coverage, key, value)
+    json_object_foreach(coverage, key, value)
     {
         char *end;
         unsigned long bin = strtoul(key, &end, 10);

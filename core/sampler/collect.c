@@ -20,22 +20,25 @@
 #include "apapi/record.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
-#include "sampler/sender.h"
+#include "config/values.h"
+#include "sampler/collect_job.h"
+#include "sampler/forms.h"
+#include "sampler/intake.h"
 
-#define SENDERS_MAX 64 /* at once; others wait in the listening socket's queue */
-#define SENDER_PATIENCE_NS (5000 * DEADLINE_MS)
+#define PART_BYTES 65536
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
 
 struct collector {
-    char token[APAPI_TOKEN_LENGTH + 1];
     char step[64];
     char name[APAPI_TEXT_SIZE];
-    size_t nodes;   /* how many records to expect */
-    char *nodelist; /* their names, "n1,n2"; NULL: not known */
-    struct apapi_merge *merge;
-    struct sender senders[SENDERS_MAX];
-    bool ending; /* the step has ended: `end_ns` is the time to give up */
+    struct intake intake;
+    struct forward forward;
+    bool whole_job; /* salloc's: it collects what other sruns pass on */
+    bool ending;    /* the step has ended: `end_ns` is the time to give up */
     uint64_t end_ns;
+    enum config_format format;
+    bool verbose;
+    struct forms forms;
 };
 
 /* Too large for the stack; one at a time is enough. */
@@ -50,105 +53,35 @@ static void copy_value(const char *key, char *text, size_t size)
 
 static int configure(struct collector *collector)
 {
-    const char *nodes;
+    const char *nodes, *format;
 
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS) ||
         !message_is(&message, APAPI_WORD_CONFIG)) {
         return -1;
     }
-    copy_value("token", collector->token, sizeof collector->token);
+    format = message_value(&message, "format");
+    copy_value("token", collector->intake.token, sizeof collector->intake.token);
     copy_value("step", collector->step, sizeof collector->step);
     copy_value("name", collector->name, sizeof collector->name);
+    collector->verbose = message_value(&message, "verbose");
+    if (format && value_format(format, &collector->format, NULL)) {
+        return -1;
+    }
+    if (collector->format != CONFIG_TABLE) {
+        collector->intake.keep = forms_keep;
+        collector->intake.keep_context = &collector->forms;
+    }
+    forward_open(&collector->forward, message_value(&message, "job"));
+    collector->intake.forward = &collector->forward;
     nodes = message_value(&message, "nodes");
-    collector->nodes = nodes ? strtoul(nodes, NULL, 10) : 0;
-    for (size_t i = 0; i < SENDERS_MAX; i++) {
-        collector->senders[i].fd = -1;
+    collector->intake.nodes = nodes ? strtoul(nodes, NULL, 10) : 0;
+    collector->whole_job = message_value(&message, "whole_job");
+    if (collector->whole_job) {
+        return 0;
     }
-    collector->merge = apapi_merge_create();
-    return strlen(collector->token) == APAPI_TOKEN_LENGTH && collector->merge ? 0 : -1;
-}
-
-static struct sender *free_sender(struct collector *collector)
-{
-    for (size_t i = 0; i < SENDERS_MAX; i++) {
-        if (collector->senders[i].fd < 0) {
-            return &collector->senders[i];
-        }
-    }
-    return NULL;
-}
-
-static void accept_sender(struct collector *collector)
-{
-    struct sender *sender = free_sender(collector);
-    int fd = sender ? accept4(APAPI_LISTEN_FD, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
-
-    if (fd >= 0) {
-        sender_begin(sender, fd, deadline_now() + SENDER_PATIENCE_NS);
-    }
-}
-
-static void read_sender(struct collector *collector, struct sender *sender)
-{
-    enum sender_state state = sender_read(sender);
-
-    if (state == SENDER_DONE) {
-        sender_deliver(sender, collector->token, collector->merge);
-    }
-    if (state != SENDER_READING) {
-        sender_end(sender);
-    }
-}
-
-static void drop_late_senders(struct collector *collector)
-{
-    uint64_t now_ns = deadline_now();
-
-    for (size_t i = 0; i < SENDERS_MAX; i++) {
-        struct sender *sender = &collector->senders[i];
-
-        if (sender->fd >= 0 && sender->deadline_ns <= now_ns) {
-            sender_end(sender);
-        }
-    }
-}
-
-/* Call `visit` for each name of "n1,n2" as long as it returns true. @return whether all did. */
-static bool every_node(const struct collector *collector,
-                       bool (*visit)(struct apapi_merge *merge, const char *node))
-{
-    const char *rest = collector->nodelist;
-
-    while (rest && *rest) {
-        char node[APAPI_TEXT_SIZE];
-        size_t length = strcspn(rest, ",");
-
-        snprintf(node, sizeof node, "%.*s", (int)length, rest);
-        if (!visit(collector->merge, node)) {
-            return false;
-        }
-        rest += length + (rest[length] == ',');
-    }
-    return true;
-}
-
-static bool has_node(struct apapi_merge *merge, const char *node)
-{
-    return apapi_merge_has(merge, node);
-}
-
-static bool note_missing(struct apapi_merge *merge, const char *node)
-{
-    if (!apapi_merge_has(merge, node)) {
-        apapi_merge_absent(merge, node, "it did not answer in time");
-    }
-    return true;
-}
-
-static bool all_there(const struct collector *collector)
-{
-    return collector->nodelist ? every_node(collector, has_node)
-                               : apapi_merge_count(collector->merge) >= collector->nodes;
+    return strlen(collector->intake.token) == APAPI_TOKEN_LENGTH
+               ? intake_open(&collector->intake, APAPI_LISTEN_FD)
+               : -1;
 }
 
 static void begin_end(struct collector *collector)
@@ -158,8 +91,7 @@ static void begin_end(struct collector *collector)
 
     collector->ending = true;
     collector->end_ns = deadline_now() + (wait_ms ? strtoull(wait_ms, NULL, 10) : 0) * DEADLINE_MS;
-    free(collector->nodelist);
-    collector->nodelist = nodelist && *nodelist ? strdup(nodelist) : NULL;
+    intake_expect(&collector->intake, nodelist ? nodelist : "");
 }
 
 /* @return whether srun is still there. */
@@ -174,74 +106,105 @@ static bool hear_plugin(struct collector *collector)
     return true;
 }
 
+/* For poll(): -1 is for ever. */
 static int left_ms(const struct collector *collector)
 {
+    int patience_ms = intake_patience_ms(&collector->intake);
     uint64_t now_ns = deadline_now();
+    int end_ms = collector->end_ns > now_ns
+                     ? (int)((collector->end_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS)
+                     : 0;
 
-    if (!collector->ending) {
-        return 1000;
-    }
-    return collector->end_ns > now_ns
-               ? (int)((collector->end_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS)
-               : 0;
+    return collector->ending && (patience_ms < 0 || end_ms < patience_ms) ? end_ms : patience_ms;
 }
 
 /* Wait for something to happen and deal with it. @return whether srun is still there. */
 static bool turn(struct collector *collector)
 {
-    struct pollfd watched[SENDERS_MAX + 2] = {
-        {.fd = APAPI_CHANNEL_FD, .events = POLLIN},
-        {.fd = free_sender(collector) ? APAPI_LISTEN_FD : -1, .events = POLLIN}};
+    struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
+                               {.fd = collector->intake.poll, .events = POLLIN}};
 
-    for (size_t i = 0; i < SENDERS_MAX; i++) {
-        watched[i + 2] = (struct pollfd){.fd = collector->senders[i].fd, .events = POLLIN};
-    }
-    if (poll(watched, SENDERS_MAX + 2, left_ms(collector)) < 0) {
+    if (poll(watched, 2, left_ms(collector)) < 0) {
         return errno == EINTR;
     }
-    for (size_t i = 0; i < SENDERS_MAX; i++) {
-        if (watched[i + 2].revents) {
-            read_sender(collector, &collector->senders[i]);
-        }
-    }
-    if (watched[1].revents) {
-        accept_sender(collector);
-    }
-    drop_late_senders(collector);
+    intake_work(&collector->intake);
     return watched[0].revents ? hear_plugin(collector) : true;
 }
 
 static bool is_over(const struct collector *collector)
 {
-    return collector->ending && (all_there(collector) || deadline_now() >= collector->end_ns);
+    return collector->ending &&
+           (intake_is_complete(&collector->intake) || deadline_now() >= collector->end_ns);
 }
 
-static void send_table(struct collector *collector)
+/* A report may be longer than a message. */
+static int send_part(const char *text, size_t size)
 {
+    static char part[PART_BYTES + 1];
+
+    memcpy(part, text, size);
+    part[size] = '\0';
+    message_start(&message, APAPI_WORD_TABLE);
+    message_add_text(&message, part);
+    return message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
+}
+
+static ssize_t send_some(void *cookie, const char *bytes, size_t size)
+{
+    (void)cookie;
+    for (size_t sent = 0; sent < size; sent += PART_BYTES) {
+        if (send_part(bytes + sent, size - sent < PART_BYTES ? size - sent : PART_BYTES)) {
+            return 0;
+        }
+    }
+    return (ssize_t)size;
+}
+
+static void send_table(const struct collector *collector)
+{
+    const struct intake *intake = &collector->intake;
+    char note[256], *text = NULL;
     const struct apapi_table_head head = {.step = collector->step,
                                           .name = collector->name,
                                           .user_s = NAN,
                                           .system_s = NAN,
-                                          .elapsed_s = NAN};
-    char *text = NULL;
+                                          .elapsed_s = NAN,
+                                          .note = intake_describe(intake, note, sizeof note),
+                                          .nodes = intake->nodes,
+                                          .verbose = collector->verbose};
 
-    every_node(collector, note_missing);
-    if (apapi_table_format(collector->merge, &head, &text, NULL)) {
-        return;
+    if (apapi_table_format(intake->merge, &head, &text, NULL) == 0) {
+        send_some(NULL, text, strlen(text));
     }
-    message_start(&message, APAPI_WORD_TABLE);
-    message_add_text(&message, text);
-    message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
     free(text);
 }
 
-static void destroy(struct collector *collector)
+static void send_forms(const struct collector *collector)
 {
-    for (size_t i = 0; i < SENDERS_MAX; i++) {
-        sender_end(&collector->senders[i]);
+    const cookie_io_functions_t calls = {.write = send_some};
+    static char buffer[PART_BYTES];
+    FILE *out = fopencookie(NULL, "w", calls);
+
+    if (out) {
+        setvbuf(out, buffer, _IOFBF, sizeof buffer);
+        forms_write(&collector->forms, collector->format, collector->step, collector->intake.merge,
+                    out);
+        fclose(out);
     }
-    apapi_merge_destroy(collector->merge);
-    free(collector->nodelist);
+}
+
+static void send_report(struct collector *collector)
+{
+    const struct intake *intake = &collector->intake;
+
+    apapi_merge_give_up(intake->merge, "it did not answer in time");
+    if (intake->silent < intake->nodes && collector->format == CONFIG_TABLE) {
+        send_table(collector);
+    } else if (intake->silent < intake->nodes) {
+        send_forms(collector);
+    }
+    message_start(&message, APAPI_WORD_END);
+    message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
 }
 
 static int run(void)
@@ -257,14 +220,20 @@ static int run(void)
     if (configure(&collector)) {
         return EXIT_FAILURE;
     }
+    if (collector.whole_job) {
+        collect_job(collector.intake.token, &message);
+        return EXIT_SUCCESS;
+    }
     while (!is_over(&collector)) {
         if (!turn(&collector)) {
-            destroy(&collector);
+            intake_close(&collector.intake);
             return EXIT_SUCCESS;
         }
     }
-    send_table(&collector);
-    destroy(&collector);
+    forward_flush(&collector.forward);
+    send_report(&collector);
+    forms_clear(&collector.forms);
+    intake_close(&collector.intake);
     return EXIT_SUCCESS;
 }
 

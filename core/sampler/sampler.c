@@ -21,10 +21,18 @@
 
 #include "apapi/record.h"
 #include "apapi/session.h"
+#include "apapi/source.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
+#include "config/config.h"
+#include "sampler/archive.h"
 #include "sampler/cgroup.h"
+#include "sampler/forms.h"
+#include "sampler/pack.h"
+#include "sampler/parts.h"
+#include "sampler/place.h"
 #include "sampler/step.h"
+#include "sampler/userfiles.h"
 
 #define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin's side of the conversation */
 
@@ -32,6 +40,9 @@ struct sampler {
     struct step step;
     struct apapi_event_rules rules;
     struct apapi_session *session;
+    struct parts parts; /* of the job, where the table of a whole job is wanted */
+    struct userfiles files;
+    struct archive archive;
     bool measuring;
 };
 
@@ -47,14 +58,14 @@ static void answer(const char *word, const char *text)
     message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS);
 }
 
-/* Slurm does not tell the batch step its user's name. */
+/* What the step's environment says is the user's word. */
 static void name_user(struct apapi_identity *id)
 {
     struct passwd entry, *found = NULL;
     char text[4096];
 
-    if (*id->user == '\0' && id->uid != APAPI_UNKNOWN &&
-        getpwuid_r(id->uid, &entry, text, sizeof text, &found) == 0 && found) {
+    if (id->uid != APAPI_UNKNOWN && getpwuid_r(id->uid, &entry, text, sizeof text, &found) == 0 &&
+        found) {
         snprintf(id->user, sizeof id->user, "%s", found->pw_name);
     }
 }
@@ -67,14 +78,26 @@ static int open_session(struct sampler *sampler, struct apapi_error *err)
         .intervals = &sampler->step.intervals,
         .rules = &sampler->rules,
         .softfail = true,
+        .on_sample = sampler->files.tracer ? trace_sample : NULL,
+        .context = sampler->files.tracer,
     };
 
     if (apapi_event_rules_load(&sampler->rules, &nothing, APAPI_CONFIG_DIR, NULL, err)) {
         syslog(LOG_WARNING, "the default event files are left out: %s", err->text);
     }
-
+    if (pack_open(sampler->step.rules, &sampler->rules, err)) {
+        syslog(LOG_INFO, "the user's event files are left out: %s", err->text);
+    }
     sampler->session = apapi_session_create(&config, err);
     return sampler->session ? 0 : -1;
+}
+
+static void open_parts(struct sampler *sampler)
+{
+    if (*sampler->step.job_token && parts_open(&sampler->parts, APAPI_LISTEN_FD,
+                                               sampler->step.job_token, sampler->step.id.job)) {
+        syslog(LOG_NOTICE, "job %u has no table: %s", sampler->step.id.job, strerror(errno));
+    }
 }
 
 static int prepare(struct sampler *sampler, struct apapi_error *err)
@@ -88,7 +111,21 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     if (step_parse(&message, &sampler->step, err)) {
         return -1;
     }
+    userfiles_prepare(&sampler->files, &sampler->step);
     name_user(&sampler->step.id);
+    place_self(&sampler->step);
+    open_parts(sampler);
+    if (*sampler->step.config) {
+        config_use_sources(sampler->step.config);
+    }
+    if (sampler->step.slowed) {
+        syslog(LOG_INFO, "job %u step %s: interval raised to min_interval, %g ms",
+               sampler->step.id.job, sampler->step.id.step,
+               (double)sampler->step.min_interval_ns / 1e6);
+    }
+    if (*sampler->step.gpus && apapi_source_set("slurm", "gpus", sampler->step.gpus)) {
+        return apapi_fail(err, errno, "the step's GPUs: %s", strerror(errno));
+    }
     return open_session(sampler, err);
 }
 
@@ -101,37 +138,29 @@ static uint64_t message_ns(void)
 
 static void begin(struct sampler *sampler)
 {
+    const char *folder = message_value(&message, "folder");
     struct apapi_error err;
 
+    userfiles_begin(&sampler->files, &sampler->step, folder ? folder : "");
     if (apapi_session_start(sampler->session, message_ns(), &err)) {
         answer(APAPI_WORD_FAILED, err.text);
         return;
     }
     sampler->measuring = true;
     answer(APAPI_WORD_READY, NULL);
+    archive_begin(&sampler->archive);
 }
 
-static void store(const struct sampler *sampler, const struct apapi_record *record,
-                  const char *line)
-{
-    const struct apapi_measurement *m = &record->measurement;
-    struct apapi_error err;
-
-    if (*sampler->step.acct_dir == '\0') {
-        return;
-    }
-    if (apapi_store_append(sampler->step.acct_dir, record->id.node,
-                           m->start_unix_ns + (int64_t)m->elapsed_ns, line, &err)) {
-        syslog(LOG_ERR, "record of job %u step %s not written: %s", record->id.job, record->id.step,
-               err.text);
-    }
-}
-
-static int format_table(const struct apapi_record *record, char **text, struct apapi_error *err)
+static int format_table(const struct apapi_record *record, bool verbose, char **text,
+                        struct apapi_error *err)
 {
     char step[64];
-    const struct apapi_table_head head = {
-        .step = step, .name = record->id.name, .user_s = NAN, .system_s = NAN, .elapsed_s = NAN};
+    const struct apapi_table_head head = {.step = step,
+                                          .name = record->id.name,
+                                          .user_s = NAN,
+                                          .system_s = NAN,
+                                          .elapsed_s = NAN,
+                                          .verbose = verbose};
     struct apapi_merge *merge = apapi_merge_create();
     int result;
 
@@ -144,28 +173,93 @@ static int format_table(const struct apapi_record *record, char **text, struct a
     return result;
 }
 
-static void deliver(const struct sampler *sampler, const struct apapi_record *record)
+/* Put the whole job's table behind the batch step's. */
+static void add_job_table(struct sampler *sampler, const struct apapi_record *record, char **text)
+{
+    const struct step *step = &sampler->step;
+    char *table, *both;
+
+    if (!sampler->parts.job) {
+        return;
+    }
+    parts_work(&sampler->parts);
+    parts_add(&sampler->parts, record);
+    table = parts_table(&sampler->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
+                        step->job_nodelist);
+    if (table && asprintf(&both, "%s%s", *text, table) >= 0) {
+        free(*text);
+        *text = both;
+    }
+    free(table);
+}
+
+static char *format_report(struct sampler *sampler, const struct apapi_record *record,
+                           const char *line)
+{
+    struct forms forms = {0};
+    char step[64], *text = NULL;
+    size_t size;
+    FILE *out;
+
+    if (sampler->step.format == CONFIG_TABLE) {
+        if (format_table(record, parcel_is_verbose(sampler->step.rules), &text, NULL) == 0) {
+            add_job_table(sampler, record, &text);
+        }
+        return text;
+    }
+    out = open_memstream(&text, &size);
+    if (out) {
+        snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
+        forms_keep(&forms, line, strlen(line));
+        forms_write(&forms, sampler->step.format, step, NULL, out);
+        forms_clear(&forms);
+        fclose(out);
+    }
+    return text;
+}
+
+/* What the plugin is to print: nothing where the user has named a file. */
+static void report(struct sampler *sampler, const struct apapi_record *record, const char *line)
+{
+    char *text;
+
+    if (sampler->step.format == CONFIG_NONE) {
+        return;
+    }
+    text = format_report(sampler, record, line);
+    answer(APAPI_WORD_TABLE,
+           !text || userfiles_report(&sampler->files, &sampler->step, text) ? "" : text);
+    free(text);
+}
+
+static void finish_files(struct sampler *sampler)
+{
+    if (*sampler->step.output || *sampler->step.trace) {
+        userfiles_end_trace(&sampler->files);
+        answer(APAPI_WORD_NOTE, sampler->files.trouble.text);
+    }
+}
+
+static void deliver(struct sampler *sampler, const struct apapi_record *record)
 {
     struct apapi_error err;
-    char *line = NULL, *table = NULL;
+    char *line = NULL;
 
     if (apapi_record_encode(record, &line, &err)) {
         answer(APAPI_WORD_FAILED, err.text);
         return;
     }
-    store(sampler, record, line);
+    archive_write(&sampler->archive, record, line);
     answer(APAPI_WORD_RECORD, line);
-    if (sampler->step.wants_table && format_table(record, &table, &err) == 0) {
-        answer(APAPI_WORD_TABLE, table);
-    }
-    free(table);
+    report(sampler, record, line);
+    finish_files(sampler);
     free(line);
 }
 
 /* @param reason why the record is not complete; NULL: it is. */
-static void finish(struct sampler *sampler, const char *reason)
+static void finish(struct sampler *sampler, const struct apapi_ending *ending, const char *reason)
 {
-    struct apapi_record record = {.id = sampler->step.id, .complete = !reason};
+    struct apapi_record record = {.id = sampler->step.id, .complete = !reason, .ending = *ending};
     struct apapi_error err;
 
     if (!sampler->measuring) {
@@ -185,34 +279,61 @@ static void finish(struct sampler *sampler, const char *reason)
 /* One message of the plugin. @return whether there is more to do. */
 static bool converse(struct sampler *sampler)
 {
+    struct apapi_ending ending = APAPI_ENDING_UNKNOWN;
+
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
-        finish(sampler, errno == EPIPE ? "slurmstepd ended before the step" : strerror(errno));
+        finish(sampler, &ending,
+               errno == EPIPE ? "slurmstepd ended before the step" : strerror(errno));
         return false;
     }
     if (message_is(&message, APAPI_WORD_BEGIN) && !sampler->measuring) {
         begin(sampler);
     } else if (message_is(&message, APAPI_WORD_STOP)) {
-        finish(sampler, NULL);
+        step_parse_ending(&message, &ending);
+        finish(sampler, &ending, NULL);
         return false;
     }
     return true;
 }
 
+/* Until something has to be done that nobody asks for [ms]; -1: never. */
+static int patience_ms(const struct sampler *sampler)
+{
+    int parts_ms = sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1;
+    int archive_ms = archive_pause_ms(&sampler->archive);
+
+    if (parts_ms < 0 || archive_ms < 0) {
+        return parts_ms < 0 ? archive_ms : parts_ms;
+    }
+    return parts_ms < archive_ms ? parts_ms : archive_ms;
+}
+
 static void serve(struct sampler *sampler, int signals)
 {
-    struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
-                               {.fd = signals, .events = POLLIN}};
+    struct pollfd watched[] = {
+        {.fd = APAPI_CHANNEL_FD, .events = POLLIN},
+        {.fd = signals, .events = POLLIN},
+        {.fd = sampler->parts.job ? sampler->parts.intake.poll : -1, .events = POLLIN}};
     bool more = true;
 
     while (more) {
-        if (poll(watched, 2, -1) < 0) {
+        int ready = poll(watched, 3, patience_ms(sampler));
+
+        if (ready < 0) {
             continue;
         }
         if (watched[1].revents) {
-            finish(sampler, "the sampler was told to end");
+            finish(sampler, &APAPI_ENDING_UNKNOWN, "the sampler was told to end");
             return;
         }
-        more = converse(sampler);
+        if (watched[0].revents) {
+            more = converse(sampler);
+        } else if (sampler->parts.job) {
+            parts_work(&sampler->parts);
+        }
+        if (ready == 0) {
+            archive_work(&sampler->archive, sampler->session);
+        }
     }
 }
 
@@ -240,12 +361,16 @@ static int run(void)
     umask(077);
     openlog("apapi-sampler", LOG_PID, LOG_DAEMON);
     cgroup_leave_job();
+    archive_init(&sampler.archive, &sampler.step);
     if (prepare(&sampler, &err)) {
         answer(APAPI_WORD_FAILED, err.text);
         result = EXIT_FAILURE;
     } else {
         serve(&sampler, signals);
     }
+    archive_end(&sampler.archive);
+    parts_close(&sampler.parts);
+    userfiles_close(&sampler.files);
     apapi_session_destroy(sampler.session);
     apapi_event_rules_clear(&sampler.rules);
     return result;
@@ -270,8 +395,25 @@ static bool has_channel(void)
     return fstat(APAPI_CHANNEL_FD, &channel) == 0 && S_ISSOCK(channel.st_mode);
 }
 
+/* For srun: what the environment says of events, packed up, or what is wrong with it. */
+static int pack(void)
+{
+    static char parcel[PARCEL_MAX];
+    struct apapi_error err;
+
+    if (pack_environment(parcel, stdout, &err)) {
+        printf("%s\n", err.text);
+        return 2;
+    }
+    fputs(parcel, stdout);
+    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--pack") == 0) {
+        return pack();
+    }
     if (argc == 3 && strcmp(argv[1], "--check") == 0) {
         return check(argv[2]);
     }
@@ -279,6 +421,7 @@ int main(int argc, char **argv)
         return run();
     }
     fprintf(stderr, "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
-                    "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n");
+                    "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"
+                    "       apapi-sampler --pack\n");
     return 2;
 }

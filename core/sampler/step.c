@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampler/step.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "config/values.h"
 
 static const struct text_key {
     const char *key;
@@ -15,9 +18,29 @@ static const struct text_key {
     {                                                                                              \
         key, offsetof(struct step, field), sizeof((struct step *)0)->field                         \
     }
-    TEXT("components", components), TEXT("acct_dir", acct_dir),  TEXT("cluster", id.cluster),
-    TEXT("step", id.step),          TEXT("name", id.name),       TEXT("node", id.node),
-    TEXT("user", id.user),          TEXT("account", id.account), TEXT("partition", id.partition),
+    TEXT("components", components),
+    TEXT("output", output),
+    TEXT("trace", trace),
+    TEXT("groups", groups),
+    TEXT("umask", umask),
+    TEXT("rules", rules),
+    TEXT("acct_dir", acct_dir),
+    TEXT("spool_dir", spool_dir),
+    TEXT("gpus", gpus),
+    TEXT("cluster", id.cluster),
+    TEXT("step", id.step),
+    TEXT("name", id.name),
+    TEXT("node", id.node),
+    TEXT("account", id.account),
+    TEXT("partition", id.partition),
+    TEXT("qos", id.qos),
+    TEXT("job_name", id.job_name),
+    TEXT("config", config),
+    TEXT("cpu", cpu),
+    TEXT("nice", nice),
+    TEXT("prometheus_dir", prometheus_dir),
+    TEXT("job_token", job_token),
+    TEXT("job_nodelist", job_nodelist),
 #undef TEXT
 };
 
@@ -30,6 +53,13 @@ static const struct number_key {
     {"nodes", offsetof(struct step, id.nodes)},
     {"tasks", offsetof(struct step, id.tasks)},
     {"uid", offsetof(struct step, id.uid)},
+    {"array_job", offsetof(struct step, id.array_job)},
+    {"array_task", offsetof(struct step, id.array_task)},
+    {"het_job", offsetof(struct step, id.het_job)},
+    {"het_offset", offsetof(struct step, id.het_offset)},
+    {"cores", offsetof(struct step, id.cores)},
+    {"gid", offsetof(struct step, gid)},
+    {"job_nodes", offsetof(struct step, job_nodes)},
 };
 
 static void parse_texts(const struct message *message, struct step *step)
@@ -70,19 +100,143 @@ static int parse_numbers(const struct message *message, struct step *step, struc
     return 0;
 }
 
+static const struct long_key {
+    const char *key;
+    size_t offset;
+} long_keys[] = {
+    {"min_interval_ns", offsetof(struct step, min_interval_ns)},
+    {"checkpoint_ns", offsetof(struct step, checkpoint_ns)},
+};
+
+/* Durations; unknown: 0. */
+static int parse_durations(const struct message *message, struct step *step,
+                           struct apapi_error *err)
+{
+    for (size_t i = 0; i < sizeof long_keys / sizeof *long_keys; i++) {
+        const char *value = message_value(message, long_keys[i].key);
+
+        if (value && apapi_duration_parse(
+                         value, (uint64_t *)(void *)((char *)step + long_keys[i].offset), err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int parse_words(const struct message *message, struct step *step, struct apapi_error *err)
+{
+    const char *format = message_value(message, "format");
+    const char *job_total = message_value(message, "job_total");
+
+    step->format = CONFIG_NONE;
+    if (format && value_format(format, &step->format, err)) {
+        return -1;
+    }
+    return job_total ? value_job_total(job_total, &step->job_total, err) : 0;
+}
+
+static void lay_over(struct apapi_intervals *list, const struct apapi_named_interval *named)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->named[i].component, named->component) == 0) {
+            list->named[i].interval_ns = named->interval_ns;
+            return;
+        }
+    }
+    if (list->count < APAPI_INTERVALS_MAX) {
+        list->named[list->count++] = *named;
+    }
+}
+
+static void slow_down(uint64_t *interval_ns, struct step *step)
+{
+    if (*interval_ns < step->min_interval_ns) {
+        *interval_ns = step->min_interval_ns;
+        step->slowed = true;
+    }
+}
+
+/* The user's intervals stand in the place of the site's, or, where he names components only, above
+ * them. */
+static int parse_user_intervals(const char *text, struct step *step, struct apapi_error *err)
+{
+    struct apapi_intervals wished;
+
+    if (apapi_intervals_parse(text, &wished, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < wished.count; i++) {
+        slow_down(&wished.named[i].interval_ns, step);
+    }
+    if (isdigit((unsigned char)*text)) {
+        slow_down(&wished.default_ns, step);
+        step->intervals = wished;
+        return 0;
+    }
+    for (size_t i = 0; i < wished.count; i++) {
+        lay_over(&step->intervals, &wished.named[i]);
+    }
+    return 0;
+}
+
+static int parse_intervals(const struct message *message, struct step *step,
+                           struct apapi_error *err)
+{
+    const char *site = message_value(message, "site_intervals");
+    const char *user = message_value(message, "intervals");
+
+    step->intervals.default_ns = APAPI_INTERVAL_DEFAULT_NS;
+    if (site && apapi_intervals_parse(site, &step->intervals, err)) {
+        return -1;
+    }
+    return user ? parse_user_intervals(user, step, err) : 0;
+}
+
+/* One word for each, or "none"; nothing where Slurm does not manage GPUs. */
+static uint32_t count_gpus(const char *list)
+{
+    uint32_t count = 1;
+
+    if (*list == '\0') {
+        return APAPI_UNKNOWN;
+    }
+    if (strcmp(list, "none") == 0) {
+        return 0;
+    }
+    for (; *list; list++) {
+        count += *list == ',';
+    }
+    return count;
+}
+
+/* What the user's environment can say is nothing to stumble over. */
+static uint32_t optional_number(const struct message *message, const char *key)
+{
+    const char *value = message_value(message, key);
+    uint32_t number;
+
+    return value && parse_number(value, &number) == 0 ? number : APAPI_UNKNOWN;
+}
+
+void step_parse_ending(const struct message *message, struct apapi_ending *ending)
+{
+    *ending = (struct apapi_ending){optional_number(message, "exit_code"),
+                                    optional_number(message, "exit_signal"),
+                                    optional_number(message, "failed_tasks")};
+}
+
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err)
 {
-    const char *intervals = message_value(message, "intervals");
-    const char *table = message_value(message, "table");
-
     memset(step, 0, sizeof *step);
-    step->intervals.default_ns = APAPI_INTERVAL_DEFAULT_NS;
-    step->wants_table = table && strcmp(table, "1") == 0;
     parse_texts(message, step);
+    step->id.restarts = optional_number(message, "restarts");
+    step->id.gpus = count_gpus(step->gpus);
+    step->id.verified = message_value(message, "verified") != NULL;
     if (*step->id.node == '\0') {
         return apapi_fail(err, EINVAL, "the node's name is missing");
     }
-    if (intervals && apapi_intervals_parse(intervals, &step->intervals, err)) {
+    if (parse_durations(message, step, err) || parse_words(message, step, err) ||
+        parse_intervals(message, step, err)) {
         return -1;
     }
     return parse_numbers(message, step, err);

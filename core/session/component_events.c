@@ -25,6 +25,9 @@ static int refuse_unmatched(struct component *component, const struct apapi_sele
         nearest_offer(component->reader->events[i].name, &nearest);
     }
     nearest_text(&nearest, meant, sizeof meant);
+    if (!*meant) {
+        snprintf(meant, sizeof meant, "; 'apapi list %s' shows all", component->name);
+    }
     return apapi_fail(&component->reason, ENOENT,
                       "event list, line %zu: %s has no event '%.80s' here%s%s", first->line,
                       component->name, first->name,

@@ -7,8 +7,8 @@
 
 #include "session/clock.h"
 #include "session/sampling.h"
-#include "session/thread.h"
 #include "sources/sources.h"
+#include "sources/thread.h"
 #include "sources/turn.h"
 
 void lane_init(struct lane *lane, struct sampling *sampling, struct component *component)
@@ -80,6 +80,7 @@ static void open_slowly(struct lane *lane)
     if (reader && !failed) {
         sampling_claim(lane->sampling, component);
     }
+    pthread_cond_broadcast(&lane->changed);
     if (failed) {
         pthread_mutex_unlock(&lane->lock);
         close_reader(component);
@@ -243,7 +244,6 @@ static void start_or_say(struct lane *lane)
 
 void lane_open(struct lane *lane)
 {
-    lane->slow = true;
     lane->to_open = true;
     start_or_say(lane);
 }
@@ -293,19 +293,30 @@ void lane_take_over(struct lane *lane)
     lane->tried = true;
     lane->last = false;
     lane->component->deadline_ns = clock_monotonic_ns();
+    retry_repeat(&lane->component->retry);
     lane->component->apart = start(lane) == 0;
     if (!lane->started) {
         lane->component->deadline_ns = deadline_ns;
     }
 }
 
+void lane_await_open(struct lane *lane, uint64_t deadline_ns)
+{
+    pthread_mutex_lock(&lane->lock);
+    while (lane->to_open && !lane->ended && wait_until(lane, deadline_ns)) {
+    }
+    pthread_mutex_unlock(&lane->lock);
+}
+
+static bool may_answer(const struct lane *lane)
+{
+    return lane->running && !lane->ended && lane->component->source;
+}
+
 void lane_await_first(struct lane *lane, uint64_t deadline_ns)
 {
-    if (lane->slow) {
-        return;
-    }
     pthread_mutex_lock(&lane->lock);
-    while (lane->running && !lane->tried && !lane->ended && wait_until(lane, deadline_ns)) {
+    while (may_answer(lane) && !lane->tried && wait_until(lane, deadline_ns)) {
     }
     pthread_mutex_unlock(&lane->lock);
 }
@@ -316,11 +327,6 @@ void lane_ask(struct lane *lane)
     lane->last = true;
     pthread_cond_broadcast(&lane->changed);
     pthread_mutex_unlock(&lane->lock);
-}
-
-static bool may_answer(const struct lane *lane)
-{
-    return lane->running && !lane->ended && lane->component->source;
 }
 
 static void say_no_answer(struct lane *lane)
@@ -360,7 +366,8 @@ uint64_t lane_cpu_ns(struct lane *lane)
     uint64_t cpu_ns;
 
     pthread_mutex_lock(&lane->lock);
-    cpu_ns = lane->cpu_ns;
+    cpu_ns = lane->running && lane->started && !lane->ended ? cpu_now_ns(lane) - lane->cpu_start_ns
+                                                            : lane->cpu_ns;
     pthread_mutex_unlock(&lane->lock);
     return cpu_ns;
 }

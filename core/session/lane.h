@@ -23,7 +23,6 @@ struct lane {
     struct component *component;
     pthread_t thread;
     bool started;         /* there is a thread, or was one that has to be joined */
-    bool slow;            /* nobody waits for its first reading */
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t changed;
     bool to_open; /* the source is not open yet */
@@ -50,7 +49,10 @@ void lane_run(struct lane *lane);
  */
 void lane_take_over(struct lane *lane);
 
-/** Wait for the first reading of the run, unless the source is slow to open. */
+/** Wait until the source is open, or cannot be opened. */
+void lane_await_open(struct lane *lane, uint64_t deadline_ns);
+
+/** Wait for the first reading of the run, unless the source is still being opened. */
 void lane_await_first(struct lane *lane, uint64_t deadline_ns);
 
 /** Ask for the last reading of the run. */
@@ -59,7 +61,7 @@ void lane_ask(struct lane *lane);
 /** Wait for it and end the run. @return when it was [ns]; 0: there was none in time. */
 uint64_t lane_await_last(struct lane *lane, uint64_t deadline_ns);
 
-/** @return CPU time of the thread in the latest run [ns]. */
+/** @return CPU time of the thread in the latest run, so far if it goes on [ns]. */
 uint64_t lane_cpu_ns(struct lane *lane);
 
 /** End the run without a reading. */

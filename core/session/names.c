@@ -37,6 +37,28 @@ static int split(const char *list, struct names *names, struct apapi_error *err)
     }
 }
 
+/* Every component that APAPI knows a way to read, but what is no measurement. */
+static int expand_all(struct names *names, struct apapi_error *err)
+{
+    static const char components[] =
+#define APAPI_COMPONENT(name) ":" #name
+#include "apapi/components.def"
+#undef APAPI_COMPONENT
+        ;
+    size_t kept = 0;
+
+    if (split(components + 1, names, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->name[i], "estimate") != 0) {
+            memmove(names->name[kept++], names->name[i], sizeof names->name[i]);
+        }
+    }
+    names->count = kept;
+    return 0;
+}
+
 static bool is_twice(const struct names *names, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
@@ -59,11 +81,19 @@ static void remove_twins(struct names *names)
     names->count = kept;
 }
 
+bool names_mean_all(const char *list)
+{
+    return strcmp(list, "all") == 0;
+}
+
 int names_parse(const char *list, struct names *names, struct apapi_error *err)
 {
     names->count = 0;
     if (*list == '\0') {
         return apapi_fail(err, EINVAL, "the list of components is empty");
+    }
+    if (names_mean_all(list)) {
+        return expand_all(names, err);
     }
     if (split(list, names, err)) {
         return -1;
@@ -74,14 +104,21 @@ int names_parse(const char *list, struct names *names, struct apapi_error *err)
 
 static int refuse_unknown(const char *name, struct apapi_error *err)
 {
+    struct apapi_error papi = {""};
     struct nearest nearest;
     char meant[128];
 
     nearest_begin(&nearest, name);
     apapi_route_list(nearest_offer, &nearest);
     nearest_text(&nearest, meant, sizeof meant);
-    return apapi_fail(err, ENOENT, "unknown component '%s'%s%s 'apapi list' shows what there is",
-                      name, meant, *meant ? "" : ";");
+    if (*meant) {
+        return apapi_fail(err, ENOENT, "unknown component '%s'%s 'apapi list' shows what there is",
+                          name, meant);
+    }
+    apapi_source_papi.probe(name, &papi);
+    return apapi_fail(err, ENOENT,
+                      "unknown component '%s'; 'apapi list' shows what there is (%.120s)", name,
+                      papi.text);
 }
 
 int names_check(const struct names *names, struct apapi_error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SESSION_NAMES_H
 #define SESSION_NAMES_H
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "apapi/error.h"
@@ -14,7 +15,10 @@ struct names {
     char name[NAMES_MAX][APAPI_COMPONENT_SIZE];
 };
 
-/** Split "rapl:nvml". 0; -1 with errno EINVAL. */
+/** @return whether a list is "all": every component that can be measured, but estimates. */
+bool names_mean_all(const char *list);
+
+/** Split "rapl:nvml", or take "all". 0; -1 with errno EINVAL. */
 int names_parse(const char *list, struct names *names, struct apapi_error *err);
 
 /** 0; -1 with errno ENOENT: no source knows one of them. */

@@ -32,6 +32,11 @@ void retry_failed(struct retry *retry, uint64_t interval_ns, uint64_t now_ns)
     retry->failed_ns = now_ns;
 }
 
+void retry_repeat(struct retry *retry)
+{
+    retry->pause_ns /= 2;
+}
+
 bool retry_wants_reopening(const struct retry *retry)
 {
     return retry->failures > 1 && retry->failed_ns - retry->good_ns >= RETRY_REOPEN_NS;

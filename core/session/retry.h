@@ -26,6 +26,9 @@ void retry_good(struct retry *retry, uint64_t now_ns);
 /** An attempt was in vain. */
 void retry_failed(struct retry *retry, uint64_t interval_ns, uint64_t now_ns);
 
+/** The latest attempt is made once more at once, by another thread: the pause is for both. */
+void retry_repeat(struct retry *retry);
+
 /** It has failed again, and for so long that what is open may be dead for ever. */
 bool retry_wants_reopening(const struct retry *retry);
 

@@ -10,7 +10,8 @@
 
 #include "session/clock.h"
 #include "session/lane.h"
-#include "session/thread.h"
+#include "session/snapshot.h"
+#include "sources/thread.h"
 #include "sources/turn.h"
 
 #define END_WAIT_NS UINT64_C(100000000) /* for what is slow to close */
@@ -92,13 +93,13 @@ static uint64_t earliest_deadline(const struct sampling *sampling)
     return earliest_ns;
 }
 
-/* Sleep until the deadline or until the session is stopped: one system call, no lock. */
+/* Sleep until the deadline or until there is a command: one system call, no lock. */
 static void sleep_until(struct sampling *sampling, uint64_t deadline_ns)
 {
     const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
                                       .tv_nsec = (long)(deadline_ns % NS_PER_S)};
 
-    syscall(SYS_futex, &sampling->stop, FUTEX_WAIT_BITSET_PRIVATE, 0,
+    syscall(SYS_futex, &sampling->command, FUTEX_WAIT_BITSET_PRIVATE, SAMPLING_GO_ON,
             deadline_ns == UINT64_MAX ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
@@ -145,13 +146,42 @@ static void read_due(struct sampling *sampling, uint64_t now_ns)
     }
 }
 
+/* @return whether the command to show was there. */
+static bool take_back(struct sampling *sampling)
+{
+    int command = SAMPLING_SHOW;
+
+    return atomic_compare_exchange_strong(&sampling->command, &command, SAMPLING_GO_ON);
+}
+
+static void give_command(struct sampling *sampling, enum sampling_command command)
+{
+    atomic_store(&sampling->command, command);
+    syscall(SYS_futex, &sampling->command, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void sampling_show(struct sampling *sampling, struct snapshot *snapshot)
+{
+    sampling->wanted = snapshot;
+    give_command(sampling, SAMPLING_SHOW);
+}
+
+bool sampling_hide(struct sampling *sampling)
+{
+    return take_back(sampling);
+}
+
 static void *sample(void *argument)
 {
     struct sampling *sampling = argument;
+    int command;
 
-    while (!atomic_load(&sampling->stop)) {
+    while ((command = atomic_load(&sampling->command)) != SAMPLING_STOP) {
         uint64_t deadline_ns = earliest_deadline(sampling);
 
+        if (command == SAMPLING_SHOW && take_back(sampling)) {
+            snapshot_take(sampling->wanted, sampling);
+        }
         if (clock_monotonic_ns() < deadline_ns) {
             sleep_until(sampling, deadline_ns);
             continue;
@@ -202,6 +232,17 @@ static void for_lanes(struct sampling *sampling, lane_f call)
     }
 }
 
+void sampling_await_open(struct sampling *sampling, uint64_t patience_ns)
+{
+    uint64_t deadline_ns = clock_monotonic_ns() + patience_ns;
+
+    for (size_t i = 0; patience_ns > 0 && i < sampling->count; i++) {
+        if (sampling->components[i].apart) {
+            lane_await_open(&sampling->lanes[i], deadline_ns);
+        }
+    }
+}
+
 static void await_first(struct sampling *sampling)
 {
     for (size_t i = 0; i < sampling->count; i++) {
@@ -213,7 +254,7 @@ static void await_first(struct sampling *sampling)
 
 int sampling_start(struct sampling *sampling)
 {
-    atomic_store(&sampling->stop, 0);
+    atomic_store(&sampling->command, SAMPLING_GO_ON);
     sampling->cpu_ns = 0;
     sampling->start_ns = clock_monotonic_ns();
     restart_all(sampling);
@@ -257,8 +298,7 @@ uint64_t sampling_stop(struct sampling *sampling)
 {
     uint64_t now_ns, last_ns;
 
-    atomic_store(&sampling->stop, 1);
-    syscall(SYS_futex, &sampling->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    give_command(sampling, SAMPLING_STOP);
     pthread_join(sampling->thread, NULL);
     for_lanes(sampling, lane_ask);
     read_all(sampling);

@@ -10,6 +10,9 @@
 #include "session/component.h"
 
 struct lane;
+struct snapshot;
+
+enum sampling_command { SAMPLING_GO_ON, SAMPLING_STOP, SAMPLING_SHOW };
 
 /**
  * The threads that read the components of a session, each at its own interval: one for all of
@@ -21,7 +24,8 @@ struct sampling {
     size_t count;
     char *order; /* of sources, for the components; NULL: their own */
     pthread_t thread;
-    atomic_int stop;
+    atomic_int command;       /* to the thread for all: enum sampling_command */
+    struct snapshot *wanted;  /* with SAMPLING_SHOW */
     uint64_t cpu_ns;          /* of the thread for all; valid after sampling_stop() */
     uint64_t start_ns;        /* the first reading of all */
     apapi_sample_f on_sample; /* NULL: nobody wants to know */
@@ -35,6 +39,9 @@ struct sampling {
 /** @return with `count` components of all zero; freed by sampling_end(). NULL: no memory. */
 struct sampling *sampling_create(size_t count);
 
+/** Wait for the components that are being opened by their own threads. */
+void sampling_await_open(struct sampling *sampling, uint64_t patience_ns);
+
 /** Read all components now, then start the threads. 0; -1 with errno EAGAIN. */
 int sampling_start(struct sampling *sampling);
 
@@ -47,6 +54,12 @@ uint64_t sampling_stop(struct sampling *sampling);
 
 /** @return CPU time of all threads between start and stop [ns]. */
 uint64_t sampling_cpu_ns(struct sampling *sampling);
+
+/** Let the thread for all fill a snapshot with what it reads, between two of its readings. */
+void sampling_show(struct sampling *sampling, struct snapshot *snapshot);
+
+/** Never mind. @return false if it is too late for that: it is being filled. */
+bool sampling_hide(struct sampling *sampling);
 
 /** As component_finish(). */
 int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,

@@ -13,6 +13,7 @@
 #include "session/lane.h"
 #include "session/names.h"
 #include "session/sampling.h"
+#include "session/snapshot.h"
 #include "sources/sources.h"
 
 enum state { IDLE, RUNNING, STOPPED };
@@ -71,6 +72,7 @@ static int open_components(struct apapi_session *session, const struct names *na
             return -1;
         }
     }
+    sampling_await_open(session->sampling, config->patience_ns);
     return 0;
 }
 
@@ -124,7 +126,8 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
         return NULL;
     }
     pthread_mutex_init(&session->lock, NULL);
-    session->by_default = !config->components && !config->all_results;
+    session->by_default =
+        (!config->components || names_mean_all(config->components)) && !config->all_results;
     session->sampling = create_sampling(config, names.count);
     if (!session->sampling) {
         apapi_fail(err, ENOMEM, "no memory");
@@ -214,7 +217,18 @@ static void leave_out_unmeasured(struct apapi_measurement *m)
     m->component_count = kept > 0 ? kept : 1;
 }
 
-static int collect(const struct apapi_session *session, struct apapi_measurement *m)
+static int finish(const struct apapi_session *session, const struct snapshot *snapshot,
+                  size_t index, const struct apapi_span *span, struct apapi_measurement *m)
+{
+    struct apapi_component_result *result = &m->components[index];
+
+    return snapshot ? component_finish(&snapshot->copies[index], span, result, m->domains)
+                    : sampling_result(session->sampling, index, span, result, m->domains);
+}
+
+/* @param snapshot  NULL: the session has been stopped */
+static int collect(const struct apapi_session *session, const struct snapshot *snapshot,
+                   struct apapi_measurement *m)
 {
     const struct apapi_span span = {.late_ns = m->late_ns, .elapsed_ns = m->elapsed_ns};
 
@@ -226,12 +240,11 @@ static int collect(const struct apapi_session *session, struct apapi_measurement
         m->domains[d] = APAPI_DOMAIN_UNMEASURED;
     }
     for (; m->component_count < session->sampling->count; m->component_count++) {
-        struct apapi_component_result *result = &m->components[m->component_count];
-
-        if (sampling_result(session->sampling, m->component_count, &span, result, m->domains)) {
+        if (finish(session, snapshot, m->component_count, &span, m)) {
             return -1;
         }
-        m->covered = least_coverage(result, m->late_ns + m->elapsed_ns, m->covered);
+        m->covered = least_coverage(&m->components[m->component_count], m->late_ns + m->elapsed_ns,
+                                    m->covered);
     }
     if (session->by_default) {
         leave_out_unmeasured(m);
@@ -239,28 +252,66 @@ static int collect(const struct apapi_session *session, struct apapi_measurement
     return 0;
 }
 
-static int measurement(const struct apapi_session *session, struct apapi_measurement *m,
-                       struct apapi_error *err)
+static int describe(const struct apapi_session *session, const struct snapshot *snapshot,
+                    uint64_t end_ns, struct apapi_measurement *m, struct apapi_error *err)
 {
     struct apapi_measurement result = {
         .start_unix_ns = session->start_unix_ns,
-        .elapsed_ns = session->stop_ns - session->start_ns,
+        .elapsed_ns = end_ns - session->start_ns,
         .late_ns = session->start_ns - session->wished_ns,
         .covered = NAN,
-        .cpu_ns = sampling_cpu_ns(session->sampling),
+        .cpu_ns = snapshot ? snapshot->cpu_ns : sampling_cpu_ns(session->sampling),
     };
 
-    if (session->state != STOPPED) {
-        return session->state == RUNNING
-                   ? apapi_fail(err, EBUSY, "the session still runs")
-                   : apapi_fail(err, ENODATA, "the session has never been started");
-    }
-    if (collect(session, &result)) {
+    if (collect(session, snapshot, &result)) {
         apapi_measurement_clear(&result);
         return apapi_fail(err, ENOMEM, "no memory");
     }
     *m = result;
     return 0;
+}
+
+static int measurement(const struct apapi_session *session, struct apapi_measurement *m,
+                       struct apapi_error *err)
+{
+    if (session->state != STOPPED) {
+        return session->state == RUNNING
+                   ? apapi_fail(err, EBUSY, "the session still runs")
+                   : apapi_fail(err, ENODATA, "the session has never been started");
+    }
+    return describe(session, NULL, session->stop_ns, m, err);
+}
+
+/* What was measured until the latest reading. */
+static int measurement_so_far(const struct apapi_session *session, struct apapi_measurement *m,
+                              struct apapi_error *err)
+{
+    struct snapshot snapshot;
+    uint64_t end_ns;
+    int result;
+
+    if (session->state != RUNNING) {
+        return measurement(session, m, err);
+    }
+    if (snapshot_make(&snapshot, session->sampling)) {
+        return errno == ENOMEM ? apapi_fail(err, ENOMEM, "no memory")
+                               : apapi_fail(err, ETIMEDOUT, "a source does not answer");
+    }
+    end_ns = snapshot.read_ns ? snapshot.read_ns : clock_monotonic_ns();
+    result = describe(session, &snapshot, end_ns, m, err);
+    snapshot_free(&snapshot);
+    return result;
+}
+
+int apapi_session_snapshot(struct apapi_session *session, struct apapi_measurement *m,
+                           struct apapi_error *err)
+{
+    int result;
+
+    pthread_mutex_lock(&session->lock);
+    result = measurement_so_far(session, m, err);
+    pthread_mutex_unlock(&session->lock);
+    return result;
 }
 
 int apapi_session_measurement(struct apapi_session *session, struct apapi_measurement *m,

@@ -52,32 +52,16 @@ static int check(const char *name, const struct gpu_component *component, struct
     return gpu_list() ? apapi_fail(err, ENOSYS, "PAPI's %s cannot leave GPUs out", name) : 0;
 }
 
-static struct apapi_reader *open_papi(const char *name, bool needs_counter, struct apapi_error *err)
+static struct apapi_reader *papi_gpu_open(const char *name, struct apapi_error *err)
 {
     const struct gpu_component *component = find_component(name);
     struct apapi_reader *reader =
         check(name, component, err) ? NULL : apapi_source_papi.open(name, err);
 
-    if (!reader || counts_energy(reader, component)) {
-        return reader;
+    if (reader && !counts_energy(reader, component)) {
+        gpu_remark(reader, "power integrated");
     }
-    if (needs_counter) {
-        reader->source->close(reader);
-        apapi_fail(err, ENOSYS, "PAPI's %s has no energy counter", name);
-        return NULL;
-    }
-    gpu_remark(reader, "power integrated");
     return reader;
-}
-
-static struct apapi_reader *papi_gpu_open(const char *name, struct apapi_error *err)
-{
-    return open_papi(name, false, err);
-}
-
-static struct apapi_reader *papi_gpu_counter_open(const char *name, struct apapi_error *err)
-{
-    return open_papi(name, true, err);
 }
 
 static int papi_gpu_probe(const char *component, struct apapi_error *err)
@@ -98,15 +82,6 @@ static void papi_gpu_list(apapi_component_f visit, void *context)
 }
 
 /* A reader is one of PAPI's: it is read and closed as such. */
-const struct apapi_source apapi_source_papi_gpu_counter = {
-    .name = "papi",
-    .slow = true,
-    .probe = papi_gpu_probe,
-    .want = papi_gpu_want,
-    .list = papi_gpu_list,
-    .open = papi_gpu_counter_open,
-};
-
 const struct apapi_source apapi_source_papi_gpu = {
     .name = "papi",
     .slow = true,

@@ -201,6 +201,14 @@ static void add_remarks(struct gpu_reader *reader, bool counters)
     }
 }
 
+int gpu_status_error(const struct gpu_status *list, int code)
+{
+    while (list->error && list->code != code) {
+        list++;
+    }
+    return code == 0 ? 0 : list->error ? list->error : EIO;
+}
+
 /* Why there is no event: no GPU, or the first one's error. */
 static int refuse_all(const struct gpu_reader *reader, struct apapi_error *err)
 {

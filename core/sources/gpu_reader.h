@@ -31,6 +31,15 @@ struct gpu_query {
     struct gpu_metric metrics[GPU_VALUES_MAX]; /* the last ones may have no name */
 };
 
+/** What a code of a vendor's library means. */
+struct gpu_status {
+    int code;
+    int error; /* errno; 0 ends a list */
+};
+
+/** @return the errno of a code: 0 of 0, EIO of one that is not in the list. */
+int gpu_status_error(const struct gpu_status *list, int code);
+
 /** How a vendor's library is asked. */
 struct gpu_driver {
     const struct apapi_source *source;

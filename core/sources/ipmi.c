@@ -122,6 +122,12 @@ static void ask(struct ipmi_reader *reader)
     }
 }
 
+/* A little earlier, so that an interval as long as the period is no victim of its jitter. */
+static void note_asked(struct ipmi_reader *reader, uint64_t now_ns)
+{
+    reader->due_ns = now_ns + reader->settings.period_ns - reader->settings.period_ns / 8;
+}
+
 /* Who reads more often than the BMC is asked gets its latest answer again. */
 static void ipmi_read(struct apapi_reader *base, struct apapi_reading *readings)
 {
@@ -130,8 +136,7 @@ static void ipmi_read(struct apapi_reader *base, struct apapi_reading *readings)
 
     if (now_ns >= reader->due_ns) {
         ask(reader);
-        /* a little earlier, so that an interval as long as the period is no victim of its jitter */
-        reader->due_ns = now_ns + reader->settings.period_ns - reader->settings.period_ns / 8;
+        note_asked(reader, now_ns);
     }
     memcpy(readings, reader->held, base->count * sizeof *readings);
 }
@@ -350,6 +355,7 @@ static struct apapi_reader *ipmi_open(const char *component, struct apapi_error 
         ipmi_close(&reader->base);
         return NULL;
     }
+    note_asked(reader, clock_monotonic_ns());
     return &reader->base;
 }
 

@@ -101,10 +101,7 @@ static struct gpu_library library = {.section = COMPONENT,
                                      .newer = newer_symbols,
                                      .functions = &nvml};
 
-static const struct meaning {
-    int nvml, error;
-} meanings[] = {
-    {NVML_SUCCESS, 0},
+static const struct gpu_status statuses[] = {
     {NVML_ERROR_INVALID_ARGUMENT, EINVAL},
     {NVML_ERROR_NOT_SUPPORTED, ENOTSUP},
     {NVML_ERROR_NO_PERMISSION, EACCES},
@@ -117,16 +114,12 @@ static const struct meaning {
     {NVML_ERROR_IN_USE, EBUSY},
     {NVML_ERROR_MEMORY, ENOMEM},
     {NVML_ERROR_NO_DATA, ENODATA},
+    {0, 0},
 };
 
 static int error_of(int code)
 {
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
-        if (meanings[i].nvml == code) {
-            return meanings[i].error;
-        }
-    }
-    return EIO;
+    return gpu_status_error(statuses, code);
 }
 
 static int get_energy(const struct gpu_device *device, uint64_t *values)

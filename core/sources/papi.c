@@ -12,6 +12,7 @@
 #include "sources/papi_library.h"
 #include "sources/papi_msr.h"
 #include "sources/papi_powercap.h"
+#include "sources/papi_thread.h"
 #include "sources/sources.h"
 
 #define EVENTS_MAX 512
@@ -21,11 +22,11 @@ struct papi_reader {
     struct apapi_reader base;
     const struct papi_library *papi;
     int set; /* PAPI_NULL: none */
-    bool running;
     enum nature { ORDINARY, RAPL, POWERCAP, UNCORE } nature;
     struct papi_msrs msrs;         /* RAPL, while it is opened */
     struct papi_powercap powercap; /* POWERCAP */
     struct apapi_event events[EVENTS_MAX];
+    int codes[EVENTS_MAX]; /* PAPI's of the events */
     long long values[EVENTS_MAX];
 };
 
@@ -91,7 +92,7 @@ static void add_event(struct papi_reader *reader, const char *name, const PAPI_e
         return;
     }
     if (reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
-        reader->base.count++;
+        reader->codes[reader->base.count++] = (int)info->event_code;
     } else if (reader->nature == POWERCAP) {
         papi_powercap_drop(&reader->powercap);
     }
@@ -230,7 +231,6 @@ static int start(struct papi_reader *reader, struct apapi_error *err)
     if (code != PAPI_OK) {
         return failed_call(reader, "PAPI_start", code, err);
     }
-    reader->running = true;
     if (reader->nature == POWERCAP) {
         calibrate(reader);
     }
@@ -247,21 +247,6 @@ static int begin(struct papi_reader *reader, int component, struct apapi_error *
     return add_events(reader, component, err) ? -1 : start(reader, err);
 }
 
-/* Stopping reads once more. Where that would end the process, PAPI's set is left as it is. */
-static int give_back(void *context)
-{
-    struct papi_reader *reader = context;
-
-    if (reader->running) {
-        reader->papi->stop(reader->set, reader->values);
-    }
-    if (reader->set != PAPI_NULL) {
-        reader->papi->cleanup_eventset(reader->set);
-        reader->papi->destroy_eventset(&reader->set);
-    }
-    return 0;
-}
-
 /* Without PAPI. */
 static void free_reader(struct papi_reader *reader)
 {
@@ -270,13 +255,22 @@ static void free_reader(struct papi_reader *reader)
     free(reader);
 }
 
+/* In PAPI's thread. */
+static int leave(void *context)
+{
+    papi_library_leave(((struct papi_reader *)context)->set);
+    return 0;
+}
+
 static void papi_close(struct apapi_reader *base)
 {
     struct papi_reader *reader = (struct papi_reader *)base;
     int saved = errno;
 
     if (reader) {
-        papi_library_leave(papi_exit_guard(give_back, reader) != PAPI_EXITED);
+        if (papi_thread_call(leave, reader, NULL)) {
+            papi_library_abandon();
+        }
         free_reader(reader);
     }
     errno = saved;
@@ -320,11 +314,15 @@ static int open_component(void *context)
     opening->entered = true;
     opening->reader = create_reader(papi, papi->get_component_info(component));
     if (!opening->reader) {
-        papi_library_leave(true);
+        papi_library_leave(PAPI_NULL);
         return apapi_fail(opening->err, ENOMEM, "no memory");
     }
     if (begin(opening->reader, component, opening->err)) {
-        papi_close(&opening->reader->base);
+        int error = errno;
+
+        leave(opening->reader);
+        free_reader(opening->reader);
+        errno = error;
         return -1;
     }
     return 0;
@@ -337,10 +335,26 @@ static void abandon(const struct opening *opening)
         free_reader(opening->reader);
     }
     if (opening->entered) {
-        papi_library_leave(false);
+        papi_library_abandon();
     }
-    apapi_fail(opening->err, EIO, "PAPI's %.40s would have ended the process: exit(%d)",
-               opening->component, papi_exit_status());
+}
+
+/* Components open files without O_CLOEXEC: they must not reach a program that is started later. */
+static int open_guarded(void *context)
+{
+    struct opening *opening = context;
+    struct open_files before;
+    int result;
+
+    open_files_note(&before);
+    result = papi_exit_guard(open_component, opening);
+    open_files_close_new_on_exec(&before);
+    if (result == PAPI_EXITED) {
+        abandon(opening);
+        return apapi_fail(opening->err, EIO, "PAPI's %.40s would have ended the process: exit(%d)",
+                          opening->component, papi_exit_status());
+    }
+    return result;
 }
 
 static struct apapi_reader *finish_opening(struct papi_reader *reader)
@@ -353,21 +367,14 @@ static struct apapi_reader *finish_opening(struct papi_reader *reader)
     return &reader->base;
 }
 
-/* Components open files without O_CLOEXEC: they must not reach a program that is started later. */
 static struct apapi_reader *papi_open(const char *component, struct apapi_error *err)
 {
     struct opening opening = {papi_library_load(err), component, NULL, false, err};
-    struct open_files before;
-    int result;
+    int result = opening.papi ? papi_thread_call(open_guarded, &opening, err) : -1;
 
-    if (!opening.papi) {
-        return NULL;
-    }
-    open_files_note(&before);
-    result = papi_exit_guard(open_component, &opening);
-    open_files_close_new_on_exec(&before);
-    if (result == PAPI_EXITED) {
+    if (result == PAPI_THREAD_ENDED) {
         abandon(&opening);
+        apapi_fail(err, EIO, "PAPI's %.40s has ended its thread", component);
     }
     return result ? NULL : finish_opening(opening.reader);
 }
@@ -394,6 +401,39 @@ static void papi_read(struct apapi_reader *base, struct apapi_reading *readings)
     }
 }
 
+struct description {
+    const struct papi_reader *reader;
+    size_t index;
+    char *text;
+    size_t size;
+};
+
+static int describe(void *context)
+{
+    const struct description *wanted = context;
+    const struct papi_reader *reader = wanted->reader;
+    PAPI_event_info_t info;
+
+    if (reader->papi->get_event_info(reader->codes[wanted->index], &info) == PAPI_OK) {
+        snprintf(wanted->text, wanted->size, "%.*s", (int)strcspn(info.long_descr, "\n"),
+                 info.long_descr);
+    }
+    return 0;
+}
+
+static int describe_guarded(void *wanted)
+{
+    return papi_exit_guard(describe, wanted);
+}
+
+static void papi_describe(const struct apapi_reader *base, size_t index, char *text, size_t size)
+{
+    struct description wanted = {(const struct papi_reader *)base, index, text, size};
+
+    *text = '\0';
+    papi_thread_call(describe_guarded, &wanted, NULL);
+}
+
 const struct apapi_source apapi_source_papi = {
     .name = "papi",
     .probe = papi_probe,
@@ -401,5 +441,6 @@ const struct apapi_source apapi_source_papi = {
     .list = papi_list,
     .open = papi_open,
     .read = papi_read,
+    .describe = papi_describe,
     .close = papi_close,
 };

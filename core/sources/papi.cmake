@@ -23,7 +23,8 @@ target_sources(
           sources/papi_msr.c
           sources/papi_needs.c
           sources/papi_powercap.c
-          sources/papi_slots.c)
+          sources/papi_slots.c
+          sources/papi_thread.c)
 target_compile_definitions(apapi_objs PRIVATE APAPI_PAPI_LIBRARY="${papi_soname}")
 # papi.h of some versions has warnings
 target_include_directories(apapi_objs SYSTEM PRIVATE ${PAPI_INCLUDE_DIRS})

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,8 +12,10 @@
 #include "sources/papi_exit.h"
 #include "sources/papi_needs.h"
 #include "sources/settings.h"
+#include "sources/shared_library.h"
 
 #define WANTED_MAX 32
+#define UNFINISHED_MAX 32
 
 /* A host program may have a PAPI of its own: ours must not resolve to it. Sanitizers cannot. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -29,16 +32,17 @@ static bool unusable; /* PAPI ended its own start or end */
 static char wanted[WANTED_MAX][PAPI_MAX_STR_LEN];
 static size_t wanted_count;
 static bool outdated; /* more is wanted than PAPI was started with, or it is in disorder */
+static int unfinished[UNFINISHED_MAX]; /* sets that could not be given back */
+static size_t unfinished_count;
 
-static const struct symbol {
-    const char *name;
-    size_t offset;
-} symbols[] = {
+static const struct library_symbol symbols[] = {
 #define SYMBOL(name)                                                                               \
     {                                                                                              \
         "PAPI_" #name, offsetof(struct papi_library, name)                                         \
     }
     SYMBOL(library_init),
+    SYMBOL(thread_init),
+    SYMBOL(register_thread),
     SYMBOL(shutdown),
     SYMBOL(num_components),
     SYMBOL(get_component_info),
@@ -55,6 +59,7 @@ static const struct symbol {
     SYMBOL(destroy_eventset),
     SYMBOL(strerror),
 #undef SYMBOL
+    {NULL, 0},
 };
 
 /* Of a site's own PAPI, or of the one that this was built for. */
@@ -63,19 +68,6 @@ static const char *library_name(void)
     const char *name = source_setting("papi", "library");
 
     return name && *name ? name : APAPI_PAPI_LIBRARY;
-}
-
-static int resolve_symbols(struct apapi_error *err)
-{
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *address = dlsym(handle, symbols[i].name);
-
-        if (!address) {
-            return apapi_fail(err, ENOSYS, "%.120s has no %s", library_name(), symbols[i].name);
-        }
-        memcpy((char *)&library + symbols[i].offset, &address, sizeof address);
-    }
-    return 0;
 }
 
 const struct papi_library *papi_library_load(struct apapi_error *err)
@@ -88,7 +80,8 @@ const struct papi_library *papi_library_load(struct apapi_error *err)
         apapi_fail(err, ENOSYS, "no PAPI: %s", dlerror());
         return NULL;
     }
-    if (resolve_symbols(err) || papi_exit_catch(handle, err)) {
+    if (shared_library_resolve(handle, library_name(), symbols, &library, err) ||
+        papi_exit_catch(handle, err)) {
         dlclose(handle);
         handle = NULL;
         return NULL;
@@ -152,12 +145,44 @@ static void shut_down(const struct papi_library *papi)
     sigaction(SIGPROF, &profiling, NULL);
 }
 
+static int give_back(void *context)
+{
+    int set = *(const int *)context;
+
+    library.stop(set, NULL);
+    library.cleanup_eventset(set);
+    library.destroy_eventset(&set);
+    return 0;
+}
+
+/* Stopping reads once more. Where that would end the process, PAPI's set is left as it is. */
+static bool finish(int set)
+{
+    return papi_exit_guard(give_back, &set) != PAPI_EXITED;
+}
+
+static void finish_rest(void)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < unfinished_count; i++) {
+        if (!finish(unfinished[i])) {
+            unfinished[kept++] = unfinished[i];
+        }
+    }
+    unfinished_count = kept;
+}
+
 static int initialize(const struct papi_library *papi, struct apapi_error *err)
 {
     int version;
 
     if (unusable) {
         return apapi_fail(err, ENOSYS, "%s cannot be started again in this process",
+                          papi_library_version());
+    }
+    if (unfinished_count > 0) { /* a shutdown stops it once more */
+        return apapi_fail(err, EIO, "%s cannot stop its latest measurement",
                           papi_library_version());
     }
     unusable = true; /* unless all of this returns */
@@ -169,6 +194,9 @@ static int initialize(const struct papi_library *papi, struct apapi_error *err)
     unusable = false;
     started = version == PAPI_VER_CURRENT;
     outdated = false;
+    if (started) {
+        papi->thread_init(pthread_self);
+    }
     return started
                ? 0
                : apapi_fail(err, ENOSYS, "%s does not start: %s", papi_library_version(),
@@ -212,9 +240,11 @@ int papi_library_enter(const struct papi_library *papi, const char *component,
         return -1;
     }
     papi_library_want(component);
+    finish_rest();
     if ((!started || (users == 0 && outdated)) && initialize(papi, err)) {
         return -1;
     }
+    papi->register_thread(); /* once is enough, but for a child of fork() */
     end_delay(papi, index);
     if (check_enabled(papi, index, component, err)) {
         return -1;
@@ -223,10 +253,21 @@ int papi_library_enter(const struct papi_library *papi, const char *component,
     return 0;
 }
 
-void papi_library_leave(bool orderly)
+void papi_library_leave(int set)
 {
+    if (set != PAPI_NULL && !finish(set)) {
+        outdated = true;
+        if (unfinished_count < UNFINISHED_MAX) {
+            unfinished[unfinished_count++] = set;
+        }
+    }
     users--;
-    outdated |= !orderly;
+}
+
+void papi_library_abandon(void)
+{
+    outdated = true;
+    users--;
 }
 
 const char *papi_library_version(void)

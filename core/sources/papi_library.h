@@ -9,12 +9,15 @@
 /*
  * libpapi, loaded when something of it is wanted, so that a program that needs none of it
  * pays nothing for it and runs on machines without it. The setting `library` of section papi names
- * another one of the same version. One thread at a time; only reading may go on in other threads.
+ * another one of the same version. All but reading and PAPI's list of components belongs to one
+ * thread, see papi_thread.h.
  */
 
 /** PAPI's functions, named as there without the prefix. */
 struct papi_library {
     int (*library_init)(int version);
+    int (*thread_init)(unsigned long (*self)(void));
+    int (*register_thread)(void);
     void (*shutdown)(void);
     int (*num_components)(void);
     const PAPI_component_info_t *(*get_component_info)(int component);
@@ -43,19 +46,22 @@ void papi_library_want(const char *component);
 
 /**
  * Initialize with the wanted components and this one, or join those who have done so already.
- * Called within papi_exit_guard().
+ * Called by papi_thread_call() within papi_exit_guard().
  * @return 0, to be given back by papi_library_leave(); -1 with errno ENOSYS, ENOENT, ENODEV, EACCES
  */
 int papi_library_enter(const struct papi_library *papi, const char *component,
                        struct apapi_error *err);
 
 /**
- * PAPI stays as it is: some of its components do not survive a shutdown. It is started anew when
- * nobody uses it and a component is wanted that it was not started with, or the last use ended in
- * disorder.
- * @param orderly  false: PAPI has not finished what it was called for
+ * Give a set of events back. PAPI stays as it is: some of its components do not survive a shutdown.
+ * It is started anew when nobody uses it and a component is wanted that it was not started with, or
+ * the last use ended in disorder. Called by papi_thread_call().
+ * @param set  running or not; PAPI_NULL: there is none
  */
-void papi_library_leave(bool orderly);
+void papi_library_leave(int set);
+
+/** The same where PAPI has not come back from a call: nothing can be given back. Any thread. */
+void papi_library_abandon(void);
 
 /** @return "PAPI 7.0.0". Static storage. */
 const char *papi_library_version(void);

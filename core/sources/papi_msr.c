@@ -23,6 +23,7 @@ static const struct msr {
 };
 
 #define UNIT_INTEL 0x606
+#define UNIT_AMD 0xc0010299
 
 void papi_first_cpus(int cpus[PAPI_MSR_PACKAGES_MAX])
 {
@@ -90,6 +91,21 @@ void papi_msrs_open(struct papi_msrs *msrs)
         intel |= msrs->fds[i] >= 0 && read_msr(msrs->fds[i], UNIT_INTEL) == 0;
     }
     msrs->amd = !intel;
+}
+
+int papi_msrs_check(struct apapi_error *err)
+{
+    int fd = open_cpu(0), error;
+
+    if (fd < 0) {
+        return 0;
+    }
+    error = read_msr(fd, UNIT_INTEL) ? read_msr(fd, UNIT_AMD) : 0;
+    close(fd);
+    return error ? apapi_fail(err, EIO,
+                              "PAPI's rapl: the processor's energy registers cannot be read: %s",
+                              strerror(error))
+                 : 0;
 }
 
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event)

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "apapi/error.h"
+
 /*
  * PAPI's rapl component offers events of registers that the processor may not have, and one that
  * cannot be read spoils the reading of all. So each is tried before it is added.
@@ -25,6 +27,12 @@ void papi_msrs_init(struct papi_msrs *msrs);
 
 /** Open the registers that PAPI will read. */
 void papi_msrs_open(struct papi_msrs *msrs);
+
+/**
+ * Would PAPI's rapl call exit() when it starts?
+ * @return 0: no, though there may be no access; -1 with errno EIO: yes. `err` may be NULL.
+ */
+int papi_msrs_check(struct apapi_error *err);
 
 /** Can the register of an event of component rapl be read? */
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event);

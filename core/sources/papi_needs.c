@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sources/papi_msr.h"
 #include "sources/sysfs.h"
 
 #define PMU "/sys/bus/event_source/devices/power"
@@ -50,6 +51,9 @@ static bool is_met(const struct need *need)
 
 int papi_needs_check(const char *component, struct apapi_error *err)
 {
+    if (strcmp(component, "rapl") == 0) {
+        return papi_msrs_check(err);
+    }
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         if (strcmp(needs[i].component, component) == 0 && !is_met(&needs[i])) {
             return apapi_fail(err, ENODEV, "PAPI's %s: %s", component, needs[i].missing);

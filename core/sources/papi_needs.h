@@ -5,7 +5,7 @@
 
 /**
  * Is there what a component of PAPI needs? Asked before PAPI, where its own look does harm.
- * @return 0; -1 with errno ENODEV. `err` may be NULL.
+ * @return 0; -1 with errno ENODEV, EIO. `err` may be NULL.
  */
 int papi_needs_check(const char *component, struct apapi_error *err);
 

@@ -73,30 +73,17 @@ static struct gpu_library library = {.section = "amd_smi",
 /* The first number of the version: the year 24 or before, then the release. */
 static uint32_t release;
 
+static const struct gpu_status statuses[] = {
+    {AMDSMI_STATUS_NOT_SUPPORTED, ENOTSUP}, {AMDSMI_STATUS_NOT_YET_IMPLEMENTED, ENOTSUP},
+    {AMDSMI_STATUS_INVAL, EINVAL},          {AMDSMI_STATUS_TIMEOUT, ETIMEDOUT},
+    {AMDSMI_STATUS_NO_PERM, EACCES},        {AMDSMI_STATUS_BUSY, EBUSY},
+    {AMDSMI_STATUS_NOT_FOUND, ENODEV},      {AMDSMI_STATUS_DRIVER_NOT_LOADED, ENODEV},
+    {AMDSMI_STATUS_NO_DATA, ENODATA},       {0, 0},
+};
+
 static int error_of(int status)
 {
-    switch (status) {
-    case AMDSMI_STATUS_SUCCESS:
-        return 0;
-    case AMDSMI_STATUS_NOT_SUPPORTED:
-    case AMDSMI_STATUS_NOT_YET_IMPLEMENTED:
-        return ENOTSUP;
-    case AMDSMI_STATUS_INVAL:
-        return EINVAL;
-    case AMDSMI_STATUS_TIMEOUT:
-        return ETIMEDOUT;
-    case AMDSMI_STATUS_NO_PERM:
-        return EACCES;
-    case AMDSMI_STATUS_BUSY:
-        return EBUSY;
-    case AMDSMI_STATUS_NOT_FOUND:
-    case AMDSMI_STATUS_DRIVER_NOT_LOADED:
-        return ENODEV;
-    case AMDSMI_STATUS_NO_DATA:
-        return ENODATA;
-    default:
-        return EIO;
-    }
+    return gpu_status_error(statuses, status);
 }
 
 static int get_energy(const struct gpu_device *device, uint64_t *values)

@@ -81,29 +81,21 @@ static struct gpu_library library = {.section = "rocm_smi",
                                      .newer = newer_symbols,
                                      .functions = &rsmi};
 
+static const struct gpu_status statuses[] = {
+    {RSMI_STATUS_NOT_SUPPORTED, ENOTSUP},
+    {RSMI_STATUS_NOT_YET_IMPLEMENTED, ENOTSUP},
+    {RSMI_STATUS_INVALID_ARGS, EINVAL},
+    {RSMI_STATUS_PERMISSION, EACCES},
+    {RSMI_STATUS_OUT_OF_RESOURCES, ENOMEM},
+    {RSMI_STATUS_NOT_FOUND, ENODEV},
+    {RSMI_STATUS_NO_DATA, ENODATA},
+    {RSMI_STATUS_BUSY, EBUSY},
+    {0, 0},
+};
+
 static int error_of(int status)
 {
-    switch (status) {
-    case RSMI_STATUS_SUCCESS:
-        return 0;
-    case RSMI_STATUS_NOT_SUPPORTED:
-    case RSMI_STATUS_NOT_YET_IMPLEMENTED:
-        return ENOTSUP;
-    case RSMI_STATUS_INVALID_ARGS:
-        return EINVAL;
-    case RSMI_STATUS_PERMISSION:
-        return EACCES;
-    case RSMI_STATUS_OUT_OF_RESOURCES:
-        return ENOMEM;
-    case RSMI_STATUS_NOT_FOUND:
-        return ENODEV;
-    case RSMI_STATUS_NO_DATA:
-        return ENODATA;
-    case RSMI_STATUS_BUSY:
-        return EBUSY;
-    default:
-        return EIO;
-    }
+    return gpu_status_error(statuses, status);
 }
 
 static int get_energy(const struct gpu_device *device, uint64_t *values)

@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-static int fill_table(void *handle, const char *soname, const struct library_symbol *symbols,
-                      void *table, struct apapi_error *err)
+int shared_library_resolve(void *handle, const char *soname, const struct library_symbol *symbols,
+                           void *table, struct apapi_error *err)
 {
     for (; symbols->name; symbols++) {
         void *address = dlsym(handle, symbols->name);
 
         if (!address) {
-            return apapi_fail(err, ENOSYS, "%s has no %s", soname, symbols->name);
+            return apapi_fail(err, ENOSYS, "%.120s has no %s", soname, symbols->name);
         }
         memcpy((char *)table + symbols->offset, &address, sizeof address);
     }
@@ -27,7 +27,7 @@ int shared_library_load(const char *soname, const struct library_symbol *symbols
     if (!handle) {
         return apapi_fail(err, ENOSYS, "%s", dlerror());
     }
-    if (fill_table(handle, soname, symbols, table, err)) {
+    if (shared_library_resolve(handle, soname, symbols, table, err)) {
         dlclose(handle);
         return -1;
     }

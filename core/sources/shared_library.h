@@ -22,4 +22,8 @@ struct library_symbol {
 int shared_library_load(const char *soname, const struct library_symbol *symbols, void *table,
                         struct apapi_error *err);
 
+/** The second half of it, for a library that is loaded already, as by dlopen(). */
+int shared_library_resolve(void *handle, const char *soname, const struct library_symbol *symbols,
+                           void *table, struct apapi_error *err);
+
 #endif

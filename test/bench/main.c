@@ -16,6 +16,10 @@ static const struct part {
 } parts[] = {
     {"tick", bench_tick},       {"reading", bench_reading}, {"wrap", bench_wrap},
     {"session", bench_session}, {"period", bench_period},   {"startup", bench_startup},
+#if WITH_PAPI
+    {"papi", bench_papi},
+#endif
+    {"collect", bench_collect},
 };
 #define PART_COUNT (sizeof parts / sizeof *parts)
 
@@ -33,7 +37,7 @@ static void print_usage(FILE *out)
           "  --json   the table as JSON\n"
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
-          "Parts: tick reading wrap session period startup; without any: all of them.\n",
+          "Parts: tick reading wrap session period startup papi collect; without any: all of them.\n",
           out);
 }
 

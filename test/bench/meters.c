@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/compare.h"
@@ -24,21 +23,11 @@ static const char *folder_in_memory(void)
 
 static void make_root(struct powercap_tree *tree)
 {
-    static const char *const folders[] = {"sys", "sys/class", "sys/class/powercap"};
-
     snprintf(tree->root, sizeof tree->root, "%s/apapi-bench-XXXXXX", folder_in_memory());
     if (!mkdtemp(tree->root)) {
         bench_die("no temporary folder");
     }
     setenv("APAPI_SYSROOT", tree->root, 1);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char path[128];
-
-        snprintf(path, sizeof path, "%s/%s", tree->root, folders[i]);
-        if (mkdir(path, 0755)) {
-            bench_die("no temporary folder");
-        }
-    }
 }
 
 static void name_zone(size_t index, char *folder, size_t folder_size, char *name, size_t name_size)

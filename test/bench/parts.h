@@ -21,6 +21,12 @@ void bench_wrap(struct bench_table *table, bool quick);
 void bench_session(struct bench_table *table, bool quick);
 void bench_period(struct bench_table *table, bool quick);
 void bench_startup(struct bench_table *table, bool quick);
+void bench_papi(struct bench_table *table, bool quick);
+void bench_collect(struct bench_table *table, bool quick);
+
+/** Add a row: what `atime true` takes longer than `true` with these sources. */
+void bench_add_startup(struct bench_table *table, bool quick, const char *what,
+                       const char *sources);
 
 /** @return a new row at the end of the table. */
 struct bench_row *bench_table_add(struct bench_table *table, struct bench_row row);

@@ -27,9 +27,8 @@ static void stamp_and_read(struct apapi_reader *reader, struct apapi_reading *re
 
 struct beating {
     struct bench_meters meters;
-    struct component component;
     struct apapi_source stamping;
-    struct sampling sampling;
+    struct sampling *sampling;
     struct bare_loop bare;
     struct timespec length;
 };
@@ -39,17 +38,20 @@ static void beating_create(struct beating *beating)
     beating->length.tv_sec = 0;
     beating->length.tv_nsec = LENGTH_NS;
     bench_meters_create(&beating->meters, EVENTS);
-    bench_meters_open(&beating->meters, &beating->component, INTERVAL_NS);
+    beating->sampling = sampling_create(1);
+    if (!beating->sampling) {
+        bench_die("no memory");
+    }
+    bench_meters_open(&beating->meters, beating->sampling->components, INTERVAL_NS);
     beating->stamping = apapi_source_sysfs;
     beating->stamping.read = stamp_and_read;
-    beating->component.reader->source = &beating->stamping;
-    beating->sampling = (struct sampling){.components = &beating->component, .count = 1};
+    beating->sampling->components->reader->source = &beating->stamping;
     beating->bare = (struct bare_loop){&beating->meters, INTERVAL_NS, &stamps, 0, false};
 }
 
 static void beating_destroy(struct beating *beating)
 {
-    component_close(&beating->component);
+    sampling_end(beating->sampling);
     bench_meters_destroy(&beating->meters);
 }
 
@@ -58,12 +60,11 @@ static double run_sampling(void *context)
     struct beating *beating = context;
 
     stamps.count = 0;
-    component_restart(&beating->component);
-    if (sampling_start(&beating->sampling)) {
+    if (sampling_start(beating->sampling)) {
         bench_die("no sampling thread");
     }
     clock_nanosleep(CLOCK_MONOTONIC, 0, &beating->length, NULL);
-    sampling_stop(&beating->sampling);
+    sampling_stop(beating->sampling);
     stamps.count--; /* the reading of the stop is no tick */
     return stamps_spread_us(&stamps, 1);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `atime true` takes longer than `true`. */
+/* What starting costs: `atime true`, `apapi list`, a session. */
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apapi/session.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
 #include "session/clock.h"
@@ -13,7 +15,8 @@
 #define EVENTS 8
 #define PAIRS 40
 #define QUICK_PAIRS 4
-#define ADDED_LIMIT_MS 10
+#define LIMIT_MS 3
+#define PAPI_LIMIT_MS 10
 
 struct launch {
     posix_spawn_file_actions_t silent;
@@ -29,31 +32,107 @@ static double run_program(void *context)
 
     if (posix_spawnp(&pid, launch->argv[0], &launch->silent, NULL, launch->argv, environ) ||
         waitpid(pid, &status, 0) != pid || status != 0) {
-        bench_die("true, or atime, does not run");
+        bench_die("true, atime or apapi does not run");
     }
     return (double)(clock_monotonic_ns() - start_ns) / 1e6;
 }
 
-void bench_startup(struct bench_table *table, bool quick)
+static void silence(posix_spawn_file_actions_t *silent)
 {
-    static char atime[] = BENCH_ATIME, program[] = "true";
-    char *const timed[] = {atime, program, NULL}, *const bare[] = {program, NULL};
-    struct launch ours = {.argv = timed}, theirs = {.argv = bare};
-    struct bench_meters meters;
-    struct bench_row *row =
-        bench_table_add(table, (struct bench_row){.what = "wall time of atime true, 8 events",
-                                                  .unit = "ms",
-                                                  .relation = BENCH_ADDED,
-                                                  .limit = ADDED_LIMIT_MS});
+    posix_spawn_file_actions_init(silent);
+    posix_spawn_file_actions_addopen(silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(silent, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+}
 
-    bench_meters_create(&meters, EVENTS);
-    setenv("APAPI_SOURCES", "sysfs", 1);
-    posix_spawn_file_actions_init(&ours.silent);
-    posix_spawn_file_actions_addopen(&ours.silent, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+/* A row: what a program takes longer than `true`. */
+static void add_program(struct bench_table *table, bool quick, const char *what, double limit_ms,
+                        char *const argv[])
+{
+    static char program[] = "true";
+    char *const bare[] = {program, NULL};
+    struct launch ours = {.argv = argv}, theirs = {.argv = bare};
+    struct bench_row *row = bench_table_add(
+        table, (struct bench_row){.unit = "ms", .relation = BENCH_ADDED, .limit = limit_ms});
+
+    snprintf(row->what, sizeof row->what, "%s", what);
+    silence(&ours.silent);
     theirs.silent = ours.silent;
     bench_compare(row, quick ? QUICK_PAIRS : PAIRS, (struct bench_side){run_program, &ours},
                   (struct bench_side){run_program, &theirs});
     posix_spawn_file_actions_destroy(&ours.silent);
+}
+
+void bench_add_startup(struct bench_table *table, bool quick, const char *what, const char *sources)
+{
+    static char atime[] = BENCH_ATIME, program[] = "true";
+
+    setenv("APAPI_SOURCES", sources, 1);
+    add_program(table, quick, what, PAPI_LIMIT_MS, (char *[]){atime, program, NULL});
     unsetenv("APAPI_SOURCES");
+}
+
+static void add_list(struct bench_table *table, bool quick)
+{
+    static char apapi[] = BENCH_APAPI, command[] = "list";
+    char *const argv[] = {apapi, command, NULL};
+
+    setenv("APAPI_PAPI_LIBRARY", "/nonexistent", 1);
+    add_program(table, quick, "apapi list, 8 events, no PAPI", LIMIT_MS, argv);
+    unsetenv("APAPI_PAPI_LIBRARY");
+    if (WITH_PAPI) {
+        add_program(table, quick, "apapi list, 8 events, with PAPI", PAPI_LIMIT_MS, argv);
+    }
+}
+
+/* From nothing to the first reading. */
+static double run_session(void *context)
+{
+    const struct apapi_session_config config = {.components = "rapl", .sources = context};
+    uint64_t start_ns = clock_monotonic_ns();
+    struct apapi_session *session = apapi_session_create(&config, NULL);
+    double took_ms;
+
+    if (!session || apapi_session_start(session, 0, NULL)) {
+        bench_die("a session does not start");
+    }
+    took_ms = (double)(clock_monotonic_ns() - start_ns) / 1e6;
+    apapi_session_destroy(session);
+    return took_ms;
+}
+
+static double run_bare(void *context)
+{
+    uint64_t start_ns = clock_monotonic_ns();
+
+    bench_meters_read(context);
+    return (double)(clock_monotonic_ns() - start_ns) / 1e6;
+}
+
+static void add_session(struct bench_table *table, bool quick, struct bench_row row, char *sources,
+                        struct bench_meters *meters)
+{
+    row.unit = "ms";
+    row.relation = BENCH_ADDED;
+    bench_compare(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS,
+                  (struct bench_side){run_session, sources}, (struct bench_side){run_bare, meters});
+}
+
+void bench_startup(struct bench_table *table, bool quick)
+{
+    static char sysfs[] = "sysfs";
+    struct bench_meters meters;
+
+    bench_meters_create(&meters, EVENTS);
+    bench_add_startup(table, quick, "wall time of atime true, 8 events", sysfs);
+    add_list(table, quick);
+    add_session(table, quick,
+                (struct bench_row){.what = "session's start, 8 events", .limit = LIMIT_MS}, sysfs,
+                &meters);
+    if (WITH_PAPI) {
+        add_session(table, quick,
+                    (struct bench_row){.what = "session's start, 8 events, PAPI tried first",
+                                       .limit = PAPI_LIMIT_MS},
+                    NULL, &meters);
+    }
     bench_meters_destroy(&meters);
 }

@@ -60,7 +60,7 @@ static void ticking_create(struct ticking *ticking, size_t events, bool quick)
     bench_meters_create(&ticking->meters, events);
     bench_meters_open(&ticking->meters, &ticking->component, APAPI_INTERVAL_MIN_NS);
     close_windows_at_once(&ticking->component);
-    component_restart(&ticking->component);
+    component_restart(&ticking->component, clock_monotonic_ns());
     ticking->component.reader->source = &moving;
 }
 

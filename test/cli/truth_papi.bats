@@ -238,6 +238,39 @@ check_lost() { # ATIME
     check_lost "$OLD_ATIME"
 }
 
+# After a second it is opened anew, while another component keeps PAPI going or none does. PAPI itself
+# would end the process when it starts, stops and reads.
+check_reopened() { # ATIME
+    registers_spec 14 'fail 0.6 2.3 EIO' >"$BATS_TEST_TMPDIR/spec"
+    for components in rapl rapl:net; do
+        simulate "$1" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
+            -c $components -f json -t 50ms sh -c 'sleep 5; exit 3' 2>"$BATS_TEST_TMPDIR/$components" 3>&- || [[ $? -eq 3 ]] &
+    done
+    wait
+    for components in rapl rapl:net; do
+        jq -e '.components[0] | has("reason") | not' "$BATS_TEST_TMPDIR/$components"
+        jq -e '.components[0] | .outages == 1 and .outage_s > 1.6 and .outage_s < 4' "$BATS_TEST_TMPDIR/$components"
+        jq -e '.components[0].events[] | select(.domain == "package") |
+            .resets == 1 and (.total / .covered_s - 300 | fabs) < 3 and .covered_s > 1.2' "$BATS_TEST_TMPDIR/$components"
+    done
+}
+
+@test "rapl, newer: registers that cannot be read for 1.7 s: opened anew" {
+    check_reopened "$NEW_ATIME"
+}
+
+@test "rapl, the release's: registers that cannot be read for 1.7 s: opened anew" {
+    check_reopened "$OLD_ATIME"
+}
+
+@test "rapl, newer: a processor without energy registers harms no other component" {
+    registers_spec 14 | grep -v reg >"$BATS_TEST_TMPDIR/spec"
+    run -0 --separate-stderr simulate "$NEW_ATIME" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
+        -c rapl:net -f json sleep 0.3
+    echo "$stderr"
+    jq -e '.components | (.[0].reason | contains("energy registers cannot be read")) and .[1].source[:4] == "PAPI"' <<<"$stderr"
+}
+
 @test "rapl, newer: a register that the processor lacks is left out" {
     registers_spec 14 | grep -v 0x639 >"$BATS_TEST_TMPDIR/spec"
     run -0 --separate-stderr simulate "$NEW_ATIME" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \

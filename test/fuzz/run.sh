@@ -5,7 +5,7 @@ set -euo pipefail
 usage() {
     cat <<END
 usage: test/fuzz/run.sh [RUNS | SECONDSs]
-Fuzz the parsers of event definitions, event lists and intervals: 20000 inputs each, or RUNS, or
+Fuzz the parsers of event definitions, event lists, intervals, apapi.conf and parcels: 20000 inputs each, or RUNS, or
 for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 77 no libFuzzer here.
 What is found, and new inputs, lie in build/fuzz.
 END
@@ -25,11 +25,15 @@ limit=-runs=$amount
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$here"
 flags=(-std=c11 -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer
-    "-fsanitize=fuzzer,address,undefined" -fno-sanitize-recover=all -Icore -Icore/include -Itest)
+    "-fsanitize=fuzzer,address,undefined" -fno-sanitize-recover=all -Icore -Icore/include -Itest
+    '-DAPAPI_CONFIG_DIR="/c"' '-DAPAPI_ACCT_DIR="/a"' '-DAPAPI_LIBEXEC_DIR="/l"' '-DAPAPI_SPOOL_DIR="/s"')
 declare -A sources=(
     [eventops]="core/events/*.c core/measure/error.c core/measure/event.c"
     [eventlist]="core/events/*.c core/measure/error.c core/measure/event.c"
-    [interval]="core/measure/interval.c core/measure/error.c")
+    [interval]="core/measure/interval.c core/measure/error.c"
+    [config]="core/config/config.c core/config/file.c core/config/filename.c core/config/ini.c
+        core/config/values.c core/events/nearest.c core/measure/interval.c core/measure/error.c"
+    [parcel]="core/channel/parcel.c")
 
 has_libfuzzer() {
     command -v clang >/dev/null &&
@@ -62,7 +66,7 @@ if ! has_libfuzzer; then
     exit 77
 fi
 status=0
-for name in eventops eventlist interval; do
+for name in eventops eventlist interval config parcel; do
     fuzz "$name" || status=1
 done
 exit $status

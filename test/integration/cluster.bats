@@ -203,6 +203,15 @@ eventually() {
     [ ! -e /dev/shm/mark ]
 }
 
+@test "a node is found by its own number, whatever has that number outside" {
+    own_cluster
+    # shellcheck disable=SC2016  # for bash to expand
+    run -0 unshare --pid --fork --mount-proc bash -c 'for ((i = 0; i < 400; i++)); do sleep 100 & done
+        "$1" start >&2 && "$1" on n1 hostname && "$1" on n2 hostname
+        "$1" stop' bash "$repository/scripts/cluster"
+    [[ $output == *$'\nn1\nn2' ]]
+}
+
 @test "a node's power is cut and comes back" {
     own_cluster
     cluster start
@@ -318,9 +327,9 @@ check_watts() {
 @test "the plugin stack can be edited while the cluster runs" {
     run -0 --separate-stderr cluster run srun true
     [ -z "$stderr" ]
-    echo "optional /no/such/plugin.so" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+    echo "nonsense" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
     run -0 --separate-stderr cluster run srun true
-    [[ $stderr == *"error: "*/no/such/plugin.so* ]]
+    [[ $stderr == *"error: "*/etc/plugstack.conf:1:* ]]
     : >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
     run -0 --separate-stderr cluster run srun true
     [ -z "$stderr" ]
@@ -328,10 +337,10 @@ check_watts() {
 
 @test "--plugstack: the file is what the cluster starts with" {
     own_cluster
-    echo "optional /no/such/plugin.so" >"$BATS_TEST_TMPDIR/stack"
+    echo "nonsense" >"$BATS_TEST_TMPDIR/stack"
     cluster start --nodes 1 --plugstack "$BATS_TEST_TMPDIR/stack"
     run -0 --separate-stderr cluster run srun true
-    [[ $stderr == *"error: "*/no/such/plugin.so* ]]
+    [[ $stderr == *"error: "*/etc/plugstack.conf:1:* ]]
 }
 
 @test "--extra: its lines count, instead of the script's own" {

@@ -3,9 +3,13 @@
 # each test.
 # shellcheck disable=SC2034 # used by the tests
 
+# shellcheck source-path=SCRIPTDIR source=../records.bash
+. "$BATS_TEST_DIRNAME/../records.bash"
+
 repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-plugin=$repository/build/install/lib/slurm/spank_apapi.so
-libexec=$repository/build/install/libexec/apapi
+install=$repository/${APAPI_TEST_INSTALL:-build/install}
+plugin=$install/lib/slurm/spank_apapi.so
+libexec=$install/libexec/apapi
 
 cluster() { "$repository/scripts/cluster" "$@"; }
 as_alice() { cluster run --user alice "$@"; }
@@ -17,10 +21,11 @@ skip_all() { # REASON
 
 # Start the file's cluster: 2 nodes, each with 2 packages of 100 W and 20 W DRAM.
 start_cluster() { # [ARGUMENTS OF scripts/cluster start]
-    export APAPI_CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
+    export APAPI_CLUSTER_DIR=${cluster_folder:-$BATS_FILE_TMPDIR/cluster}
     export APAPI_ACCT_DIR=$APAPI_CLUSTER_DIR/acct # what the nodes see is what this shell sees
+    export APAPI_SPOOL_DIR=$APAPI_CLUSTER_DIR/apapi-spool
     local log=$BATS_FILE_TMPDIR/start.log status=0
-    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR" >"$BATS_FILE_TMPDIR/plugstack.conf"
+    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR" >"$BATS_FILE_TMPDIR/plugstack.conf"
     cluster start --nodes 2 --plugstack "$BATS_FILE_TMPDIR/plugstack.conf" "$@" >"$log" 2>&1 ||
         status=$?
     cat "$log"
@@ -34,7 +39,7 @@ start_simulated_cluster() {
 
 # The plugin's line in plugstack.conf, for the steps from now on.
 plugstack() { # WORDS...
-    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR $*" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR $*" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
 }
 
 eventually() { # CMD...: at most 20 s
@@ -98,14 +103,16 @@ setup() {
     [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
 }
 
+teardown() { undisturbed; }
+
 # After each test: nothing is drained, left behind or in the logs.
-teardown() {
+undisturbed() {
     [[ -d ${APAPI_CLUSTER_DIR:-} ]] || return 0
     plugstack
     cluster run scancel --quiet --user=root
     cluster run scancel --quiet --user=alice
-    eventually nodes_idle
-    eventually no_helpers
+    eventually nodes_idle || return 1
+    eventually no_helpers || return 1
     local errors
     errors=$(log_errors)
     [[ -z $errors ]] || {
@@ -114,6 +121,17 @@ teardown() {
     }
 }
 
+# All that a file's tests have made the samplers write.
+records_are_valid() {
+    local files
+    mapfile -t files < <(find "$APAPI_ACCT_DIR" -name '*.jsonl' 2>/dev/null)
+    ((${#files[@]} == 0)) || validate_records "${files[@]}"
+}
+
 teardown_file() {
-    [[ -z ${APAPI_CLUSTER_DIR:-} ]] || cluster stop
+    local status=0
+    [[ -n ${APAPI_CLUSTER_DIR:-} ]] || return 0
+    records_are_valid || status=1
+    cluster stop
+    return $status
 }

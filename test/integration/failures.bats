@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Whatever happens to the measuring, the step runs and ends as it would have done.
+# Whatever happens to the sampler or the collector, the step runs and ends as it would have done.
 
 bats_require_minimum_version 1.5.0
-load common
+load survive
 
 setup_file() {
     start_simulated_cluster
+    remember_traces
 }
 
 # A folder of helper programs with a sampler of our own.
@@ -18,7 +19,7 @@ sampler_is() { # SCRIPT, or nothing: there is none
         printf '%s\n' "$1" >"$helpers/apapi-sampler"
         chmod 755 "$helpers/apapi-sampler"
     fi
-    plugstack "libexec_dir=$helpers"
+    plugstack "libexec_dir=$helpers ${2:-}"
 }
 
 # The step runs on both nodes, prints what it prints, ends with its status, within SECONDS more than
@@ -31,7 +32,7 @@ runs_unmeasured() { # SAYS SECONDS
     echo "status $status, $(((end - start) / 1000000)) ms, $output"
     echo "$stderr"
     [[ $status -eq 3 && $output == $'out\nout' ]]
-    [[ $(unwrapped "$stderr") == *"apapi: step "*" n1, n2: no record ("*"$1"* ]]
+    [[ $(unwrapped "$stderr") == *"apapi: step "*" n[1-2]: no record ("*"$1"* ]]
     [[ $stderr != *package* ]]
     ((end - start < ($2 + 1) * 1000000000))
     run as_alice srun -N1 --apapi=rapl true
@@ -40,18 +41,19 @@ runs_unmeasured() { # SAYS SECONDS
     [[ $status -eq 3 && $(unwrapped "$output") == *'apapi: step '*".batch"*"$1"* ]]
 }
 
-# A message in one line, however it was broken.
-unwrapped() { # TEXT
-    tr -s ' \n' ' ' <<<"$1"
-}
+# Stand-ins that have become sleep, killed by the plugin.
+no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 20' && ! cluster on n2 pgrep -fx 'sleep 20'; }
 
+# sbatch --wait looks every two seconds.
 submit_batch() { # CMD
-    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM status=0
-    as_alice sbatch --quiet --wait --output="$file" --apapi=rapl --wrap "$1" || status=$?
+    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM job
+    job=$(as_alice sbatch --parsable --output="$file" --apapi=rapl --wrap "$1")
     eventually test -f "$file"
     eventually grep -q apapi "$file"
     cat "$file"
-    return $status
+    job_ended() { cluster run scontrol show job "$job" | grep -qE 'JobState=(COMPLETED|FAILED)'; }
+    eventually job_ended
+    return "$(cluster run scontrol show job "$job" | sed -n 's/.*ExitCode=\([0-9]*\):.*/\1/p')"
 }
 
 @test "the sampler is missing" {
@@ -72,39 +74,98 @@ submit_batch() { # CMD
 }
 
 @test "the sampler crashes at once" {
-    sampler_is $'#!/bin/sh\nkill -SEGV $$'
+    sampler_is $'#!/bin/sh\nulimit -c 0\nkill -SEGV $$'
     runs_unmeasured "ended" 1
 }
 
 @test "the sampler hangs for ever and is killed" {
-    sampler_is $'#!/bin/sh\nexec sleep 1000'
+    sampler_is $'#!/bin/sh\nexec sleep 20'
     plugstack "libexec_dir=$helpers start_timeout=200ms stop_timeout=300ms"
     runs_unmeasured "did not answer" 3
-    no_sleepers() { ! cluster on n1 pgrep -f 'sleep 1000' && ! cluster on n2 pgrep -f 'sleep 1000'; }
     eventually no_sleepers
 }
 
-@test "the sampler writes garbage" {
+@test "the sampler writes what is no answer" {
+    # no text; a word that is none; the answer to another question; no record; too long
+    for answer in "printf 'garbage'" "printf 'garbage\\0'" "printf 'table\\0text\\0'" \
+        "printf 'record\\0{}\\0'" "dd if=/dev/zero bs=200000 count=1"; do
+        sampler_is $'#!/bin/sh\n'"$answer"$' >&3\nexec sleep 20'
+        run as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
+        echo "$answer: $output"
+        [[ $status -eq 3 && $output == *'no record ('* && $output != *package* ]]
+        eventually no_sleepers
+    done
     sampler_is $'#!/bin/sh\nwhile echo garbage >&3; do :; done'
-    runs_unmeasured "" 3
+    runs_unmeasured "sent what is no answer" 1
 }
 
-@test "the sampler is killed at any time: the step ends with its own status, one line tells" {
-    plugstack
-    for delay in 0 0.02 0.05 0.1 0.2 0.3 0.4 0.45 0.5 0.52; do
-        as_alice srun -N1 -w n1 --apapi=rapl sh -c 'echo out; sleep 0.5; exit 3' \
-            >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" &
-        step=$!
-        eventually helpers_on n1 >/dev/null
-        sleep "$delay"
-        cluster on n1 pkill -KILL -x apapi-sampler || true
-        status=0
-        wait $step || status=$?
-        echo "after $delay s: status $status, $(cat "$BATS_TEST_TMPDIR/err")"
-        [[ $status -eq 3 && $(cat "$BATS_TEST_TMPDIR/out") == out ]]
-        # killed while it measured: told so; killed after the end: a whole table
-        grep -qE 'n1: no record|covered' "$BATS_TEST_TMPDIR/err"
+# A sampler that never stops talking: the plugin must stop to listen.
+@test "the sampler fills its channel" {
+    for words in 'ready' 'record\n{}'; do
+        sampler_is "#!/bin/sh
+fill() { yes \"\$(printf '$words')\" | tr '\\n' '\\0' | dd bs=6 >&3; }
+fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
+        run as_alice timeout 20 srun -N1 --apapi=rapl sh -c 'exit 3'
+        echo "$words: $output"
+        [[ $status -eq 3 && $output == *'no record ('* && $output != *package* ]]
+        cluster on n1 pkill -x yes || true
     done
+}
+
+@test "the sampler does not listen" {
+    for script in 'exec sleep 20' 'exec 3>&-; exec sleep 20' 'kill -STOP $$'; do
+        sampler_is $'#!/bin/sh\n'"$script" "start_timeout=200ms stop_timeout=300ms"
+        run as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
+        echo "$script: $output"
+        [[ $status -eq 3 && $output == *'no record ('* ]]
+        eventually no_sleepers
+    done
+}
+
+# Steps at the same time, their samplers killed one after the other at random.
+@test "the sampler is killed at 20 random moments: the step ends with its own status, one line tells" {
+    export RANDOM_SEED=${RANDOM_SEED:-$RANDOM}
+    RANDOM=$RANDOM_SEED
+    echo "RANDOM_SEED=$RANDOM_SEED"
+    killed=0
+    for round in 1 2; do
+        steps=()
+        for number in {0..9}; do
+            as_alice srun -N1 -n1 -w n1 --overcommit --overlap --apapi=rapl \
+                sh -c 'echo out; sleep 0.5; exit 3' \
+                >"$BATS_TEST_TMPDIR/out$number" 2>"$BATS_TEST_TMPDIR/err$number" 3>&- &
+            steps+=($!)
+        done
+        cluster on n1 bash -c "RANDOM=$RANDOM"'
+            for moment in {1..10}; do
+                sleep 0.0$((RANDOM % 10))$((RANDOM % 10))
+                kill -KILL "$(pgrep -x apapi-sampler | shuf -n 1)"
+            done 2>/dev/null' || true
+        for number in {0..9}; do
+            status=0
+            wait "${steps[number]}" || status=$?
+            error=$(<"$BATS_TEST_TMPDIR/err$number")
+            echo "round $round step $number: status $status, $error"
+            [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out$number") == out ]]
+            # killed before its last word: told so; else a whole table
+            [[ $(grep -cE 'n1: no record|covered' <<<"$error") -eq 1 ]]
+            [[ $error != *'no record'* ]] || killed=$((killed + 1))
+        done
+    done
+    echo "$killed killed before their last word"
+    ((killed >= 5))
+}
+
+@test "the sampler crashes while it measures" {
+    crash=$APAPI_CLUSTER_DIR/crash
+    sampler_is "$(shimmed_sampler "SHIM_CRASH=$crash")"
+    begin_step -N1 -w n1 --apapi=rapl sh -c 'echo out; sleep 0.5; exit 3'
+    begun_on n1 sleep
+    touch "$crash"
+    end_step
+    [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == out ]]
+    [[ $(unwrapped "$(<"$BATS_TEST_TMPDIR/err")") == *'n1: no record (the sampler ended before its time)'* ]]
+    [[ ! -e /core || /core -ot $crash ]]
 }
 
 @test "a stopped sampler does not stop the step" {
@@ -132,69 +193,3 @@ submit_batch() { # CMD
     [[ $(records n1 | wc -l) -eq $((count + 1)) ]]
 }
 
-@test "slurmstepd is killed: the sampler finishes the record by itself" {
-    expected_errors='.'
-    as_alice srun -N1 -w n1 --apapi=rapl sleep 1.5 2>/dev/null &
-    step=$!
-    eventually helpers_on n1 >/dev/null
-    sleep 0.5
-    count=$(records n1 | wc -l)
-    cluster on n1 pkill -KILL -f 'slurmstepd: \[[0-9]+\.0'
-    one_more() { [[ $(records n1 | wc -l) -gt $count ]]; }
-    eventually one_more
-    record=$(last_record n1)
-    holds "$record" '.complete == false and (.reason | test("slurmstepd"))'
-    holds "$record" '(.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.02'
-    cluster run scancel -u alice
-    cluster on n1 pkill -x sleep || true
-    wait $step || true
-}
-
-@test "srun is killed: the nodes keep their records, nothing is left" {
-    expected_errors='Failed to send MESSAGE_TASK_EXIT'
-    as_alice srun -N2 --apapi=rapl sleep 30 2>/dev/null &
-    step=$!
-    eventually helpers_on n2 >/dev/null
-    sleep 0.3
-    count=$(records n2 | wc -l)
-    cluster run pkill -KILL -x srun -o
-    wait $step || true
-    one_more() { [[ $(records n2 | wc -l) -gt $count ]]; }
-    eventually one_more
-    eventually no_helpers
-}
-
-@test "scancel and the time limit: a whole record" {
-    run as_alice srun -N1 -w n1 --apapi=rapl sh -c 'scancel $SLURM_JOB_ID; sleep 30'
-    [[ $status -ne 0 ]]
-    eventually no_helpers
-    holds "$(last_record n1)" '.complete and .domains.package.energy_j > 0'
-}
-
-@test "a node without power is named as missing, the other one is reported" {
-    expected_errors='pmix' # each slurmd says at its start that it has none
-    as_alice srun -N2 --no-kill --apapi=rapl sh -c '[ $SLURM_NODEID = 1 ] || sleep 2; sleep 1' \
-        2>"$BATS_TEST_TMPDIR/err" &
-    step=$!
-    eventually helpers_on n2 >/dev/null
-    sleep 0.2
-    cluster kill-node n2
-    sleep 3.5
-    cluster run pkill -TERM -o -x srun || true
-    wait $step || true
-    cat "$BATS_TEST_TMPDIR/err"
-    grep -q '^  n2: no record' "$BATS_TEST_TMPDIR/err"
-    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
-    cluster run scancel -u alice
-    cluster boot-node n2
-}
-
-@test "the accounting folder cannot be used: the step is measured and ends as it would" {
-    touch "$BATS_TEST_TMPDIR/file"
-    for folder in /nonexistent/acct "$BATS_TEST_TMPDIR/file" /proc/acct; do
-        echo "optional $plugin acct_dir=$folder" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
-        run as_alice srun -N1 --apapi=rapl sh -c 'sleep 0.2; exit 3'
-        echo "$folder: $output"
-        [[ $status -eq 3 && $output == *package* ]]
-    done
-}

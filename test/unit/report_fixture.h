@@ -75,13 +75,14 @@ static inline void fixture_fill(struct run *run, double factor, int status)
 {
     struct apapi_measurement *m = &run->record.measurement;
 
-    *run = (struct run){.record = {.id = {.job = APAPI_UNKNOWN,
-                                          .name = "a.out",
-                                          .node = "laptop",
-                                          .nodes = 1,
-                                          .tasks = APAPI_UNKNOWN,
-                                          .uid = 1000},
+    *run = (struct run){.record = {.id = APAPI_IDENTITY_UNKNOWN,
+                                   .ending = APAPI_ENDING_UNKNOWN,
                                    .complete = true}};
+    strcpy(run->record.id.name, "a.out");
+    strcpy(run->record.id.node, "laptop");
+    run->record.id.node_index = 0;
+    run->record.id.nodes = 1;
+    run->record.id.uid = 1000;
     run->end = (struct child_end){
         .status = status,
         .elapsed_ns = (uint64_t)(2e9 * factor),

@@ -408,8 +408,17 @@ static void test_default_files(void **state)
          "C",
          -1},
         {"net:::eth0:rx:bytes", true, "B", -1},
+        {"net:::eth0:tx:byte", true, "B", -1}, /* as PAPI 7.2 cuts it */
+        {"net:::eth0:tx:packet", true, "#", -1},
+        {"net:::eth0:tx:error", false, "#", -1},
         {"infiniband:::mlx5_0_1_ext:port_xmit_data", true, "B", -1},
-        {"ipmi:::SYSTEM_POWER", false, "W", APAPI_DOMAIN_NODE},
+        {"ipmi:::SYSTEM_POWER", true, "W", APAPI_DOMAIN_NODE},
+        {"cray_pm:::PM_ENERGY:NODE", false, "J", -1},
+        {"cray_pm:::PM_POWER:ACC0", false, "W", -1},
+        {"cray_pm:::PM_POWER_CAP:NODE", false, NULL, 0},
+        {"hwmon:::amd_energy:energy1", false, "J", -1},
+        {"hwmon:::power_meter:power1", false, "W", -1},
+        {"intel_gpu:::card0:energy1", false, "J", -1},
         {"maxeler:::mgt_1v2_POWER:DEVICE0", true, "W", APAPI_DOMAIN_NONE},
     };
     static struct problem_log told;

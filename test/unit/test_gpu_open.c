@@ -157,7 +157,7 @@ static void test_what_papi_cannot_do_is_not_asked_of_it(void **state)
     setenv("APAPI_GPUS", "0", 1);
     assert_null(apapi_source_papi_gpu.open("nvml", &err));
     assert_string_equal(err.text, "PAPI's nvml cannot leave GPUs out");
-    assert_null(apapi_source_papi_gpu_counter.open("coretemp", &err));
+    assert_null(apapi_source_papi_gpu.open("coretemp", &err));
     assert_int_equal(errno, ENOENT);
     setenv("APAPI_SYSROOT", "/nonexistent", 1);
     assert_null(apapi_source_papi_gpu.open("rocm_smi", &err));

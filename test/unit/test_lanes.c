@@ -22,12 +22,14 @@ static struct fake_meter meters[METERS + 1];
 static const struct apapi_intervals intervals = {.default_ns = 10000000};
 static struct apapi_session *session;
 static struct apapi_measurement m;
+static uint64_t patience_ns;
 
 /* "plain" is an ordinary component; what is special about "odd" is the test's. */
 static int prepare(void **state)
 {
     (void)state;
     memset(meters, 0, sizeof meters);
+    patience_ns = 0;
     meters[PLAIN] = (struct fake_meter){.name = "plain", .domain = APAPI_DOMAIN_PACKAGE};
     meters[ODD] = (struct fake_meter){.name = "odd", .domain = APAPI_DOMAIN_GPU};
     fake_meters_use(meters);
@@ -46,7 +48,8 @@ static int clean_up(void **state)
 
 static void create(const char *components)
 {
-    const struct apapi_session_config config = {.components = components, .intervals = &intervals};
+    const struct apapi_session_config config = {
+        .components = components, .intervals = &intervals, .patience_ns = patience_ns};
     struct apapi_error err = {""};
 
     session = apapi_session_create(&config, &err);
@@ -134,6 +137,35 @@ static void test_nobody_waits_for_a_slow_source(void **state)
     assert_energy(&odd->events[0], atomic_load(&meters[ODD].good) - 1);
     assert_true(odd->events[0].covered_ns < m.components[0].events[0].covered_ns);
     assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
+}
+
+static void test_patience_with_a_slow_source(void **state)
+{
+    (void)state;
+    meters[ODD].slow = true;
+    patience_ns = UINT64_C(60000000000);
+    for (int i = 0; i < 20; i++) {
+        create("plain:odd");
+        assert_int_equal(atomic_load(&meters[ODD].opens), i + 1);
+        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        stop();
+        assert_true(m.components[1].measured);
+        destroy();
+    }
+}
+
+static void test_patience_has_an_end(void **state)
+{
+    (void)state;
+    meters[ODD].slow = true;
+    atomic_store(&meters[ODD].open_hangs, true);
+    patience_ns = 20000000;
+    create_and_start("plain:odd");
+    await(&meters[ODD].stuck, 1);
+    stop();
+    assert_string_equal(m.components[1].reason, "it was still being opened at the end");
+    assert_true(m.components[0].measured);
+    atomic_store(&meters[ODD].open_hangs, false);
 }
 
 static void test_a_slow_source_that_is_never_open(void **state)
@@ -551,6 +583,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_nobody_waits_for_a_slow_source),
+        TEST(test_patience_with_a_slow_source),
+        TEST(test_patience_has_an_end),
         TEST(test_a_slow_source_that_is_never_open),
         TEST(test_what_is_wrong_with_a_slow_source_is_its_reason),
         TEST(test_a_list_that_does_not_fit_a_slow_source),

@@ -14,24 +14,7 @@
 
 #include "apapi/record.h"
 #include "record/copy.h"
-#include "record/merge.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define S UINT64_C(1000000000)
-
-static struct apapi_record node_record(const char *node, uint32_t index)
-{
-    struct apapi_record record = {.id = {.node_index = index, .nodes = 2}, .complete = true};
-    struct apapi_measurement *m = &record.measurement;
-
-    snprintf(record.id.node, sizeof(record.id.node), "%s", node);
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = APAPI_DOMAIN_UNMEASURED;
-    }
-    m->elapsed_ns = 10 * S;
-    m->covered = 1;
-    return record;
-}
+#include "unit/merge_fixture.h"
 
 static void add_component(struct apapi_record *record, const char *event)
 {
@@ -47,38 +30,6 @@ static void add_component(struct apapi_record *record, const char *event)
     snprintf(m->components[0].events[0].event.name, APAPI_NAME_SIZE, "%s", event);
     m->components[0].events[0].incidents = (struct apapi_incidents){31, 1, 2, 3, 4, 5, 6};
     m->components[0].events[1].incidents = (struct apapi_incidents){30, 10, 20, 30, 40, 50, 60};
-}
-
-static void set_domain(struct apapi_record *record, enum apapi_domain domain, double energy_j,
-                       struct apapi_summary power_w)
-{
-    record->measurement.domains[domain] =
-        (struct apapi_domain_result){true, energy_j, 2, power_w, {0}};
-}
-
-static void assert_value(double value, double expected)
-{
-    if (isnan(expected)) {
-        assert_true(isnan(value));
-    } else {
-        assert_true(fabs(value - expected) <= 1e-12 * fabs(expected));
-    }
-}
-
-static void assert_domain(const struct apapi_merge *merge, enum apapi_domain domain,
-                          const struct merge_domain *expected)
-{
-    struct merge_domain result;
-
-    merge_domain(merge, domain, &result);
-    assert_int_equal(result.nodes, expected->nodes);
-    assert_value(result.energy_j, expected->energy_j);
-    assert_value(result.power_w.min, expected->power_w.min);
-    assert_value(result.power_w.mean, expected->power_w.mean);
-    assert_value(result.power_w.max, expected->power_w.max);
-    assert_value(result.power_w.p95, expected->power_w.p95);
-    assert_value(result.uncertainty_j, expected->uncertainty_j);
-    assert_int_equal(result.bin_ns, expected->bin_ns);
 }
 
 static void each_node_comes_once(void **state)
@@ -324,134 +275,6 @@ static void what_one_node_does_not_know_the_sum_does_not_know(void **state)
     apapi_merge_destroy(merge);
 }
 
-/* Bins of 1 s, each wholly known, from `start_s` on. */
-static void set_powers(struct apapi_record *record, enum apapi_domain domain, unsigned start_s,
-                       const double *power_w, size_t count)
-{
-    struct apapi_timeline *timeline = &record->measurement.domains[domain].timeline;
-
-    record->measurement.start_unix_ns = (int64_t)((1000 + start_s) * S);
-    record->measurement.elapsed_ns = count * S;
-    *timeline = (struct apapi_timeline){.bin_ns = S, .length_ns = count * S, .count = count};
-    for (size_t i = 0; i < count; i++) {
-        timeline->energy_j[i] = (float)power_w[i];
-        timeline->covered_pct[i] = 100;
-    }
-}
-
-/* Each has its peak when the other one rests. */
-static const double up_w[] = {100, 300, 100, 300}, down_w[] = {300, 120, 280, 100};
-static const struct apapi_summary up_summary = {95, 200, 310, NAN};
-static const struct apapi_summary down_summary = {98, 200, 305, NAN};
-
-static struct apapi_merge *alternating_merge(unsigned late_s, size_t down_count)
-{
-    struct apapi_merge *merge = apapi_merge_create();
-    struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
-
-    assert_non_null(merge);
-    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
-    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
-    set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
-    set_powers(&n2, APAPI_DOMAIN_PACKAGE, late_s, down_w, down_count);
-    assert_int_equal(apapi_merge_add(merge, &n1), 0);
-    assert_int_equal(apapi_merge_add(merge, &n2), 0);
-    return merge;
-}
-
-static void extremes_are_of_all_nodes_together(void **state)
-{
-    const struct merge_domain expected = {2, 1600, {380, 400, 420, NAN}, 4, S};
-    struct apapi_merge *merge = alternating_merge(0, 4);
-
-    (void)state;
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
-}
-
-static void a_minimum_is_looked_for_while_all_are_there(void **state)
-{
-    /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
-    const struct merge_domain expected = {2, 1600, {220, 400, 600, NAN}, 4, S};
-    struct apapi_merge *merge = alternating_merge(1, 3);
-
-    (void)state;
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
-}
-
-static void without_a_common_time_extremes_are_added_up(void **state)
-{
-    const struct merge_domain expected = {2, 1600, {193, 400, 615, NAN}, 4, 0};
-
-    (void)state;
-    for (unsigned late_s = 4; late_s < 2000; late_s += 1000) { /* then: whose clock is wrong */
-        struct apapi_merge *merge = alternating_merge(late_s, 4);
-
-        assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-        apapi_merge_destroy(merge);
-    }
-}
-
-static void a_node_without_a_timeline_leaves_only_bounds(void **state)
-{
-    const struct merge_domain expected = {3, 2400, {291, 600, 920, NAN}, 6, 0};
-    struct apapi_merge *merge = alternating_merge(0, 4);
-    struct apapi_record n3 = node_record("n3", 2);
-
-    (void)state;
-    set_domain(&n3, APAPI_DOMAIN_PACKAGE, 800, down_summary);
-    assert_int_equal(apapi_merge_add(merge, &n3), 0);
-    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
-    apapi_merge_destroy(merge);
-}
-
-static void what_is_known_in_part_is_no_extreme(void **state)
-{
-    struct apapi_merge *merge = apapi_merge_create();
-    struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
-    struct merge_domain result;
-
-    (void)state;
-    assert_non_null(merge);
-    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
-    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
-    set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
-    set_powers(&n2, APAPI_DOMAIN_PACKAGE, 0, down_w, 4);
-    n2.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[1] = 50;
-    assert_int_equal(apapi_merge_add(merge, &n1), 0);
-    assert_int_equal(apapi_merge_add(merge, &n2), 0);
-    merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
-    assert_value(result.power_w.max, 400);
-    assert_value(result.power_w.min, 380);
-    apapi_merge_destroy(merge);
-}
-
-static void extremes_of_the_total_are_of_all_domains_together(void **state)
-{
-    struct apapi_merge *merge = apapi_merge_create();
-    struct apapi_summary power_w = {NAN, NAN, NAN, NAN};
-
-    (void)state;
-    assert_non_null(merge);
-    assert_int_equal(merge_total_extremes(merge, &power_w), 0);
-    for (unsigned i = 0; i < 2; i++) {
-        struct apapi_record record = node_record(i ? "n2" : "n1", i);
-
-        set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, up_summary);
-        set_domain(&record, APAPI_DOMAIN_GPU, 800, down_summary);
-        set_domain(&record, APAPI_DOMAIN_PSYS, 9000, down_summary);
-        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
-        set_powers(&record, APAPI_DOMAIN_GPU, 0, down_w, 4);
-        set_powers(&record, APAPI_DOMAIN_PSYS, 0, down_w, 4);
-        assert_int_equal(apapi_merge_add(merge, &record), 0);
-    }
-    assert_int_equal(merge_total_extremes(merge, &power_w), S);
-    assert_value(power_w.min, 760);
-    assert_value(power_w.max, 840);
-    apapi_merge_destroy(merge);
-}
-
 /* Events with names of their own on each node do not fill the memory. */
 static void rows_of_events_are_bounded(void **state)
 {
@@ -547,12 +370,6 @@ int main(void)
         cmocka_unit_test(one_node_is_taken_as_it_is),
         cmocka_unit_test(powers_of_nodes_add_up),
         cmocka_unit_test(what_one_node_does_not_know_the_sum_does_not_know),
-        cmocka_unit_test(extremes_are_of_all_nodes_together),
-        cmocka_unit_test(a_minimum_is_looked_for_while_all_are_there),
-        cmocka_unit_test(without_a_common_time_extremes_are_added_up),
-        cmocka_unit_test(a_node_without_a_timeline_leaves_only_bounds),
-        cmocka_unit_test(what_is_known_in_part_is_no_extreme),
-        cmocka_unit_test(extremes_of_the_total_are_of_all_domains_together),
         cmocka_unit_test(rows_of_events_are_bounded),
         cmocka_unit_test(totals_add_only_what_adds_up),
         cmocka_unit_test(incidents_add_up_but_samples_do_not),

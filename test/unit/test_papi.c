@@ -110,6 +110,7 @@ static void test_a_component_that_starts_late(void **state)
 {
     struct apapi_reader *reader = open_named("late");
     struct apapi_reading reading;
+    char text[80];
 
     (void)state;
     assert_int_equal(reader->count, 1);
@@ -117,6 +118,8 @@ static void test_a_component_that_starts_late(void **state)
     papi->read(reader, &reading);
     assert_int_equal(reading.error, 0);
     assert_int_equal(reading.raw, 1);
+    papi->describe(reader, 0, text, sizeof text);
+    assert_string_equal(text, "what late:::VALUE says");
     papi->close(reader);
 }
 

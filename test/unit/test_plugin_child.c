@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "channel/deadline.h"
@@ -130,12 +131,11 @@ static int help(const char *name)
 
 static struct spank_apapi_child start(const char *name, int listener)
 {
-    const struct spank_apapi_program program = {
-        .dir = dir, .name = name, .listener = listener, .follow = true};
+    const struct spank_apapi_program program = {.dir = dir, .name = name, .listener = listener};
     struct spank_apapi_child child = {.channel = -1, .pidfd = -1};
     struct apapi_error err = {""};
 
-    assert_int_equal(spank_apapi_child_start(&child, &program, soon(), &err), 0);
+    assert_int_equal(spank_apapi_child_start(&child, &program, &err), 0);
     assert_true(child.channel > STDERR_FILENO);
     return child;
 }
@@ -206,23 +206,50 @@ static void test_the_makers_state_does_not_matter(void **state)
     assert_int_equal(told("signals"), 1);
 }
 
-static void test_a_program_that_is_not_there(void **state)
+static void fails_to_start(const char *name, int code)
 {
-    struct spank_apapi_child child = start("nobody", -1);
+    const struct spank_apapi_program program = {.dir = dir, .name = name, .listener = -1};
+    struct spank_apapi_child child = {.channel = 5, .pidfd = 6};
     struct apapi_error err;
     char want[128];
 
-    (void)state;
-    /* the word is there when start() returns */
-    assert_int_equal(message_receive(child.channel, &message, 0), 0);
-    assert_true(message_is(&message, APAPI_WORD_FAILED));
-    assert_int_equal(spank_apapi_child_reason(&message, &err), -1);
-    snprintf(want, sizeof want, "cannot start %s/nobody: No such file or directory", dir);
+    assert_int_equal(spank_apapi_child_start(&child, &program, &err), -1);
+    assert_int_equal(errno, code);
+    snprintf(want, sizeof want, "cannot start %s/%s: %s", dir, name, strerror(code));
     assert_string_equal(err.text, want);
-    assert_int_equal(message_receive(child.channel, &message, soon()), -1);
-    assert_int_equal(errno, EPIPE);
+    assert_int_equal(child.channel, 5);
+    assert_int_equal(child.pidfd, 6);
+}
+
+static void test_a_program_that_cannot_be_executed(void **state)
+{
+    (void)state;
+    fails_to_start("nobody", ENOENT);
+    fails_to_start("", EACCES);
+}
+
+static volatile sig_atomic_t signalled;
+
+static void note_signal(int number)
+{
+    (void)number;
+    signalled++;
+}
+
+/* The host may wait for any child of its own, and count its ends. */
+static void test_the_maker_has_no_child(void **state)
+{
+    struct spank_apapi_child child;
+
+    (void)state;
+    signal(SIGCHLD, note_signal);
+    child = start("end", -1);
     assert_true(spank_apapi_child_ended(&child, soon()));
     spank_apapi_child_close(&child);
+    signal(SIGCHLD, SIG_DFL);
+    assert_int_equal(signalled, 0);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    assert_int_equal(errno, ECHILD);
 }
 
 static void test_a_name_that_is_too_long(void **state)
@@ -234,7 +261,7 @@ static void test_a_name_that_is_too_long(void **state)
 
     (void)state;
     memset(long_dir, 'x', sizeof long_dir - 1);
-    assert_int_equal(spank_apapi_child_start(&child, &program, soon(), &err), -1);
+    assert_int_equal(spank_apapi_child_start(&child, &program, &err), -1);
     assert_int_equal(errno, ENAMETOOLONG);
     assert_int_equal(child.channel, 5);
 }
@@ -287,9 +314,10 @@ static void test_nothing_leaks(void **state)
 
     (void)state;
     for (int i = 0; i < 20; i++) {
-        struct spank_apapi_child child = start(i % 2 ? "end" : "nobody", -1);
+        struct spank_apapi_child child = start("end", -1);
 
         spank_apapi_child_close(&child);
+        fails_to_start("nobody", ENOENT);
     }
     assert_int_equal(descriptors(), before);
 }
@@ -329,7 +357,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_what_a_helper_has),
         cmocka_unit_test(test_a_helper_that_listens),
         cmocka_unit_test(test_the_makers_state_does_not_matter),
-        cmocka_unit_test(test_a_program_that_is_not_there),
+        cmocka_unit_test(test_a_program_that_cannot_be_executed),
+        cmocka_unit_test(test_the_maker_has_no_child),
         cmocka_unit_test(test_a_name_that_is_too_long),
         cmocka_unit_test(test_a_helper_that_hangs_is_killed),
         cmocka_unit_test(test_killing_what_has_ended),

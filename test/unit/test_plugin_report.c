@@ -20,8 +20,8 @@ static void test_good_places(void **state)
     struct spank_apapi_collector collector = {0};
 
     (void)state;
-    assert_int_equal(spank_apapi_report_parse("1:" TOKEN, &collector), 0);
-    assert_int_equal(collector.port, 1);
+    assert_int_equal(spank_apapi_report_parse("1024:" TOKEN, &collector), 0);
+    assert_int_equal(collector.port, 1024);
     assert_string_equal(collector.token, TOKEN);
     assert_int_equal(spank_apapi_report_parse("65535:" TOKEN, &collector), 0);
     assert_int_equal(collector.port, 65535);
@@ -35,20 +35,21 @@ static void test_bad_places(void **state)
         TOKEN,
         ":" TOKEN,
         "0:" TOKEN,
+        "1023:" TOKEN,
         "65536:" TOKEN,
-        "-1:" TOKEN,
-        "+1:" TOKEN,
-        " 1:" TOKEN,
-        "01:" TOKEN,
-        "1 :" TOKEN,
-        "0x10:" TOKEN,
+        "-1024:" TOKEN,
+        "+1024:" TOKEN,
+        " 1024:" TOKEN,
+        "01024:" TOKEN,
+        "1024 :" TOKEN,
+        "0x1000:" TOKEN,
         "1",
-        "1:",
-        "1:" TOKEN "0",
+        "1024:",
+        "1024:" TOKEN "0",
         "99999999999999999999999:" TOKEN,
-        "1:0123456789abcdef0123456789abcde",
-        "1:0123456789ABCDEF0123456789ABCDEF",
-        "1:0123456789abcdef0123456789abcdeg",
+        "1024:0123456789abcdef0123456789abcde",
+        "1024:0123456789ABCDEF0123456789ABCDEF",
+        "1024:0123456789abcdef0123456789abcdeg",
         "1:" TOKEN "\n",
         "1::" TOKEN,
     };
@@ -118,6 +119,9 @@ static void test_a_report_arrives(void **state)
     (void)state;
     deliver("", "{\"a\":1}", TOKEN " record n1\n{\"a\":1}");
     deliver("", "", TOKEN " record n1\n");
+    deliver("n[1-4,7]", "{}", TOKEN " record n1 n[1-4,7]\n{}");
+    deliver("n1 n2", "{}", TOKEN " record n1\n{}");
+    deliver("n1\nn2", "{}", TOKEN " record n1\n{}");
 }
 
 static void test_a_long_report_arrives(void **state)
@@ -127,14 +131,14 @@ static void test_a_long_report_arrives(void **state)
     (void)state;
     memset(payload, 'x', sizeof payload - 1);
     snprintf(want, sizeof want, "%s record n1\n%s", TOKEN, payload);
-    deliver(payload, want);
+    deliver("", payload, want);
 }
 
 static int send_to(const struct spank_apapi_collector *collector, const char *address,
                    const char *payload, struct apapi_error *err)
 {
     const struct spank_apapi_report report = {
-        .word = APAPI_WORD_ABSENT, .node = "n1", .payload = payload};
+        .word = APAPI_WORD_ABSENT, .node = "n1", .nodelist = "", .payload = payload};
 
     return spank_apapi_report_send(collector, address, &report, deadline_now() + 200 * DEADLINE_MS,
                                    err);

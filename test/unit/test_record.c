@@ -64,8 +64,29 @@ static struct apapi_record usual_record(void)
         energy_event("rapl:::DRAM_ENERGY:PACKAGE0", APAPI_DOMAIN_DRAM),
         energy_event("rapl:::DRAM_ENERGY:PACKAGE1", APAPI_DOMAIN_DRAM)};
     struct apapi_record record = {
-        .id = {"mars", 17, "0", "stream", "n1", 0, 2, 4, 1000, "alice", "physics", "batch"},
+        .id = {.cluster = "mars",
+               .job = 1747302,
+               .array_job = 1747300,
+               .array_task = 2,
+               .het_job = APAPI_UNKNOWN,
+               .het_offset = APAPI_UNKNOWN,
+               .step = "0",
+               .name = "stream",
+               .job_name = "triad-sweep",
+               .node = "n0417",
+               .node_index = 0,
+               .nodes = 2,
+               .tasks = 4,
+               .cores = 128,
+               .gpus = 4,
+               .restarts = APAPI_UNKNOWN,
+               .uid = 1000,
+               .user = "alice",
+               .account = "physics",
+               .partition = "batch",
+               .qos = "normal"},
         .complete = true,
+        .ending = {0, APAPI_UNKNOWN, APAPI_UNKNOWN},
         .measurement = {START_NS, 3004123456, 1200001, 0.9991, 2100000, 1, NULL, {{0}}}};
     struct apapi_measurement *m = &record.measurement;
 
@@ -141,6 +162,10 @@ static char *describe(const struct apapi_record *record)
     fprintf(out, "'%s' %u '%s' '%s' '%s' %u %u %u %u '%s' '%s' '%s' %d '%s'", id->cluster, id->job,
             id->step, id->name, id->node, id->node_index, id->nodes, id->tasks, id->uid, id->user,
             id->account, id->partition, record->complete, record->reason);
+    fprintf(out, " %u_%u %u+%u '%s' '%s' %d %u %u %u", id->array_job, id->array_task, id->het_job,
+            id->het_offset, id->job_name, id->qos, id->verified, id->cores, id->gpus, id->restarts);
+    fprintf(out, " %u %u %u %d %d", record->ending.code, record->ending.signal,
+            record->ending.failed, record->recovered, record->delayed);
     describe_measurement(out, &record->measurement);
     assert_int_equal(fclose(out), 0);
     return text;
@@ -203,16 +228,29 @@ static void a_usual_record_comes_back(void **state)
     assert_round_trip(&record);
     strcpy(record.id.name, "\x1B[31m\t\"\xC3\xBC\\\"\n\x7F");
     assert_round_trip(&record);
+    record.id.het_job = 17;
+    record.id.het_offset = 3;
+    record.id.restarts = 2;
+    record.id.verified = true;
+    record.ending = (struct apapi_ending){255, 64, 4};
+    record.complete = false;
+    record.recovered = true;
+    record.delayed = true;
+    assert_round_trip(&record);
     apapi_record_clear(&record);
 }
 
 static void a_whole_record_is_clear(void **state)
 {
     static const char *const parts[] = {
-        "{\"apapi\":1,\"cluster\":\"mars\",\"job\":17,\"step\":\"0\",\"name\":\"stream\","
-        "\"node\":\"n1\",\"node_index\":0,\"nodes\":2,\"tasks\":4,\"uid\":1000,\"user\":\"alice\",",
-        "\"start\":\"2026-11-21T11:20:01.123456789Z\",\"elapsed_s\":3.004123456,"
-        "\"late_s\":0.001200001,\"complete\":true,\"domains\":{\"package\":{\"energy_j\":"
+        "{\"apapi\":1,\"cluster\":\"mars\",\"job\":1747302,\"array_job\":1747300,"
+        "\"array_task\":2,\"step\":\"0\",\"name\":\"stream\",\"job_name\":\"triad-sweep\","
+        "\"node\":\"n0417\",\"node_index\":0,\"nodes\":2,\"tasks\":4,\"cores\":128,\"gpus\":4,"
+        "\"uid\":1000,\"user\":\"alice\",\"account\":\"physics\",\"partition\":\"batch\","
+        "\"qos\":\"normal\",\"start\":\"2026-11-21T11:20:01.123456789Z\",\"elapsed_s\":3.004123456,"
+        "\"late_s\":0.001200001,\"exit_code\":0,\"complete\":true,"
+        "\"end\":\"2026-11-21T11:20:04.127580245Z\",",
+        "\"domains\":{\"package\":{\"energy_j\":"
         "1788.62469,\"uncertainty_j\":1.30864,\"mean_w\":595.22469,\"min_w\":182.5,"
         "\"max_w\":725.0,\"p95_w\":719.5}",
         "\"total\":{\"energy_j\":3577.24938,\"mean_w\":1190.44938}",
@@ -260,11 +298,10 @@ static void what_is_estimated_is_marked(void **state)
 
 static void what_is_not_known_has_no_key(void **state)
 {
-    const uint32_t unknown = APAPI_UNKNOWN;
-    struct apapi_record record = {
-        .id = {"", unknown, "", "", "", unknown, unknown, unknown, unknown, "", "", ""},
-        .complete = true,
-        .measurement = {.covered = NAN}};
+    struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN,
+                                  .complete = true,
+                                  .ending = APAPI_ENDING_UNKNOWN,
+                                  .measurement = {.covered = NAN}};
     char *line;
 
     (void)state;
@@ -273,7 +310,8 @@ static void what_is_not_known_has_no_key(void **state)
     line = encode(&record);
     assert_string_equal(line,
                         "{\"apapi\":1,\"node\":\"\",\"start\":\"1970-01-01T00:00:00.000000000Z\","
-                        "\"elapsed_s\":0.0,\"late_s\":0.0,\"complete\":true,\"domains\":{},"
+                        "\"elapsed_s\":0.0,\"late_s\":0.0,\"complete\":true,"
+                        "\"end\":\"1970-01-01T00:00:00.000000000Z\",\"domains\":{},"
                         "\"components\":[],\"trust\":{\"cpu_s\":0.0,\"samples\":0}}");
     free(line);
 }
@@ -321,6 +359,8 @@ static void fill_identity(struct apapi_identity *id)
     fill(id->user, sizeof(id->user));
     fill(id->account, sizeof(id->account));
     fill(id->partition, sizeof(id->partition));
+    fill(id->qos, sizeof(id->qos));
+    fill(id->job_name, sizeof(id->job_name));
 }
 
 static struct apapi_record extreme_record(void)
@@ -447,6 +487,8 @@ static struct apapi_record node_with_gpus(void)
     m->late_ns = USUAL_LATE_NS;
     for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
         m->domains[d].energy_j *= 12345.678;
+        m->domains[d].uncertainty_j =
+            (d == APAPI_DOMAIN_GPU ? 4 : 2) * events[0].uncertainty_j;
         draw(&m->domains[d]);
     }
     return record;

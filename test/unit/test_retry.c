@@ -79,6 +79,22 @@ static void test_pauses_double(void **state)
     assert_int_equal(retry.pause_ns, 0);
 }
 
+static void test_an_attempt_made_twice_counts_once(void **state)
+{
+    struct retry retry = {0};
+
+    (void)state;
+    retry_good(&retry, BEGIN);
+    for (uint64_t pause_s = 1; pause_s <= 32; pause_s *= 2) {
+        retry_failed(&retry, SECOND, BEGIN);
+        if (pause_s > 1) {
+            retry_repeat(&retry);
+            retry_failed(&retry, SECOND, BEGIN);
+        }
+        assert_int_equal(retry.pause_ns, pause_s * SECOND);
+    }
+}
+
 /* One failure is no reason, however long the interval is, nor are many in a short time. */
 static void test_a_source_is_opened_anew_after_a_second(void **state)
 {
@@ -121,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attempts_are_few_and_not_late),
         cmocka_unit_test(test_pauses_double),
+        cmocka_unit_test(test_an_attempt_made_twice_counts_once),
         cmocka_unit_test(test_a_source_is_opened_anew_after_a_second),
         cmocka_unit_test(test_outages_add_up),
     };

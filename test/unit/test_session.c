@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -39,10 +40,32 @@ static void pause_ms(long ms)
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
+static atomic_int samples;
+
+static void count_sample(const struct apapi_sample *sample, void *unused)
+{
+    (void)sample;
+    (void)unused;
+    atomic_fetch_add(&samples, 1);
+}
+
+/* 20 ms, and longer where the machine is too busy to read in that time. */
+static void pause_for_readings(void)
+{
+    int before = atomic_load(&samples);
+
+    pause_ms(20);
+    while (atomic_load(&samples) < before + 3) {
+        pause_ms(1);
+    }
+}
+
 static struct apapi_session *create(const char *components)
 {
-    const struct apapi_session_config config = {
-        .components = components, .sources = "sysfs", .intervals = &fast};
+    const struct apapi_session_config config = {.components = components,
+                                                .sources = "sysfs",
+                                                .intervals = &fast,
+                                                .on_sample = count_sample};
     struct apapi_error err = {""};
     struct apapi_session *session = apapi_session_create(&config, &err);
 
@@ -65,9 +88,9 @@ static void run(struct apapi_session *session, uint64_t from_uj, struct apapi_me
 {
     set_energy(from_uj, from_uj);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-    pause_ms(20);
+    pause_for_readings();
     set_energy(from_uj + 3000000, from_uj + 1000000);
-    pause_ms(20);
+    pause_for_readings();
     assert_int_equal(apapi_session_stop(session, NULL), 0);
     assert_int_equal(apapi_session_measurement(session, m, NULL), 0);
 }
@@ -79,7 +102,8 @@ static void assert_timeline(const struct apapi_measurement *m, enum apapi_domain
 
     assert_true(timeline->length_ns == m->elapsed_ns);
     assert_true(fabs(apapi_timeline_energy_j(timeline) - m->domains[domain].energy_j) < 1e-6);
-    assert_true(timeline->covered_pct[0] > 90);
+    assert_true(timeline->covered_pct[1] >
+                90); /* the first bin may be over when the first reading is */
     assert_true(isnan(apapi_timeline_power_w(timeline, timeline->count - 1)));
 }
 
@@ -257,8 +281,11 @@ static void test_unknown_names_are_refused(void **state)
 /* A site names components for all its nodes: one that this node lacks costs the others nothing. */
 static void test_softfail_measures_what_there_is(void **state)
 {
-    const struct apapi_session_config config = {
-        .components = "rapl:foo", .sources = "sysfs", .intervals = &fast, .softfail = true};
+    const struct apapi_session_config config = {.components = "rapl:foo",
+                                                .sources = "sysfs",
+                                                .intervals = &fast,
+                                                .softfail = true,
+                                                .on_sample = count_sample};
     struct apapi_session *session = apapi_session_create(&config, NULL);
     struct apapi_measurement m;
 

@@ -146,6 +146,40 @@ static void a_torn_line_swallows_nothing(void **state)
     assert_file("acct/2026-11-21/n1.jsonl", "{\"a\":1}\n{\"a\":\n{\"a\":2}\n{\"a\":3}\n");
 }
 
+/* What a power cut leaves: the file ends at any byte of its last line, or goes on with zeros. */
+static void a_line_cut_at_any_byte_swallows_nothing(void **state)
+{
+    const char *const before = "{\"a\":1}\n", *const last = "{\"a\":22,\"b\":333}\n";
+    const char *const after = "{\"a\":4444}";
+    char found[64], wished[128];
+
+    (void)state;
+    make_day();
+    for (size_t cut = 0; cut <= strlen(last); cut++) {
+        const char *newline = cut == 0 || cut == strlen(last) ? "" : "\n";
+
+        snprintf(found, sizeof(found), "%s%.*s", before, (int)cut, last);
+        write_file("acct/2026-11-21/n1.jsonl", found);
+        assert_int_equal(apapi_store_append(store, "n1", NOON_NS, after, NULL), 0);
+        snprintf(wished, sizeof(wished), "%s%s%s\n", found, newline, after);
+        assert_file("acct/2026-11-21/n1.jsonl", wished);
+        assert_int_equal(apapi_store_sync(store, "n1", NOON_NS, NULL), 0);
+        assert_file("acct/2026-11-21/n1.jsonl", wished);
+    }
+}
+
+static void what_is_not_there_cannot_be_brought_to_the_disk(void **state)
+{
+    struct apapi_error err = {""};
+
+    (void)state;
+    assert_int_equal(apapi_store_sync(store, "n1", NOON_NS, &err), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_non_null(strstr(err.text, "n1.jsonl"));
+    assert_int_equal(apapi_store_sync(store, "../n1", NOON_NS, &err), -1);
+    assert_int_equal(errno, EINVAL);
+}
+
 static void bad_arguments_are_refused(void **state)
 {
     static const struct {
@@ -177,6 +211,53 @@ static void assert_refused(int code, int other_code, const char *named)
         assert_int_equal(errno, code);
     }
     assert_non_null(strstr(err.text, named));
+}
+
+static void append_by_link(const char *link)
+{
+    snprintf(store, sizeof(store), "%s/%s/acct", base, link);
+    errno = 0;
+}
+
+static void a_link_of_ours_leads_on(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
+    assert_int_equal(symlink("elsewhere", in_base("link")), 0);
+    append_by_link("link");
+    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
+    assert_file("elsewhere/acct/2026-11-21/n1.jsonl", "{}\n");
+}
+
+static void a_link_that_others_can_replace_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
+    assert_int_equal(mkdir(in_base("open"), 0700), 0);
+    assert_int_equal(chmod(in_base("open"), 0777), 0);
+    assert_int_equal(symlink("../elsewhere", in_base("open/link")), 0);
+    append_by_link("open/link");
+    assert_refused(ELOOP, ELOOP, in_base("open/link: a link"));
+    assert_int_equal(access(in_base("elsewhere/acct"), F_OK), -1);
+    assert_int_equal(chmod(in_base("open"), 01777), 0);
+    assert_int_equal(apapi_store_append(store, "n1", NOON_NS, "{}", NULL), 0);
+}
+
+static void a_link_of_others_is_refused(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        skip();
+    }
+    assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
+    assert_int_equal(symlink("elsewhere", in_base("link")), 0);
+    assert_int_equal(lchown(in_base("link"), 65534, 65534), 0);
+    append_by_link("link");
+    assert_refused(ELOOP, ELOOP, in_base("link: a link"));
+    /* in the place of the folder itself, too */
+    snprintf(store, sizeof(store), "%s/link", base);
+    assert_refused(ELOOP, ELOOP, store);
+    assert_int_equal(rmdir(in_base("elsewhere")), 0);
 }
 
 static void a_linked_day_is_refused(void **state)
@@ -421,7 +502,12 @@ int main(void)
         STORE_TEST(folders_and_file_are_private),
         STORE_TEST(the_day_is_that_of_utc),
         STORE_TEST(a_torn_line_swallows_nothing),
+        STORE_TEST(a_line_cut_at_any_byte_swallows_nothing),
+        STORE_TEST(what_is_not_there_cannot_be_brought_to_the_disk),
         STORE_TEST(bad_arguments_are_refused),
+        STORE_TEST(a_link_of_ours_leads_on),
+        STORE_TEST(a_link_that_others_can_replace_is_refused),
+        STORE_TEST(a_link_of_others_is_refused),
         STORE_TEST(a_linked_day_is_refused),
         STORE_TEST(a_linked_file_is_refused),
         STORE_TEST(a_pipe_is_refused_without_waiting),

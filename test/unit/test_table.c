@@ -274,7 +274,7 @@ static void the_same_reason_is_told_once(void **state)
                                  "  n[9-10]: no record (no answer)\n"
                                  "  n7: incomplete (the sampler was killed)\n"));
     assert_non_null(strstr(text, "\n  lowest n1 13.02 kJ   highest n8 13.03 kJ   "
-                                 "mean 13.02 kJ, standard deviation 2.49 J\n"));
+                                 "mean 13.02 kJ, sd 0.019 %\n"));
     assert_non_null(strstr(text, "\n  total of 8 nodes "));
     free(text);
 }

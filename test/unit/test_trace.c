@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "atime/ring.h"
-#include "atime/trace.h"
-#include "atime/trace_row.h"
+#include "trace/ring.h"
+#include "trace/trace.h"
+#include "trace/trace_row.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
@@ -192,7 +192,7 @@ static void a_file_holds_all_samples(void **state)
     (void)state;
     assert_true(fd >= 0);
     events[0] = energy;
-    trace = trace_create(fd, path, NULL);
+    trace = trace_create(fdopen(fd, "w"), path, NULL);
     assert_non_null(trace);
     trace_next_run(trace);
     trace_sample(&one, trace);
@@ -216,7 +216,7 @@ static void a_full_disk_is_told(void **state)
     if (fd < 0) {
         skip();
     }
-    trace = trace_create(fd, "/dev/full", &err);
+    trace = trace_create(fdopen(fd, "w"), "/dev/full", &err);
     assert_non_null(trace);
     trace_next_run(trace);
     assert_int_equal(trace_finish(trace, &err), -1);

@@ -12,25 +12,48 @@
  *
  *   plugin to apapi-sampler (one per step and node)
  *     config  components intervals acct_dir cluster job step name node node_index nodes tasks
- *             uid user account partition table     (first message; unknown = left out)
- *     begin   ns      take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked
- *     stop    ns      take the last reading, write the record, answer, exit
+ *             cores restarts uid account partition qos job_name array_job array_task het_job
+ *             het_offset verified (left out where a user can have forged some of it) gpus
+ *             site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
+ *             job_total prometheus_dir format output trace gid groups umask rules
+ *             (first message; unknown = left out)
+ *             job_token job_nodes job_nodelist: a batch step's, whose sampler makes the
+ *             job's table; APAPI_LISTEN_FD is a listening socket then
+ *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
+ *                     folder: the job's, to which output and trace are relative
+ *     stop    exit_code exit_signal failed_tasks
+ *                     take the last reading, write the record, answer, exit
  *   apapi-sampler to plugin
  *     ready           the first reading has been taken
  *     record  TEXT    the record, one line of JSON (no key)
- *     table   TEXT    follows the record where the configuration asked with table=1 (no key)
+ *     table   TEXT    follows the record where the configuration names a format (no key)
+ *     note    TEXT    the last, where the configuration names output or trace: what went wrong
+ *                     with them; "": nothing (no key)
  *     failed  TEXT    instead of ready or record: why (no key)
  *
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
- *     config  token step name nodes                (first message)
- *     end     nodelist wait_ms   the step has ended; nodelist: "n1,n2", "" where not known.
+ *     config  token step name nodes format verbose (first message)
+ *             job: value of APAPI_JOB_ENV, where the records go as well
+ *     end     nodelist wait_ms   the step has ended; nodelist: "n[1-4,7]", left out if not known.
  *                                Waits at most wait_ms for records still missing.
+ *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if there is none
+ *     config  token whole_job
+ *     end     nodes nodelist
  *   apapi-collect to plugin
- *     table   TEXT    the report, to be written to srun's standard error (no key)
+ *     table   TEXT    a part of the report, to be written where the user wants it (no key)
+ *     end             that was all of it
  *
- *   node to srun, over TCP: one line "TOKEN WORD NODE\n", then the payload up to end of file
+ *   node to srun, over TCP: one line "TOKEN WORD NODE[ NODELIST]\n", then the payload up to end
+ *   of file; NODELIST: the nodes of its step, "n[1-4,7]"
  *     record          payload: the record as JSON
- *     absent          payload: why there is none, in words
+ *     absent          payload: why there is none, in words; empty: nobody wants to know
+ *
+ *   apapi-collect to whoever makes the table of a whole job: apapi-sampler of the batch step, or
+ *   apapi-collect of salloc; over a stream socket of this machine, as above:
+ *     records         payload: records, one in each line; NODE: "-"
+ * The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV;
+ * NAME: of the socket, behind a NUL. It is removed before the tasks of a step start.
+ *
  * The token are APAPI_TOKEN_LENGTH lower-case hexadecimal digits. srun puts "PORT:TOKEN" into the
  * step's environment as APAPI_COLLECT_ENV; the plugin removes it there before any task starts.
  */
@@ -40,6 +63,7 @@
 #define APAPI_PAYLOAD_MAX 262144 /* bytes that a node may send to srun */
 #define APAPI_TOKEN_LENGTH 32
 #define APAPI_COLLECT_ENV "SLURM_APAPI_COLLECT"
+#define APAPI_JOB_ENV "SLURM_APAPI_JOB"
 
 #define APAPI_WORD_CONFIG "config"
 #define APAPI_WORD_BEGIN "begin"
@@ -47,8 +71,10 @@
 #define APAPI_WORD_READY "ready"
 #define APAPI_WORD_RECORD "record"
 #define APAPI_WORD_TABLE "table"
+#define APAPI_WORD_NOTE "note"
 #define APAPI_WORD_FAILED "failed"
 #define APAPI_WORD_END "end"
 #define APAPI_WORD_ABSENT "absent"
+#define APAPI_WORD_RECORDS "records"
 
 #endif

@@ -52,7 +52,7 @@ struct apapi_event {
     double scale;       /* raw value x scale = value in `unit`, > 0 */
     double guard_j;     /* energy after which the hardware's counter wraps [J]; 0: never */
     uint64_t update_ns; /* time between two updates of the raw value [ns]; 0: unknown */
-    bool estimated;     /* no meter stands behind it; never added to what was measured */
+    bool estimated;     /* by no meter: it has no domain and is added to nothing measured */
 };
 
 /** @return "energy", "power", ...; "?" when out of range. Static storage. */
@@ -66,6 +66,9 @@ APAPI_API enum apapi_domain apapi_domain_find(const char *name);
 
 /** @return whether the domain is a part of the node's total (package, dram, gpu). */
 APAPI_API bool apapi_domain_adds_up(enum apapi_domain domain);
+
+/** @return a raw value as the event's type says, times its scale [event->unit]. */
+APAPI_API double apapi_event_value(const struct apapi_event *event, uint64_t raw);
 
 /** @return the greatest power that one meter of this domain can plausibly show [W]. */
 APAPI_API double apapi_domain_max_w(enum apapi_domain domain);

@@ -70,6 +70,35 @@ APAPI_API int apapi_job_total(struct apapi_job *job, struct apapi_job_total *tot
 APAPI_API double apapi_job_measured(const struct apapi_job_total *total, size_t nodes,
                                     int64_t start_unix_ns, int64_t end_unix_ns);
 
+/** @return whether there is a record of the node; to be asked after apapi_job_total(). */
+APAPI_API bool apapi_job_has_node(const struct apapi_job *job, const char *node);
+
+/**
+ * Of the records that do not reach to the end of their step, the one with this number, from 0; to
+ * be asked after apapi_job_total().
+ * @param node  its node
+ * @return its step; NULL: there are no more. Both are borrowed from the job.
+ */
+APAPI_API const char *apapi_job_incomplete(const struct apapi_job *job, size_t number,
+                                           const char **node);
+
+/** What the table of a job says besides its total. */
+struct apapi_job_table_head {
+    const char *job;      /* "17", "17_3"; NULL: not known */
+    size_t nodes;         /* of the job; 0: those that have a record */
+    const char *nodelist; /* their names as Slurm writes them; NULL or "": not known */
+    size_t left_out;      /* records that had no room */
+};
+
+/**
+ * The total for a person: domains, their sum, how much of the job's node time it covers, and what
+ * is missing; at most 80 columns; every line ends with a newline.
+ * @param text  result, to be freed with free(); set on success only
+ * @return 0; -1 with errno ENOMEM.
+ */
+APAPI_API int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_head *head,
+                                     char **text, struct apapi_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -124,6 +124,14 @@ APAPI_API double apapi_measurement_total_j(const struct apapi_measurement *m);
 /** @return mean power of the domains that add up [W]; NaN if none of them was measured. */
 APAPI_API double apapi_measurement_total_w(const struct apapi_measurement *m);
 
+/**
+ * @param whole_ns     the time in which the event should have been read [ns]
+ * @param interval_ns  between two readings [ns]
+ * @return uncertainty of the event's energy [J]; NaN: no energy, estimated, or not known.
+ */
+APAPI_API double apapi_event_uncertainty_j(const struct apapi_event_result *result,
+                                           uint64_t whole_ns, uint64_t interval_ns);
+
 /** @return all incidents of all events added up; samples: the most of any event. */
 APAPI_API struct apapi_incidents apapi_measurement_incidents(const struct apapi_measurement *m);
 

@@ -30,7 +30,45 @@ struct apapi_identity {
     char user[64];
     char account[64];
     char partition[64];
+    char qos[64];
+    char job_name[APAPI_TEXT_SIZE]; /* of the job */
+    bool verified; /* cluster, account, partition, qos and the array are what Slurm says; else they
+                      are what the step's environment says, and so its user */
+    uint32_t array_job;  /* job id of the array that the job is one of */
+    uint32_t array_task; /* its number in there */
+    uint32_t het_job;    /* job id of the heterogeneous job's first component */
+    uint32_t het_offset; /* which component of it, from 0 */
+    uint32_t cores;      /* allocated on this node, as Slurm counts; to the job in a batch or
+                            interactive step, else to the step */
+    uint32_t gpus;       /* the same */
+    uint32_t restarts;   /* times the job was requeued */
 };
+
+/** All unknown. */
+#define APAPI_IDENTITY_UNKNOWN                                                                     \
+    ((struct apapi_identity){.job = APAPI_UNKNOWN,                                                 \
+                             .node_index = APAPI_UNKNOWN,                                          \
+                             .nodes = APAPI_UNKNOWN,                                               \
+                             .tasks = APAPI_UNKNOWN,                                               \
+                             .uid = APAPI_UNKNOWN,                                                 \
+                             .array_job = APAPI_UNKNOWN,                                           \
+                             .array_task = APAPI_UNKNOWN,                                          \
+                             .het_job = APAPI_UNKNOWN,                                             \
+                             .het_offset = APAPI_UNKNOWN,                                          \
+                             .cores = APAPI_UNKNOWN,                                               \
+                             .gpus = APAPI_UNKNOWN,                                                \
+                             .restarts = APAPI_UNKNOWN})
+
+/** How the tasks of the step on this node have ended. APAPI_UNKNOWN: not known. */
+struct apapi_ending {
+    uint32_t code;   /* greatest exit status */
+    uint32_t signal; /* greatest number of a signal that ended a task; APAPI_UNKNOWN: also, none */
+    uint32_t failed; /* tasks with another status than 0, or ended by a signal */
+};
+
+/** No task is known to have ended. */
+#define APAPI_ENDING_UNKNOWN                                                                       \
+    ((struct apapi_ending){APAPI_UNKNOWN, APAPI_UNKNOWN, APAPI_UNKNOWN})
 
 /** Everything measured for one step on one node. */
 struct apapi_record {
@@ -38,15 +76,22 @@ struct apapi_record {
     bool complete;
     char reason[APAPI_TEXT_SIZE]; /* why it is not complete; "" if it is */
     struct apapi_measurement measurement;
+    struct apapi_ending ending;
+    bool recovered; /* it was saved while the step ran; its writer has not lived to the end */
+    bool delayed;   /* it could not be written at the step's end, but later */
 };
 
 /**
- * Write a record as one line of JSON, without the newline.
+ * Write a record as one line of JSON, without the newline. What follows from the rest is left out.
  * @param line  result, to be freed with free(); set on success only
  * @return 0; -1 with errno ENOMEM.
  */
 APAPI_API int apapi_record_encode(const struct apapi_record *record, char **line,
                                   struct apapi_error *err);
+
+/** The same with nothing left out, for readers of other programs: up to twice as long. */
+APAPI_API int apapi_record_encode_whole(const struct apapi_record *record, char **line,
+                                        struct apapi_error *err);
 
 /**
  * Read a record from `size` bytes of JSON.
@@ -77,7 +122,17 @@ APAPI_API void apapi_record_clear(struct apapi_record *record);
 APAPI_API int apapi_store_append(const char *dir, const char *node, int64_t unix_ns,
                                  const char *line, struct apapi_error *err);
 
-/** Records of one step from all its nodes (opaque). */
+/**
+ * Wait until what was appended to that file is on the disk, and survives a power cut.
+ * @return 0; -1 as apapi_store_append().
+ */
+APAPI_API int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns,
+                               struct apapi_error *err);
+
+/**
+ * Records of one step from all its nodes, added up as they come; of a single node little is kept
+ * (opaque). One thread at a time.
+ */
 struct apapi_merge;
 
 /** @return an empty merge; caller frees with apapi_merge_destroy(). NULL with errno ENOMEM. */
@@ -88,22 +143,49 @@ APAPI_API void apapi_merge_destroy(struct apapi_merge *merge);
 
 /**
  * Add a node's record; the merge copies what it needs.
- * @return 0; -1 with errno EEXIST (that node is there already), ENOMEM.
+ * @return 0; -1 with errno EEXIST (that node is there already), ENOMEM (no table can be made of
+ *         the merge any more).
  */
 APAPI_API int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record);
 
 /**
  * Note that a node has no record.
- * @param reason  why, in words
- * @return 0; -1 with errno EEXIST (that node is there already), ENOMEM.
+ * @param reason  why, in words; NULL or "": nobody wants to know, the table counts it only
+ * @return 0; -1 with errno EEXIST (that node is there already), ENOMEM (as above).
  */
 APAPI_API int apapi_merge_absent(struct apapi_merge *merge, const char *node, const char *reason);
+
+/**
+ * Await the records of these nodes, as far as they are not there.
+ * @param nodelist  as Slurm writes it: "login,n[001-004,7]"
+ * @return 0; -1 with errno EINVAL (not such a list; some of its nodes may be awaited now), ENOMEM.
+ */
+APAPI_API int apapi_merge_expect(struct apapi_merge *merge, const char *nodelist);
+
+/**
+ * All nodes that are still awaited have no record.
+ * @return 0; -1 with errno ENOMEM.
+ */
+APAPI_API int apapi_merge_give_up(struct apapi_merge *merge, const char *reason);
+
+/** Receives a node without a record. The texts live during the call. */
+typedef void (*apapi_absent_f)(const char *node, const char *reason, void *context);
+
+/** Call `visit` for each node that has no record and a reason for it. */
+APAPI_API void apapi_merge_absentees(const struct apapi_merge *merge, apapi_absent_f visit,
+                                     void *context);
 
 /** @return whether a record or an absence of `node` is there. */
 APAPI_API bool apapi_merge_has(const struct apapi_merge *merge, const char *node);
 
-/** @return how many nodes there are, with a record or absent. */
+/** @return whether `node` is still awaited. */
+APAPI_API bool apapi_merge_awaits(const struct apapi_merge *merge, const char *node);
+
+/** @return how many nodes are there, with a record or absent. */
 APAPI_API size_t apapi_merge_count(const struct apapi_merge *merge);
+
+/** @return how many nodes are still awaited. */
+APAPI_API size_t apapi_merge_awaited(const struct apapi_merge *merge);
 
 /** What a table says besides the measurement. */
 struct apapi_table_head {
@@ -114,6 +196,8 @@ struct apapi_table_head {
     double elapsed_s;    /* wall time of the program [s]; NaN: that of the measurement */
     uint64_t peak_bytes; /* most memory that it had at once [bytes]; 0: not shown */
     const char *end;     /* how the program ended, "exit status 3"; NULL: not shown */
+    const char *note;    /* what else went wrong; NULL: nothing */
+    size_t nodes;        /* of the step; 0: as many as the records say */
     bool verbose;        /* every event, and the trust block in words */
 };
 

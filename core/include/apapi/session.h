@@ -28,22 +28,33 @@ struct apapi_sample {
     const double *values;
 };
 
+/*
+ * Sources that are slow to open, that may take away the thread which reads them, or that have
+ * failed for a while are read by threads of their own. Nobody waits longer for these than:
+ */
+#define APAPI_START_WAIT_NS UINT64_C(50000000) /* apapi_session_start() for their first readings   \
+                                                */
+#define APAPI_STOP_WAIT_NS UINT64_C(100000000) /* apapi_session_stop() for their last ones */
+
 /**
- * Called after each reading, by the sampling thread, but for the first and the last reading: by
- * the thread that starts and stops. Whatever it does delays the next reading.
+ * Called after each reading, by the thread that made it, the first and the last reading by that
+ * which starts and stops; one call at a time. Whatever it does delays the next reading.
  */
 typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context);
 
 /** What to measure. Copied by apapi_session_create(). */
 struct apapi_session_config {
-    /* "rapl:nvml"; NULL: apapi_components_default(): results of those of them that cannot be
-     * measured are left out, unless there is no other or `all_results` is set */
+    /* "rapl:nvml"; "all": every component that APAPI knows a way to read, but estimates; NULL:
+     * apapi_components_default(). Results of those of these that cannot be measured are left out,
+     * unless there is no other or `all_results` is set */
     const char *components;
     bool all_results;
     const char *sources; /* order of sources, "sysfs:papi"; NULL: each component's own order */
     const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
     const struct apapi_event_rules *rules;   /* NULL: all events; must outlive the session */
     bool softfail; /* components and listed events that are not there do not stop the rest */
+    uint64_t
+        patience_ns; /* create() waits so long for sources that are slow to open; 0: not at all */
     apapi_sample_f on_sample; /* NULL: nobody wants to know */
     void *context;            /* for on_sample */
 };
@@ -56,7 +67,7 @@ APAPI_API const char *apapi_components_default(void);
 
 /**
  * Check a list of components without opening anything.
- * @param components  "rapl:nvml"
+ * @param components  "rapl:nvml", "all"
  * @return 0; -1 with errno EINVAL (empty list or word), ENOENT (a word that no source knows);
  *         `err` names the word and what is available.
  * Thread-safety: one thread at a time (PAPI).
@@ -65,7 +76,9 @@ APAPI_API int apapi_components_check(const char *components, struct apapi_error 
 
 /**
  * Open the sources of all components. A component that cannot be read is no error: its
- * result will say why.
+ * result will say why. Sources that may take seconds for it are opened in the background, and are
+ * waited for as long as config->patience_ns says; what is wrong with them, or with the user's list
+ * of their events, is also told by the result only.
  * @return the session, freed by apapi_session_destroy(); NULL with errno
  *         EINVAL, ENOENT  as apapi_components_check(), or an unknown word in config->sources, or
  *                         an event of the user's list that is not there
@@ -77,8 +90,9 @@ APAPI_API struct apapi_session *apapi_session_create(const struct apapi_session_
                                                      struct apapi_error *err);
 
 /**
- * Take a reading now and go on taking one at each interval, in a thread of the session's own
- * that receives no signal.
+ * Take a reading now and go on taking one at each interval, in threads of the session's own
+ * that receive no signal. What cannot be read is tried again after 1, 2, 4, 8 ... intervals, at
+ * most a minute; after a second its source is opened anew.
  * @param wished_ns  since when the caller wanted it (CLOCK_MONOTONIC) [ns]; 0: now
  * @return 0; -1 with errno
  *         EALREADY  it is running
@@ -89,7 +103,9 @@ APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t wished
                                   struct apapi_error *err);
 
 /**
- * Take the last reading and end the thread. Blocks for one reading at most.
+ * Take the last reading and end the sampling. Blocks for one reading, at most for
+ * APAPI_STOP_WAIT_NS where a thread of its own makes it: what does not answer in this time keeps
+ * what was measured until then, and its result says so.
  * @return 0; -1 with errno EALREADY (it does not run).
  */
 APAPI_API int apapi_session_stop(struct apapi_session *session, struct apapi_error *err);
@@ -102,7 +118,20 @@ APAPI_API int apapi_session_stop(struct apapi_session *session, struct apapi_err
 APAPI_API int apapi_session_measurement(struct apapi_session *session, struct apapi_measurement *m,
                                         struct apapi_error *err);
 
-/** Stop if need be and free. NULL is allowed. errno is preserved. */
+/**
+ * What has been measured between the start and the latest reading, while the session runs on. Its
+ * threads copy their state between two readings, which delays none of them. After a stop: as
+ * apapi_session_measurement().
+ * @param m  result, to be emptied by apapi_measurement_clear(); set on success only
+ * @return 0; -1 with errno ENODATA (never started), ETIMEDOUT (a source hangs), ENOMEM.
+ */
+APAPI_API int apapi_session_snapshot(struct apapi_session *session, struct apapi_measurement *m,
+                                     struct apapi_error *err);
+
+/**
+ * Stop if need be and free. A thread that hangs in its source is left to itself, and the source
+ * stays open; it touches nothing of the caller's any more. NULL is allowed. errno is preserved.
+ */
 APAPI_API void apapi_session_destroy(struct apapi_session *session);
 
 #ifdef __cplusplus

@@ -31,9 +31,10 @@ struct apapi_reader {
 typedef void (*apapi_component_f)(const char *name, void *context);
 
 /**
- * Where numbers come from. One constant of this type for each source; all functions are called
- * by one thread at a time (a reader that is `apart` by another thread than the rest), none of them
- * prints, exits or changes signal handlers.
+ * Where numbers come from. One constant of this type for each source; open() and close() are called
+ * by one thread at a time, read() of one reader likewise. Readers that are `apart`, those of slow
+ * sources and those that have failed for a while are opened, read and closed by other threads than
+ * the rest, at the same time. No function prints, exits or changes signal handlers.
  */
 struct apapi_source {
     const char *name; /* "sysfs", "papi": the word in APAPI_SOURCES */
@@ -62,6 +63,7 @@ struct apapi_source {
      *         ENODEV  no hardware for it here
      *         EACCES  it exists and may not be read by this user
      *         ENOSYS  the source itself is absent
+     *         EINVAL  a setting that it needs is missing or bad
      *         ENOMEM, EIO
      */
     struct apapi_reader *(*open)(const char *component, struct apapi_error *err);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <papi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,9 @@
 #define COMPONENTS_MAX 16
 #define EVENTS_MAX 256
 #define SETS_MAX 8
-#define FIRST_OF_FILE 9
+#define FIRST_OF_FILE 10
 
-enum { QUITTER, STARTER, STOPPER, TALKER, LATE, ABSENT, DENIED, EVENTLESS, OPENER };
+enum { QUITTER, STARTER, STOPPER, TALKER, LATE, ABSENT, DENIED, EVENTLESS, OPENER, LEAVER };
 
 static PAPI_component_info_t components[COMPONENTS_MAX];
 static int component_count;
@@ -32,7 +33,7 @@ static struct {
     int count;
 } sets[SETS_MAX];
 static struct timespec start_time;
-static int readings;
+static int readings, stops;
 
 static int find_component(const char *name)
 {
@@ -89,10 +90,11 @@ static void load_events(const char *path)
 
 __attribute__((constructor)) static void create(void)
 {
-    static const char *const names[FIRST_OF_FILE] = {"quitter", "starter",   "stopper",
-                                                     "talker",  "late",      "absent",
-                                                     "denied",  "eventless", "opener"};
-    static const int with_event[] = {QUITTER, STARTER, STOPPER, TALKER, LATE, ABSENT, OPENER};
+    static const char *const names[FIRST_OF_FILE] = {"quitter", "starter", "stopper", "talker",
+                                                     "late",    "absent",  "denied",  "eventless",
+                                                     "opener",  "leaver"};
+    static const int with_event[] = {QUITTER, STARTER, STOPPER, TALKER,
+                                     LATE,    ABSENT,  OPENER,  LEAVER};
     char name[PAPI_MAX_STR_LEN];
 
     for (int i = 0; i < FIRST_OF_FILE; i++) {
@@ -138,8 +140,34 @@ static void start_component(int index)
     }
 }
 
+/* PAPI 7 keeps a pointer for each thread, which is dangling after a shutdown by another one. */
+static unsigned life = 1;
+static _Thread_local unsigned known_life; /* 0: not yet known */
+
+int PAPI_register_thread(void)
+{
+    if (known_life && known_life != life) {
+        abort();
+    }
+    known_life = life;
+    return PAPI_OK;
+}
+
+static void use_thread(void)
+{
+    if (known_life != life) {
+        abort();
+    }
+}
+
+int PAPI_thread_init(unsigned long (*self)(void))
+{
+    return self ? PAPI_OK : PAPI_EINVAL;
+}
+
 int PAPI_library_init(int version)
 {
+    known_life = life;
     for (int i = 0; i < component_count; i++) {
         if (!components[i].disabled) {
             start_component(i);
@@ -151,6 +179,8 @@ int PAPI_library_init(int version)
 
 void PAPI_shutdown(void)
 {
+    life++;
+    known_life = 0;
     for (int i = 0; i < component_count; i++) {
         components[i].disabled = 0;
         *components[i].disabled_reason = '\0';
@@ -193,6 +223,7 @@ int PAPI_enum_cmp_event(int *code, int modifier, int component)
 {
     int first = modifier == PAPI_ENUM_FIRST ? 0 : (*code & ~PAPI_NATIVE_MASK) + 1;
 
+    use_thread();
     end_delay(component);
     if (components[component].disabled) {
         return PAPI_ENOCMP;
@@ -216,6 +247,8 @@ int PAPI_get_event_info(int code, PAPI_event_info_t *info)
 {
     memset(info, 0, sizeof *info);
     info->event_code = (unsigned)code;
+    snprintf(info->long_descr, sizeof info->long_descr, "what %s says\nand more",
+             events[code & ~PAPI_NATIVE_MASK].name);
     return PAPI_OK;
 }
 
@@ -265,6 +298,8 @@ int PAPI_start(int set)
     switch (component_of(set)) {
     case STARTER:
         exit(126);
+    case LEAVER:
+        pthread_exit(NULL);
     case OPENER:
         open("/dev/null", O_RDONLY);
         break;
@@ -310,11 +345,11 @@ int PAPI_read(int set, long long *values)
 
 int PAPI_stop(int set, long long *values)
 {
-    if (component_of(set) == STOPPER) {
+    if (component_of(set) == STOPPER && ++stops % 2 == 1) {
         exit(125);
     }
     sets[set].running = false;
-    return PAPI_read(set, values);
+    return values ? PAPI_read(set, values) : PAPI_OK;
 }
 
 int PAPI_cleanup_eventset(int set)

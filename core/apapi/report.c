@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi report: what jobs have used, from their records. apapi-report(1) is for people. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "apapi/command.h"
+#include "apapi/report_input.h"
+#include "apapi/report_print.h"
+#include "apapi/when.h"
+
+#define COMMAND "report"
+#define NS_PER_S INT64_C(1000000000)
+#define REMARKS_MAX 5
+#define NAMES_SIZE 1024
+
+static const char usage[] =
+    "usage: apapi report [OPTION]... [FILE]...\n"
+    "What jobs have used, from the accounting folder or from FILEs of records; - is a pipe.\n"
+    "Without -j or FILE: of today, until now.\n"
+    "  -j, --jobs=JOB[.STEP],...     17, 17.batch, 17_3 or 17_* of an array, 17+1\n"
+    "  -u, --user=USER,...  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...\n"
+    "  -N, --nodelist=NODES          records of these nodes only, as n[1-4]\n"
+    "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time;\n"
+    "                                TIME is 2026-11-21, 2026-11-21T11:20[:30][Z], now, today,\n"
+    "                                yesterday, or how long ago: 90m, 12h, 7d\n"
+    "      --by=WHAT                 job, step, node, user, account, partition or day\n"
+    "      --format=FIELD[%WIDTH],...   columns; --helpformat names them\n"
+    "      --units=UNIT              auto, J, kJ, Wh or kWh, of energies but in JSON\n"
+    "      --sort=FIELD              greatest first\n"
+    "      --top=N                   N rows; sorted by energy unless --sort says another field\n"
+    "      --json, --csv, -P, --parsable2   for programs\n"
+    "  -n, --noheader                no line of titles\n"
+    "      --acct-dir=DIR            accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --strict                  exit status 1 if a line is skipped\n"
+    "  -v, --verbose                 which lines are skipped, and why\n"
+    "  -h, --help                    this text\n"
+    "Exit status: 0 done, 1 no job is found, or failure, 2 wrong usage.\n";
+
+static const struct {
+    const char *name, *format, *with_costs;
+} groupings[] = {
+    [REPORT_BY_JOB] = {"job", "jobid,user,jobname,nodes,elapsed,energy,power,measured", "co2,cost"},
+    [REPORT_BY_STEP] = {"step", "stepid,name,nodes,elapsed,energy,power,maxpower,measured",
+                        "co2,cost"},
+    [REPORT_BY_NODE] = {"node", "node,records,energy,package,dram,gpu,power,measured", "co2,cost"},
+    [REPORT_BY_USER] = {"user", "user,jobs,elapsed,energy,power,measured", "co2,cost"},
+    [REPORT_BY_ACCOUNT] = {"account", "account,jobs,elapsed,energy,power,measured", "co2,cost"},
+    [REPORT_BY_PARTITION] = {"partition", "partition,jobs,elapsed,energy,power,measured",
+                             "co2,cost"},
+    [REPORT_BY_DAY] = {"day", "day,jobs,elapsed,energy,power,measured", "co2,cost"},
+};
+#define GROUPINGS (sizeof groupings / sizeof *groupings)
+
+/* Remarks for people, below the table. */
+struct remarks {
+    char *texts[REMARKS_MAX];
+    size_t count;
+};
+
+struct report {
+    struct report_input input;
+    struct report_printer printer;
+    struct report_ledger ledger;
+    struct rates rates;
+    struct config config;
+    struct remarks remarks;
+    const char *format_text; /* NULL: not given */
+    const char *from_text, *to_text;
+    const struct report_field *sort; /* NULL: by name */
+    size_t top;                      /* 0: all */
+};
+
+/* --- options -------------------------------------------------------------------------------- */
+
+static int refuse(const struct apapi_error *err)
+{
+    return command_refuse(COMMAND, err->text);
+}
+
+/* An unknown field, and all that are known. */
+static int refuse_field(const struct apapi_error *err, bool numbers_only)
+{
+    char names[NAMES_SIZE];
+
+    refuse(err);
+    report_fields_list(numbers_only, names, sizeof names);
+    fprintf(stderr, "valid are: %s\n", names);
+    return USAGE_ERROR;
+}
+
+static int set_by(struct report *report, const char *text, struct apapi_error *err)
+{
+    for (size_t i = 0; i < GROUPINGS; i++) {
+        if (strcmp(groupings[i].name, text) == 0) {
+            report->ledger.by = (enum report_by)i;
+            return 0;
+        }
+    }
+    return apapi_fail(err, EINVAL,
+                      "--by=%.40s: valid are job, step, node, user, account, partition and day",
+                      text);
+}
+
+static int set_top(struct report *report, const char *text, struct apapi_error *err)
+{
+    char *end;
+    unsigned long count = strtoul(text, &end, 10);
+
+    if (*text < '0' || *text > '9' || *end || count == 0 || count > UINT32_MAX) {
+        return apapi_fail(err, EINVAL, "--top=%.40s: no number from 1 on", text);
+    }
+    report->top = count;
+    return 0;
+}
+
+enum {
+    OPTION_ACCT_DIR = 256,
+    OPTION_BY,
+    OPTION_CSV,
+    OPTION_FORMAT,
+    OPTION_HELP_FORMAT,
+    OPTION_JSON,
+    OPTION_SORT,
+    OPTION_STRICT,
+    OPTION_TOP,
+    OPTION_UNITS
+};
+
+static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
+                                        {"user", required_argument, NULL, 'u'},
+                                        {"accounts", required_argument, NULL, 'A'},
+                                        {"partition", required_argument, NULL, 'r'},
+                                        {"nodelist", required_argument, NULL, 'N'},
+                                        {"starttime", required_argument, NULL, 'S'},
+                                        {"endtime", required_argument, NULL, 'E'},
+                                        {"by", required_argument, NULL, OPTION_BY},
+                                        {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"helpformat", no_argument, NULL, OPTION_HELP_FORMAT},
+                                        {"units", required_argument, NULL, OPTION_UNITS},
+                                        {"sort", required_argument, NULL, OPTION_SORT},
+                                        {"top", required_argument, NULL, OPTION_TOP},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"csv", no_argument, NULL, OPTION_CSV},
+                                        {"parsable2", no_argument, NULL, 'P'},
+                                        {"noheader", no_argument, NULL, 'n'},
+                                        {"acct-dir", required_argument, NULL, OPTION_ACCT_DIR},
+                                        {"strict", no_argument, NULL, OPTION_STRICT},
+                                        {"verbose", no_argument, NULL, 'v'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {0}};
+
+/* Options that only take a text over. @return whether it is one. */
+static bool take_text(struct report *report, int letter)
+{
+    const struct {
+        int letter;
+        const char **text;
+    } texts[] = {{'j', &report->input.jobs},
+                 {'u', &report->input.users},
+                 {'A', &report->input.accounts},
+                 {'r', &report->input.partitions},
+                 {'N', &report->input.nodes},
+                 {'S', &report->from_text},
+                 {'E', &report->to_text},
+                 {OPTION_FORMAT, &report->format_text},
+                 {OPTION_ACCT_DIR, &report->input.dir}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].letter == letter) {
+            *texts[i].text = optarg;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Options that are there or not. @return whether it is one. */
+static bool take_flag(struct report *report, int letter)
+{
+    switch (letter) {
+    case 'n':
+        report->printer.no_header = true;
+        return true;
+    case 'v':
+        report->input.verbose = true;
+        return true;
+    case 'P':
+        report->printer.form = REPORT_PARSABLE;
+        return true;
+    case OPTION_CSV:
+        report->printer.form = REPORT_CSV;
+        return true;
+    case OPTION_JSON:
+        report->printer.form = REPORT_JSON;
+        return true;
+    case OPTION_STRICT:
+        report->input.strict = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int take_value(struct report *report, int letter)
+{
+    struct apapi_error err;
+
+    switch (letter) {
+    case OPTION_BY:
+        return set_by(report, optarg, &err) ? refuse(&err) : 0;
+    case OPTION_TOP:
+        return set_top(report, optarg, &err) ? refuse(&err) : 0;
+    case OPTION_UNITS:
+        return report_unit_parse(optarg, &report->printer.format.unit, &err) ? refuse(&err) : 0;
+    case OPTION_SORT:
+        report->sort = report_field_sortable(optarg, &err);
+        return report->sort ? 0 : refuse_field(&err, true);
+    default:
+        return USAGE_ERROR;
+    }
+}
+
+static int help_format(void)
+{
+    const struct report_field *field;
+
+    for (size_t i = 0; (field = report_field_at(i)); i++) {
+        printf("%-14s %s\n", field->name, field->help);
+    }
+    return command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+/* --- what follows from them ----------------------------------------------------------------- */
+
+static int set_times(struct report *report, struct apapi_error *err)
+{
+    struct timespec clock;
+    int64_t now_ns;
+    const char *from = report->from_text;
+
+    clock_gettime(CLOCK_REALTIME, &clock);
+    now_ns = clock.tv_sec * NS_PER_S + clock.tv_nsec;
+    if (!from && !report->to_text && !report->input.jobs && report->input.file_count == 0) {
+        from = "today";
+    }
+    if ((from && when_parse(from, now_ns, &report->input.from_ns, err)) ||
+        (report->to_text && when_parse(report->to_text, now_ns, &report->input.to_ns, err))) {
+        return -1;
+    }
+    if (report->input.to_ns && report->input.from_ns >= report->input.to_ns) {
+        return apapi_fail(err, EINVAL, "-S is not before -E");
+    }
+    return 0;
+}
+
+static bool has_rate(const double hours[RATES_HOURS])
+{
+    return !isnan(hours[0]);
+}
+
+static int set_format(struct report *report, struct apapi_error *err)
+{
+    struct report_printer *printer = &report->printer;
+    bool costs = has_rate(report->rates.co2_g_per_kwh) || has_rate(report->rates.price_per_kwh);
+    char all[NAMES_SIZE];
+
+    printer->by = groupings[report->ledger.by].name;
+    printer->format.currency = report->rates.currency;
+    if (report->format_text) {
+        return report_format_parse(report->format_text, &printer->format, err);
+    }
+    if (printer->form == REPORT_JSON) {
+        report_fields_list(false, all, sizeof all);
+    } else {
+        snprintf(all, sizeof all, "%s%s%s", groupings[report->ledger.by].format, costs ? "," : "",
+                 costs ? groupings[report->ledger.by].with_costs : "");
+    }
+    return report_format_parse(all, &printer->format, err);
+}
+
+/* Other keys of apapi.conf are not this command's matter; `apapi config --check` tells of them. */
+static int prepare(struct report *report)
+{
+    struct apapi_error err;
+
+    config_read(&report->config, config_path(), NULL);
+    if (rates_read(&report->config, &report->rates, &err)) {
+        return command_fail(COMMAND, err.text);
+    }
+    if (!report->input.dir) {
+        report->input.dir = report->config.acct_dir;
+    }
+    if (set_times(report, &err)) {
+        return refuse(&err);
+    }
+    return set_format(report, &err) ? refuse_field(&err, false) : 0;
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static void note_remark(const char *text, void *context)
+{
+    struct remarks *remarks = context;
+
+    if (remarks->count < REMARKS_MAX) {
+        remarks->texts[remarks->count] = strdup(text);
+    }
+    remarks->count++;
+}
+
+static void put_remarks(struct remarks *remarks)
+{
+    fflush(stdout);
+    for (size_t i = 0; i < remarks->count && i < REMARKS_MAX; i++) {
+        if (remarks->texts[i]) {
+            command_fail(COMMAND, remarks->texts[i]);
+        }
+        free(remarks->texts[i]);
+    }
+    if (remarks->count > REMARKS_MAX) {
+        fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
+                remarks->count - REMARKS_MAX);
+    }
+}
+
+static struct report_view make_view(struct report *report, bool remark)
+{
+    struct report_view view = {
+        .rates = &report->rates,
+        .remark = remark && report->printer.form == REPORT_TABLE ? note_remark : NULL,
+        .context = &report->remarks};
+
+    for (size_t i = 0; i < report->printer.format.count; i++) {
+        view.nodelist =
+            view.nodelist || report->printer.format.columns[i].field->kind == REPORT_LIST;
+    }
+    return view;
+}
+
+struct ranked {
+    double value;
+    uint32_t row, place;
+};
+
+/* Greatest first, unknown ones last, else as they were. */
+static int compare_ranked(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+
+    if (isnan(a->value) != isnan(b->value)) {
+        return isnan(a->value) ? 1 : -1;
+    }
+    if (a->value != b->value && !isnan(a->value)) {
+        return a->value > b->value ? -1 : 1;
+    }
+    return a->place < b->place ? -1 : 1;
+}
+
+/* Rows are summed up twice rather than kept: there may be a million of them. */
+static int sort_rows(struct report *report, uint32_t *order, size_t count)
+{
+    struct report_view view = make_view(report, false);
+    struct ranked *ranked = calloc(count + 1, sizeof *ranked);
+    struct report_row row;
+    size_t i = 0;
+
+    view.nodelist = false;
+    for (; ranked && i < count && report_ledger_sum(&report->ledger, order[i], &view, &row) == 0;
+         i++) {
+        ranked[i] = (struct ranked){report_field_number(report->sort, &row), order[i], (uint32_t)i};
+        free(row.nodelist);
+    }
+    if (!ranked || i < count) {
+        free(ranked);
+        return -1;
+    }
+    qsort(ranked, count, sizeof *ranked, compare_ranked);
+    for (i = 0; i < count; i++) {
+        order[i] = ranked[i].row;
+    }
+    free(ranked);
+    return 0;
+}
+
+static int print_rows(struct report *report, const uint32_t *order, size_t count)
+{
+    const struct report_view view = make_view(report, true);
+    struct report_row row;
+    int result = 0;
+
+    report_print_begin(&report->printer);
+    for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
+        result = report_ledger_sum(&report->ledger, order[i], &view, &row);
+        if (result == 0) {
+            result = report_print_row(&report->printer, &row);
+            free(row.nodelist);
+        }
+    }
+    report_print_end(&report->printer);
+    return result;
+}
+
+static int print_report(struct report *report)
+{
+    uint32_t *order =
+        report_ledger_chain(&report->ledger) ? NULL : report_ledger_order(&report->ledger);
+    size_t count = report_ledger_rows(&report->ledger);
+    int result = order ? 0 : -1;
+
+    if (result == 0 && report->sort) {
+        result = sort_rows(report, order, count);
+    }
+    if (result == 0) {
+        result =
+            print_rows(report, order, report->top && report->top < count ? report->top : count);
+    }
+    free(order);
+    put_remarks(&report->remarks);
+    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+static int take_record(const struct apapi_record *record, const char *line, size_t size,
+                       void *ledger)
+{
+    (void)line;
+    (void)size;
+    return report_ledger_add(ledger, record);
+}
+
+static int run(struct report *report)
+{
+    int status = prepare(report), printed;
+
+    if (status) {
+        return status;
+    }
+    if (report->top && !report->sort) {
+        report->sort = report_field_sortable("energy", NULL);
+    }
+    status = report_input_read(&report->input, take_record, &report->ledger);
+    if (status && !(report->input.strict && status == EXIT_FAILURE)) {
+        return status;
+    }
+    if (report->ledger.account_count == 0) {
+        return command_fail(COMMAND, "no job is found");
+    }
+    printed = print_report(report);
+    return printed ? printed : status;
+}
+
+int report_command(int argc, char **argv)
+{
+    static struct report report = {.input.command = COMMAND};
+    int letter, status;
+
+    while ((letter = command_option(argc, argv, "j:u:A:r:N:S:E:Pnvh", options)) != -1) {
+        if (letter == 'h') {
+            fputs(usage, stdout);
+            return command_finish(COMMAND, EXIT_SUCCESS);
+        }
+        if (letter == OPTION_HELP_FORMAT) {
+            return help_format();
+        }
+        if (take_text(&report, letter) || take_flag(&report, letter)) {
+            continue;
+        }
+        status = take_value(&report, letter);
+        if (status) {
+            return status;
+        }
+    }
+    report.input.files = argv + optind;
+    report.input.file_count = (size_t)(argc - optind);
+    config_defaults(&report.config);
+    status = run(&report);
+    report_ledger_free(&report.ledger);
+    config_clear(&report.config);
+    return status;
+}

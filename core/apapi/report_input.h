@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_PROGRAM_REPORT_INPUT_H
+#define APAPI_PROGRAM_REPORT_INPUT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/scan.h"
+
+/** Which records a subcommand reads, and from where. Lists have commas; NULL: no limit. */
+struct report_input {
+    const char *command;    /* for messages */
+    const char *dir;        /* accounting folder */
+    char *const *files;     /* in the folder's place; "-": standard input */
+    size_t file_count;      /* 0: the folder */
+    const char *jobs;       /* "17,18.batch,19_3,20_*,21+1.0" */
+    const char *users;      /* names */
+    const char *accounts;   /* the same */
+    const char *partitions; /* the same */
+    const char *nodes;      /* as Slurm writes them */
+    int64_t from_ns, to_ns; /* when the record ended [ns since 1970]; 0: no limit */
+    bool verbose;           /* each line that is skipped is told */
+    bool strict;            /* one of them, or a file that cannot be read, is a failure */
+};
+
+/**
+ * Hand over every record that is wanted, and tell on standard error what was skipped.
+ * @return the exit status, after a message unless it is 0; EXIT_FAILURE also where `take` fails.
+ */
+int report_input_read(const struct report_input *input, apapi_scan_f take, void *context);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/report_ledger.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "apapi/report_pieces.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define KEY_SIZE 640
+#define DAYS_MAX 4000 /* of one record that is divided by day */
+
+void report_job_id(const struct apapi_identity *id, char *text, size_t size)
+{
+    if (id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) {
+        snprintf(text, size, "%u_%u", id->array_job, id->array_task);
+    } else if (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN) {
+        snprintf(text, size, "%u+%u", id->het_job, id->het_offset);
+    } else if (id->job != APAPI_UNKNOWN) {
+        snprintf(text, size, "%u", id->job);
+    } else {
+        snprintf(text, size, "%s", "");
+    }
+}
+
+/* Outside Slurm each record is a job of its own. */
+static void make_job_key(const struct apapi_record *record, char key[KEY_SIZE])
+{
+    const struct apapi_identity *id = &record->id;
+
+    if (id->job != APAPI_UNKNOWN) {
+        snprintf(key, KEY_SIZE, "%s/%u", id->cluster, id->job);
+    } else {
+        snprintf(key, KEY_SIZE, "/%s/%lld", id->node, (long long)record->measurement.start_unix_ns);
+    }
+}
+
+static void make_account_key(enum report_by by, const struct apapi_record *record, const char *day,
+                             char key[KEY_SIZE])
+{
+    size_t length;
+
+    if (by == REPORT_BY_NODE) {
+        snprintf(key, KEY_SIZE, "%s", record->id.node);
+        return;
+    }
+    make_job_key(record, key);
+    length = strlen(key);
+    if (by == REPORT_BY_STEP) {
+        snprintf(key + length, KEY_SIZE - length, "/%s", record->id.step);
+    } else if (by == REPORT_BY_DAY) {
+        snprintf(key + length, KEY_SIZE - length, "/%s", day);
+    }
+}
+
+/* @return NULL: a row is one account. */
+static const char *row_key(const struct report_ledger *ledger, const struct report_account *account)
+{
+    switch (ledger->by) {
+    case REPORT_BY_USER:
+        return pool_text(&ledger->texts, account->user);
+    case REPORT_BY_ACCOUNT:
+        return pool_text(&ledger->texts, account->account);
+    case REPORT_BY_PARTITION:
+        return pool_text(&ledger->texts, account->partition);
+    case REPORT_BY_DAY:
+        return pool_text(&ledger->texts, account->day);
+    default:
+        return NULL;
+    }
+}
+
+/* --- accounts ------------------------------------------------------------------------------- */
+
+static uint32_t put_text(struct report_ledger *ledger, const char *text)
+{
+    return pool_put(&ledger->texts, text);
+}
+
+static bool is_unknown(const struct report_ledger *ledger, uint32_t text)
+{
+    return *pool_text(&ledger->texts, text) == '\0';
+}
+
+/* What Slurm says wins over what a step's environment says; else the first who knows it. */
+static void learn(struct report_ledger *ledger, uint32_t *known, const char *text, bool better)
+{
+    uint32_t number =
+        *text && (better || is_unknown(ledger, *known)) ? put_text(ledger, text) : POOL_NONE;
+
+    if (number != POOL_NONE) {
+        *known = number;
+    }
+}
+
+static void learn_identity(struct report_ledger *ledger, struct report_account *account,
+                           const struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+    bool better = id->verified && !account->verified;
+
+    learn(ledger, &account->user, id->user, false);
+    learn(ledger, &account->account, id->account, better);
+    learn(ledger, &account->partition, id->partition, better);
+    learn(ledger, &account->qos, id->qos, better);
+    learn(ledger, &account->job_name, id->job_name, false);
+    learn(ledger, &account->name, id->name, false);
+    account->verified = account->verified || id->verified;
+    if (id->array_task != APAPI_UNKNOWN && id->array_job != APAPI_UNKNOWN) {
+        account->part_kind = '_';
+    } else if (id->het_offset != APAPI_UNKNOWN && id->het_job != APAPI_UNKNOWN) {
+        account->part_kind = '+';
+    }
+}
+
+static uint32_t greater(uint32_t known, uint32_t number)
+{
+    return known == APAPI_UNKNOWN || (number != APAPI_UNKNOWN && number > known) ? number : known;
+}
+
+static void learn_numbers(struct report_account *account, const struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+
+    if (account->part_kind == '_' && id->array_job != APAPI_UNKNOWN) {
+        account->job = id->array_job;
+        account->part = id->array_task;
+    } else if (account->part_kind == '+' && id->het_job != APAPI_UNKNOWN) {
+        account->job = id->het_job;
+        account->part = id->het_offset;
+    } else if (account->part_kind == '\0') {
+        account->job = id->job;
+    }
+    account->code = greater(account->code, record->ending.code);
+    account->signal = greater(account->signal, record->ending.signal);
+    account->restarts = greater(account->restarts, id->restarts);
+}
+
+static int begin_account(struct report_ledger *ledger, const char *cluster, const char *day)
+{
+    uint32_t none = put_text(ledger, ""), of_cluster = put_text(ledger, cluster),
+             of_day = put_text(ledger, day);
+
+    if (none == POOL_NONE || of_cluster == POOL_NONE || of_day == POOL_NONE ||
+        pool_reserve(&ledger->accounts, ledger->account_count, &ledger->account_room,
+                     sizeof *ledger->accounts)) {
+        return -1;
+    }
+    ledger->accounts[ledger->account_count++] = (struct report_account){.first = POOL_NONE,
+                                                                        .next_of_row = POOL_NONE,
+                                                                        .cluster = of_cluster,
+                                                                        .user = none,
+                                                                        .account = none,
+                                                                        .partition = none,
+                                                                        .qos = none,
+                                                                        .job_name = none,
+                                                                        .name = none,
+                                                                        .day = of_day,
+                                                                        .job = APAPI_UNKNOWN,
+                                                                        .part = APAPI_UNKNOWN,
+                                                                        .code = APAPI_UNKNOWN,
+                                                                        .signal = APAPI_UNKNOWN,
+                                                                        .restarts = APAPI_UNKNOWN};
+    return 0;
+}
+
+static struct report_account *find_account(struct report_ledger *ledger,
+                                           const struct apapi_record *record, const char *day)
+{
+    char key[KEY_SIZE];
+    uint32_t number;
+
+    make_account_key(ledger->by, record, day, key);
+    number = pool_put(&ledger->account_keys, key);
+    if (number == POOL_NONE ||
+        (number == ledger->account_count && begin_account(ledger, record->id.cluster, day))) {
+        return NULL;
+    }
+    learn_identity(ledger, &ledger->accounts[number], record);
+    learn_numbers(&ledger->accounts[number], record);
+    return &ledger->accounts[number];
+}
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+/* A part of a record in time. */
+struct span {
+    int64_t start_ns;
+    uint64_t elapsed_ns;
+    double share; /* of the record's energy */
+};
+
+static int put_energies(struct report_ledger *ledger, const struct apapi_measurement *m,
+                        double share, struct report_piece *piece)
+{
+    piece->energy_at = (uint32_t)ledger->energy_count;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_domain_result *domain = &m->domains[d];
+
+        if (!domain->measured || isnan(domain->energy_j)) {
+            continue;
+        }
+        if (pool_reserve(&ledger->energies, ledger->energy_count, &ledger->energy_room,
+                         sizeof *ledger->energies)) {
+            return -1;
+        }
+        ledger->energies[ledger->energy_count++] = domain->energy_j * share;
+        piece->domain_mask |= (uint8_t)(1U << d);
+    }
+    return 0;
+}
+
+static double max_power_w(const struct apapi_measurement *m)
+{
+    double sum = NAN;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        double max_w = m->domains[d].power_w.max;
+
+        if (m->domains[d].measured && apapi_domain_adds_up(d) && !isnan(max_w)) {
+            sum = isnan(sum) ? max_w : sum + max_w;
+        }
+    }
+    return sum;
+}
+
+static int put_piece(struct report_ledger *ledger, const struct apapi_record *record,
+                     const struct span *span, const char *day)
+{
+    struct report_account *account = find_account(ledger, record, day);
+    struct report_piece piece = {.start_ns = span->start_ns,
+                                 .elapsed_ns = span->elapsed_ns,
+                                 .node = put_text(ledger, record->id.node),
+                                 .step = put_text(ledger, record->id.step),
+                                 .reason = POOL_NONE,
+                                 .nodes = record->id.nodes,
+                                 .covered = (float)record->measurement.covered,
+                                 .max_w = (float)max_power_w(&record->measurement)};
+
+    if (!record->complete) {
+        piece.reason = put_text(ledger, *record->reason ? record->reason : "no reason is given");
+    }
+    if (!account || piece.node == POOL_NONE || piece.step == POOL_NONE ||
+        (!record->complete && piece.reason == POOL_NONE) ||
+        pool_reserve(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
+                     sizeof *ledger->pieces) ||
+        put_energies(ledger, &record->measurement, span->share, &piece)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    piece.next = account->first;
+    account->first = (uint32_t)ledger->piece_count;
+    ledger->pieces[ledger->piece_count++] = piece;
+    return 0;
+}
+
+/* The next midnight of the local time, and the day as "2026-11-21". */
+static int64_t day_end_ns(int64_t unix_ns, char day[16])
+{
+    time_t seconds = unix_ns / NS_PER_S, end;
+    struct tm date = {0};
+
+    localtime_r(&seconds, &date);
+    strftime(day, 16, "%Y-%m-%d", &date);
+    date.tm_hour = date.tm_min = date.tm_sec = 0;
+    date.tm_mday++;
+    date.tm_isdst = -1;
+    end = mktime(&date);
+    return (end > seconds ? end : seconds + 1) * NS_PER_S;
+}
+
+static int add_by_day(struct report_ledger *ledger, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    int64_t now_ns = m->start_unix_ns, end_ns = now_ns + (int64_t)m->elapsed_ns;
+
+    for (int days = 1;; days++) {
+        char day[16];
+        int64_t until_ns = day_end_ns(now_ns, day);
+        struct span span = {.start_ns = now_ns};
+
+        until_ns = until_ns > end_ns || days == DAYS_MAX ? end_ns : until_ns;
+        span.elapsed_ns = (uint64_t)(until_ns - now_ns);
+        span.share = m->elapsed_ns ? (double)span.elapsed_ns / (double)m->elapsed_ns : 1;
+        if (put_piece(ledger, record, &span, day)) {
+            return -1;
+        }
+        if (until_ns >= end_ns) {
+            return 0;
+        }
+        now_ns = until_ns;
+    }
+}
+
+int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+
+    if (m->start_unix_ns < 0 || m->elapsed_ns > (uint64_t)(INT64_MAX - m->start_unix_ns)) {
+        return 0; /* no time that is, or will be */
+    }
+    if (ledger->by == REPORT_BY_DAY) {
+        return add_by_day(ledger, record);
+    }
+    return put_piece(ledger, record, &(struct span){m->start_unix_ns, m->elapsed_ns, 1}, "");
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+size_t report_ledger_rows(const struct report_ledger *ledger)
+{
+    return ledger->rows ? ledger->row_count : ledger->account_count;
+}
+
+/* Accounts of a row in a chain. Their keys may change while records come, so it is made at last. */
+int report_ledger_chain(struct report_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->account_count; i++) {
+        const char *key = row_key(ledger, &ledger->accounts[i]);
+        uint32_t row = key ? pool_put(&ledger->row_keys, key) : POOL_NONE;
+
+        if (!key) {
+            return 0;
+        }
+        if (row == POOL_NONE || pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room,
+                                             sizeof *ledger->rows)) {
+            return -1;
+        }
+        if (row == ledger->row_count) {
+            ledger->rows[ledger->row_count++] = POOL_NONE;
+        }
+        ledger->accounts[i].next_of_row = ledger->rows[row];
+        ledger->rows[row] = (uint32_t)i;
+    }
+    return 0;
+}
+
+static int compare_rows(const void *left, const void *right, void *keys)
+{
+    return strverscmp(pool_text(keys, *(const uint32_t *)left),
+                      pool_text(keys, *(const uint32_t *)right));
+}
+
+uint32_t *report_ledger_order(const struct report_ledger *ledger)
+{
+    size_t count = report_ledger_rows(ledger);
+    uint32_t *order = reallocarray(NULL, count + 1, sizeof *order);
+    const struct pool *keys = ledger->rows ? &ledger->row_keys : &ledger->account_keys;
+
+    for (size_t i = 0; order && i < count; i++) {
+        order[i] = (uint32_t)i;
+    }
+    if (order) {
+        qsort_r(order, count, sizeof *order, compare_rows, (void *)(uintptr_t)keys);
+    }
+    return order;
+}
+
+void report_ledger_free(struct report_ledger *ledger)
+{
+    pool_free(&ledger->texts);
+    pool_free(&ledger->account_keys);
+    pool_free(&ledger->row_keys);
+    free(ledger->pieces);
+    free(ledger->energies);
+    free(ledger->accounts);
+    free(ledger->rows);
+}

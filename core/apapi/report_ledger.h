@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_PROGRAM_REPORT_LEDGER_H
+#define APAPI_PROGRAM_REPORT_LEDGER_H
+#include <stdio.h>
+
+#include "apapi/job.h"
+#include "apapi/record.h"
+#include "apapi/report_pool.h"
+#include "apapi/report_rates.h"
+
+/*
+ * Records as a report needs them: some hundred bytes each, without their timelines, so the power
+ * within a record is taken for constant. They are kept in accounts, in each of which a moment of a
+ * node counts once; the rows of the report are sums of accounts.
+ */
+
+enum report_by {
+    REPORT_BY_JOB,
+    REPORT_BY_STEP,
+    REPORT_BY_NODE,
+    REPORT_BY_USER,
+    REPORT_BY_ACCOUNT,
+    REPORT_BY_PARTITION,
+    REPORT_BY_DAY
+};
+
+struct report_piece;
+struct report_account;
+
+struct report_ledger {
+    enum report_by by;
+    struct pool texts, account_keys, row_keys;
+    struct report_piece *pieces;
+    size_t piece_count, piece_room;
+    double *energies;
+    size_t energy_count, energy_room;
+    struct report_account *accounts; /* numbered as account_keys */
+    size_t account_count, account_room;
+    uint32_t *rows; /* the last account of each row, numbered as row_keys; NULL: a row is one */
+    size_t row_count, row_room;
+};
+
+/** A row. What is not known, or differs within it, is "", 0 or NaN. Texts live in the ledger. */
+struct report_row {
+    const char *cluster, *user, *account, *partition, *qos, *job_name, *name;
+    const char *reason;     /* of the first record that is not complete */
+    const char *day, *node; /* by day, by node */
+    char job_id[32], step_id[80], exit[32];
+    char *nodelist; /* NULL: not asked for */
+    int64_t start_ns, end_ns;
+    double jobs, steps, nodes, records, incomplete, missing, restarts;
+    double elapsed_s; /* of the jobs, added up */
+    double energy_j, domain_j[APAPI_DOMAINS], energy_per_node_j;
+    double power_w;     /* mean, of all nodes, while they were measured */
+    double max_power_w; /* of one node: sum of its domains' greatest */
+    double measured_pct, covered_pct;
+    double co2_g, cost;
+    bool complete;
+};
+
+/** A row's remark for people: what is incomplete or missing. */
+typedef void (*report_remark_f)(const char *text, void *context);
+
+/** How to sum up. */
+struct report_view {
+    const struct rates *rates;
+    bool nodelist;          /* make it */
+    report_remark_f remark; /* NULL: nobody is to hear of it */
+    void *context;
+};
+
+/** @return 0; -1 with errno ENOMEM. */
+int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record);
+
+/** To be called once, after the last record. @return 0; -1 with errno ENOMEM. */
+int report_ledger_chain(struct report_ledger *ledger);
+
+/** Numbers of all rows in their order. @return to be freed; NULL without memory. */
+uint32_t *report_ledger_order(const struct report_ledger *ledger);
+
+/** @return how many rows there are. */
+size_t report_ledger_rows(const struct report_ledger *ledger);
+
+/**
+ * Sum a row up.
+ * @param row  result, its nodelist to be freed
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
+                      const struct report_view *view, struct report_row *row);
+
+void report_ledger_free(struct report_ledger *ledger);
+
+/** "17", "17_3", "21+1"; "" outside Slurm. */
+void report_job_id(const struct apapi_identity *id, char *text, size_t size);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_PROGRAM_REPORT_PRINT_H
+#define APAPI_PROGRAM_REPORT_PRINT_H
+#include "apapi/report_fields.h"
+
+enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_JSON };
+
+/** How the rows appear on standard output. */
+struct report_printer {
+    enum report_form form;
+    struct report_format format;
+    bool no_header;
+    const char *by; /* for JSON */
+    size_t rows;    /* so far */
+};
+
+void report_print_begin(struct report_printer *printer);
+
+/** @return 0; -1 with errno ENOMEM. */
+int report_print_row(struct report_printer *printer, const struct report_row *row);
+void report_print_end(struct report_printer *printer);
+
+#endif

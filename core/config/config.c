@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/file.h"
+#include "config/ini.h"
+#include "config/values.h"
+#include "events/nearest.h"
+
+#define TOP_SECTION "apapi" /* the same as none */
+#define LINE_SIZE 1024
+#define PLUGSTACK "plugstack.conf"
+
+static const struct key {
+    const char *name;
+    int (*parse)(const char *text, void *field, struct apapi_error *err);
+    size_t offset;
+    const char *standard;
+    const char *help;
+} keys[] = {
+    {"default", value_components, offsetof(struct config, components), CONFIG_OFF,
+     "components to measure where the user names none, for example rapl:nvml, or off"},
+    {"interval", value_intervals, offsetof(struct config, interval), "100ms",
+     "sampling intervals, for example 100ms or 100ms:nvml:1s"},
+    {"min_interval", value_interval, offsetof(struct config, min_interval_ns), "10ms",
+     "duration from 1ms to 1h"},
+    {"acct_dir", value_path, offsetof(struct config, acct_dir), APAPI_ACCT_DIR,
+     "absolute path of the accounting files"},
+    {"output", value_output, offsetof(struct config, output), "stderr",
+     "stderr, none or a file name, for example energy-%J"},
+    {"format", value_format, offsetof(struct config, format), "table", "table, json, csv or none"},
+    {"start_timeout", value_timeout, offsetof(struct config, start_timeout_ns), "500ms",
+     "duration from 1ms to 1m"},
+    {"stop_timeout", value_timeout, offsetof(struct config, stop_timeout_ns), "1s",
+     "duration from 1ms to 1m"},
+    {"checkpoint", value_checkpoint, offsetof(struct config, checkpoint_ns), "30s",
+     "duration from 1s to 1h, or off"},
+    {"spool_dir", value_path, offsetof(struct config, spool_dir), APAPI_SPOOL_DIR,
+     "absolute path of a folder on a disk of the node's own"},
+    {"sampler_cpu", value_cpus, offsetof(struct config, sampler_cpu), "",
+     "CPU numbers, for example 0 or 0,64-67"},
+    {"sampler_nice", value_nice, offsetof(struct config, sampler_nice), "0",
+     "whole number from -20 to 19"},
+    {"allow_users", value_names, offsetof(struct config, allow_users), "",
+     "names or uids with commas between them"},
+    {"deny_partitions", value_names, offsetof(struct config, deny_partitions), "",
+     "names with commas between them"},
+    {"job_total", value_job_total, offsetof(struct config, job_total), "batch",
+     "batch, extern or off"},
+    {"prometheus_dir", value_path_or_none, offsetof(struct config, prometheus_dir), "",
+     "absolute path of a folder"},
+    {"libexec_dir", value_path, offsetof(struct config, libexec_dir), APAPI_LIBEXEC_DIR,
+     "absolute path of the folder with apapi-sampler and apapi-collect"},
+};
+#define KEY_COUNT (sizeof keys / sizeof *keys)
+_Static_assert(KEY_COUNT <= CONFIG_KEYS_MAX, "too few origins");
+
+static const struct section_key {
+    const char *section, *name, *help;
+} section_keys[] = {
+#define CONFIG_SECTION_KEY(section, key, help) {#section, #key, help},
+#include "config/sections.def"
+#undef CONFIG_SECTION_KEY
+};
+#define SECTION_KEY_COUNT (sizeof section_keys / sizeof *section_keys)
+_Static_assert(SECTION_KEY_COUNT <= CONFIG_SETTINGS_MAX, "too few settings");
+
+const char *config_key(size_t index, const char **help)
+{
+    if (index >= KEY_COUNT) {
+        return NULL;
+    }
+    *help = keys[index].help;
+    return keys[index].name;
+}
+
+const char *config_section_key(size_t index, const char **key, const char **help)
+{
+    if (index >= SECTION_KEY_COUNT) {
+        return NULL;
+    }
+    *key = section_keys[index].name;
+    *help = section_keys[index].help;
+    return section_keys[index].section;
+}
+
+void config_defaults(struct config *config)
+{
+    memset(config, 0, sizeof *config);
+    config->path = "";
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        keys[i].parse(keys[i].standard, (char *)config + keys[i].offset, NULL);
+        config->origins[i].text = keys[i].standard;
+    }
+}
+
+static const struct key *key_find(const char *word, size_t length)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strlen(keys[i].name) == length && strncmp(keys[i].name, word, length) == 0) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+static int key_set(struct config *config, const struct key *key, const struct config_origin *origin,
+                   struct apapi_error *err)
+{
+    if (key->parse(origin->text, (char *)config + key->offset, err)) {
+        return -1;
+    }
+    config->origins[key - keys] = *origin;
+    return 0;
+}
+
+static void complain(const struct config_sink *sink, const char *text)
+{
+    if (sink && sink->complain) {
+        sink->complain(text, sink->context);
+    }
+}
+
+/* What is meant, perhaps, by a word that is none of the keys: that, or all of them. */
+struct meant {
+    struct nearest nearest;
+    char all[LINE_SIZE / 2];
+};
+
+static void meant_offer(struct meant *meant, const char *name)
+{
+    size_t length = strlen(meant->all);
+
+    nearest_offer(name, &meant->nearest);
+    snprintf(meant->all + length, sizeof meant->all - length, "%s %s", length ? "," : "; valid are",
+             name);
+}
+
+static void complain_unknown(const struct config_sink *sink, const char *where, struct meant *meant)
+{
+    char nearest[128], line[LINE_SIZE];
+
+    nearest_text(&meant->nearest, nearest, sizeof nearest);
+    snprintf(line, sizeof line, "%s '%.60s'%s", where, meant->nearest.wanted,
+             *nearest ? nearest : meant->all);
+    complain(sink, line);
+}
+
+static void unknown_key(const char *word, const char *where, const struct config_sink *sink)
+{
+    struct meant meant = {.all = ""};
+
+    nearest_begin(&meant.nearest, word);
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        meant_offer(&meant, keys[i].name);
+    }
+    complain_unknown(sink, where, &meant);
+}
+
+/* A line of the top section. */
+static void read_key(struct config *config, const struct ini_line *line,
+                     const struct config_sink *sink)
+{
+    const struct key *key = key_find(line->key, strlen(line->key));
+    const struct config_origin origin = {.text = line->value, .line = line->number};
+    char text[LINE_SIZE];
+    struct apapi_error err;
+
+    snprintf(text, sizeof text, "%.200s:%zu: unknown key", config->path, line->number);
+    if (!key) {
+        unknown_key(line->key, text, sink);
+        return;
+    }
+    if (config->origins[key - keys].line) {
+        snprintf(text, sizeof text, "%.200s:%zu: %s stands in line %zu already", config->path,
+                 line->number, key->name, config->origins[key - keys].line);
+        complain(sink, text);
+    } else if (key_set(config, key, &origin, &err)) {
+        snprintf(text, sizeof text, "%.200s:%zu: '%s = %.60s' has no effect: %s; %s takes: %s",
+                 config->path, line->number, key->name, line->value, err.text, key->name,
+                 key->help);
+        complain(sink, text);
+    }
+}
+
+static bool section_is_known(const char *section)
+{
+    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
+        if (strcmp(section_keys[i].section, section) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool section_has(const char *section, const char *key)
+{
+    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
+        if (strcmp(section_keys[i].section, section) == 0 &&
+            strcmp(section_keys[i].name, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void unknown_section(const char *section, const char *where, const struct config_sink *sink)
+{
+    struct meant meant = {.all = ""};
+
+    nearest_begin(&meant.nearest, section);
+    meant_offer(&meant, TOP_SECTION);
+    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
+        if (i == 0 || strcmp(section_keys[i].section, section_keys[i - 1].section) != 0) {
+            meant_offer(&meant, section_keys[i].section);
+        }
+    }
+    complain_unknown(sink, where, &meant);
+}
+
+static void unknown_section_key(const struct ini_line *line, const char *where,
+                                const struct config_sink *sink)
+{
+    struct meant meant = {.all = ""};
+
+    nearest_begin(&meant.nearest, line->key);
+    for (size_t i = 0; i < SECTION_KEY_COUNT; i++) {
+        if (strcmp(section_keys[i].section, line->section) == 0) {
+            meant_offer(&meant, section_keys[i].name);
+        }
+    }
+    if (key_find(line->key, strlen(line->key))) {
+        snprintf(meant.all, sizeof meant.all, "; it stands before the first section, or in [%s]",
+                 TOP_SECTION);
+    }
+    complain_unknown(sink, where, &meant);
+}
+
+static const struct config_setting *setting_find(const struct config *config,
+                                                 const struct ini_line *line)
+{
+    for (size_t i = 0; i < config->setting_count; i++) {
+        if (strcmp(config->settings[i].section, line->section) == 0 &&
+            strcmp(config->settings[i].key, line->key) == 0) {
+            return &config->settings[i];
+        }
+    }
+    return NULL;
+}
+
+/* A line of another section. Its value is the source's matter. */
+static void read_setting(struct config *config, const struct ini_line *line,
+                         const struct config_sink *sink)
+{
+    const struct config_setting *before = setting_find(config, line);
+    char text[LINE_SIZE];
+
+    if (!section_is_known(line->section)) {
+        snprintf(text, sizeof text, "%.200s:%zu: unknown section", config->path, line->number);
+        unknown_section(line->section, text, sink);
+    } else if (!section_has(line->section, line->key)) {
+        snprintf(text, sizeof text, "%.200s:%zu: [%.60s]: unknown key", config->path, line->number,
+                 line->section);
+        unknown_section_key(line, text, sink);
+    } else if (before) {
+        snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s stands in line %zu already", config->path,
+                 line->number, line->section, line->key, before->line);
+        complain(sink, text);
+    } else {
+        config->settings[config->setting_count++] =
+            (struct config_setting){line->section, line->key, line->value, line->number};
+    }
+}
+
+void config_parse(struct config *config, const char *path, char *text,
+                  const struct config_sink *sink)
+{
+    struct ini ini = ini_of(text);
+    struct ini_line line;
+    struct apapi_error err;
+    enum ini_result result;
+    char where[LINE_SIZE];
+
+    free(config->file);
+    config->file = text;
+    config->path = path;
+    while ((result = ini_next(&ini, &line, &err)) != INI_END) {
+        if (result == INI_BAD) {
+            snprintf(where, sizeof where, "%.200s:%zu: %s", config->path, line.number, err.text);
+            complain(sink, where);
+        } else if (*line.section == '\0' || strcmp(line.section, TOP_SECTION) == 0) {
+            read_key(config, &line, sink);
+        } else {
+            read_setting(config, &line, sink);
+        }
+    }
+}
+
+int config_read(struct config *config, const char *path, const struct config_sink *sink)
+{
+    struct apapi_error err;
+    char *text = config_file_read(path, &err);
+
+    if (!text) {
+        if (errno != ENOENT) {
+            complain(sink, err.text);
+        }
+        return -1;
+    }
+    config_parse(config, path, text, sink);
+    return 0;
+}
+
+/* key=value behind the plugin's name. */
+static void read_word(struct config *config, const char *word, const struct config_sink *sink)
+{
+    size_t length = strcspn(word, "=");
+    const struct key *key = word[length] ? key_find(word, length) : NULL;
+    const struct config_origin origin = {.text = word[length] ? word + length + 1 : "",
+                                         .word = true};
+    char line[LINE_SIZE];
+    struct apapi_error err;
+
+    if (!key) {
+        unknown_key(word, PLUGSTACK ": unknown argument", sink);
+    } else if (key_set(config, key, &origin, &err)) {
+        snprintf(line, sizeof line, PLUGSTACK ": '%.100s' has no effect: %s; %s= takes: %s", word,
+                 err.text, key->name, key->help);
+        complain(sink, line);
+    }
+}
+
+/* @return what follows the '=' of a word, NULL: it is another one. */
+static const char *word_value(const char *word, const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+}
+
+void config_load(struct config *config, int count, char *const words[],
+                 const struct config_sink *sink)
+{
+    const char *path = APAPI_CONFIG_DIR "/apapi.conf";
+    bool named = false;
+    char line[LINE_SIZE];
+
+    for (int i = 0; i < count; i++) {
+        const char *other = word_value(words[i], "config");
+
+        path = other ? other : path;
+        named = named || other;
+    }
+    config_defaults(config);
+    if (config_read(config, path, sink) && errno == ENOENT && named) {
+        snprintf(line, sizeof line, PLUGSTACK ": 'config=%.200s': there is no such file", path);
+        complain(sink, line);
+    }
+    for (int i = 0; i < count; i++) {
+        if (!word_value(words[i], "config")) {
+            read_word(config, words[i], sink);
+        }
+    }
+}
+
+void config_clear(struct config *config)
+{
+    if (config) {
+        free(config->file);
+        config_defaults(config);
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CONFIG_FILE_H
+#define CONFIG_FILE_H
+#include "apapi/error.h"
+
+/**
+ * Read a site's file. Never blocks on a FIFO or a device.
+ * @return its text, freed by free(); NULL with errno as config_read(), `err` names the file.
+ */
+char *config_file_read(const char *path, struct apapi_error *err);
+
+#endif

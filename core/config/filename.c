@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/filename.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH_MAX 10
+
+static const char letters[] = "AaJjNnstux%";
+
+/* One '%' with what follows it, or a plain character. */
+struct filename_piece {
+    char letter; /* 0: plain */
+    unsigned width;
+    size_t length; /* in the pattern */
+};
+
+/* @return 0; -1: an unknown letter or too great a number. */
+static int filename_piece(const char *text, struct filename_piece *piece)
+{
+    const char *c = text + 1;
+
+    *piece = (struct filename_piece){.length = 1};
+    if (*text != '%') {
+        return 0;
+    }
+    for (; isdigit((unsigned char)*c); c++) {
+        piece->width = piece->width * 10 + (unsigned)(*c - '0');
+        if (piece->width > WIDTH_MAX) {
+            return -1;
+        }
+    }
+    if (*c == '\0' || !strchr(letters, *c)) {
+        return -1;
+    }
+    piece->letter = *c;
+    piece->length = (size_t)(c + 1 - text);
+    return 0;
+}
+
+static int filename_refuse(const char *pattern, const char *place, struct apapi_error *err)
+{
+    return apapi_fail(err, EINVAL,
+                      "'%.5s' in file name '%.60s': available are %%j %%J %%s %%A %%a %%N %%n %%t "
+                      "%%u %%x %%%%, numbers with 1 to 10 digits as in %%4j",
+                      place, pattern);
+}
+
+int filename_check(const char *pattern, struct apapi_error *err)
+{
+    struct filename_piece piece;
+
+    if (*pattern == '\0') {
+        return apapi_fail(err, EINVAL, "the file name is empty");
+    }
+    if (strlen(pattern) >= PATH_MAX / 2) {
+        return apapi_fail(err, ENAMETOOLONG, "file name of %zu bytes is too long", strlen(pattern));
+    }
+    for (const char *place = pattern; *place; place += piece.length) {
+        if (filename_piece(place, &piece)) {
+            return filename_refuse(pattern, place, err);
+        }
+        if (iscntrl((unsigned char)*place)) {
+            return apapi_fail(err, EINVAL, "control character in a file name");
+        }
+    }
+    return 0;
+}
+
+bool filename_has(const char *pattern, const char *wanted)
+{
+    struct filename_piece piece;
+
+    for (const char *place = pattern; *place; place += piece.length) {
+        if (filename_piece(place, &piece) == 0 && piece.letter && strchr(wanted, piece.letter)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void filename_number(char *text, size_t size, unsigned width, uint32_t number)
+{
+    snprintf(text, size, "%0*" PRIu32, (int)width, number);
+}
+
+/* A step has a number, or a name, which is not filled up. */
+static void filename_step(char *text, size_t size, unsigned width, const char *step)
+{
+    bool number = step[strspn(step, "0123456789")] == '\0';
+    size_t length = strlen(step);
+
+    for (; number && length < width && size > 1; width--, size--) {
+        *text++ = '0';
+    }
+    snprintf(text, size, "%s", step);
+}
+
+static void filename_text(char *text, size_t size, const char *value)
+{
+    snprintf(text, size, "%s", value);
+    for (char *c = text; *c; c++) {
+        if (*c == '/') {
+            *c = '_';
+        }
+    }
+}
+
+static void filename_value(const struct filename_piece *piece, const struct filename_values *values,
+                           char *text, size_t size)
+{
+    switch (piece->letter) {
+    case 'j':
+        filename_number(text, size, piece->width, values->job);
+        break;
+    case 'J':
+        filename_number(text, size, piece->width, values->job);
+        snprintf(text + strlen(text), size - strlen(text), ".%s", values->step);
+        break;
+    case 's':
+        filename_step(text, size, piece->width, values->step);
+        break;
+    case 'A':
+        filename_number(text, size, piece->width, values->array_job);
+        break;
+    case 'a':
+        filename_number(text, size, piece->width, values->array_index);
+        break;
+    case 'n':
+        filename_number(text, size, piece->width, values->node_index);
+        break;
+    case 't':
+        filename_number(text, size, piece->width, values->task);
+        break;
+    case 'N':
+        snprintf(text, size, "%.*s", (int)strcspn(values->node, "."), values->node);
+        break;
+    case 'u':
+        filename_text(text, size, values->user);
+        break;
+    case 'x':
+        filename_text(text, size, values->name);
+        break;
+    default:
+        snprintf(text, size, "%%");
+    }
+}
+
+int filename_expand(const char *pattern, const struct filename_values *values, char *name,
+                    size_t size, struct apapi_error *err)
+{
+    struct filename_piece piece;
+    size_t length = 0;
+
+    name[0] = '\0';
+    if (filename_check(pattern, err)) {
+        return -1;
+    }
+    for (const char *place = pattern; *place; place += piece.length) {
+        char text[NAME_MAX + 1] = {*place};
+
+        if (filename_piece(place, &piece) == 0 && piece.letter) {
+            filename_value(&piece, values, text, sizeof text);
+        }
+        if (length + strlen(text) >= size) {
+            name[0] = '\0';
+            return apapi_fail(err, ENAMETOOLONG, "file name made of '%.80s' is too long", pattern);
+        }
+        length = (size_t)(stpcpy(name + length, text) - name);
+    }
+    return 0;
+}
+
+int filename_absolute(const char *folder, const char *name, char *path, size_t size,
+                      struct apapi_error *err)
+{
+    int length;
+
+    if (*name != '/' && *folder != '/') {
+        return apapi_fail(err, ENOENT, "the job's folder is not known for '%.80s'", name);
+    }
+    length = *name == '/' ? snprintf(path, size, "%s", name)
+                          : snprintf(path, size, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= size) {
+        return apapi_fail(err, ENAMETOOLONG, "path of '%.80s' is too long", name);
+    }
+    return 0;
+}

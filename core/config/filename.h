@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CONFIG_FILENAME_H
+#define CONFIG_FILENAME_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/error.h"
+
+/*
+ * Names of files as srun's -o understands them:
+ *   %j job   %J job.step   %s step   %A job of the array   %a its index   %N node (short name)
+ *   %n index of the node   %t task   %u user   %x name of the job   %% a per cent sign
+ * A number of at most 10 behind % fills numbers up with zeros: %4j.
+ */
+
+/** What stands for the letters. Texts are never NULL. */
+struct filename_values {
+    uint32_t job;
+    const char *step; /* "0", "batch" */
+    uint32_t array_job, array_index;
+    const char *node;
+    uint32_t node_index, task;
+    const char *user;
+    const char *name; /* of the job */
+};
+
+/** @return 0; -1 with errno EINVAL, ENAMETOOLONG: it is no pattern, `err` names the place. */
+int filename_check(const char *pattern, struct apapi_error *err);
+
+/** @return whether the pattern has one of these letters, as in "Nn". */
+bool filename_has(const char *pattern, const char *letters);
+
+/**
+ * Put the values in. In user and name a '/' becomes '_'.
+ * @return 0; -1 with errno as above, `name` is "" then.
+ */
+int filename_expand(const char *pattern, const struct filename_values *values, char *name,
+                    size_t size, struct apapi_error *err);
+
+/**
+ * Make a name absolute.
+ * @param folder  absolute, used where the name is relative
+ * @return 0; -1 with errno ENOENT (no folder, but it is needed), ENAMETOOLONG.
+ */
+int filename_absolute(const char *folder, const char *name, char *path, size_t size,
+                      struct apapi_error *err);
+
+#endif

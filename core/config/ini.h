@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CONFIG_INI_H
+#define CONFIG_INI_H
+#include <stddef.h>
+
+#include "apapi/error.h"
+
+/*
+ * Text of the form
+ *
+ *   # a comment, also behind a blank at the end of a line
+ *   key = value
+ *   [section]
+ *   key = "a value with # and blanks at its ends "
+ */
+
+/** A walk through the lines of a text. */
+struct ini {
+    char *rest; /* NULL at the end */
+    size_t number;
+    const char *section;
+};
+
+/** One `key = value`. Its texts live as long as the text that was given to ini_of(). */
+struct ini_line {
+    size_t number;       /* from 1 */
+    const char *section; /* "": before the first one */
+    const char *key;     /* never "" */
+    const char *value;
+};
+
+enum ini_result {
+    INI_END,
+    INI_LINE,
+    INI_BAD /* `err` says what is wrong with line number line->number; the walk can go on */
+};
+
+/** Begin. The text is changed on the way. */
+struct ini ini_of(char *text);
+
+/** Go to the next line that is neither blank nor a comment nor the good name of a section. */
+enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct apapi_error *err);
+
+#endif

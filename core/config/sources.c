@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "apapi/source.h"
+#include "config/config.h"
+
+void config_set_sources(const struct config *config)
+{
+    for (size_t i = 0; i < config->setting_count; i++) {
+        const struct config_setting *setting = &config->settings[i];
+
+        apapi_source_set(setting->section, setting->key, setting->value);
+    }
+}
+
+const char *config_path(void)
+{
+    const char *path = getenv("APAPI_CONFIG");
+
+    return path && *path ? path : APAPI_CONFIG_DIR "/apapi.conf";
+}
+
+void config_use_sources(const char *path)
+{
+    struct config config;
+
+    config_defaults(&config);
+    config_read(&config, path ? path : config_path(), NULL);
+    config_set_sources(&config);
+    config_clear(&config);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/interval.h"
+#include "config/filename.h"
+
+#define MS UINT64_C(1000000) /* [ns] */
+#define TIMEOUT_MIN_NS MS
+#define TIMEOUT_MAX_NS (60000 * MS)
+#define CHECKPOINT_MIN_NS (1000 * MS)
+#define CHECKPOINT_MAX_NS (3600000 * MS)
+
+static bool word_is(const char *word, size_t length, const char *name)
+{
+    return strlen(name) == length && strncmp(word, name, length) == 0;
+}
+
+static int component_check(const char *list, const char *word, size_t length,
+                           struct apapi_error *err)
+{
+    bool lonely = word_is(word, length, CONFIG_OFF) || word_is(word, length, CONFIG_ALL);
+
+    if (length == 0) {
+        return apapi_fail(err, EINVAL, "a name is missing in the list of components '%.80s'", list);
+    }
+    if (length >= APAPI_COMPONENT_SIZE) {
+        return apapi_fail(err, EINVAL, "component '%.20s...' is too long", word);
+    }
+    if (lonely && strlen(list) > length) {
+        return apapi_fail(err, EINVAL, "'%.*s' stands alone, not in the list '%.80s'", (int)length,
+                          word, list);
+    }
+    return 0;
+}
+
+int config_components_check(const char *list, struct apapi_error *err)
+{
+    if (*list == '\0') {
+        return apapi_fail(err, EINVAL, "the list of components is empty");
+    }
+    if (strlen(list) >= CONFIG_LIST_SIZE) {
+        return apapi_fail(err, EINVAL, "component list of %zu bytes is too long", strlen(list));
+    }
+    for (const char *c = list; *c; c++) {
+        if (!isgraph((unsigned char)*c)) {
+            return apapi_fail(err, EINVAL, "blank or other odd character in the component list");
+        }
+    }
+    for (const char *word = list;; word++) {
+        size_t length = strcspn(word, ":");
+
+        if (component_check(list, word, length, err)) {
+            return -1;
+        }
+        word += length;
+        if (*word == '\0') {
+            return 0;
+        }
+    }
+}
+
+int value_components(const char *text, void *field, struct apapi_error *err)
+{
+    if (config_components_check(text, err)) {
+        return -1;
+    }
+    *(const char **)field = strcmp(text, CONFIG_OFF) == 0 ? "" : text;
+    return 0;
+}
+
+int value_intervals(const char *text, void *field, struct apapi_error *err)
+{
+    struct apapi_intervals intervals;
+
+    if (apapi_intervals_parse(text, &intervals, err)) {
+        return -1;
+    }
+    *(const char **)field = text;
+    return 0;
+}
+
+static int duration(const char *text, uint64_t min_ns, uint64_t max_ns, void *field,
+                    struct apapi_error *err)
+{
+    uint64_t ns;
+
+    if (apapi_duration_parse(text, &ns, err)) {
+        return -1;
+    }
+    if (ns < min_ns || ns > max_ns) {
+        return apapi_fail(err, ERANGE, "out of range");
+    }
+    *(uint64_t *)field = ns;
+    return 0;
+}
+
+int value_interval(const char *text, void *field, struct apapi_error *err)
+{
+    return duration(text, APAPI_INTERVAL_MIN_NS, APAPI_INTERVAL_MAX_NS, field, err);
+}
+
+int value_timeout(const char *text, void *field, struct apapi_error *err)
+{
+    return duration(text, TIMEOUT_MIN_NS, TIMEOUT_MAX_NS, field, err);
+}
+
+int value_checkpoint(const char *text, void *field, struct apapi_error *err)
+{
+    if (strcmp(text, CONFIG_OFF) == 0) {
+        *(uint64_t *)field = 0;
+        return 0;
+    }
+    return duration(text, CHECKPOINT_MIN_NS, CHECKPOINT_MAX_NS, field, err);
+}
+
+int value_path(const char *text, void *field, struct apapi_error *err)
+{
+    if (text[0] != '/') {
+        return apapi_fail(err, EINVAL, "not an absolute path");
+    }
+    if (strlen(text) >= CONFIG_LIST_SIZE) {
+        return apapi_fail(err, ENAMETOOLONG, "path of %zu bytes is too long", strlen(text));
+    }
+    *(const char **)field = text;
+    return 0;
+}
+
+int value_path_or_none(const char *text, void *field, struct apapi_error *err)
+{
+    if (*text == '\0') {
+        *(const char **)field = text;
+        return 0;
+    }
+    return value_path(text, field, err);
+}
+
+int value_output(const char *text, void *field, struct apapi_error *err)
+{
+    if (filename_check(text, err)) {
+        return -1;
+    }
+    *(const char **)field = text;
+    return 0;
+}
+
+/* @return the place of `text` among the words; -1 with errno EINVAL. */
+static int choose(const char *text, const char *const words[], struct apapi_error *err)
+{
+    int place = 0;
+
+    while (words[place] && strcmp(words[place], text) != 0) {
+        place++;
+    }
+    return words[place] ? place : apapi_fail(err, EINVAL, "'%.60s' is none of them", text);
+}
+
+static const char *const format_words[] = {[CONFIG_TABLE] = "table",
+                                           [CONFIG_JSON] = "json",
+                                           [CONFIG_CSV] = "csv",
+                                           [CONFIG_NONE] = "none",
+                                           [CONFIG_NONE + 1] = NULL};
+
+const char *config_format_word(enum config_format format)
+{
+    return format_words[format];
+}
+
+int value_format(const char *text, void *field, struct apapi_error *err)
+{
+    int place = choose(text, format_words, err);
+
+    if (place >= 0) {
+        *(enum config_format *)field = (enum config_format)place;
+    }
+    return place < 0 ? -1 : 0;
+}
+
+int config_format_parse(const char *text, enum config_format *format, struct apapi_error *err)
+{
+    return value_format(text, format, NULL)
+               ? apapi_fail(err, EINVAL,
+                            "unknown format '%.60s'; available: table, json, csv, none", text)
+               : 0;
+}
+
+int value_job_total(const char *text, void *field, struct apapi_error *err)
+{
+    static const char *const words[] = {[CONFIG_TOTAL_OFF] = CONFIG_OFF,
+                                        [CONFIG_TOTAL_BATCH] = "batch",
+                                        [CONFIG_TOTAL_EXTERN] = "extern",
+                                        [CONFIG_TOTAL_EXTERN + 1] = NULL};
+    int place = choose(text, words, err);
+
+    if (place >= 0) {
+        *(enum config_job_total *)field = (enum config_job_total)place;
+    }
+    return place < 0 ? -1 : 0;
+}
+
+int value_nice(const char *text, void *field, struct apapi_error *err)
+{
+    char *end;
+    long number;
+
+    errno = 0;
+    number = strtol(text, &end, 10);
+    if (errno || end == text || *end || number < -20 || number > 19) {
+        return apapi_fail(err, ERANGE, "not a whole number in this range");
+    }
+    *(int *)field = (int)number;
+    return 0;
+}
+
+/* @return the number, and where it ends; -1: none, or none of a CPU. */
+static int cpu_number(const char **text)
+{
+    int number = 0;
+    const char *c = *text;
+
+    for (; isdigit((unsigned char)*c) && number < CPU_SETSIZE; c++) {
+        number = number * 10 + (*c - '0');
+    }
+    if (c == *text || number >= CPU_SETSIZE) {
+        return -1;
+    }
+    *text = c;
+    return number;
+}
+
+static int cpu_range(const char **text, cpu_set_t *cpus)
+{
+    int first = cpu_number(text), last = first;
+
+    if (first >= 0 && **text == '-') {
+        ++*text;
+        last = cpu_number(text);
+    }
+    if (first < 0 || last < first || (**text != ',' && **text != '\0')) {
+        return -1;
+    }
+    for (int cpu = first; cpu <= last; cpu++) {
+        CPU_SET(cpu, cpus);
+    }
+    return 0;
+}
+
+int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err)
+{
+    CPU_ZERO(cpus);
+    for (const char *rest = list;; rest++) {
+        if (cpu_range(&rest, cpus)) {
+            return apapi_fail(err, EINVAL, "'%.60s' is no list of CPUs from 0 to %d", list,
+                              CPU_SETSIZE - 1);
+        }
+        if (*rest == '\0') {
+            return 0;
+        }
+    }
+}
+
+int value_cpus(const char *text, void *field, struct apapi_error *err)
+{
+    cpu_set_t cpus;
+
+    if (*text && config_cpus(text, &cpus, err)) {
+        return -1;
+    }
+    *(const char **)field = text;
+    return 0;
+}
+
+static size_t blanks(const char *text)
+{
+    return strspn(text, " \t");
+}
+
+/* The next word of a list with commas; `rest` behind it, NULL at the end. */
+static size_t name_next(const char **rest, const char **name)
+{
+    size_t length;
+
+    *name = *rest + blanks(*rest);
+    length = strcspn(*name, ",");
+    *rest = (*name)[length] ? *name + length + 1 : NULL;
+    while (length > 0 && blanks(*name + length - 1)) {
+        length--;
+    }
+    return length;
+}
+
+bool config_names_have(const char *list, const char *name)
+{
+    const char *rest = *list ? list : NULL, *word;
+
+    while (rest) {
+        size_t length = name_next(&rest, &word);
+
+        if (word_is(word, length, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int value_names(const char *text, void *field, struct apapi_error *err)
+{
+    const char *rest = *text ? text : NULL, *word;
+
+    while (rest) {
+        size_t length = name_next(&rest, &word);
+
+        if (length == 0 || strcspn(word, " \t") < length) {
+            return apapi_fail(err, EINVAL, "a name is missing, or a comma, in '%.80s'", text);
+        }
+    }
+    *(const char **)field = text;
+    return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CONFIG_VALUES_H
+#define CONFIG_VALUES_H
+#include <sched.h>
+#include <stdbool.h>
+
+#include "apapi/error.h"
+#include "config/config.h"
+
+#define CONFIG_LIST_SIZE 1024 /* bytes of a list that somebody gives, with its NUL */
+#define CONFIG_ALL "all"      /* as the list of components: what can be measured */
+
+/**
+ * Check the form of a component list: words between colons, none of them empty; "off" and "all"
+ * stand alone. Says nothing about whether the components exist.
+ * @return 0; -1 with errno EINVAL, `err` names the word.
+ */
+int config_components_check(const char *list, struct apapi_error *err);
+
+/** @return 0; -1 with errno EINVAL, `err` names what there is. */
+int config_format_parse(const char *text, enum config_format *format, struct apapi_error *err);
+
+/** @return "table", "json", "csv" or "none". Static storage. */
+const char *config_format_word(enum config_format format);
+
+/** @return whether a list with commas has this word. */
+bool config_names_have(const char *list, const char *name);
+
+/** CPUs of a list like "0,4-7". @return 0; -1 with errno EINVAL, `err` says why. */
+int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err);
+
+/*
+ * Parse a value into the field of struct config that the name says. 0; -1 with errno EINVAL, ERANGE
+ * or ENAMETOOLONG, `err` says why.
+ */
+int value_components(const char *text, void *field, struct apapi_error *err);
+int value_intervals(const char *text, void *field, struct apapi_error *err);
+int value_interval(const char *text, void *field, struct apapi_error *err);
+int value_path(const char *text, void *field, struct apapi_error *err);
+int value_path_or_none(const char *text, void *field, struct apapi_error *err);
+int value_output(const char *text, void *field, struct apapi_error *err);
+int value_format(const char *text, void *field, struct apapi_error *err);
+int value_timeout(const char *text, void *field, struct apapi_error *err);
+int value_checkpoint(const char *text, void *field, struct apapi_error *err);
+int value_cpus(const char *text, void *field, struct apapi_error *err);
+int value_nice(const char *text, void *field, struct apapi_error *err);
+int value_names(const char *text, void *field, struct apapi_error *err);
+int value_job_total(const char *text, void *field, struct apapi_error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RECORD_DB_DRIVER_H
+#define RECORD_DB_DRIVER_H
+#include "record/db.h"
+
+/** What "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE" says. Unknown: NULL, 0. */
+struct db_place {
+    const char *user, *host, *database, *socket, *option_file;
+    unsigned port;
+};
+
+/** One kind of database. Statements and connections are the driver's own; errors as in db.h. */
+struct db_driver {
+    const char *begin;               /* SQL that begins a transaction that writes */
+    const char *lock;                /* SQL that keeps other imports waiting; NULL: `begin` does */
+    const char *id_type, *table_end; /* see db_id_type() */
+    void *(*open)(const struct db_place *place, struct apapi_error *err);
+    void (*close)(void *connection);
+    int (*exec)(void *connection, const char *sql, struct apapi_error *err);
+    void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);
+    void (*finalize)(void *statement);
+    int (*bind)(void *statement, size_t number, const struct db_value *value);
+    int (*step)(void *statement, struct apapi_error *err);
+    void (*reset)(void *statement);
+    struct db_value (*column)(void *statement, size_t number);
+};
+
+extern const struct db_driver db_sqlite;
+extern const struct db_driver db_mariadb;
+
+#endif

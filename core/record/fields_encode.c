@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apapi/record.h"
+#include "record/fields.h"
+#include "record/text.h"
+#include "record/timestamp.h"
+
+#define NS_PER_S 1e9
+
+enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
+
+int field_put(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) < 0 ? OUT_OF_MEMORY : WRITTEN;
+}
+
+int field_put_text(json_t *object, const char *key, const char *text)
+{
+    char valid[1024];
+
+    text_utf8(valid, sizeof(valid), text);
+    return field_put(object, key, json_string(valid));
+}
+
+int field_put_count(json_t *object, const char *key, uint64_t count)
+{
+    char digits[24];
+
+    if (count <= INT64_MAX) {
+        return field_put(object, key, json_integer((json_int_t)count));
+    }
+    snprintf(digits, sizeof(digits), "%" PRIu64, count);
+    return field_put(object, key, json_string(digits));
+}
+
+int field_put_rounded(json_t *object, const char *key, double value, int figures)
+{
+    char digits[32];
+
+    if (!isfinite(value)) {
+        return WRITTEN;
+    }
+    snprintf(digits, sizeof(digits), "%.*g", figures, value);
+    return field_put(object, key, json_real(strtod(digits, NULL)));
+}
+
+static int put_exact(json_t *object, const char *key, double value)
+{
+    return isfinite(value) ? field_put(object, key, json_real(value)) : WRITTEN;
+}
+
+int field_put_moment(json_t *object, const char *key, int64_t unix_ns)
+{
+    char text[TIMESTAMP_SIZE];
+
+    timestamp_format(text, sizeof(text), unix_ns);
+    return field_put(object, key, json_string(text));
+}
+
+static bool is_unknown(const struct field *field, const void *member)
+{
+    switch (field->form) {
+    case FIELD_TEXT:
+        return *(const char *)member == '\0';
+    case FIELD_NUMBER:
+        return *(const uint32_t *)member == APAPI_UNKNOWN;
+    case FIELD_COUNT:
+    case FIELD_DURATION:
+        return *(const uint64_t *)member == 0;
+    case FIELD_EXACT:
+        return *(const double *)member == 0;
+    case FIELD_FLAG:
+        return !*(const bool *)member;
+    case FIELD_DOMAIN:
+        return *(const enum apapi_domain *)member == APAPI_DOMAIN_NONE;
+    default:
+        return false;
+    }
+}
+
+static int put_field(json_t *object, const struct field *field, const void *member)
+{
+    switch (field->form) {
+    case FIELD_TEXT:
+        return field_put_text(object, field->key, member);
+    case FIELD_NUMBER:
+        return field_put(object, field->key, json_integer(*(const uint32_t *)member));
+    case FIELD_COUNT:
+        return field_put_count(object, field->key, *(const uint64_t *)member);
+    case FIELD_DURATION:
+        return field_put(object, field->key,
+                         json_real((double)*(const uint64_t *)member / NS_PER_S));
+    case FIELD_MEASURED:
+    case FIELD_AMOUNT:
+        return field_put_rounded(object, field->key, *(const double *)member,
+                                 FIELD_MEASURED_FIGURES);
+    case FIELD_ROUGH:
+        return field_put_rounded(object, field->key, *(const double *)member, FIELD_ROUGH_FIGURES);
+    case FIELD_EXACT:
+        return put_exact(object, field->key, *(const double *)member);
+    case FIELD_FLAG:
+        return field_put(object, field->key, json_boolean(*(const bool *)member));
+    case FIELD_MOMENT:
+        return field_put_moment(object, field->key, *(const int64_t *)member);
+    case FIELD_KIND:
+        return field_put_text(object, field->key,
+                              apapi_kind_name(*(const enum apapi_kind *)member));
+    case FIELD_DOMAIN:
+        return field_put_text(object, field->key,
+                              apapi_domain_name(*(const enum apapi_domain *)member));
+    case FIELD_TYPE:
+        return field_put_text(object, field->key,
+                              field_type_name(*(const enum apapi_type *)member));
+    }
+    return WRITTEN;
+}
+
+int fields_encode(json_t *object, const struct field *fields, const void *base)
+{
+    for (const struct field *field = fields; field->key; field++) {
+        const void *member = (const char *)base + field->offset;
+
+        if (!field->mandatory && is_unknown(field, member)) {
+            continue;
+        }
+        if (put_field(object, field, member) < 0) {
+            return OUT_OF_MEMORY;
+        }
+    }
+    return WRITTEN;
+}
+
+json_t *fields_object(const struct field *fields, const void *base)
+{
+    json_t *object = json_object();
+
+    if (object && fields_encode(object, fields, base) < 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}

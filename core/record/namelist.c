@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/namelist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int namelist_add(struct namelist *list, const char *name)
+{
+    bool full = (list->count & (list->count - 1)) == 0; /* at each power of two */
+
+    if (full) {
+        char **more = reallocarray(list->names, list->count ? 2 * list->count : 1, sizeof(char *));
+
+        if (!more) {
+            return -1;
+        }
+        list->names = more;
+    }
+    list->names[list->count] = strdup(name);
+    if (!list->names[list->count]) {
+        return -1;
+    }
+    list->count++;
+    return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+    return strverscmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+void namelist_sort(struct namelist *list)
+{
+    if (list->count > 0) {
+        qsort(list->names, list->count, sizeof(char *), compare);
+    }
+}
+
+bool namelist_have(const struct namelist *list, const char *name)
+{
+    return list->count > 0 &&
+           bsearch(&name, list->names, list->count, sizeof(char *), compare) != NULL;
+}
+
+void namelist_free(struct namelist *list)
+{
+    int saved = errno;
+
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->names[i]);
+    }
+    free(list->names);
+    *list = (struct namelist){0};
+    errno = saved;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RECORD_SCAN_LINES_H
+#define RECORD_SCAN_LINES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Lines of a descriptor, through a buffer of fixed size. Zeroed before the first lines_begin(). */
+struct lines {
+    int fd;
+    char *buffer;
+    size_t begin, end;  /* what is in the buffer and not handed out */
+    size_t searched;    /* up to where there is no newline */
+    uint64_t line_at;   /* where the line at `begin` begins [bytes] */
+    uint64_t dropped;   /* bytes of a line that is too long */
+    size_t line_number; /* of the line at `begin`, from 1 */
+    bool ended;
+};
+
+struct line {
+    const char *text; /* without the newline; lives until the next line */
+    size_t size;      /* [bytes]; SIZE_MAX: longer than APAPI_SCAN_LINE_MAX, and not here */
+    uint64_t offset;  /* [bytes] */
+    size_t number;
+    bool whole; /* it ends with a newline */
+};
+
+/** Begin to read `fd`, which stands `offset` bytes behind the file's begin. 0; -1 with ENOMEM. */
+int lines_begin(struct lines *lines, int fd, uint64_t offset);
+
+/** @return 1; 0 at the end; -1 with errno of read(2). */
+int lines_next(struct lines *lines, struct line *line);
+
+/** Free the buffer. */
+void lines_free(struct lines *lines);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/shorten.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/fields.h"
+
+#define NS_PER_S 1e9
+#define RAW_EXACT 1e14 /* counts up to this one survive a total of FIELD_FIGURES digits */
+
+/* Of these keys a value that most events of a kind have stands in "common". */
+static const char *const shareable[] = {
+    "domain",    "unit",    "scale",    "type",      "counter", "estimated",
+    "range_max", "guard_j", "update_s", "covered_s", "samples", "failed",
+    "wraps",     "resets",  "refused",  "gaps",      "stalls",  "stuck"};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *kind_of(const json_t *event)
+{
+    const char *kind = json_string_value(json_object_get(event, "kind"));
+
+    return kind ? kind : apapi_kind_name(APAPI_KIND_ENERGY);
+}
+
+/* What follows from other numbers. */
+
+static double mean_of(const struct apapi_event_result *event)
+{
+    return event->covered_ns ? event->total * NS_PER_S / (double)event->covered_ns : NAN;
+}
+
+static double uncertainty_of(const struct apapi_component_result *component,
+                             const struct apapi_measurement *m,
+                             const struct apapi_event_result *event)
+{
+    return apapi_event_uncertainty_j(event, m->late_ns + m->elapsed_ns, component->interval_ns);
+}
+
+/* Does the event feed a domain, as far as the record tells? */
+static bool is_meter(const struct apapi_event_result *event, int domain, enum apapi_kind kind)
+{
+    return (int)event->event.domain == domain && event->event.kind == kind &&
+           event->event.accumulates == (kind == APAPI_KIND_ENERGY);
+}
+
+static double sum_uncertainties(const struct apapi_component_result *component, int domain,
+                                enum apapi_kind kind)
+{
+    double sum_j = NAN;
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        if (is_meter(&component->events[i], domain, kind)) {
+            sum_j = (isnan(sum_j) ? 0 : sum_j) + component->events[i].uncertainty_j;
+        }
+    }
+    return sum_j;
+}
+
+/* That of its meters in the first component that has any; NaN: not known. */
+static double domain_uncertainty(const struct apapi_measurement *m, int domain)
+{
+    double sum_j = NAN;
+
+    for (size_t i = 0; i < m->component_count && isnan(sum_j); i++) {
+        sum_j = sum_uncertainties(&m->components[i], domain, APAPI_KIND_ENERGY);
+        if (isnan(sum_j)) {
+            sum_j = sum_uncertainties(&m->components[i], domain, APAPI_KIND_POWER);
+        }
+    }
+    return sum_j;
+}
+
+static double rounded(double value, int figures)
+{
+    char digits[32];
+
+    snprintf(digits, sizeof(digits), "%.*g", figures, value);
+    return strtod(digits, NULL);
+}
+
+static uint64_t raw_of(double total, double scale)
+{
+    double raw = total / scale;
+
+    return raw >= 1 && raw < RAW_EXACT ? (uint64_t)(raw + 0.5) : 0;
+}
+
+static bool counts_whole_numbers(const struct apapi_event *event)
+{
+    return event->accumulates && event->type != APAPI_TYPE_FP64;
+}
+
+static bool is_number(const json_t *event, const char *key, double value, int figures)
+{
+    const json_t *number = json_object_get(event, key);
+
+    return number && isfinite(value) && json_number_value(number) == rounded(value, figures);
+}
+
+/* The count of a counter is in its total, if that has digits enough. */
+static int leave_out_raw(json_t *json, const struct apapi_event_result *event)
+{
+    double total = rounded(event->total, FIELD_FIGURES);
+
+    if (!counts_whole_numbers(&event->event) || event->raw_total == 0 ||
+        raw_of(total, event->event.scale) != event->raw_total) {
+        return 0;
+    }
+    json_object_del(json, "raw_total");
+    return field_put(json, "total", json_real(total));
+}
+
+static int leave_out_derived(json_t *json, const struct apapi_component_result *component,
+                             const struct apapi_measurement *m,
+                             const struct apapi_event_result *event)
+{
+    if (is_number(json, "mean", mean_of(event), FIELD_MEASURED_FIGURES)) {
+        json_object_del(json, "mean");
+    }
+    if (is_number(json, "uncertainty_j", uncertainty_of(component, m, event),
+                  FIELD_ROUGH_FIGURES)) {
+        json_object_del(json, "uncertainty_j");
+    }
+    if (event->event.kind == APAPI_KIND_ENERGY) {
+        json_object_del(json, "kind");
+    }
+    if (event->event.type == APAPI_TYPE_UINT64) {
+        json_object_del(json, "type");
+    }
+    return leave_out_raw(json, event);
+}
+
+/* What events have in common. */
+
+/* Whether all events of a kind have the key, and, if so, the one value that most may have. */
+static const json_t *candidate(json_t *events, const char *kind, const char *key)
+{
+    const json_t *best = NULL;
+    size_t index, lead = 0;
+    json_t *event;
+
+    json_array_foreach(events, index, event)
+    {
+        const json_t *value = json_object_get(event, key);
+
+        if (strcmp(kind_of(event), kind) != 0) {
+            continue;
+        }
+        if (!value) {
+            return NULL;
+        }
+        if (lead == 0) {
+            best = value;
+        }
+        lead = lead == 0 || json_equal(best, value) ? lead + 1 : lead - 1;
+    }
+    return lead > 0 ? best : NULL;
+}
+
+static size_t count_equal(json_t *events, const char *kind, const char *key, const json_t *value)
+{
+    size_t index, count = 0;
+    json_t *event;
+
+    json_array_foreach(events, index, event)
+    {
+        count +=
+            strcmp(kind_of(event), kind) == 0 && json_equal(json_object_get(event, key), value);
+    }
+    return count;
+}
+
+static void remove_equal(json_t *events, const char *kind, const char *key, const json_t *value)
+{
+    size_t index;
+    json_t *event;
+
+    json_array_foreach(events, index, event)
+    {
+        if (strcmp(kind_of(event), kind) == 0 && json_equal(json_object_get(event, key), value)) {
+            json_object_del(event, key);
+        }
+    }
+}
+
+static int share_key(json_t *common, json_t *events, const char *kind, const char *key)
+{
+    const json_t *value = candidate(events, kind, key);
+    json_t *copy;
+
+    if (!value || count_equal(events, kind, key, value) < 2) {
+        return 0;
+    }
+    copy = json_deep_copy(value);
+    if (json_object_set_new(common, key, copy) < 0) {
+        return -1;
+    }
+    remove_equal(events, kind, key, copy);
+    return 0;
+}
+
+static int share_kind(json_t *all, json_t *events, const char *kind)
+{
+    json_t *common = json_object();
+
+    for (size_t i = 0; i < COUNT_OF(shareable) && common; i++) {
+        if (share_key(common, events, kind, shareable[i]) < 0) {
+            json_decref(common);
+            return -1;
+        }
+    }
+    if (json_object_size(common) > 0) {
+        return json_object_set_new(all, kind, common);
+    }
+    json_decref(common);
+    return common ? 0 : -1;
+}
+
+/* "common" stands before the events. */
+static int share(json_t *component)
+{
+    json_t *events = json_object_get(component, "events");
+    json_t *common = json_object();
+    int failed = common == NULL;
+
+    for (int kind = 0; kind < APAPI_KINDS && !failed; kind++) {
+        failed = share_kind(common, events, apapi_kind_name(kind));
+    }
+    if (!failed && json_object_size(common) > 0) {
+        json_incref(events);
+        json_object_del(component, "events");
+        failed = json_object_set(component, "common", common) |
+                 json_object_set_new(component, "events", events);
+    }
+    json_decref(common);
+    return failed ? -1 : 0;
+}
+
+static int shorten_component(json_t *json, const struct apapi_component_result *component,
+                             const struct apapi_measurement *m)
+{
+    json_t *events = json_object_get(json, "events");
+
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        if (leave_out_derived(json_array_get(events, i), component, m, &component->events[i]) < 0) {
+            return -1;
+        }
+    }
+    if (component->event_count > 0 && !isnan(component->period.mean_s) &&
+        component->period.count == component->events[0].incidents.samples) {
+        json_object_del(json, "periods");
+    }
+    return json_array_size(events) > 1 ? share(json) : 0;
+}
+
+static void shorten_domains(json_t *domains, const struct apapi_measurement *m)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        json_t *domain = json_object_get(domains, apapi_domain_name(d));
+
+        if (domain &&
+            is_number(domain, "uncertainty_j", domain_uncertainty(m, d), FIELD_ROUGH_FIGURES)) {
+            json_object_del(domain, "uncertainty_j");
+        }
+    }
+}
+
+/* They are counted anew from the events. */
+static void leave_out_zeros(json_t *trust)
+{
+    static const char *const counts[] = {"failed", "wraps",  "resets", "refused",
+                                         "gaps",   "stalls", "missed"};
+
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        if (json_integer_value(json_object_get(trust, counts[i])) == 0) {
+            json_object_del(trust, counts[i]);
+        }
+    }
+}
+
+int shorten_record(json_t *root, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    json_t *components = json_object_get(root, "components");
+
+    for (size_t i = 0; i < json_array_size(components); i++) {
+        if (shorten_component(json_array_get(components, i), &m->components[i], m) < 0) {
+            return -1;
+        }
+    }
+    shorten_domains(json_object_get(root, "domains"), m);
+    leave_out_zeros(json_object_get(root, "trust"));
+    /* sums of what stands in the domains */
+    json_object_del(json_object_get(root, "trust"), "uncertainty_j");
+    json_object_del(json_object_get(root, "total"), "mean_w");
+    return 0;
+}
+
+json_t *shortened_event(const json_t *component, json_t *event)
+{
+    json_t *common = json_object_get(json_object_get(component, "common"), kind_of(event));
+    json_t *whole;
+
+    if (!json_is_object(common) || !json_is_object(event)) {
+        return json_incref(event);
+    }
+    whole = json_copy(common);
+    if (whole && json_object_update(whole, event) < 0) {
+        json_decref(whole);
+        return NULL;
+    }
+    return whole;
+}
+
+static void fill_in_event(const struct apapi_component_result *component,
+                          const struct apapi_measurement *m, struct apapi_event_result *event)
+{
+    if (event->raw_total == 0 && counts_whole_numbers(&event->event) && event->total > 0) {
+        event->raw_total = raw_of(event->total, event->event.scale);
+    }
+    if (isnan(event->summary.mean)) {
+        event->summary.mean = mean_of(event);
+    }
+    if (isnan(event->uncertainty_j)) {
+        event->uncertainty_j = uncertainty_of(component, m, event);
+    }
+}
+
+static void fill_in_component(struct apapi_component_result *component,
+                              const struct apapi_measurement *m)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        fill_in_event(component, m, &component->events[i]);
+    }
+    if (component->event_count > 0 && component->period.count == 0 &&
+        !isnan(component->period.mean_s)) {
+        component->period.count = component->events[0].incidents.samples;
+    }
+}
+
+void shortened_fill_in(struct apapi_measurement *m)
+{
+    for (size_t i = 0; i < m->component_count; i++) {
+        fill_in_component(&m->components[i], m);
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured && isnan(m->domains[d].uncertainty_j)) {
+            m->domains[d].uncertainty_j = domain_uncertainty(m, d);
+        }
+    }
+}

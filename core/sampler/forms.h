@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SAMPLER_FORMS_H
+#define SAMPLER_FORMS_H
+#include <stddef.h>
+#include <stdio.h>
+
+#include "apapi/record.h"
+#include "config/config.h"
+
+/*
+ * The reports for programs, which say everything of every node: a JSON array of the nodes' records,
+ * or their numbers as CSV.
+ */
+
+/** The records of a step, as lines of JSON in the order in which they came. */
+struct forms {
+    char **lines;
+    size_t count, room;
+    int error; /* ENOMEM: some are missing */
+};
+
+/** Keep a record's line; `context` is a struct forms: for struct intake. */
+void forms_keep(void *context, const char *line, size_t size);
+
+/**
+ * Write the report; nodes without a record stand behind the others, with the reason.
+ * @param format  CONFIG_JSON or CONFIG_CSV
+ * @param step    "17.0"
+ * @param merge   knows the nodes without a record; NULL: there are none
+ * @return 0; -1 with errno ENOMEM.
+ */
+int forms_write(const struct forms *forms, enum config_format format, const char *step,
+                const struct apapi_merge *merge, FILE *out);
+
+/** Free what it owns. */
+void forms_clear(struct forms *forms);
+
+#endif

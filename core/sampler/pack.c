@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events/lines.h"
+#include "events/text.h"
+
+/* What is being packed. */
+struct packing {
+    char *parcel;
+    const char *carried; /* NULL: nothing */
+    const struct apapi_problem_sink *sink;
+};
+
+/* Is the text good? */
+static int check_list(const char *path, const char *text, const struct apapi_problem_sink *sink,
+                      struct apapi_error *err)
+{
+    struct apapi_eventlist *list = apapi_eventlist_parse(path, text, strlen(text), sink, err);
+
+    apapi_eventlist_destroy(list);
+    return list ? 0 : -1;
+}
+
+static int check_ops(const char *path, const char *text, const struct apapi_problem_sink *sink,
+                     struct apapi_error *err)
+{
+    struct apapi_eventops *ops = apapi_eventops_parse(path, text, strlen(text), sink, err);
+
+    apapi_eventops_destroy(ops);
+    return ops ? 0 : -1;
+}
+
+/* Leave out what says nothing: blank lines and comments. @return the length. */
+static size_t strip(char *text)
+{
+    struct event_lines lines = event_lines_of(text);
+    struct event_line line;
+    char *end = text;
+
+    while (event_lines_next(&lines, &line)) {
+        size_t length = strlen(line.text);
+
+        memmove(end, line.text, length);
+        end += length;
+        *end++ = '\n';
+    }
+    return (size_t)(end - text);
+}
+
+/* What is packed. */
+struct part {
+    const char *kind, *name, *bytes;
+    size_t size;
+};
+
+static int add(const struct packing *packing, const struct part *part, struct apapi_error *err)
+{
+    return parcel_add(packing->parcel, part->kind, part->name, part->bytes, part->size)
+               ? apapi_fail(err, EMSGSIZE,
+                            "%.160s: with this, more than %d bytes of event files would travel "
+                            "with the job",
+                            part->name, PARCEL_MAX)
+               : 0;
+}
+
+/* The user's environment of srun may hold the text of a file that is not here. */
+static int add_carried(const struct packing *packing, const char *kind, struct apapi_error *err)
+{
+    struct parcel_item item;
+
+    if (!parcel_find(packing->carried, kind, &item)) {
+        return 0;
+    }
+    return add(packing, &(struct part){kind, item.name, item.bytes, item.size}, err);
+}
+
+static int add_file(const struct packing *packing, const char *kind, const char *path,
+                    struct apapi_error *err)
+{
+    struct parcel_item item;
+    char *text;
+    int result;
+
+    if (!path || (parcel_find(packing->carried, kind, &item) && strcmp(item.name, path) == 0)) {
+        return add_carried(packing, kind, err);
+    }
+    text = event_text_read(path, err);
+    if (!text) {
+        return -1;
+    }
+    result = strcmp(kind, PARCEL_EVENTLIST) == 0 ? check_list(path, text, packing->sink, err)
+                                                 : check_ops(path, text, packing->sink, err);
+    if (result == 0) {
+        result = add(packing, &(struct part){kind, path, text, strip(text)}, err);
+    }
+    free(text);
+    return result;
+}
+
+static int add_word(const struct packing *packing, const char *kind, const char *variable,
+                    struct apapi_error *err)
+{
+    const char *text = getenv(variable);
+
+    return text && *text ? add(packing, &(struct part){kind, variable, text, strlen(text)}, err)
+                         : add_carried(packing, kind, err);
+}
+
+static void tell(const struct apapi_problem *problem, void *context)
+{
+    if (!problem->warning) {
+        fprintf(context, "%s\n", problem->text);
+    }
+}
+
+int pack_environment(char parcel[PARCEL_MAX], FILE *problems, struct apapi_error *err)
+{
+    const struct apapi_problem_sink sink = {tell, problems};
+    const struct packing packing = {
+        .parcel = parcel, .carried = getenv(PARCEL_VARIABLE), .sink = &sink};
+    struct apapi_environment environment;
+
+    parcel[0] = '\0';
+    apapi_environment_read(&environment);
+    if (add_file(&packing, PARCEL_EVENTLIST, environment.eventlist, err) ||
+        add_file(&packing, PARCEL_EVENTOPS, environment.eventops, err) ||
+        add_word(&packing, PARCEL_COMPONENTS, "APAPI_CMPLIST", err)) {
+        return -1;
+    }
+    return add_word(&packing, PARCEL_VERBOSE, "APAPI_VERBOSE", err);
+}
+
+int pack_open(const char *parcel, struct apapi_event_rules *rules, struct apapi_error *err)
+{
+    struct parcel_item item;
+    int result = 0;
+
+    if (parcel_find(parcel, PARCEL_EVENTLIST, &item)) {
+        rules->user_list = apapi_eventlist_parse(item.name, item.bytes, item.size, NULL, err);
+        result = rules->user_list ? 0 : -1;
+    }
+    if (parcel_find(parcel, PARCEL_EVENTOPS, &item)) {
+        rules->user_ops =
+            apapi_eventops_parse(item.name, item.bytes, item.size, NULL, result ? NULL : err);
+        result = rules->user_ops ? result : -1;
+    }
+    return result;
+}

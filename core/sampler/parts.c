@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/parts.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add(struct parts *parts, struct apapi_record *record)
+{
+    if (parts->id == APAPI_UNKNOWN) {
+        parts->id = record->id.job;
+    }
+    if (record->id.job != parts->id) {
+        return;
+    }
+    for (int d = 0; d < APAPI_DOMAINS && parts->count >= PARTS_TIMELINES; d++) {
+        record->measurement.domains[d].timeline.count = 0;
+    }
+    if (apapi_job_add(parts->job, record)) {
+        parts->left_out++;
+    } else {
+        parts->count++;
+    }
+}
+
+/* Whatever the user sends, what is done for it has an end. */
+static void take_line(struct parts *parts, const char *line, size_t size)
+{
+    struct apapi_record record;
+
+    if (parts->lines++ >= PARTS_MAX) {
+        parts->left_out++;
+    } else if (apapi_record_decode(line, size, &record, NULL) == 0) {
+        add(parts, &record);
+        apapi_record_clear(&record);
+    }
+}
+
+/* What was cut off in the middle of its last line ends with a line that is no record. */
+static void take(void *context, const struct delivery *delivery)
+{
+    const char *line = delivery->payload, *end = line + delivery->size;
+
+    while (line < end && strcmp(delivery->word, APAPI_WORD_RECORDS) == 0) {
+        size_t size = strcspn(line, "\n");
+
+        take_line(context, line, size);
+        line += size + 1;
+    }
+}
+
+int parts_open(struct parts *parts, int listener, const char *token, uint32_t job)
+{
+    memset(parts, 0, sizeof *parts);
+    fcntl(listener, F_SETFD, FD_CLOEXEC);
+    parts->id = job;
+    parts->intake.divert = take;
+    parts->intake.divert_context = parts;
+    snprintf(parts->intake.token, sizeof parts->intake.token, "%s", token);
+    parts->job = apapi_job_create();
+    if (!parts->job || intake_open(&parts->intake, listener)) {
+        apapi_job_destroy(parts->job);
+        parts->job = NULL;
+        return -1;
+    }
+    return 0;
+}
+
+void parts_add(struct parts *parts, const struct apapi_record *record)
+{
+    struct apapi_record copy = *record; /* of what add() changes */
+
+    add(parts, &copy);
+    parts->own = true;
+}
+
+void parts_work(struct parts *parts)
+{
+    intake_work(&parts->intake);
+}
+
+int parts_patience_ms(const struct parts *parts)
+{
+    return intake_patience_ms(&parts->intake);
+}
+
+/* The table of a single step tells it all, but for nodes that a batch step does not have. */
+static bool is_worth_telling(const struct parts *parts, size_t nodes)
+{
+    struct apapi_job_total total;
+
+    return apapi_job_total(parts->job, &total) == 0 &&
+           (total.steps > 1 || (parts->own && nodes > total.nodes));
+}
+
+char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
+{
+    char job[16], *text = NULL;
+    const struct apapi_job_table_head head = {
+        .job = job, .nodes = nodes, .nodelist = nodelist, .left_out = parts->left_out};
+
+    if (!is_worth_telling(parts, nodes)) {
+        return NULL;
+    }
+    snprintf(job, sizeof job, "%u", parts->id);
+    apapi_job_table_format(parts->job, &head, &text, NULL);
+    return text;
+}
+
+void parts_close(struct parts *parts)
+{
+    if (parts->job) {
+        intake_close(&parts->intake);
+        apapi_job_destroy(parts->job);
+        parts->job = NULL;
+    }
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/folder.h"
+
+#define SUFFIX ".json"
+#define NEW_SUFFIX ".new" /* behind the name of a file that shall take the place of another */
+#define BAD_SUFFIX ".bad"
+#define NEW_AGE_S 600 /* a new file that is older belongs to nobody who lives */
+#define LINE_MAX_BYTES (1 << 20)
+
+static const char *last_part(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+static int fail(const char *path, struct apapi_error *err)
+{
+    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+}
+
+static int open_node_folder(const char *dir, const char *node, struct apapi_error *err)
+{
+    char path[1024];
+    int top, folder;
+
+    if (folder_check_name(node)) {
+        return apapi_fail(err, EINVAL, "spool: \"%s\" cannot be the name of a node", node);
+    }
+    if (snprintf(path, sizeof path, "%s/%s", dir, node) >= (int)sizeof path) {
+        return apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", dir);
+    }
+    top = folder_open(dir, err);
+    if (top < 0) {
+        return -1;
+    }
+    folder = folder_open_below(top, path, err);
+    folder_close(top);
+    return folder;
+}
+
+static int open_once(struct spool *spool, struct apapi_error *err)
+{
+    if (spool->folder >= 0) {
+        return 0;
+    }
+    if (folder_check_name(spool->name) ||
+        snprintf(spool->path, sizeof spool->path, "%s/%s/%s" SUFFIX, spool->dir, spool->node,
+                 spool->name) >= (int)sizeof spool->path) {
+        return apapi_fail(err, EINVAL, "spool: \"%s\" cannot be the name of a file", spool->name);
+    }
+    spool->folder = open_node_folder(spool->dir, spool->node, err);
+    return spool->folder < 0 ? -1 : 0;
+}
+
+static int write_all(int file, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, text, size);
+
+        if (written < 0 && errno != EINTR) {
+            return -1;
+        }
+        if (written > 0) {
+            text += written;
+            size -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+/* The lock comes before the name: nobody sees the file unlocked. */
+static int write_new(const struct spool *spool, const char *path, const char *line,
+                     struct apapi_error *err)
+{
+    struct stat status;
+    int file = folder_open_file(spool->folder, path, O_RDWR | O_CREAT | O_TRUNC, &status, err);
+
+    if (file < 0) {
+        return -1;
+    }
+    if (flock(file, LOCK_EX | LOCK_NB) || write_all(file, line, strlen(line)) ||
+        write_all(file, "\n", 1) || fdatasync(file) ||
+        renameat(spool->folder, last_part(path), spool->folder, last_part(spool->path)) ||
+        fsync(spool->folder)) {
+        fail(path, err);
+        unlinkat(spool->folder, last_part(path), 0);
+        folder_close(file);
+        return -1;
+    }
+    return file;
+}
+
+int spool_save(struct spool *spool, const char *line, struct apapi_error *err)
+{
+    char path[sizeof spool->path + sizeof NEW_SUFFIX];
+    int file;
+
+    if (open_once(spool, err)) {
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s" NEW_SUFFIX, spool->path);
+    file = write_new(spool, path, line, err);
+    if (file < 0 && errno == ENOENT) { /* somebody has removed the folder */
+        spool_close(spool);
+        errno = ENOENT;
+    }
+    if (file < 0) {
+        return -1;
+    }
+    folder_close(spool->file);
+    spool->file = file;
+    return 0;
+}
+
+void spool_close(struct spool *spool)
+{
+    folder_close(spool->file);
+    folder_close(spool->folder);
+    spool->file = spool->folder = -1;
+}
+
+void spool_remove(struct spool *spool)
+{
+    if (spool->file >= 0) {
+        unlinkat(spool->folder, last_part(spool->path), 0);
+    }
+    spool_close(spool);
+}
+
+void spool_walk_begin(struct spool_walk *walk, const char *dir, const char *node)
+{
+    int folder;
+
+    walk->folder = NULL;
+    if (folder_check_name(node) ||
+        snprintf(walk->path, sizeof walk->path, "%s/%s", dir, node) >= (int)sizeof walk->path) {
+        return;
+    }
+    folder = open(walk->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) {
+        return;
+    }
+    walk->folder = fdopendir(folder);
+    if (!walk->folder) {
+        folder_close(folder);
+    }
+}
+
+void spool_walk_end(struct spool_walk *walk)
+{
+    if (walk->folder) {
+        closedir(walk->folder);
+        walk->folder = NULL;
+    }
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* What was being written when the power failed. */
+static void remove_if_old(int folder, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        status.st_mtime < time(NULL) - NEW_AGE_S) {
+        unlinkat(folder, name, 0);
+    }
+}
+
+/* Its owner may have put another file in its place, or removed it, while we waited for nothing. */
+static bool is_still_there(int folder, const char *name, int file)
+{
+    struct stat named, opened;
+
+    return fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file, &opened) == 0 &&
+           named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+/* @return locked; -1: it is somebody's, or not to be read. */
+static int open_locked(const struct spool_walk *walk, const char *name, struct stat *status)
+{
+    char path[sizeof walk->path + SPOOL_NAME_SIZE];
+    int folder = dirfd(walk->folder), file;
+
+    snprintf(path, sizeof path, "%s/%s", walk->path, name);
+    /* writable: over NFS a lock wants that */
+    file = folder_open_file(folder, path, O_RDWR, status, NULL);
+    if (file >= 0 && (flock(file, LOCK_EX | LOCK_NB) || !is_still_there(folder, name, file))) {
+        folder_close(file);
+        return -1;
+    }
+    return file;
+}
+
+/* @return the file's only line without its end, to be freed; "": it has none; NULL: no memory. */
+static char *read_line(int file, off_t size)
+{
+    size_t length = size > 0 && size <= LINE_MAX_BYTES ? (size_t)size : 0;
+    char *line = calloc(1, length + 1);
+
+    if (line && (pread(file, line, length, 0) != (ssize_t)length || length == 0 ||
+                 strlen(line) != length || strchr(line, '\n') != line + length - 1)) {
+        *line = '\0';
+    }
+    if (line && *line) {
+        line[length - 1] = '\0';
+    }
+    return line;
+}
+
+static void take(const struct spool_walk *walk, const char *name, struct spooled *spooled)
+{
+    struct stat status;
+
+    if (strlen(name) >= sizeof spooled->name) {
+        return;
+    }
+    if (ends_with(name, NEW_SUFFIX)) {
+        remove_if_old(dirfd(walk->folder), name);
+    }
+    if (!ends_with(name, SUFFIX)) {
+        return;
+    }
+    spooled->file = open_locked(walk, name, &status);
+    if (spooled->file < 0) {
+        return;
+    }
+    strcpy(spooled->name, name);
+    spooled->line = read_line(spooled->file, status.st_size);
+    if (!spooled->line) {
+        folder_close(spooled->file);
+    }
+}
+
+int spool_walk_next(struct spool_walk *walk, struct spooled *spooled)
+{
+    struct dirent *entry = walk->folder ? readdir(walk->folder) : NULL;
+
+    *spooled = (struct spooled){.file = -1};
+    if (!entry) {
+        spool_walk_end(walk);
+        return 0;
+    }
+    take(walk, entry->d_name, spooled);
+    return 1;
+}
+
+void spool_walk_done(struct spool_walk *walk, struct spooled *spooled, enum spool_fate fate)
+{
+    char bad[SPOOL_NAME_SIZE + sizeof BAD_SUFFIX];
+    int folder = dirfd(walk->folder);
+
+    if (!spooled->line) {
+        return;
+    }
+    if (fate == SPOOL_WRITTEN) {
+        unlinkat(folder, spooled->name, 0);
+    } else if (fate == SPOOL_BAD) {
+        snprintf(bad, sizeof bad, "%s" BAD_SUFFIX, spooled->name);
+        renameat(folder, spooled->name, folder, bad);
+    }
+    free(spooled->line);
+    folder_close(spooled->file);
+    *spooled = (struct spooled){.file = -1};
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/userfiles.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel/deadline.h"
+#include "config/filename.h"
+
+#define PATIENCE_NS (300 * DEADLINE_MS) /* with a file system */
+
+static int parse_groups(const char *text, struct writer_user *user)
+{
+    const char *rest = text;
+
+    while (*rest && user->group_count < WRITER_GROUPS_MAX) {
+        char *end;
+        unsigned long group;
+
+        errno = 0;
+        group = strtoul(rest, &end, 10);
+        if (errno || end == rest || group >= UINT32_MAX || (*end != ',' && *end != '\0')) {
+            return -1;
+        }
+        user->groups[user->group_count++] = (gid_t)group;
+        rest = end + (*end == ',');
+    }
+    return *rest ? -1 : 0;
+}
+
+/* Without a complete answer there is no user, and nothing is written. */
+static int parse_user(const struct step *step, struct writer_user *user, struct apapi_error *err)
+{
+    char *end;
+    unsigned long mask = strtoul(step->umask, &end, 8);
+
+    *user = (struct writer_user){.uid = step->id.uid, .gid = step->gid, .umask = 022};
+    if (*step->umask && *end == '\0' && mask <= 0777) {
+        user->umask = (mode_t)mask;
+    }
+    if (step->id.uid == APAPI_UNKNOWN || step->gid == APAPI_UNKNOWN ||
+        parse_groups(step->groups, user)) {
+        return apapi_fail(err, EINVAL, "the user and the groups of the step are not known");
+    }
+    return 0;
+}
+
+static bool in_trouble(const struct userfiles *files)
+{
+    return *files->trouble.text != '\0';
+}
+
+/* The first trouble is the one that is told. */
+static struct apapi_error *trouble_of(struct userfiles *files)
+{
+    return in_trouble(files) ? NULL : &files->trouble;
+}
+
+/* For the trace's own thread. */
+static ssize_t put_rows(void *cookie, const char *bytes, size_t size)
+{
+    const struct writer *writer = cookie;
+
+    return writer_put(writer, bytes, size, deadline_now() + PATIENCE_NS) ? 0 : (ssize_t)size;
+}
+
+static int start_trace(struct userfiles *files, const struct writer_user *user)
+{
+    const cookie_io_functions_t calls = {.write = put_rows};
+    FILE *rows;
+
+    if (writer_start(&files->trace, user, trouble_of(files))) {
+        return -1;
+    }
+    rows = fopencookie(&files->trace, "w", calls);
+    if (!rows) {
+        return apapi_fail(trouble_of(files), ENOMEM, "no memory");
+    }
+    files->tracer = trace_create(rows, files->trace_path, trouble_of(files));
+    if (!files->tracer) {
+        return -1;
+    }
+    trace_next_run(files->tracer);
+    return 0;
+}
+
+void userfiles_prepare(struct userfiles *files, const struct step *step)
+{
+    static struct writer_user user;
+
+    files->report = WRITER_NONE;
+    files->trace = WRITER_NONE;
+    if ((!*step->output && !*step->trace) || parse_user(step, &user, trouble_of(files))) {
+        return;
+    }
+    if (*step->output) {
+        writer_start(&files->report, &user, trouble_of(files));
+    }
+    if (*step->trace && start_trace(files, &user)) {
+        writer_abandon(&files->trace);
+    }
+}
+
+void userfiles_begin(struct userfiles *files, const struct step *step, const char *folder)
+{
+    snprintf(files->folder, sizeof files->folder, "%s", folder);
+    if (!files->tracer) {
+        return;
+    }
+    if (filename_absolute(files->folder, step->trace, files->trace_path, sizeof files->trace_path,
+                          trouble_of(files)) == 0) {
+        writer_open(&files->trace, files->trace_path, trouble_of(files));
+    }
+}
+
+bool userfiles_report(struct userfiles *files, const struct step *step, const char *text)
+{
+    char path[PATH_MAX];
+
+    if (*step->output == '\0') {
+        return false;
+    }
+    if (files->report.fd >= 0 &&
+        filename_absolute(files->folder, step->output, path, sizeof path, trouble_of(files)) == 0 &&
+        writer_open(&files->report, path, trouble_of(files)) == 0) {
+        writer_put(&files->report, text, strlen(text), deadline_now() + PATIENCE_NS);
+        writer_finish(&files->report, deadline_now() + PATIENCE_NS, trouble_of(files));
+    }
+    return true;
+}
+
+void userfiles_end_trace(struct userfiles *files)
+{
+    struct apapi_error lost = {""};
+
+    if (!files->tracer) {
+        return;
+    }
+    trace_finish(files->tracer, &lost);
+    files->tracer = NULL;
+    /* why the process could not write is a better reason than what came of it here */
+    writer_finish(&files->trace, deadline_now() + PATIENCE_NS, trouble_of(files));
+    if (*lost.text) {
+        apapi_fail(trouble_of(files), EIO, "%s", lost.text);
+    }
+}
+
+void userfiles_close(struct userfiles *files)
+{
+    userfiles_end_trace(files);
+    writer_abandon(&files->report);
+    writer_abandon(&files->trace);
+}

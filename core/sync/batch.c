@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/job.h"
+#include "apapi/scan.h"
+#include "sync/comment.h"
+#include "sync/runs.h"
+#include "sync/sync.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define CLOCKS_S 60 /* how far a node's clock may be behind Slurm's [s] */
+
+struct batch_job {
+    struct runs_job known;
+    struct apapi_job *records; /* NULL: cannot be brought in now */
+    char own[COMMENT_OWN_SIZE];
+};
+
+struct batch {
+    const struct sync_options *options;
+    struct sync_outcome *outcome;
+    struct dbd_place place;
+    size_t count;
+    uint32_t *numbers;
+    struct batch_job *jobs; /* in the order of `numbers`, which is theirs */
+    struct runs runs;
+    size_t written;
+};
+
+static int no_memory(struct apapi_error *err)
+{
+    return apapi_fail(err, ENOMEM, "no memory");
+}
+
+static int batch_init(struct batch *batch, const struct found_job *jobs, size_t count)
+{
+    batch->numbers = calloc(count, sizeof *batch->numbers);
+    batch->jobs = calloc(count, sizeof *batch->jobs);
+    if (!batch->numbers || !batch->jobs) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        batch->numbers[i] = jobs[i].job;
+    }
+    batch->count = count;
+    return 0;
+}
+
+static void batch_free(struct batch *batch)
+{
+    int saved = errno;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        apapi_job_destroy(batch->jobs[i].records);
+    }
+    runs_free(&batch->runs);
+    free(batch->numbers);
+    free(batch->jobs);
+    errno = saved;
+}
+
+static int find_runs(const struct batch *batch, struct runs *runs, struct apapi_error *err)
+{
+    const struct dbd_sink sink = {runs_add, runs};
+    int result = dbd_find(&batch->place, batch->numbers, batch->count, &sink, err);
+
+    runs_sort(runs);
+    return result;
+}
+
+static void note_unknown(struct sync_outcome *outcome, uint32_t job)
+{
+    size_t used = strlen(outcome->unknown_jobs), size = sizeof outcome->unknown_jobs;
+    const char *gap = outcome->unknown++ ? ", " : "";
+
+    if (used + sizeof ", 4294967295, ..." < size) {
+        snprintf(outcome->unknown_jobs + used, size - used, "%s%u", gap, job);
+    } else if (outcome->unknown_jobs[used - 1] != '.') {
+        snprintf(outcome->unknown_jobs + used, size - used, ", ...");
+    }
+}
+
+/* Which of the jobs can be brought in now; the others wait. */
+static int sort_out(struct batch *batch, const struct found_job *jobs)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_job *job = &batch->jobs[i];
+
+        job->known = runs_find(&batch->runs, jobs[i].job);
+        if (job->known.latest && job->known.latest->ended) {
+            job->records = apapi_job_create();
+        } else if (job->known.latest) {
+            batch->outcome->running++;
+        } else {
+            note_unknown(batch->outcome, jobs[i].job);
+        }
+        if (job->known.latest && job->known.latest->ended
+                ? !job->records
+                : found_add(&batch->outcome->waiting, &jobs[i])) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+static int take_record(const struct apapi_record *record, const char *line, size_t size,
+                       void *context)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    struct batch *batch = context;
+    const uint32_t *number = bsearch(&record->id.job, batch->numbers, batch->count,
+                                     sizeof *batch->numbers, compare_numbers);
+    struct batch_job *job = number ? &batch->jobs[number - batch->numbers] : NULL;
+    int64_t end_s = m->start_unix_ns / NS_PER_S + (int64_t)(m->elapsed_ns / NS_PER_S);
+
+    (void)line;
+    (void)size;
+    if (!job || !job->records || strcmp(record->id.cluster, batch->place.cluster) != 0 ||
+        end_s < job->known.start_s - CLOCKS_S) {
+        return 0;
+    }
+    return apapi_job_add(job->records, record);
+}
+
+static int read_records(struct batch *batch, struct apapi_error *err)
+{
+    const struct apapi_scan_sink sink = {.record = take_record, .context = batch};
+    struct apapi_scan_filter filter = {
+        .from_unix_ns = INT64_MAX, .jobs = batch->numbers, .job_count = batch->count};
+    struct apapi_scan *scan;
+    int result;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        int64_t from_ns = (batch->jobs[i].known.start_s - CLOCKS_S) * NS_PER_S;
+
+        if (batch->jobs[i].records && from_ns < filter.from_unix_ns) {
+            filter.from_unix_ns = from_ns;
+        }
+    }
+    if (filter.from_unix_ns == INT64_MAX) {
+        return 0; /* none of them */
+    }
+    scan = apapi_scan_create(&filter, &sink, err);
+    if (!scan) {
+        return -1;
+    }
+    result = apapi_scan_folder(scan, batch->options->dir, err);
+    apapi_scan_destroy(scan);
+    return result;
+}
+
+static void tell(const struct batch *batch, const struct batch_job *job, const char *comment,
+                 const char *how)
+{
+    const char *field = dbd_field_name(batch->place.field);
+
+    printf("job %u: %s %s%s\n", job->known.latest->job, field, comment, how);
+}
+
+static int set_comment(struct batch *batch, const struct batch_job *job, char *comment,
+                       struct apapi_error *err)
+{
+    const struct sync_options *options = batch->options;
+
+    if (strcmp(comment, job->known.latest->comment) == 0) {
+        if (options->verbose) {
+            tell(batch, job, comment, " (as it was)");
+        }
+        return 0;
+    }
+    if (options->verbose || options->dry_run) {
+        tell(batch, job, comment, options->dry_run ? " (not set: dry run)" : "");
+    }
+    if (!options->dry_run && dbd_write(&batch->place, job->known.latest, comment, err)) {
+        return -1;
+    }
+    batch->written += !options->dry_run;
+    batch->outcome->changed++;
+    return 0;
+}
+
+/* The records know the nodes of all runs together: a job that was requeued may have changed them.
+ */
+static void correct_mean(struct apapi_job_total *total, const struct runs_job *known)
+{
+    double at_once = known->time_s > 0 ? known->node_s / known->time_s : INFINITY;
+
+    if (at_once < (double)total->nodes) {
+        total->mean_w *= at_once / (double)total->nodes;
+    }
+}
+
+static double measured_of(const struct apapi_job_total *total, const struct runs_job *known)
+{
+    double share = (double)total->covered_ns / (double)NS_PER_S / known->node_s;
+
+    return known->node_s > 0 ? fmin(share, 1) : NAN;
+}
+
+static int write_job(struct batch *batch, struct batch_job *job, struct apapi_error *err)
+{
+    struct apapi_job_total total;
+    char *comment;
+    int result;
+
+    if (apapi_job_total(job->records, &total)) {
+        return no_memory(err);
+    }
+    if (total.records == 0) {
+        return 0; /* of another job that had this number */
+    }
+    correct_mean(&total, &job->known);
+    comment_own(job->own, &total, measured_of(&total, &job->known));
+    if (comment_put(job->known.latest->comment, job->own, &comment)) {
+        if (errno != EMSGSIZE) {
+            return no_memory(err);
+        }
+        fprintf(stderr, "apapi sync: job %u: %s is too long to add to it\n", job->known.latest->job,
+                dbd_field_name(batch->place.field));
+        *job->own = '\0';
+        return 0;
+    }
+    result = set_comment(batch, job, comment, err);
+    free(comment);
+    return result;
+}
+
+/* A connection that breaks and is made anew loses, unseen, what was not committed. */
+static int check(struct batch *batch, struct apapi_error *err)
+{
+    struct runs now = {0};
+    int result = find_runs(batch, &now, err);
+
+    for (size_t i = 0; i < batch->count && result == 0; i++) {
+        struct runs_job job = runs_find(&now, batch->numbers[i]);
+
+        if (job.latest && !strstr(job.latest->comment, batch->jobs[i].own)) {
+            result = apapi_fail(err, EIO, "slurmdbd: what was set for job %u is not there",
+                                batch->numbers[i]);
+        }
+    }
+    runs_free(&now);
+    return result;
+}
+
+static int write_jobs(struct batch *batch, struct apapi_error *err)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->jobs[i].records && write_job(batch, &batch->jobs[i], err)) {
+            return -1;
+        }
+    }
+    return batch->written ? dbd_commit(err) || check(batch, err) ? -1 : 0 : 0;
+}
+
+int sync_batch(const struct sync_options *options, const struct found_job *jobs, size_t count,
+               struct sync_outcome *outcome, struct apapi_error *err)
+{
+    struct batch batch = {.options = options,
+                          .outcome = outcome,
+                          .place = {.cluster = jobs->cluster, .field = options->field}};
+    int result;
+
+    if (batch_init(&batch, jobs, count)) {
+        result = no_memory(err);
+    } else if (find_runs(&batch, &batch.runs, err)) {
+        result = -1;
+    } else {
+        result = sort_out(&batch, jobs) ? no_memory(err) : 0;
+        if (result == 0) {
+            result = read_records(&batch, err) || write_jobs(&batch, err) ? -1 : 0;
+        }
+    }
+    batch_free(&batch);
+    return result;
+}

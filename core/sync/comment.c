@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync/comment.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY "apapi"
+#define OWN_BEGIN "\"" KEY "\":{" /* of what comment_own() makes; it ends with the first brace */
+
+static void add_number(char *own, const char *key, double value, int figures)
+{
+    size_t used = strlen(own);
+
+    if (isfinite(value)) {
+        snprintf(own + used, COMMENT_OWN_SIZE - used, ",\"%s\":%.*g", key, figures, value);
+    }
+}
+
+void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total, double measured)
+{
+    snprintf(own, COMMENT_OWN_SIZE, OWN_BEGIN "\"v\":1");
+    add_number(own, "energy_j", total->energy_j, 9);
+    add_number(own, "mean_w", total->mean_w, 6);
+    add_number(own, "nodes", (double)total->nodes, 9);
+    add_number(own, "measured_pct", 100 * measured, 4);
+    add_number(own, "incomplete", total->incomplete ? (double)total->incomplete : NAN, 9);
+    strcat(own, "}");
+}
+
+static char *join(const char *first, size_t size, const char *own, const char *last)
+{
+    char *text;
+
+    return asprintf(&text, "%.*s%s%s", (int)size, first, own, last) < 0 ? NULL : text;
+}
+
+static json_t *object_of(const char *text)
+{
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+    if (root && !json_is_object(root)) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+/* Is `text` the object `root`, but for the key, which it has from `own`? */
+static bool is_put_well(const char *text, json_t *root, const char *own)
+{
+    char *alone = join("{", 1, own, "}");
+    json_t *put = object_of(text), *wanted = json_copy(root);
+    json_t *own_root = alone ? object_of(alone) : NULL;
+    bool same = put && wanted && own_root &&
+                json_object_set(wanted, KEY, json_object_get(own_root, KEY)) == 0 &&
+                json_equal(put, wanted);
+
+    json_decref(put);
+    json_decref(wanted);
+    json_decref(own_root);
+    free(alone);
+    return same;
+}
+
+/* In the place of what an earlier run has put there. */
+static char *replace_member(const char *there, const char *own)
+{
+    const char *begin = strstr(there, OWN_BEGIN);
+    const char *end = begin ? strchr(begin, '}') : NULL;
+
+    return end ? join(there, (size_t)(begin - there), own, end + 1) : NULL;
+}
+
+/* Before the last brace. */
+static char *add_member(const char *there, json_t *root, const char *own)
+{
+    const char *brace = strrchr(there, '}');
+    char *member = json_object_size(root) > 0 ? join(",", 1, own, "") : join("", 0, own, "");
+    char *text = member && brace ? join(there, (size_t)(brace - there), member, brace) : NULL;
+
+    free(member);
+    return text;
+}
+
+/* Another program has written our key in its own way: so do we with all keys. */
+static char *write_anew(json_t *root, const char *own)
+{
+    char *alone = join("{", 1, own, "}"), *text = NULL;
+    json_t *own_root = alone ? object_of(alone) : NULL, *put = json_copy(root);
+
+    if (own_root && put && json_object_set(put, KEY, json_object_get(own_root, KEY)) == 0) {
+        text = json_dumps(put, JSON_COMPACT);
+    }
+    json_decref(own_root);
+    json_decref(put);
+    free(alone);
+    return text;
+}
+
+static char *put_into_object(const char *there, json_t *root, const char *own)
+{
+    char *text =
+        json_object_get(root, KEY) ? replace_member(there, own) : add_member(there, root, own);
+
+    if (text && is_put_well(text, root, own)) {
+        return text;
+    }
+    free(text);
+    return write_anew(root, own);
+}
+
+/* Where an object of ours at the end of a text begins; NULL: there is none. */
+static const char *own_tail(const char *there)
+{
+    const char *tail = NULL;
+    json_t *root;
+    bool ours;
+
+    for (const char *at = there; (at = strstr(at, "{" OWN_BEGIN)); at++) {
+        tail = at;
+    }
+    root = tail ? object_of(tail) : NULL;
+    ours = root && json_object_size(root) == 1;
+    json_decref(root);
+    return ours ? tail : NULL;
+}
+
+static char *put_behind_text(const char *there, const char *own)
+{
+    const char *tail = own_tail(there);
+    size_t size = tail ? (size_t)(tail - there) : strlen(there);
+    char *object = join(tail || size == 0 ? "{" : " {", tail || size == 0 ? 1 : 2, own, "}");
+    char *text = object ? join(there, size, object, "") : NULL;
+
+    free(object);
+    return text;
+}
+
+int comment_put(const char *there, const char *own, char **result)
+{
+    const char *text = there ? there : "";
+    json_t *root = object_of(text);
+    char *put = root ? put_into_object(text, root, own) : put_behind_text(text, own);
+
+    json_decref(root);
+    if (!put) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (strlen(put) > COMMENT_MAX) {
+        free(put);
+        errno = EMSGSIZE;
+        return -1;
+    }
+    *result = put;
+    return 0;
+}

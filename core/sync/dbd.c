@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync/dbd.h"
+
+#include <errno.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/slurm_version.h>
+#include <slurm/slurmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* `extra` came with 23.02. */
+#define HAVE_EXTRA (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
+
+#if HAVE_EXTRA /* lists are of the same age */
+typedef list_t *slurm_list;
+typedef list_itr_t *slurm_iterator;
+#else
+typedef List slurm_list;
+typedef ListIterator slurm_iterator;
+#endif
+
+#define NODES_WITHIN_S 3600
+
+static void *connection;
+
+static const char *const names[] = {
+    [DBD_ADMINCOMMENT] = "AdminComment", [DBD_COMMENT] = "Comment", [DBD_EXTRA] = "Extra"};
+
+int dbd_field_find(const char *name, enum dbd_field *field)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcasecmp(name, names[i]) == 0) {
+            *field = (enum dbd_field)i;
+            errno = ENOTSUP;
+            return i == DBD_EXTRA && !HAVE_EXTRA ? -1 : 0;
+        }
+    }
+    errno = EINVAL;
+    return -1;
+}
+
+const char *dbd_field_name(enum dbd_field field)
+{
+    return names[field];
+}
+
+static int fail(struct apapi_error *err, const char *what)
+{
+    return apapi_fail(err, EIO, "slurmdbd: %s%s%s", what, errno ? ": " : "",
+                      errno ? slurm_strerror(errno) : "");
+}
+
+int dbd_open(struct apapi_error *err)
+{
+    uint16_t flags = 0;
+
+    slurm_init(NULL);
+    errno = 0;
+    connection = slurmdb_connection_get(&flags);
+    if (errno || !connection) {
+        fail(err, "no connection");
+        dbd_close();
+        errno = EIO;
+        return -1;
+    }
+    return 0;
+}
+
+void dbd_close(void)
+{
+    if (connection) {
+        slurmdb_connection_close(&connection);
+        connection = NULL;
+    }
+}
+
+/* What a request is about; the lists point into it. */
+struct condition {
+    slurmdb_job_cond_t job;
+    slurm_selected_step_t *steps;
+    char cluster[64];
+};
+
+static void condition_free(struct condition *condition)
+{
+    if (condition->job.cluster_list) {
+        slurm_list_destroy(condition->job.cluster_list);
+    }
+    if (condition->job.step_list) {
+        slurm_list_destroy(condition->job.step_list);
+    }
+    free(condition->steps);
+}
+
+static int condition_init(struct condition *condition, const char *cluster, size_t count)
+{
+    *condition =
+        (struct condition){.job = {.db_flags = SLURMDB_JOB_FLAG_NOTSET,
+                                   .flags = JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_DEFAULT_USAGE |
+                                            JOBCOND_FLAG_NO_WHOLE_HETJOB},
+                           .steps = calloc(count, sizeof(slurm_selected_step_t))};
+    condition->job.step_list = slurm_list_create(NULL);
+    if (*cluster) {
+        condition->job.cluster_list = slurm_list_create(NULL);
+        snprintf(condition->cluster, sizeof condition->cluster, "%s", cluster);
+        slurm_list_append(condition->job.cluster_list, condition->cluster);
+    }
+    if (!condition->steps) {
+        condition_free(condition);
+        return -1;
+    }
+    return 0;
+}
+
+static void select_job(struct condition *condition, size_t index, uint32_t job, uint32_t task)
+{
+    condition->steps[index] = (slurm_selected_step_t){
+        .array_task_id = task,
+        .het_job_offset = NO_VAL,
+        .step_id = {.job_id = job, .step_het_comp = NO_VAL, .step_id = NO_VAL}};
+    slurm_list_append(condition->job.step_list, &condition->steps[index]);
+}
+
+static const char *comment_of(const slurmdb_job_rec_t *job, enum dbd_field field)
+{
+#if HAVE_EXTRA
+    if (field == DBD_EXTRA) {
+        return job->extra;
+    }
+#endif
+    return field == DBD_COMMENT ? job->derived_es : job->admin_comment;
+}
+
+/* The nodes of a short job come seconds after its end; once in a while they never do. */
+static bool has_ended(const slurmdb_job_rec_t *job)
+{
+    return (job->state & JOB_STATE_BASE) >= JOB_COMPLETE && job->end > 0 &&
+           (job->alloc_nodes > 0 || job->end < time(NULL) - NODES_WITHIN_S);
+}
+
+static int hand_over(slurm_list list, enum dbd_field field, const struct dbd_sink *sink)
+{
+    slurm_iterator iterator = slurm_list_iterator_create(list);
+    const slurmdb_job_rec_t *job;
+    int result = 0;
+
+    while (result == 0 && (job = slurm_list_next(iterator))) {
+        const char *comment = comment_of(job, field);
+        const struct dbd_run run = {.job = job->jobid,
+                                    .uid = job->uid,
+                                    .nodes = job->alloc_nodes,
+                                    .array_job = job->array_job_id,
+                                    .array_task = job->array_task_id,
+                                    .submit_s = job->submit,
+                                    .start_s = job->start,
+                                    .end_s = job->end,
+                                    .ended = has_ended(job),
+                                    .comment = comment ? comment : ""};
+
+        result = sink->run(&run, sink->context);
+    }
+    slurm_list_iterator_destroy(iterator);
+    return result;
+}
+
+int dbd_find(const struct dbd_place *place, const uint32_t *jobs, size_t count,
+             const struct dbd_sink *sink, struct apapi_error *err)
+{
+    struct condition condition;
+    slurm_list list;
+    int result;
+
+    if (condition_init(&condition, place->cluster, count)) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    condition.job.flags |= JOBCOND_FLAG_DUP;
+    for (size_t i = 0; i < count; i++) {
+        select_job(&condition, i, jobs[i], NO_VAL);
+    }
+    errno = 0;
+    list = slurmdb_jobs_get(connection, &condition.job);
+    condition_free(&condition);
+    if (!list) {
+        return fail(err, "it does not answer");
+    }
+    result = hand_over(list, place->field, sink);
+    slurm_list_destroy(list);
+    return result ? apapi_fail(err, errno, "%s", strerror(errno)) : 0;
+}
+
+static void set_comment(slurmdb_job_rec_t *job, enum dbd_field field, char *comment)
+{
+#if HAVE_EXTRA
+    if (field == DBD_EXTRA) {
+        job->extra = comment;
+        return;
+    }
+#endif
+    *(field == DBD_COMMENT ? &job->derived_es : &job->admin_comment) = comment;
+}
+
+static int refuse(const struct dbd_place *place, uint32_t job, struct apapi_error *err)
+{
+    int code = errno;
+
+    if (code == ESLURM_ACCESS_DENIED) {
+        return apapi_fail(err, EPERM,
+                          "slurmdbd refuses: only root, SlurmUser and Slurm's operators and "
+                          "administrators may change %s",
+                          dbd_field_name(place->field));
+    }
+    if (code == SLURM_NO_CHANGE_IN_DATA) {
+        return apapi_fail(err, ENOENT, "slurmdbd: it does not know job %u any more", job);
+    }
+    return fail(err, "a change has failed");
+}
+
+int dbd_write(const struct dbd_place *place, const struct dbd_run *run, char *comment,
+              struct apapi_error *err)
+{
+    slurmdb_job_rec_t job = {.array_task_id = NO_VAL, .derived_ec = NO_VAL, .resvid = NO_VAL};
+    struct condition condition;
+    slurm_list list;
+
+    if (condition_init(&condition, place->cluster, 1)) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    /* By its own number, the first element of an array would stand for the whole array. */
+    if (run->array_job) {
+        select_job(&condition, 0, run->array_job, run->array_task);
+    } else {
+        select_job(&condition, 0, run->job, NO_VAL);
+    }
+    set_comment(&job, place->field, comment);
+    errno = 0;
+    list = slurmdb_job_modify(connection, &condition.job, &job);
+    condition_free(&condition);
+    if (!list) {
+        return refuse(place, run->job, err);
+    }
+    slurm_list_destroy(list);
+    return 0;
+}
+
+int dbd_commit(struct apapi_error *err)
+{
+    errno = 0;
+    return slurmdb_connection_commit(connection, true) == SLURM_SUCCESS
+               ? 0
+               : fail(err, "what was changed could not be committed");
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SYNC_DBD_H
+#define SYNC_DBD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/error.h"
+
+/* Slurm's own accounting. One connection at a time; the only part that knows libslurm. */
+
+/** Where a job's comment stands. */
+enum dbd_field { DBD_ADMINCOMMENT, DBD_COMMENT, DBD_EXTRA };
+
+/** One run of a job; a job that was requeued or resized has several. */
+struct dbd_run {
+    uint32_t job, uid, nodes;
+    uint32_t array_job,
+        array_task; /* what the job is called as element of an array; 0: it is none */
+    int64_t submit_s, start_s, end_s; /* [s since 1970]; 0: not yet */
+    bool ended;                       /* and slurmdbd has all of it */
+    const char *comment;              /* lives during the call only */
+};
+
+/** Where runs go. @return 0 to go on; -1 with errno to stop. */
+struct dbd_sink {
+    int (*run)(const struct dbd_run *run, void *context);
+    void *context;
+};
+
+/** @return 0; -1 with errno EINVAL (no such field), ENOTSUP (not with this Slurm). */
+int dbd_field_find(const char *name, enum dbd_field *field);
+
+/** The field's name as sacct has it. */
+const char *dbd_field_name(enum dbd_field field);
+
+/** Read slurm.conf and connect. 0; -1 with errno EIO. */
+int dbd_open(struct apapi_error *err);
+
+/** Close; what is not committed has not happened. */
+void dbd_close(void);
+
+/** Whose jobs. */
+struct dbd_place {
+    const char *cluster; /* "": that of slurm.conf */
+    enum dbd_field field;
+};
+
+/**
+ * Hand over all runs of the jobs that slurmdbd knows, in any order.
+ * @return 0; -1 with errno EIO, or that of the sink.
+ */
+int dbd_find(const struct dbd_place *place, const uint32_t *jobs, size_t count,
+             const struct dbd_sink *sink, struct apapi_error *err);
+
+/** Set the comment of a job's latest run. @return 0; -1 with errno EPERM, ENOENT, EIO. */
+int dbd_write(const struct dbd_place *place, const struct dbd_run *run, char *comment,
+              struct apapi_error *err);
+
+/** Make it last. 0; -1 with errno EIO. */
+int dbd_commit(struct apapi_error *err);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi-sync: what `apapi sync` becomes where Slurm's library is. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apapi/command.h"
+#include "apapi/record.h"
+#include "apapi/when.h"
+#include "config/config.h"
+#include "record/folder.h"
+#include "sync/sync.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define JOBS_MAX 10000
+
+static const char usage[] =
+    "usage: apapi sync [OPTION]...\n"
+    "Put what jobs have used, by the accounting files, into Slurm's accounting: a short JSON in "
+    "each\n"
+    "job's AdminComment, beside what stands there. For root, from a timer or EpilogSlurmctld.\n"
+    "      --cluster C     records of this cluster only; default: of all\n"
+    "      --since T       jobs with a record that ended at T or later; default: with a record "
+    "that\n"
+    "                      is new since the last run, in a first run since 24h\n"
+    "  -j, --job JOB,...   these jobs only, whatever their age\n"
+    "      --acct-dir DIR  folder of the accounting files; default: acct_dir of apapi.conf\n"
+    "      --field FIELD   admincomment (default), comment, or extra (Slurm 23.02 or later)\n"
+    "  -n, --dry-run       tell what would be changed, and change nothing\n"
+    "  -v, --verbose       tell what is done, and which lines of the files are no records\n"
+    "  -h, --help          this text\n"
+    "T is written " WHEN_FORMS ".\n"
+    "Exit status: 0 done, also if jobs are left for the next run; 1 failure; 2 wrong usage.\n";
+
+struct words {
+    const char *since, *jobs, *dir, *field;
+};
+
+static int refuse(const char *text)
+{
+    return command_refuse("sync", text);
+}
+
+static int read_options(int argc, char **argv, struct sync_options *options, struct words *words)
+{
+    static const struct option known[] = {{"cluster", required_argument, NULL, 'C'},
+                                          {"since", required_argument, NULL, 'S'},
+                                          {"job", required_argument, NULL, 'j'},
+                                          {"acct-dir", required_argument, NULL, 'D'},
+                                          {"field", required_argument, NULL, 'F'},
+                                          {"dry-run", no_argument, NULL, 'n'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    int letter;
+
+    while ((letter = command_option(argc, argv, "j:nvh", known)) != -1) {
+        switch (letter) {
+        case 'C':
+            options->cluster = optarg;
+            break;
+        case 'S':
+            words->since = optarg;
+            break;
+        case 'j':
+            words->jobs = optarg;
+            break;
+        case 'D':
+            words->dir = optarg;
+            break;
+        case 'F':
+            words->field = optarg;
+            break;
+        case 'n':
+            options->dry_run = true;
+            break;
+        case 'v':
+            options->verbose = true;
+            break;
+        default:
+            return letter;
+        }
+    }
+    return optind < argc ? refuse("takes no arguments but options") : 0;
+}
+
+/* "17,18,19" */
+static int read_jobs(const char *text, uint32_t *jobs, size_t *count)
+{
+    for (*count = 0;; text++) {
+        char *end;
+        unsigned long job;
+
+        errno = 0;
+        job = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+        if (job == 0 || errno || job >= APAPI_UNKNOWN || *count == JOBS_MAX) {
+            return -1;
+        }
+        jobs[(*count)++] = (uint32_t)job;
+        text = end;
+        if (*text != ',') {
+            return *text ? -1 : 0;
+        }
+    }
+}
+
+static int complete(struct sync_options *options, const struct words *words, uint32_t *jobs)
+{
+    struct apapi_error err;
+
+    if (words->since && when_parse(words->since, options->now_ns, &options->since_ns, &err)) {
+        return refuse(err.text);
+    }
+    if (words->jobs && read_jobs(words->jobs, jobs, &options->job_count)) {
+        return refuse("--job takes job numbers with commas between, as 4711,4712");
+    }
+    if (words->field && dbd_field_find(words->field, &options->field)) {
+        return refuse(errno == ENOTSUP ? "--field extra needs Slurm 23.02 or later"
+                                       : "--field takes admincomment, comment or extra");
+    }
+    if (options->cluster && folder_check_name(options->cluster)) {
+        return refuse("--cluster takes the name of a cluster");
+    }
+    options->jobs = jobs;
+    return 0;
+}
+
+static int fail(const struct apapi_error *err, int code)
+{
+    command_fail("sync", err->text);
+    if (code == EACCES && geteuid() != 0) {
+        command_fail("sync", "the accounting files are root's: run it as root");
+    }
+    return EXIT_FAILURE;
+}
+
+static void tell(const struct sync_options *options, const struct sync_outcome *outcome)
+{
+    if (outcome->unknown > 0) {
+        fprintf(stderr, "apapi sync: slurmdbd does not know %zu job%s%s: %s\n", outcome->unknown,
+                outcome->unknown == 1 ? "" : "s",
+                options->job_count || options->since_ns ? "" : ", tried again by the next run",
+                outcome->unknown_jobs);
+    }
+    if (options->verbose) {
+        printf("%zu jobs, %zu changed, %zu not ended, %zu unknown to slurmdbd\n", outcome->jobs,
+               outcome->changed, outcome->running, outcome->unknown);
+    }
+}
+
+static int run(struct sync_options *options, const struct words *words)
+{
+    static uint32_t jobs[JOBS_MAX];
+    struct sync_outcome outcome = {0};
+    struct apapi_error err;
+    struct config config;
+    int status;
+
+    if (complete(options, words, jobs)) {
+        return USAGE_ERROR;
+    }
+    config_defaults(&config);
+    config_read(&config, config_path(), &(struct config_sink){0});
+    options->dir = words->dir ? words->dir : config.acct_dir;
+    status = sync_run(options, &outcome, &err) ? fail(&err, errno) : EXIT_SUCCESS;
+    if (status == EXIT_SUCCESS) {
+        tell(options, &outcome);
+    }
+    config_clear(&config);
+    return command_finish("sync", status);
+}
+
+int main(int argc, char **argv)
+{
+    static char name[] = "sync";
+    struct sync_options options = {.field = DBD_ADMINCOMMENT};
+    struct words words = {NULL, NULL, NULL, NULL};
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    options.now_ns = now.tv_sec * NS_PER_S + now.tv_nsec;
+    argv[0] = name;
+    switch (read_options(argc, argv, &options, &words)) {
+    case 0:
+        return run(&options, &words);
+    case 'h':
+        fputs(usage, stdout);
+        return command_finish("sync", EXIT_SUCCESS);
+    default:
+        return USAGE_ERROR;
+    }
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "record/folder.h"
+
+#define VERSION 1
+#define NS_PER_S INT64_C(1000000000)
+
+static int no_memory(struct apapi_error *err)
+{
+    return apapi_fail(err, ENOMEM, "no memory");
+}
+
+static int begin_anew(struct state *state, int64_t first_ns, struct apapi_error *err)
+{
+    state_free(state);
+    *state = (struct state){.since_ns = first_ns,
+                            .files = json_object(),
+                            .next = json_object(),
+                            .waiting = json_array()};
+    return state->files && state->next && state->waiting ? 0 : no_memory(err);
+}
+
+/* folder_open() would make it. */
+static int open_folder(const char *dir, struct apapi_error *err)
+{
+    int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return folder < 0 ? apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno)) : folder;
+}
+
+/* @return 1; 0: there is none; -1 with errno */
+static int read_file(const char *dir, const char *name, json_t **root, struct apapi_error *err)
+{
+    int folder = open_folder(dir, err), fd;
+    char path[PATH_MAX];
+    struct stat status;
+
+    if (folder < 0) {
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    fd = folder_open_file(folder, path, O_RDONLY, &status, err);
+    folder_close(folder);
+    if (fd < 0) {
+        return errno == ENOENT ? 0 : -1;
+    }
+    *root = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
+    folder_close(fd);
+    return 1;
+}
+
+static bool understand(struct state *state, json_t *root)
+{
+    json_int_t version, since_s, read_s;
+    json_t *files, *waiting;
+    int64_t reach_ns;
+
+    if (json_unpack(root, "{s:I, s:I, s:I, s:o, s:o}", "apapi_sync", &version, "since", &since_s,
+                    "read", &read_s, "files", &files, "waiting", &waiting) ||
+        version != VERSION || !json_is_object(files) || !json_is_array(waiting)) {
+        return false;
+    }
+    reach_ns = read_s * NS_PER_S - STATE_REACH_NS;
+    state->since_ns = since_s * NS_PER_S > reach_ns ? since_s * NS_PER_S : reach_ns;
+    json_decref(state->files);
+    json_decref(state->waiting);
+    state->files = json_incref(files);
+    state->waiting = json_incref(waiting);
+    return true;
+}
+
+int state_load(struct state *state, const char *dir, const char *name, int64_t first_ns,
+               struct apapi_error *err)
+{
+    json_t *root = NULL;
+    int found, result;
+
+    *state = (struct state){0};
+    result = begin_anew(state, first_ns, err);
+    found = result ? -1 : read_file(dir, name, &root, err);
+    if (found > 0 && !(root && understand(state, root))) {
+        result = begin_anew(state, first_ns, err);
+        state->damaged = true;
+    }
+    json_decref(root);
+    return found < 0 ? -1 : result;
+}
+
+void state_free(struct state *state)
+{
+    json_decref(state->files);
+    json_decref(state->next);
+    json_decref(state->waiting);
+    *state = (struct state){0};
+}
+
+uint64_t state_offset(const struct state *state, const char *file)
+{
+    json_int_t offset = json_integer_value(json_object_get(state->files, file));
+
+    return offset > 0 ? (uint64_t)offset : 0;
+}
+
+int state_note(struct state *state, const char *file, uint64_t offset)
+{
+    return json_object_set_new(state->next, file, json_integer((json_int_t)offset));
+}
+
+int state_wait(struct state *state, const char *cluster, uint32_t job, int64_t since_s)
+{
+    return json_array_append_new(state->waiting,
+                                 json_pack("{s:s, s:I, s:I}", "cluster", cluster, "job",
+                                           (json_int_t)job, "since", (json_int_t)since_s));
+}
+
+/* The old one stays until the new one is whole. */
+static int replace(int folder, const char *path, const json_t *root, struct apapi_error *err)
+{
+    char draft[PATH_MAX];
+    struct stat status;
+    int fd, result;
+
+    snprintf(draft, sizeof draft, "%s.new", path);
+    fd = folder_open_file(folder, draft, O_WRONLY | O_CREAT | O_TRUNC, &status, err);
+    if (fd < 0) {
+        return -1;
+    }
+    result = json_dumpfd(root, fd, JSON_INDENT(1)) || fsync(fd);
+    result = close(fd) || result;
+    if (result || renameat(folder, strrchr(draft, '/') + 1, folder, strrchr(path, '/') + 1)) {
+        return apapi_fail(err, errno, "%.160s: %s", draft, strerror(errno));
+    }
+    return 0;
+}
+
+int state_save(const struct state *state, const char *dir, const char *name, int64_t now_ns,
+               struct apapi_error *err)
+{
+    json_t *root =
+        json_pack("{s:i, s:I, s:I, s:O, s:O}", "apapi_sync", VERSION, "since",
+                  (json_int_t)(state->since_ns / NS_PER_S), "read", (json_int_t)(now_ns / NS_PER_S),
+                  "files", state->next, "waiting", state->waiting);
+    char path[PATH_MAX];
+    int folder, result;
+
+    if (!root) {
+        return no_memory(err);
+    }
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    folder = open_folder(dir, err);
+    result = folder < 0 ? -1 : replace(folder, path, root, err);
+    folder_close(folder);
+    json_decref(root);
+    return result;
+}
+
+int state_lock(const char *dir, struct apapi_error *err)
+{
+    int folder = open_folder(dir, err), fd;
+    char path[PATH_MAX];
+    struct stat status;
+
+    if (folder < 0) {
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s/sync.lock", dir);
+    fd = folder_open_file(folder, path, O_RDWR | O_CREAT, &status, err);
+    folder_close(folder);
+    if (fd >= 0 && flock(fd, LOCK_EX)) {
+        apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
+        folder_close(fd);
+        return -1;
+    }
+    return fd;
+}

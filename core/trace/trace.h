@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+#include <stdio.h>
+
+#include "apapi/session.h"
+
+/**
+ * Every reading as a line of CSV, written by a thread of its own that receives no signal
+ * (opaque). The sampling thread only copies into memory; what finds no room there is dropped and
+ * counted.
+ */
+struct trace;
+
+/**
+ * @param file  where to; closed by trace_finish(), and by this function where it fails
+ * @param path  its name, which lives as long as the trace
+ * @return NULL with errno ENOMEM, EAGAIN.
+ */
+struct trace *trace_create(FILE *file, const char *path, struct apapi_error *err);
+
+/** For struct apapi_session_config: `context` is the trace. */
+void trace_sample(const struct apapi_sample *sample, void *context);
+
+/** Another run begins. Not while one is being measured. */
+void trace_next_run(struct trace *trace);
+
+/**
+ * Write what is left, close the file and free. The sessions that were traced still exist. NULL is
+ * allowed.
+ * @return 0; -1 with errno EIO, ENOSPC, ... (a write failed), EOVERFLOW (readings were dropped).
+ */
+int trace_finish(struct trace *trace, struct apapi_error *err);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "choice.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "apapi/interval.h"
+#include "config/filename.h"
+
+#define TO_STDERR "stderr"
+#define NOWHERE "none"
+#define WHAT_THERE_IS ""
+
+static const char *const variables[SPANK_APAPI_OPTIONS] = {
+    [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
+    [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT", [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
+    [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",
+};
+
+const char *spank_apapi_choice_variable(enum spank_apapi_option option)
+{
+    return variables[option];
+}
+
+int spank_apapi_choice_note(struct spank_apapi_choice *choice, enum spank_apapi_option option,
+                            const char *argument, struct apapi_error *err)
+{
+    size_t length = strlen(variables[option]);
+    const char *text = argument ? argument : "";
+    bool preferred = strncmp(text, variables[option], length) == 0 && text[length] == '=';
+
+    text += preferred ? length + 1 : 0;
+    if (strlen(text) >= sizeof choice->options[option].text) {
+        return apapi_fail(err, ENAMETOOLONG, "'%.60s...' is too long", text);
+    }
+    strcpy(choice->options[option].text, text);
+    choice->options[option].given = preferred ? SPANK_APAPI_PREFERRED : SPANK_APAPI_ASKED;
+    return 0;
+}
+
+static int check_bound(uint64_t interval_ns, const char *whose,
+                       const struct spank_apapi_choice *choice, struct apapi_error *err)
+{
+    uint64_t min_ns = choice->config->min_interval_ns;
+
+    return interval_ns >= min_ns
+               ? 0
+               : apapi_fail(err, EPERM, "%gms%s%s is faster than this site allows: at least %gms",
+                            (double)interval_ns / 1e6, *whose ? " for " : "", whose,
+                            (double)min_ns / 1e6);
+}
+
+static int check_intervals(const struct spank_apapi_choice *choice, const char *text, bool bounded,
+                           struct apapi_error *err)
+{
+    struct apapi_intervals intervals;
+
+    if (apapi_intervals_parse(text, &intervals, err)) {
+        return -1;
+    }
+    if (!bounded) {
+        return 0;
+    }
+    if (isdigit((unsigned char)*text) && check_bound(intervals.default_ns, "", choice, err)) {
+        return -1;
+    }
+    for (size_t i = 0; i < intervals.count; i++) {
+        if (check_bound(intervals.named[i].interval_ns, intervals.named[i].component, choice,
+                        err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
+                             enum spank_apapi_option option, bool bounded, struct apapi_error *err)
+{
+    const char *text = choice->options[option].text;
+    enum config_format format;
+
+    switch (option) {
+    case SPANK_APAPI_COMPONENTS:
+        return config_components_check(text, err);
+    case SPANK_APAPI_INTERVAL:
+        return check_intervals(choice, text, bounded, err);
+    case SPANK_APAPI_FORMAT:
+        return config_format_parse(text, &format, err);
+    default:
+        return filename_check(text, err);
+    }
+}
+
+void spank_apapi_choice_forget(struct spank_apapi_choice *choice)
+{
+    for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
+        choice->options[i].given = SPANK_APAPI_NOT_GIVEN;
+    }
+}
+
+/* @return what was given for an option, NULL: nothing. */
+static const char *given(const struct spank_apapi_choice *choice, enum spank_apapi_option option)
+{
+    return choice->options[option].given ? choice->options[option].text : NULL;
+}
+
+static bool is_off(const struct spank_apapi_choice *choice)
+{
+    const char *components = given(choice, SPANK_APAPI_COMPONENTS);
+
+    return components && strcmp(components, CONFIG_OFF) == 0;
+}
+
+bool spank_apapi_choice_asked(const struct spank_apapi_choice *choice)
+{
+    if (is_off(choice)) {
+        return false;
+    }
+    for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
+        if (choice->options[i].given == SPANK_APAPI_ASKED) {
+            return true;
+        }
+    }
+    return given(choice, SPANK_APAPI_COMPONENTS) != NULL;
+}
+
+const char *spank_apapi_choice_components(const struct spank_apapi_choice *choice,
+                                          const char *listed)
+{
+    const char *components = given(choice, SPANK_APAPI_COMPONENTS);
+    const char *standard = choice->config->components;
+
+    if (is_off(choice)) {
+        return NULL;
+    }
+    if (!spank_apapi_choice_asked(choice)) {
+        return *standard ? standard : NULL;
+    }
+    if (components && *components) {
+        return components;
+    }
+    if (listed && *listed) {
+        return listed;
+    }
+    return *standard ? standard : WHAT_THERE_IS;
+}
+
+const char *spank_apapi_choice_interval(const struct spank_apapi_choice *choice)
+{
+    return given(choice, SPANK_APAPI_INTERVAL);
+}
+
+/* Does the site want reports for those only who ask for them? */
+static bool is_silent(const struct config *config)
+{
+    return config->format == CONFIG_NONE || strcmp(config->output, NOWHERE) == 0;
+}
+
+enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *choice)
+{
+    const char *format = given(choice, SPANK_APAPI_FORMAT);
+    const char *output = given(choice, SPANK_APAPI_OUTPUT);
+    enum config_format result = choice->config->format;
+
+    if ((output && strcmp(output, NOWHERE) == 0) ||
+        (is_silent(choice->config) && !spank_apapi_choice_asked(choice))) {
+        return CONFIG_NONE;
+    }
+    if (format && config_format_parse(format, &result, NULL) == 0) {
+        return result;
+    }
+    return result == CONFIG_NONE ? CONFIG_TABLE : result;
+}
+
+const char *spank_apapi_choice_output(const struct spank_apapi_choice *choice)
+{
+    const char *output = given(choice, SPANK_APAPI_OUTPUT);
+
+    if (!output) {
+        output = choice->config->output;
+    }
+    return strcmp(output, TO_STDERR) == 0 || strcmp(output, NOWHERE) == 0 ? NULL : output;
+}
+
+const char *spank_apapi_choice_trace(const struct spank_apapi_choice *choice)
+{
+    return given(choice, SPANK_APAPI_TRACE);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_CONFIGURE_H
+#define SPANK_APAPI_CONFIGURE_H
+#include <slurm/spank.h>
+
+#include "channel/message.h"
+#include "choice.h"
+#include "step.h"
+
+/** What is measured, as the user or the site wants it. */
+struct spank_apapi_wish {
+    const char *components; /* "": what there is */
+    const char *rules;      /* a parcel; NULL: none */
+};
+
+/**
+ * Append all that apapi-sampler must know of the site, the user's wishes and the step. In
+ * slurmstepd only.
+ * @return whether the sampler will write files of the user's: its last word is about these then.
+ */
+bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choice,
+                           const struct spank_apapi_step *step, const struct spank_apapi_wish *wish,
+                           struct message *message);
+
+#endif

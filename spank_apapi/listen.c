@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "listen.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "child.h"
+
+#define BACKLOG 4096 /* nodes that report in the same moment */
+
+union listen_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+static union listen_address listen_address(sa_family_t family, uint16_t port, socklen_t *size)
+{
+    union listen_address address;
+
+    memset(&address, 0, sizeof address); /* any address of the machine */
+    address.any.sa_family = family;
+    if (family == AF_INET6) {
+        address.v6.sin6_port = htons(port);
+        *size = sizeof address.v6;
+    } else {
+        address.v4.sin_port = htons(port);
+        *size = sizeof address.v4;
+    }
+    return address;
+}
+
+/* @return 0; -1 with errno. */
+static int listen_begin(int fd, sa_family_t family, uint16_t port)
+{
+    static const int yes = 1, no = 0;
+    socklen_t size;
+    const union listen_address address = listen_address(family, port, &size);
+
+    if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no)) {
+        return -1;
+    }
+    /* a port is free as soon as nobody listens there, whatever has become of old connections */
+    if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes)) {
+        return -1;
+    }
+    return bind(fd, &address.any, size) || listen(fd, BACKLOG) ? -1 : 0;
+}
+
+/* @return descriptor; -1 with errno. */
+static int listen_at(sa_family_t family, uint16_t port)
+{
+    int fd = spank_apapi_child_keep_away(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+
+    if (fd >= 0 && listen_begin(fd, family, port)) {
+        int code = errno;
+
+        close(fd);
+        errno = code;
+        return -1;
+    }
+    return fd;
+}
+
+/* Where IPv6 is there, it takes IPv4 as well. */
+static int listen_at_any(uint16_t port)
+{
+    int fd = listen_at(AF_INET6, port);
+
+    return fd >= 0 || errno == EADDRINUSE ? fd : listen_at(AF_INET, port);
+}
+
+/* From a random one on: several sruns that start together do not all try the same ports. */
+static int listen_in_range(uint16_t first, uint16_t last)
+{
+    uint32_t count = (uint32_t)last - first + 1, start = 0;
+    int fd = -1;
+
+    if (getrandom(&start, sizeof start, GRND_NONBLOCK) != sizeof start) {
+        start = (uint32_t)getpid();
+    }
+    errno = EADDRINUSE;
+    for (uint32_t i = 0; i < count && fd < 0 && (errno == EADDRINUSE || errno == EACCES); i++) {
+        fd = listen_at_any((uint16_t)(first + (start % count + i) % count));
+    }
+    return fd;
+}
+
+static int listen_port(int fd, uint16_t *port)
+{
+    union listen_address address = {.any = {0}};
+    socklen_t size = sizeof address;
+
+    if (getsockname(fd, &address.any, &size)) {
+        return -1;
+    }
+    *port = ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
+    return 0;
+}
+
+int spank_apapi_listen(uint16_t first, uint16_t last, uint16_t *port, struct apapi_error *err)
+{
+    bool any = first == 0 && last == 0;
+    int fd = any ? listen_at_any(0) : listen_in_range(first, last);
+    int code;
+
+    if (fd >= 0 && listen_port(fd, port) == 0) {
+        return fd;
+    }
+    code = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return any ? apapi_fail(err, code, "cannot listen: %s", strerror(code))
+               : apapi_fail(err, code, "no port of SrunPortRange=%d-%d can be had: %s", first, last,
+                            strerror(code));
+}

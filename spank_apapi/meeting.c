@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "meeting.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "token.h"
+
+#define BACKLOG 256
+
+/* The kernel chooses a free name, which begins with a NUL: no file, so nothing is left behind. */
+static int meeting_bind(int fd, char *name, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof address.sun_family;
+    const size_t before = offsetof(struct sockaddr_un, sun_path) + 1;
+
+    if (bind(fd, (const struct sockaddr *)&address, length) || listen(fd, BACKLOG)) {
+        return -1;
+    }
+    length = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &length)) {
+        return -1;
+    }
+    snprintf(name, size, "%.*s", length > before ? (int)(length - before) : 0,
+             address.sun_path + 1);
+    return 0;
+}
+
+int spank_apapi_meeting_open(struct spank_apapi_meeting *meeting, struct apapi_error *err)
+{
+    struct spank_apapi_meeting made;
+    char name[16];
+
+    made.listener = spank_apapi_child_keep_away(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (made.listener < 0 || meeting_bind(made.listener, name, sizeof name) ||
+        spank_apapi_token(made.token)) {
+        int code = errno;
+
+        spank_apapi_meeting_close(&made);
+        return apapi_fail(err, code, "no table of the whole job: %s", strerror(code));
+    }
+    snprintf(made.where, sizeof made.where, "%s:%s", name, made.token);
+    *meeting = made;
+    return 0;
+}
+
+void spank_apapi_meeting_close(struct spank_apapi_meeting *meeting)
+{
+    if (meeting->listener >= 0) {
+        close(meeting->listener);
+        meeting->listener = -1;
+    }
+}

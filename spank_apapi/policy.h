@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_APAPI_POLICY_H
+#define SPANK_APAPI_POLICY_H
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "config/config.h"
+
+/** @return whether allow_users lets this user ask for measurements. root may always. */
+bool spank_apapi_policy_user(const struct config *config, uid_t uid);
+
+/** @return whether deny_partitions lets a partition be measured. NULL: not known, so yes. */
+bool spank_apapi_policy_partition(const struct config *config, const char *partition);
+
+#endif

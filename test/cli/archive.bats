@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What lasts of a step: apapi-sampler is killed, its disk is full, its folder is gone.
+# shellcheck disable=SC2016 # $SAMPLER is for an inner shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell
+
+bats_require_minimum_version 1.5.0
+load ../records.bash
+
+setup_file() {
+    local repository
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    export HOST=$BATS_FILE_TMPDIR/sampler_host
+    export SAMPLER_PROGRAM=$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler
+    cc -std=gnu11 -D_GNU_SOURCE -I"$repository/core" -I"$repository/core/include" -o "$HOST" \
+        "$repository"/test/fake/sampler_host.c "$repository"/core/channel/*.c
+    printf '[estimate]\nidle_w = 60\ncore_w = 8\n' >"$BATS_FILE_TMPDIR/apapi.conf"
+    chmod 600 "$BATS_FILE_TMPDIR/apapi.conf"
+}
+
+setup() {
+    acct=$BATS_TEST_TMPDIR/acct spool=$BATS_TEST_TMPDIR/spool
+}
+
+teardown() {
+    local file
+    while read -r file; do
+        validate_records "$file"
+    done < <(find "$BATS_TEST_TMPDIR" -xdev -name '*.jsonl')
+}
+
+# A step of job JOB on n1 that lasts as long as SCRIPT; prints its record.
+step() { # JOB SCRIPT [KEY=VALUE...]
+    timeout 60 "$HOST" "$SAMPLER_PROGRAM" "${@:3}" job="$1" step=0 node=n1 nodes=1 tasks=1 uid=0 \
+        components=estimate config="$BATS_FILE_TMPDIR/apapi.conf" site_intervals=10ms \
+        acct_dir="$acct" spool_dir="$spool" checkpoint_ns=100000000 -- bash -c "$2"
+}
+
+written() { # JQ EXPRESSION: of all lines in the accounting files of n1
+    find "$acct" -name n1.jsonl -exec cat {} + | jq -c "$1"
+}
+
+spooled() { # how many files are in the spool
+    find "$spool" -type f 2>/dev/null | wc -l
+}
+
+# Until a file of the spool has been replaced.
+await_checkpoint='
+    first=; for i in $(seq 600); do
+        now=$(stat -c %i '\''SPOOL'\''/n1/*.json 2>/dev/null) || now=
+        [[ -n $first ]] || first=$now
+        [[ -z $now || $now == "$first" ]] || exit 0
+        sleep 0.05
+    done; exit 1'
+
+after_checkpoint() { # COMMAND: a script that waits for a second checkpoint first
+    printf '(%s) && %s' "${await_checkpoint//\'SPOOL\'/$spool}" "$1"
+}
+
+@test "a step that ends leaves a record and nothing in the spool" {
+    run -0 step 1 "$(after_checkpoint true)" +exit_code=3 +failed_tasks=2
+    jq -e '.job == 1 and .complete and .exit_code == 3 and .failed_tasks == 2' <<<"$output"
+    jq -e 'has("recovered") or has("delayed") or has("exit_signal") | not' <<<"$output"
+    [[ $(cat "$acct"/*/n1.jsonl) == "$output" && $(spooled) -eq 0 ]]
+}
+
+@test "a short step never touches the spool" {
+    run -0 step 1 true checkpoint_ns=30000000000
+    jq -e .complete <<<"$output"
+    [[ ! -e $spool ]]
+}
+
+@test "the sampler is killed: its step is recovered by the next one, up to the last checkpoint" {
+    run -0 step 1 "$(after_checkpoint 'date +%s.%N >'"$BATS_TEST_TMPDIR"'/killed; kill -KILL $SAMPLER')"
+    [[ $output == *"the sampler has ended"* && $(spooled) -eq 1 && ! -e $acct ]]
+    [[ $(stat -c %a "$spool" "$spool/n1" "$spool"/n1/*) == $'700\n700\n600' ]]
+    run -0 step 2 "while compgen -G '$spool/n1/1.0-*' >/dev/null; do sleep 0.05; done"
+    jq -e .complete <<<"$output"
+    run -0 written 'select(.job == 1)'
+    jq -e '.recovered and (.complete | not) and .elapsed_s > 0 and .trust.samples > 1' <<<"$output"
+    jq -e '.reason | test("^the node or the sampler ended; recovered from the checkpoint of 20.*Z$")' <<<"$output"
+    jq -e '.components[0].events[0].total > 0' <<<"$output"
+    # one checkpoint and what a slow machine takes for it
+    age=$(jq -r '(.end | sub("\\.[0-9]+Z$"; "Z") | fromdate)' <<<"$output")
+    awk -v k="$(<"$BATS_TEST_TMPDIR/killed")" -v a="$age" 'BEGIN { exit !(k - a < 10 && a <= k) }'
+    [[ $(written .job) == $'1\n2' && $(spooled) -eq 0 ]]
+}
+
+@test "the checkpoint of a sampler that lives is nobody else's" {
+    run -0 step 1 "$(after_checkpoint "$(declare -p HOST SAMPLER_PROGRAM acct spool BATS_FILE_TMPDIR)
+        $(declare -f step)
+        step 2 'sleep 0.5' >$BATS_TEST_TMPDIR/inner")"
+    jq -e '.job == 1 and .complete' <<<"$output"
+    jq -e '.job == 2 and .complete' "$BATS_TEST_TMPDIR/inner"
+    [[ $(written .job) == $'2\n1' && $(spooled) -eq 0 ]]
+}
+
+@test "what a power cut leaves of a file is no record" {
+    mkdir -p "$spool/n1"
+    printf '{"apapi":1,"job":7,"no' >"$spool/n1/7.0-1.json"
+    printf '\0\0\0\0\0\0\0\0\0\0\n' >"$spool/n1/8.0-1.json"
+    : >"$spool/n1/9.0-1.json"
+    printf '{"apapi":1,"job":6}\n' >"$spool/n1/6.0-1.json"
+    printf '{"apapi":1,"job":5' >"$spool/n1/5.0-1.json.new"
+    printf 'old' >"$spool/n1/4.0-1.json.new"
+    touch -d '1 hour ago' "$spool/n1/4.0-1.json.new"
+    run -0 step 1 'sleep 0.5'
+    jq -e .complete <<<"$output"
+    [[ $(written .job) == 1 ]]
+    [[ $(ls "$spool/n1") == $'5.0-1.json.new\n6.0-1.json.bad\n7.0-1.json.bad\n8.0-1.json.bad\n9.0-1.json.bad' ]]
+}
+
+@test "links and pipes in the spool are not followed" {
+    mkdir -p "$spool/n1"
+    echo secret >"$BATS_TEST_TMPDIR/secret"
+    ln -s "$BATS_TEST_TMPDIR/secret" "$spool/n1/1.0-1.json"
+    mkfifo "$spool/n1/2.0-1.json"
+    run -0 step 3 'sleep 0.3'
+    jq -e .complete <<<"$output"
+    [[ $(<"$BATS_TEST_TMPDIR/secret") == secret && $(written .job) == 3 ]]
+}
+
+@test "the folder above the accounting files is gone: the record waits, and is written when it is back" {
+    acct=$BATS_TEST_TMPDIR/mounted/acct
+    run -0 step 1 "sleep 0.2"
+    jq -e .complete <<<"$output"
+    [[ $(spooled) -eq 1 ]]
+    mkdir "$BATS_TEST_TMPDIR/mounted"
+    run -0 step 2 'sleep 0.3'
+    [[ $(written .job) == $'1\n2' && $(spooled) -eq 0 ]]
+    run -0 written 'select(.job == 1)'
+    jq -e '.delayed and .complete and (has("recovered") | not)' <<<"$output"
+    run -0 written 'select(.job == 2)'
+    jq -e 'has("delayed") | not' <<<"$output"
+}
+
+@test "a step that runs on writes what others had to leave" {
+    acct=$BATS_TEST_TMPDIR/mounted/acct
+    run -0 step 1 true
+    [[ $(spooled) -eq 1 ]]
+    run -0 step 2 "sleep 0.2; mkdir $BATS_TEST_TMPDIR/mounted
+        for i in \$(seq 600); do [[ ! -e $acct ]] || ! grep -q . -r $acct || break; sleep 0.05; done
+        grep -c . -r -h $acct >$BATS_TEST_TMPDIR/count"
+    [[ $(<"$BATS_TEST_TMPDIR/count") -eq 1 && $(written .job) == $'1\n2' ]]
+}
+
+@test "the disk is full, in the middle of a line: every record comes, and none is damaged" {
+    ((EUID == 0)) || skip "needs root for a small file system"
+    acct=$BATS_TEST_TMPDIR/full/acct
+    mkdir "$BATS_TEST_TMPDIR/full"
+    mount -t tmpfs -o size=64k tmpfs "$BATS_TEST_TMPDIR/full" 2>/dev/null || skip "no mount(2) here"
+    step 1 true >/dev/null
+    day=$(find "$acct" -name n1.jsonl)
+    # 200 bytes are left in the last page, less than the next record needs
+    size=$(stat -c %s "$day")
+    head -c $((4096 - size % 4096 - 200)) /dev/zero | tr '\0' '\n' >>"$day"
+    dd if=/dev/zero of="$BATS_TEST_TMPDIR/full/filler" bs=4096 2>/dev/null || true
+    step 2 true >/dev/null
+    step 3 true >/dev/null
+    [[ $(spooled) -eq 2 && $(tail -c 1 "$day") != '' ]]
+    rm "$BATS_TEST_TMPDIR/full/filler"
+    step 4 'sleep 0.5' >/dev/null
+    # the torn line is skipped, as readers do
+    run -0 jq -Rc 'fromjson? | [.job, .delayed]' "$day"
+    sorted=$(sort <<<"$output")
+    umount "$BATS_TEST_TMPDIR/full"
+    [[ $sorted == $'[1,null]\n[2,true]\n[3,true]\n[4,null]' && $(spooled) -eq 0 ]]
+}
+
+@test "neither the folder nor the spool can be written: the step gets its record all the same" {
+    acct=/proc/nowhere/acct spool=/proc/nowhere/spool
+    run -0 step 1 'sleep 0.3'
+    jq -e .complete <<<"$output"
+}
+
+@test "logrotate removes what is older than 400 days, and folders that are empty then" {
+    ((EUID == 0)) || skip "logrotate keeps to files of its own"
+    mkdir -p "$acct"/2024-01-01 "$acct"/2026-11-20
+    day=$(date -d '401 days ago' +%F)
+    mkdir "$acct/$day"
+    for file in "$acct"/2024-01-01/n1.jsonl "$acct/$day/n1.jsonl.gz" "$acct"/2026-11-20/n1.jsonl; do
+        jq -cn '{}' >"$file"
+    done
+    touch -d '401 days ago' "$acct"/2024-01-01/n1.jsonl "$acct/$day/n1.jsonl.gz"
+    sed "s,@APAPI_ACCT_DIR@,$acct,g" "$BATS_TEST_DIRNAME/../../config/logrotate.in" >"$BATS_TEST_TMPDIR/logrotate"
+    { # it does nothing with a file when it first sees it
+        echo 'logrotate state -- version 2'
+        find "$acct" -type f -printf '"%p" 2024-1-2-0:0:0\n'
+    } >"$BATS_TEST_TMPDIR/state"
+    logrotate -s "$BATS_TEST_TMPDIR/state" "$BATS_TEST_TMPDIR/logrotate"
+    [[ $(cd "$acct" && find . | sort) == $'.\n./2026-11-20\n./2026-11-20/n1.jsonl' ]]
+    rm -r "$acct"
+}
+
+@test "no accounting: no spool, no checkpoint" {
+    run -0 step 1 'sleep 0.3' acct_dir=
+    jq -e .complete <<<"$output"
+    [[ ! -e $spool ]]
+}

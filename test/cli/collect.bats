@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi-collect: what comes over its socket, from nodes and from everybody else.
+# shellcheck disable=SC2016 # quoted scripts are for an inner shell
+# shellcheck disable=SC2317 # the functions are called in an inner shell
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    local repository
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    export HOST=$BATS_FILE_TMPDIR/collect_host
+    export COLLECT=$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-collect
+    cc -std=gnu11 -D_GNU_SOURCE -I"$repository/core" -I"$repository/core/include" -o "$HOST" \
+        "$repository"/test/fake/collect_host.c "$repository"/core/channel/*.c
+}
+
+# A record of 1000 J on NODE.
+record() { # NODE INDEX NODES
+    printf '{"apapi":1,"job":7,"step":"0","node":"%s","node_index":%d,"nodes":%d,' "$1" "$2" "$3"
+    printf '"start":"2026-11-21T11:20:01Z","elapsed_s":10,"late_s":0,"complete":true,'
+    printf '"domains":{"package":{"energy_j":1000,"mean_w":100,"min_w":90,"max_w":110}},'
+    printf '"components":[{"name":"rapl","source":"sim","interval_s":0.1,"events":[]}],'
+    printf '"trust":{"covered":1,"cpu_s":0,"samples":0}}'
+}
+
+# Send standard input as it is.
+raw() {
+    # the other side may close before it has everything
+    { cat >"/dev/tcp/127.0.0.1/$PORT"; } 2>/dev/null || true
+}
+
+deliver() { # WORD NODE [NODELIST]: standard input is the payload
+    { printf '%s %s %s%s\n' "$TOKEN" "$1" "$2" "${3:+ $3}"; cat; } | raw
+}
+
+node() { # NODE INDEX NODES [NODELIST]
+    record "$1" "$2" "$3" | deliver record "$1" ${4:+"$4"}
+}
+
+# srun of a step of NODES nodes, to which SCRIPT happens; its names known to srun: NODELIST or "".
+collect() { # NODES NODELIST SCRIPT
+    export -f record raw deliver node
+    run -0 --separate-stderr timeout 60 "$HOST" "$COLLECT" "$1" "$2" "${wait_ms:-3000}" bash -c "$3"
+    echo "$output"
+    echo "took $stderr ms"
+}
+
+fast() { # no waiting for anybody
+    ((stderr < 2000)) || {
+        echo "took $stderr ms"
+        return 1
+    }
+}
+
+whole() { # NODES: all is there, nothing else is told
+    [[ ${lines[0]} == 'apapi: step 7.0 "app"  '"$1"' nodes  10.0 s  rapl (sim)' ]]
+    [[ $output == *"total     $1.000 kJ"* ]]
+    [[ $output != *refused* && $output != *missing* ]]
+}
+
+@test "records of two nodes are one table" {
+    collect 2 "" 'node n1 0 2; node n2 1 2'
+    whole 2
+    fast
+}
+
+@test "connections without the token change nothing and are counted" {
+    collect 2 "" 'node n1 0 2
+        echo "GET / HTTP/1.0" | raw
+        : | raw
+        head -c 300000 /dev/urandom | raw
+        { printf "%s record n3\n" "${TOKEN/0/1}"; record n3 2 2; } | raw
+        printf "%s" "${TOKEN:0:31}" | raw
+        printf " %s record n3\n" "$TOKEN" | raw
+        node n2 1 2'
+    [[ ${lines[0]} == *"  2 nodes  10.0 s"* ]]
+    [[ $output == *"total     2.000 kJ"* ]]
+    [[ ${lines[-1]} == "  6 foreign connections refused" ]]
+    fast
+}
+
+@test "nobody is told anything" {
+    collect 1 "" 'for text in "" "GET / HTTP/1.0" "${TOKEN/0/1} record n1"; do
+            exec 5<>"/dev/tcp/127.0.0.1/$PORT"
+            printf "%-64s\n" "$text" >&5
+            timeout 5 cat <&5 >&2 2>/dev/null
+            exec 5>&-
+        done
+        exec 5<>"/dev/tcp/127.0.0.1/$PORT"
+        printf "%s record n1\n" "$TOKEN" >&5
+        record n1 0 1 >&5
+        timeout 0.5 cat <&5 >&2 || true'
+    [[ $output == *"total     1.000 kJ"* ]]
+    [[ $stderr != *[!0-9]* ]] # nothing but the time
+}
+
+@test "a slow connection holds nobody up" {
+    collect 2 "" 'for i in {1..64}; do
+            exec {fd}<>"/dev/tcp/127.0.0.1/$PORT"
+            ((i % 2)) || printf "%s" "${TOKEN:0:8}" >&"$fd"
+        done
+        node n1 0 2; node n2 1 2; sleep 0.2'
+    [[ $output == *"total     2.000 kJ"* ]]
+    [[ $output == *"64 foreign connections refused"* ]]
+    fast
+}
+
+@test "more slow connections than there is room for: the nodes get through" {
+    ulimit -n 2048 || skip "not so many descriptors are allowed here"
+    export HOLDER=$BATS_TEST_TMPDIR/holder
+    wait_ms=15000 collect 2 "" '
+        hold() {
+            for i in {1..600}; do
+                exec {fd}<>"/dev/tcp/127.0.0.1/$PORT"
+            done
+            echo ready
+            exec sleep 30
+        }
+        exec 9< <(hold 3>&-)
+        echo "$!" >"$HOLDER"
+        read -r -u 9
+        node n1 0 2; node n2 1 2'
+    kill "$(<"$HOLDER")"
+    [[ $output == *"total     2.000 kJ"* ]]
+    [[ $output == *"foreign connections refused"* ]]
+    ((stderr < 10000))
+}
+
+@test "with few descriptors it goes on when there are some again" {
+    collect 2 "" 'ulimit -n 512
+        for i in {1..200}; do
+            exec {fd}<>"/dev/tcp/127.0.0.1/$PORT"
+        done
+        node n1 0 2; node n2 1 2; sleep 3'
+    [[ $output == *"total     2.000 kJ"* ]]
+}
+
+@test "a record that is cut off is told by its node" {
+    collect 2 "" 'node n1 0 2
+        record n2 1 2 | head -c 200 | deliver record n2'
+    [[ ${lines[0]} == *"  2 nodes, 1 missing  "* ]]
+    [[ $output == *"  n2: no record (unreadable record: line 1, "* ]]
+    [[ ${lines[-1]} == "  1 damaged record" ]]
+    fast
+}
+
+@test "a record of another node than it says is damaged" {
+    collect 2 "" 'node n1 0 2; record n3 1 2 | deliver record n2'
+    [[ $output == *"  n2: no record (its record is of another node)"* ]]
+}
+
+@test "a first line that is none of ours" {
+    collect 1 "" 'printf "%s\n" "$TOKEN" | raw
+        printf "%s record n1" "$TOKEN" | raw
+        printf "%s frobnicate n1\n" "$TOKEN" | raw
+        node n1 0 1'
+    [[ $output == *"total     1.000 kJ"* ]]
+    [[ ${lines[-1]} == "  3 damaged records" ]]
+}
+
+@test "a record that is too long" {
+    collect 2 "" 'node n1 0 2
+        { record n2 1 2; head -c 400000 /dev/zero | tr "\0" " "; } | deliver record n2'
+    [[ $output == *"  n2: no record (its record was cut off)"* ]]
+    fast
+}
+
+@test "a second record of a node is not counted" {
+    collect 2 "" 'node n1 0 2; node n1 0 2; echo no | deliver absent n1; node n2 1 2'
+    [[ $output == *"total     2.000 kJ"* ]]
+    [[ ${lines[-1]} == "  2 records came twice" ]]
+}
+
+@test "more nodes than the step has are not counted" {
+    collect 2 "" 'node n1 0 2; node n2 1 2; node n3 2 2; echo no | deliver absent n4'
+    [[ ${lines[0]} == *"  2 nodes  "* ]]
+    [[ $output == *"total     2.000 kJ"* ]]
+    [[ ${lines[-1]} == "  2 records of nodes too many" ]]
+}
+
+@test "a node whose record does not come is named after the deadline, not before" {
+    wait_ms=700 collect 3 "n[1-3]" 'node n2 1 3'
+    ((stderr >= 700))
+    fast
+    [[ ${lines[0]} == *"  3 nodes, 2 missing  "* ]]
+    [[ $output == *"  n[1,3]: no record (it did not answer in time)"* ]]
+}
+
+@test "any node tells which nodes there are" {
+    wait_ms=500 collect 4 "" 'node n2 1 4 "n[1-3],x7"'
+    [[ $output == *"  n[1,3],x7: no record (it did not answer in time)"* ]]
+}
+
+@test "nodes of another component of a heterogeneous job are named too" {
+    wait_ms=500 collect 2 "" 'node a1 0 2 "a[1-2]"; node b2 1 2 "b[1-2]"'
+    [[ ${lines[0]} == *"  4 nodes, 2 missing  "* ]]
+    [[ $output == *"  a2,b1: no record (it did not answer in time)"* ]]
+}
+
+@test "a list of nodes that is none does no harm" {
+    collect 2 "" 'node n1 0 2 "n[1-"; node n2 1 2 "n[1-99999999]"'
+    [[ ${lines[0]} == *"  2 nodes  "* ]]
+    [[ $output == *"total     2.000 kJ"* ]]
+}
+
+@test "the record that comes last ends the waiting" {
+    wait_ms=20000 collect 2 "" '(sleep 1; node n2 1 2) >/dev/null 2>&1 3>&- & node n1 0 2'
+    whole 2
+    fast
+}
+
+@test "a node that has no record says why" {
+    collect 3 "" 'node n1 0 3; for n in n2 n3; do printf "no\e[31mmeter" | deliver absent "$n"; done'
+    [[ $output == *"  n[2-3]: no record (no?[31mmeter)"* ]]
+}
+
+@test "nodes that have nothing to say make no report" {
+    collect 2 "" 'for n in n1 n2; do deliver absent "$n" </dev/null; done'
+    [ -z "$output" ]
+}
+
+@test "no node answers" {
+    wait_ms=300 collect 3 "" true
+    [[ $output == 'apapi: step 7.0 "app"  3 nodes, 3 missing' ]]
+}
+
+@test "hundreds of nodes at once" {
+    collect 300 "" 'for i in {1..300}; do node "n$i" "$i" 300 & done; wait'
+    [[ ${lines[0]} == *"  300 nodes  10.0 s"* ]]
+    [[ $output == *"total     300.0 kJ"* ]]
+    [[ $output == *"  lowest n1 1.000 kJ   highest n1 1.000 kJ   mean 1.000 kJ, sd 0 %"* ]]
+}
+
+@test "srun that has gone: it ends, and leaves nobody waiting" {
+    run -1 timeout 60 "$HOST" "$COLLECT" 1 "" 1000 false
+    sleep 0.2
+    run ! pgrep -x -f "$COLLECT"
+}
+
+@test "wrong usage" {
+    run -2 "$COLLECT"
+    [[ $output == "apapi-collect is started by "* ]]
+    run -2 "$COLLECT" x
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi config, and what the programs take from apapi.conf.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+
+put() { # TEXT
+    conf=$BATS_TEST_TMPDIR/apapi.conf
+    printf '%s\n' "$1" >"$conf"
+    chmod 644 "$conf"
+}
+
+@test "every problem with file and line, and nothing else" {
+    put $'default = rapl\ninterval = fast\n\n[ipmi]\nhots = x\n[impi]\nx\nhost = y\n[apapi]\nspeed = 3'
+    run -1 "$apapi" config --check "$conf"
+    [[ ${#lines[@]} -eq 5 ]]
+    [[ ${lines[0]} == "$conf:2: 'interval = fast' has no effect: an interval is missing after 'fast'; interval takes: "* ]]
+    [[ ${lines[1]} == "$conf:5: [ipmi]: unknown key 'hots': did you mean 'host'?" ]]
+    [[ ${lines[2]} == "$conf:7: "*"found no '='"* ]]
+    [[ ${lines[3]} == "$conf:8: unknown section 'impi': did you mean 'ipmi'"* ]]
+    [[ ${lines[4]} == "$conf:10: unknown key 'speed'; valid are default, "* ]]
+}
+
+@test "ok; -v shows the values and where they come from" {
+    put $'default = rapl\n[estimate]\nidle_w = 60'
+    run -0 "$apapi" config --check "$conf"
+    [[ $output == "$conf: ok" ]]
+    run -0 "$apapi" config --check -v "$conf"
+    [[ $output == *"default = rapl # $conf:1"* && $output == *'min_interval = 10ms # default'* ]]
+    [[ $output == *$'[estimate]\nidle_w = 60'" # $conf:3"* ]]
+}
+
+@test "what is shown can be read again" {
+    put $'allow_users = alice, bob\nacct_dir = "/a # b"\n[ipmi]\nhost = x'
+    "$apapi" config "$conf" >"$BATS_TEST_TMPDIR/again"
+    run -0 "$apapi" config --check "$BATS_TEST_TMPDIR/again"
+    diff <("$apapi" config "$conf" | sed 's/ # [^#]*$//') \
+        <("$apapi" config "$BATS_TEST_TMPDIR/again" | sed 's/ # [^#]*$//')
+}
+
+@test "the file that is installed is good, with every key and every section in it" {
+    file=$repository/config/apapi.conf
+    run -0 "$apapi" config --check "$file"
+    all=$BATS_TEST_TMPDIR/all
+    sed -E 's/^#([a-z_]+ = |\[)/\1/' "$file" >"$all"
+    run -0 "$apapi" config --check "$all"
+    run -0 "$apapi" config "$all"
+    [[ $output != *'# default'* ]]
+    missing=$(comm -23 <(sed -nE 's/^CONFIG_SECTION_KEY\(([a-z_]+), ([a-z_]+),.*/\1 \2/p' "$repository/core/config/sections.def" | sort) \
+        <(awk '/^\[/ { s = substr($1, 2, length($1) - 2) } s && /^[a-z_]+ = / { print s, $1 }' "$all" | sort))
+    echo "$missing"
+    [[ -z $missing ]]
+}
+
+@test "a file that cannot be read, too many arguments" {
+    run -1 "$apapi" config --check /no/such/file
+    [[ $output == *'/no/such/file: No such file'* ]]
+    run -0 "$apapi" config /no/such/file # as the plugin has it: the defaults
+    run -1 "$apapi" config --check "$BATS_TEST_TMPDIR"
+    [[ $output == *'not a regular file'* ]]
+    run -2 "$apapi" config a b
+    run -2 "$apapi" config --chek
+    [[ $output == *"did you mean '--check'"* ]]
+    run -0 "$apapi" help config
+}
+
+@test "APAPI_CONFIG: its sections are settings of sources; the environment wins" {
+    put $'[estimate]\nidle_w = 60\ncore_w = 8'
+    export APAPI_CONFIG=$conf
+    run -0 "$atime" -c estimate sleep 0.1
+    [[ $output == *'60 W + 8 W per busy core'* ]]
+    APAPI_ESTIMATE_IDLE_W=70 run -0 "$atime" -c estimate sleep 0.1
+    [[ $output == *'70 W + 8 W per busy core'* ]]
+    run -0 "$apapi" doctor estimate
+    [[ $output == *'60 W + 8 W per busy core'* ]]
+    run -0 "$apapi" config
+    [[ $output == *"idle_w = 60 # $conf:2"* ]]
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# docs/record.schema.json takes what the programs write, and nothing else.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+load ../records.bash
+
+setup_file() {
+    printf '[estimate]\nidle_w = 60\ncore_w = 8\n' >"$BATS_FILE_TMPDIR/apapi.conf"
+    chmod 600 "$BATS_FILE_TMPDIR/apapi.conf"
+    export APAPI_CONFIG=$BATS_FILE_TMPDIR/apapi.conf
+}
+
+# A record as it stands in an accounting file.
+good() {
+    cat <<'END'
+{"apapi":1,"cluster":"mars","job":17,"step":"0","name":"stream","node":"n1","node_index":0,"nodes":2,"tasks":4,
+"uid":1000,"user":"alice","start":"2026-11-21T11:20:01.123456789Z","elapsed_s":3.0,"late_s":0.0,"exit_code":0,"complete":true,
+"end":"2026-11-21T11:20:04.123456789Z","domains":{"package":{"energy_j":12.5,"mean_w":4.2}},"total":{"energy_j":12.5},
+"components":[{"name":"rapl","source":"sysfs powercap","interval_s":0.1,"period_mean_s":0.1,
+"common":{"energy":{"unit":"J","scale":1e-6,"counter":true,"covered_s":3.0,"samples":30}},
+"events":[{"name":"rapl:::A","domain":"package","total":6.25},{"name":"rapl:::B","domain":"package","total":6.25}]},
+{"name":"nvml","reason":"no NVIDIA driver"}],
+"timeline":{"bin_s":0.16,"package":{"unit_j":0.01,"n":[625,null,625],"covered_pct":{"2":50}}},
+"trust":{"covered":0.99,"cpu_s":0.001,"samples":30}}
+END
+}
+
+@test "what atime writes" {
+    for components in estimate rapl estimate:rapl; do
+        "$atime" -f json -c $components sleep 0.3 2>"$BATS_TEST_TMPDIR/record" || true
+        validate_records "$BATS_TEST_TMPDIR/record"
+    done
+}
+
+@test "what atime writes of simulated hardware" {
+    needs_sim
+    sim --packages 2 --dram-w 20 -- "$atime" -f json -c rapl -o "$BATS_TEST_TMPDIR/record" sleep 0.5
+    validate_records "$BATS_TEST_TMPDIR/record"
+}
+
+@test "a good record is good, and each of these changes makes it a bad one" {
+    good | jq -c . >"$BATS_TEST_TMPDIR/good"
+    validate_records "$BATS_TEST_TMPDIR/good"
+    while read -r change; do
+        jq -c "$change" "$BATS_TEST_TMPDIR/good" >"$BATS_TEST_TMPDIR/bad"
+        run validate_records "$BATS_TEST_TMPDIR/bad"
+        echo "$change: $output"
+        [[ $status -eq 1 && $output == *"/bad:1: $"* ]]
+    done <<'END'
+.apapi = 2
+.apapi = "1"
+del(.apapi)
+del(.node)
+del(.start)
+del(.end)
+del(.trust)
+del(.domains)
+del(.components)
+.unknown = 1
+.job = 0
+.job = "17"
+.job = 17.5
+.job = 4294967295
+.user = ""
+.account = null
+.step = "7a"
+del(.job)
+.array_job = 3
+.het_offset = 1
+.nodes = 0
+.cores = 0
+.gpus = -1
+.verified = false
+.start = "2026-11-21T11:20:01Z"
+.start = "2026-13-21T11:20:01.123456789Z"
+.end = 1795260001
+.elapsed_s = -1
+.elapsed_s = "3"
+.exit_code = 256
+.exit_signal = 0
+.failed_tasks = 0
+.exit_signal = 9 | del(.exit_code)
+.complete = false
+.complete = false | .reason = ""
+.reason = "why?"
+.recovered = true
+.recovered = false
+.delayed = 1
+.domains.moon = {"energy_j": 1}
+.domains.package.energy_j = -1
+.domains.package.energy_j = null
+.domains.package.energy_J = 1
+.total.max_w = 3
+.components = {}
+.components[0].name = ""
+del(.components[0].name)
+del(.components[0].source)
+del(.components[0].events)
+del(.components[1].reason)
+.components[0].interval_s = 0
+.components[0].samples = 3
+.components[0].common.warmth = {}
+.components[0].common.energy.scale = 0
+.components[0].common.energy.samples = -1
+.components[0].common.energy.samples = "17"
+del(.components[0].common)
+del(.components[0].events[0].name)
+.components[0].events[0].total = -1
+.components[0].events[0].kind = "warmth"
+.components[0].events[0].type = "int32"
+.components[0].events[0].counter = 1
+.components[0].events[0].watts = 1
+.timeline.bin_s = 0
+del(.timeline.bin_s)
+.timeline.moon = .timeline.package
+.timeline.package.n = []
+.timeline.package.n = [range(121)]
+.timeline.package.n[0] = 1.5
+.timeline.package.n[0] = -1
+.timeline.package.unit_j = 0
+.timeline.package.covered_pct = {"120": 50}
+.timeline.package.covered_pct = {"1": 101}
+.trust.covered = 1.5
+.trust.samples = -1
+del(.trust.samples)
+.trust.energy_j = 1
+END
+}
+
+@test "changes that leave it a good one" {
+    while read -r change; do
+        good | jq -c "$change" >"$BATS_TEST_TMPDIR/record"
+        validate_records "$BATS_TEST_TMPDIR/record"
+    done <<'END'
+.complete = false | .reason = "slurmstepd ended before the step"
+.complete = false | .reason = "recovered from the checkpoint" | .recovered = true | del(.exit_code)
+.delayed = true
+.verified = true
+.step = "batch" | .job_name = "x" | .qos = "normal" | .account = "physics" | .partition = "main"
+.array_job = 17 | .array_task = 0
+.het_job = 17 | .het_offset = 0
+.exit_code = 255 | .exit_signal = 9 | .failed_tasks = 4
+.gpus = 0 | .cores = 128 | .restarts = 2
+del(.job, .step, .cluster, .timeline, .total) | .domains = {}
+.components[0].common.energy.samples = "18446744073709551615"
+.components[0].events[0].kind = "temperature" | .components[0].events[0].total = -3
+END
+}
+
+@test "lines that are no records, and files without any" {
+    for text in '{"apapi":1,' 'null' '17' '[]' '{"apapi":1,"apapi":1}' '' $'\n\n'; do
+        printf '%s' "$text" >"$BATS_TEST_TMPDIR/record"
+        run validate_records "$BATS_TEST_TMPDIR/record"
+        echo "$text: $output"
+        [[ $status -eq 1 ]]
+    done
+    (good | jq -c . && echo '{"apa' && good | jq -c .) >"$BATS_TEST_TMPDIR/record"
+    run validate_records "$BATS_TEST_TMPDIR/record"
+    [[ $status -eq 1 && $output == *"record:2: not JSON"* && $output != *:3:* ]]
+}
+
+@test "every key of a record has a description" {
+    jq -e '[.properties, ."$defs".event.properties, ."$defs".component.properties, .properties.trust.properties,
+        .properties.domains.additionalProperties.properties] | map(to_entries[] |
+        select(.value.description == null) | .key) == []' \
+        "$repository/docs/record.schema.json"
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * slurmstepd for apapi-sampler: starts it for a step that lasts as long as a command.
+ *
+ *   sampler_host SAMPLER KEY=VALUE... -- COMMAND [ARGUMENT...]
+ *
+ * The pairs are the configuration; those that begin with '+' belong to the message that ends the
+ * step. The command has the sampler's process id in $SAMPLER. Afterwards the sampler is told to
+ * stop, and the record is printed, or why there is none.
+ */
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+#include "channel/message.h"
+
+#define PATIENCE_NS (60000 * DEADLINE_MS)
+
+static struct message message;
+
+static _Noreturn void die(const char *what)
+{
+    perror(what);
+    exit(EXIT_FAILURE);
+}
+
+static pid_t start(const char *sampler, int *channel)
+{
+    char *const arguments[] = {(char *)(uintptr_t)sampler, NULL};
+    extern char **environ;
+    posix_spawn_file_actions_t actions;
+    int pair[2];
+    pid_t pid;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+        die("socketpair");
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pair[1], APAPI_CHANNEL_FD + 100);
+    posix_spawn_file_actions_adddup2(&actions, APAPI_CHANNEL_FD + 100, APAPI_CHANNEL_FD);
+    posix_spawn_file_actions_addclose(&actions, APAPI_CHANNEL_FD + 100);
+    if (posix_spawn(&pid, sampler, &actions, NULL, arguments, environ)) {
+        die(sampler);
+    }
+    close(pair[1]);
+    *channel = pair[0];
+    return pid;
+}
+
+/* Each KEY=VALUE that is, or is not, for the end. @return where "--" is. */
+static int add_pairs(char **words, bool end)
+{
+    int i = 0;
+
+    for (; words[i] && strcmp(words[i], "--") != 0; i++) {
+        char *equals = strchr(words[i], '=');
+        bool for_end = words[i][0] == '+';
+
+        if (equals && for_end == end) {
+            *equals = '\0';
+            message_add_pair(&message, words[i] + for_end, equals + 1);
+            *equals = '=';
+        }
+    }
+    return i;
+}
+
+static void say(int channel, const char *word, char **words, bool end)
+{
+    message_start(&message, word);
+    if (words) {
+        add_pairs(words, end);
+    }
+    if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {
+        perror(word);
+    }
+}
+
+static void hear(int channel, const char *word)
+{
+    if (message_receive(channel, &message, deadline_now() + PATIENCE_NS)) {
+        puts("the sampler has ended");
+    } else if (message_is(&message, word)) {
+        printf("%s", message_text(&message));
+    } else {
+        printf("%s: %s\n", message.bytes, message_text(&message));
+    }
+}
+
+static void run(char **command, pid_t sampler)
+{
+    char text[16];
+    pid_t child;
+
+    snprintf(text, sizeof text, "%d", (int)sampler);
+    setenv("SAMPLER", text, 1);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        execvp(command[0], command);
+        die(command[0]);
+    }
+    waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    int channel, separator;
+    pid_t sampler;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 4) {
+        fputs("usage: sampler_host SAMPLER KEY=VALUE... -- COMMAND...\n", stderr);
+        return 2;
+    }
+    sampler = start(argv[1], &channel);
+    message_start(&message, APAPI_WORD_CONFIG);
+    separator = 2 + add_pairs(argv + 2, false);
+    if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {
+        die("config");
+    }
+    say(channel, APAPI_WORD_BEGIN, NULL, false);
+    hear(channel, APAPI_WORD_READY);
+    run(argv + separator + 1, sampler);
+    say(channel, APAPI_WORD_STOP, argv + 2, true);
+    hear(channel, APAPI_WORD_RECORD);
+    puts("");
+    waitpid(sampler, NULL, 0);
+    return 0;
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What lasts of a step: who it was, how it ended, and that it survives its sampler and its node.
+# shellcheck disable=SC2016 # $SLURM_PROCID is for the step
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    # a heterogeneous job leaves its nodes "planned" until backfill looks at them again
+    start_simulated_cluster --extra 'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1'
+}
+
+# The record of a step whose sampler is gone, once another one has run.
+recovered() { # NODE
+    cluster run srun -N1 -w "$1" --apapi=rapl sleep 0.5 >/dev/null 2>&1
+    records "$1" | jq -c 'select(.recovered)' | tail -n 1
+}
+
+has_checkpoint() { # NODE
+    compgen -G "$APAPI_SPOOL_DIR/$1/*.json" >/dev/null
+}
+
+@test "the sampler is killed in a step: told at once, recovered by the next step" {
+    plugstack checkpoint=1s
+    as_alice srun -N1 -w n1 --apapi=rapl sleep 4 2>"$BATS_TEST_TMPDIR/err" &
+    eventually has_checkpoint n1
+    cluster on n1 pkill -KILL -x apapi-sampler
+    wait
+    grep -q 'no record (the sampler ended before its time)' "$BATS_TEST_TMPDIR/err"
+    record=$(recovered n1)
+    holds "$record" '(.complete | not) and .name == "sleep" and .user == "alice" and (has("exit_code") | not)'
+    holds "$record" '.reason | startswith("the node or the sampler ended; recovered from the checkpoint of ")'
+    # of the simulated meters' 240 W, over the time until the checkpoint
+    holds "$record" '.elapsed_s >= 0.8 and (.total.energy_j / (240 * .elapsed_s) - 1 | fabs) < 0.05'
+    run ! has_checkpoint n1
+}
+
+@test "the node loses its power: after it has come back, the next step recovers what was measured" {
+    plugstack checkpoint=1s
+    expected_errors='.' # a node that was dead has much to tell
+    cluster run srun -N1 -w n2 --apapi=rapl sleep 100 3>&- >/dev/null 2>&1 &
+    step=$!
+    eventually has_checkpoint n2
+    sleep 1.2
+    job=$(cluster run squeue -h -w n2 -o %A)
+    cluster kill-node n2
+    has_checkpoint n2
+    cluster run scancel "$job"
+    wait $step || true
+    cluster boot-node n2
+    # where the counters begin anew with the node
+    eventually nodes_idle
+    record=$(recovered n2)
+    holds "$record" ".job == $job and (.complete | not) and .elapsed_s >= 0.8 and .total.energy_j > 100"
+    run ! has_checkpoint n2
+}
+
+@test "the accounting folder is gone for a while: its records come later, and say so" {
+    mv "$APAPI_ACCT_DIR" "$APAPI_ACCT_DIR.kept"
+    : >"$APAPI_ACCT_DIR" # no folder can be made
+    run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
+    rm "$APAPI_ACCT_DIR"
+    mv "$APAPI_ACCT_DIR.kept" "$APAPI_ACCT_DIR"
+    [[ $status -eq 0 && $output == *'apapi: step '* ]]
+    has_checkpoint n1
+    cluster run srun -N1 -w n1 --apapi=rapl sleep 0.5
+    records n1 | tail -n 2 | jq -s -e 'length == 2 and .[0].delayed and .[0].complete and (.[1] | has("delayed") | not)'
+    run ! has_checkpoint n1
+}
+
+@test "exit statuses of the tasks" {
+    run as_alice srun -N1 -w n1 -n4 --apapi=rapl sh -c 'sleep 0.$SLURM_PROCID; exit $SLURM_PROCID'
+    holds "$(last_record n1)" '.exit_code == 3 and .failed_tasks == 3 and (has("exit_signal") | not)'
+    run as_alice srun -N1 -w n1 -n2 --apapi=rapl sh -c '[ $SLURM_PROCID = 0 ] || kill -9 $$; sleep 0.2'
+    holds "$(last_record n1)" '.exit_code == 0 and .failed_tasks >= 1 and .exit_signal == 9'
+    as_alice srun -N1 -w n1 --apapi=rapl true
+    holds "$(last_record n1)" '.exit_code == 0 and (has("failed_tasks") or has("exit_signal") | not)'
+}
+
+batch() { # COMMAND SBATCH-OPTION...
+    as_alice sbatch --quiet --wait --output=/dev/null --apapi=rapl "${@:2}" --wrap "$1"
+}
+
+@test "who and what: batch steps say what Slurm says, others what their environment says" {
+    batch 'srun -n2 sleep 0.3' -N1 -w n1 -n2 -J "my job"
+    step=$(records n1 | tail -n 2 | jq -c 'select(.step == "0")')
+    script=$(records n1 | tail -n 2 | jq -c 'select(.step == "batch")')
+    for record in "$step" "$script"; do
+        holds "$record" '.job_name == "my job" and .partition == "main" and .cluster == "apapi" and .cores == 2'
+        holds "$record" '.user == "alice" and .exit_code == 0 and (has("array_job") or has("het_job") | not)'
+    done
+    holds "$script" '.verified'
+    holds "$step" '(has("verified") | not) and .name == "sleep" and .tasks == 2'
+}
+
+@test "a forged environment: what Slurm vouches for stays, the rest is not called verified" {
+    as_alice env SLURM_JOB_ACCOUNT=physics SLURM_JOB_PARTITION=other SLURM_JOB_USER=root SLURM_JOB_UID=0 \
+        SLURM_CLUSTER_NAME=moon SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=2 SLURM_RESTART_COUNT=many \
+        SLURM_HET_SIZE=999999999 SLURM_JOB_ID_HET_GROUP_0=1 SLURM_JOB_QOS="$(head -c 300 /dev/zero | tr '\0' x)" \
+        srun -N1 -w n1 --apapi=rapl sleep 0.2
+    holds "$(last_record n1)" '.user == "alice" and .uid > 0 and (has("verified") | not)'
+    holds "$(last_record n1)" '.node == "n1" and .step == "0" and .tasks == 1 and (has("het_job") | not)'
+    as_alice env SLURM_JOB_ACCOUNT=physics SLURM_JOB_PARTITION=other SLURM_CLUSTER_NAME=moon \
+        SLURM_JOB_QOS=best SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=2 \
+        sbatch --quiet --wait --output=/dev/null --apapi=rapl -N1 -w n1 --wrap 'sleep 0.2'
+    record=$(last_record n1)
+    holds "$record" '.verified and .cluster == "apapi" and .partition == "main" and (has("array_job") | not)'
+}
+
+@test "a job array" {
+    batch 'srun sleep 0.2' -N1 -w n1 --array=3,5
+    records=$(records n1 | tail -n 4 | jq -c '[.array_task, .step, .array_job != null]' | sort)
+    [[ $records == $'[3,"0",true]\n[3,"batch",true]\n[5,"0",true]\n[5,"batch",true]' ]]
+    [[ $(records n1 | tail -n 4 | jq .array_job | uniq | wc -l) -eq 1 ]]
+}
+
+@test "a heterogeneous job: which component" {
+    batch 'srun --het-group=0,1 sleep 0.3' -N1 -w n1 : -N1 -w n2
+    first=$(last_record n1) second=$(last_record n2)
+    records n1 | tail -n 2 | jq -c 'select(.step == "0")' >"$BATS_TEST_TMPDIR/n1"
+    holds "$(<"$BATS_TEST_TMPDIR/n1")" '.het_job == .job and .het_offset == 0'
+    holds "$second" '.het_job == .job - 1 and .het_offset == 1'
+    [[ $(jq .het_job <<<"$first") == "$(jq .het_job <<<"$second")" ]]
+}

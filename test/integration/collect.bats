@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# One table for each srun, whatever kind of srun it is; its program's output and exit status are as ever.
+# shellcheck disable=SC2016 # quoted scripts are for an inner shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell; that is the point
+
+bats_require_minimum_version 1.5.0
+load survive
+
+setup_file() {
+    start_simulated_cluster --nodes 3 --extra 'SrunPortRange=61000-61199' \
+        --extra 'SelectType=select/cons_tres' --extra 'SelectTypeParameters=CR_CPU'
+    remember_traces
+}
+
+nodes_idle() {
+    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 3 idle" ]]
+}
+
+# A step of alice's: exit status STATUS, standard output OUT.
+step() { # STATUS OUT ARGUMENTS OF srun
+    run --separate-stderr timeout 60 "$repository/scripts/cluster" run --user alice srun "${@:3}"
+    echo "status $status, output: $output"
+    echo "$stderr"
+    [[ $status -eq $1 && $output == "$2" ]]
+}
+
+# One table, of NODES nodes, on standard error.
+one_table() { # NODES
+    [[ $(grep -c '^apapi: ' <<<"$stderr") -eq 1 ]]
+    [[ $1 -eq 1 || $stderr == *"  $1 nodes  "* ]]
+    [[ $stderr == *$'\n  total '* && $stderr != *missing* && $stderr != *refused* ]]
+}
+
+@test "all nodes together: least and greatest power are of the same moment" {
+    step 0 "" -N3 --apapi=rapl sleep 1.5
+    one_table 3
+    [[ $stderr == *"min, max: all nodes together, over "* ]]
+    # three nodes of 2 x 100 W, which never rest
+    awk '$1 == "package" { ok = $6 > 570 && $8 < 630 } END { exit !ok }' <<<"$stderr"
+    awk '$1 == "total" { ok = $6 > 680 && $8 < 760 } END { exit !ok }' <<<"$stderr"
+}
+
+@test "the socket is in SrunPortRange" {
+    begin_step -N1 -w n1 --apapi=rapl sleep 2
+    begun_on n1 sleep
+    port=$(cluster run ss -Hltnp | awk '/apapi-collect/ { sub(/.*:/, "", $4); print $4 }')
+    echo "port $port"
+    ((port >= 61000 && port <= 61199))
+    end_step
+    [[ $status -eq 0 ]]
+}
+
+@test "someone who connects to it changes nothing" {
+    begin_step -N1 -w n1 --apapi=rapl sleep 2
+    begun_on n1 sleep
+    port=$(cluster run ss -Hltnp | awk '/apapi-collect/ { sub(/.*:/, "", $4); print $4 }')
+    cluster run bash -c "for i in 1 2 3; do echo 'GET / HTTP/1.0' >/dev/tcp/127.0.0.1/$port; done"
+    end_step
+    stderr=$(<"$BATS_TEST_TMPDIR/err")
+    [[ $status -eq 0 && $stderr == *$'\n  3 foreign connections refused'* ]]
+    [[ $stderr == *$'\n  total '* ]]
+}
+
+@test "several sruns at once: each has its own table" {
+    local i srun=()
+    for i in {1..6}; do
+        as_alice srun -N2 -n2 --apapi=rapl -J "app$i" sh -c "sleep 1; echo $i" \
+            >"$BATS_TEST_TMPDIR/out$i" 2>"$BATS_TEST_TMPDIR/err$i" 3>&- &
+        srun+=($!)
+    done
+    for i in {1..6}; do
+        wait "${srun[i - 1]}"
+        [[ $(<"$BATS_TEST_TMPDIR/out$i") == "$i"$'\n'"$i" ]]
+        stderr=$(grep -v '^srun: job' "$BATS_TEST_TMPDIR/err$i")
+        echo "$stderr"
+        one_table 2
+    done
+    [[ $(sort -u "$BATS_TEST_TMPDIR"/err* | grep -c '^apapi: step') -eq 6 ]]
+}
+
+@test "a terminal: --pty" {
+    expected_errors='SLURM_PTY_WIN' # of a terminal without a size
+    run cluster run --user alice script -qec 'srun -N1 --apapi=rapl --pty sh -c "tty -s && echo on a terminal; exit 4"' /dev/null
+    echo "$status $output"
+    [[ $status -eq 4 && $output == *"on a terminal"* ]]
+    [[ $(grep -c 'apapi: step' <<<"$output") -eq 1 && $output == *package* ]]
+}
+
+@test "output into files: the table is not among it" {
+    step 0 "" -N2 -n2 -o "/tmp/out.$$" -e "/tmp/err.$$" --apapi=rapl sh -c 'echo out; echo err >&2'
+    one_table 2
+    run -0 cluster run sh -c "cat /tmp/out.$$; echo --; cat /tmp/err.$$; rm /tmp/out.$$ /tmp/err.$$"
+    [[ $output == $'out\nout\n--\nerr\nerr' ]]
+}
+
+@test "--no-kill" {
+    step 5 $'a\na' -N2 -n2 --no-kill --apapi=rapl sh -c 'echo a; exit 5'
+    one_table 2
+}
+
+@test "-K: a task that fails ends the others, and all nodes tell" {
+    run --separate-stderr as_alice srun -N2 -n2 -K --apapi=rapl sh -c '[ "$SLURM_PROCID" = 1 ] || sleep 30; exit 7'
+    echo "status $status, output: $output"
+    echo "$stderr"
+    [[ $status -ne 0 && -z $output ]]
+    [[ $(grep -c '^apapi: ' <<<"$stderr") -eq 1 ]]
+    [[ $stderr == *"  2 nodes  "* && $stderr != *missing* ]]
+}
+
+@test "--exact and --overlap in an allocation" {
+    run --separate-stderr as_alice salloc -Q -N2 -n4 sh -c '
+        srun -N2 -n2 --exact --apapi=rapl sleep 1 & srun -N2 -n2 --exact --apapi=rapl sleep 1 & wait
+        srun -N2 -n4 --apapi=rapl sleep 2 & srun -N2 -n2 --overlap --apapi=rapl sleep 1; wait'
+    echo "$stderr"
+    [[ $status -eq 0 && -z $output ]]
+    [[ $(grep -c '^apapi: step .*  2 nodes  ' <<<"$stderr") -eq 4 ]]
+    [[ $stderr != *missing* ]]
+}
+
+@test "several programs: --multi-prog" {
+    cluster run --user alice sh -c "printf '0 echo zero\n1-2 echo more\n' >/tmp/multi.$$"
+    run --separate-stderr as_alice srun -N3 -n3 --apapi=rapl --multi-prog "/tmp/multi.$$"
+    echo "$stderr"
+    [[ $status -eq 0 && $(sort <<<"$output") == $'more\nmore\nzero' ]]
+    one_table 3
+    cluster run rm "/tmp/multi.$$"
+}
+
+@test "a step on a part of the allocation: the node that does not answer is named by the others" {
+    expected_errors='.'
+    as_alice salloc -Q -N3 srun -N2 -w n[2-3] --apapi=rapl sleep 3 \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    step=$!
+    begun_on n3 sleep
+    cluster on n3 pkill -KILL -f 'slurmstepd: \[[0-9]+\.0'
+    sleep 0.5
+    cluster on n3 pkill -x sleep -u alice || true
+    cluster run scancel -u alice
+    end_step
+    stderr=$(unwrapped "$(<"$BATS_TEST_TMPDIR/err")")
+    [[ $stderr == *"2 nodes, 1 missing"* ]]
+    [[ $stderr == *'n3: no record (it did not answer in time)'* ]]
+}
+
+@test "a heterogeneous step: one table of all nodes" {
+    as_alice sh -c 'cat >/tmp/het.sh <<END
+#!/bin/sh
+#SBATCH -N1 -w n1 -o /tmp/het.out
+#SBATCH hetjob
+#SBATCH -N1 -w n2
+srun --het-group=0,1 --apapi=rapl sleep 1
+END
+    sbatch -W /tmp/het.sh'
+    run -0 cluster run cat /tmp/het.out
+    stderr=$output
+    cluster run rm /tmp/het.sh /tmp/het.out
+    one_table 2
+}

@@ -1,0 +1,216 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What a site says in apapi.conf and in plugstack.conf.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster --extra 'PartitionName=debug Nodes=ALL MaxTime=INFINITE State=UP'
+    script=$APAPI_CLUSTER_DIR/home/alice/job.sh
+    printf '#!/bin/sh\nhostname\n' >"$script"
+    chmod 755 "$script"
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
+    conf=$APAPI_CLUSTER_DIR/apapi.conf
+    script=$APAPI_CLUSTER_DIR/home/alice/job.sh
+    rm -f "$conf"
+}
+
+# Each node once, although there are two partitions.
+nodes_idle() {
+    [[ $(cluster run sinfo -h -N -p main -o %T | sort | uniq -c | tr -s ' ') == " 2 idle" ]]
+}
+
+# apapi.conf, and plugstack.conf with the words after it.
+configure() { # TEXT [WORD...]
+    echo "$1" >"$conf"
+    chmod 644 "$conf"
+    plugstack "config=$conf" "${@:2}"
+}
+
+interval_ms() { # NODE
+    last_record "$1" | jq '.components[0].interval_s * 1000 | round'
+}
+
+@test "the file is read; plugstack.conf wins over it" {
+    configure $'default = rapl\ninterval = 50ms'
+    run as_alice srun -N1 -w n1 sleep 0.3
+    [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
+    [[ $(interval_ms n1) == 50 ]]
+    configure $'default = rapl\ninterval = 50ms' interval=20ms
+    as_alice srun -N1 -w n1 sleep 0.3
+    [[ $(interval_ms n1) == 20 ]]
+}
+
+@test "a bad line: file and line in the log, its key's default instead, the job unaffected" {
+    for line in 'interval = fast' 'speed = 3' '[ipmi' '[impi]'$'\n''x = 3' 'job_total = sum'; do
+        clear_logs
+        configure "# one"$'\n'"default = rapl"$'\n'"$line"
+        run as_alice srun -N1 -w n1 sleep 0.2
+        echo "$line: $output"
+        [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
+        errors=$(log_errors)
+        echo "$errors"
+        [[ $(wc -l <<<"$errors") -eq 1 && $errors == *"apapi: $conf:"[34]": "* ]]
+    done
+    expected_errors='apapi: '
+}
+
+@test "a file that others can write is no word of the site's" {
+    configure 'default = rapl'
+    chmod 666 "$conf"
+    run as_alice srun -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && -z $output ]]
+    [[ $(log_errors) == *"$conf: left out: others can write it"* ]]
+    expected_errors='apapi: '
+}
+
+@test "a file that is not there is told only if it was named" {
+    plugstack "config=$conf"
+    as_alice srun -N1 -w n1 true
+    [[ $(log_errors) == *"config=$conf': there is no such file"* ]]
+    expected_errors='apapi: '
+}
+
+@test "users see what is wrong with -v only" {
+    configure 'speed = 3'
+    run as_alice srun -N1 true
+    [[ -z $output ]]
+    run as_alice srun -v -N1 true
+    [[ $output == *"apapi: $conf:1: unknown key 'speed'"* ]]
+    expected_errors='apapi: '
+}
+
+@test "min_interval: refused at the prompt, root is exempt" {
+    configure 'min_interval = 50ms'
+    for command in 'srun -N1' sbatch salloc; do
+        # shellcheck disable=SC2086 # words
+        run as_alice $command --apapi=rapl --apapi-interval=rapl:20ms "$script"
+        echo "$output"
+        [[ $status -ne 0 && $output == *'--apapi-interval: 20ms for rapl is faster than this site allows: at least 50ms'* ]]
+    done
+    run as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=1s sleep 0.2
+    [[ $status -eq 0 && $(interval_ms n1) == 1000 ]]
+    run cluster run srun -N1 -w n1 --apapi=rapl --apapi-interval=20ms sleep 0.2
+    [[ $status -eq 0 && $(interval_ms n1) == 20 ]]
+}
+
+@test "min_interval: the node does not believe the prompt" {
+    configure 'min_interval = 50ms'
+    # as a plugin of the user's own making would: the option's value goes to the node unchecked
+    as_alice sh -c "cat >/tmp/own.$$ <<'X'
+#!/bin/sh
+srun -N1 -w n1 --apapi=rapl sleep 0.3
+X
+chmod +x /tmp/own.$$"
+    as_alice env _SLURM_SPANK_OPTION_apapi_apapi_interval=1ms "/tmp/own.$$"
+    rm -f "/tmp/own.$$"
+    interval=$(interval_ms n1)
+    echo "$interval"
+    [[ $interval == 50 ]]
+}
+
+@test "a user's interval for one component leaves the site's for the others" {
+    configure 'interval = 200ms:powercap:300ms'
+    as_alice srun -N1 -w n1 --apapi=rapl:powercap --apapi-interval=rapl:50ms sleep 0.3
+    holds "$(last_record n1)" '[.components[].interval_s] == [0.05, 0.3]'
+    as_alice srun -N1 -w n1 --apapi=rapl:powercap --apapi-interval=50ms sleep 0.3
+    holds "$(last_record n1)" '[.components[].interval_s] == [0.05, 0.05]'
+}
+
+@test "measured silently; the report for those who ask" {
+    configure $'default = rapl\noutput = none'
+    before=$(records n1 | wc -l)
+    run as_alice srun -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && -z $output ]]
+    [[ $(records n1 | wc -l) -eq $((before + 1)) ]]
+    run as_alice srun -N1 -w n1 --apapi sleep 0.2
+    [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
+    run as_alice SLURM_APAPI= srun -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && $output == *'apapi: step'*package* ]]
+    run as_alice SLURM_APAPI_FORMAT=json srun -N1 -w n1 sleep 0.2 # how, not whether
+    [[ $status -eq 0 && -z $output ]]
+    run as_alice srun -N1 -w n1 --apapi=off sleep 0.2
+    [[ $status -eq 0 && -z $output ]]
+    [[ $(records n1 | wc -l) -eq $((before + 4)) ]]
+    run as_alice sh -c 'cd && sbatch -W -N1 -w n1 -o silent.out --wrap "srun sleep 0.2; echo done"; cat silent.out'
+    [[ $output == *done && $output != *apapi* ]]
+}
+
+@test "allow_users: others are refused, and measured as the site wants" {
+    configure 'allow_users = bob, 4711'
+    for command in 'srun -N1' sbatch salloc; do
+        # shellcheck disable=SC2086 # words
+        run as_alice $command --apapi=rapl "$script"
+        echo "$output"
+        [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
+    done
+    run as_alice SLURM_APAPI=rapl srun -N1 true
+    [[ $status -ne 0 && $output == *'SLURM_APAPI: '*'certain users'* ]]
+    run as_alice srun -N1 --apapi=off true
+    [[ $status -eq 0 && -z $output ]]
+    run cluster run --user bob srun -N1 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == *package* ]]
+    run cluster run srun -N1 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == *package* ]]
+    # the node's own word
+    before=$(records n1 | wc -l)
+    as_alice _SLURM_SPANK_OPTION_apapi_apapi=rapl srun -N1 -w n1 true
+    [[ $(records n1 | wc -l) -eq $before ]]
+    configure $'allow_users = bob\ndefault=rapl'
+    run as_alice srun -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && $(records n1 | wc -l) -eq $((before + 1)) ]]
+}
+
+@test "deny_partitions: one line to those who ask, none to others" {
+    configure $'deny_partitions = debug\ndefault=rapl'
+    before=$(records n1 | wc -l)
+    run as_alice srun -p debug -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && -z $output ]]
+    run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
+    echo "$output"
+    [[ $status -eq 0 && $output == *'this site measures nothing in partition debug'* ]]
+    [[ $(records n1 | wc -l) -eq $before ]]
+    run as_alice srun -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && $output == *package* ]]
+}
+
+@test "sampler_cpu and sampler_nice: where it can, and no error where not" {
+    configure $'sampler_cpu = 0\nsampler_nice = 7'
+    as_alice srun -N1 -w n1 --apapi=rapl sleep 5 3>&- &
+    sampler() { cluster on n1 pgrep -x apapi-sampler >/dev/null; }
+    eventually sampler
+    sleep 0.3
+    run cluster on n1 sh -c 'pid=$(pgrep -x apapi-sampler); taskset -cp $pid; ps -o ni= -p $pid'
+    echo "$output"
+    [[ $output == *': 0'$'\n'*7 ]]
+    wait
+    configure $'sampler_cpu = 1000'
+    run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == *package* ]]
+}
+
+@test "sections reach the sources on the nodes" {
+    configure $'[estimate]\nidle_w = 60\ncore_w = 8'
+    run as_alice srun -N1 -w n1 --apapi=estimate sleep 0.3
+    echo "$output"
+    [[ $status -eq 0 && $output == *'60 W + 8 W per busy core'* ]]
+    # not from a user's environment
+    configure ''
+    run as_alice APAPI_ESTIMATE_IDLE_W=60 APAPI_ESTIMATE_CORE_W=8 srun -N1 -w n1 --apapi=estimate sleep 0.2
+    [[ $status -eq 0 && $output == *'estimate: not measured ('* ]]
+}
+
+@test "all: what can be measured, but nothing estimated" {
+    configure $'[estimate]\nidle_w = 60\ncore_w = 8'
+    run as_alice srun -N1 -w n1 --apapi=all sleep 0.3
+    echo "$output"
+    [[ $status -eq 0 && $output == *package* && $output != *estimate* ]]
+    holds "$(last_record n1)" '[.components[].name] | index("rapl") and index("powercap")'
+    holds "$(last_record n1)" '[.components[] | select(.source == null)] == []'
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Energy that is estimated from CPU time, for the steps that ask for it.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster
+}
+
+# A sampler that knows what the nodes draw at rest and for each busy core.
+watts() { # IDLE CORE
+    local helpers=$APAPI_CLUSTER_DIR/libexec-$BATS_TEST_NUMBER
+    mkdir -p "$helpers"
+    cp "$libexec/apapi-collect" "$helpers/"
+    cat >"$helpers/apapi-sampler" <<END
+#!/bin/sh
+export APAPI_ESTIMATE_IDLE_W=$1 APAPI_ESTIMATE_CORE_W=$2
+exec "$libexec/apapi-sampler" "\$@"
+END
+    chmod 755 "$helpers/apapi-sampler"
+    plugstack "libexec_dir=$helpers"
+}
+
+@test "an estimate is marked, for all nodes together and in each record" {
+    watts 50 10
+    run --separate-stderr as_alice srun -N2 --apapi=estimate sleep 1
+    echo "$stderr"
+    [[ $status -eq 0 && $stderr == *'estimate (/proc/stat: 50 W + 10 W per busy core)'* ]]
+    [[ $(grep -c '(estimated)' <<<"$stderr") -eq 2 ]]
+    joules=$(awk '$1 == "estimate:::NODE_ENERGY" { print $4 }' <<<"$stderr")
+    cores=$(nproc --all)
+    awk -v j="$joules" -v cores="$cores" 'BEGIN { exit !(j > 100 && j < 2 * (50 + 10 * cores) * 3) }'
+    run ! grep -qE '^  (domain|total) ' <<<"$stderr"
+    for node in n1 n2; do
+        record=$(last_record $node)
+        record=$(jq '.components[0] |= (.common.energy as $common | .events |= map($common + .))' <<<"$record")
+        holds "$record" '.components[0].events | length == 2 and all(.estimated)'
+        holds "$record" '.domains == {} and (has("total") | not)'
+        holds "$record" '.components[0].events | (.[0].total / (50 * .[0].covered_s + 10 * .[1].total) - 1 | fabs) < 0.01'
+    done
+}
+
+@test "beside a meter it is shown, and the total is the meter's" {
+    watts 50 10
+    run --separate-stderr as_alice srun -N2 --apapi=rapl:estimate sleep 1
+    echo "$stderr"
+    [[ $status -eq 0 && $(grep -c '(estimated)' <<<"$stderr") -eq 2 && $(wc -L <<<"$stderr") -le 80 ]]
+    record=$(last_record n1)
+    holds "$record" '(.total.energy_j / (240 * .elapsed_s) - 1 | fabs) < 0.01'
+    holds "$record" '[.components[].events[] | select(.estimated) | .name] == ["estimate:::NODE_ENERGY", "estimate:::CPU_TIME"]'
+}
+
+@test "without watts the step runs, and the table says what is missing" {
+    run --separate-stderr as_alice srun -N2 --apapi=estimate sh -c 'exit 3'
+    echo "$stderr"
+    [[ $status -eq 3 && $stderr == *'estimate: not measured (idle_w and core_w are not set'* && $stderr != *' J'* ]]
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What a user's shell says of events goes with the job to nodes that do not have the files.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
+    work=$APAPI_CLUSTER_DIR/home/alice/work
+    rm -rf "$work"
+    cluster run --user alice mkdir "$work"
+    list=/run/apapi-list # of the login node: each node has a /run of its own
+    put_list $'# DRAM only\n\nrapl:::DRAM_ENERGY:*\n'
+}
+
+put_list() { cluster run sh -c "printf '%s' '$1' >$list && chmod 644 $list"; }
+
+alice_sh() { as_alice sh -c "cd '$work' && $1"; }
+
+events_of() { # NODE
+    last_record "$1" | jq -c '[.components[].events[].name] | sort'
+}
+
+dram='["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]'
+
+@test "an event list that the nodes do not have" {
+    run ! cluster on n1 test -e "$list"
+    run alice_sh "APAPI_EVENTLIST=$list srun -N2 --apapi=rapl sleep 0.3"
+    [[ $status -eq 0 && $output == *dram* && $output != *package* ]]
+    [[ $(events_of n1) == "$dram" && $(events_of n2) == "$dram" ]]
+}
+
+@test "those who do not ask are measured as the site wants" {
+    plugstack default=rapl
+    alice_sh "APAPI_EVENTLIST=$list APAPI_CMPLIST=powercap srun -N1 -w n1 sleep 0.2"
+    [[ $(events_of n1) == *PACKAGE_ENERGY* && $(events_of n1) == *rapl* ]]
+    run alice_sh "APAPI_EVENTLIST=/no/such/file srun -N1 -w n1 sleep 0.2"
+    [[ $status -eq 0 && $output == *package* ]]
+}
+
+@test "what counts is the file when the job was submitted, also with --export=NONE" {
+    for export in ALL NONE; do
+        put_list $'rapl:::DRAM_ENERGY:*\n'
+        alice_sh "APAPI_EVENTLIST=$list sbatch -H -N1 -w n1 --export=$export -o out.$export --apapi=rapl --wrap '/usr/bin/srun /bin/sleep 0.2'" >"$BATS_TEST_TMPDIR/job"
+        put_list $'rapl:::PACKAGE_ENERGY:*\n'
+        job=$(awk '{ print $4 }' "$BATS_TEST_TMPDIR/job")
+        cluster run scontrol release "$job"
+        done_() { [[ -z $(cluster run squeue -h -j "$job" 2>/dev/null) ]]; }
+        eventually done_
+        for step in 0 batch; do
+            record=$(records n1 | jq -c "select(.job == $job and .step == \"$step\")")
+            echo "$export $step: $(jq -c '[.components[].events[].name]' <<<"$record")"
+            holds "$record" '[.components[].events[].name] | all(startswith("rapl:::DRAM"))'
+        done
+    done
+}
+
+@test "definitions: kinds and domains of the nodes' records follow them" {
+    put_list $'rapl:::*,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,auto,energy,J,1,-,-,1,energy,none\n'
+    alice_sh "APAPI_EVENTOPS=$list srun -N1 -w n1 --apapi=rapl sleep 0.2"
+    holds "$(last_record n1)" '.domains == {}'
+}
+
+@test "a bad file is an error at the prompt, with file and line" {
+    last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
+    put_list $'# one\nrapl:::*,APAPI_OP,1\nx\n'
+    printf '#!/bin/sh\nhostname\n' >"$work/job.sh"
+    chmod 755 "$work/job.sh"
+    for command in 'srun -N1' sbatch salloc; do
+        run alice_sh "APAPI_EVENTOPS=$list $command --apapi=rapl ./job.sh"
+        echo "$output"
+        [[ $status -ne 0 && $output == *"error: apapi: $list:2:1: expected 11 to 13 fields"* ]]
+        [[ $output == *"error: apapi: $list:3:1: "* ]]
+        run alice_sh "APAPI_EVENTLIST=/no/such/file $command --apapi=rapl ./job.sh"
+        [[ $status -ne 0 && $output == *'error: apapi: /no/such/file: No such file'* ]]
+        run alice_sh "APAPI_EVENTLIST=/etc/shadow $command --apapi=rapl ./job.sh"
+        [[ $status -ne 0 && $output == *'error: apapi: /etc/shadow: Permission denied'* ]]
+    done
+    [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
+    # nobody needs them where nothing is measured
+    run alice_sh "APAPI_EVENTLIST=/no/such/file srun -N1 --apapi=off true"
+    [[ $status -eq 0 ]]
+}
+
+@test "a file that is too long to travel" {
+    cluster run sh -c "seq -f 'rapl:::%060.0f' 2000 >$list"
+    run alice_sh "APAPI_EVENTLIST=$list srun -N1 --apapi=rapl true"
+    echo "$output"
+    [[ $status -ne 0 && $output == *"$list"*'more than 65536 bytes'* ]]
+    # comments do not count
+    cluster run sh -c "{ seq -f '# %060.0f' 2000; echo 'rapl:::DRAM_ENERGY:*'; } >$list"
+    alice_sh "APAPI_EVENTLIST=$list srun -N1 -w n1 --apapi=rapl sleep 0.2"
+    [[ $(events_of n1) == "$dram" ]]
+}
+
+@test "APAPI_CMPLIST: before the site's default, after --apapi=LIST; a wrong one is refused" {
+    plugstack default=rapl
+    alice_sh "APAPI_CMPLIST=powercap srun -N1 -w n1 --apapi sleep 0.2"
+    [[ $(events_of n1) == *powercap* && $(events_of n1) != *rapl* ]]
+    alice_sh "APAPI_CMPLIST=powercap srun -N1 -w n1 --apapi=rapl sleep 0.2"
+    [[ $(events_of n1) == *rapl* ]]
+    run alice_sh "APAPI_CMPLIST=foo srun -N1 --apapi true"
+    [[ $status -ne 0 && $output == *"error: apapi: APAPI_CMPLIST: unknown component 'foo'"* ]]
+    run alice_sh "APAPI_CMPLIST=foo srun -N1 -w n1 --apapi=rapl sleep 0.2"
+    [[ $status -eq 0 ]]
+    alice_sh "APAPI_CMPLIST=powercap sbatch -W -N1 -w n1 --export=NONE -o out --apapi --wrap '/bin/sleep 0.2'"
+    [[ $(events_of n1) == *powercap* && $(events_of n1) != *rapl* ]]
+}
+
+@test "APAPI_VERBOSE=1: the long table" {
+    run alice_sh "APAPI_VERBOSE=1 srun -N1 --apapi=rapl sleep 0.3"
+    [[ $output == *'rapl:::PACKAGE_ENERGY:PACKAGE0'* ]]
+    alice_sh "APAPI_VERBOSE=1 sbatch -W -N1 -o out --apapi=rapl --wrap 'sleep 0.3'"
+    [[ $(<"$work/out") == *'rapl:::PACKAGE_ENERGY:PACKAGE0'* ]]
+}
+
+@test "tasks do not see it, the script's sruns do" {
+    run alice_sh "APAPI_EVENTLIST=$list srun -N1 --apapi=rapl --apapi-format=none env"
+    [[ $output == *"APAPI_EVENTLIST=$list"* && $output != *SLURM_APAPI_RULES* ]]
+    alice_sh "APAPI_EVENTLIST=$list sbatch -W -N1 -o out --apapi=rapl --apapi-format=none --wrap 'env | grep -c ^SLURM_APAPI_RULES; srun env | grep -c ^SLURM_APAPI_RULES; true'"
+    [[ $(<"$work/out") == $'1\n0' ]]
+}
+
+@test "a parcel of the user's own making is bounded by the node" {
+    for rules in garbage $'eventlist 99999999999 x\ny' $'eventlist 5 x\nrapl\n' "$(head -c 100000 /dev/zero | tr '\0' 'x')"; do
+        run as_alice "SLURM_APAPI_RULES=$rules" srun -N1 -w n1 --apapi=rapl sleep 0.2
+        [[ $status -eq 0 && $output == *package* ]]
+    done
+}
+
+@test "nothing else of the user's environment reaches root's sampler" {
+    as_alice LD_PRELOAD=/nowhere.so PAPI_X=1 APAPI_SYSROOT=/nowhere APAPI_SOURCES=papi \
+        srun -N1 -w n1 --apapi=rapl sleep 2 2>/dev/null 3>&- &
+    sampler() { cluster on n1 pgrep -x apapi-sampler >/dev/null; }
+    eventually sampler
+    run cluster on n1 sh -c "tr '\0' '\n' </proc/\$(pgrep -x apapi-sampler)/environ | sort"
+    echo "$output"
+    wait
+    [[ $output == $'LANG=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin' ]]
+    holds "$(last_record n1)" '.components[0].source | startswith("sysfs")'
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The accounting folder cannot be used, or is not what it seems; the clock jumps. The step is measured and
+# ends as ever; its record comes into the accounting when that works again.
+
+bats_require_minimum_version 1.5.0
+load survive
+
+setup_file() {
+    start_simulated_cluster
+    remember_traces
+}
+
+# Only n1 is used. FOLDER, as the node sees it, is the accounting folder.
+accounting_is() { # FOLDER
+    echo "optional $plugin acct_dir=$1 spool_dir=$APAPI_SPOOL_DIR" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+}
+
+# A step that ends with status 3 and a table; its job's number is in $job.
+runs_measured() {
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'sleep 0.2; echo $SLURM_JOB_ID; exit 3'
+    echo "$stderr"
+    [[ $status -eq 3 && $output =~ ^[0-9]+$ && $stderr == *'  package'* ]]
+    job=$output
+    eventually no_helpers
+}
+
+# The record of $job is in the accounting, once. A later step brings it there.
+accounted_later() {
+    [[ -z $(records n1 | jq "select(.job == $job)") ]]
+    plugstack
+    as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
+    is_there() { [[ $(records n1 | jq -r "select(.job == $job) | .domains.package.energy_j > 0") == true ]]; }
+    eventually is_there
+    [[ -z $(find "$APAPI_SPOOL_DIR" -type f) ]]
+}
+
+@test "there is no accounting folder, and it cannot be made" {
+    touch "$APAPI_CLUSTER_DIR/file"
+    for folder in /nonexistent/acct "$APAPI_CLUSTER_DIR/file" /proc/acct; do
+        echo "$folder"
+        accounting_is "$folder"
+        runs_measured
+        accounted_later
+    done
+}
+
+# A small file system for the node's accounting folder.
+small_disk() { # OPTIONS
+    disk=$APAPI_CLUSTER_DIR/disk
+    mkdir -p "$disk"
+    cluster on n1 mount -t tmpfs -o "mode=700,$1" tmpfs "$disk"
+    accounting_is "$disk"
+}
+
+@test "the accounting folder's disk is full" {
+    small_disk size=16k
+    runs_measured
+    first=$job
+    # room for the beginning of a record
+    cluster on n1 sh -c "head -c 1M /dev/zero >'$disk/zero'; truncate -s -4096 '$disk/zero'; cat '$disk'/*/n1.jsonl" \
+        >"$BATS_TEST_TMPDIR/before" 2>/dev/null
+    for _ in {1..9}; do
+        runs_measured
+    done
+    accounted_later
+    # with room again, and a torn line in the file, whole lines follow
+    cluster on n1 rm "$disk/zero"
+    accounting_is "$disk"
+    runs_measured
+    cluster on n1 sh -c "cat '$disk'/*/n1.jsonl" >"$BATS_TEST_TMPDIR/after"
+    holds "$(tail -n 1 "$BATS_TEST_TMPDIR/after")" ".job == $job and .complete"
+    holds "$(head -n 1 "$BATS_TEST_TMPDIR/after")" ".job == $first and .complete"
+    cluster on n1 umount "$disk"
+}
+
+@test "the accounting folder is read-only" {
+    small_disk size=1m,ro
+    runs_measured
+    accounted_later
+    cluster on n1 umount "$disk"
+}
+
+@test "the clock is set back by an hour during the step" {
+    helpers=$APAPI_CLUSTER_DIR/libexec
+    back=$APAPI_CLUSTER_DIR/back
+    mkdir "$helpers"
+    cp "$libexec/apapi-collect" "$helpers/"
+    shimmed_sampler "SHIM_CLOCK_BACK=$back" >"$helpers/apapi-sampler"
+    chmod 755 "$helpers/apapi-sampler"
+    plugstack "libexec_dir=$helpers"
+    begun_s=$(date +%s)
+    begin_step -N1 -w n1 --apapi=rapl sh -c 'sleep 1; exit 3'
+    begun_on n1 sleep
+    touch "$back"
+    end_step
+    [[ $status -eq 3 ]]
+    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
+    record=$(last_record n1)
+    whole "$record"
+    holds "$record" '.elapsed_s > 0.9 and .elapsed_s < 10 and .trust.covered > 0.9'
+    # the begin is what the clock said then
+    holds "$record" "(.start | sub(\"[.][0-9]+\"; \"\") | fromdate) - $begun_s | . >= 0 and . < 10"
+    # from before the step to after it
+    runs_measured
+    holds "$(last_record n1)" ".job == $job"
+}
+
+# What a user has put in the place of the folder, or of parts of it.
+@test "a link or a folder of the user's in the place of the accounting" {
+    home=$APAPI_CLUSTER_DIR/home/alice
+    precious=$APAPI_CLUSTER_DIR/precious
+    mkdir -m 755 "$precious"
+    today=$(date -u +%F)
+    as_alice mkdir -p "$home/real/$today" "$home/day" "$home/file/$today"
+    as_alice ln -s "$precious" "$home/link"
+    as_alice ln -s "$precious" "$home/day/$today"
+    as_alice ln -s "$precious/file" "$home/file/$today/n1.jsonl"
+    as_alice mkfifo "$home/real/$today/n1.jsonl"
+    for folder in link link/below day file real; do
+        echo "$folder"
+        accounting_is "$home/$folder"
+        runs_measured
+        [[ -z $(ls -A "$precious") ]]
+        accounted_later
+    done
+    [[ -z $(find "$home" -user root) ]]
+}

@@ -1,0 +1,286 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Whole jobs: one table at the end, in which each moment of a node counts once.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster --extra 'PrologFlags=Contain'
+}
+
+# A node draws 240 W.
+submit() { # CMD [OPTIONS]: in a batch script of alice's; prints its output; the status is sbatch --wait's
+    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM
+    local options=("${@:2}") status=0
+    as_alice sbatch --quiet --wait --output="$file" "${options[@]}" --wrap "$1" || status=$?
+    eventually test -f "$file"
+    cat "$file"
+    rm -f "$file"
+    return $status
+}
+
+# The lines of the job's table, which is the last one.
+job_table() { # TEXT
+    sed -n '/^apapi: job /,$p' <<<"$1"
+}
+
+# The records of a job, of all nodes or of one.
+job_records() { # JOB [NODE]
+    records "${2:-n?}" | jq -c "select(.job == $1)"
+}
+
+job_id() { # TEXT
+    sed -n 's/^apapi: job \([0-9]*\) .*/\1/p' <<<"$1"
+}
+
+# How long a node was measured by any step, by the records alone [s].
+union_s() { # JOB NODE
+    job_records "$1" "$2" | jq -r '[(.start | sub("\\.[0-9]+Z"; "Z") | fromdate) +
+            (.start | capture("\\.(?<f>[0-9]+)Z").f | "0." + . | tonumber), .elapsed_s] | @tsv' |
+        sort -n | awk '
+            { from = $1; to = $1 + $2 }
+            NR == 1 || from > end { sum += to - from; end = to; next }
+            to > end { sum += to - end; end = to }
+            END { printf "%.6f\n", sum }'
+}
+
+# Is the table's total, in J or kJ, 240 W x the union of all steps' times, within 2 %?
+right_total() { # TEXT
+    local table job expected
+    table=$(job_table "$1")
+    job=$(job_id "$table")
+    expected=$(awk -v a="$(union_s "$job" n1)" -v b="$(union_s "$job" n2)" 'BEGIN { print 240 * (a + b) }')
+    awk -v expected="$expected" '$1 == "total" {
+            energy = $2 * ($3 == "kJ" ? 1000 : 1)
+            printf "total %s J, 240 W x union %s J\n", energy, expected
+            found = energy > expected * 0.98 && energy < expected * 1.02
+        }
+        END { exit !found }' <<<"$table"
+}
+
+share() { # TEXT: what was measured [%]
+    sed -n 's/^  measured \([0-9.]*\) % of .*/\1/p' <<<"$1"
+}
+
+@test "two sruns in sequence on two nodes: nothing counts twice" {
+    run submit 'srun sleep 1; srun sleep 1; sleep 1' -N2 --apapi=rapl
+    echo "$output"
+    [[ $status -eq 0 ]]
+    [[ $(grep -c '^apapi: step' <<<"$output") -eq 3 && $(grep -c '^apapi: job' <<<"$output") -eq 1 ]]
+    [[ $(tail -n 1 <<<"$output") == *measured* ]]
+    [[ $output == *$'\napapi: job '*'  2 nodes  3 steps  '* ]]
+    right_total "$output"
+    # n1 wholly, n2 for two of three seconds
+    awk -v share="$(share "$output")" 'BEGIN { exit !(share > 77 && share < 88) }'
+    [[ $(wc -L <<<"$output") -le 80 ]]
+}
+
+@test "sruns side by side and one above the other" {
+    run submit 'srun -n1 --exact sleep 1.5 & srun -n1 --exact sleep 1 & srun -N2 --overlap sleep 0.5 & wait' \
+        -N2 -n4 --apapi=rapl
+    echo "$output"
+    [[ $status -eq 0 && $output == *'apapi: job '*'  2 nodes  4 steps  '* ]]
+    right_total "$output"
+}
+
+@test "a job on one node: its steps add nothing to the batch step" {
+    run submit 'srun sleep 1; srun -n1 sleep 0.5' -N1 --apapi=rapl
+    echo "$output"
+    right_total "$output"
+    awk -v share="$(share "$output")" 'BEGIN { exit !(share > 98) }'
+    batch=$(job_records "$(job_id "$output")" n1 | jq -r 'select(.step == "batch").total.energy_j')
+    awk -v batch="$batch" '$1 == "total" { total = $2 * ($3 == "kJ" ? 1000 : 1) }
+        END { exit !(total / batch > 0.995 && total / batch < 1.005) }' <<<"$(job_table "$output")"
+}
+
+@test "an srun's own option wins, off stops it" {
+    run submit 'srun --apapi=rapl --apapi-interval=10ms sleep 0.5; srun --apapi=off sleep 0.5' -N2 \
+        --apapi=rapl
+    echo "$output"
+    [[ $status -eq 0 && $output == *'apapi: job '*'  2 nodes  2 steps  '* ]]
+    job=$(job_id "$output")
+    holds "$(job_records "$job" n2)" '.components[0].interval_s == 0.01'
+    [[ $(job_records "$job" n2 | wc -l) -eq 1 ]]
+    right_total "$output"
+}
+
+@test "off for the job, rapl for one srun: that one's table only" {
+    run submit 'srun --apapi=rapl sleep 0.3; env; srun -n1 env' -N2 --apapi=off
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 ]]
+    run ! grep SLURM_APAPI_ <<<"$output"
+}
+
+@test "without sruns: one node's table says it all, of two nodes one is missing" {
+    run submit 'sleep 0.3' -N1 --apapi=rapl
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 ]]
+    run submit 'sleep 0.3' -N2 --apapi=rapl
+    echo "$output"
+    [[ $output == *'.batch '*'apapi: job '*'measured 50.0 % of 2 nodes'*'no record of n2'* ||
+        $output == *'measured 49.'*'no record of n2'* ]]
+}
+
+@test "steps see nothing of the job's address, and no one without the token is heard" {
+    run submit 'srun env; echo "here: $SLURM_APAPI_JOB"; perl -MSocket -e '\''
+        socket my $s, AF_UNIX, SOCK_STREAM, 0;
+        my ($name) = split /:/, $ENV{SLURM_APAPI_JOB};
+        connect $s, pack("S a*", AF_UNIX, "\0$name") or die "no connection: $!";
+        syswrite $s, "x" x 32 . " records -\n{}\n"; close $s; print "said\n"'\''' -N1 --apapi=rapl
+    echo "$output"
+    [[ $status -eq 0 && $(grep -c 'SLURM_APAPI' <<<"$output") -eq 0 ]]
+    [[ $output == *'here: '*:*said*'apapi: job '*'  1 node  2 steps  '* ]]
+}
+
+@test "what a user passes on himself is in no accounting file" {
+    script=$APAPI_CLUSTER_DIR/home/alice/forge.sh
+    cat >"$script" <<'END'
+#!/bin/sh
+srun sleep 0.3
+perl -MSocket -e '
+    my ($name, $token) = split /:/, $ENV{SLURM_APAPI_JOB};
+    my $record = "{\"apapi\":1,\"job\":$ENV{SLURM_JOB_ID},\"step\":\"7\",\"node\":\"moon\"," .
+        "\"start\":\"2026-11-21T11:20:01Z\",\"elapsed_s\":1,\"late_s\":0,\"complete\":false," .
+        "\"domains\":{\"package\":{\"energy_j\":1e9}},\"components\":[],\"trust\":{\"cpu_s\":0}}";
+    for my $line ($record, "{" x 5000, "garbage", "x" x 300000) {
+        socket my $s, AF_UNIX, SOCK_STREAM, 0;
+        connect $s, pack("S a*", AF_UNIX, "\0$name") or die "no connection: $!";
+        syswrite $s, "$token records -\n$line\n";
+        close $s;
+    }'
+exit 5
+END
+    chmod 755 "$script"
+    run submit "$script" -N1 --apapi=rapl
+    echo "$output"
+    [[ $status -eq 5 && $output == *'apapi: job '*'incomplete: step 7 on moon'* ]]
+    run ! grep -r moon "$APAPI_ACCT_DIR"
+    holds "$(last_record n1)" '.step == "batch" and .total.energy_j < 1000'
+}
+
+@test "the job's exit status and output are unchanged" {
+    run submit 'srun echo out; exit 7' -N2 --apapi=rapl --error=/dev/null
+    [[ $status -eq 7 && $output == $'out\nout' ]]
+}
+
+@test "scancel: the table comes all the same" {
+    file=$APAPI_CLUSTER_DIR/home/alice/cancelled
+    job=$(as_alice sbatch --parsable --output="$file" -N2 --apapi=rapl --wrap 'srun sleep 1; touch ~/now; srun sleep 60')
+    eventually test -f "$APAPI_CLUSTER_DIR/home/alice/now"
+    as_alice scancel "$job"
+    eventually grep -q '^  measured' "$file"
+    cat "$file"
+    grep -qE '^apapi: job .*  2 nodes  [23] steps  ' "$file"
+    rm -f "$file" "$APAPI_CLUSTER_DIR/home/alice/now"
+}
+
+@test "each task of an array and a heterogeneous job tell of their own part" {
+    file=$APAPI_CLUSTER_DIR/home/alice/array
+    as_alice sbatch --quiet --wait --array=1-2 --output="$file-%a" -N1 --apapi=rapl --wrap 'srun sleep 0.3'
+    for task in 1 2; do
+        eventually grep -q '^  measured' "$file-$task"
+        right_total "$(<"$file-$task")"
+    done
+    [[ $(job_id "$(<"$file-1")") != "$(job_id "$(<"$file-2")")" ]]
+    run as_alice sbatch --quiet --wait --output="$file" -N1 --apapi=rapl : -N1 --apapi=rapl \
+        --wrap 'srun --het-group=0,1 sleep 0.5'
+    [[ $status -eq 0 ]]
+    cat "$file"
+    grep -qE '^apapi: job .*  1 node  2 steps  ' "$file"
+    rm -f "$file"*
+}
+
+@test "salloc: a table for each step and one for the job" {
+    run as_alice salloc --quiet -N2 --apapi=rapl sh -c 'srun sleep 0.5; srun -N1 sleep 0.5; srun --apapi=off true; exit 3'
+    echo "$output"
+    [[ $status -eq 3 && $(grep -c '^apapi: step' <<<"$output") -eq 2 ]]
+    [[ $(job_table "$output") == 'apapi: job '*'  2 nodes  2 steps  '*measured* ]]
+    right_total "$output"
+    run as_alice salloc --quiet -N1 --apapi=rapl true
+    [[ $status -eq 0 && -z $output ]]
+    run as_alice salloc --quiet -N1 sh -c 'srun --apapi=rapl sleep 0.2; srun --apapi=rapl sleep 0.2'
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 2 ]]
+}
+
+@test "job_total=off: no table of the job" {
+    plugstack job_total=off
+    run submit 'srun sleep 0.3; env' -N2 --apapi=rapl
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 2 ]]
+    run ! grep SLURM_APAPI_JOB <<<"$output"
+    run as_alice salloc --quiet -N1 --apapi=rapl sh -c 'srun sleep 0.2; srun sleep 0.2'
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 2 ]]
+}
+
+@test "extern steps are measured with job_total=extern only" {
+    submit 'sleep 0.2' -N2 --apapi=rapl
+    plugstack default=rapl
+    submit 'sleep 0.2' -N2
+    run ! jq -se 'any(.step == "extern")' <(records 'n?')
+}
+
+@test "job_total=extern: every node from the allocation to the end, silently" {
+    plugstack default=rapl output=none job_total=extern
+    run submit 'sleep 1; srun -N2 sleep 0.5; sleep 1; echo $SLURM_JOB_ID' -N2
+    [[ $status -eq 0 && $output =~ ^[0-9]+$ ]]
+    job=$output
+    for node in n1 n2; do
+        ended() { job_records "$job" "$node" | jq -se 'any(.step == "extern")' >/dev/null; }
+        eventually ended
+        record=$(job_records "$job" "$node" | jq -c 'select(.step == "extern")')
+        echo "$record"
+        holds "$record" '.complete and .elapsed_s > 2.4 and .user == "alice" and .nodes == 2'
+        holds "$record" '(.total.energy_j / (240 * .elapsed_s) - 1 | fabs) < 0.02'
+        # the other steps of this node lie inside
+        job_records "$job" "$node" | jq -se '(.[] | select(.step == "extern").elapsed_s) as $all | all(.elapsed_s <= $all)'
+    done
+}
+
+@test "job_total=extern measures an allocation in which nothing runs, and one that is cancelled" {
+    plugstack default=rapl output=none job_total=extern
+    ended() { job_records "$job" n1 | jq -se 'any(.step == "extern" and .complete)' >/dev/null; }
+    as_alice salloc --no-shell --quiet -N1 -w n1 -J empty
+    job=$(as_alice squeue -h -n empty -o %A)
+    sleep 0.5
+    as_alice scancel "$job"
+    eventually ended
+    job=$(as_alice sbatch --parsable -w n1 --output=/dev/null --wrap 'sleep 60')
+    sleep 1
+    as_alice scancel "$job"
+    eventually ended
+}
+
+@test "job_total=extern keeps away from partitions: a site that denies some has no extern steps measured" {
+    plugstack default=rapl output=none job_total=extern deny_partitions=secret
+    submit 'sleep 0.3; echo $SLURM_JOB_ID' -N1 -w n1 >"$BATS_TEST_TMPDIR/job"
+    job=$(<"$BATS_TEST_TMPDIR/job")
+    eventually nodes_idle
+    eventually no_helpers
+    run -0 job_records "$job" n1
+    [[ $(jq -r .step <<<"$output") == batch ]]
+}
+
+@test "job_total=extern with a missing sampler costs the job nothing" {
+    mkdir -p "$BATS_TEST_TMPDIR/empty"
+    plugstack default=rapl output=none job_total=extern libexec_dir="$BATS_TEST_TMPDIR/empty"
+    run submit 'echo ran' -N2
+    [[ $status -eq 0 && $output == ran ]]
+}
+
+@test "50 jobs leave nothing behind" {
+    state() {
+        for node in n1 n2; do
+            cluster on $node sh -c 'ls /dev/shm /run; ps -e -o comm= | sort; ls /proc/$(pgrep -o -x slurmd)/fd; grep -c @ /proc/net/unix || true'
+        done
+    }
+    submit 'srun true' -N2 --apapi=rapl
+    eventually no_helpers
+    before=$(state)
+    for _ in $(seq 50); do
+        as_alice sbatch --quiet --output=/dev/null -N2 -n2 --apapi=rapl --wrap 'srun true'
+    done
+    done_all() { [[ -z $(as_alice squeue -h) ]]; }
+    eventually done_all || eventually done_all
+    eventually no_helpers
+    eventually nodes_idle
+    gone() { diff <(echo "$before") <(state); }
+    eventually gone
+}

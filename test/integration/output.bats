@@ -1,0 +1,221 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Where the report goes, how it looks, and the trace.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster
+    printf '#!/bin/sh\nsleep 0.2\nsrun -N2 sleep 0.2\n' >"$APAPI_CLUSTER_DIR/home/alice/job.sh"
+    chmod 755 "$APAPI_CLUSTER_DIR/home/alice/job.sh"
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
+    work=$APAPI_CLUSTER_DIR/home/alice/work
+    rm -rf "$work"
+    cluster run --user alice mkdir "$work"
+}
+
+# A command of alice's in her folder `work`; "$@" is one shell command.
+alice_sh() { as_alice sh -c "cd '$work' && $1"; }
+
+owner() { cluster run stat -c '%U %a' "$1"; }
+
+csv_is_good() { # FILE COLUMNS: every line has as many
+    awk -F, -v n="$2" 'NF != n { print FILENAME ": " $0; bad = 1 } END { exit bad || NR < 3 }' "$1"
+}
+
+# --- form -------------------------------------------------------------------------------------------
+
+@test "json: an array of the nodes' records, on standard error" {
+    run --separate-stderr alice_sh 'srun -N2 --apapi=rapl --apapi-format=json sleep 0.3'
+    [[ $status -eq 0 && -z $output ]]
+    holds "$stderr" 'length == 2 and ([.[].node] | sort) == ["n1", "n2"]'
+    holds "$stderr" 'all(.apapi == 1 and .complete and .domains.package.energy_j > 40)'
+}
+
+@test "csv: the columns of atime behind step and node" {
+    run --separate-stderr alice_sh 'srun -N2 --apapi=rapl --apapi-format=csv --apapi-output=e.csv sleep 0.3'
+    [[ $status -eq 0 && -z $stderr ]]
+    cat "$work/e.csv"
+    csv_is_good "$work/e.csv" 24
+    [[ $(head -n 1 "$work/e.csv") == step,node,row,name,domain,kind,unit,total,* ]]
+    [[ $(grep -cE '^[0-9]+\.0,n[12],domain,package,package,energy,J,[0-9.]+' "$work/e.csv") -eq 2 ]]
+    [[ $(grep -cE '^[0-9]+\.0,n[12],step,elapsed,,,s,0\.[0-9]+' "$work/e.csv") -eq 2 ]]
+}
+
+@test "none: nothing is printed, the record is there" {
+    before=$(records n1 | wc -l)
+    run alice_sh 'srun -N1 -w n1 --apapi=rapl --apapi-format=none sleep 0.2'
+    [[ $status -eq 0 && -z $output && $(records n1 | wc -l) -eq $((before + 1)) ]]
+    run alice_sh 'srun -N1 -w n1 --apapi=rapl --apapi-output=none sleep 0.2'
+    [[ $status -eq 0 && -z $output && $(records n1 | wc -l) -eq $((before + 2)) ]]
+}
+
+@test "an option alone asks for a measurement, its variable does not" {
+    run alice_sh 'srun -N1 --apapi-format=json sleep 0.2'
+    holds "$output" '.[0].domains.package'
+    run alice_sh 'srun -N1 --apapi-interval=20ms sleep 0.2'
+    [[ $output == *'apapi: step'*package* ]]
+    run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI_INTERVAL=20ms srun -N1 sleep 0.2'
+    [[ $status -eq 0 && -z $output ]]
+    run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI_INTERVAL=20ms srun -N1 --apapi=rapl sleep 0.2'
+    holds "$output" '.[0].components[0].interval_s == 0.02'
+    run alice_sh 'SLURM_APAPI_FORMAT=json SLURM_APAPI=rapl srun -N1 --apapi-format=csv sleep 0.2'
+    [[ $output == step,node,* ]]
+}
+
+@test "wrong values are refused at the prompt, from the environment too" {
+    script=$APAPI_CLUSTER_DIR/home/alice/job.sh
+    last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
+    for option in FORMAT=xml OUTPUT=a-%q OUTPUT=%11j TRACE=b% TRACE= INTERVAL=fast =rapl:; do
+        for command in 'srun -N1' sbatch salloc; do
+            name=${option%%=*}
+            # shellcheck disable=SC2086 # words
+            run as_alice $command "--apapi${name:+-${name,,}}=${option#*=}" "$script"
+            echo "$command --apapi $option: $status $output"
+            [[ $status -ne 0 && $output == *'error: apapi: '* ]]
+            [[ -n ${option#*=} ]] || continue
+            # shellcheck disable=SC2086 # words
+            run as_alice "SLURM_APAPI${name:+_$name}=${option#*=}" $command "$script"
+            echo "$command SLURM_APAPI $option: $status $output"
+            [[ $status -ne 0 && $output == *"error: apapi: SLURM_APAPI${name:+_$name}: "* ]]
+        done
+    done
+    printf '#!/bin/sh\n#SBATCH --apapi-format=xml\nhostname\n' >"$APAPI_CLUSTER_DIR/home/alice/bad.sh"
+    run as_alice sbatch "$APAPI_CLUSTER_DIR/home/alice/bad.sh"
+    [[ $status -ne 0 && $output == *"--apapi-format: unknown format 'xml'; available: table, json, csv, none"* ]]
+    [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
+}
+
+# --- files of srun --------------------------------------------------------------------------------
+
+@test "file names: srun's patterns" {
+    run alice_sh 'srun -N2 -J my/job --apapi=rapl --apapi-output=%j_%J_%s_%3s_%8j_%N_%n_%t_%u_%x_%A_%% sleep 0.2 &&
+        cat *'
+    [[ $status -eq 0 && $output == *package* ]]
+    cd "$work"
+    name=$(ls)
+    job=${name%%_*}
+    printf -v wanted '%s_%s.0_0_000_%08d_n1_0_0_alice_my_job_%s_%%' "$job" "$job" "$job" "$job"
+    echo "$name"
+    [[ $name == "$wanted" && $(owner "$name") == 'alice 644' ]]
+}
+
+@test "the array's numbers" {
+    as_alice sh -c "cd '$work' && sbatch -W -N1 --array=3 --apapi=rapl --apapi-output=e_%A_%a -o /dev/null --wrap 'sleep 0.2'"
+    [[ $(ls "$work") =~ ^e_[0-9]+_3$ ]]
+}
+
+@test "the user's umask, an existing file, a link of the user's own, a FIFO without a reader" {
+    alice_sh 'umask 077 && srun -N1 --apapi=rapl --apapi-output=private sleep 0.2'
+    [[ $(owner "$work/private") == 'alice 600' ]]
+    alice_sh 'seq 100000 >old && ln -s old link && srun -N1 --apapi=rapl --apapi-output=link sleep 0.2'
+    [[ $(wc -l <"$work/old") -lt 20 && -L $work/link ]]
+    run alice_sh 'mkfifo fifo && srun -N1 --apapi=rapl --apapi-output=fifo sleep 0.2'
+    [[ $status -eq 0 && $output == *'has no report: '*'fifo: No such device'* ]]
+}
+
+@test "a file that cannot be written: one line, the program unchanged" {
+    for file in . /etc/apapi-test no/such/folder /root/x /dev/full; do
+        run --separate-stderr alice_sh "srun -N1 --apapi=rapl --apapi-output=$file sh -c 'echo out; sleep 0.2; exit 3'"
+        echo "$file: $status $output $stderr"
+        [[ $status -eq 3 && $output == out ]]
+        [[ $(grep -c '^apapi: ' <<<"$stderr") -eq 1 && $stderr == *"has no report: "*"$file"* ]]
+    done
+    [[ ! -e /etc/apapi-test && ! -e /root/x ]]
+    cluster run --user bob sh -c 'cd && umask 077 && touch of-bob'
+    run --separate-stderr alice_sh "srun -N1 --apapi=rapl --apapi-output=$APAPI_CLUSTER_DIR/home/bob/of-bob true"
+    [[ $status -eq 0 && $stderr == *'of-bob: Permission denied'* && ! -s $APAPI_CLUSTER_DIR/home/bob/of-bob ]]
+}
+
+# --- files on the nodes ---------------------------------------------------------------------------
+
+@test "a batch step's report: written on the node with the user's rights, relative to the job's folder" {
+    alice_sh 'umask 027; sbatch -W -N1 -w n2 -o out --apapi=rapl --apapi-format=json --apapi-output=e-%j-%s.json --wrap "sleep 0.3"'
+    file=$(ls "$work"/e-*.json)
+    [[ $file =~ e-[0-9]+-batch\.json$ && $(owner "$file") == 'alice 640' ]]
+    holds "$(<"$file")" 'length == 1 and .[0].step == "batch" and .[0].domains.package.energy_j > 40'
+    [[ ! -s $work/out ]]
+    alice_sh 'mkdir sub && sbatch -W -N1 -D "$PWD/sub" -o out2 --apapi=rapl --apapi-output=table.txt --wrap "sleep 0.2"'
+    [[ $(<"$work/sub/table.txt") == 'apapi: step '*package* ]]
+    alice_sh 'sbatch -W -N1 -o out3 --apapi=rapl --apapi-format=csv --wrap "sleep 0.2"'
+    csv_is_good "$work/out3" 24
+}
+
+@test "what root must not write stays unwritten, and the job's file says so" {
+    for file in /etc/apapi-test . /root/x "$APAPI_CLUSTER_DIR/home/bob/of-bob" no/folder/x; do
+        rm -f "$work/out"
+        alice_sh "sbatch -W -N1 -o out --apapi=rapl --apapi-output=$file --wrap 'sleep 0.2; echo done; exit 0'"
+        cat "$work/out"
+        [[ $(head -n 1 "$work/out") == "done" && $(grep -c '^apapi: ' "$work/out") -eq 1 ]]
+        [[ $(<"$work/out") == *"apapi: "*": "* ]]
+    done
+    [[ ! -e /etc/apapi-test && ! -e /root/x && ! -s $APAPI_CLUSTER_DIR/home/bob/of-bob ]]
+    # a link that the user plants does not lend root's rights either
+    alice_sh 'ln -s /etc/apapi-test planted; sbatch -W -N1 -o out --apapi=rapl --apapi-output=planted --wrap "sleep 0.2"'
+    [[ ! -e /etc/apapi-test && $(<"$work/out") == *'planted: Permission denied'* ]]
+}
+
+@test "trace: every reading of each node, the node's name where the user gave none" {
+    alice_sh 'srun -N2 --apapi=rapl --apapi-interval=20ms --apapi-trace=t.csv sleep 0.5'
+    for node in n1 n2; do
+        file=$work/t.csv.$node
+        [[ $(owner "$file") == 'alice 644' ]]
+        [[ $(head -n 1 "$file") == run,time_s,event,raw,value,unit,power_w,error,estimated ]]
+        csv_is_good "$file" 9
+        [[ $(grep -c 'PACKAGE0' "$file") -ge 15 ]]
+    done
+    alice_sh 'srun -N1 --apapi=rapl --apapi-trace=one.csv sleep 0.3'
+    [[ $(wc -l <"$work/one.csv") -ge 8 ]]
+    alice_sh 'srun -N2 --apapi=rapl --apapi-trace=%J-%n.csv sleep 0.3'
+    files=("$work"/*.0-[01].csv)
+    [[ ${#files[@]} -eq 2 ]]
+}
+
+@test "trace of a batch script and its sruns: no two write the same file" {
+    alice_sh 'sbatch -W -N2 -o out --apapi=rapl --apapi-format=none --apapi-trace=t ../job.sh'
+    ls "$work"
+    [[ -s $work/t.batch && -s $work/t.n1 && -s $work/t.n2 ]]
+    [[ ! -s $work/out ]]
+}
+
+@test "a trace that cannot be written: one line, record and report are there" {
+    run --separate-stderr alice_sh "srun -N1 -w n1 --apapi=rapl --apapi-trace=/etc/apapi-test sh -c 'echo out; sleep 0.2; exit 3'"
+    echo "$stderr"
+    [[ $status -eq 3 && $output == out && $stderr == *package* ]]
+    [[ $(grep -c '/etc/apapi-test: Permission denied' <<<"$stderr") -eq 1 ]]
+    [[ ! -e /etc/apapi-test ]]
+    run --separate-stderr alice_sh "srun -N1 -w n1 --apapi=rapl --apapi-trace=/dev/full sleep 0.3"
+    echo "$stderr"
+    [[ $status -eq 0 && $stderr == *package* && $stderr == *'/dev/full: No space left on device'* ]]
+}
+
+# --- the same options in jobs ---------------------------------------------------------------------
+
+@test "salloc hands its options to the sruns inside, which may have their own" {
+    run alice_sh 'salloc -Q -N1 --apapi=rapl --apapi-format=json srun sleep 0.2'
+    holds "$output" '.[0].domains.package'
+    run alice_sh 'salloc -Q -N1 --apapi=rapl --apapi-format=json srun --apapi-format=table sleep 0.2'
+    [[ $output == 'apapi: step'* ]]
+    run alice_sh 'salloc -Q -N1 --apapi=rapl srun --apapi=off sleep 0.2'
+    [[ $output != *'apapi: step'* ]]
+    run alice_sh 'SLURM_APAPI_FORMAT=csv salloc -Q -N1 --apapi=rapl srun sleep 0.2'
+    [[ $output == step,node,* ]]
+}
+
+@test "an option of sbatch's is more than the variable of the shell that called it" {
+    alice_sh 'SLURM_APAPI=off SLURM_APAPI_FORMAT=json sbatch -W -N1 -o out --apapi=rapl --apapi-format=csv --wrap "srun sleep 0.2"'
+    cat "$work/out"
+    [[ $(grep -c '^step,node,' "$work/out") -eq 2 ]]
+}
+
+@test "sbatch --export=NONE loses none of it" {
+    alice_sh 'SLURM_APAPI=rapl SLURM_APAPI_FORMAT=csv sbatch -W -N1 --export=NONE -o out --wrap "/usr/bin/srun /bin/sleep 0.2"'
+    cat "$work/out"
+    [[ $(grep -c '^step,node,' "$work/out") -eq 2 ]]
+}

@@ -1,0 +1,203 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What a hostile user can make of it: nothing. docs/security.md says what is promised.
+
+bats_require_minimum_version 1.5.0
+load survive
+
+setup_file() {
+    start_simulated_cluster
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    remember_traces
+    local folder=$APAPI_CLUSTER_DIR/home/alice/hostile
+    as_alice mkdir "$folder"
+    # notes whose process it is loaded into
+    printf '%s\n' '#include <stdio.h>' '#include <unistd.h>' \
+        '__attribute__((constructor)) static void note(void) {' \
+        "FILE *file = fopen(\"$folder/loaded\", \"ae\");" \
+        'if (file) { fprintf(file, "%d\n", (int)geteuid()); fclose(file); } }' \
+        >"$BATS_FILE_TMPDIR/evil.c"
+    cc -shared -fPIC -o "$APAPI_CLUSTER_DIR/evil.so" "$BATS_FILE_TMPDIR/evil.c"
+    as_alice cp "$APAPI_CLUSTER_DIR/evil.so" "$folder/evil.so"
+    as_alice sh -c "echo rapl:::PACKAGE_ENERGY:PACKAGE0 >$folder/list; echo 'exit 1' >$folder/sh"
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    clear_logs
+    folder=$APAPI_CLUSTER_DIR/home/alice/hostile
+    hostile=("LD_PRELOAD=$folder/evil.so" "LD_LIBRARY_PATH=$folder" "LD_AUDIT=" "PAPI_REPORT=1"
+        "PAPI_COMPONENT=$folder" "PAPI_DISABLE_COMPONENTS=1" "APAPI_EVENTLIST=$folder/list"
+        "APAPI_PAPI_LIBRARY=$folder/evil.so" "APAPI_CONFIG=$folder/list" "APAPI_SOURCES=papi"
+        "APAPI_ACCT_DIR=$folder" "APAPI_SYSFS_ROOT=$folder" "TMPDIR=$folder" "HOME=$folder"
+        "BASH_ENV=$folder/sh" "ENV=$folder/sh" "GCONV_PATH=$folder" "LOCPATH=$folder"
+        "LANG=evil" "MALLOC_CHECK_=3" "GLIBC_TUNABLES=glibc.malloc.check=3"
+        "SLURMD_NODENAME=../../evil" "SLURM_CLUSTER_NAME=../evil" "SLURM_JOB_USER=root")
+}
+
+# A hostile step of alice's on n1, in the background, until `touch $folder/over`.
+begin_hostile_step() { # ARGUMENTS OF srun
+    rm -f "$folder/over"
+    as_alice env -C "$folder" "${hostile[@]}" srun -N1 -w n1 "$@" \
+        sh -c 'while [ ! -e over ]; do sleep 0.05; done' \
+        >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    step=$!
+}
+
+end_hostile_step() {
+    as_alice touch "$folder/over"
+    end_step
+    [[ $status -eq 0 ]]
+}
+
+# The environment of a process as sorted lines.
+environment() { # PID, read by COMMAND...
+    "${@:2}" cat "/proc/$1/environ" | tr '\0' '\n' | sort
+}
+
+@test "the helpers' environment is theirs, whatever the user's is; his libraries are not loaded as root" {
+    begin_hostile_step --apapi=rapl
+    begun_on n1 sh
+    only=$'LANG=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin'
+    [[ $(environment "$(helpers_on n1)" cluster on n1) == "$only" ]]
+    [[ $(environment "$(cluster run pgrep -x apapi-collect)" cluster run) == "$only" ]]
+    end_hostile_step
+    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
+    [[ $(sort -u "$folder/loaded") == "$(cluster run id -u alice)" ]]
+    # a record of this node, of this cluster
+    holds "$(last_record n1)" '.complete and .node == "n1" and .uid == '"$(cluster run id -u alice)"
+    [[ -z $(find "$APAPI_CLUSTER_DIR" -name '*evil*' ! -name 'evil.so') ]]
+}
+
+# System calls with names of files, of everything that slurmd starts, while a step of alice's runs.
+traced_step() { # OPTION
+    local slurmd
+    slurmd=$(cluster on n1 pgrep -o -x slurmd)
+    cluster on n1 strace -f -qq -y -s 4096 -e trace=%file,connect,bind -o "$APAPI_CLUSTER_DIR/trace" -p "$slurmd" 3>&- &
+    local strace=$!
+    is_traced() { ! cluster on n1 grep -q '^TracerPid:[[:space:]]0$' "/proc/$slurmd/status"; }
+    eventually is_traced
+    begin_hostile_step "$1"
+    eventually runs_on n1 sh
+    sleep 0.3
+    end_hostile_step
+    eventually nodes_idle
+    cluster on n1 pkill -x strace
+    wait "$strace" || true
+}
+
+# The calls, without process and result, in which the user's folder occurs and that are not those of
+# programs of his: slurmstepd's and the helpers'.
+calls_with_the_users_names() {
+    local programs
+    programs=$(grep -E '^[0-9]+ +execve\(' "$APAPI_CLUSTER_DIR/trace" |
+        grep -vE 'execve\("[^"]*/(slurmstepd|apapi-sampler)"' | cut -d' ' -f1 | sort -u | paste -sd '|')
+    grep -vE "^(${programs:-none}) " "$APAPI_CLUSTER_DIR/trace" | grep -F "$folder" | grep -v ' getcwd(' |
+        sed -E 's/^[0-9]+ +//; s/ += .*//; s/<unfinished.*//; s/0x[0-9a-f]+/0x/g; s/(\/|_)[0-9]+/\1N/g' | sort -u
+}
+
+@test "nothing that the user names is opened, looked up or connected to by slurmstepd or the sampler" {
+    command -v strace >/dev/null || skip "there is no strace"
+    traced_step --apapi=off
+    without=$(calls_with_the_users_names)
+    traced_step --apapi=rapl
+    with=$(calls_with_the_users_names)
+    echo "without: $without"
+    diff <(echo "$without") <(echo "$with")
+    # the sampler itself: nothing but the system's and the site's files
+    sampler=$(sed -nE 's/^([0-9]+) +execve\("[^"]*apapi-sampler".*/\1/p' "$APAPI_CLUSTER_DIR/trace")
+    [[ -n $sampler ]]
+    others=$(grep -E "^$sampler " "$APAPI_CLUSTER_DIR/trace" | grep -oE '"/[^"]*"' | tr -d '"' | sort -u |
+        grep -vE "^(/|/(etc|lib|lib64|usr|proc|sys|dev|var/run/nscd)/.*|$install/.*|$libexec/.*|$APAPI_ACCT_DIR.*|$APAPI_SPOOL_DIR.*)\$" || true)
+    echo "others: $others"
+    [[ -z $others ]]
+}
+
+@test "the user can neither trace nor read nor signal the sampler" {
+    as_alice sh -c "cat >$folder/attack; chmod 755 $folder/attack" <<'END'
+#!/bin/bash
+sampler=$(pgrep -x apapi-sampler) || exit 9
+for signal in 0 STOP KILL TERM; do
+    ! kill -$signal "$sampler" 2>/dev/null || echo "signal $signal"
+done
+for file in environ fd mem maps auxv stack io; do
+    [[ -z $(ls "/proc/$sampler/$file/" 2>/dev/null) ]] || echo "$file listed"
+    ! head -c 1 "/proc/$sampler/$file" 2>/dev/null | grep -q . || echo "$file read"
+done
+! command -v strace >/dev/null || ! timeout 2 strace -p "$sampler" -o /dev/null 2>/dev/null || echo traced
+echo done
+END
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$folder/attack"
+    echo "$status $output $stderr"
+    [[ $status -eq 0 && $output == "done" && $stderr == *'  package'* ]]
+    # nor the one of a step of his that measures as himself: the collector holds the token
+    begin_step -N1 -w n1 --apapi=rapl sleep 1
+    begun_on n1 sleep
+    collector=$(cluster run pgrep -x apapi-collect)
+    run as_alice cat "/proc/$collector/environ"
+    [[ $status -ne 0 ]]
+    end_step
+}
+
+# What a process has open, without numbers that differ from run to run.
+open_files() { # NODE PID
+    cluster on "$1" sh -c "ls -l /proc/$2/fd" | sed -nE 's/.* ([0-9]+) -> (.*)/\1 \2/p' | sed -E 's/:\[[0-9]+\]/:[]/' | sort -n
+}
+
+@test "no descriptor leaks, either way" {
+    run as_alice srun -N1 -w n1 --apapi=off ls -l /proc/self/fd
+    without=$(sed -nE 's/.* ([0-9]+) -> ([^0-9]*).*/\1 \2/p' <<<"$output")
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl ls -l /proc/self/fd
+    [[ $(sed -nE 's/.* ([0-9]+) -> ([^0-9]*).*/\1 \2/p' <<<"$output") == "$without" ]]
+    for option in --apapi=off --apapi=rapl; do
+        run --separate-stderr as_alice salloc --quiet -N1 "$option" ls /proc/self/fd
+        [[ $option != --apapi=off ]] || without=$output
+        [[ $output == "$without" ]]
+    done
+    begin_hostile_step --apapi=rapl
+    begun_on n1 sh
+    open=$(open_files n1 "$(helpers_on n1)")
+    echo "$open"
+    [[ $(head -n 4 <<<"$open") == $'0 /dev/null\n1 /dev/null\n2 /dev/null\n3 socket:[]' ]]
+    others=$(tail -n +5 <<<"$open" | grep -vE '^[0-9]+ (/sys/.*/energy_uj|anon_inode:\[signalfd\]|/.*apapi-spool.*)$' || true)
+    echo "others: $others"
+    [[ -z $others ]]
+    end_hostile_step
+}
+
+@test "the collector's socket says nothing, to anybody" {
+    begin_hostile_step --apapi=rapl
+    begun_on n1 sh
+    port=$(cluster run ss -Hltnp | awk '/apapi-collect/ { sub(/.*:/, "", $4); print $4 }')
+    for word in '' 'GET / HTTP/1.0\r\n\r\n' '0123456789abcdef0123456789abcdef record n1\n{}' '%0100000d'; do
+        answer=$(cluster run --user bob timeout 0.5 bash -c "exec 9<>/dev/tcp/127.0.0.1/$port || exit
+            printf '$word' >&9; head -c 1 <&9 | wc -c" 2>/dev/null || true)
+        echo "'$word': '$answer'"
+        [[ -z $answer || $answer == 0 ]]
+    done
+    # and bob cannot look at where it is
+    srun=$(cluster run pgrep -u alice -x srun | head -n 1)
+    run cluster run --user bob cat "/proc/$srun/environ"
+    [[ $status -ne 0 ]]
+    end_hostile_step
+    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
+}
+
+@test "the token is in no task's environment, and in no process's arguments" {
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'env | grep -c "^SLURM_APAPI_"; ps -e -o args='
+    [[ $(head -n 1 <<<"$output") == 0 ]]
+    run ! grep -qE '(^|[^0-9a-f])[0-9a-f]{32}([^0-9a-f]|$)' <<<"$output"
+}
+
+@test "what is kept is root's alone" {
+    as_alice srun -N1 --apapi=rapl sleep 0.1
+    for folder in "$APAPI_ACCT_DIR" "$APAPI_SPOOL_DIR"; do
+        [[ -e $folder ]] || continue
+        [[ $(stat -c %U:%a "$folder") == root:700 ]]
+        [[ -z $(find "$folder" ! -user root) ]]
+        [[ -z $(find "$folder" -type d ! -perm 700) && -z $(find "$folder" -type f ! -perm 600) ]]
+        run cluster run --user bob ls "$folder"
+        [[ $status -ne 0 ]]
+    done
+}

@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# However a step, srun or slurmstepd ends, and whatever the tasks do: Slurm does what it would have done,
+# and the nodes keep their records.
+
+bats_require_minimum_version 1.5.0
+load survive
+
+# n3 has bob's step, which runs until slurmctld next looks at the time limits: every 30 s.
+setup_file() {
+    start_simulated_cluster --nodes 3 --extra 'MaxTasksPerNode=1000'
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    remember_traces
+    cluster run --user bob srun -N1 -w n3 -J limited --apapi=rapl sh -c 'echo out; exec sleep 300' \
+        >"$BATS_FILE_TMPDIR/out" 2>"$BATS_FILE_TMPDIR/err" 3>&- &
+    echo $! >"$BATS_FILE_TMPDIR/srun"
+    eventually helpers_on n3
+    cluster run scontrol update "jobid=$(limited)" EndTime=now+1
+}
+
+limited() { cluster run squeue -h -n limited -o %i; }
+
+nodes_idle() {
+    [[ $(cluster run sinfo -h -N -n n1,n2 -o %T | sort | uniq -c | tr -s ' ') == " 2 idle" ]]
+}
+
+no_helpers() {
+    ! helpers_on n1 && ! helpers_on n2 && ! cluster run pgrep -u alice -x apapi-collect
+}
+
+log_errors() {
+    grep -hE '\] (\[[^]]*\] )?error:' "$APAPI_CLUSTER_DIR"/log/slurmd-n[12].log |
+        grep -vE "CANCELLED AT|${expected_errors:-nothing else}" || true
+}
+
+# n3 is as it was when its step has ended: the last test looks at it.
+teardown() {
+    undisturbed
+    [[ -n $(limited) ]] || nothing_left
+}
+
+@test "slurmstepd is killed: the sampler finishes the record by itself" {
+    expected_errors='.'
+    count=$(records n1 | wc -l)
+    begin_step -N1 -w n1 --apapi=rapl sleep 1.5
+    begun_on n1 sleep
+    sleep 0.5
+    cluster on n1 pkill -KILL -f 'slurmstepd: \[[0-9]+\.0'
+    one_more() { [[ $(records n1 | wc -l) -gt $count ]]; }
+    eventually one_more
+    record=$(last_record n1)
+    holds "$record" '.complete == false and (.reason | test("slurmstepd"))'
+    holds "$record" '(.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.02'
+    # Slurm does not notice by itself
+    cluster run scancel -u alice
+    cluster on n1 pkill -x sleep -u alice || true
+    end_step
+    [[ $(unwrapped "$(<"$BATS_TEST_TMPDIR/err")") == *'n1: no record (it did not answer in time)'* ]]
+}
+
+@test "srun is killed: the nodes keep their records" {
+    expected_errors='Failed to send MESSAGE_TASK_EXIT'
+    count=$(records n2 | wc -l)
+    begin_step -N2 -w n1,n2 --apapi=rapl sleep 30
+    begun_on n2 sleep
+    cluster run pkill -KILL -u alice -x srun -o
+    end_step
+    one_more() { [[ $(records n2 | wc -l) -gt $count ]]; }
+    eventually one_more
+    whole "$(last_record n1)"
+    whole "$(last_record n2)"
+}
+
+@test "srun is interrupted twice: aborted as ever, and a table" {
+    for option in --apapi=off --apapi=rapl; do
+        begin_step -N2 -w n1,n2 "$option" sleep 30
+        eventually runs_on n1 sleep
+        eventually runs_on n2 sleep
+        cluster run pkill -INT -u alice -x srun -o
+        eventually grep -q 'one more within 1 sec' "$BATS_TEST_TMPDIR/err"
+        cluster run pkill -INT -u alice -x srun -o
+        end_step
+        [[ $status -eq 130 ]]
+        grep -q 'forcing job termination' "$BATS_TEST_TMPDIR/err"
+    done
+    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
+    whole "$(last_record n1)"
+    whole "$(last_record n2)"
+}
+
+@test "scancel of a step and of a job: ended as ever, and a table" {
+    for what in .0 ''; do
+        for option in --apapi=off --apapi=rapl; do
+            begin_step -N2 -w n1,n2 "$option" sh -c 'echo out; exec sleep 30'
+            eventually runs_on n1 sleep
+            eventually runs_on n2 sleep
+            as_alice scancel "$(as_alice squeue -h -u alice -o %i)$what"
+            end_step
+            [[ $(<"$BATS_TEST_TMPDIR/out") == $'out\nout' ]]
+            [[ $option != --apapi=off ]] || without=$status
+            [[ $status -eq $without && $status -ne 0 ]]
+        done
+        grep -q '^  package' "$BATS_TEST_TMPDIR/err"
+        whole "$(last_record n1)"
+        whole "$(last_record n2)"
+    done
+}
+
+@test "scancel of a batch job with a step: records of both" {
+    file=$APAPI_CLUSTER_DIR/home/alice/cancelled
+    as_alice sbatch --quiet -N1 -w n1 --output="$file" --apapi=rapl --wrap 'srun sleep 30; echo end'
+    eventually runs_on n1 sleep
+    as_alice scancel -u alice
+    eventually nodes_idle
+    eventually grep -qE 'step [0-9]+\.batch' "$file"
+    cat "$file"
+    for step in batch 0; do
+        whole "$(records n1 | grep "\"step\":\"$step\"" | tail -n 1)"
+    done
+}
+
+@test "tasks end by all signals and late: the status is theirs" {
+    for signal in TERM KILL SEGV ABRT; do
+        for option in --apapi=off --apapi=rapl; do
+            run as_alice srun -N1 -n2 -w n1 "$option" \
+                sh -c "ulimit -c 0; [ \$SLURM_PROCID = 0 ] || sleep 0.2; kill -$signal \$\$"
+            [[ $option != --apapi=off ]] || without=$status
+            [[ $status -eq $without && $status -gt 128 ]]
+        done
+        whole "$(last_record n1)"
+    done
+}
+
+@test "1000 tasks on a node" {
+    run --separate-stderr as_alice srun -N1 -n1000 -w n1 --overcommit --apapi=rapl printenv SLURM_PROCID
+    [[ $status -eq 0 && $(sort -n <<<"$output") == "$(seq 0 999)" ]]
+    [[ $(grep -c '^apapi: step' <<<"$stderr") -eq 1 && $stderr == *'  package'* ]]
+    holds "$(last_record n1)" '.tasks == 1000'
+    whole "$(last_record n1)"
+}
+
+# It is the step's task that is measured; srun waits for the output's end.
+@test "a task leaves a process behind that holds its output: the record is the task's" {
+    for option in --apapi=off --apapi=rapl; do
+        begin_step -N1 -w n1 "$option" sh -c 'setsid sleep 2.5 & sleep 0.5; echo out; exit 3'
+        if [[ $option == --apapi=rapl ]]; then
+            count=$(records n1 | wc -l)
+            one_more() { [[ $(records n1 | wc -l) -gt $count ]]; }
+            eventually one_more
+            runs_on n1 sleep
+        fi
+        end_step
+        [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == out ]]
+    done
+    [[ $(grep -c '^apapi: step' "$BATS_TEST_TMPDIR/err") -eq 1 ]]
+    record=$(last_record n1)
+    whole "$record"
+    holds "$record" '.elapsed_s > 0.4 and .elapsed_s < 2'
+}
+
+@test "a task leaves a daemon behind: the step ends at once" {
+    begin_step -N1 -w n1 --apapi=rapl sh -c 'setsid sleep 40 </dev/null >/dev/null 2>&1 & exit 3'
+    end_step
+    [[ $status -eq 3 ]]
+    grep -q '^apapi: step' "$BATS_TEST_TMPDIR/err"
+    holds "$(last_record n1)" '.complete and .elapsed_s < 5'
+    cluster on n1 pkill -u alice -x sleep || true
+}
+
+@test "wrong values in #SBATCH lines: refused where they are written, no job" {
+    script=$APAPI_CLUSTER_DIR/home/alice/job.sh
+    last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
+    while read -r line; do
+        printf '#!/bin/sh\n#SBATCH %s\nhostname\n' "$line" >"$script"
+        run --separate-stderr as_alice sbatch "$script"
+        echo "$line: $status $stderr"
+        [[ $status -ne 0 && -z $output && $stderr == *apapi* ]]
+    done <<END
+--apapi=foo
+--apapi=rapl:foo
+--apapi=
+--apapi=rapl::nvml
+--apapi=../../etc/passwd
+--apapi=$(printf 'x%.0s' {1..3000})
+--apapi=rapl --apapi-interval=fast
+--apapi=rapl --apapi-interval=10us
+--apapi=rapl --apapi-interval=-1s
+--apapi=rapl --apapi-interval=rapl:
+END
+    [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
+}
+
+@test "the time limit: ended as ever, a table and a record" {
+    status=0
+    over() { [[ -z $(limited) ]]; }
+    eventually over || eventually over
+    eventually grep -q '^  total' "$BATS_FILE_TMPDIR/err"
+    cat "$BATS_FILE_TMPDIR/err"
+    [[ $(<"$BATS_FILE_TMPDIR/out") == out ]]
+    grep -q 'DUE TO TIME LIMIT' "$BATS_FILE_TMPDIR/err"
+    grep -q '^  package' "$BATS_FILE_TMPDIR/err"
+    whole "$(last_record n3)"
+    [[ $(grep -hE '\] (\[[^]]*\] )?error:' "$APAPI_CLUSTER_DIR/log/slurmd-n3.log" | grep -cv 'CANCELLED AT\|pmix') -eq 0 ]]
+    nothing_left
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Slurm's daemons and the nodes fail or are started anew while steps are measured.
+
+bats_require_minimum_version 1.5.0
+load survive
+
+# A job that is requeued waits for as long as its credential lives.
+setup_file() {
+    start_simulated_cluster --extra \
+        'AuthInfo=cred_expire=5\nSchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1,bf_interval=1'
+    remember_traces
+}
+
+requeued_job() { # FILE: two steps; the first run's second one does not end
+    cat >"$1.sh" <<'END'
+#!/bin/sh
+srun true
+srun sh -c 'echo out; [ -n "$SLURM_RESTART_COUNT" ] || exec sleep 60'
+END
+    as_alice sbatch --parsable --requeue --open-mode=append -N1 -w n1 --output="$1" --apapi=rapl "$1.sh"
+}
+
+state_of() { # JOB
+    cluster run scontrol show job "$1" | sed -n 's/.*JobState=\([A-Z]*\).*/\1/p'
+}
+
+@test "a job is requeued: each of its steps has a record in each run" {
+    file=$APAPI_CLUSTER_DIR/home/alice/requeued
+    job=$(requeued_job "$file")
+    eventually runs_on n1 sleep
+    cluster run scontrol requeue "$job"
+    is_over() { [[ $(state_of "$job") == COMPLETED ]]; }
+    eventually is_over
+    eventually grep -c 'step [0-9]*.batch' "$file"
+    cat "$file"
+    [[ $(grep -cx out "$file") -eq 2 ]]
+    steps=$(records n1 | jq -r "select(.job == $job) | \"\(.step) \(.complete)\"" | sort | uniq -c | tr -s ' ')
+    echo "$steps"
+    [[ $steps == $' 2 0 true\n 2 1 true\n 2 batch true' ]]
+    whole "$(records n1 | jq -c "select(.job == $job and .step == \"1\")" | head -n 1)"
+}
+
+@test "slurmd is started anew during a step" {
+    expected_errors='pmix' # it says at its start that it has none
+    begin_step -N2 --apapi=rapl sh -c 'sleep 1.5; echo out; exit 3'
+    begun_on n1 sleep
+    cluster on n1 pkill -TERM -x slurmd
+    gone() { ! cluster on n1 pgrep -x slurmd; }
+    eventually gone
+    cluster on n1 slurmd
+    end_step
+    [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == $'out\nout' ]]
+    grep -q '"sh"  2 nodes  1.5' "$BATS_TEST_TMPDIR/err"
+    whole "$(last_record n1)"
+    whole "$(last_record n2)"
+    run as_alice srun -N2 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == *'2 nodes'*package* ]]
+}
+
+@test "slurmctld is away when a step ends" {
+    count=$(records n1 | wc -l)
+    begin_step -N2 --apapi=rapl sh -c 'sleep 1; echo out; exit 3'
+    begun_on n1 sleep
+    cluster run pkill -TERM -x slurmctld
+    gone() { ! cluster run pgrep -x slurmctld; }
+    eventually gone
+    one_more() { [[ $(records n1 | wc -l) -gt $count ]]; }
+    eventually one_more
+    sleep 0.3
+    expected_errors='slurmctld|[Cc]ontroller|Unable to complete|Connection refused|slurm_send'
+    cluster run --user slurm slurmctld
+    end_step
+    [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == $'out\nout' ]]
+    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
+    whole "$(last_record n1)"
+    run as_alice srun -N2 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == *'2 nodes'*package* ]]
+}
+
+@test "a node without power is named as missing, the other one is reported" {
+    expected_errors='pmix'
+    as_alice srun -N2 --no-kill --apapi=rapl sh -c '[ $SLURM_NODEID = 1 ] || sleep 2; sleep 1' \
+        2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    step=$!
+    eventually helpers_on n2 >/dev/null
+    sleep 0.2
+    cluster kill-node n2
+    sleep 3.5
+    cluster run pkill -TERM -o -x srun || true
+    wait $step || true
+    cat "$BATS_TEST_TMPDIR/err"
+    grep -q '^  n2: no record' "$BATS_TEST_TMPDIR/err"
+    grep -q '^  package' "$BATS_TEST_TMPDIR/err"
+    cluster run scancel -u alice
+    cluster boot-node n2
+}

@@ -1,0 +1,335 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi sync: what jobs have used, in Slurm's own accounting.
+
+bats_require_minimum_version 1.5.0
+load common
+
+apapi() { cluster run "$install/bin/apapi" "$@"; }
+sync_all() { apapi sync --acct-dir "$APAPI_ACCT_DIR" "$@"; }
+
+# As alice, silently; prints the job's number.
+submit() { # OPTIONS... --wrap CMD
+    as_alice sbatch --parsable --output=/dev/null "$@"
+}
+
+field() { # JOB FIELD
+    cluster run sacct -X -n -P -j "$1" -o "$2"
+}
+comment() { field "$1" admincomment; }
+
+database() { # SQL
+    cluster run mariadb -N -S /run/mysqld/mysqld.sock slurm_acct_db -e "$1"
+}
+
+# Have all these jobs an end in slurmdbd, and nodes, which it may learn seconds later?
+ended() { # JOB...
+    local jobs
+    jobs=$(IFS=, && echo "$*")
+    [[ $(database "select count(*) from apapi_job_table where id_job in ($jobs)") -ge $# ]] &&
+        [[ $(database "select count(*) from apapi_job_table where (id_job in ($jobs) or id_array_job in ($jobs)) and
+            (time_end = 0 or nodes_alloc = 0)") -eq 0 ]]
+}
+
+runs() { [[ $(cluster run squeue -h -j "$1" -o %T) == RUNNING ]]; }
+
+# All kinds of ends at once: each job sees the node's 240 W, whatever else runs there.
+start_jobs() {
+    export COMPLETED FAILED CANCELLED TIMEOUT REQUEUED ARRAY TWO_NODES MANY HET TEXT OBJECT
+    TIMEOUT=$(submit -N1 -t 5 --wrap 'sleep 100')
+    REQUEUED=$(submit -N1 --requeue --wrap 'sleep 2')
+    eventually runs "$TIMEOUT"
+    # slurmctld looks after these every 30 s
+    cluster run scontrol update jobid="$TIMEOUT" endtime=now+1
+    COMPLETED=$(submit -N1 --wrap 'sleep 1')
+    FAILED=$(submit -N1 --wrap 'sleep 1; exit 3')
+    CANCELLED=$(submit -N1 --wrap 'sleep 100')
+    ARRAY=$(submit -N1 -a 1-2 --wrap 'sleep $SLURM_ARRAY_TASK_ID')
+    TWO_NODES=$(submit -N2 --wrap 'srun -N2 sleep 2')
+    MANY=$(submit -N1 -n3 --wrap 'srun -n1 --exact sleep 3 & srun -n1 --exact sleep 3 & sleep 3; wait')
+    TEXT=$(submit -N1 --wrap 'sleep 1')
+    OBJECT=$(submit -N1 --wrap 'sleep 1')
+    HET=$(as_alice sbatch --parsable --output=/dev/null -N1 --wrap 'srun --het-group=0,1 sleep 1' : -N1)
+    cluster run scontrol update jobid="$TEXT" admincomment="it's \"mine\": 50 % \\ {so}"
+    cluster run scontrol update jobid="$OBJECT" admincomment='{"a": 0.10}'
+    eventually runs "$REQUEUED"
+    cluster run scontrol requeue "$REQUEUED"
+    eventually runs "$CANCELLED"
+    sleep 1
+    cluster run scancel "$CANCELLED"
+    cluster run scontrol update jobid="$REQUEUED" starttime=now
+}
+
+setup_file() {
+    # what is planned for a heterogeneous or requeued job is looked at again soon
+    start_simulated_cluster --dbd --extra \
+        'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1'
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    plugstack default=rapl output=none
+    start_jobs
+    local deadline=$((SECONDS + 100))
+    until ended "$COMPLETED" "$FAILED" "$CANCELLED" "$TIMEOUT" "$REQUEUED" "$ARRAY" "$TWO_NODES" "$MANY" "$TEXT" \
+        "$OBJECT" "$HET" || ((SECONDS > deadline)); do
+        sleep 0.5
+    done
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    clear_logs
+    plugstack default=rapl output=none
+}
+
+# What APAPI says of a job fits in with Slurm's own figures: power, and time to a second.
+right() { # JOB NODES
+    local text elapsed
+    text=$(comment "$1")
+    elapsed=$(field "$1" elapsedraw)
+    echo "job $1: $elapsed s $text"
+    holds "$text" ".apapi | .v == 1 and .nodes == $2 and (.mean_w / (240 * $2) - 1 | fabs) < 0.02" &&
+        holds "$text" ".apapi | .energy_j < 240 * $2 * ($elapsed + 1.5) and .energy_j > 240 * $2 * ($elapsed - 1.5)" &&
+        holds "$text" '.apapi | .measured_pct <= 100 and has("incomplete") == false'
+}
+
+@test "a dry run tells, and changes nothing" {
+    run --separate-stderr sync_all --dry-run
+    echo "$output $stderr"
+    [[ $status -eq 0 ]]
+    [[ $output == *"job $COMPLETED: AdminComment {\"apapi\":{\"v\":1,"*"}} (not set: dry run)"* ]]
+    [[ -z $(comment "$COMPLETED") ]]
+    [[ ! -e $APAPI_ACCT_DIR/sync.json ]]
+}
+
+@test "jobs that ended in any way have their energy, and keep their status" {
+    status_of_all() { cluster run sacct -D -X -n -P -o jobidraw,state,exitcode,submit,start,end,nnodes; }
+    before=$(status_of_all)
+    run --separate-stderr sync_all
+    echo "$output $stderr"
+    [[ $status -eq 0 && -z $output && -z $stderr ]]
+    diff <(echo "$before") <(status_of_all)
+    for job in "$COMPLETED" "$FAILED" "$CANCELLED" "$TIMEOUT"; do
+        right "$job" 1
+        [[ $(comment "$job" | wc -c) -lt 250 ]]
+    done
+    [[ $(field "$COMPLETED" state) == COMPLETED && $(field "$FAILED" state) == FAILED ]]
+    [[ $(field "$CANCELLED" state) == CANCELLED* && $(field "$TIMEOUT" state) == TIMEOUT ]]
+    [[ $(field "$FAILED" exitcode) == 3:0 ]]
+}
+
+@test "a job on two nodes has the energy of both" {
+    sync_all
+    right "$TWO_NODES" 2
+}
+
+@test "steps side by side within the batch step count once" {
+    sync_all
+    right "$MANY" 1
+    [[ $(grep -c "\"job\":$MANY," <(records n1; records n2)) -eq 3 ]]
+}
+
+@test "a requeued job has the energy of both runs, at its last run" {
+    sync_all
+    cluster run sacct -D -X -P -j "$REQUEUED" -o jobid,state,start,end,submit,elapsedraw,admincomment
+    runs=$(cluster run sacct -D -X -n -P -j "$REQUEUED" -o elapsedraw,admincomment)
+    [[ $(wc -l <<<"$runs") -eq 2 && $(head -n 1 <<<"$runs") == *'|' ]]
+    both=$(awk -F'|' '{ sum += $1 } END { print sum }' <<<"$runs")
+    text=$(comment "$REQUEUED" | tail -n 1)
+    records n1 | grep -c "\"job\":$REQUEUED," || true
+    holds "$text" ".apapi | (.mean_w / 240 - 1 | fabs) < 0.02 and .energy_j > 240 * ($both - 2.5) and .energy_j < 240 * ($both + 2.5)"
+    holds "$text" '.apapi.measured_pct <= 100'
+}
+
+@test "elements of an array have each their own" {
+    sync_all
+    first=$(comment "${ARRAY}_1")
+    second=$(comment "${ARRAY}_2")
+    echo "$first $second"
+    holds "$first" '.apapi.energy_j > 240 * 0.9 and .apapi.energy_j < 240 * 1.9'
+    holds "$second" '.apapi.energy_j > 240 * 1.9 and .apapi.energy_j < 240 * 2.9'
+    # one element has the array's number, which elsewhere stands for all of them
+    cluster run sacctmgr -i modify job where jobid="$ARRAY" set admincomment=
+    sync_all -j "$ARRAY"
+    [[ -z $(comment "${ARRAY}_1") && $(comment "${ARRAY}_2") == "$second" ]]
+}
+
+@test "components of a heterogeneous job have each their own" {
+    sync_all
+    first=$(comment "$HET+0")
+    second=$(comment "$HET+1")
+    echo "$first $second"
+    holds "$first" '.apapi.nodes == 1 and (.apapi.mean_w / 240 - 1 | fabs) < 0.02'
+    holds "$second" '.apapi.nodes == 1 and (.apapi.mean_w / 240 - 1 | fabs) < 0.02'
+    cluster run sacctmgr -i modify job where jobid="$HET" set admincomment=
+    [[ -z $(comment "$HET+1") ]]
+    sync_all -j "$HET"
+    [[ $(comment "$HET+0") == "$first" && -z $(comment "$HET+1") ]]
+}
+
+@test "what others wrote stays" {
+    sync_all
+    comment "$TEXT"
+    [[ $(comment "$TEXT") == "it's \"mine\": 50 % \\ {so} {\"apapi\":{\"v\":1,"*"}}" ]]
+    comment "$OBJECT"
+    [[ $(comment "$OBJECT") == '{"a": 0.10,"apapi":{"v":1,'*"}}" ]]
+    holds "$(comment "$OBJECT")" '.apapi.energy_j > 200'
+    # Slurm's administrators go on writing
+    cluster run sacctmgr -i modify job where jobid="$COMPLETED" set admincomment=audited
+    sync_all -j "$COMPLETED"
+    [[ $(comment "$COMPLETED") == 'audited {"apapi":{"v":1,'*"}}" ]]
+}
+
+@test "a second run changes nothing" {
+    sync_all
+    before=$(cluster run sacct -X -n -P -o jobidraw,admincomment,comment)
+    changes() { database 'select count(*) from txn_table'; }
+    count=$(changes)
+    run --separate-stderr sync_all --since 1h -v
+    echo "$output"
+    [[ $status -eq 0 && $output == *", 0 changed, 0 not ended, 0 unknown"* ]]
+    [[ $(grep -c 'as it was' <<<"$output") -ge 13 ]]
+    run --separate-stderr sync_all -v
+    [[ $status -eq 0 && $output == "0 jobs, 0 changed"* ]]
+    diff <(echo "$before") <(cluster run sacct -X -n -P -o jobidraw,admincomment,comment)
+    [[ $(changes) -eq $count ]]
+}
+
+@test "only the jobs that are named" {
+    job=$(submit -N1 --wrap 'sleep 0.2')
+    other=$(submit -N1 --wrap 'sleep 0.2')
+    eventually ended "$job" "$other"
+    run --separate-stderr sync_all -j "$job,999999"
+    [[ $status -eq 0 && $stderr == "apapi sync: job 999999: no record of it in $APAPI_ACCT_DIR" ]]
+    [[ $(comment "$job") == '{"apapi":'* && -z $(comment "$other") ]]
+    sync_all
+    [[ $(comment "$other") == '{"apapi":'* ]]
+}
+
+@test "a running job waits for its end" {
+    job=$(submit -N1 --wrap 'srun sleep 0.2; sleep 100')
+    has_record() { records 'n?' | grep -q "\"job\":$job,\"step\":\"0\""; }
+    eventually has_record
+    in_slurmdbd() { [[ -n $(field "$job" state) ]]; }
+    eventually in_slurmdbd
+    run --separate-stderr sync_all -v
+    echo "$output"
+    [[ $status -eq 0 && $output == *'1 not ended'* && -z $(comment "$job") ]]
+    cluster run scancel "$job"
+    eventually ended "$job"
+    sync_all
+    # the step and the batch step around it, once
+    holds "$(comment "$job")" '.apapi.nodes == 1 and (.apapi.mean_w / 240 - 1 | fabs) < 0.02'
+}
+
+@test "a job that slurmdbd does not know is told, and tried again" {
+    folder=$APAPI_CLUSTER_DIR/other
+    mkdir -p "$folder/$(date -u +%F)"
+    # the record comes first, then the job: numbers go up
+    job=$(submit -w n1 --wrap 'sleep 0.2')
+    eventually ended "$job"
+    record=$(records n1 | grep "\"job\":$job,")
+    job=$((job + 1))
+    jq -c ".job = $job" <<<"$record" >"$folder/$(date -u +%F)/n1.jsonl"
+    run --separate-stderr apapi sync --acct-dir "$folder"
+    echo "$output $stderr"
+    [[ $status -eq 0 && -z $output ]]
+    [[ $stderr == "apapi sync: slurmdbd does not know 1 job, tried again by the next run: $job" ]]
+    plugstack
+    [[ $(submit -N1 --wrap 'sleep 0.1') == "$job" ]]
+    eventually ended "$job"
+    run --separate-stderr apapi sync --acct-dir "$folder"
+    [[ $status -eq 0 && -z $stderr ]]
+    [[ $(comment "$job") == '{"apapi":'* ]]
+}
+
+@test "comment, and extra where Slurm has it" {
+    job=$(submit -N1 --comment "for the thesis" --wrap 'sleep 0.2')
+    eventually ended "$job"
+    sync_all -j "$job" --field comment
+    [[ $(field "$job" comment) == 'for the thesis {"apapi":'* ]]
+    run --separate-stderr sync_all -j "$job" --field extra
+    echo "$stderr"
+    if [[ $(cluster run sinfo -V) == *" 22.05"* ]]; then
+        [[ $status -eq 2 && $stderr == *"--field extra needs Slurm 23.02 or later" ]]
+    else
+        [[ $status -eq 0 && $(field "$job" extra) == '{"apapi":'* ]]
+    fi
+}
+
+@test "torn and foreign lines are skipped, and told with -v" {
+    job=$(submit -w n1 --wrap 'sleep 0.2')
+    eventually ended "$job"
+    folder=$APAPI_CLUSTER_DIR/torn
+    cp -r "$APAPI_ACCT_DIR" "$folder"
+    torn=$(head -c 100 "$folder"/*/n1.jsonl)
+    printf '%s\n{"apapi":2}\n' "$torn" | tee -a "$folder"/*/n1.jsonl
+    run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
+    echo "$output $stderr"
+    [[ $status -eq 0 && $stderr == *"n1.jsonl:"*": record: version 2, only 1 is known"* ]]
+    [[ $(comment "$job") == '{"apapi":'* ]]
+}
+
+@test "an ordinary user is told that it is not for him" {
+    run --separate-stderr as_alice "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR"
+    echo "$stderr"
+    [[ $status -eq 1 && $stderr == *"Permission denied"*"the accounting files are root's: run it as root"* ]]
+    home=$APAPI_CLUSTER_DIR/home/alice
+    cp -r "$APAPI_ACCT_DIR" "$home/acct"
+    chown -R --reference="$home" "$home/acct"
+    cluster run sacctmgr -i modify job where jobid="$FAILED" set admincomment=
+    run --separate-stderr as_alice "$install/bin/apapi" sync --acct-dir "$home/acct" --since 1h
+    echo "$stderr"
+    [[ $status -eq 1 && $stderr == *"slurmdbd refuses: only root, SlurmUser and Slurm's operators"* ]]
+    [[ -z $(comment "$FAILED") ]]
+}
+
+@test "usage" {
+    run -0 apapi help sync
+    [[ $output == "usage: apapi sync"* ]]
+    for words in '--since soon' '-j 17,x' '-j' '--field user' '--cluster a/b' 'word' '--nonsense'; do
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr apapi sync $words
+        echo "$words: $stderr"
+        [[ $status -eq 2 && $stderr == "apapi sync: "* ]]
+    done
+    run --separate-stderr apapi sync --acct-dir /nowhere
+    [[ $status -eq 1 && $stderr == "apapi sync: /nowhere: No such file or directory" ]]
+}
+
+@test "the example for EpilogSlurmctld: one run for many jobs, and slurmctld does not wait" {
+    sync_all
+    echo "acct_dir = $APAPI_ACCT_DIR" >"$APAPI_CLUSTER_DIR/etc/apapi.conf"
+    job=$(submit -N1 --wrap 'sleep 0.2')
+    eventually ended "$job"
+    [[ -z $(comment "$job") ]]
+    epilog=$install/share/apapi/examples/epilog-slurmctld
+    waiting() { cluster run pgrep -f -c "^flock --nonblock --close $epilog"; }
+    for _ in 1 2 3; do
+        timeout 5 "$repository/scripts/cluster" run APAPI_CONFIG="$APAPI_CLUSTER_DIR/etc/apapi.conf" \
+            SLURM_JOB_ID="$job" "$epilog"
+    done
+    [[ $(waiting) -eq 1 ]]
+    set_now() { [[ $(comment "$job") == '{"apapi":'* ]]; }
+    eventually set_now
+}
+
+@test "without slurmdbd: a clear error, nothing half done, and the next run catches up" {
+    sync_all
+    cluster run pkill -TERM -x slurmdbd
+    gone() { ! cluster run pgrep -x slurmdbd; }
+    eventually gone
+    # nothing is new: nobody is asked
+    run --separate-stderr sync_all
+    [[ $status -eq 0 && -z $stderr ]]
+    job=$(submit -N1 --wrap 'sleep 0.3')
+    has_record() { records 'n?' | grep -q "\"job\":$job,"; }
+    eventually has_record
+    cp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
+    run --separate-stderr sync_all
+    echo "$stderr"
+    [[ $status -eq 1 && $stderr == *"apapi sync: slurmdbd: no connection: "* ]]
+    cmp "$APAPI_ACCT_DIR/sync.json" "$BATS_TEST_TMPDIR/before"
+    cluster run --user slurm env MYSQL_UNIX_PORT=/run/mysqld/mysqld.sock slurmdbd
+    set_now() { sync_all && [[ $(comment "$job") == '{"apapi":'* ]]; }
+    eventually set_now
+}

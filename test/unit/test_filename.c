@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/filename.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "naming.h"
+#include "unit/unit.h"
+
+static const struct filename_values values = {.job = 4711,
+                                              .step = "3",
+                                              .array_job = 4700,
+                                              .array_index = 11,
+                                              .node = "n1.cluster.example",
+                                              .node_index = 2,
+                                              .task = 0,
+                                              .user = "al/ice",
+                                              .name = "../x"};
+
+static void test_each_letter(void **state)
+{
+    static const struct {
+        const char *pattern, *name;
+    } cases[] = {
+        {"plain", "plain"},
+        {"%j", "4711"},
+        {"%J", "4711.3"},
+        {"%s", "3"},
+        {"%A_%a", "4700_11"},
+        {"%N", "n1"},
+        {"%n", "2"},
+        {"%t", "0"},
+        {"%u", "al_ice"},
+        {"%x", ".._x"}, /* no way out of the folder */
+        {"100%%", "100%"},
+        {"%%j", "%j"},
+        {"%6j", "004711"},
+        {"%2j", "4711"},
+        {"%10j", "0000004711"},
+        {"%6J", "004711.3"},
+        {"%4s", "0003"},
+        {"%3a", "011"},
+        {"%3N", "n1"}, /* a number means nothing to a text */
+        {"%0j", "4711"},
+        {"/a/%j/%s.csv", "/a/4711/3.csv"},
+    };
+    char name[PATH_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(filename_expand(cases[i].pattern, &values, name, sizeof name, NULL), 0);
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
+static void test_a_step_with_a_name_is_not_filled_up(void **state)
+{
+    struct filename_values batch = values;
+    char name[64];
+
+    (void)state;
+    batch.step = "batch";
+    assert_int_equal(filename_expand("%8s-%2J", &batch, name, sizeof name, NULL), 0);
+    assert_string_equal(name, "batch-4711.batch");
+}
+
+static void test_bad_patterns(void **state)
+{
+    static const struct {
+        const char *pattern, *hint;
+    } cases[] = {
+        {"", "empty"},           {"%", "'%'"},   {"a%q", "'%q'"},       {"%11j", "'%11j'"},
+        {"%99999999999j", "%j"}, {"%5", "'%5'"}, {"a\nb", "character"}, {"a\033[2J", "character"}};
+    struct apapi_error err;
+    char name[64] = "unchanged";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(filename_check(cases[i].pattern, &err), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_non_null(strstr(err.text, cases[i].hint));
+        assert_null(strchr(err.text, '\n'));
+        assert_int_equal(filename_expand(cases[i].pattern, &values, name, sizeof name, NULL), -1);
+        assert_string_equal(name, "");
+    }
+}
+
+static void test_lengths(void **state)
+{
+    static char pattern[PATH_MAX];
+    char name[16];
+
+    (void)state;
+    memset(pattern, 'x', sizeof pattern - 1);
+    assert_int_equal(filename_check(pattern, NULL), -1);
+    assert_int_equal(errno, ENAMETOOLONG);
+    assert_int_equal(filename_expand("%j%j%j%j", &values, name, sizeof name, NULL), -1);
+    assert_int_equal(errno, ENAMETOOLONG);
+    assert_string_equal(name, "");
+    assert_int_equal(filename_expand("%j%j%j123", &values, name, sizeof name, NULL), 0);
+    assert_int_equal(strlen(name), sizeof name - 1);
+}
+
+static void test_has(void **state)
+{
+    (void)state;
+    assert_true(filename_has("a-%4N", "Nn"));
+    assert_false(filename_has("a-%%N", "Nn"));
+    assert_false(filename_has("N", "Nn"));
+    assert_false(filename_has("100%", "%"));
+}
+
+static void test_absolute(void **state)
+{
+    char path[32];
+
+    (void)state;
+    assert_int_equal(filename_absolute("/home/a", "x", path, sizeof path, NULL), 0);
+    assert_string_equal(path, "/home/a/x");
+    assert_int_equal(filename_absolute("", "/x", path, sizeof path, NULL), 0);
+    assert_string_equal(path, "/x");
+    assert_int_equal(filename_absolute("", "x", path, sizeof path, NULL), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(
+        filename_absolute("/home/a", "0123456789012345678901234", path, sizeof path, NULL), -1);
+    assert_int_equal(errno, ENAMETOOLONG);
+}
+
+static bool look(void *context, const char *variable, char *value, size_t size)
+{
+    const char *const *pair = context;
+
+    for (; *pair; pair += 2) {
+        if (strcmp(*pair, variable) == 0) {
+            snprintf(value, size, "%s", pair[1]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_what_the_environment_knows(void **state)
+{
+    static const char *array[] = {
+        "SLURM_ARRAY_JOB_ID", "7", "SLURM_ARRAY_TASK_ID", "3", "SLURM_JOB_NAME", "j", NULL};
+    static const char *nothing[] = {NULL};
+    struct spank_apapi_naming naming = {
+        .job = 9, .step = "0", .node = "n1", .look = look, .context = array};
+    char name[64];
+
+    (void)state;
+    assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
+    assert_string_equal(name, "7-3-j-root");
+    naming.context = nothing;
+    naming.uid = 4294967290U;
+    assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
+    assert_string_equal(name, "9-4294967294--4294967290"); /* as Slurm has it without an array */
+}
+
+static void test_traces_do_not_meet(void **state)
+{
+    static const struct {
+        const char *pattern;
+        uint32_t nodes;
+        bool batch;
+        const char *unique;
+    } cases[] = {{"t", 1, false, "t"},          {"t", 2, false, "t.%N"},
+                 {"t%n", 2, false, "t%n"},      {"t", 0, true, "t.batch"},
+                 {"t%N", 2, true, "t%N.batch"}, {"t%J", 0, true, "t%J"},
+                 {"t-%s", 2, false, "t-%s.%N"}};
+    char unique[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(spank_apapi_name_trace(cases[i].pattern, cases[i].nodes, cases[i].batch,
+                                                unique, sizeof unique),
+                         0);
+        assert_string_equal(unique, cases[i].unique);
+    }
+    assert_int_equal(spank_apapi_name_trace("1234", 2, true, unique, 12), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_letter),
+        cmocka_unit_test(test_a_step_with_a_name_is_not_filled_up),
+        cmocka_unit_test(test_bad_patterns),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_has),
+        cmocka_unit_test(test_absolute),
+        cmocka_unit_test(test_what_the_environment_knows),
+        cmocka_unit_test(test_traces_do_not_meet),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

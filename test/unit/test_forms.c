@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/forms.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/unit.h"
+
+static struct forms forms;
+static struct apapi_merge *merge;
+
+static void add_record(const char *node, double energy_j)
+{
+    struct apapi_record record = {.id = {.job = 7, .step = "0"}, .complete = true};
+    char *line = NULL;
+
+    snprintf(record.id.node, sizeof record.id.node, "%s", node);
+    record.measurement.elapsed_ns = 2000000000;
+    record.measurement.covered = 1;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
+        .measured = true, .energy_j = energy_j, .uncertainty_j = NAN, .power_w = {1, 2, 3, NAN}};
+    assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
+    forms_keep(&forms, line, strlen(line));
+    assert_int_equal(apapi_merge_add(merge, &record), 0);
+    free(line);
+}
+
+static char *written(enum config_format format)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_int_equal(forms_write(&forms, format, "7.0", merge, out), 0);
+    fclose(out);
+    return text;
+}
+
+static void test_json(void **state)
+{
+    char *text;
+    json_t *array;
+
+    (void)state;
+    add_record("n1", 10);
+    add_record("n2", 20);
+    assert_int_equal(apapi_merge_absent(merge, "n3", "it \"broke\""), 0);
+    assert_int_equal(apapi_merge_absent(merge, "n4", ""), 0); /* nobody wants to know */
+    text = written(CONFIG_JSON);
+    array = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_array_size(array), 3);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(array, 1), "node")), "n2");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(array, 2), "node")), "n3");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(array, 2), "reason")),
+                        "it \"broke\"");
+    assert_true(json_is_false(json_object_get(json_array_get(array, 2), "complete")));
+    json_decref(array);
+    free(text);
+}
+
+static void test_no_records_at_all(void **state)
+{
+    char *text = written(CONFIG_JSON);
+
+    (void)state;
+    assert_string_equal(text, "[\n]\n");
+    free(text);
+}
+
+static void test_csv(void **state)
+{
+    char *text;
+
+    (void)state;
+    add_record("n1", 10);
+    apapi_merge_absent(merge, "n3", "a, b");
+    text = written(CONFIG_CSV);
+    assert_ptr_equal(strstr(text, "step,node,row,name,domain,"), text);
+    assert_non_null(strstr(text, "\n7.0,n1,step,elapsed,,,s,2,"));
+    assert_non_null(strstr(text, "\n7.0,n1,domain,package,package,energy,J,10,,W,1,2,,3,"));
+    assert_non_null(strstr(text, "\n7.0,n3,absent,\"a, b\",,,,,,"));
+    free(text);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    merge = apapi_merge_create();
+    return merge ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    forms_clear(&forms);
+    apapi_merge_destroy(merge);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_json, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_records_at_all, begin, end),
+        cmocka_unit_test_setup_teardown(test_csv, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "apapi/job.h"
+#include "record/text.h"
+
+#define S INT64_C(1000000000)
+#define BEGIN (1795260000 * S)
+
+/* A step with 100 W of package and 20 W of DRAM; seconds since BEGIN. */
+static void add(struct apapi_job *job, const char *name, const char *node, const int64_t span_s[2],
+                bool complete)
+{
+    struct apapi_record record = {.complete = complete};
+    struct apapi_measurement *m = &record.measurement;
+    double seconds = (double)(span_s[1] - span_s[0]);
+
+    snprintf(record.id.step, sizeof record.id.step, "%s", name);
+    snprintf(record.id.node, sizeof record.id.node, "%s", node);
+    m->start_unix_ns = BEGIN + span_s[0] * S;
+    m->elapsed_ns = (uint64_t)((span_s[1] - span_s[0]) * S);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
+    }
+    m->domains[APAPI_DOMAIN_PACKAGE] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 100 * seconds};
+    m->domains[APAPI_DOMAIN_DRAM] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 20 * seconds};
+    assert_int_equal(apapi_job_add(job, &record), 0);
+}
+
+#define ADD(job, name, node, from_s, to_s)                                                         \
+    add(job, name, node, (const int64_t[2]){from_s, to_s}, true)
+
+static char *format(struct apapi_job *job, const struct apapi_job_table_head *head)
+{
+    char *text = NULL;
+
+    assert_int_equal(apapi_job_table_format(job, head, &text, NULL), 0);
+    apapi_job_destroy(job);
+    for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+        assert_true(strcspn(line, "\n") <= TEXT_COLUMNS);
+    }
+    return text;
+}
+
+static void assert_table(struct apapi_job *job, const struct apapi_job_table_head *head,
+                         const char *expected)
+{
+    char *text = format(job, head);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_batch_job_with_two_sruns(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17", .nodes = 2, .nodelist = "n[1-2]"};
+    struct apapi_job *job = apapi_job_create();
+
+    (void)state;
+    ADD(job, "batch", "n1", 0, 10);
+    ADD(job, "0", "n1", 1, 4);
+    ADD(job, "0", "n2", 1, 4);
+    ADD(job, "1", "n1", 5, 9);
+    ADD(job, "1", "n2", 5, 9);
+    assert_table(job, &head,
+                 "apapi: job 17  2 nodes  3 steps  10.0 s\n"
+                 "  domain        energy         mean\n"
+                 "  package     1.700 kJ      200.0 W\n"
+                 "  dram        0.340 kJ       40.0 W\n"
+                 "  total       2.040 kJ      240.0 W\n"
+                 "  measured 85.0 % of 2 nodes x 10.0 s; each moment of a node counts once\n");
+}
+
+static void what_is_missing_is_named(void **state)
+{
+    const struct apapi_job_table_head head = {
+        .job = "17", .nodes = 4, .nodelist = "n[1-4]", .left_out = 3};
+    struct apapi_job *job = apapi_job_create();
+    char *text;
+
+    (void)state;
+    ADD(job, "batch", "n1", 0, 10);
+    add(job, "0", "n2", (const int64_t[2]){1, 4}, false);
+    for (int64_t i = 0; i < 6; i++) {
+        add(job, "1", "n2", (const int64_t[2]){5 + i, 6 + i}, false);
+    }
+    text = format(job, &head);
+    assert_non_null(strstr(text, "  no record of n[3-4]\n"));
+    assert_non_null(strstr(text,
+                           "  incomplete: step 0 on n2, step 1 on n2, step 1 on n2, step 1 on "
+                           "n2, step 1 on\n    n2 and 2 more\n"));
+    assert_non_null(strstr(text, "  3 records had no room\n"));
+    assert_non_null(strstr(text, "of 4 nodes x 11.0 s;"));
+    free(text);
+}
+
+static void nodes_without_names_are_counted(void **state)
+{
+    const struct apapi_job_table_head head = {.nodes = 3, .nodelist = "n[1"};
+    struct apapi_job *job = apapi_job_create();
+    char *text;
+
+    (void)state;
+    ADD(job, "0", "n1", 0, 10);
+    text = format(job, &head);
+    assert_true(strncmp(text, "apapi: job  3 nodes  1 step  10.0 s\n", 36) == 0);
+    assert_non_null(strstr(text, "\n  no record of 2 of the nodes\n"));
+    free(text);
+}
+
+static void domains_beside_the_total_are_in_brackets(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+    struct apapi_record record = {.id = {.node = "n2", .step = "0"}, .complete = true};
+    struct apapi_job *job = apapi_job_create();
+    char *text;
+
+    (void)state;
+    ADD(job, "0", "n1", 0, 10);
+    record.measurement.start_unix_ns = BEGIN;
+    record.measurement.elapsed_ns = 10 * S;
+    record.measurement.domains[APAPI_DOMAIN_NODE] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 3000};
+    assert_int_equal(apapi_job_add(job, &record), 0);
+    text = format(job, &head);
+    assert_non_null(strstr(text, "  total       1.200 kJ"));
+    assert_non_null(strstr(text, "\n  (node)      3.000 kJ      300.0 W\n"));
+    assert_non_null(strstr(text, "\n  package known on 1 of 2 nodes\n"));
+    assert_non_null(strstr(text, "\n  measured 50.0 % of 2 nodes x 10.0 s"));
+    free(text);
+}
+
+static void nothing_measured_has_no_energy(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17\x1b[2J", .nodes = 2};
+    struct apapi_job *job = apapi_job_create();
+    char *text = format(job, &head);
+
+    (void)state;
+    assert_null(strstr(text, "total"));
+    assert_null(strchr(text, '\x1b'));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_job_with_two_sruns),
+        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(nodes_without_names_are_counted),
+        cmocka_unit_test(domains_beside_the_total_are_in_brackets),
+        cmocka_unit_test(nothing_measured_has_no_energy),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

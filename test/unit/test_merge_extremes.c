@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Least and greatest power of several nodes. */
+#include "unit/merge_fixture.h"
+
+/* Bins of 1 s, each wholly known, from `start_s` on. */
+static void set_powers(struct apapi_record *record, enum apapi_domain domain, unsigned start_s,
+                       const double *power_w, size_t count)
+{
+    struct apapi_timeline *timeline = &record->measurement.domains[domain].timeline;
+
+    record->measurement.start_unix_ns = (int64_t)((1000 + start_s) * S);
+    record->measurement.elapsed_ns = count * S;
+    *timeline = (struct apapi_timeline){.bin_ns = S, .length_ns = count * S, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        timeline->energy_j[i] = (float)power_w[i];
+        timeline->covered_pct[i] = 100;
+    }
+}
+
+/* Each has its peak when the other one rests. */
+static const double up_w[] = {100, 300, 100, 300}, down_w[] = {300, 120, 280, 100};
+static const struct apapi_summary up_summary = {95, 200, 310, NAN};
+static const struct apapi_summary down_summary = {98, 200, 305, NAN};
+
+static struct apapi_merge *alternating_merge(unsigned late_s, size_t down_count)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
+
+    assert_non_null(merge);
+    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
+    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
+    set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
+    set_powers(&n2, APAPI_DOMAIN_PACKAGE, late_s, down_w, down_count);
+    assert_int_equal(apapi_merge_add(merge, &n1), 0);
+    assert_int_equal(apapi_merge_add(merge, &n2), 0);
+    return merge;
+}
+
+static void extremes_are_of_all_nodes_together(void **state)
+{
+    const struct merge_domain expected = {2, 1600, {380, 400, 420, NAN}, 4, S};
+    struct apapi_merge *merge = alternating_merge(0, 4);
+
+    (void)state;
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+static void a_minimum_is_looked_for_while_all_are_there(void **state)
+{
+    /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
+    const struct merge_domain expected = {2, 1600, {220, 400, 600, NAN}, 4, S};
+    struct apapi_merge *merge = alternating_merge(1, 3);
+
+    (void)state;
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+static void without_a_common_time_extremes_are_added_up(void **state)
+{
+    const struct merge_domain expected = {2, 1600, {193, 400, 615, NAN}, 4, 0};
+
+    (void)state;
+    for (unsigned late_s = 4; late_s < 2000; late_s += 1000) { /* then: whose clock is wrong */
+        struct apapi_merge *merge = alternating_merge(late_s, 4);
+
+        assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+        apapi_merge_destroy(merge);
+    }
+}
+
+/* Whatever a record says of its time, it is added up. */
+static void impossible_times_do_no_harm(void **state)
+{
+    static const int64_t starts_ns[] = {INT64_MIN, -1, 0, INT64_MAX / 2, INT64_MAX};
+    static const uint64_t lengths_ns[] = {4 * S, INT64_MAX / 2, UINT64_MAX / 2};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(starts_ns) * COUNT_OF(lengths_ns); i++) {
+        struct apapi_merge *merge = alternating_merge(0, 4);
+        struct apapi_record n3 = node_record("n3", 2);
+        struct merge_domain result;
+
+        set_domain(&n3, APAPI_DOMAIN_PACKAGE, 800, down_summary);
+        set_powers(&n3, APAPI_DOMAIN_PACKAGE, 0, down_w, 4);
+        n3.measurement.start_unix_ns = starts_ns[i % COUNT_OF(starts_ns)];
+        n3.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.length_ns =
+            lengths_ns[i / COUNT_OF(starts_ns)];
+        n3.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.bin_ns =
+            lengths_ns[i / COUNT_OF(starts_ns)] / 4;
+        assert_int_equal(apapi_merge_add(merge, &n3), 0);
+        merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
+        assert_int_equal(result.nodes, 3);
+        assert_int_equal(result.bin_ns, 0);
+        apapi_merge_destroy(merge);
+    }
+}
+
+static void a_node_without_a_timeline_leaves_only_bounds(void **state)
+{
+    const struct merge_domain expected = {3, 2400, {291, 600, 920, NAN}, 6, 0};
+    struct apapi_merge *merge = alternating_merge(0, 4);
+    struct apapi_record n3 = node_record("n3", 2);
+
+    (void)state;
+    set_domain(&n3, APAPI_DOMAIN_PACKAGE, 800, down_summary);
+    assert_int_equal(apapi_merge_add(merge, &n3), 0);
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+static void what_is_known_in_part_is_no_extreme(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = node_record("n1", 0), n2 = node_record("n2", 1);
+    struct merge_domain result;
+
+    (void)state;
+    assert_non_null(merge);
+    set_domain(&n1, APAPI_DOMAIN_PACKAGE, 800, up_summary);
+    set_domain(&n2, APAPI_DOMAIN_PACKAGE, 800, down_summary);
+    set_powers(&n1, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
+    set_powers(&n2, APAPI_DOMAIN_PACKAGE, 0, down_w, 4);
+    n2.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[1] = 50;
+    assert_int_equal(apapi_merge_add(merge, &n1), 0);
+    assert_int_equal(apapi_merge_add(merge, &n2), 0);
+    merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
+    assert_value(result.power_w.max, 400);
+    assert_value(result.power_w.min, 380);
+    apapi_merge_destroy(merge);
+}
+
+static void extremes_of_the_total_are_of_all_domains_together(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_summary power_w = {NAN, NAN, NAN, NAN};
+
+    (void)state;
+    assert_non_null(merge);
+    assert_int_equal(merge_total_extremes(merge, &power_w), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        struct apapi_record record = node_record(i ? "n2" : "n1", i);
+
+        set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, up_summary);
+        set_domain(&record, APAPI_DOMAIN_GPU, 800, down_summary);
+        set_domain(&record, APAPI_DOMAIN_PSYS, 9000, down_summary);
+        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, up_w, 4);
+        set_powers(&record, APAPI_DOMAIN_GPU, 0, down_w, 4);
+        set_powers(&record, APAPI_DOMAIN_PSYS, 0, down_w, 4);
+        assert_int_equal(apapi_merge_add(merge, &record), 0);
+    }
+    assert_int_equal(merge_total_extremes(merge, &power_w), S);
+    assert_value(power_w.min, 760);
+    assert_value(power_w.max, 840);
+    apapi_merge_destroy(merge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(extremes_are_of_all_nodes_together),
+        cmocka_unit_test(a_minimum_is_looked_for_while_all_are_there),
+        cmocka_unit_test(without_a_common_time_extremes_are_added_up),
+        cmocka_unit_test(impossible_times_do_no_harm),
+        cmocka_unit_test(a_node_without_a_timeline_leaves_only_bounds),
+        cmocka_unit_test(what_is_known_in_part_is_no_extreme),
+        cmocka_unit_test(extremes_of_the_total_are_of_all_domains_together),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PAPI crashes in threads that it does not know, and in those that it knew before a shutdown. */
+#include <errno.h>
+#include <papi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sources/papi_thread.h"
+#include "sources/sources.h"
+#include "unit/unit.h"
+
+static const struct apapi_source *const papi = &apapi_source_papi;
+
+static void *open_late(void *unused)
+{
+    (void)unused;
+    return papi->open("late", NULL);
+}
+
+static void *close_it(void *reader)
+{
+    papi->close(reader);
+    return NULL;
+}
+
+static void *in_a_thread(void *(*call)(void *), void *argument)
+{
+    pthread_t thread;
+    void *result;
+
+    assert_int_equal(pthread_create(&thread, NULL, call, argument), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    return result;
+}
+
+static void assert_reads(struct apapi_reader *reader)
+{
+    struct apapi_reading reading;
+
+    assert_non_null(reader);
+    papi->read(reader, &reading);
+    assert_int_equal(reading.error, 0);
+}
+
+static void test_each_thread_opens_and_closes(void **state)
+{
+    struct apapi_reader *first, *second;
+
+    (void)state;
+    papi->want("late");
+    papi->want("opener");
+    first = papi->open("late", NULL);
+    assert_reads(first);
+    in_a_thread(close_it, first);
+    first = in_a_thread(open_late, NULL);
+    assert_reads(first);
+    second = papi->open("opener", NULL);
+    assert_reads(second);
+    papi->close(first);
+    in_a_thread(close_it, second);
+}
+
+/* Started anew from another thread, with more components. */
+static void test_after_another_start(void **state)
+{
+    struct apapi_reader *reader;
+
+    (void)state;
+    papi->close(papi->open("late", NULL));
+    papi->want("stopper");
+    in_a_thread(close_it, in_a_thread(open_late, NULL));
+    reader = papi->open("late", NULL);
+    assert_reads(reader);
+    papi->close(reader);
+}
+
+static void test_a_child_of_fork(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it allows no new thread in a child of fork() */
+#endif
+    papi->close(papi->open("late", NULL));
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct apapi_reader *reader = papi->open("late", NULL);
+        struct apapi_reading reading = {.error = EIO};
+
+        alarm(10);
+        if (reader) {
+            papi->read(reader, &reading);
+        }
+        papi->close(reader);
+        _exit(reading.error ? 1 : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void test_who_ends_the_thread_ends_nothing_else(void **state)
+{
+    struct apapi_reader *reader;
+    struct apapi_error err = {""};
+
+    (void)state;
+    assert_null(papi->open("leaver", &err));
+    assert_int_equal(errno, EIO);
+    assert_string_equal(err.text, "PAPI's leaver has ended its thread");
+    reader = papi->open("late", NULL);
+    assert_reads(reader);
+    papi->close(reader);
+}
+
+static int answer_and_fail(void *number)
+{
+    errno = ERANGE;
+    return *(int *)number;
+}
+
+static void *call_often(void *wrong)
+{
+    for (int i = 0; i < 200; i++) {
+        int number = -i - 2;
+
+        errno = 0;
+        if (papi_thread_call(answer_and_fail, &number, NULL) != number || errno != ERANGE) {
+            return wrong;
+        }
+    }
+    return NULL;
+}
+
+static void test_each_caller_gets_its_own_answer(void **state)
+{
+    pthread_t threads[4];
+    void *wrong;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, call_often, threads), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_thread_opens_and_closes),
+        cmocka_unit_test(test_after_another_start),
+        cmocka_unit_test(test_a_child_of_fork),
+        cmocka_unit_test(test_who_ends_the_thread_ends_nothing_else),
+        cmocka_unit_test(test_each_caller_gets_its_own_answer),
+    };
+
+    setenv("APAPI_PAPI_LIBRARY", FAKE_PAPI, 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

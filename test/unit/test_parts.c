@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From an srun's collector over a socket to the job's table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sampler/forward.h"
+#include "sampler/parts.h"
+#include "unit/unit.h"
+
+#define S INT64_C(1000000000)
+#define BEGIN (1795260000 * S)
+#define TOKEN "0123456789abcdef0123456789abcdef"
+#define OTHER "0123456789abcdef0123456789abcdeF"
+
+static struct parts parts;
+static struct forward forward;
+static int listener;
+static char strangers_where[128];
+
+static struct apapi_record step(const char *name, const char *node, uint32_t job, int64_t from_s)
+{
+    struct apapi_record record = {.id = {.job = job}, .complete = true};
+    struct apapi_measurement *m = &record.measurement;
+
+    snprintf(record.id.step, sizeof record.id.step, "%s", name);
+    snprintf(record.id.node, sizeof record.id.node, "%s", node);
+    m->start_unix_ns = BEGIN + from_s * S;
+    m->elapsed_ns = 4 * S;
+    m->covered = 1;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
+    }
+    m->domains[APAPI_DOMAIN_PACKAGE].measured = true;
+    m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 400;
+    return record;
+}
+
+static void announce(const char *token, char *where, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof address;
+    int name;
+
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    name = (int)(length - offsetof(struct sockaddr_un, sun_path)) - 1;
+    snprintf(where, size, "%.*s:%s", name, address.sun_path + 1, token);
+}
+
+static int set_up(void **state)
+{
+    const struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    (void)state;
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(listener >= 0);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof address.sun_family),
+                     0);
+    assert_int_equal(listen(listener, 16), 0);
+    assert_int_equal(parts_open(&parts, listener, TOKEN, 17), 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    parts_close(&parts);
+    close(listener);
+    return 0;
+}
+
+static void open_forward(const char *token)
+{
+    char where[128];
+
+    announce(token, where, sizeof where);
+    forward_open(&forward, where);
+}
+
+static void pass_on(const struct apapi_record *record)
+{
+    char *line;
+
+    assert_int_equal(apapi_record_encode(record, &line, NULL), 0);
+    forward_record(&forward, line, strlen(line));
+    free(line);
+}
+
+static void pass_on_step(const char *name, const char *node, uint32_t job, int64_t from_s)
+{
+    const struct apapi_record record = step(name, node, job, from_s);
+
+    pass_on(&record);
+}
+
+static void take_all(void)
+{
+    for (int i = 0; i < 10; i++) {
+        parts_work(&parts);
+    }
+}
+
+static void assert_table_says(size_t nodes, const char *nodelist, const char *what)
+{
+    char *text = parts_table(&parts, nodes, nodelist);
+
+    assert_non_null(text);
+    if (!strstr(text, what)) {
+        fail_msg("\"%s\" is not in\n%s", what, text);
+    }
+    free(text);
+}
+
+static void records_are_passed_on(void **state)
+{
+    const struct apapi_record batch = step("batch", "n1", 17, 0);
+
+    (void)state;
+    open_forward(TOKEN);
+    pass_on_step("0", "n1", 17, 1);
+    pass_on_step("0", "n2", 17, 0);
+    forward_flush(&forward);
+    take_all();
+    assert_int_equal(parts.count, 2);
+    parts_add(&parts, &batch);
+    assert_table_says(2, "n[1-2]", "apapi: job 17  2 nodes  2 steps  5.000 s\n");
+    assert_table_says(2, "n[1-2]", "  package      900.0 J ");
+    assert_table_says(3, "n[1-3]", "  no record of n3\n");
+}
+
+static void more_than_a_batch_comes_in_several(void **state)
+{
+    char node[16];
+
+    (void)state;
+    open_forward(TOKEN);
+    for (uint32_t i = 0; i < 2000; i++) {
+        snprintf(node, sizeof node, "n%u", i);
+        pass_on_step("0", node, 17, 0);
+        parts_work(&parts);
+    }
+    forward_flush(&forward);
+    take_all();
+    assert_int_equal(parts.count, 2000);
+}
+
+static void a_single_record_is_no_table(void **state)
+{
+    const struct apapi_record batch = step("batch", "n1", 17, 0);
+
+    (void)state;
+    assert_null(parts_table(&parts, 0, ""));
+    parts_add(&parts, &batch);
+    assert_null(parts_table(&parts, 1, "n1"));
+    assert_null(parts_table(&parts, 0, ""));
+    assert_table_says(2, "n[1-2]", "measured 50.0 % of 2 nodes");
+}
+
+static void without_the_token_nothing_changes(void **state)
+{
+    (void)state;
+    open_forward(OTHER);
+    pass_on_step("0", "n1", 17, 0);
+    forward_flush(&forward);
+    take_all();
+    assert_int_equal(parts.count + parts.lines, 0);
+    assert_int_equal(parts.intake.refused.foreign, 1);
+}
+
+static void other_jobs_are_left_out(void **state)
+{
+    (void)state;
+    open_forward(TOKEN);
+    pass_on_step("0", "n1", 18, 0);
+    pass_on_step("0", "n1", 17, 0);
+    forward_flush(&forward);
+    take_all();
+    assert_int_equal(parts.count, 1);
+}
+
+/* salloc does not know its job before. */
+static void the_first_record_names_the_job(void **state)
+{
+    (void)state;
+    parts_close(&parts);
+    assert_int_equal(parts_open(&parts, listener, TOKEN, APAPI_UNKNOWN), 0);
+    open_forward(TOKEN);
+    pass_on_step("0", "n1", 18, 0);
+    pass_on_step("1", "n1", 17, 0);
+    pass_on_step("1", "n1", 18, 0);
+    forward_flush(&forward);
+    take_all();
+    assert_int_equal(parts.count, 2);
+    assert_table_says(0, "", "apapi: job 18  1 node  2 steps");
+}
+
+static void rubbish_is_bounded(void **state)
+{
+    (void)state;
+    open_forward(TOKEN);
+    forward_record(&forward, "{", 1);
+    forward_record(&forward, "", 0);
+    for (size_t i = 0; i < PARTS_MAX; i++) {
+        forward_record(&forward, "x", 1);
+        if (i % 10000 == 0) {
+            parts_work(&parts);
+        }
+    }
+    pass_on_step("0", "n1", 17, 0);
+    forward_flush(&forward);
+    take_all();
+    assert_int_equal(parts.count, 0);
+    assert_int_equal(parts.left_out, 3);
+}
+
+static void timelines_are_bounded(void **state)
+{
+    struct apapi_record record = step("0", "n1", 17, 0);
+    struct apapi_timeline *timeline = &record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
+
+    (void)state;
+    timeline->count = 1;
+    parts.count = PARTS_TIMELINES;
+    parts_add(&parts, &record);
+    assert_int_equal(timeline->count, 1);
+    assert_int_equal(parts.count, PARTS_TIMELINES + 1);
+}
+
+static void nobody_there_is_no_trouble(void **state)
+{
+    static const char *const wrong[] = {NULL,      "",
+                                        ":",       "x",
+                                        "00000:",  "00000:" TOKEN,
+                                        ":" TOKEN, "0000000000000000000000000000000000:" TOKEN};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        forward_open(&forward, wrong[i]);
+        pass_on_step("0", "n1", 17, 0);
+        forward_flush(&forward);
+        pass_on_step("0", "n1", 17, 0);
+        forward_flush(&forward);
+    }
+    take_all();
+    assert_int_equal(parts.lines, 0);
+}
+
+static void a_listener_that_never_reads_does_not_hold_it_up(void **state)
+{
+    (void)state;
+    open_forward(TOKEN);
+    for (int i = 0; i < 20000; i++) {
+        pass_on_step("0", "n1", 17, i);
+    }
+    forward_flush(&forward);
+    assert_string_equal(forward.name, "");
+}
+
+/* A stranger who has got hold of the name: says what it is, and whether he was sent anything. */
+static void listen_as_stranger(int out)
+{
+    const struct sockaddr_un any = {.sun_family = AF_UNIX};
+    char byte;
+    int peer;
+
+    if (setuid(65534)) {
+        _exit(2);
+    }
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listener, (const struct sockaddr *)&any, sizeof any.sun_family) ||
+        listen(listener, 1)) {
+        _exit(2);
+    }
+    announce(TOKEN, strangers_where, sizeof strangers_where);
+    if (write(out, strangers_where, sizeof strangers_where) < 0) {
+        _exit(2);
+    }
+    peer = accept(listener, NULL, NULL);
+    _exit(peer >= 0 && read(peer, &byte, 1) == 0 ? 0 : 1);
+}
+
+static void strangers_get_nothing(void **state)
+{
+    int out[2], status;
+    pid_t stranger;
+
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("only root can become a stranger\n");
+        skip();
+    }
+    assert_int_equal(pipe(out), 0);
+    stranger = fork();
+    if (stranger == 0) {
+        listen_as_stranger(out[1]);
+    }
+    assert_true(read(out[0], strangers_where, sizeof strangers_where) > 0);
+    forward_open(&forward, strangers_where);
+    assert_string_not_equal(forward.name, "");
+    pass_on_step("0", "n1", 17, 0);
+    forward_flush(&forward);
+    assert_string_equal(forward.name, "");
+    assert_int_equal(waitpid(stranger, &status, 0), stranger);
+    assert_int_equal(status, 0);
+    close(out[0]);
+    close(out[1]);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(records_are_passed_on),       TEST(more_than_a_batch_comes_in_several),
+        TEST(a_single_record_is_no_table), TEST(without_the_token_nothing_changes),
+        TEST(other_jobs_are_left_out),     TEST(the_first_record_names_the_job),
+        TEST(rubbish_is_bounded),          TEST(timelines_are_bounded),
+        TEST(nobody_there_is_no_trouble),
+        TEST(strangers_get_nothing),  TEST(a_listener_that_never_reads_does_not_hold_it_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

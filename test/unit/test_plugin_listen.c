@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unit/unit.h"
+
+#define RANGE 4
+
+/* @return a connection to this port of this machine; -1. */
+static int connect_to(int family, uint16_t port)
+{
+    struct sockaddr_in v4 = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in6 v6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int failed = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof v4)
+                                   : connect(fd, (struct sockaddr *)&v6, sizeof v6);
+
+    if (failed && fd >= 0) {
+        close(fd);
+    }
+    return failed ? -1 : fd;
+}
+
+static bool has_ipv6(void)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool has = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return has;
+}
+
+static void test_any_port(void **state)
+{
+    struct apapi_error err = {""};
+    uint16_t port = 0;
+    int fd = spank_apapi_listen(0, 0, &port, &err), peer;
+
+    (void)state;
+    assert_true(fd > STDERR_FILENO);
+    assert_true(port > 0);
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    peer = connect_to(AF_INET, port);
+    assert_true(peer >= 0);
+    close(peer);
+    if (has_ipv6()) {
+        peer = connect_to(AF_INET6, port);
+        assert_true(peer >= 0);
+        close(peer);
+    }
+    close(fd);
+}
+
+/* RANGE ports in a row that nobody has. */
+static uint16_t find_range(void)
+{
+    for (uint16_t first = 40000; first < 60000; first += RANGE) {
+        struct apapi_error err;
+        uint16_t port;
+        int taken = 0;
+
+        for (uint16_t i = 0; i < RANGE; i++) {
+            int fd = spank_apapi_listen(first + i, first + i, &port, &err);
+
+            taken += fd < 0;
+            if (fd >= 0) {
+                close(fd);
+            }
+        }
+        if (taken == 0) {
+            return first;
+        }
+    }
+    fail_msg("no free ports");
+    return 0;
+}
+
+static void test_a_range_is_used_up(void **state)
+{
+    uint16_t first = find_range(), ports[RANGE + 1];
+    struct apapi_error err = {""};
+    int fds[RANGE];
+
+    (void)state;
+    for (int i = 0; i < RANGE; i++) {
+        fds[i] = spank_apapi_listen(first, first + RANGE - 1, &ports[i], &err);
+        assert_true(fds[i] >= 0);
+        assert_true(ports[i] >= first && ports[i] < first + RANGE);
+        for (int k = 0; k < i; k++) {
+            assert_int_not_equal(ports[i], ports[k]);
+        }
+    }
+    ports[RANGE] = 7;
+    errno = 0;
+    assert_int_equal(spank_apapi_listen(first, first + RANGE - 1, &ports[RANGE], &err), -1);
+    assert_int_equal(errno, EADDRINUSE);
+    assert_int_equal(ports[RANGE], 7);
+    assert_non_null(strstr(err.text, "no port of SrunPortRange="));
+    close(fds[2]);
+    fds[2] = spank_apapi_listen(first, first + RANGE - 1, &ports[RANGE], &err);
+    assert_true(fds[2] >= 0);
+    assert_int_equal(ports[RANGE], ports[2]);
+    for (int i = 0; i < RANGE; i++) {
+        close(fds[i]);
+    }
+}
+
+/* Old connections in TIME_WAIT do not keep a port of a small range from being used again. */
+static void test_a_port_is_free_at_once(void **state)
+{
+    uint16_t first = find_range(), port;
+    struct apapi_error err = {""};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        int fd = spank_apapi_listen(first, first, &port, &err), peer, ours;
+
+        assert_true(fd >= 0);
+        peer = connect_to(AF_INET, port);
+        ours = accept(fd, NULL, NULL);
+        assert_true(peer >= 0 && ours >= 0);
+        close(ours); /* this side closes first: it is the one that waits */
+        assert_int_equal(read(peer, &(char){0}, 1), 0);
+        close(peer);
+        close(fd);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_port),
+        cmocka_unit_test(test_a_range_is_used_up),
+        cmocka_unit_test(test_a_port_is_free_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

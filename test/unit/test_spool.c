@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines in the spool: each moment at which a process may die leaves one whole line, old or new. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sampler/spool.h"
+#include "unit/unit.h"
+
+static char base[64];
+static char dir[80];
+
+static int make_base(void **state)
+{
+    (void)state;
+    strcpy(base, "/tmp/apapi-spool-XXXXXX");
+    if (!mkdtemp(base)) {
+        return -1;
+    }
+    snprintf(dir, sizeof dir, "%s/spool", base);
+    return 0;
+}
+
+static int remove_base(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -r '%s'", base);
+    return system(command) == 0 ? 0 : -1;
+}
+
+static const char *in_spool(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static bool is_there(const char *name)
+{
+    struct stat status;
+
+    return lstat(in_spool(name), &status) == 0;
+}
+
+static void save(struct spool *spool, const char *line)
+{
+    struct apapi_error err = {""};
+
+    if (spool_save(spool, line, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/* What a walk finds that is nobody's, in any order: "a b ". */
+static const char *found(enum spool_fate fate)
+{
+    static char lines[1024];
+    struct spool_walk walk;
+    struct spooled spooled;
+
+    lines[0] = '\0';
+    spool_walk_begin(&walk, dir, "n1");
+    while (spool_walk_next(&walk, &spooled)) {
+        if (spooled.line) {
+            strcat(lines, spooled.line);
+            strcat(lines, " ");
+        }
+        spool_walk_done(&walk, &spooled, fate);
+    }
+    assert_null(walk.folder);
+    return lines;
+}
+
+/* In a process of its own, which then is killed. */
+static void save_and_die(const char *name, const char *line)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        struct spool spool = SPOOL_CLOSED(dir, "n1", name);
+
+        spool_save(&spool, line, NULL);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void write_file(const char *name, const char *text, size_t size)
+{
+    FILE *file = fopen(in_spool(name), "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void make_folders(void)
+{
+    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_int_equal(mkdir(in_spool("n1"), 0700), 0);
+}
+
+static void test_without_a_spool_there_is_nothing(void **state)
+{
+    (void)state;
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+}
+
+static void test_what_its_owner_holds_is_his(void **state)
+{
+    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
+
+    (void)state;
+    save(&spool, "a");
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+    save(&spool, "b");
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+    assert_true(is_there("n1/1.0.json"));
+    assert_false(is_there("n1/1.0.json.new"));
+    spool_close(&spool);
+    assert_string_equal(found(SPOOL_KEEP), "b ");
+    assert_string_equal(found(SPOOL_WRITTEN), "b ");
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+    assert_false(is_there("n1/1.0.json"));
+}
+
+static void test_what_is_removed_is_gone(void **state)
+{
+    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
+
+    (void)state;
+    spool_remove(&spool);
+    save(&spool, "a");
+    spool_remove(&spool);
+    spool_remove(&spool);
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+}
+
+static void test_a_killed_owner_leaves_his_line(void **state)
+{
+    struct spool alive = SPOOL_CLOSED(dir, "n1", "2.0");
+
+    (void)state;
+    save_and_die("1.0", "a");
+    save(&alive, "b");
+    assert_string_equal(found(SPOOL_WRITTEN), "a ");
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+    spool_close(&alive);
+}
+
+/* As a process that dies leaves them: before the new file, with a part of it, before its new name.
+ */
+static void test_a_crash_at_each_step(void **state)
+{
+    static const struct {
+        const char *old, *new_text;
+    } cases[] = {{"a\n", NULL}, {"a\n", ""}, {"a\n", "b"}, {"a\n", "b\n"}, {NULL, "b\n"}};
+
+    (void)state;
+    make_folders();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].old) {
+            write_file("n1/1.0.json", cases[i].old, strlen(cases[i].old));
+        }
+        if (cases[i].new_text) {
+            write_file("n1/1.0.json.new", cases[i].new_text, strlen(cases[i].new_text));
+        }
+        assert_string_equal(found(SPOOL_WRITTEN), cases[i].old ? "a " : "");
+        /* a successor of the same name is not in the way of it */
+        save_and_die("1.0", "c");
+        assert_string_equal(found(SPOOL_WRITTEN), "c ");
+        unlink(in_spool("n1/1.0.json.new"));
+    }
+}
+
+static void test_what_is_no_line_is_empty(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+    } cases[] = {{"", 0}, {"\n", 1}, {"a", 1}, {"a\nb\n", 4}, {"a\0b\n", 4}, {"\0\0\0\n", 4}};
+
+    (void)state;
+    make_folders();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_file("n1/1.0.json", cases[i].text, cases[i].size);
+        assert_string_equal(found(SPOOL_KEEP), " ");
+    }
+    assert_string_equal(found(SPOOL_BAD), " ");
+    assert_true(is_there("n1/1.0.json.bad"));
+    assert_string_equal(found(SPOOL_BAD), "");
+}
+
+static void test_only_an_old_new_file_is_removed(void **state)
+{
+    const struct timespec hour_ago[2] = {{.tv_sec = time(NULL) - 3600}, {time(NULL) - 3600, 0}};
+
+    (void)state;
+    make_folders();
+    write_file("n1/1.0.json.new", "a", 1);
+    write_file("n1/2.0.json.new", "a", 1);
+    assert_int_equal(utimensat(AT_FDCWD, in_spool("n1/2.0.json.new"), hour_ago, 0), 0);
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+    assert_true(is_there("n1/1.0.json.new"));
+    assert_false(is_there("n1/2.0.json.new"));
+}
+
+/* The next line does not fit: the last one stays. */
+static void test_a_full_disk_keeps_what_was_there(void **state)
+{
+    struct rlimit before, small;
+    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
+    char longer[4096];
+
+    (void)state;
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    save(&spool, "a");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 100;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(spool_save(&spool, longer, NULL), -1);
+    assert_int_equal(errno, EFBIG);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_false(is_there("n1/1.0.json.new"));
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+    save(&spool, "b");
+    spool_close(&spool);
+    assert_string_equal(found(SPOOL_WRITTEN), "b ");
+}
+
+static void test_a_folder_that_is_removed_is_made_again(void **state)
+{
+    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
+    char command[128];
+
+    (void)state;
+    save(&spool, "a");
+    snprintf(command, sizeof command, "rm -r '%s'", dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(spool_save(&spool, "b", NULL), -1);
+    save(&spool, "c");
+    spool_close(&spool);
+    assert_string_equal(found(SPOOL_WRITTEN), "c ");
+}
+
+static void test_names_that_lead_elsewhere(void **state)
+{
+    struct spool node = SPOOL_CLOSED(dir, "../n1", "1.0"), name = SPOOL_CLOSED(dir, "n1", "../1.0");
+    struct spool folder = SPOOL_CLOSED("/nowhere/spool", "n1", "1.0");
+    struct spool_walk walk;
+
+    (void)state;
+    assert_int_equal(spool_save(&node, "a", NULL), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(spool_save(&name, "a", NULL), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(spool_save(&folder, "a", NULL), -1);
+    assert_int_equal(errno, ENOENT);
+    spool_walk_begin(&walk, dir, "../n1");
+    assert_null(walk.folder);
+}
+
+/* Eight processes save, die and take what others left: each line comes once. */
+static void test_many_at_once(void **state)
+{
+    enum { PROCESSES = 8, EACH = 25 };
+    char name[32], path[128];
+    FILE *file;
+    int lines = 0;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/taken", base);
+    for (int i = 0; i < PROCESSES; i++) {
+        if (fork() == 0) {
+            FILE *taken = fopen(path, "a");
+
+            for (int k = 0; k < EACH; k++) {
+                struct spool spool = SPOOL_CLOSED(dir, "n1", name);
+
+                snprintf(name, sizeof name, "%d.%d", i, k);
+                spool_save(&spool, "older", NULL);
+                spool_save(&spool, name, NULL);
+                spool_close(&spool);
+                fprintf(taken, "%s", found(SPOOL_WRITTEN));
+                fflush(taken);
+            }
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0) {
+    }
+    assert_string_equal(found(SPOOL_WRITTEN), "");
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fscanf(file, "%31s", name) == 1) {
+        assert_string_not_equal(name, "older");
+        lines++;
+    }
+    fclose(file);
+    assert_int_equal(lines, PROCESSES * EACH);
+}
+
+static void test_no_descriptor_is_lost(void **state)
+{
+    struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
+    int first, last;
+
+    (void)state;
+    save(&spool, "a");
+    first = dup(0);
+    for (int i = 0; i < 20; i++) {
+        save(&spool, "b");
+        assert_string_equal(found(SPOOL_KEEP), "");
+    }
+    last = dup(0);
+    assert_true(last <= first + 1);
+    close(first);
+    close(last);
+    spool_close(&spool);
+    assert_string_equal(found(SPOOL_KEEP), "b ");
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_without_a_spool_there_is_nothing),
+        TEST(test_what_its_owner_holds_is_his),
+        TEST(test_what_is_removed_is_gone),
+        TEST(test_a_killed_owner_leaves_his_line),
+        TEST(test_a_crash_at_each_step),
+        TEST(test_what_is_no_line_is_empty),
+        TEST(test_only_an_old_new_file_is_removed),
+        TEST(test_a_full_disk_keeps_what_was_there),
+        TEST(test_a_folder_that_is_removed_is_made_again),
+        TEST(test_names_that_lead_elsewhere),
+        TEST(test_many_at_once),
+        TEST(test_no_descriptor_is_lost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/step.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "unit/unit.h"
+
+#define MS UINT64_C(1000000)
+
+static struct message message;
+static struct step step;
+
+/* Parse a configuration of these pairs, the last one NULL. */
+static int parse(const char *const pairs[])
+{
+    struct apapi_error err = {""};
+    int result;
+
+    message_start(&message, APAPI_WORD_CONFIG);
+    message_add_pair(&message, "node", "n1");
+    for (; *pairs; pairs += 2) {
+        message_add_pair(&message, pairs[0], pairs[1]);
+    }
+    result = step_parse(&message, &step, &err);
+    assert_int_equal(*err.text != '\0', result != 0);
+    return result;
+}
+
+static void test_nothing_said(void **state)
+{
+    (void)state;
+    assert_int_equal(parse((const char *[]){NULL}), 0);
+    assert_int_equal(step.intervals.default_ns, 100 * MS);
+    assert_int_equal(step.intervals.count, 0);
+    assert_int_equal(step.format, CONFIG_NONE);
+    assert_int_equal(step.id.uid, APAPI_UNKNOWN);
+    assert_int_equal(step.gid, APAPI_UNKNOWN);
+    assert_int_equal(step.checkpoint_ns, 0);
+    assert_false(step.slowed);
+}
+
+static void test_everything(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        parse((const char *[]){
+            "components", "rapl",   "acct_dir",       "/a",   "config",        "/c",
+            "cpu",        "0",      "nice",           "-5",   "checkpoint_ns", "30000000000",
+            "job_total",  "extern", "prometheus_dir", "/p",   "format",        "csv",
+            "output",     "o",      "trace",          "t",    "gid",           "7",
+            "groups",     "7,8",    "umask",          "0027", "rules",         "r",
+            NULL}),
+        0);
+    assert_string_equal(step.config, "/c");
+    assert_string_equal(step.cpu, "0");
+    assert_string_equal(step.nice, "-5");
+    assert_int_equal(step.checkpoint_ns, 30000 * MS);
+    assert_int_equal(step.job_total, CONFIG_TOTAL_EXTERN);
+    assert_string_equal(step.prometheus_dir, "/p");
+    assert_int_equal(step.format, CONFIG_CSV);
+    assert_string_equal(step.output, "o");
+    assert_string_equal(step.trace, "t");
+    assert_int_equal(step.gid, 7);
+    assert_string_equal(step.groups, "7,8");
+    assert_string_equal(step.umask, "0027");
+    assert_string_equal(step.rules, "r");
+}
+
+static uint64_t interval(const char *component)
+{
+    return apapi_intervals_get(&step.intervals, component);
+}
+
+static void test_the_users_intervals_above_the_sites(void **state)
+{
+    (void)state;
+    assert_int_equal(parse((const char *[]){"site_intervals", "200ms:nvml:1s:ipmi:3s", "intervals",
+                                            "rapl:50ms:nvml:2s", NULL}),
+                     0);
+    assert_int_equal(interval("rapl"), 50 * MS);
+    assert_int_equal(interval("nvml"), 2000 * MS);
+    assert_int_equal(interval("ipmi"), 3000 * MS);
+    assert_int_equal(interval("other"), 200 * MS);
+}
+
+static void test_an_interval_for_all_replaces_the_sites(void **state)
+{
+    (void)state;
+    assert_int_equal(parse((const char *[]){"site_intervals", "200ms:nvml:1s", "intervals",
+                                            "50ms:ipmi:3s", NULL}),
+                     0);
+    assert_int_equal(interval("nvml"), 50 * MS);
+    assert_int_equal(interval("ipmi"), 3000 * MS);
+}
+
+static void test_min_interval_slows_users_and_not_the_site(void **state)
+{
+    (void)state;
+    assert_int_equal(parse((const char *[]){"site_intervals", "2ms", "min_interval_ns", "10000000",
+                                            "intervals", "rapl:1ms:nvml:50ms", NULL}),
+                     0);
+    assert_int_equal(interval("rapl"), 10 * MS);
+    assert_int_equal(interval("nvml"), 50 * MS);
+    assert_int_equal(interval("other"), 2 * MS);
+    assert_true(step.slowed);
+    assert_int_equal(
+        parse((const char *[]){"min_interval_ns", "10000000", "intervals", "1ms", NULL}), 0);
+    assert_int_equal(interval("rapl"), 10 * MS);
+    /* a long min_interval says nothing of what the user has not named */
+    assert_int_equal(
+        parse((const char *[]){"min_interval_ns", "1000000000", "intervals", "rapl:1s", NULL}), 0);
+    assert_false(step.slowed);
+}
+
+static void test_bad_words(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"intervals", "x"},      {"site_intervals", "x"}, {"min_interval_ns", "x"},
+        {"checkpoint_ns", "-1"}, {"job_total", "x"},      {"format", "x"},
+        {"job", "4294967296"},   {"gid", "-1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        assert_int_equal(parse((const char *[]){pairs[i][0], pairs[i][1], NULL}), -1);
+    }
+    message_start(&message, APAPI_WORD_CONFIG);
+    assert_int_equal(step_parse(&message, &step, NULL), -1); /* no node */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_said),
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_the_users_intervals_above_the_sites),
+        cmocka_unit_test(test_an_interval_for_all_replaces_the_sites),
+        cmocka_unit_test(test_min_interval_slows_users_and_not_the_site),
+        cmocka_unit_test(test_bad_words),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

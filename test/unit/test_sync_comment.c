@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+#include "sync/comment.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define OWN "\"apapi\":{\"v\":1,\"energy_j\":7}"
+#define OLD "\"apapi\":{\"v\":1,\"energy_j\":1234.5,\"nodes\":2}"
+
+static void what_is_known_is_said(void **state)
+{
+    struct apapi_job_total total = {.nodes = 2, .energy_j = 1440.1234567, .mean_w = 480.05123};
+    char own[COMMENT_OWN_SIZE];
+
+    (void)state;
+    comment_own(own, &total, 0.98765);
+    assert_string_equal(own, "\"apapi\":{\"v\":1,\"energy_j\":1440.12346,\"mean_w\":480.051,"
+                             "\"nodes\":2,\"measured_pct\":98.77}");
+    total.incomplete = 3;
+    total.energy_j = total.mean_w = NAN;
+    comment_own(own, &total, NAN);
+    assert_string_equal(own, "\"apapi\":{\"v\":1,\"nodes\":2,\"incomplete\":3}");
+}
+
+static void it_is_short_whatever_the_numbers_are(void **state)
+{
+    const struct apapi_job_total total = {
+        .nodes = SIZE_MAX, .incomplete = SIZE_MAX, .energy_j = -1.23456789e-300, .mean_w = 1e300};
+    char own[COMMENT_OWN_SIZE], text[COMMENT_OWN_SIZE + 2];
+    json_t *root;
+
+    (void)state;
+    comment_own(own, &total, 0.123456789);
+    assert_true(strlen(own) < 200);
+    snprintf(text, sizeof text, "{%s}", own);
+    root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    json_decref(root);
+}
+
+static void what_others_wrote_stays(void **state)
+{
+    static const struct {
+        const char *there, *put;
+    } cases[] = {
+        {NULL, "{" OWN "}"},
+        {"", "{" OWN "}"},
+        {"{}", "{" OWN "}"},
+        {"{ }", "{ " OWN "}"},
+        {"{" OLD "}", "{" OWN "}"},
+        {"{\"a\":0.10,\"b\":[1, 2]}", "{\"a\":0.10,\"b\":[1, 2]," OWN "}"},
+        {"{\"a\":1}\n", "{\"a\":1," OWN "}\n"},
+        {"{\"a\":0.1," OLD ", \"b\":\"x\"}", "{\"a\":0.1," OWN ", \"b\":\"x\"}"},
+        {"{\"a\":\""
+         "\\\"apapi\\\":{}"
+         "\"," OLD "}",
+         "{\"a\":\""
+         "\\\"apapi\\\":{}"
+         "\"," OWN "}"},
+        /* a member of a member is not ours */
+        {"{\"x\":{" OLD "}}", "{\"x\":{" OLD "}," OWN "}"},
+        {"{\"x\":{" OLD "}," OLD "}", "{\"x\":{" OLD "}," OWN "}"},
+        /* our key, written by somebody else */
+        {"{\"apapi\" : {\"v\" : 1, \"x\" : {}}, \"a\" : 2}", "{" OWN ",\"a\":2}"},
+        {"{\"apapi\":7}", "{" OWN "}"},
+        {"{\"apapi\":{\"s\":\"}\"}}", "{" OWN "}"},
+        /* texts */
+        {"see ticket 17", "see ticket 17 {" OWN "}"},
+        {"see ticket 17 {" OLD "}", "see ticket 17 {" OWN "}"},
+        {"see ticket 17{" OLD "}", "see ticket 17{" OWN "}"},
+        {"{" OLD "} see ticket 17", "{" OLD "} see ticket 17 {" OWN "}"},
+        {"a {" OLD "} b {" OLD "}", "a {" OLD "} b {" OWN "}"},
+        {"a {" OLD ",\"more\":1}", "a {" OLD ",\"more\":1} {" OWN "}"},
+        {"[1,2]", "[1,2] {" OWN "}"},
+        {"\"text\"", "\"text\" {" OWN "}"},
+        {"{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2} {" OWN "}"},
+        {"{broken", "{broken {" OWN "}"},
+        {"it's 5 % \\n \xff", "it's 5 % \\n \xff {" OWN "}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char *put, *again;
+
+        assert_int_equal(comment_put(cases[i].there, OWN, &put), 0);
+        if (strcmp(put, cases[i].put) != 0) {
+            fail_msg("%s: %s, not %s", cases[i].there, put, cases[i].put);
+        }
+        assert_int_equal(comment_put(put, OWN, &again), 0);
+        assert_string_equal(again, put);
+        free(put);
+        free(again);
+    }
+}
+
+static void there_must_be_room(void **state)
+{
+    size_t room = COMMENT_MAX - strlen(" {" OWN "}");
+    char *there = malloc(room + 2), *put;
+
+    (void)state;
+    memset(there, 'x', room + 1);
+    there[room] = '\0';
+    assert_int_equal(comment_put(there, OWN, &put), 0);
+    assert_int_equal(strlen(put), COMMENT_MAX);
+    free(put);
+    there[room] = 'x';
+    there[room + 1] = '\0';
+    assert_int_equal(comment_put(there, OWN, &put), -1);
+    assert_int_equal(errno, EMSGSIZE);
+    free(there);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_known_is_said),
+        cmocka_unit_test(it_is_short_whatever_the_numbers_are),
+        cmocka_unit_test(what_others_wrote_stays),
+        cmocka_unit_test(there_must_be_room),
+    };
+
+    return cmocka_run_group_tests_name("sync_comment", tests, NULL, NULL);
+}

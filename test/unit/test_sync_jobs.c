@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What apapi sync knows of jobs: those found in records, and their runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+
+#include "sync/found.h"
+#include "sync/runs.h"
+
+#define HOUR 3600
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void a_job_is_found_once(void **state)
+{
+    static const struct found_job jobs[] = {{"b", 7, 1, 50}, {"a", 9, 1, 50},  {"a", 9, 1, 50},
+                                            {"b", 7, 1, 40}, {"a", 10, 1, 50}, {"", 9, 1, 50},
+                                            {"a", 9, 1, 60}};
+    static const struct found_job sorted[] = {
+        {"", 9, 1, 50}, {"a", 9, 3, 50}, {"a", 10, 1, 50}, {"b", 7, 2, 40}};
+    struct found found = {0};
+
+    (void)state;
+    found_tidy(&found);
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        assert_int_equal(found_add(&found, &jobs[i]), 0);
+    }
+    found_tidy(&found);
+    assert_int_equal(found.count, COUNT_OF(sorted));
+    assert_memory_equal(found.jobs, sorted, sizeof sorted);
+    found_free(&found);
+}
+
+/* The set grows with the jobs, not with their records. */
+static void records_without_end_of_few_jobs_need_little(void **state)
+{
+    struct found found = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < 100000; i++) {
+        const struct found_job job = {"a", i % 50 + 1, 1, 0};
+
+        assert_int_equal(found_add(&found, &job), 0);
+    }
+    assert_true(found.room <= 256);
+    found_tidy(&found);
+    assert_int_equal(found.count, 50);
+    assert_int_equal(found.jobs[49].records, 2000);
+    found_free(&found);
+}
+
+static struct dbd_run run(uint32_t job, int64_t submit_s, int64_t start_s, int64_t end_s,
+                          const char *comment)
+{
+    return (struct dbd_run){.job = job,
+                            .uid = 1000,
+                            .nodes = 2,
+                            .submit_s = submit_s,
+                            .start_s = start_s,
+                            .end_s = end_s,
+                            .ended = end_s > 0,
+                            .comment = comment};
+}
+
+static struct runs_job find(const struct dbd_run *list, size_t count, uint32_t job)
+{
+    static struct runs runs;
+
+    runs_free(&runs);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(runs_add(&list[i], &runs), 0);
+    }
+    runs_sort(&runs);
+    return runs_find(&runs, job);
+}
+
+static void a_jobs_runs_are_taken_together(void **state)
+{
+    const struct dbd_run list[] = {run(7, 300, 400, 500, "third"), run(8, 1, 2, 3, "another"),
+                                   run(7, 100, 110, 200, "first"), run(7, 200, 0, 300, "second"),
+                                   run(6, 1, 2, 3, "another")};
+    const struct runs_job job = find(list, COUNT_OF(list), 7);
+
+    (void)state;
+    assert_string_equal(job.latest->comment, "third");
+    assert_true(job.start_s == 110);
+    assert_true(job.time_s == 90 + 100);
+    assert_true(job.node_s == 2 * (90 + 100));
+    assert_null(find(list, COUNT_OF(list), 5).latest);
+    assert_null(find(list, COUNT_OF(list), 9).latest);
+    assert_null(find(NULL, 0, 9).latest);
+}
+
+static void a_number_that_came_again_is_another_job(void **state)
+{
+    struct dbd_run list[] = {run(7, 100, 110, 200, "old"),
+                             run(7, 200 + 24 * HOUR, 200000, 200100, "new")};
+    struct runs_job job = find(list, 2, 7);
+
+    (void)state;
+    assert_true(job.start_s == 200000 && job.node_s == 200);
+    list[1].submit_s--;
+    job = find(list, 2, 7);
+    assert_true(job.start_s == 110 && job.node_s == 2 * 190);
+    list[0].uid = 1001;
+    job = find(list, 2, 7);
+    assert_true(job.start_s == 200000);
+    find(NULL, 0, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_found_once),
+        cmocka_unit_test(records_without_end_of_few_jobs_need_little),
+        cmocka_unit_test(a_jobs_runs_are_taken_together),
+        cmocka_unit_test(a_number_that_came_again_is_another_job),
+    };
+
+    return cmocka_run_group_tests_name("sync_jobs", tests, NULL, NULL);
+}

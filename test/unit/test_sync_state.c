@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#include "sync/state.h"
+
+#define S INT64_C(1000000000)
+#define NOW (1795262400 * S)
+#define DAY (86400 * S)
+#define NAME "sync.json"
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/apapi-state-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -r '%s'", dir);
+    return system(command) == 0 ? 0 : -1;
+}
+
+static const char *in_dir(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void load(struct state *state)
+{
+    struct apapi_error err;
+
+    if (state_load(state, dir, NAME, NOW - DAY, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static void it_comes_back_as_it_was(void **state)
+{
+    struct state first, second;
+
+    (void)state;
+    load(&first);
+    assert_false(first.damaged);
+    assert_true(first.since_ns == NOW - DAY);
+    assert_int_equal(state_offset(&first, "2026-11-21/n1.jsonl"), 0);
+    assert_int_equal(state_note(&first, "2026-11-21/n1.jsonl", 17), 0);
+    assert_int_equal(state_note(&first, "2026-11-21/n2.jsonl", 1), 0);
+    assert_int_equal(state_note(&first, "2026-11-21/n2.jsonl", (uint64_t)1 << 40), 0);
+    assert_int_equal(state_wait(&first, "mars", 4711, 99), 0);
+    assert_int_equal(state_save(&first, dir, NAME, NOW, NULL), 0);
+    state_free(&first);
+
+    load(&second);
+    assert_false(second.damaged);
+    assert_true(second.since_ns == NOW - DAY);
+    assert_int_equal(state_offset(&second, "2026-11-21/n1.jsonl"), 17);
+    assert_int_equal(state_offset(&second, "2026-11-21/n2.jsonl"), (uint64_t)1 << 40);
+    assert_int_equal(json_array_size(second.waiting), 1);
+    /* what is not noted again is forgotten, and so is what is older than the reach */
+    assert_int_equal(state_save(&second, dir, NAME, NOW + 100 * DAY, NULL), 0);
+    state_free(&second);
+    load(&first);
+    assert_int_equal(json_object_size(first.files), 0);
+    assert_true(first.since_ns == NOW + 100 * DAY - STATE_REACH_NS);
+    state_free(&first);
+}
+
+static void it_is_its_owners_alone(void **state)
+{
+    struct state first;
+    struct stat status;
+    int lock;
+
+    (void)state;
+    umask(0);
+    load(&first);
+    assert_int_equal(state_save(&first, dir, NAME, NOW, NULL), 0);
+    state_free(&first);
+    assert_int_equal(stat(in_dir(NAME), &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    lock = state_lock(dir, NULL);
+    assert_true(lock >= 0);
+    close(lock);
+    assert_int_equal(access(in_dir("sync.json.new"), F_OK), -1);
+}
+
+static void one_that_is_damaged_is_made_anew(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "{",
+        "[]",
+        "{\"apapi_sync\":2,\"since\":1,\"read\":1,\"files\":{},\"waiting\":[]}",
+        "{\"apapi_sync\":1,\"since\":1,\"read\":1,\"files\":[],\"waiting\":[]}",
+        "{\"apapi_sync\":1,\"since\":\"x\",\"read\":1,\"files\":{},\"waiting\":[]}",
+        "{\"apapi_sync\":1,\"since\":1,\"read\":1,\"files\":{}}"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        FILE *file = fopen(in_dir(NAME), "w");
+        struct state loaded;
+
+        assert_non_null(file);
+        fputs(texts[i], file);
+        fclose(file);
+        load(&loaded);
+        assert_true(loaded.damaged);
+        assert_true(loaded.since_ns == NOW - DAY);
+        assert_int_equal(json_object_size(loaded.files), 0);
+        state_free(&loaded);
+    }
+}
+
+static void a_link_is_not_followed(void **state)
+{
+    struct state loaded;
+
+    (void)state;
+    assert_int_equal(symlink("/etc/passwd", in_dir(NAME)), 0);
+    assert_int_equal(state_load(&loaded, dir, NAME, NOW, NULL), -1);
+    assert_int_equal(errno, ELOOP);
+    state_free(&loaded);
+    assert_int_equal(symlink("/tmp/apapi-state-x", in_dir("sync.lock")), 0);
+    assert_int_equal(state_lock(dir, NULL), -1);
+    assert_int_equal(errno, ELOOP);
+}
+
+static void a_folder_is_not_made(void **state)
+{
+    struct state loaded;
+
+    (void)state;
+    assert_int_equal(state_lock(in_dir("nothing"), NULL), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(state_load(&loaded, in_dir("nothing"), NAME, NOW, NULL), -1);
+    assert_int_equal(errno, ENOENT);
+    state_free(&loaded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+        TEST(it_comes_back_as_it_was),
+        TEST(it_is_its_owners_alone),
+        TEST(one_that_is_damaged_is_made_anew),
+        TEST(a_link_is_not_followed),
+        TEST(a_folder_is_not_made),
+    };
+
+    return cmocka_run_group_tests_name("sync_state", tests, NULL, NULL);
+}

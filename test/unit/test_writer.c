@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+#include "unit/unit.h"
+
+#define NOBODY 65534
+
+static char folder[] = "/tmp/apapi-writer-XXXXXX", path[64];
+static struct writer_user user;
+
+static uint64_t soon(void)
+{
+    return deadline_now() + 5000 * DEADLINE_MS;
+}
+
+static int write_text(const char *name, const char *text, struct apapi_error *err)
+{
+    struct writer writer;
+    int result;
+
+    assert_int_equal(writer_start(&writer, &user, NULL), 0);
+    result = writer_open(&writer, name, err);
+    if (result == 0) {
+        writer_put(&writer, text, strlen(text), soon());
+        result = writer_finish(&writer, soon(), err);
+        assert_int_equal(writer.fd, -1);
+    }
+    writer_abandon(&writer);
+    return result;
+}
+
+static void test_a_file_is_the_users(void **state)
+{
+    struct stat file;
+    char text[16] = "";
+    FILE *stream;
+
+    (void)state;
+    user.umask = 027;
+    assert_int_equal(write_text(path, "hello\n", NULL), 0);
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_uid, user.uid);
+    assert_int_equal(file.st_gid, user.gid);
+    assert_int_equal(file.st_mode & 0777, 0640);
+    stream = fopen(path, "r");
+    assert_non_null(stream);
+    assert_non_null(fgets(text, sizeof text, stream));
+    assert_string_equal(text, "hello\n");
+    fclose(stream);
+}
+
+static void test_an_existing_file_is_emptied(void **state)
+{
+    struct stat file;
+
+    (void)state;
+    assert_int_equal(write_text(path, "a long text", NULL), 0);
+    assert_int_equal(write_text(path, "", NULL), 0);
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_size, 0);
+}
+
+static void test_much_text(void **state)
+{
+    static char text[3000001];
+    struct stat file;
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    assert_int_equal(write_text(path, text, NULL), 0);
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_size, sizeof text - 1);
+}
+
+static void refused(const char *name, const char *hint)
+{
+    struct apapi_error err = {""};
+
+    assert_int_equal(write_text(name, "x", &err), -1);
+    assert_non_null(strstr(err.text, name));
+    assert_non_null(strstr(err.text, hint));
+}
+
+static void test_errors_come_back(void **state)
+{
+    char name[80];
+
+    (void)state;
+    refused(folder, "Is a directory");
+    refused("/no/such/folder/x", "No such file");
+    refused("/dev/full", "No space");
+    snprintf(name, sizeof name, "%s/fifo", folder);
+    assert_int_equal(mkfifo(name, 0666), 0);
+    assert_int_equal(chmod(name, 0666), 0);
+    refused(name, "No such device"); /* nobody reads it: not waited for */
+    unlink(name);
+}
+
+static void test_root_lends_nothing(void **state)
+{
+    char link_name[80], target[80];
+    struct stat file;
+    int fd;
+
+    (void)state;
+    if (geteuid() != 0) {
+        skip();
+    }
+    refused("/etc/apapi-writer-test", "Permission denied");
+    assert_int_not_equal(stat("/etc/apapi-writer-test", &file), 0);
+    snprintf(target, sizeof target, "%s/of-root", folder);
+    snprintf(link_name, sizeof link_name, "%s/link", folder);
+    fd = open(target, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "secret", 6), 6);
+    close(fd);
+    assert_int_equal(symlink(target, link_name), 0);
+    refused(link_name, "Permission denied");
+    assert_int_equal(stat(target, &file), 0);
+    assert_int_equal(file.st_size, 6);
+    unlink(link_name);
+    unlink(target);
+}
+
+static void test_a_process_that_hangs_is_not_waited_for(void **state)
+{
+    struct apapi_error err = {""};
+    struct writer writer;
+    static char text[1 << 20];
+
+    (void)state;
+    assert_int_equal(writer_start(&writer, &user, NULL), 0);
+    assert_int_equal(kill(writer.pid, SIGSTOP), 0);
+    assert_int_equal(writer_open(&writer, path, &err), 0);
+    while (writer_put(&writer, text, sizeof text, deadline_now()) == 0) {
+    }
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_int_equal(writer_finish(&writer, deadline_now() + DEADLINE_MS, &err), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_int_equal(writer.fd, -1);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file", folder);
+    user = (struct writer_user){.uid = geteuid(), .gid = getegid(), .umask = 022};
+    if (geteuid() == 0) {
+        user.uid = user.gid = NOBODY;
+        assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
+    }
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_file_is_the_users),
+        cmocka_unit_test(test_an_existing_file_is_emptied),
+        cmocka_unit_test(test_much_text),
+        cmocka_unit_test(test_errors_come_back),
+        cmocka_unit_test(test_root_lends_nothing),
+        cmocka_unit_test(test_a_process_that_hangs_is_not_waited_for),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
