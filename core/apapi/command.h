@@ -10,7 +10,10 @@ enum { USAGE_ERROR = 2 };
 /* One for each subcommand: argv[0] is its name. @return the exit status: 0, 1 failure, 2 usage. */
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
+int report_command(int argc, char **argv);
+int show_command(int argc, char **argv);
 int config_command(int argc, char **argv);
+int import_command(int argc, char **argv);
 int merge_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 

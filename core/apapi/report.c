@@ -72,6 +72,7 @@ struct report {
     const char *from_text, *to_text;
     const struct report_field *sort; /* NULL: by name */
     size_t top;                      /* 0: all */
+    bool strict;
 };
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -198,7 +199,7 @@ static bool take_flag(struct report *report, int letter)
         report->printer.form = REPORT_JSON;
         return true;
     case OPTION_STRICT:
-        report->input.strict = true;
+        report->strict = true;
         return true;
     default:
         return false;
@@ -433,7 +434,8 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
 static int run(struct report *report)
 {
-    int status = prepare(report), printed;
+    size_t left_out = 0;
+    int status = prepare(report);
 
     if (status) {
         return status;
@@ -441,15 +443,15 @@ static int run(struct report *report)
     if (report->top && !report->sort) {
         report->sort = report_field_sortable("energy", NULL);
     }
-    status = report_input_read(&report->input, take_record, &report->ledger);
-    if (status && !(report->input.strict && status == EXIT_FAILURE)) {
+    status = report_input_read(&report->input, take_record, &report->ledger, &left_out);
+    if (status) {
         return status;
     }
     if (report->ledger.account_count == 0) {
         return command_fail(COMMAND, "no job is found");
     }
-    printed = print_report(report);
-    return printed ? printed : status;
+    status = print_report(report);
+    return report->strict && left_out > 0 ? EXIT_FAILURE : status;
 }
 
 int report_command(int argc, char **argv)

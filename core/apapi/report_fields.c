@@ -267,7 +267,8 @@ void report_field_plain(const struct report_field *field, const struct report_ro
     double factor = field->kind == REPORT_ENERGY ? units[format->unit].factor : 1;
 
     if (is_number(field) && !isnan(report_field_number(field, row))) {
-        snprintf(text, size, "%.9g", report_field_number(field, row) / factor);
+        snprintf(text, size, field->kind == REPORT_PERCENT ? "%.6g" : "%.9g",
+                 report_field_number(field, row) / factor);
     } else {
         report_field_text(field, row, format, text, size);
     }

@@ -191,7 +191,7 @@ static int scan_all(struct apapi_scan *scan, const struct report_input *input,
 }
 
 /* What was not read, in one line each. */
-static int conclude(const struct report_input *input, const struct apapi_scan_counts *counts)
+static size_t conclude(const struct report_input *input, const struct apapi_scan_counts *counts)
 {
     const char *hint = input->verbose ? "" : " (-v shows them)";
 
@@ -203,14 +203,14 @@ static int conclude(const struct report_input *input, const struct apapi_scan_co
         fprintf(stderr, "apapi %s: %zu file%s or folders cannot be read%s\n", input->command,
                 counts->unreadable, counts->unreadable == 1 ? "" : "s", hint);
     }
-    return input->strict && counts->skipped + counts->unreadable > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    return counts->skipped + counts->unreadable;
 }
 
-static int read_all(struct reading *reading, struct apapi_error *err)
+static int read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
 {
     const struct report_input *input = reading->input;
     struct apapi_scan *scan = NULL;
-    int status;
+    int status = EXIT_SUCCESS;
 
     if (parse_jobs(reading, err) || !(scan = open_scan(reading, err))) {
         return errno == EINVAL ? command_refuse(input->command, err->text)
@@ -219,17 +219,18 @@ static int read_all(struct reading *reading, struct apapi_error *err)
     if (scan_all(scan, input, err)) {
         status = command_fail(input->command, *err->text ? err->text : strerror(errno));
     } else {
-        status = conclude(input, apapi_scan_counts(scan));
+        *left_out = conclude(input, apapi_scan_counts(scan));
     }
     apapi_scan_destroy(scan);
     return status;
 }
 
-int report_input_read(const struct report_input *input, apapi_scan_f take, void *context)
+int report_input_read(const struct report_input *input, apapi_scan_f take, void *context,
+                      size_t *left_out)
 {
     struct reading reading = {.input = input, .take = take, .context = context};
     struct apapi_error err;
-    int status = read_all(&reading, &err);
+    int status = read_all(&reading, left_out, &err);
 
     free(reading.wishes);
     free(reading.jobs);

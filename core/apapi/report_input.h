@@ -20,13 +20,14 @@ struct report_input {
     const char *nodes;      /* as Slurm writes them */
     int64_t from_ns, to_ns; /* when the record ended [ns since 1970]; 0: no limit */
     bool verbose;           /* each line that is skipped is told */
-    bool strict;            /* one of them, or a file that cannot be read, is a failure */
 };
 
 /**
  * Hand over every record that is wanted, and tell on standard error what was skipped.
+ * @param left_out  result: lines that are no record, and files that cannot be read
  * @return the exit status, after a message unless it is 0; EXIT_FAILURE also where `take` fails.
  */
-int report_input_read(const struct report_input *input, apapi_scan_f take, void *context);
+int report_input_read(const struct report_input *input, apapi_scan_f take, void *context,
+                      size_t *left_out);
 
 #endif

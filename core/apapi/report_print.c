@@ -122,6 +122,8 @@ static int put_member(json_t *object, const struct report_field *field,
         return *(const double *)value >= 0
                    ? field_put_count(object, key, (uint64_t) * (const double *)value)
                    : 0;
+    case REPORT_PERCENT:
+        return field_put_rounded(object, key, *(const double *)value, FIELD_ROUGH_FIGURES);
     default:
         return field_put_rounded(object, key, *(const double *)value, FIELD_MEASURED_FIGURES);
     }

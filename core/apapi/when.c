@@ -29,10 +29,10 @@ static const char *read_part(const char *text, char before, int *number)
     return text && *text == before ? read_number(text + 1, 2, number) : NULL;
 }
 
+/* A day or a second that there is not comes back as another one. */
 static bool is_same(const struct tm *a, const struct tm *b)
 {
-    return a->tm_year == b->tm_year && a->tm_mon == b->tm_mon && a->tm_mday == b->tm_mday &&
-           a->tm_min == b->tm_min && a->tm_sec == b->tm_sec;
+    return a->tm_mon == b->tm_mon && a->tm_min == b->tm_min && a->tm_sec == b->tm_sec;
 }
 
 static bool parse_date(const char *text, int64_t *seconds)

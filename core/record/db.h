@@ -34,7 +34,8 @@ struct db_value db_text(const char *text);
 
 /**
  * Connect.
- * @param url  "sqlite:FILE" or "mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"
+ * @param url  "sqlite:FILE" or
+ * "mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"
  * @return 0; -1 with errno EINVAL (no such URL), ENOTSUP (built or installed without that), EIO
  */
 int db_open(const char *url, struct db **db, struct apapi_error *err);

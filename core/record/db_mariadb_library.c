@@ -17,7 +17,8 @@ const struct mariadb_library *mariadb_library(struct apapi_error *err)
     static struct mariadb_library library;
     struct apapi_error why;
 
-    if (!library.mysql_init && shared_library_load(APAPI_MARIADB_LIBRARY, symbols, &library, &why)) {
+    if (!library.mysql_init &&
+        shared_library_load(APAPI_MARIADB_LIBRARY, symbols, &library, &why)) {
         apapi_fail(err, ENOTSUP, "no client library of MariaDB: %.200s", why.text);
         return NULL;
     }

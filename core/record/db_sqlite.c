@@ -54,8 +54,7 @@ static void close_file(void *connection)
 
 static int exec(void *connection, const char *sql, struct apapi_error *err)
 {
-    return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
-                                                                        : fail(connection, err);
+    return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(connection, err);
 }
 
 static void *prepare(void *connection, const char *sql, struct apapi_error *err)
@@ -90,8 +89,7 @@ static int bind(void *statement, size_t number, const struct db_value *value)
         break;
     case DB_TEXT:
         if (value->size <= INT_MAX) {
-            result =
-                sqlite3_bind_text(statement, at, value->text, (int)value->size, SQLITE_STATIC);
+            result = sqlite3_bind_text(statement, at, value->text, (int)value->size, SQLITE_STATIC);
         }
         break;
     }
@@ -129,8 +127,7 @@ static struct db_value column(void *statement, size_t number)
     }
 }
 
-const struct db_driver db_sqlite = {
-                                    .begin = "BEGIN IMMEDIATE",
+const struct db_driver db_sqlite = {.begin = "BEGIN IMMEDIATE",
                                     .lock = NULL,
                                     .id_type = "INTEGER",
                                     .table_end = "",

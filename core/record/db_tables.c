@@ -16,7 +16,9 @@
         {"core_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_CORE]), 0},                      \
         {"uncore_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_UNCORE]), 0},                  \
         {"psys_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_PSYS]), 0},                      \
-        {"node_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_NODE]), 0}
+    {                                                                                              \
+        "node_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_NODE]), 0                         \
+    }
 
 static const struct field derived_columns[] = {
     {"end", FIELD_MOMENT, true, IN_DERIVED(end_unix_ns), 0},
@@ -58,12 +60,11 @@ static const struct field job_columns[] = {
 static const struct field domain_name_column[] = {{"domain", FIELD_DOMAIN, true, 0, 0},
                                                   {NULL, 0, false, 0, 0}};
 
-const struct db_table db_records = {
-    .name = "records",
-    .keys = {"id"},
-    .parts = {fields_of_record, fields_of_trust, derived_columns},
-    .text = "timeline",
-    .ending = ", UNIQUE (cluster, job, step, node, start_ns)"};
+const struct db_table db_records = {.name = "records",
+                                    .keys = {"id"},
+                                    .parts = {fields_of_record, fields_of_trust, derived_columns},
+                                    .text = "timeline",
+                                    .ending = ", UNIQUE (cluster, job, step, node, start_ns)"};
 const struct db_table db_domains = {.name = "domains",
                                     .keys = {"record"},
                                     .parts = {domain_name_column, fields_of_domain},
@@ -76,9 +77,8 @@ const struct db_table db_events = {.name = "events",
                                    .keys = {"record", "component", "event"},
                                    .parts = {fields_of_event},
                                    .ending = ", PRIMARY KEY (record, component, event)"};
-const struct db_table db_jobs = {.name = "jobs",
-                                 .parts = {job_columns},
-                                 .ending = ", PRIMARY KEY (cluster, job)"};
+const struct db_table db_jobs = {
+    .name = "jobs", .parts = {job_columns}, .ending = ", PRIMARY KEY (cluster, job)"};
 
 /* --- columns -------------------------------------------------------------------------------- */
 
@@ -132,8 +132,7 @@ static char *create_statement(const struct db *db, const struct db_table *table)
     for (size_t i = 0; i < DB_KEYS && table->keys[i]; i++, comma = ", ") {
         bool is_id = strcmp(table->keys[i], "id") == 0;
 
-        fprintf(sql, "%s%s %s", comma, table->keys[i],
-                is_id ? db_id_type(db) : "BIGINT NOT NULL");
+        fprintf(sql, "%s%s %s", comma, table->keys[i], is_id ? db_id_type(db) : "BIGINT NOT NULL");
         fputs(is_id ? " PRIMARY KEY" : "", sql);
     }
     for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
@@ -356,7 +355,7 @@ int db_tables_create(struct db *db, struct apapi_error *err)
     int64_t version = read_version(db, &none_yet);
 
     if (version < 0) {
-        char text[128];
+        char text[256];
 
         snprintf(text, sizeof text,
                  "CREATE TABLE IF NOT EXISTS apapi_schema (version BIGINT PRIMARY KEY)%s",

@@ -17,10 +17,10 @@
 
 struct db_table {
     const char *name;
-    const char *keys[DB_KEYS];                 /* integers that stand first; NULL: no more */
+    const char *keys[DB_KEYS];           /* integers that stand first; NULL: no more */
     const struct field *parts[DB_PARTS]; /* the columns behind them; NULL: no more */
-    const char *text;                     /* a long text that stands last; NULL: none */
-    const char *ending;                   /* constraints */
+    const char *text;                    /* a long text that stands last; NULL: none */
+    const char *ending;                  /* constraints */
 };
 
 /** What a record's row has besides the record. */
@@ -35,7 +35,7 @@ struct db_derived {
 struct db_job {
     char cluster[64];
     uint32_t job;
-    bool stale; /* its records have changed since */
+    bool stale;               /* its records have changed since */
     struct apapi_identity id; /* of the record that knows it best */
     char day[12];
     int64_t start_unix_ns, end_unix_ns;

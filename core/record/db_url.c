@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMS "sqlite:FILE or mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"
+#define FORMS                                                                                      \
+    "sqlite:FILE or mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"
 #define PORT_MAX 65535
 
 static char *cut(char *text, char at)
@@ -39,8 +40,9 @@ static int parse_query(char *query, struct db_place *place, struct apapi_error *
         } else if (strcmp(query, "option-file") == 0 && non_empty(value)) {
             place->option_file = value;
         } else {
-            return apapi_fail(err, EINVAL, "--db: '%.60s' behind '?': only socket=PATH and "
-                                           "option-file=PATH can stand there",
+            return apapi_fail(err, EINVAL,
+                              "--db: '%.60s' behind '?': only socket=PATH and "
+                              "option-file=PATH can stand there",
                               query);
         }
     }

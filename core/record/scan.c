@@ -107,7 +107,7 @@ static int hand_over(struct apapi_scan *scan, const struct apapi_record *record,
 static int decode(struct apapi_scan *scan, const struct source *source, const struct line *line)
 {
     struct apapi_record record;
-    struct apapi_error err;
+    struct apapi_error err = {""};
     int result;
 
     if (apapi_record_decode(line->text, line->size, &record, &err)) {

@@ -316,7 +316,7 @@ static int start(struct ipmi_reader *reader, struct apapi_error *err)
         make_events(reader, err)) {
         return -1;
     }
-    snprintf(reader->base.detail, sizeof reader->base.detail, "FreeIPMI %.40s, %s",
+    snprintf(reader->base.detail, sizeof reader->base.detail, "FreeIPMI %.36s, %s",
              reader->session.target, power_source(reader));
     return 0;
 }

@@ -18,8 +18,8 @@ struct ring_row {
 };
 
 /**
- * Rows on their way from one thread, or from several that take turns, to one other (opaque). Neither
- * waits for the other.
+ * Rows on their way from one thread, or from several that take turns, to one other (opaque).
+ * Neither waits for the other.
  */
 struct ring;
 

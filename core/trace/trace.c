@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/clock.h"
 #include "trace/ring.h"
 #include "trace/trace_row.h"
-#include "session/clock.h"
 
 #define ROWS 65536 /* 3 MiB: 2 s of 32 events at 1000 Hz */
 #define PAUSE_NS 20000000

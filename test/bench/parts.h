@@ -23,6 +23,7 @@ void bench_period(struct bench_table *table, bool quick);
 void bench_startup(struct bench_table *table, bool quick);
 void bench_papi(struct bench_table *table, bool quick);
 void bench_collect(struct bench_table *table, bool quick);
+void bench_scan(struct bench_table *table, bool quick);
 
 /** Add a row: what `atime true` takes longer than `true` with these sources. */
 void bench_add_startup(struct bench_table *table, bool quick, const char *what,

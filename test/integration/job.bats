@@ -187,6 +187,7 @@ END
     cat "$file"
     grep -qE '^apapi: job .*  1 node  2 steps  ' "$file"
     rm -f "$file"*
+    eventually nodes_idle || eventually nodes_idle # Slurm itself needs 10 s and more for that
 }
 
 @test "salloc: a table for each step and one for the job" {

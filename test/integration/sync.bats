@@ -180,7 +180,7 @@ right() { # JOB NODES
 }
 
 @test "a second run changes nothing" {
-    sync_all
+    sync_all --since 1h
     before=$(cluster run sacct -X -n -P -o jobidraw,admincomment,comment)
     changes() { database 'select count(*) from txn_table'; }
     count=$(changes)
@@ -294,6 +294,9 @@ right() { # JOB NODES
     done
     run --separate-stderr apapi sync --acct-dir /nowhere
     [[ $status -eq 1 && $stderr == "apapi sync: /nowhere: No such file or directory" ]]
+    echo "libexec_dir = /nowhere" >"$APAPI_CLUSTER_DIR/etc/other.conf"
+    run --separate-stderr cluster run APAPI_CONFIG="$APAPI_CLUSTER_DIR/etc/other.conf" "$install/bin/apapi" sync
+    [[ $status -eq 1 && $stderr == "apapi sync: /nowhere/apapi-sync: No such file or directory; it is built where"* ]]
 }
 
 @test "the example for EpilogSlurmctld: one run for many jobs, and slurmctld does not wait" {

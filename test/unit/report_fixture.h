@@ -75,9 +75,8 @@ static inline void fixture_fill(struct run *run, double factor, int status)
 {
     struct apapi_measurement *m = &run->record.measurement;
 
-    *run = (struct run){.record = {.id = APAPI_IDENTITY_UNKNOWN,
-                                   .ending = APAPI_ENDING_UNKNOWN,
-                                   .complete = true}};
+    *run = (struct run){
+        .record = {.id = APAPI_IDENTITY_UNKNOWN, .ending = APAPI_ENDING_UNKNOWN, .complete = true}};
     strcpy(run->record.id.name, "a.out");
     strcpy(run->record.id.node, "laptop");
     run->record.id.node_index = 0;

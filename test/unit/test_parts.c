@@ -316,12 +316,17 @@ static void strangers_get_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(records_are_passed_on),       TEST(more_than_a_batch_comes_in_several),
-        TEST(a_single_record_is_no_table), TEST(without_the_token_nothing_changes),
-        TEST(other_jobs_are_left_out),     TEST(the_first_record_names_the_job),
-        TEST(rubbish_is_bounded),          TEST(timelines_are_bounded),
+        TEST(records_are_passed_on),
+        TEST(more_than_a_batch_comes_in_several),
+        TEST(a_single_record_is_no_table),
+        TEST(without_the_token_nothing_changes),
+        TEST(other_jobs_are_left_out),
+        TEST(the_first_record_names_the_job),
+        TEST(rubbish_is_bounded),
+        TEST(timelines_are_bounded),
         TEST(nobody_there_is_no_trouble),
-        TEST(strangers_get_nothing),  TEST(a_listener_that_never_reads_does_not_hold_it_up),
+        TEST(strangers_get_nothing),
+        TEST(a_listener_that_never_reads_does_not_hold_it_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

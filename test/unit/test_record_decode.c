@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "apapi/record.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct apapi_record decode(const char *line)
-{
-    struct apapi_record record;
-    struct apapi_error err = {""};
-
-    if (apapi_record_decode(line, strlen(line), &record, &err) < 0) {
-        fail_msg("%s", err.text);
-    }
-    return record;
-}
+#include "unit/record_fixture.h"
 
 /* A short valid record with one place to break. */
 static const char minimal[] =

@@ -1,82 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Which records of which files come. */
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
-
-#include "apapi/scan.h"
-
-#define S INT64_C(1000000000)
-#define NOON (1795262400 * S) /* 2026-11-21T12:00:00Z */
-#define DAY (86400 * S)
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static char base[64];
-
-static int make_base(void **state)
-{
-    (void)state;
-    snprintf(base, sizeof base, "/tmp/apapi-scan-XXXXXX");
-    return mkdtemp(base) ? 0 : -1;
-}
-
-static int remove_base(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", base);
-    return system(command) == 0 ? 0 : -1;
-}
-
-static const char *in_base(const char *path)
-{
-    static char full[256];
-
-    snprintf(full, sizeof full, "%s/%s", base, path);
-    return full;
-}
-
-/* What a sink has heard: the records' names, the problems' places and reasons. */
-struct heard {
-    size_t records, problems, files;
-    char names[8192], reasons[8192];
-    uint64_t offset; /* of the last file: before it is read, and after */
-    size_t stop_at;  /* the record at which to stop; 0: never */
-};
-
-static int hear_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *context)
-{
-    struct heard *heard = context;
-    size_t used = strlen(heard->names);
-
-    assert_true(size > 0 && memchr(line, '\n', size) == NULL);
-    snprintf(heard->names + used, sizeof heard->names - used, "%s ", record->id.name);
-    if (++heard->records == heard->stop_at) {
-        errno = EXDEV;
-        return -1;
-    }
-    return 0;
-}
-
-static void hear_problem(const struct apapi_scan_problem *problem, void *context)
-{
-    struct heard *heard = context;
-    size_t used = strlen(heard->reasons);
-
-    heard->problems++;
-    snprintf(heard->reasons + used, sizeof heard->reasons - used, "%s:%zu+%llu: %s\n",
-             strrchr(problem->file, '/') ? strrchr(problem->file, '/') + 1 : problem->file,
-             problem->line, (unsigned long long)problem->offset, problem->reason);
-}
+#include "unit/scan_fixture.h"
 
 static bool hear_begin(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
@@ -95,79 +22,6 @@ static void hear_end(const struct apapi_scan_file *file, uint64_t offset, void *
 
     assert_true(offset <= file->size);
     heard->offset = offset;
-}
-
-static struct apapi_scan *new_scan(const struct apapi_scan_filter *filter, struct heard *heard)
-{
-    const struct apapi_scan_sink sink = {hear_record, hear_problem, NULL, NULL, heard};
-    struct apapi_scan *scan = apapi_scan_create(filter, &sink, NULL);
-
-    assert_non_null(scan);
-    return scan;
-}
-
-/* A record that ended at NOON, `hours` later. Its name is "NODE/JOB". */
-static struct apapi_record record_of(const char *node, uint32_t job, int64_t hours)
-{
-    struct apapi_record record = {
-        .id = {.job = job, .node_index = 0, .nodes = 2, .tasks = 1, .uid = 7}, .complete = true};
-    struct apapi_measurement *m = &record.measurement;
-
-    snprintf(record.id.cluster, sizeof record.id.cluster, "mars");
-    snprintf(record.id.step, sizeof record.id.step, "0");
-    snprintf(record.id.name, sizeof record.id.name, "%s/%u", node, job);
-    snprintf(record.id.node, sizeof record.id.node, "%s", node);
-    snprintf(record.id.user, sizeof record.id.user, job % 2 ? "alice" : "bob");
-    snprintf(record.id.account, sizeof record.id.account, "physics");
-    snprintf(record.id.partition, sizeof record.id.partition, job > 10 ? "long" : "short");
-    m->start_unix_ns = NOON + (hours - 1) * 3600 * S;
-    m->elapsed_ns = (uint64_t)(3600 * S);
-    m->covered = 1;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
-    m->domains[APAPI_DOMAIN_PACKAGE].measured = true;
-    m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 3600.0 * job;
-    return record;
-}
-
-static char *line_of(const char *node, uint32_t job, int64_t hours)
-{
-    const struct apapi_record record = record_of(node, job, hours);
-    char *line;
-
-    assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
-    return line;
-}
-
-static void store(const char *node, uint32_t job, int64_t hours)
-{
-    char *line = line_of(node, job, hours);
-
-    assert_int_equal(apapi_store_append(base, node, NOON + hours * 3600 * S, line, NULL), 0);
-    free(line);
-}
-
-static void write_bytes(const char *path, const char *bytes, size_t size)
-{
-    FILE *file = fopen(in_base(path), "w");
-
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-/* Read bytes as a file. */
-static void hear_bytes(const char *bytes, size_t size, const struct apapi_scan_filter *filter,
-                       struct heard *heard)
-{
-    struct apapi_scan *scan = new_scan(filter, heard);
-
-    write_bytes("bytes", bytes, size);
-    assert_int_equal(apapi_scan_file(scan, in_base("bytes"), NULL), 0);
-    assert_int_equal(apapi_scan_counts(scan)->records, heard->records);
-    assert_int_equal(apapi_scan_counts(scan)->skipped, heard->problems);
-    apapi_scan_destroy(scan);
 }
 
 static void a_filter_chooses(void **state)
@@ -221,7 +75,6 @@ static void a_filter_sees_what_the_record_says(void **state)
 {
 #define TAIL                                                                                       \
     ",\"late_s\":0,\"complete\":true,\"domains\":{},\"components\":[],\"trust\":{\"cpu_s\":0}"
-#define TIMES "\"start\":\"2026-11-21T11:00:00Z\",\"elapsed_s\":3600"
     static const struct {
         const char *line;
         bool wanted;
@@ -294,183 +147,6 @@ static void a_filter_sees_what_the_record_says(void **state)
     }
 }
 
-static void what_is_no_record_is_skipped_and_told(void **state)
-{
-    static const char deep[] = "{\"apapi\":[[[[[[[[";
-    static const struct {
-        const char *bytes;
-        size_t size; /* 0: up to the NUL */
-        const char *reason;
-        size_t newer;
-    } cases[] = {
-        {"not JSON", 0, "record: line 1", 0},
-        {"\0\1\2\377\376", 5, "record: line 1", 0},
-        {"[]", 0, "not a JSON object", 0},
-        {"{\"apapi\":2,\"job\":1}", 0, "version 2", 1},
-        {"{\"apapi\":1}", 0, "is missing", 0},
-        {"{\"apapi\":1,\"apapi\":1}", 0, "duplicate", 0},
-        {"{\"apapi\":1,\"node\":\"n1\"," TIMES ",\"late_s\":NaN}", 0, "record: line 1", 0},
-        {"{\"apapi\":1,\"node\":\"n1\"," TIMES ",\"late_s\":0,\"complete\":true,"
-         "\"domains\":{\"package\":{\"energy_j\":-1}},\"components\":[],\"trust\":{\"cpu_s\":0}}",
-         0, "energy_j", 0},
-        {deep, 0, "record: line 1", 0},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        size_t size = cases[i].size ? cases[i].size : strlen(cases[i].bytes);
-        char *good = line_of("n1", 1, 0), *bytes = malloc(2 * strlen(good) + size + 8);
-        struct heard heard = {0};
-        struct apapi_scan *scan = new_scan(NULL, &heard);
-        char place[64];
-        size_t used = (size_t)sprintf(bytes, "%s\n\n", good);
-
-        memcpy(bytes + used, cases[i].bytes, size);
-        snprintf(place, sizeof place, "bytes:3+%zu: ", used);
-        used += size;
-        used += (size_t)sprintf(bytes + used, "\n%s\r\n", good);
-        write_bytes("bytes", bytes, used);
-        assert_int_equal(apapi_scan_file(scan, in_base("bytes"), NULL), 0);
-        assert_int_equal(heard.records, 2);
-        assert_int_equal(heard.problems, 1);
-        if (!strstr(heard.reasons, cases[i].reason) || !strstr(heard.reasons, place)) {
-            fail_msg("case %zu: %s", i, heard.reasons);
-        }
-        assert_int_equal(apapi_scan_counts(scan)->newer, cases[i].newer);
-        apapi_scan_destroy(scan);
-        free(good);
-        free(bytes);
-    }
-}
-
-static void a_cut_file_loses_its_last_record_only(void **state)
-{
-    char *first = line_of("n1", 1, 0), *second = line_of("n1", 2, 0), *last = line_of("n1", 3, 0);
-    size_t size = strlen(first) + strlen(second) + strlen(last) + 3;
-    size_t last_at = size - strlen(last) - 1;
-    char *bytes = malloc(size + 1);
-
-    (void)state;
-    sprintf(bytes, "%s\n%s\n%s\n", first, second, last);
-    for (size_t cut = last_at; cut <= size; cut++) {
-        bool whole = cut + 1 >= size; /* only the newline is missing, or nothing */
-        struct heard heard = {0};
-
-        hear_bytes(bytes, cut, NULL, &heard);
-        if (heard.records != 2 + (size_t)whole || heard.problems != (!whole && cut > last_at)) {
-            fail_msg("cut at %zu of %zu: %zu records, %zu problems", cut, size, heard.records,
-                     heard.problems);
-        }
-        assert_true(heard.problems == 0 || strstr(heard.reasons, "bytes:3+"));
-        assert_true(heard.problems == 0 || strstr(heard.reasons, "the end of the line is missing"));
-    }
-    free(first);
-    free(second);
-    free(last);
-    free(bytes);
-}
-
-/* A record of `size` bytes, by blanks at its end; then another record. */
-static void check_long_line(size_t size, size_t records)
-{
-    char *line = line_of("n1", 1, 0), *bytes = malloc(size + strlen(line) + 2);
-    struct heard heard = {0};
-
-    memset(bytes, ' ', size);
-    memcpy(bytes, line, strlen(line));
-    sprintf(bytes + size, "\n%s", line);
-    hear_bytes(bytes, size + 1 + strlen(line), NULL, &heard);
-    assert_int_equal(heard.records, records);
-    assert_int_equal(heard.problems, 2 - records);
-    assert_true(records == 2 || strstr(heard.reasons, "bytes:1+0: longer than 1 MiB"));
-    free(line);
-    free(bytes);
-}
-
-static void a_line_may_have_a_mebibyte(void **state)
-{
-    (void)state;
-    check_long_line(APAPI_SCAN_LINE_MAX, 2);
-    check_long_line(APAPI_SCAN_LINE_MAX + 1, 1);
-    check_long_line(APAPI_SCAN_LINE_MAX + 262144, 1);
-    check_long_line((size_t)5 * APAPI_SCAN_LINE_MAX + 17, 1);
-}
-
-static void a_line_without_end_is_one_problem(void **state)
-{
-    size_t size = 3 * (size_t)APAPI_SCAN_LINE_MAX;
-    char *bytes = malloc(size);
-    struct heard heard = {0};
-
-    (void)state;
-    memset(bytes, 'x', size);
-    hear_bytes(bytes, size, NULL, &heard);
-    assert_int_equal(heard.records, 0);
-    assert_int_equal(heard.problems, 1);
-    free(bytes);
-}
-
-/* Records of many sizes, so that the buffer's end falls everywhere in a line. */
-static void many_lines_all_come(void **state)
-{
-    FILE *file = fopen(in_base("many"), "w");
-    struct heard heard = {.stop_at = 0};
-    struct apapi_scan *scan = new_scan(NULL, &heard);
-    size_t count = 2000;
-
-    (void)state;
-    assert_non_null(file);
-    for (size_t i = 0; i < count; i++) {
-        char *line = line_of("n1", (uint32_t)i + 1, 0);
-
-        fprintf(file, "%s%*s\n", line, (int)(i * 37 % 2011), "");
-        free(line);
-    }
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(apapi_scan_file(scan, in_base("many"), NULL), 0);
-    assert_int_equal(heard.records, count);
-    assert_int_equal(heard.problems, 0);
-    apapi_scan_destroy(scan);
-}
-
-/* Write to a pipe in pieces of 1, 2, 3 ... bytes. */
-static void *write_slowly(void *fd)
-{
-    char *line = line_of("n1", 1, 0);
-    size_t size = strlen(line), piece = 1;
-
-    line[size] = '\n';
-    for (int i = 0; i < 3; i++) {
-        for (size_t at = 0; at <= size; at += piece++) {
-            size_t length = size + 1 - at < piece ? size + 1 - at : piece;
-
-            assert_int_equal(write(*(int *)fd, line + at, length), length);
-        }
-        piece = 1;
-    }
-    free(line);
-    close(*(int *)fd);
-    return NULL;
-}
-
-static void a_pipe_is_read_as_it_comes(void **state)
-{
-    struct heard heard = {0};
-    struct apapi_scan *scan = new_scan(NULL, &heard);
-    pthread_t writer;
-    int ends[2];
-
-    (void)state;
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
-    assert_int_equal(apapi_scan_stream(scan, ends[0], "standard input", NULL), 0);
-    pthread_join(writer, NULL);
-    assert_int_equal(heard.records, 3);
-    assert_int_equal(heard.problems, 0);
-    apapi_scan_destroy(scan);
-    close(ends[0]);
-}
-
 static void what_cannot_be_read_is_left_out(void **state)
 {
     struct heard heard = {0};
@@ -523,6 +199,15 @@ static void a_reader_goes_on_where_it_ended(void **state)
     assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
     assert_string_equal(heard.names, "n1/1 n1/3 ");
     assert_int_equal(heard.problems, 3);
+    /* all of a record but its newline */
+    assert_int_equal(truncate(in_base("2026-11-21/n1.jsonl"), (off_t)heard.offset - 1), 0);
+    heard.offset = 0;
+    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    store("n1", 5, 0);
+    assert_int_equal(apapi_scan_folder(scan, base, NULL), 0);
+    assert_string_equal(heard.names, "n1/1 n1/3 n1/1 n1/3 n1/5 ");
+    assert_int_equal(heard.problems, 4);
     apapi_scan_destroy(scan);
 }
 
@@ -574,12 +259,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
         TEST(a_filter_chooses),
         TEST(a_filter_sees_what_the_record_says),
-        TEST(what_is_no_record_is_skipped_and_told),
-        TEST(a_cut_file_loses_its_last_record_only),
-        TEST(a_line_may_have_a_mebibyte),
-        TEST(a_line_without_end_is_one_problem),
-        TEST(many_lines_all_come),
-        TEST(a_pipe_is_read_as_it_comes),
         TEST(what_cannot_be_read_is_left_out),
         TEST(a_reader_goes_on_where_it_ended),
         TEST(the_sink_can_stop_it),

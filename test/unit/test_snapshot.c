@@ -1,57 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a session has measured so far, asked for while its threads read on. Run under TSan, too. */
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 
-#include "apapi/session.h"
-#include "fake/meter.h"
-#include "unit/unit.h"
-
-#define STEP_J (FAKE_METER_STEP * 1e-6)
-
-enum { PLAIN, ODD, METERS };
-
-static struct fake_meter meters[METERS + 1];
-static struct apapi_session *session;
-static struct apapi_measurement m;
-
-static int prepare(void **state)
-{
-    (void)state;
-    memset(meters, 0, sizeof meters);
-    meters[PLAIN] = (struct fake_meter){.name = "plain", .domain = APAPI_DOMAIN_PACKAGE};
-    meters[ODD] = (struct fake_meter){.name = "odd", .domain = APAPI_DOMAIN_GPU};
-    fake_meters_use(meters);
-    return 0;
-}
-
-static int clean_up(void **state)
-{
-    (void)state;
-    apapi_measurement_clear(&m);
-    apapi_session_destroy(session);
-    session = NULL;
-    return 0;
-}
-
-static void create(uint64_t interval_ns)
-{
-    const struct apapi_intervals intervals = {.default_ns = interval_ns};
-    const struct apapi_session_config config = {.components = "plain:odd", .intervals = &intervals};
-    struct apapi_error err = {""};
-
-    session = apapi_session_create(&config, &err);
-    if (!session) {
-        fail_msg("%s", err.text);
-    }
-}
-
-static void create_and_start(void)
-{
-    create(10000000);
-    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
-}
+#include "unit/lanes_fixture.h"
 
 static void look(void)
 {
@@ -61,18 +12,6 @@ static void look(void)
     if (apapi_session_snapshot(session, &m, &err)) {
         fail_msg("%s", err.text);
     }
-}
-
-static void stop(void)
-{
-    assert_int_equal(apapi_session_stop(session, NULL), 0);
-    apapi_measurement_clear(&m);
-    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
-}
-
-static void await_more(const struct fake_meter *meter, int count)
-{
-    assert_true(fake_wait(&meter->reads, atomic_load(&meter->reads) + count));
 }
 
 static double steps_of(size_t component)
@@ -92,7 +31,7 @@ static void assert_steps(size_t component, double least, double most)
 static void test_only_of_a_session_that_was_started(void **state)
 {
     (void)state;
-    create(10000000);
+    create("plain:odd");
     assert_int_equal(apapi_session_snapshot(session, &m, NULL), -1);
     assert_int_equal(errno, ENODATA);
 }
@@ -103,7 +42,7 @@ static void test_it_grows_and_disturbs_nothing(void **state)
 
     (void)state;
     meters[ODD].apart = true;
-    create_and_start();
+    create_and_start("plain:odd");
     await_more(&meters[ODD], 2);
     for (int i = 0; i < 20; i++) {
         int before[METERS];
@@ -129,7 +68,7 @@ static void test_it_grows_and_disturbs_nothing(void **state)
         assert_true(m.covered > 0 && m.covered <= 1);
         assert_true(m.cpu_ns > 0);
     }
-    stop();
+    halt();
     for (size_t k = 0; k < METERS; k++) {
         assert_steps(k, atomic_load(&meters[k].good) - 1, atomic_load(&meters[k].good) - 1);
         assert_string_equal(m.components[k].reason, "");
@@ -141,13 +80,14 @@ static void test_it_grows_and_disturbs_nothing(void **state)
 static void test_between_two_readings_far_apart(void **state)
 {
     (void)state;
-    create(UINT64_C(3600000000000));
+    intervals.default_ns = UINT64_C(3600000000000);
+    create("plain:odd");
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     look();
     assert_int_equal(atomic_load(&meters[PLAIN].reads), 1);
     assert_false(m.components[0].measured);
     look();
-    stop();
+    halt();
     assert_steps(0, 1, 1);
 }
 
@@ -156,7 +96,7 @@ static void test_a_source_that_is_not_open_yet(void **state)
     (void)state;
     meters[ODD].slow = true;
     atomic_store(&meters[ODD].open_hangs, true);
-    create_and_start();
+    create_and_start("plain:odd");
     await_more(&meters[PLAIN], 3);
     look();
     assert_true(m.components[0].measured);
@@ -173,7 +113,7 @@ static void test_a_lane_that_hangs_keeps_what_it_has(void **state)
 {
     (void)state;
     meters[ODD].apart = true;
-    create_and_start();
+    create_and_start("plain:odd");
     await_more(&meters[ODD], 3);
     atomic_store(&meters[ODD].read_hangs, true);
     assert_true(fake_wait(&meters[ODD].stuck, 1));
@@ -186,7 +126,7 @@ static void test_a_lane_that_hangs_keeps_what_it_has(void **state)
 static void test_the_thread_for_all_hangs(void **state)
 {
     (void)state;
-    create_and_start();
+    create_and_start("plain:odd");
     await_more(&meters[PLAIN], 3);
     atomic_store(&meters[PLAIN].read_hangs, true);
     assert_true(fake_wait(&meters[PLAIN].stuck, 1));
@@ -196,7 +136,7 @@ static void test_the_thread_for_all_hangs(void **state)
     await_more(&meters[PLAIN], 2);
     look();
     assert_true(m.components[0].measured);
-    stop();
+    halt();
     assert_steps(0, atomic_load(&meters[PLAIN].good) - 1, atomic_load(&meters[PLAIN].good) - 1);
 }
 
@@ -206,9 +146,9 @@ static void test_after_the_stop_it_is_the_result(void **state)
     double steps;
 
     (void)state;
-    create_and_start();
+    create_and_start("plain:odd");
     await_more(&meters[PLAIN], 2);
-    stop();
+    halt();
     elapsed_ns = m.elapsed_ns;
     steps = steps_of(0);
     look();

@@ -67,8 +67,7 @@ struct apapi_ending {
 };
 
 /** No task is known to have ended. */
-#define APAPI_ENDING_UNKNOWN                                                                       \
-    ((struct apapi_ending){APAPI_UNKNOWN, APAPI_UNKNOWN, APAPI_UNKNOWN})
+#define APAPI_ENDING_UNKNOWN ((struct apapi_ending){APAPI_UNKNOWN, APAPI_UNKNOWN, APAPI_UNKNOWN})
 
 /** Everything measured for one step on one node. */
 struct apapi_record {

@@ -32,7 +32,8 @@ struct apapi_sample {
  * Sources that are slow to open, that may take away the thread which reads them, or that have
  * failed for a while are read by threads of their own. Nobody waits longer for these than:
  */
-#define APAPI_START_WAIT_NS UINT64_C(50000000) /* apapi_session_start() for their first readings   \
+#define APAPI_START_WAIT_NS                                                                        \
+    UINT64_C(50000000)                         /* apapi_session_start() for their first readings   \
                                                 */
 #define APAPI_STOP_WAIT_NS UINT64_C(100000000) /* apapi_session_stop() for their last ones */
 

@@ -14,6 +14,7 @@
 #define COMPONENTS_MAX 16
 #define EVENTS_MAX 256
 #define SETS_MAX 8
+#define THREADS_MAX 64
 #define FIRST_OF_FILE 10
 
 enum { QUITTER, STARTER, STOPPER, TALKER, LATE, ABSENT, DENIED, EVENTLESS, OPENER, LEAVER };
@@ -56,7 +57,7 @@ static int add_component(const char *name)
 
 static void add_event(const char *name, int component, int number)
 {
-    snprintf(events[event_count].name, sizeof events->name, "%s", name);
+    snprintf(events[event_count].name, sizeof events->name, "%.*s", PAPI_MAX_STR_LEN - 1, name);
     events[event_count].component = component;
     events[event_count++].number = number;
 }
@@ -140,22 +141,43 @@ static void start_component(int index)
     }
 }
 
-/* PAPI 7 keeps a pointer for each thread, which is dangling after a shutdown by another one. */
+/*
+ * PAPI 7 keeps a pointer for each thread, which is dangling after a shutdown by another one. Not
+ * _Thread_local: with that in a library the leak checker of GCC 12 crashes.
+ */
 static unsigned life = 1;
-static _Thread_local unsigned known_life; /* 0: not yet known */
+static struct {
+    pid_t thread;
+    unsigned life; /* in which it became known; 0: a free place */
+} known[THREADS_MAX];
+
+static unsigned *find_life(void)
+{
+    int i = 0;
+
+    while (known[i].life && known[i].thread != gettid()) {
+        if (++i == THREADS_MAX) {
+            abort();
+        }
+    }
+    known[i].thread = gettid();
+    return &known[i].life;
+}
 
 int PAPI_register_thread(void)
 {
-    if (known_life && known_life != life) {
+    unsigned *since = find_life();
+
+    if (*since && *since != life) {
         abort();
     }
-    known_life = life;
+    *since = life;
     return PAPI_OK;
 }
 
 static void use_thread(void)
 {
-    if (known_life != life) {
+    if (*find_life() != life) {
         abort();
     }
 }
@@ -167,7 +189,7 @@ int PAPI_thread_init(unsigned long (*self)(void))
 
 int PAPI_library_init(int version)
 {
-    known_life = life;
+    *find_life() = life;
     for (int i = 0; i < component_count; i++) {
         if (!components[i].disabled) {
             start_component(i);
@@ -179,8 +201,7 @@ int PAPI_library_init(int version)
 
 void PAPI_shutdown(void)
 {
-    life++;
-    known_life = 0;
+    *find_life() = ++life;
     for (int i = 0; i < component_count; i++) {
         components[i].disabled = 0;
         *components[i].disabled_reason = '\0';

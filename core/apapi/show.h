@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_PROGRAM_SHOW_H
+#define APAPI_PROGRAM_SHOW_H
+#include <stdio.h>
+
+#include "apapi/job.h"
+#include "apapi/record.h"
+
+/* One job or step, all of whose records are in memory. */
+
+#define SHOW_RECORDS_MAX 10000
+#define SHOW_CURVE 64 /* columns of the curve of power */
+
+/** A node of the job, each moment counted once. */
+struct show_node {
+    const char *name;
+    double energy_j, power_w; /* NaN: unknown */
+    double known_s;
+    int64_t end_ns; /* of its last record */
+};
+
+/** A step on all its nodes. */
+struct show_step {
+    const char *step, *name;
+    int64_t start_ns, end_ns;
+    size_t nodes;             /* with a record */
+    double energy_j, power_w; /* NaN: unknown */
+};
+
+struct show {
+    struct apapi_record *records; /* sorted by node, then by start */
+    size_t count, room;
+    size_t left_out; /* had no room */
+    struct apapi_job_total total;
+    struct show_node *nodes;
+    size_t node_count;
+    struct show_step *steps;
+    size_t step_count;
+    double curve_w[SHOW_CURVE]; /* power of all nodes; NaN: not known of each that ran */
+};
+
+/** Take over a copy of a record. 0; -1 with errno ENOMEM. */
+int show_add(struct show *show, const char *line, size_t size);
+
+/** Sort, and work out all that follows. 0; -1 with errno ENOMEM. */
+int show_work_out(struct show *show);
+
+void show_free(struct show *show);
+
+/** Say what is odd, a line each. @return how many lines. */
+typedef void (*show_say_f)(const char *text, void *context);
+size_t show_find_odd(const struct show *show, show_say_f say, void *context);
+
+/** Nodes of the widest step, or that have a record. */
+size_t show_node_total(const struct show *show);
+
+/** Print it; all return 0, or -1 with errno ENOMEM. */
+int show_print_text(const struct show *show, const char *job_id);
+int show_print_json(const struct show *show, const char *job_id);
+
+/** Draw the curve, with blocks where the locale is UTF-8. */
+void show_print_curve(const struct show *show);
+
+#endif

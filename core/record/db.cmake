@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Databases of records, for programs: SQLite is linked; MariaDB's client library is loaded when it is
+# asked for, by the name that programs linked to it would use.
+set(WITH_MARIADB AUTO CACHE STRING "Import into MariaDB: AUTO (where its client library is), ON, OFF")
+set_property(CACHE WITH_MARIADB PROPERTY STRINGS AUTO ON OFF)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+set(mariadb_soname "")
+if(NOT WITH_MARIADB STREQUAL "OFF")
+  pkg_check_modules(MARIADB libmariadb)
+  if(MARIADB_FOUND)
+    find_library(MARIADB_LIBRARY mariadb HINTS ${MARIADB_LIBRARY_DIRS} REQUIRED)
+    apapi_soname(mariadb_soname ${MARIADB_LIBRARY})
+  elseif(NOT WITH_MARIADB STREQUAL "AUTO")
+    message(FATAL_ERROR "WITH_MARIADB=${WITH_MARIADB}, but there is no libmariadb")
+  endif()
+endif()
+
+add_library(
+  apapi_db STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/db.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_load.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_load_jobs.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_member.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_sqlite.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_tables.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_url.c
+  # pure functions that libapapi has too and does not export
+  ${CMAKE_CURRENT_LIST_DIR}/fields.c
+  ${CMAKE_CURRENT_LIST_DIR}/fields_decode.c
+  ${CMAKE_CURRENT_LIST_DIR}/timeline.c
+  ${CMAKE_CURRENT_LIST_DIR}/timestamp.c)
+if(mariadb_soname)
+  target_sources(
+    apapi_db PRIVATE ${CMAKE_CURRENT_LIST_DIR}/db_mariadb.c
+                     ${CMAKE_CURRENT_LIST_DIR}/db_mariadb_library.c
+                     ${CMAKE_CURRENT_LIST_DIR}/../sources/shared_library.c)
+  target_compile_definitions(apapi_db PRIVATE APAPI_MARIADB_LIBRARY="${mariadb_soname}")
+  target_include_directories(apapi_db SYSTEM PRIVATE ${MARIADB_INCLUDE_DIRS})
+else()
+  target_sources(apapi_db PRIVATE ${CMAKE_CURRENT_LIST_DIR}/db_no_mariadb.c)
+endif()
+target_include_directories(apapi_db PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(apapi_db PRIVATE apapi_flags PkgConfig::SQLITE m ${CMAKE_DL_LIBS}
+                               PUBLIC apapi PkgConfig::JANSSON)

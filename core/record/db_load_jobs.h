@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RECORD_DB_LOAD_JOBS_H
+#define RECORD_DB_LOAD_JOBS_H
+#include "record/db.h"
+
+/** Add up the jobs that are marked as stale; `insert` adds a row to `jobs`. @return how many; -1 */
+int64_t load_jobs(struct db *db, struct db_statement *insert, struct apapi_error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/db_member.h"
+
+#include <string.h>
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n')) {
+        at++;
+    }
+    return at;
+}
+
+/* `at` is behind the first quote. @return behind the last */
+static const char *skip_text(const char *at, const char *end)
+{
+    while (at < end && *at != '"') {
+        at += *at == '\\' ? 2 : 1;
+    }
+    return at < end ? at + 1 : end;
+}
+
+/* `at` is an opening bracket. @return behind its closing one */
+static const char *skip_value(const char *at, const char *end)
+{
+    int depth = 0;
+
+    while (at < end) {
+        char byte = *at++;
+
+        if (byte == '"') {
+            at = skip_text(at, end);
+        } else if (byte == '{' || byte == '[') {
+            depth++;
+        } else if ((byte == '}' || byte == ']') && --depth == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+const char *json_member(const char *line, size_t size, const char *key, size_t *value_size)
+{
+    const char *end = line + size, *at = memchr(line, '{', size);
+    size_t key_size = strlen(key);
+
+    for (at = at ? at + 1 : end; at < end;) {
+        const char *text = at + 1;
+
+        if (*at == '{' || *at == '[') {
+            at = skip_value(at, end);
+        } else if (*at != '"') {
+            at++;
+        } else {
+            at = skip_text(text, end);
+            if ((size_t)(at - text) == key_size + 1 && memcmp(text, key, key_size) == 0) {
+                const char *value = skip_blanks(at, end);
+
+                if (value < end && *value == ':') {
+                    value = skip_blanks(value + 1, end);
+                    *value_size = (size_t)(skip_value(value, end) - value);
+                    return value;
+                }
+            }
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,298 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi import: records into SQLite and into a MariaDB of the test's own.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+
+setup_file() {
+    server=$(mktemp -d)
+    export server
+    server_start 2>"$server/why" || true
+}
+
+teardown_file() {
+    if [[ -s $server/pid ]]; then kill "$(<"$server/pid")" && wait_gone "$(<"$server/pid")"; fi
+    rm -rf "$server"
+}
+
+server_start() {
+    local owner=()
+    PATH=$PATH:/usr/sbin
+    command -v mariadbd mariadb-install-db mariadb >/dev/null || { echo "no mariadb-server" >&2; return 1; }
+    mkdir "$server/data"
+    if ((EUID == 0)); then
+        chmod 711 "$server"
+        chown mysql "$server" "$server/data"
+        owner=(--user=mysql)
+    fi
+    mariadb-install-db --no-defaults "${owner[@]}" --datadir="$server/data" --skip-test-db \
+        --auth-root-authentication-method=socket >"$server/install" 2>&1 || return 1
+    mariadbd --no-defaults "${owner[@]}" --datadir="$server/data" --socket="$server/socket" \
+        --pid-file="$server/pid" --skip-networking --innodb-flush-log-at-trx-commit=0 \
+        >"$server/log" 2>&1 3>&- &
+    for _ in {1..300}; do
+        if sql "select 1" >/dev/null 2>&1; then : >"$server/up"; return; fi
+        sleep 0.1
+    done
+    echo "mariadbd does not start" >&2
+    return 1
+}
+
+wait_gone() { for _ in {1..100}; do kill -0 "$1" 2>/dev/null || return 0; sleep 0.1; done; }
+
+sql() { mariadb --no-defaults --default-character-set=utf8mb4 --socket="$server/socket" -N "${@:2}" -e "$1" | tr '\t' '|'; }
+
+needs_server() {
+    [[ -e $server/up ]] || skip "no MariaDB here: $(<"$server/why")"
+    import --db mysql:///nothing 2>&1 /dev/null | grep -q 'built without MariaDB' &&
+        skip "built without MariaDB"
+    sql "drop database if exists apapi; create database apapi"
+    url="mysql:///apapi?socket=$server/socket"
+}
+
+import() { "$apapi" import "$@"; }
+
+# A record: 100 W in the package, 10 W in the memory, from 11:MINUTE:00 on for SECONDS.
+record() { # JOB STEP NODE SECONDS [MINUTE] [MORE]
+    printf '{"apapi":1,"cluster":"c1","job":%s,"step":"%s","name":"stream","node":"%s",%s' "$1" "$2" "$3" "${6:-}"
+    printf '"start":"2026-11-21T11:%s:00Z","elapsed_s":%s,"late_s":0.0,"complete":true,' "${5:-20}" "$4"
+    printf '"domains":{"package":{"energy_j":%s,"mean_w":100.0},"dram":{"energy_j":%s,"mean_w":10.0}},' "$(($4 * 100))" "$(($4 * 10))"
+    printf '"components":[{"name":"rapl","source":"sim","interval_s":0.1,"events":['
+    printf '{"name":"rapl:::PKG","domain":"package","unit":"J","scale":1,"counter":true,"total":%s,"covered_s":%s,"samples":%s}]}],' \
+        "$(($4 * 100))" "$4" "$(($4 * 10))"
+    printf '"timeline":{"bin_s":%s,"package":{"unit_j":1,"n":[%s]}},"trust":{"covered":1.0,"cpu_s":0.0,"samples":100}}\n' "$4" "$(($4 * 100))"
+}
+
+# Batch and a step at the same time on n1, the step on n2, too; and another job's; two days.
+folder() {
+    mkdir -p acct/2026-11-21 acct/2026-11-22
+    { record 7 batch n1 40 20 '"user":"alice","account":"a","partition":"p","verified":true,'
+      record 7 0 n1 40 20 '"user":"mallory",'; } >acct/2026-11-21/n1.jsonl
+    record 7 0 n2 40 20 '"user":"mallory",' >acct/2026-11-21/n2.jsonl
+    record 8 0 n2 10 30 '"user":"bob",' >acct/2026-11-22/n2.jsonl
+}
+
+# What is the same for both kinds of database: `ask` SQL prints rows with "|".
+check_all() {
+    cd "$BATS_TEST_TMPDIR"
+    folder
+    run -0 import --db "$url" --acct-dir acct
+    echo "$output"
+    [[ $output == '4 records added, 0 replaced, 0 known; 2 jobs added up' ]]
+    check_rows
+    run -0 import --db "$url" --acct-dir acct # nothing new is read
+    [[ $output == '0 records added, 0 replaced, 0 known; 0 jobs added up' ]]
+    run -0 import --db "$url" acct/*/* # all of it is read, and known
+    [[ $output == '0 records added, 0 replaced, 4 known; 0 jobs added up' ]]
+    check_rows
+    check_more
+}
+
+check_rows() {
+    [[ $(ask "select count(*) from records") == 4 ]]
+    [[ $(ask "select count(*) from domains") == 8 && $(ask "select count(*) from events") == 4 ]]
+    [[ $(ask "select sum(total) from events e join records r on r.id = e.record where job = 7") =~ ^12000(.0)?$ ]]
+    # batch and step on n1 are the same energy: two nodes, 40 s, 110 W
+    [[ $(ask "select energy_j, steps, nodes, records, user, account, \`partition\`, verified from apapi_jobs where job = 7") \
+        == 8800*'|2|2|3|alice|a|p|1' ]]
+    [[ $(ask "select package_j + 0, dram_j + 0, gpu_j is null, elapsed_s + 0 from apapi_jobs where job = 7") \
+        =~ ^8000(.0)?'|'800(.0)?'|'1'|'40(.0*)?$ ]]
+    [[ $(ask "select day, cluster, user, jobs, records from apapi_days order by user") == \
+        $'2026-11-21|c1|alice|1|3\n2026-11-21|c1|bob|1|1' ]]
+    [[ $(ask "select timeline from records where job = 8") == '{"bin_s":10,"package":{"unit_j":1,"n":[1000]}}' ]]
+}
+
+# Appended, torn, finished, longer, later version.
+check_more() {
+    record 8 1 n2 20 40 >>acct/2026-11-22/n2.jsonl
+    record 9 0 n2 10 50 | head -c 100 >>acct/2026-11-22/n2.jsonl
+    run -0 import --db "$url" --acct-dir acct
+    echo "$output"
+    [[ $output == *'1 records added, 0 replaced, 0 known; 1 jobs added up'* ]]
+    [[ $output == *'1 line or file skipped; -v tells which, and why'* ]]
+    [[ $(ask "select energy_j, steps from apapi_jobs where job = 8") =~ ^3300(.0)?'|'2$ ]]
+    record 9 0 n2 10 50 | tail -c +101 >>acct/2026-11-22/n2.jsonl
+    run -0 import --db "$url" --acct-dir acct
+    [[ $output == '1 records added, 0 replaced, 0 known; 1 jobs added up' ]]
+
+    { record 9 0 n2 30 50; record 9 0 n2 20 50; echo '{"apapi":1,"job'; echo '{"apapi":99}'; } >other
+    run -0 import -v --db "$url" other
+    echo "$output"
+    [[ $output == *'0 records added, 1 replaced, 1 known; 1 jobs added up'* ]]
+    [[ $output == *'other:3: '*'other:4: '*'2 lines or files skipped'* ]]
+    [[ $(ask "select count(*), sum(energy_j) from records where job = 9") =~ ^1'|'3300(.0)?$ ]]
+    [[ $(ask "select count(*) from domains where record not in (select id from records)") == 0 ]]
+    [[ $(ask "select energy_j from apapi_jobs where job = 9") =~ ^3300(.0)?$ ]]
+    run -1 import --strict --db "$url" other
+    [[ $output == *'2 known'* ]]
+    run -0 import --db "$url" other -S 2027-01-01
+    [[ $output == '0 records added, 0 replaced, 0 known;'* ]]
+    check_broken_off
+}
+
+# What an import has left that was broken off between records and totals.
+check_broken_off() {
+    ask "update jobs set stale = 1, energy_j = 1 where job = 9"
+    [[ -z $(ask "select * from apapi_jobs where job = 9") ]]
+    run -0 import --db "$url" /dev/null
+    [[ $output == '0 records added, 0 replaced, 0 known; 1 jobs added up' ]]
+    [[ $(ask "select energy_j from apapi_jobs where job = 9") =~ ^3300(.0)?$ ]]
+}
+
+@test "SQLite: twice is once, only what is new, totals, views" {
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
+    check_all
+    [[ $(stat -c %a "$BATS_TEST_TMPDIR/db") == 600 ]]
+}
+
+@test "MariaDB: twice is once, only what is new, totals, views" {
+    needs_server
+    ask() { sql "$1" apapi; }
+    check_all
+}
+
+@test "SQLite: many files and threads, events left out" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p acct/2026-11-21
+    for node in {1..40}; do
+        for job in {1..20}; do record "$job" 0 "n$node" 10; done >"acct/2026-11-21/n$node.jsonl"
+    done
+    run -0 import --threads 8 --no-events --db sqlite:db --acct-dir acct
+    [[ $output == '800 records added, 0 replaced, 0 known; 20 jobs added up' ]]
+    run -0 import --threads 3 --db sqlite:db acct
+    [[ $output == '0 records added, 0 replaced, 0 known; 0 jobs added up' ]]
+    [[ $(sqlite3 db 'select count(*) from components') == 0 ]]
+    [[ $(sqlite3 db 'select count(*), sum(energy_j), min(nodes) from apapi_jobs') == '20|880000.0|40' ]]
+    run -0 import -n --acct-dir acct
+    [[ $output == '800 records (not loaded: dry run)' ]]
+}
+
+@test "a record outside Slurm is one row, too" {
+    cd "$BATS_TEST_TMPDIR"
+    record 1 0 n1 10 | sed 's/"cluster":"c1","job":1,"step":"0",//' >file
+    run -0 import --db sqlite:db file file
+    [[ $output == '1 records added, 0 replaced, 1 known; 0 jobs added up' ]]
+    [[ $(sqlite3 db "select cluster, job, step, user is null from records") == '|0||1' ]]
+}
+
+@test "hostile values stay values" {
+    cd "$BATS_TEST_TMPDIR"
+    record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \u00e9 \ud83d\ude00","reason":"\"timeline\":{",' >file
+    run -0 import --db sqlite:db file
+    [[ $(sqlite3 db "select count(*), step, user from records") == "1|0'); drop table records; --|x'; é 😀" ]]
+    [[ $(sqlite3 db "select timeline from records") == '{"bin_s":10,'* ]]
+}
+
+@test "MariaDB: hostile values, capitals and blanks are told apart" {
+    needs_server
+    cd "$BATS_TEST_TMPDIR"
+    { record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \ud83d\ude00",'
+      record 7 a n1 10; record 7 A n1 10; record 7 'a ' n1 10; } >file
+    run -0 import --db "$url" file
+    [[ $output == '4 records added,'* ]]
+    [[ $(sql "select user from records where user is not null" apapi) == "x'; 😀" ]]
+}
+
+@test "nothing half: a foreign, a later and a full database" {
+    cd "$BATS_TEST_TMPDIR"
+    record 7 0 n1 10 >file
+    echo 'this is no database, and long enough to be told so: ....................................' >foreign
+    run -1 import --db sqlite:foreign file
+    [[ $output == 'apapi import: '*'not a database' ]]
+    run -1 import --db sqlite:nowhere/db file
+    [[ $output == 'apapi import: nowhere/db: No such file or directory' ]]
+    import --db sqlite:db /dev/null
+    sqlite3 db "insert into apapi_schema values (99)"
+    run -1 import --db sqlite:db file
+    [[ $output == *'version 99'* ]]
+    sqlite3 db "delete from apapi_schema where version = 99;
+        create trigger t before insert on events begin select raise(abort, 'disk full'); end"
+    run -1 import --db sqlite:db file
+    [[ $output == *'disk full' ]]
+    [[ $(sqlite3 db "select count(*) from records") == 0 && $(sqlite3 db "select count(*) from domains") == 0 ]]
+}
+
+@test "MariaDB: the server is down, dies, or refuses" {
+    needs_server
+    cd "$BATS_TEST_TMPDIR"
+    record 7 0 n1 10 >file
+    run -1 import --db "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" file
+    echo "$output"
+    [[ $output == "apapi import: MariaDB: Can't connect to "* ]]
+    run -1 import --db "mysql://nobody@/apapi?socket=$server/socket" file
+    [[ $output == "apapi import: MariaDB: Access denied for user 'nobody'"* ]]
+    run -1 import --db "mysql:///none?socket=$server/socket" file
+    [[ $output == "apapi import: MariaDB: Unknown database 'none'" ]]
+    import --db "$url" /dev/null
+    # the connection dies in the middle of the reading
+    { record 8 0 n1 10; sleep 1
+      sql "select concat('kill ', id, ';') from information_schema.processlist where db = 'apapi'" | sql "$(cat)"
+      record 9 0 n1 10; } | {
+        run -1 import --db "$url" -
+        echo "$output"
+        [[ $output == 'apapi import: MariaDB: '* ]]
+    }
+    [[ $(sql "select count(*) from records" apapi) == 0 ]]
+}
+
+@test "MariaDB: a user who may only add rows, with a password from a file" {
+    needs_server
+    cd "$BATS_TEST_TMPDIR"
+    record 7 0 n1 10 >file
+    sql "drop user if exists loader@localhost; create user loader@localhost identified by 'a secret';
+        grant select, insert, update, delete on apapi.* to loader@localhost"
+    printf '[client]\nuser=loader\npassword=a secret\n' >options
+    loader="$url&option-file=$PWD/options"
+    run -1 import --db "$loader" file
+    [[ $output == *'command denied'* ]]
+    import --db "$url" /dev/null
+    run -0 import --db "$loader" file
+    [[ $output == '1 records added,'* ]]
+}
+
+@test "totals join to slurmdbd's table of jobs by cluster and job" {
+    needs_server
+    cd "$BATS_TEST_TMPDIR"
+    folder
+    import --db "$url" acct
+    sql "create table c1_job_table (id_job int unsigned, deleted tinyint, time_start bigint, time_end bigint, nodes_alloc int unsigned);
+        insert into c1_job_table values (7, 0, 1795259990, 1795260050, 2), (8, 0, 1, 2, 1)" apapi
+    [[ $(sql "select j.job, round(j.energy_j), s.nodes_alloc from apapi_jobs j join c1_job_table s on s.id_job = j.job
+        and s.deleted = 0 and s.time_end >= j.start_s - 60 where j.cluster = 'c1'" apapi) == '7|8800|2' ]]
+}
+
+@test "no bar where there is no terminal, and one where there is" {
+    cd "$BATS_TEST_TMPDIR"
+    record 7 0 n1 10 >file
+    run --separate-stderr -0 import --db sqlite:db file
+    [[ -z $stderr ]]
+    run -0 script -qec "$apapi import --db sqlite:db2 file" /dev/null
+    [[ $output == *'%, 1 records'* ]]
+}
+
+@test "the page names every table and column" {
+    cd "$BATS_TEST_TMPDIR"
+    import --db sqlite:db /dev/null
+    sqlite3 db "select m.name || '.' || p.name from sqlite_master m, pragma_table_info(m.name) p where m.type = 'table'" >columns
+    [[ $(wc -l <columns) -gt 100 ]]
+    while IFS=. read -r table column; do
+        grep -qF "\`$column\`" "$repository/docs/database.md" || { echo "$table.$column"; false; }
+    done <columns
+}
+
+@test "wrong usage" {
+    for arguments in '' '--db' '--db nonsense f' '--db sqlite: f' '--db mysql://host f' '--db mysql://u:secret@h/d f' \
+        '--db mysql://h:0/d f' '--db mysql:///d?wrong=1 f' '--db sqlite:f -S nonsense f' '--db sqlite:f --threads 0 f' \
+        '--db sqlite:f --acct-dir d f' '--nope'; do
+        # shellcheck disable=SC2086 # words
+        run -2 import $arguments
+        echo "$output"
+        [[ $output == 'apapi import: '* && $output != *secret* ]]
+    done
+    run -0 "$apapi" help import
+    [[ $output == 'usage: apapi import '* ]]
+    run -1 import --db "sqlite:$BATS_TEST_TMPDIR/db" nowhere
+    [[ $output == 'apapi import: nowhere: No such file or directory' ]]
+}

@@ -1,0 +1,261 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi report: what jobs have used, from records written by hand.
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+
+@test "batch and steps on one node: each moment once" {
+    record 17 batch n1 0 100 200
+    record 17 0 n1 10 50 200
+    record 17 1 n1 60 30 200
+    validate_records "$acct"/*/n1.jsonl
+    run -0 cells jobid,steps,nodes,energy,power,elapsed,measured -j 17
+    [[ $output == "17|3|1|20000|200|100|100" ]]
+    run -0 cells stepid,energy --by step
+    [[ $output == $'17.0|10000\n17.1|6000\n17.batch|20000' ]]
+}
+
+@test "steps that run at the same time, two nodes, what lies between them" {
+    record 18 0 n1 0 100 200 '.nodes = 2'
+    record 18 1 n1 50 100 200
+    record 18 0 n2 0 100 300 '.nodes = 2'
+    run -0 cells jobid,nodes,nodelist,energy,energypernode,measured
+    [[ $output == "18|2|n[1-2]|60000|30000|83.3333" ]]
+    run -0 cells node,energy --by node
+    [[ $output == $'n1|30000\nn2|30000' ]]
+}
+
+@test "a restart counts, a record that came twice does not" {
+    record 19 0 n1 0 100 200
+    record 19 0 n1 0 50 200
+    record 19 0 n1 1000 100 200 '.restarts = 1'
+    run -0 cells jobid,records,energy,restarts
+    [[ $output == "19|2|40000|1" ]]
+}
+
+@test "nodes shared by jobs: jobs add up by user, moments count once by node" {
+    record 20 0 n1 0 100 200
+    record 21 0 n1 0 100 200 '.user = "bert"'
+    run -0 cells user,jobs,energy --by user
+    [[ $output == $'anna|1|20000\nbert|1|20000' ]]
+    run -0 cells node,energy --by node
+    [[ $output == "n1|20000" ]]
+}
+
+@test "by account, partition and day; energy is divided at midnight" {
+    record 22 0 n1 0 100 200
+    record 23 0 n1 50400 14400 100 '.account = "chem" | .partition = "gpu"' # 14 h + 4 h: over midnight
+    run -0 cells account,energy --by account
+    [[ $output == $'chem|1440000\nphysics|20000' ]]
+    run -0 cells partition,jobs --by partition
+    [[ $output == $'batch|1\ngpu|1' ]]
+    record 24 0 n1 43200 14400 100 # from 22:00 to 02:00
+    run -0 cells day,jobs,energy --by day -j 24
+    [[ $output == $'2026-11-20|1|720000\n2026-11-21|1|720000' ]]
+}
+
+@test "what Slurm says wins over what the environment says" {
+    record 25 0 n1 0 100 200 '.account = "forged" | .partition = "forged"'
+    record 25 batch n1 0 100 200 '.verified = true | .qos = "high"'
+    run -0 cells account,partition,qos
+    [[ $output == "physics|batch|high" ]]
+}
+
+@test "jobs by number, step, array and component" {
+    record 30 0 n1 0 10 100
+    record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3'
+    record 32 0 n1 40 10 100 '.array_job = 40 | .array_task = 4'
+    record 33 0 n1 60 10 100 '.het_job = 33 | .het_offset = 0'
+    record 33 batch n1 60 10 100 '.het_job = 33 | .het_offset = 0'
+    for case in "30=30" "31=40_3" "40_3=40_3" "40_*=40_3 40_4" "33+0=33+0" "30,40_4=30 40_4"; do
+        run -0 cells jobid -j "${case%%=*}"
+        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
+    done
+    run -0 cells stepid --by step -j 33.batch
+    [[ $output == 33+0.batch ]]
+    for wrong in x 17. 17_ 17_x .0 -1 17,; do
+        run -2 report -j "$wrong"
+        [[ $output == *"is no job; write it as 17, 17.0"* ]]
+    done
+}
+
+@test "users, accounts, partitions, nodes" {
+    record 50 0 n1 0 10 100
+    record 51 0 n2 0 10 100 '.user = "bert" | .account = "chem" | .partition = "gpu"'
+    record 52 0 n3 0 10 100 '.user = "" | .account = ""'
+    for case in "-u bert=51" "-u anna,bert=50 51" "-A chem=51" "-r gpu=51" "-r batch,gpu=50 51 52" "-N n[1,3]=50 52" "-N n2=51"; do
+        # shellcheck disable=SC2086 # option and value
+        run -0 cells jobid ${case%%=*}
+        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
+    done
+    run -2 report -N 'n[1'
+    [[ $output == *"is no list of nodes"* ]]
+}
+
+@test "times; without any it is today, with -j or a file it is all" {
+    record 60 0 n1 0 10 100
+    run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
+    [[ $output == 60\|* ]]
+    run -1 report -S 2026-11-20T10:01 -E 2026-11-20T10:02
+    [[ $output == "apapi report: no job is found" ]]
+    run -1 report -E 2026-11-20T10:00:10Z
+    run -0 report -j 60
+    run -0 "$apapi" report -n -P "$acct"/*/n1.jsonl
+    [[ $output == 60\|* ]]
+    run -0 "$apapi" report -n -P - <"$acct"/*/n1.jsonl
+    [[ $output == 60\|* ]]
+    now=$(date +%s)
+    record 61 0 n1 $((now - 1795168800 - 20)) 10 100
+    run -0 report -n -P
+    [[ $output == 61\|* && ${#lines[@]} -eq 1 ]] || [[ $(date +%H%M) == 0000 ]]
+    run -2 report -S noon
+    [[ $output == *"'noon' is no time; write it as"* ]]
+    run -2 report -S 2026-11-21 -E 2026-11-20
+    [[ $output == *"-S is not before -E"* ]]
+}
+
+@test "table: widths, texts cut, numbers whole, titles" {
+    record 70 0 n1 0 3725 200 '.job_name = "a-name-that-is-quite-long"'
+    run -0 --separate-stderr report -j 70 --format=jobid,jobname%10,energy%3,elapsed
+    [[ ${lines[0]} == "jobid       jobname     energy      elapsed" ]]
+    [[ ${lines[1]} == "70          a-name-...  745.0 kJ     01:02:05" ]]
+    run -0 --separate-stderr report -j 70 -n
+    [[ ${#lines[@]} -eq 1 ]]
+    record 71 0 n1 0 90000 1 '.job_name = "\u001b[31mred\n"'
+    run -0 --separate-stderr report -j 71 --format=jobname,elapsed
+    [[ ${lines[1]} == *'?[31mred?'*'1-01:00:00' ]]
+}
+
+@test "CSV, parsable, JSON" {
+    record 72 0 n1 0 100 200 '.job_name = "a,\"b\"|c"'
+    run -0 report --csv -j 72 --format=jobid,jobname,energy,co2
+    [[ $output == $'jobid,jobname,energy_j,co2_g\n72,"a,""b""|c",20000,' ]]
+    run -0 report -P -j 72 --format=jobid,jobname,energy --units kWh
+    [[ $output == $'jobid|jobname|energy_kwh\n72|a,"b"?c|0.00555555556' ]]
+    run -0 report --json -j 72
+    jq -e '.version == 1 and .by == "job" and (.rows | length) == 1' <<<"$output"
+    jq -e '.rows[0] | .energy_j == 20000 and .package_j == 20000 and .start == "2026-11-20T10:00:00.000000000Z" and .complete
+        and .missing == 0 and .jobname == "a,\"b\"|c" and .nodelist == "n1" and (has("gpu_j") or has("co2_g") | not)' <<<"$output"
+}
+
+@test "units" {
+    record 73 0 n1 0 3600 1000
+    for case in "auto=3.600 MJ" "J=3600000.000 J" "kJ=3600.000 kJ" "Wh=1000.000 Wh" "kWh=1.000 kWh"; do
+        run -0 report -n -j 73 --format=energy --units "${case%%=*}"
+        [[ $(xargs <<<"$output") == "${case#*=}" ]]
+    done
+    run -2 report --units BTU
+    [[ $output == *"'BTU' is no unit; valid are auto, J, kJ, Wh and kWh"* ]]
+}
+
+@test "sort and top: greatest first, unknown last" {
+    record 80 0 n1 0 10 100
+    record 81 0 n1 20 10 300
+    record 82 0 n1 40 10 200
+    record 83 0 n1 60 10 0 '.domains = {} | del(.timeline, .total)'
+    run -0 cells jobid --sort energy
+    [[ $output == $'81\n82\n80\n83' ]]
+    run -0 cells jobid --top 2
+    [[ $output == $'81\n82' ]]
+    run -0 cells jobid,energy -j 83
+    [[ $output == "83|" ]]
+    run -0 cells jobid,elapsed --top 1 --sort elapsed
+    [[ $output == "80|10" ]]
+    run -2 report --top 0
+    run -2 report --sort user
+    [[ $output == *"cannot sort by 'user', which is no number"*"valid are: jobs,"* ]]
+}
+
+@test "a wrong field, grouping, option" {
+    run -2 report --format=jobid,enrgy
+    [[ $output == *"unknown field 'enrgy'"*"valid are: jobid,"*"energy,"*"cost"* ]]
+    run -2 report --format=
+    run -2 report --format=jobid%x
+    [[ $output == *"'jobid%x': the width is no number"* ]]
+    run -2 report --by week
+    [[ $output == *"valid are job, step, node, user, account, partition and day"* ]]
+    run -2 report --jsn
+    [[ $output == *"did you mean '--json'"* ]]
+    run -0 report --helpformat
+    [[ $output == jobid* && $output == *co2* ]]
+    run -1 "$apapi" report --acct-dir /no/such
+    [[ $output == *"/no/such: No such file"* && $output != *"no job"* ]]
+}
+
+@test "incomplete records and missing ones are named" {
+    record 90 0 n1 0 100 200 '.nodes = 3'
+    record 90 0 n2 0 50 200 '.nodes = 3 | .complete = false | .reason = "the node was lost"'
+    run -0 --separate-stderr report -j 90 --format=jobid,nodes,complete,incomplete,missing,reason,measured
+    [[ ${lines[1]} == *"90 "*"3"*"no"*"1"*"1  the node was lost"*"50.0 %" ]]
+    [[ $stderr == *"apapi report: 90.0: no record of 1 of 3 nodes"* ]]
+    [[ $stderr == *"apapi report: 90.0: incomplete on n2: the node was lost"* ]]
+    run -0 --separate-stderr report -j 90 --csv
+    [[ -z $stderr ]]
+}
+
+@test "torn, foreign, later and hostile lines are skipped, counted, told" {
+    record 95 0 n1 0 100 200
+    file=$(echo "$acct"/*/n1.jsonl)
+    {
+        echo '{"apapi":99,"node":"n1"}'
+        echo 'no record'
+        head -c 100000 /dev/zero | tr '\0' '['
+        echo
+        head -c 2000000 /dev/zero | tr '\0' 'x'
+        echo
+        sed 's/"energy_j":20000/"energy_j":-1/; s/"job":95/"job":96/' "$file"
+        head -c 300 "$file"
+    } >"$BATS_TEST_TMPDIR/bad"
+    cat "$BATS_TEST_TMPDIR/bad" >>"$file"
+    run -0 --separate-stderr cells jobid,energy
+    [[ $output == "95|20000" && $stderr == "apapi report: 6 lines skipped (-v shows them)" ]]
+    run -0 --separate-stderr cells jobid -v
+    [[ $stderr == *"n1.jsonl:2: "* && $stderr == *"n1.jsonl:7: "*"end of the line is missing"* && $stderr == *"longer than 1 MiB"* ]]
+    run -1 --separate-stderr cells jobid --strict
+    [[ $output == 95 ]]
+    run -1 report "$BATS_TEST_TMPDIR/bad"
+    [[ $output == *"no job is found" ]]
+}
+
+@test "CO2 and cost: constant, by hour, with PUE" {
+    record 97 0 n1 0 3600 1000 # 1 kWh from 10:00 to 11:00
+    run -0 report -j 97
+    [[ $output != *co2* ]]
+    printf '[report]\nco2_g_per_kwh = 250\nprice_per_kwh = 0.3\ncurrency = EUR\npue = 1.2\n' >"$APAPI_CONFIG"
+    chmod 600 "$APAPI_CONFIG"
+    run -0 "$apapi" config --check
+    run -0 report -j 97
+    [[ ${lines[0]} == *co2*cost && ${lines[1]} == *"300.00 g"*"0.3600 EUR" ]]
+    printf '[report]\nco2_g_per_kwh = 0-10:100,10-24:500\n' >"$APAPI_CONFIG"
+    run -0 cells co2,cost -j 97
+    [[ $output == "500|" ]]
+    record 98 0 n1 -1800 3600 1000 # half before 10:00
+    run -0 cells co2 -j 98
+    [[ $output == 300 ]]
+    record 99 0 n1 -36000 172800 1000 # two whole days from midnight: 48 kWh
+    run -0 cells co2 -j 99
+    [[ $output == 16000 ]]
+    for wrong in "0-6:1|says nothing of hour 6" "x|neither a number" "0-25:1|hours are" "-3|neither a number" "0-24|neither a number" "6-6:1|hours are"; do
+        printf '[report]\n\nco2_g_per_kwh = %s\n' "${wrong%%|*}" >"$APAPI_CONFIG"
+        run -1 report -j 97
+        [[ $output == *"apapi.conf:3: co2_g_per_kwh: "*"${wrong#*|}"* ]] || { echo "$wrong: $output"; false; }
+    done
+}
+
+@test "a reader that goes away, and no standard output" {
+    for job in $(seq 100 140); do record "$job" 0 n1 0 10 100; done
+    run -0 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 | head -2"
+    [[ ${#lines[@]} -eq 2 ]]
+    run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >&-"
+    [[ $output == *"standard output"* ]]
+    run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >/dev/full"
+}
+
+@test "what is outside Slurm, and numbers at their ends" {
+    record 1 0 n1 0 10 100 'del(.job, .step, .cluster, .user, .job_name)'
+    record 4294967294 0 n2 0 10 100
+    run -0 --separate-stderr cells jobid,energy
+    [[ $output == $'|1000\n4294967294|1000' ]]
+}

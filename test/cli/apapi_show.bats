@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi show: one job in full, from records written by hand.
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+show() { "$apapi" show --acct-dir "$acct" "$@"; }
+
+odd() { # the list of what is odd, a line each
+    show --json "$1" | jq -r '.odd[]'
+}
+
+@test "one job: total, who, steps, nodes, curve, trust" {
+    record 17 batch n1 0 100 200 '.verified = true | .qos = "high" | .nodes = 1'
+    record 17 0 n1 10 80 200 '.nodes = 2'
+    record 17 0 n2 10 80 300 '.nodes = 2'
+    run -0 show 17
+    [[ ${lines[0]} == "apapi: job 17  2 nodes  2 steps  1 min 40.0 s" ]]
+    [[ $output == *"total"*"44.0"*"job name   run"*"user       anna"*"account    physics"*"qos        high"* ]]
+    [[ $output == *"start      2026-11-20 10:00:00 UTC"* ]]
+    [[ $output == *"steps"*"0 "*"2 "*"10.0 s"*"40.00 kJ"*"batch"*"20.00 kJ"* ]]
+    [[ $output == *"2 nodes, from 200.0 W to 300.0 W; hungriest n2, last to end n1"* ]]
+    [[ $output == *"500.0 W |"*"0 W |"* ]]
+    [[ $output == *"trust"*"3 of 3 records are complete"*"100.0 %"*"are what Slurm says"* ]]
+    [[ $output == *"nothing is odd"* ]]
+    [[ $(wc -L <<<"$output") -le 80 ]]
+}
+
+@test "one step of it" {
+    record 17 0 n1 0 100 200
+    record 17 1 n1 100 100 300
+    run -0 show 17.1
+    [[ $output == *"1 step "*"30.00 kJ"* ]]
+    run -1 show 17.2
+    [[ $output == "apapi show: no record of this job is found" ]]
+}
+
+@test "JSON: each moment once, also in the curve" {
+    record 18 batch n1 0 100 200
+    record 18 0 n1 50 50 200
+    run -0 show --json 18
+    jq -e '.version == 1 and .job == "18" and .energy_j == 20000 and .measured == 1 and (.steps | length) == 2 and .odd == []' <<<"$output"
+    jq -e '(.power.power_w | length) == 64 and all(.power.power_w[]; . > 199 and . < 201)' <<<"$output"
+    jq -e '(.power.bin_s * (.power.power_w | add) - 20000 | fabs) < 1' <<<"$output"
+    jq -e '.nodes == [{"node": "n1", "energy_j": 20000, "mean_w": 200, "measured_s": 100}]' <<<"$output"
+}
+
+@test "the curve: blocks in UTF-8, ASCII elsewhere" {
+    record 19 0 n1 0 100 200
+    run -0 show 19
+    [[ $output == *"|####"* && $output != *█* ]]
+    LC_ALL=C.UTF-8 run -0 show 19
+    [[ $output == *"|████"* && $output != *"|####"* ]]
+}
+
+@test "a node that draws twice as much, or half" {
+    for node in 1 2 3 4; do record 20 0 n$node 0 100 200 '.nodes = 5'; done
+    run -0 odd 20
+    [[ $output == "step 0: no record of 1 of its 5 nodes" ]]
+    record 20 0 n5 0 100 450 '.nodes = 5'
+    run -0 odd 20
+    [[ $output == "n5 draws 450.0 W, twice or more of the other nodes' usual 200.0 W" ]]
+    record 20 0 n6 0 100 90 '.nodes = 6'
+    run -0 odd 20
+    [[ $output == *"n6 draws 90.00 W, half or less of the other nodes' usual 200.0 W"* ]]
+}
+
+@test "long idle" {
+    record 21 0 n1 0 100 200 '.timeline.package.n = [9700, 9700, 300, 300]'
+    run -0 odd 21
+    [[ $output == "long idle: in 50 % of the time its power is below 40 % of its greatest" ]]
+}
+
+@test "sensors, coverage, incomplete, recovered, late" {
+    record 22 0 n1 0 100 200 '.trust.covered = 0.5 | .complete = false | .reason = "the node was lost" | .recovered = true | .delayed = true |
+        .components = [{name: "nvml", reason: "no GPU here"},
+        {name: "rapl", source: "sysfs powercap", interval_s: 0.1, outages: 2, outage_s: 50, events:
+        [{name: "rapl:::A", unit: "J", counter: true, scale: 1e-6, stuck: true, covered_s: 50, samples: 9, resets: 2, refused: 1, gaps: 1, stalls: 1, failed: 3}]}]'
+    validate_records "$acct"/*/n1.jsonl
+    run -0 odd 22
+    [[ $output == "step 0 on n1: only 50.0 % of the time lies between good readings
+step 0 on n1: incomplete: the node was lost
+step 0 on n1: recovered from what was saved while it ran
+step 0 on n1: written late
+step 0 on n1: nvml: no GPU here
+step 0 on n1: rapl could not be read 2 times, 50.0 s in all
+step 0 on n1: rapl:::A is stuck: it never moved
+step 0 on n1: a counter began anew, and nothing was counted across it, 2 times
+step 0 on n1: a reading could not be true, 1 time
+step 0 on n1: readings were so far apart that counter wraps may be missing, 1 time
+step 0 on n1: an energy counter stood still, 1 time
+step 0 on n1: a reading failed, 3 times" ]]
+    run -0 show 22
+    [[ $output == *"0 of 1 records are complete"* && $output == *"odd"*"stuck"* ]]
+}
+
+@test "arrays, files, several jobs, wrong usage" {
+    record 31 0 n1 0 10 100 '.array_job = 40 | .array_task = 3'
+    record 32 0 n1 20 10 100 '.array_job = 40 | .array_task = 4'
+    run -0 show 40_3
+    [[ ${lines[0]} == "apapi: job 40_3 "* ]]
+    run -0 "$apapi" show 31 "$acct"/*/n1.jsonl
+    run -0 "$apapi" show 31 - < <(cat "$acct"/*/n1.jsonl)
+    run -1 show '40_*'
+    [[ $output == *"these are several jobs"* ]]
+    run -2 "$apapi" show
+    [[ $output == *"which JOB?"* ]]
+    run -2 show seventeen
+    run -2 show --jsn 17
+    run -0 "$apapi" help show
+    run -1 "$apapi" show --acct-dir /no/such 17
+    [[ $output == "apapi show: /no/such: No such file or directory" ]]
+    run -1 bash -c "'$apapi' show --acct-dir '$acct' 31 >/dev/full"
+}
+
+@test "a record without a timeline, without energy, of no length" {
+    record 50 0 n1 0 100 200 'del(.timeline)'
+    record 51 0 n1 0 100 200 'del(.timeline, .total) | .domains = {}'
+    record 52 0 n1 0 4 200 'del(.timeline) | .elapsed_s = 0 | .end = .start'
+    for job in 50 51 52; do
+        run -0 show $job
+        [[ $output == *"job $job"* && $output != *"|###"* && $output != *nan* ]]
+    done
+}
+
+@test "texts are made safe for a terminal" {
+    record 60 0 n1 0 10 100 '.job_name = "\u001b[31mred" | .name = "a\u0007b" | .complete = false | .reason = "\u001b]0;x"'
+    run -0 show 60
+    [[ $output == *'?[31mred'* && $output != *$'\e'* && $output != *$'\a'* ]]
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Records by hand for the tests of apapi report and apapi show; for `load`.
+# shellcheck disable=SC2034 # variables are the tests'
+
+load ../records.bash
+
+setup() {
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
+    acct=$BATS_TEST_TMPDIR/acct
+    export TZ=UTC LC_ALL=C APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf COLUMNS=200
+    mkdir -p "$acct"
+}
+
+# A record of `watts` that began FROM seconds after 2026-11-20T10:00:00Z, in the accounting folder.
+record() { # JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION that changes it]
+    local line day
+    line=$(jq -nc --argjson job "$1" --arg step "$2" --arg node "$3" --argjson from "$4" \
+        --argjson length "$5" --argjson watts "$6" '
+        def stamp: strftime("%Y-%m-%dT%H:%M:%S.000000000Z");
+        (1795168800 + $from) as $start |
+        {apapi: 1, cluster: "c1", job: $job, step: $step, name: "app", job_name: "run", node: $node, nodes: 1, user: "anna",
+         account: "physics", partition: "batch", start: ($start | stamp), elapsed_s: $length, late_s: 0, complete: true,
+         end: ($start + $length | stamp),
+         domains: {package: {energy_j: ($watts * $length), mean_w: $watts, min_w: $watts, max_w: ($watts + 10)}},
+         total: {energy_j: ($watts * $length), mean_w: $watts}, components: [],
+         timeline: {bin_s: ($length / 4), package: {unit_j: 1, n: [range(4) | $watts * $length / 4 | round]}},
+         trust: {covered: 1, cpu_s: 0.1, samples: 10}} | '"${7:-.}")
+    day=$(jq -r '.end[:10]' <<<"$line")
+    mkdir -p "$acct/$day"
+    printf '%s\n' "$line" >>"$acct/$day/$3.jsonl"
+}
+
+report() { "$apapi" report --acct-dir "$acct" "$@"; }
+
+# FIELDS of the rows, separated by '|', without titles.
+cells() { # FIELDS [OPTION...]
+    report -P -n -S 2026-01-01 --format="$1" "${@:2}"
+}

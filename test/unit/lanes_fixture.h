@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIT_LANES_FIXTURE_H
+#define UNIT_LANES_FIXTURE_H
+/* A session with an ordinary source, "plain", and one whose specialities are the test's, "odd". */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "apapi/session.h"
+#include "fake/meter.h"
+#include "unit/unit.h"
+
+#define STEP_J (FAKE_METER_STEP * 1e-6)
+
+enum { PLAIN, ODD, METERS };
+
+static struct fake_meter meters[METERS + 1];
+static struct apapi_intervals intervals;
+static struct apapi_session *session;
+static struct apapi_measurement m;
+static uint64_t patience_ns;
+
+static inline int prepare(void **state)
+{
+    (void)state;
+    memset(meters, 0, sizeof meters);
+    patience_ns = 0;
+    intervals.default_ns = 10000000;
+    meters[PLAIN] = (struct fake_meter){.name = "plain", .domain = APAPI_DOMAIN_PACKAGE};
+    meters[ODD] = (struct fake_meter){.name = "odd", .domain = APAPI_DOMAIN_GPU};
+    fake_meters_use(meters);
+    return 0;
+}
+
+static inline int clean_up(void **state)
+{
+    (void)state;
+    apapi_measurement_clear(&m);
+    apapi_session_destroy(session);
+    session = NULL;
+    fake_meter_free_lost(&meters[ODD]);
+    return 0;
+}
+
+static inline void create(const char *components)
+{
+    const struct apapi_session_config config = {
+        .components = components, .intervals = &intervals, .patience_ns = patience_ns};
+    struct apapi_error err = {""};
+
+    session = apapi_session_create(&config, &err);
+    if (!session) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static inline void create_and_start(const char *components)
+{
+    create(components);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+}
+
+static inline void halt(void)
+{
+    assert_int_equal(apapi_session_stop(session, NULL), 0);
+    apapi_measurement_clear(&m);
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
+}
+
+static inline void destroy(void)
+{
+    apapi_session_destroy(session);
+    session = NULL;
+}
+
+static inline void await(const atomic_int *number, int least)
+{
+    assert_true(fake_wait(number, least));
+}
+
+/* Another `count` readings. */
+static inline void await_more(const struct fake_meter *meter, int count)
+{
+    await(&meter->reads, atomic_load(&meter->reads) + count);
+}
+
+static inline void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) {
+        fail_msg("'%s' does not say '%s'", text, part);
+    }
+}
+
+/* The energy of an event is what its good readings show, no more and no less. */
+static inline void assert_energy(const struct apapi_event_result *event, int steps)
+{
+    if (fabs(event->total - steps * STEP_J) > 1e-9) {
+        fail_msg("%s: %g J, not %d steps of %g J", event->event.name, event->total, steps, STEP_J);
+    }
+}
+
+static inline void assert_plain_is_whole(void)
+{
+    const struct apapi_component_result *plain = &m.components[0];
+
+    assert_string_equal(plain->name, "plain");
+    assert_true(plain->measured);
+    assert_string_equal(plain->reason, "");
+    assert_int_equal(plain->outages, 0);
+    assert_energy(&plain->events[0], atomic_load(&meters[PLAIN].good) - 1);
+    assert_true((double)plain->events[0].covered_ns >= 0.5 * (double)m.elapsed_ns);
+}
+
+static inline void pause_ms(long ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIT_STORE_FIXTURE_H
+#define UNIT_STORE_FIXTURE_H
+/* A store in a folder of its own. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "apapi/record.h"
+#include "unit/unit.h"
+
+#define NOON_NS INT64_C(1795262400000000000) /* 2026-11-21T12:00:00Z */
+
+static char base[64];
+static char store[256];
+
+static inline int make_base(void **state)
+{
+    (void)state;
+    snprintf(base, sizeof(base), "/tmp/apapi-store-XXXXXX");
+    if (!mkdtemp(base)) {
+        return -1;
+    }
+    snprintf(store, sizeof(store), "%s/acct", base);
+    return 0;
+}
+
+static inline int remove_base(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof(command), "chmod -R u+rwx '%s' && rm -r '%s'", base, base);
+    return system(command) == 0 ? 0 : -1;
+}
+
+static inline const char *in_base(const char *path)
+{
+    static char full[256];
+
+    snprintf(full, sizeof(full), "%s/%s", base, path);
+    return full;
+}
+
+static inline void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(in_base(path), "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static inline char *read_file(const char *path)
+{
+    FILE *file = fopen(in_base(path), "r");
+    char *text = calloc(1, 4 << 20);
+
+    assert_non_null(file);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (4 << 20) - 1, file) < (4 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+static inline void assert_file(const char *path, const char *expected)
+{
+    char *text = read_file(path);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static inline void make_day(void)
+{
+    assert_int_equal(mkdir(store, 0700), 0);
+    assert_int_equal(mkdir(in_base("acct/2026-11-21"), 0700), 0);
+}
+
+#endif

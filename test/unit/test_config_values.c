@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What each key takes, as a word of plugstack.conf and in the file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/values.h"
+#include "unit/config_fixture.h"
+
+/* The same table serves plugstack.conf. */
+static void test_each_key_as_a_word(void **state)
+{
+    const char *help;
+    const char *name;
+
+    (void)state;
+    write_file("");
+    for (size_t i = 0; (name = config_key(i, &help)); i++) {
+        const char *value = strcmp(name, "default") == 0            ? "rapl"
+                            : strcmp(name, "interval") == 0         ? "1s"
+                            : strcmp(name, "min_interval") == 0     ? "1s"
+                            : strcmp(name, "format") == 0           ? "json"
+                            : strcmp(name, "checkpoint") == 0       ? "1h"
+                            : strcmp(name, "sampler_cpu") == 0      ? "1"
+                            : strcmp(name, "sampler_nice") == 0     ? "19"
+                            : strcmp(name, "job_total") == 0        ? "off"
+                            : strstr(name, "timeout")               ? "2s"
+                            : strstr(name, "dir") || name[0] == 'o' ? "/x"
+                                                                    : "x";
+        char word[64];
+        struct config config;
+
+        snprintf(word, sizeof word, "%s=%s", name, value);
+        config = load(word);
+        assert_int_equal(complaint_count, 0);
+        assert_string_equal(config.origins[i].text, value);
+        assert_true(config.origins[i].word);
+        assert_true(strlen(help) > 10);
+        config_clear(&config);
+    }
+}
+
+static void test_off_is_no_default(void **state)
+{
+    struct config config;
+
+    (void)state;
+    write_file("default=rapl");
+    config = load("default=off");
+    assert_int_equal(complaint_count, 0);
+    assert_string_equal(config.components, "");
+    config_clear(&config);
+}
+
+static const struct {
+    const char *word, *hint;
+} bad_values[] = {
+    {"default=", "rapl:nvml"},
+    {"default=rapl:", "rapl:nvml"},
+    {"default=off:rapl", "off"},
+    {"default=all:rapl", "all"},
+    {"interval=", "100ms"},
+    {"interval=3", "100ms"},
+    {"interval=nvml", "nvml"},
+    {"min_interval=999us", "1ms to 1h"},
+    {"min_interval=rapl:1s", "1ms to 1h"},
+    {"acct_dir=relative", "absolute"},
+    {"acct_dir=", "absolute"},
+    {"libexec_dir=./x", "absolute"},
+    {"prometheus_dir=x", "absolute"},
+    {"output=", "empty"},
+    {"output=a%q", "'%q'"},
+    {"output=a%", "'%'"},
+    {"output=%11j", "'%11j'"},
+    {"format=xml", "table, json, csv or none"},
+    {"start_timeout=999us", "1ms to 1m"},
+    {"start_timeout=61s", "1ms to 1m"},
+    {"stop_timeout=soon", "1ms to 1m"},
+    {"stop_timeout=-1s", "1ms to 1m"},
+    {"stop_timeout=", "1ms to 1m"},
+    {"checkpoint=30", "1s to 1h"},
+    {"checkpoint=0s", "1s to 1h"},
+    {"checkpoint=2h", "1s to 1h"},
+    {"sampler_cpu=x", "CPU"},
+    {"sampler_cpu=3-1", "CPU"},
+    {"sampler_cpu=1,", "CPU"},
+    {"sampler_cpu=1024", "1023"},
+    {"sampler_cpu=99999999999999999999", "CPU"},
+    {"sampler_nice=-21", "-20 to 19"},
+    {"sampler_nice=20", "-20 to 19"},
+    {"sampler_nice=1x", "-20 to 19"},
+    {"sampler_nice=", "-20 to 19"},
+    {"allow_users=,alice", "comma"},
+    {"allow_users=alice bob", "comma"},
+    {"deny_partitions=a,,b", "comma"},
+    {"job_total=on", "batch, extern or off"},
+};
+
+static void test_a_bad_value_is_named_and_has_no_effect(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
+        struct config config;
+
+        write_file("");
+        config = load(bad_values[i].word);
+        assert_defaults(&config);
+        assert_int_equal(complaint_count, 1);
+        assert_ptr_equal(strstr(complaints[0], "plugstack.conf: "), complaints[0]);
+        assert_non_null(strstr(complaints[0], bad_values[i].word));
+        assert_non_null(strstr(complaints[0], bad_values[i].hint));
+        config_clear(&config);
+    }
+}
+
+static void test_a_bad_value_in_the_file_is_told_with_its_line(void **state)
+{
+    char where[80];
+
+    (void)state;
+    snprintf(where, sizeof where, "%s:2: '", path);
+    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
+        char text[200];
+        struct config config;
+
+        snprintf(text, sizeof text, "# one\n%s\n", bad_values[i].word);
+        config = load_file(text);
+        assert_defaults(&config);
+        assert_int_equal(complaint_count, 1);
+        assert_ptr_equal(strstr(complaints[0], where), complaints[0]);
+        assert_non_null(strstr(complaints[0], bad_values[i].hint));
+        config_clear(&config);
+    }
+}
+
+static void test_an_unknown_word_is_named_with_what_is_valid(void **state)
+{
+    static const struct {
+        const char *word, *hint;
+    } cases[] = {{"defaults=rapl", "'default'"},
+                 {"default", "'default'"},
+                 {"=", "libexec_dir"},
+                 {"", "libexec_dir"},
+                 {"rapl", "min_interval"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config config;
+
+        write_file("");
+        config = load(cases[i].word);
+        assert_defaults(&config);
+        assert_int_equal(complaint_count, 1);
+        assert_non_null(strstr(complaints[0], cases[i].word));
+        assert_non_null(strstr(complaints[0], cases[i].hint));
+        config_clear(&config);
+    }
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_true(config_names_have("alice, bob ,1002", "bob"));
+    assert_true(config_names_have("alice, bob ,1002", "1002"));
+    assert_true(config_names_have("alice", "alice"));
+    assert_false(config_names_have("alice, bob", "bo"));
+    assert_false(config_names_have("alice, bob", "bobby"));
+    assert_false(config_names_have("alice, bob", ""));
+    assert_false(config_names_have("", ""));
+}
+
+static void test_cpus(void **state)
+{
+    cpu_set_t cpus;
+
+    (void)state;
+    assert_int_equal(config_cpus("0,4-6,1023", &cpus, NULL), 0);
+    assert_int_equal(CPU_COUNT(&cpus), 5);
+    assert_true(CPU_ISSET(6, &cpus) && CPU_ISSET(1023, &cpus));
+    assert_int_equal(config_cpus("", &cpus, NULL), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_key_as_a_word),
+        cmocka_unit_test(test_off_is_no_default),
+        cmocka_unit_test(test_a_bad_value_is_named_and_has_no_effect),
+        cmocka_unit_test(test_a_bad_value_in_the_file_is_told_with_its_line),
+        cmocka_unit_test(test_an_unknown_word_is_named_with_what_is_valid),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_cpus),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What events mean: definitions against the events of a source. */
+#include <math.h>
+#include <string.h>
+
+#include "apapi/events.h"
+#include "unit/problem_log.h"
+#include "unit/unit.h"
+
+/* One definition, parsed. */
+static struct apapi_eventops *ops_of(const char *name, const char *rest)
+{
+    char line[512];
+    struct apapi_eventops *ops;
+
+    snprintf(line, sizeof line, "%s,%s", name, rest);
+    ops = apapi_eventops_parse("ops", line, strlen(line), NULL, NULL);
+    assert_non_null(ops);
+    return ops;
+}
+
+static void test_the_users_definition_comes_first(void **state)
+{
+    const char *rest = "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1";
+    struct apapi_event_rules rules = {0};
+    struct apapi_event event = {.name = "a:::b"}, other = {.name = "a:::c"};
+
+    (void)state;
+    rules.user_ops = ops_of("a:::*b", rest);
+    rules.default_ops = ops_of("a:::[bc]", rest);
+    assert_ptr_equal(apapi_event_rules_define(&rules, &event),
+                     apapi_eventops_at(rules.user_ops, 0));
+    assert_ptr_equal(apapi_event_rules_define(&rules, &other),
+                     apapi_eventops_at(rules.default_ops, 0));
+    strcpy(other.name, "z");
+    assert_int_equal(apapi_event_rules_define(&rules, &other)->line, 0);
+    assert_int_equal(apapi_event_rules_define(NULL, &event)->line, 0);
+    apapi_event_rules_clear(&rules);
+}
+
+static void test_events_without_a_definition(void **state)
+{
+    static const struct {
+        enum apapi_kind kind;
+        bool accumulates;
+        enum apapi_operation operation;
+        unsigned stats0, stats1;
+        const char *unit0, *unit1;
+    } kinds[] = {
+        {APAPI_KIND_ENERGY, true, APAPI_OP1_DIV_DIFF_TIME, 8, 7, "J", "W"},
+        {APAPI_KIND_POWER, false, APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME, 7, 8, "W", "J"},
+        {APAPI_KIND_TEMPERATURE, false, APAPI_OP1_NOP, 7, 0, "own", "-"},
+        {APAPI_KIND_COUNT, false, APAPI_OP1_NOP, 7, 0, "own", "-"},
+        {APAPI_KIND_COUNT, true, APAPI_OP1_DIV_DIFF_TIME, 8, 7, "own", "1/s"},
+        {(enum apapi_kind)99, false, APAPI_OP1_NOP, 7, 0, "own", "-"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct apapi_event event = {
+            .unit = "own", .kind = kinds[i].kind, .accumulates = kinds[i].accumulates, .scale = 1};
+        const struct apapi_definition *d = apapi_event_rules_define(NULL, &event);
+
+        assert_int_equal(d->operation, kinds[i].operation);
+        assert_int_equal(d->values[0].stats, kinds[i].stats0);
+        assert_int_equal(d->values[1].stats, kinds[i].stats1);
+        assert_string_equal(apapi_definition_unit(d, &event, 0), kinds[i].unit0);
+        assert_string_equal(apapi_definition_unit(d, &event, 1), kinds[i].unit1);
+        assert_true(apapi_definition_accumulates(d, &event) == kinds[i].accumulates);
+    }
+}
+
+static void assert_close(double got, double wanted)
+{
+    if (!(fabs(got - wanted) <= 1e-9 * fabs(wanted))) {
+        fail_msg("%.17g is not %.17g", got, wanted);
+    }
+}
+
+/* 50 W over 100 ms, as three sources and two styles of definition count it. */
+static void test_factors_meet_the_sources_units(void **state)
+{
+    static const char *const automatic =
+        "APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_ALL,auto,energy,kJ,1000,power,W,1";
+    static const char *const legacy =
+        "APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_ALL,0x7fffffff8000,energy,kJ,"
+        "2147483648000,power,W,2.147483648";
+    static const struct {
+        const char *definition;
+        double scale; /* J in one raw unit */
+    } cases[] = {{automatic, 1e-6}, {automatic, 1e-9}, {automatic, 0x1p-32}, {legacy, 0x1p-31}};
+    double joules = 5, ns = 1e8;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_eventops *ops = ops_of("e", cases[i].definition);
+        struct apapi_event event = {
+            .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = cases[i].scale, .accumulates = true};
+        const struct apapi_definition *d = apapi_eventops_at(ops, 0);
+        double raw = joules / cases[i].scale;
+
+        assert_close(raw / apapi_definition_divisor(d, &event, 0), 0.005);
+        assert_close(raw / ns / apapi_definition_divisor(d, &event, 1), 50);
+        apapi_eventops_destroy(ops);
+    }
+}
+
+static void test_time_of_each_operation(void **state)
+{
+    static const struct {
+        const char *operation;
+        double divisor; /* of value1, with a scale of 1/2 and a factor of 4 */
+    } operations[] = {
+        {"APAPI_OP1_NOP", 8},
+        {"APAPI_OP1_SAMPLE_DIFF", 8},
+        {"APAPI_OP1_DIV_DIFF_TIME", 8e-9},
+        {"APAPI_OP1_SAMPLE1_MUL_DIFF_TIME", 8e9},
+        {"APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME", 8e9},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        struct apapi_event event = {.scale = 0.5};
+
+        for (int raw = 0; raw < 2; raw++) {
+            char line[256];
+            struct apapi_eventops *ops;
+
+            snprintf(line, sizeof line, "%s,APAPI_STAT_NO,APAPI_STAT_ALL,%s,t,u,2,t,u,4",
+                     operations[i].operation, raw ? "0" : "auto");
+            ops = ops_of("e", line);
+            assert_close(apapi_definition_divisor(apapi_eventops_at(ops, 0), &event, 0),
+                         raw ? 2 : 4);
+            assert_close(apapi_definition_divisor(apapi_eventops_at(ops, 0), &event, 1),
+                         raw ? 4 : operations[i].divisor);
+            apapi_eventops_destroy(ops);
+        }
+    }
+}
+
+/* What the source leaves open is filled in; what it knows stays. */
+static void test_events_are_completed(void **state)
+{
+    static const struct {
+        const char *definition; /* from the maximum on */
+        enum apapi_kind kind;   /* of the source */
+        const char *unit;
+        enum apapi_kind then;
+        const char *then_unit;
+        double then_scale;
+        bool then_accumulates;
+        enum apapi_domain domain;
+    } cases[] = {
+        {"0,power,W,1E6,energy,Ws,1E15", APAPI_KIND_COUNT, "?", APAPI_KIND_POWER, "W", 1e-6, false,
+         APAPI_DOMAIN_NONE},
+        {"100,energy,Ws,1E3,p,W,1,energy,gpu", APAPI_KIND_COUNT, "", APAPI_KIND_ENERGY, "J", 1e-3,
+         true, APAPI_DOMAIN_GPU},
+        {"0,temperature,\xc2\xb0"
+         "C,1E3,-,-,1",
+         APAPI_KIND_COUNT, "", APAPI_KIND_TEMPERATURE, "C", 1e-3, false, APAPI_DOMAIN_NONE},
+        /* nobody knows a joule from it */
+        {"5,energy,ticks,1,-,-,1,energy,gpu", APAPI_KIND_COUNT, "", APAPI_KIND_COUNT, "", 1, true,
+         APAPI_DOMAIN_GPU},
+        {"auto,energy,J,1,-,-,1,energy,gpu", APAPI_KIND_COUNT, "", APAPI_KIND_COUNT, "", 1, false,
+         APAPI_DOMAIN_GPU},
+        {"0,power,W,0,-,-,1", APAPI_KIND_COUNT, "", APAPI_KIND_COUNT, "", 1, false, 0},
+        {"0,power,W,-1,-,-,1", APAPI_KIND_COUNT, "", APAPI_KIND_COUNT, "", 1, false, 0},
+        /* the source knows better */
+        {"100,energy,Ws,2147483648,power,W,2.1", APAPI_KIND_ENERGY, "J", APAPI_KIND_ENERGY, "J", 1,
+         false, APAPI_DOMAIN_NONE},
+        {"0,power,W,1,-,-,1,power,node", APAPI_KIND_ENERGY, "J", APAPI_KIND_ENERGY, "J", 1, false,
+         APAPI_DOMAIN_NODE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_event event = {.kind = cases[i].kind, .scale = 1};
+        char line[256];
+        struct apapi_eventops *ops;
+
+        strcpy(event.unit, cases[i].unit);
+        snprintf(line, sizeof line, "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,%s",
+                 cases[i].definition);
+        ops = ops_of("e", line);
+        apapi_definition_complete(apapi_eventops_at(ops, 0), &event);
+        if (event.kind != cases[i].then || strcmp(event.unit, cases[i].then_unit) != 0 ||
+            fabs(event.scale - cases[i].then_scale) > 1e-12 ||
+            event.accumulates != cases[i].then_accumulates || event.domain != cases[i].domain) {
+            fail_msg("%s: %s %s %g", cases[i].definition, apapi_kind_name(event.kind), event.unit,
+                     event.scale);
+        }
+        apapi_eventops_destroy(ops);
+    }
+}
+
+static void test_no_definition_moves_an_estimate_into_a_domain(void **state)
+{
+    struct apapi_event event = {
+        .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = 1, .estimated = true};
+    struct apapi_eventops *ops = ops_of("e", "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,"
+                                             "auto,energy,J,1,-,-,1,energy,package");
+
+    (void)state;
+    apapi_definition_complete(apapi_eventops_at(ops, 0), &event);
+    assert_int_equal(event.domain, APAPI_DOMAIN_NONE);
+    event.estimated = false;
+    apapi_definition_complete(apapi_eventops_at(ops, 0), &event);
+    assert_int_equal(event.domain, APAPI_DOMAIN_PACKAGE);
+    apapi_eventops_destroy(ops);
+}
+
+static void test_definitions_that_contradict_the_source(void **state)
+{
+    static const struct {
+        const char *definition;
+        const char *says; /* "": they agree */
+    } cases[] = {
+        {"0x7fffffff8000,energy,Ws,2147483648,p,W,1",
+         "e: defined to count in 4.657e-10 J, its source counts in 1e-06 J"},
+        {"0xffffffff,energy,J,1E6,p,W,1", ""},
+        {"0xffffffff,energy,mJ,1E3,p,W,1", ""},
+        {"auto,energy,Ws,2147483648,p,W,1", ""},
+        {"5,energy,ticks,1,p,W,1", ""},
+        {"5,energy,J,0,p,W,1", ""},
+        {"0,power,W,1E6,p,W,1", "e: defined as power in W, the source gives energy"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct apapi_event event = {
+            .name = "e", .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = 1e-6};
+        struct apapi_error err = {""};
+        char line[256];
+        struct apapi_eventops *ops;
+        int result;
+
+        snprintf(line, sizeof line, "APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,%s",
+                 cases[i].definition);
+        ops = ops_of("e", line);
+        result = apapi_definition_check(apapi_eventops_at(ops, 0), &event, &err);
+        assert_int_equal(result, *cases[i].says ? -1 : 0);
+        assert_string_equal(err.text, cases[i].says);
+        event.kind = APAPI_KIND_COUNT;
+        assert_int_equal(apapi_definition_check(apapi_eventops_at(ops, 0), &event, NULL), 0);
+        apapi_eventops_destroy(ops);
+    }
+}
+
+/* 120 W from a source that gives bare microwatts: W and J come out, and the event is power. */
+static void test_default_definition_of_an_amd_gpu(void **state)
+{
+    struct apapi_environment environment = {0};
+    struct apapi_event_rules rules;
+    struct apapi_event event = {
+        .name = "rocm_smi:::power_average:device=0:sensor=0", .kind = APAPI_KIND_COUNT, .scale = 1};
+    const struct apapi_definition *d;
+
+    (void)state;
+    assert_int_equal(
+        apapi_event_rules_load(&rules, &environment, source_file("config"), NULL, NULL), 0);
+    d = apapi_event_rules_define(&rules, &event);
+    assert_int_equal(apapi_definition_check(d, &event, NULL), 0);
+    apapi_definition_complete(d, &event);
+    assert_int_equal(event.kind, APAPI_KIND_POWER);
+    assert_string_equal(event.unit, "W");
+    assert_close(120e6 * event.scale, 120);
+    assert_close(120e6 / apapi_definition_divisor(d, &event, 0), 120);
+    assert_close(120e6 * 1e9 / apapi_definition_divisor(d, &event, 1), 120);
+    apapi_event_rules_clear(&rules);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_users_definition_comes_first),
+        cmocka_unit_test(test_events_without_a_definition),
+        cmocka_unit_test(test_factors_meet_the_sources_units),
+        cmocka_unit_test(test_time_of_each_operation),
+        cmocka_unit_test(test_events_are_completed),
+        cmocka_unit_test(test_no_definition_moves_an_estimate_into_a_domain),
+        cmocka_unit_test(test_definitions_that_contradict_the_source),
+        cmocka_unit_test(test_default_definition_of_an_amd_gpu),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions with sources that fail for a while, or for ever. Run under TSan and ASan, too. */
+#include <errno.h>
+
+#include "unit/lanes_fixture.h"
+
+/* Shorter than a second: the same descriptors, and what was counted meanwhile is not lost. */
+static void test_a_short_outage_is_bridged(void **state)
+{
+    int before, after;
+
+    (void)state;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    before = atomic_load(&meters[ODD].reads);
+    atomic_store(&meters[ODD].read_fails, EIO);
+    await_more(&meters[ODD], 2);
+    pause_ms(500);
+    after = atomic_load(&meters[ODD].reads);
+    atomic_store(&meters[ODD].read_fails, 0);
+    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 3);
+    halt();
+    assert_plain_is_whole();
+    assert_in_range(after - before, 2, 9);
+    assert_true(m.components[1].outages >= 1);
+    assert_true(m.components[1].outage_ns >= 500000000);
+    assert_string_equal(m.components[1].reason, "");
+    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
+    assert_int_equal(m.components[1].events[0].incidents.resets, 0);
+    assert_true(m.components[1].events[0].covered_ns > m.components[1].outage_ns);
+}
+
+static void unplug(void)
+{
+    await(&meters[ODD].good, 5);
+    atomic_fetch_add(&meters[ODD].plugged, 1);
+    await(&meters[ODD].opens, 2);
+    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 5);
+}
+
+/* What is open is dead for ever, as after a driver was loaded anew. */
+static void test_a_source_is_opened_anew(void **state)
+{
+    (void)state;
+    create_and_start("plain:odd");
+    unplug();
+    halt();
+    assert_plain_is_whole();
+    assert_int_equal(atomic_load(&meters[ODD].opens), 2);
+    assert_int_equal(atomic_load(&meters[ODD].closes), 1);
+    assert_int_equal(m.components[1].outages, 1);
+    assert_true(m.components[1].outage_ns >= 1000000000);
+    assert_string_equal(m.components[1].reason, "");
+    assert_int_equal(m.components[1].events[0].incidents.resets, 0);
+    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
+    assert_energy(&m.components[1].events[1], 2 * (atomic_load(&meters[ODD].good) - 1));
+    assert_true(m.domains[APAPI_DOMAIN_GPU].measured);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[ODD], 3);
+    halt();
+    assert_int_equal(m.components[1].outages, 0);
+    assert_true(m.components[1].measured);
+}
+
+/* A counter that begins anew is no energy, and the outage is not covered. */
+static void test_a_counter_that_begins_anew(void **state)
+{
+    const struct apapi_component_result *odd;
+
+    (void)state;
+    meters[ODD].relative = true;
+    create_and_start("plain:odd");
+    unplug();
+    halt();
+    odd = &m.components[1];
+    assert_plain_is_whole();
+    assert_int_equal(odd->events[0].incidents.resets, 1);
+    assert_energy(&odd->events[0], atomic_load(&meters[ODD].good) - 2);
+    assert_true(odd->events[0].covered_ns + odd->outage_ns / 2 <= m.elapsed_ns);
+    assert_true(m.covered < 1);
+}
+
+/* It cannot be opened at first; when it can, that is no reason any more. */
+static void test_a_source_that_comes_back_late(void **state)
+{
+    (void)state;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    atomic_store(&meters[ODD].open_fails, ENODEV);
+    atomic_fetch_add(&meters[ODD].plugged, 1);
+    await(&meters[ODD].opens, 2);
+    atomic_store(&meters[ODD].open_fails, 0);
+    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 3);
+    halt();
+    assert_int_equal(m.components[1].outages, 1);
+    assert_string_equal(m.components[1].reason, "");
+    assert_energy(&m.components[1].events[0], atomic_load(&meters[ODD].good) - 1);
+}
+
+static void test_events_are_found_again_by_name(void **state)
+{
+    const struct apapi_component_result *odd;
+    int before;
+
+    (void)state;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    atomic_store(&meters[ODD].first, 1); /* ENERGY1 comes first, ENERGY0 is gone */
+    atomic_store(&meters[ODD].present, 1);
+    atomic_fetch_add(&meters[ODD].plugged, 1);
+    before = atomic_load(&meters[ODD].good);
+    await(&meters[ODD].good, before + 5);
+    halt();
+    odd = &m.components[1];
+    assert_int_equal(odd->event_count, 2);
+    assert_energy(&odd->events[0], before - 1);
+    assert_true(odd->events[0].incidents.failed >= 5);
+    assert_energy(&odd->events[1], 2 * (atomic_load(&meters[ODD].good) - 1));
+    assert_true(odd->events[0].covered_ns < odd->events[1].covered_ns);
+}
+
+static void test_a_source_that_is_gone_for_ever(void **state)
+{
+    const struct apapi_component_result *odd;
+    int good;
+
+    (void)state;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    atomic_store(&meters[ODD].open_fails, ENODEV);
+    atomic_fetch_add(&meters[ODD].plugged, 1);
+    await(&meters[ODD].opens, 2);
+    good = atomic_load(&meters[ODD].good);
+    halt(); /* tries once more */
+    odd = &m.components[1];
+    assert_plain_is_whole();
+    assert_true(odd->measured);
+    assert_string_equal(odd->reason, "no odd here");
+    assert_int_equal(odd->outages, 1);
+    assert_true(odd->outage_ns >= 1000000000);
+    assert_energy(&odd->events[0], good - 1);
+    assert_int_equal(atomic_load(&meters[ODD].opens), 3);
+    assert_in_range(atomic_load(&meters[ODD].reads) - good, 5, 15);
+    assert_true(odd->events[0].covered_ns + odd->outage_ns / 2 <= m.elapsed_ns);
+}
+
+/* Opening anew may hang, too. */
+static void test_reopening_hangs(void **state)
+{
+    (void)state;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    atomic_store(&meters[ODD].open_hangs, true);
+    atomic_fetch_add(&meters[ODD].plugged, 1);
+    await(&meters[ODD].opens, 2);
+    await_more(&meters[PLAIN], 5);
+    halt();
+    assert_plain_is_whole();
+    assert_true(m.components[1].measured);
+    assert_says(m.components[1].reason, "no answer from fake odd");
+    destroy();
+    atomic_store(&meters[ODD].open_hangs, false);
+    await(&meters[ODD].closes, 2);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, prepare, clean_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_short_outage_is_bridged),
+        TEST(test_a_source_is_opened_anew),
+        TEST(test_a_counter_that_begins_anew),
+        TEST(test_a_source_that_comes_back_late),
+        TEST(test_events_are_found_again_by_name),
+        TEST(test_a_source_that_is_gone_for_ever),
+        TEST(test_reopening_hangs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "unit.h"
+
+#include "apapi/report_pool.h"
+#include "apapi/report_rates.h"
+
+#define S INT64_C(1000000000)
+#define MIDNIGHT (1795132800 * S) /* 2026-11-20T00:00:00Z */
+#define HOUR (3600 * S)
+#define KWH_J 3.6e6
+
+static struct rates plain_rates(const char *co2, const char *pue)
+{
+    struct rates rates = {.currency = ""};
+    struct apapi_error err;
+
+    assert_int_equal(rates_parse(co2, rates.co2_g_per_kwh, &err), 0);
+    assert_int_equal(rates_parse(pue, rates.pue, &err), 0);
+    return rates;
+}
+
+static void energy_is_weighed_by_the_hours_of_its_time(void **state)
+{
+    static const struct {
+        const char *co2, *pue;
+        int64_t from_min, length_min;
+        double wanted; /* of one kWh */
+    } cases[] = {
+        {"250", "1", 0, 60, 250},
+        {"250", "1.5", 0, 60, 375},
+        {"0-6:100,6-24:400", "1", 300, 120, 250},    /* an hour each */
+        {"0-6:100,6-24:400", "1", 345, 60, 325},     /* a quarter and three */
+        {"0-12:100,12-24:300", "1", 720, 1440, 200}, /* a day from noon on */
+        {"0-12:100,12-24:300", "1", 0, 43200, 200},  /* thirty days */
+        {"0-12:100,12-24:300", "0-12:2,12-24:1", 660, 120, 250},
+        {"0-23:100,23-24:700", "1", 1439, 2, 400}, /* over midnight */
+        {"0-12:100,12-24:300", "1", 700, 0, 100},  /* no time at all: that moment */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rates rates = plain_rates(cases[i].co2, cases[i].pue);
+        int64_t from_ns = MIDNIGHT + cases[i].from_min * 60 * S;
+        double got = rates_apply(&rates, rates.co2_g_per_kwh, KWH_J, from_ns,
+                                 from_ns + cases[i].length_min * 60 * S);
+
+        if (!(fabs(got - cases[i].wanted) < 1e-6)) {
+            fail_msg("case %zu: %.9g is not %.9g", i, got, cases[i].wanted);
+        }
+    }
+}
+
+static void what_is_not_known_stays_unknown(void **state)
+{
+    struct rates rates = plain_rates("250", "1");
+
+    (void)state;
+    assert_true(isnan(rates_apply(&rates, rates.co2_g_per_kwh, NAN, 0, HOUR)));
+    rates.co2_g_per_kwh[0] = NAN;
+    assert_true(isnan(rates_apply(&rates, rates.co2_g_per_kwh, KWH_J, MIDNIGHT, MIDNIGHT + HOUR)));
+}
+
+static void bad_tables_are_refused_and_change_nothing(void **state)
+{
+    static const char *const cases[] = {"",        "x",       "-1",      "1 2",     "nan",
+                                        "inf",     "1e999",   "0-6:1",   "0-25:1",  "6-6:1",
+                                        "0-24",    "0-24:",   "0-24:1,", "0-24:-1", "-24:1",
+                                        "0--24:1", "0-24:1x", "a-b:1",   "0-24 :1", ":"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double hours[RATES_HOURS] = {42};
+        struct apapi_error err;
+
+        if (rates_parse(cases[i], hours, &err) == 0 || hours[0] != 42) {
+            fail_msg("'%s' is taken", cases[i]);
+        }
+        assert_int_equal(errno, EINVAL);
+    }
+}
+
+static void pool_gives_each_text_one_number(void **state)
+{
+    struct pool pool = {0};
+    char text[32];
+
+    (void)state;
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 10000; i++) {
+            snprintf(text, sizeof text, "text %u", i);
+            assert_int_equal(pool_put(&pool, text), i);
+        }
+    }
+    assert_int_equal(pool.count, 10000);
+    assert_string_equal(pool_text(&pool, 4711), "text 4711");
+    assert_int_equal(pool_put(&pool, ""), 10000);
+    pool_free(&pool);
+    pool_free(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(energy_is_weighed_by_the_hours_of_its_time),
+        cmocka_unit_test(what_is_not_known_stays_unknown),
+        cmocka_unit_test(bad_tables_are_refused_and_change_nothing),
+        cmocka_unit_test(pool_gives_each_text_one_number),
+    };
+
+    setenv("TZ", "UTC", 1); // NOLINT(concurrency-mt-unsafe): the only thread
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

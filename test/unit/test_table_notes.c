@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands below the domains: other events, and what went wrong. */
+#include "unit/table_fixture.h"
+
+static void what_the_collector_adds(void **state)
+{
+    struct apapi_table_head head = stream_step;
+    struct apapi_merge *merge = start();
+    char *text;
+
+    (void)state;
+    head.nodes = 4;
+    head.note = "3 foreign connections refused";
+    assert_int_equal(apapi_merge_expect(merge, "n[1-3]"), 0);
+    assert_int_equal(apapi_merge_give_up(merge, "it did not answer in time"), 0);
+    text = finish(merge, &head);
+    assert_string_equal(text, "apapi: step 17.0 \"stream\"  4 nodes, 4 missing\n"
+                              "  n[1-3]: no record (it did not answer in time)\n"
+                              "  3 foreign connections refused\n");
+    free(text);
+}
+
+static void incidents_are_told_in_words(void **state)
+{
+    static const struct {
+        struct apapi_incidents incidents;
+        uint64_t missed;
+        const char *said;
+    } cases[] = {
+        {{.samples = 834, .failed = 3, .resets = 1, .refused = 2, .gaps = 1},
+         4,
+         "\n  3 readings failed, 2 refused, 1 reset, 1 gap, 4 ticks missed\n"},
+        {{.samples = 1, .failed = 1}, 0, "\n  covered 99.9 %, 1 sample\n  1 reading failed\n"},
+        {{.samples = 5, .wraps = 7}, 0, "\n  covered 99.9 %, 5 samples\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct apapi_merge *merge = start();
+        struct node node;
+        char *text;
+
+        init_measured(&node, "n1", 0, 1);
+        node.events[0].incidents = cases[i].incidents;
+        node.components[0].missed = cases[i].missed;
+        add(merge, &node);
+        text = finish(merge, &stream_step);
+        if (!strstr(text, cases[i].said)) {
+            fail_msg("%s is not in\n%s", cases[i].said, text);
+        }
+        free(text);
+    }
+}
+
+static void a_late_start_is_told(void **state)
+{
+    static const struct {
+        uint64_t late_ns;
+        const char *said;
+    } cases[] = {{123 * MS, "\n  first 123 ms not covered\n"},
+                 {10 * MS, NULL},
+                 {12345 * MS, "\n  first 12.3 s not covered\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct apapi_merge *merge = start();
+        struct node node;
+        char *text;
+
+        init_measured(&node, "n1", 0, 1);
+        node.record.measurement.late_ns = cases[i].late_ns;
+        add(merge, &node);
+        text = finish(merge, &stream_step);
+        if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "first")) {
+            fail_msg("%s", text);
+        }
+        free(text);
+    }
+}
+
+static void a_stuck_counter_is_told(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    strcpy(node.events[0].event.name, "rapl:::PSYS_ENERGY:PACKAGE0");
+    node.events[0].stuck = true;
+    add(merge, &node);
+    assert_says(merge, &stream_step,
+                "\n  rapl:::PSYS_ENERGY:PACKAGE0: counter never moved, not counted\n");
+}
+
+static void spans_between_nodes_are_shown(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 2);
+    node.record.measurement.covered = 0.99999;
+    add(merge, &node);
+    strcpy(node.record.id.node, "n2");
+    node.events[0].incidents.samples = 801;
+    node.record.measurement.covered = 0.951;
+    add(merge, &node);
+    assert_says(merge, &stream_step, "\n  covered 95.1 to 99.9 %, 801 to 834 samples per node\n");
+}
+
+static void set_event(struct node *node, size_t place, const char *name, const char *unit)
+{
+    struct apapi_event_result *result = &node->events[place];
+
+    memset(result, 0, sizeof(*result));
+    snprintf(result->event.name, sizeof(result->event.name), "%s", name);
+    snprintf(result->event.unit, sizeof(result->event.unit), "%s", unit);
+    result->event.kind = APAPI_KIND_COUNT;
+    result->covered_ns = 1000 * MS;
+    result->total = NAN;
+    result->summary = (struct apapi_summary){40, 45.25, 61, NAN};
+    result->incidents.samples = 834;
+    if (node->components[0].event_count <= place) {
+        node->components[0].event_count = place + 1;
+    }
+}
+
+static void other_events_have_a_line_each(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 2);
+    set_event(&node, 1, "coretemp:::hwmon0:temp1_input", "C");
+    node.events[1].event.kind = APAPI_KIND_TEMPERATURE;
+    node.events[1].event.domain = APAPI_DOMAIN_PACKAGE;
+    set_event(&node, 2, "net:::a_very_long_interface_name_indeed:rx:packets", "packets");
+    node.events[2].event.accumulates = true;
+    node.events[2].total = 1048576;
+    set_event(&node, 3, "ipmi:::FAN \x1B[1m", "W");
+    node.events[3].event.kind = APAPI_KIND_POWER;
+    add(merge, &node);
+    strcpy(node.record.id.node, "n2");
+    node.record.id.node_index = 1;
+    node.events[1].summary = (struct apapi_summary){38.5, 51.25, 70, NAN};
+    node.events[1].covered_ns = 2000 * MS;
+    node.events[3].summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
+    add(merge, &node);
+    assert_says(
+        merge, &stream_step,
+        "  event                                         mean           min           max\n"
+        "  coretemp:::hwmon0:temp1_input               49.2 C        38.5 C        70.0 C\n"
+        "  net:::a_very_...me_indeed:rx:packets                     total 2097152 packets\n"
+        "  ipmi:::FAN ?[1m                            45.25 W       40.00 W       61.00 W\n");
+}
+
+static void not_all_of_many_events_are_shown(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+    char *text;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    for (size_t i = 1; i < EVENTS_MAX; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "x:::e%zu", i);
+        set_event(&node, i, name, "%");
+    }
+    add(merge, &node);
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "  x:::e20 "));
+    assert_non_null(strstr(text, "\n  ... and 19 more (see the record)\n"));
+    free(text);
+}
+
+static void hostile_texts_stay_harmless(void **state)
+{
+    struct apapi_table_head head = {
+        .step = "17.0\x1B[2J", .user_s = 1, .system_s = 2, .elapsed_s = 3};
+    struct apapi_merge *merge = start();
+    char name[400];
+    struct node node;
+    char *text;
+
+    (void)state;
+    memset(name, 'w', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    memcpy(name, "\x1B]0;\xC2\x9B\xFF\n", 8);
+    head.name = name;
+    init_node(&node, "", 0, UINT32_MAX - 1);
+    memset(node.record.id.node, 'n', sizeof(node.record.id.node) - 1);
+    node.record.id.node[0] = '\x1B';
+    memset(node.components[0].source, '\r', sizeof(node.components[0].source) - 1);
+    set_unmeasured(&node, 1, "a\nb", "");
+    memset(node.components[1].reason, 'r', sizeof(node.components[1].reason) - 1);
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 1e300,
+               (struct apapi_summary){-1e300, 1e-300, 1e18, NAN});
+    set_event(&node, 1, name, "uuuuuuuuuuuuuuu");
+    node.events[1].summary = (struct apapi_summary){-1e300, 1e300, 1e300, NAN};
+    add(merge, &node);
+    assert_int_equal(apapi_merge_absent(merge, "x\x1B[31m", "bad\x7F\x1B"), 0);
+    text = finish(merge, &head);
+    assert_non_null(strstr(text, "apapi: step 17.0?[2J \"?]0;???wwwwwwwwwwwwwwwwwwwwww...\""));
+    assert_non_null(strstr(text, "  x?[31m: no record (bad?"
+                                 "?)\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_collector_adds),
+        cmocka_unit_test(incidents_are_told_in_words),
+        cmocka_unit_test(a_late_start_is_told),
+        cmocka_unit_test(a_stuck_counter_is_told),
+        cmocka_unit_test(spans_between_nodes_are_shown),
+        cmocka_unit_test(other_events_have_a_line_each),
+        cmocka_unit_test(not_all_of_many_events_are_shown),
+        cmocka_unit_test(hostile_texts_stay_harmless),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
