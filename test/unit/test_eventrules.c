@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is chosen: lists against the events of a source, and the files that are installed. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "apapi/events.h"
