@@ -21,6 +21,7 @@ static const struct command {
     {"report", report_command, "what jobs, users, nodes and days have used"},
     {"show", show_command, "one job in full: nodes, power over time, what is odd"},
     {"import", import_command, "records into a database, SQLite or MariaDB"},
+    {"export", export_command, "this node's steps as metrics, for Prometheus"},
     {"config", config_command, "what apapi.conf says, and what is wrong with it"},
     {"sync", sync_command, "what jobs have used, into Slurm's own accounting"},
     {"help", help_command, "this text, or that of a command"},

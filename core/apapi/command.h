@@ -14,6 +14,7 @@ int report_command(int argc, char **argv);
 int show_command(int argc, char **argv);
 int config_command(int argc, char **argv);
 int import_command(int argc, char **argv);
+int export_command(int argc, char **argv);
 int merge_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 

@@ -295,6 +295,7 @@ static int prepare(struct report *report)
     if (!report->input.dir) {
         report->input.dir = report->config.acct_dir;
     }
+    report->ledger.keep_timelines = report->input.jobs != NULL;
     if (set_times(report, &err)) {
         return refuse(&err);
     }

@@ -28,8 +28,8 @@ static const struct report_piece *next_piece(const struct report_ledger *ledger,
 static void restore(const struct report_ledger *ledger, const struct report_piece *piece,
                     struct apapi_record *record)
 {
-    const double *energy_j = ledger->energies + piece->energy_at;
     struct apapi_measurement *m = &record->measurement;
+    size_t at = piece->energy_at;
 
     snprintf(record->id.node, sizeof record->id.node, "%s", pool_text(&ledger->texts, piece->node));
     snprintf(record->id.step, sizeof record->id.step, "%s", pool_text(&ledger->texts, piece->step));
@@ -37,8 +37,15 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
     m->start_unix_ns = piece->start_ns;
     m->elapsed_ns = piece->elapsed_ns;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d].measured = piece->domain_mask >> d & 1;
-        m->domains[d].energy_j = m->domains[d].measured ? *energy_j++ : NAN;
+        struct apapi_domain_result *domain = &m->domains[d];
+
+        domain->measured = piece->domain_mask >> d & 1;
+        domain->energy_j = domain->measured ? ledger->energies[at] : NAN;
+        domain->timeline.count = 0;
+        if (domain->measured && at < ledger->timeline_count) {
+            domain->timeline = ledger->timelines[at];
+        }
+        at += domain->measured;
     }
 }
 
@@ -125,8 +132,7 @@ static size_t count_step(const struct report_piece *const *pieces, size_t count,
 }
 
 static int find_missing(const struct report_ledger *ledger, const struct report_account *account,
-                        const char *job, const struct report_view *view, size_t records,
-                        struct report_total *total)
+                        const struct report_view *view, size_t records, struct report_total *total)
 {
     const struct report_piece **pieces = calloc(records + 1, sizeof(struct report_piece *));
     const struct report_piece *widest;
@@ -144,7 +150,7 @@ static int find_missing(const struct report_ledger *ledger, const struct report_
         of_step = count_step(pieces + i, count - i, &have, &widest);
         if (widest->nodes != APAPI_UNKNOWN && widest->nodes > have) {
             total->missing += widest->nodes - have;
-            remark_missing(ledger, job, widest, have, view);
+            remark_missing(ledger, total->job_id, widest, have, view);
         }
     }
     free(pieces);
@@ -257,7 +263,7 @@ int report_account_sum(const struct report_ledger *ledger, const struct report_a
     note_pieces(ledger, account, total);
     if (job && apapi_job_total(job, &total->job) == 0 &&
         (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY ||
-         find_missing(ledger, account, total->job_id, view, records, total) == 0) &&
+         find_missing(ledger, account, view, records, total) == 0) &&
         (!view->nodelist || make_nodelist(ledger, account, records, &total->nodelist) == 0)) {
         remark_incomplete(ledger, account, total->job_id, job, view);
         result = 0;

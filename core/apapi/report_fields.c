@@ -21,7 +21,7 @@ static const struct report_field fields[] = {
     {"jobid", REPORT_BUFFER, 10, ROW(job_id), "job, as 17, 17_3 of an array or 17+1"},
     {"stepid", REPORT_BUFFER, 12, ROW(step_id), "job and step; --by step"},
     {"day", REPORT_TEXT, 10, ROW(day), "local day; --by day"},
-    {"node", REPORT_TEXT, 12, ROW(node), "--by node"},
+    {"node", REPORT_TEXT, 12, ROW(node), "name of the node; --by node"},
     {"cluster", REPORT_TEXT, 10, ROW(cluster), "name of the cluster"},
     {"user", REPORT_TEXT, 9, ROW(user), "who ran it"},
     {"account", REPORT_TEXT, 10, ROW(account), "account of the job"},

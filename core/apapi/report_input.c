@@ -23,7 +23,8 @@ struct reading {
     struct wish *wishes;
     uint32_t *jobs; /* of the wishes that name one */
     size_t count;
-    bool plain; /* all of them do */
+    bool plain;      /* all of them do */
+    size_t timeless; /* records that end beyond all time */
     apapi_scan_f take;
     void *context;
 };
@@ -123,10 +124,21 @@ static bool is_in(const char *list, const char *name)
     return !list || (*name && config_names_have(list, name));
 }
 
+/* Its end fits into 64 bits. */
+static bool has_time(const struct apapi_measurement *m)
+{
+    return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
+}
+
 static int sift(const struct apapi_record *record, const char *line, size_t size, void *context)
 {
-    const struct reading *reading = context;
+    struct reading *reading = context;
     const struct report_input *input = reading->input;
+
+    if (!has_time(&record->measurement)) {
+        reading->timeless++;
+        return 0;
+    }
 
     if (!is_wished(reading, &record->id) || !is_in(input->users, record->id.user) ||
         !is_in(input->accounts, record->id.account) ||
@@ -191,19 +203,21 @@ static int scan_all(struct apapi_scan *scan, const struct report_input *input,
 }
 
 /* What was not read, in one line each. */
-static size_t conclude(const struct report_input *input, const struct apapi_scan_counts *counts)
+static size_t conclude(const struct reading *reading, const struct apapi_scan_counts *counts)
 {
+    const struct report_input *input = reading->input;
+    size_t skipped = counts->skipped + reading->timeless;
     const char *hint = input->verbose ? "" : " (-v shows them)";
 
-    if (counts->skipped > 0) {
-        fprintf(stderr, "apapi %s: %zu line%s skipped%s\n", input->command, counts->skipped,
-                counts->skipped == 1 ? "" : "s", hint);
+    if (skipped > 0) {
+        fprintf(stderr, "apapi %s: %zu line%s skipped%s\n", input->command, skipped,
+                skipped == 1 ? "" : "s", hint);
     }
     if (counts->unreadable > 0) {
         fprintf(stderr, "apapi %s: %zu file%s or folders cannot be read%s\n", input->command,
                 counts->unreadable, counts->unreadable == 1 ? "" : "s", hint);
     }
-    return counts->skipped + counts->unreadable;
+    return skipped + counts->unreadable;
 }
 
 static int read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
@@ -219,7 +233,7 @@ static int read_all(struct reading *reading, size_t *left_out, struct apapi_erro
     if (scan_all(scan, input, err)) {
         status = command_fail(input->command, *err->text ? err->text : strerror(errno));
     } else {
-        *left_out = conclude(input, apapi_scan_counts(scan));
+        *left_out = conclude(reading, apapi_scan_counts(scan));
     }
     apapi_scan_destroy(scan);
     return status;

@@ -11,7 +11,8 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define KEY_SIZE 640
-#define DAYS_MAX 4000 /* of one record that is divided by day */
+#define TIMELINES_MAX 65536 /* 64 MiB */
+#define DAYS_MAX 4000       /* of one record that is divided by day */
 
 void report_job_id(const struct apapi_identity *id, char *text, size_t size)
 {
@@ -193,6 +194,21 @@ struct span {
     double share; /* of the record's energy */
 };
 
+/* The timelines of the first energies, in the same order. */
+static int put_timeline(struct report_ledger *ledger, const struct apapi_timeline *timeline)
+{
+    if (!ledger->keep_timelines || ledger->by == REPORT_BY_DAY ||
+        ledger->timeline_count == TIMELINES_MAX) {
+        return 0;
+    }
+    if (pool_reserve(&ledger->timelines, ledger->timeline_count, &ledger->timeline_room,
+                     sizeof *ledger->timelines)) {
+        return -1;
+    }
+    ledger->timelines[ledger->timeline_count++] = *timeline;
+    return 0;
+}
+
 static int put_energies(struct report_ledger *ledger, const struct apapi_measurement *m,
                         double share, struct report_piece *piece)
 {
@@ -203,7 +219,8 @@ static int put_energies(struct report_ledger *ledger, const struct apapi_measure
         if (!domain->measured || isnan(domain->energy_j)) {
             continue;
         }
-        if (pool_reserve(&ledger->energies, ledger->energy_count, &ledger->energy_room,
+        if (put_timeline(ledger, &domain->timeline) ||
+            pool_reserve(&ledger->energies, ledger->energy_count, &ledger->energy_room,
                          sizeof *ledger->energies)) {
             return -1;
         }
@@ -299,9 +316,6 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 {
     const struct apapi_measurement *m = &record->measurement;
 
-    if (m->start_unix_ns < 0 || m->elapsed_ns > (uint64_t)(INT64_MAX - m->start_unix_ns)) {
-        return 0; /* no time that is, or will be */
-    }
     if (ledger->by == REPORT_BY_DAY) {
         return add_by_day(ledger, record);
     }
@@ -348,13 +362,13 @@ uint32_t *report_ledger_order(const struct report_ledger *ledger)
 {
     size_t count = report_ledger_rows(ledger);
     uint32_t *order = reallocarray(NULL, count + 1, sizeof *order);
-    const struct pool *keys = ledger->rows ? &ledger->row_keys : &ledger->account_keys;
+    struct pool keys = ledger->rows ? ledger->row_keys : ledger->account_keys;
 
     for (size_t i = 0; order && i < count; i++) {
         order[i] = (uint32_t)i;
     }
     if (order) {
-        qsort_r(order, count, sizeof *order, compare_rows, (void *)(uintptr_t)keys);
+        qsort_r(order, count, sizeof *order, compare_rows, &keys);
     }
     return order;
 }
@@ -366,6 +380,7 @@ void report_ledger_free(struct report_ledger *ledger)
     pool_free(&ledger->row_keys);
     free(ledger->pieces);
     free(ledger->energies);
+    free(ledger->timelines);
     free(ledger->accounts);
     free(ledger->rows);
 }

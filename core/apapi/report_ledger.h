@@ -9,8 +9,9 @@
 #include "apapi/report_rates.h"
 
 /*
- * Records as a report needs them: some hundred bytes each, without their timelines, so the power
- * within a record is taken for constant. They are kept in accounts, in each of which a moment of a
+ * Records as a report needs them: some hundred bytes each. Timelines are kept of jobs that were
+ * named, as far as there is room; else the power within a record is taken for constant. They are
+ * kept in accounts, in each of which a moment of a
  * node counts once; the rows of the report are sums of accounts.
  */
 
@@ -34,6 +35,9 @@ struct report_ledger {
     size_t piece_count, piece_room;
     double *energies;
     size_t energy_count, energy_room;
+    bool keep_timelines;              /* of jobs that were named; not by day */
+    struct apapi_timeline *timelines; /* of the first energies; the rest has none */
+    size_t timeline_count, timeline_room;
     struct report_account *accounts; /* numbered as account_keys */
     size_t account_count, account_room;
     uint32_t *rows; /* the last account of each row, numbered as row_keys; NULL: a row is one */
@@ -69,7 +73,7 @@ struct report_view {
     void *context;
 };
 
-/** @return 0; -1 with errno ENOMEM. */
+/** Its end is a time that 64 bits hold. @return 0; -1 with errno ENOMEM. */
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record);
 
 /** To be called once, after the last record. @return 0; -1 with errno ENOMEM. */

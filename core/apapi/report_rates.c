@@ -15,10 +15,10 @@
 
 static int parse_value(const char *text, double *value, struct apapi_error *err)
 {
-    char *end;
+    char *end = NULL;
 
-    *value = *text >= '0' && *text <= '9' ? strtod(text, &end) : NAN;
-    if (isnan(*value) || *end || !isfinite(*value)) {
+    *value = strtod(text, &end);
+    if (*text < '0' || *text > '9' || *end || !isfinite(*value)) {
         return apapi_fail(err, EINVAL,
                           "'%.40s' is neither a number nor a table like "
                           "0-6:250,6-22:400,22-24:250",

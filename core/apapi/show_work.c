@@ -180,7 +180,8 @@ static double domain_between_j(const struct apapi_domain_result *domain, uint64_
     return whole_j > 0 ? energy_j * (domain->energy_j / whole_j) : energy_j;
 }
 
-/* What a record knows of a stretch of time: power [W] and for how long [s]. */
+/* Mean power over a stretch of time, in which the record may begin or end [W]; and for how much of
+ * it that is known [s]. */
 static double power_between(const struct apapi_record *record, int64_t from_ns, int64_t to_ns,
                             double *known_s)
 {
@@ -205,10 +206,10 @@ static double power_between(const struct apapi_record *record, int64_t from_ns, 
             *known_s = fmax(*known_s, (double)known_ns / NS_PER_S);
         }
     }
-    return power_w;
+    return power_w * (double)(end_ns - begin_ns) / (double)(to_ns - from_ns);
 }
 
-/* Each node by the record that knows most of it, weighted by how much of the column it knows. */
+/* Each node by the record that knows most of it. */
 static double column_power(const struct show *show, int64_t from_ns, int64_t to_ns)
 {
     double sum_w = NAN, best_w = NAN, best_s = 0;

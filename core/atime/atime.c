@@ -13,8 +13,9 @@
 #include "atime/output.h"
 #include "atime/process.h"
 #include "atime/runs.h"
-#include "trace/trace.h"
 #include "config/config.h"
+#include "record/write_all.h"
+#include "trace/trace.h"
 
 #define PATIENCE_NS UINT64_C(2000000000) /* with what a user has named: GPUs, a BMC */
 
@@ -126,7 +127,7 @@ static int write_report(const struct atime *atime, const struct report *report,
     if (out && fclose(out) == EOF && result == 0) {
         result = apapi_fail(err, ENOMEM, "no memory");
     }
-    if (result == 0 && output_write(atime->output, text, size)) {
+    if (result == 0 && write_all(atime->output, text, size)) {
         result = apapi_fail(err, errno, "%.160s: %s",
                             atime->options->output ? atime->options->output : "standard error",
                             strerror(errno));

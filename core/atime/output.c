@@ -25,19 +25,3 @@ int output_open(const char *path, struct apapi_error *err)
 
     return fd < 0 ? apapi_fail(err, errno, "cannot write %.160s: %s", path, strerror(errno)) : fd;
 }
-
-int output_write(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
-
-        if (written < 0 && errno != EINTR) {
-            return -1;
-        }
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return 0;
-}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ATIME_OUTPUT_H
 #define ATIME_OUTPUT_H
-#include <stddef.h>
-
 #include "apapi/error.h"
 
 /**
@@ -10,8 +8,5 @@
  * @return a descriptor above standard error, close-on-exec; -1 with errno of open()
  */
 int output_open(const char *path, struct apapi_error *err);
-
-/** Write all of it. 0; -1 with errno of write(). */
-int output_write(int fd, const char *bytes, size_t size);
 
 #endif

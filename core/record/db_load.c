@@ -12,6 +12,7 @@
 #include "record/timestamp.h"
 
 #define BATCH 10000 /* records in a transaction */
+#define MARKED 1024
 
 enum statement {
     FIND,
@@ -31,9 +32,12 @@ enum statement {
     STATEMENTS
 };
 
+static const char find_by_key[] =
+    "SELECT id, elapsed_s FROM records WHERE cluster = ? AND job = ? AND step = ? AND node = ? AND "
+    "start_ns = ?";
+
 static const char *const fixed[] = {
-    [FIND] = "SELECT id, elapsed_s FROM records WHERE cluster = ? AND job = ? AND step = ? AND "
-             "node = ? AND start_ns = ?",
+    [FIND] = find_by_key,
     [DELETE_EVENTS] = "DELETE FROM events WHERE record = ?",
     [DELETE_COMPONENTS] = "DELETE FROM components WHERE record = ?",
     [DELETE_DOMAINS] = "DELETE FROM domains WHERE record = ?",
@@ -48,6 +52,11 @@ static const struct db_table *const tables[] = {[ADD_RECORD - FIXED_STATEMENTS] 
                                                 [ADD_EVENT - FIXED_STATEMENTS] = &db_events,
                                                 [ADD_JOB - FIXED_STATEMENTS] = &db_jobs};
 
+struct marked {
+    char cluster[64];
+    uint32_t job; /* 0: none */
+};
+
 struct db_load {
     struct db *db;
     bool with_events, begun;
@@ -55,8 +64,7 @@ struct db_load {
     struct db_load_counts counts;
     int64_t last_id;
     size_t in_batch;
-    char cluster[64]; /* of the job that was marked last */
-    uint32_t job;
+    struct marked marked[MARKED]; /* by the job's number; jobs that are marked in this batch */
 };
 
 static int prepare_all(struct db_load *load, struct apapi_error *err)
@@ -82,7 +90,6 @@ struct db_load *db_load_create(struct db *db, bool with_events, struct apapi_err
     }
     load->db = db;
     load->with_events = with_events;
-    load->job = APAPI_UNKNOWN;
     if (db_lock(db, err) || db_tables_create(db, err) || prepare_all(load, err)) {
         db_load_destroy(load);
         return NULL;
@@ -137,7 +144,7 @@ int db_load_commit(struct db_load *load, struct apapi_error *err)
     }
     load->begun = false;
     load->in_batch = 0;
-    load->job = APAPI_UNKNOWN;
+    memset(load->marked, 0, sizeof load->marked);
     return db_commit(load->db, err);
 }
 
@@ -180,7 +187,8 @@ static int add_domains(struct db_load *load, int64_t id, const struct apapi_meas
         const void *const bases[] = {&d, &m->domains[d]};
 
         if (m->domains[d].measured &&
-            db_insert(load->statements[ADD_DOMAIN], &db_domains, &id, bases, NULL, err)) {
+            db_insert(load->statements[ADD_DOMAIN], &db_domains,
+                      &(struct db_row){.keys = &id, .bases = bases}, err)) {
             return -1;
         }
     }
@@ -194,7 +202,8 @@ static int add_events(struct db_load *load, int64_t id, size_t number,
         const int64_t keys[] = {id, (int64_t)number, (int64_t)i};
         const void *const bases[] = {&component->events[i]};
 
-        if (db_insert(load->statements[ADD_EVENT], &db_events, keys, bases, NULL, err)) {
+        if (db_insert(load->statements[ADD_EVENT], &db_events,
+                      &(struct db_row){.keys = keys, .bases = bases}, err)) {
             return -1;
         }
     }
@@ -208,7 +217,8 @@ static int add_components(struct db_load *load, int64_t id, const struct apapi_m
         const int64_t keys[] = {id, (int64_t)i};
         const void *const bases[] = {&m->components[i]};
 
-        if (db_insert(load->statements[ADD_COMPONENT], &db_components, keys, bases, NULL, err) ||
+        if (db_insert(load->statements[ADD_COMPONENT], &db_components,
+                      &(struct db_row){.keys = keys, .bases = bases}, err) ||
             add_events(load, id, i, &m->components[i], err)) {
             return -1;
         }
@@ -240,11 +250,11 @@ static int add_row(struct db_load *load, const struct apapi_record *record, cons
     const struct db_derived derived = derive(m);
     const void *const bases[] = {record, m, &derived};
     int64_t id = ++load->last_id;
-    struct db_value timeline = {0};
+    struct db_row row = {.keys = &id, .bases = bases};
 
-    timeline.text = json_member(line, size, "timeline", &timeline.size);
-    timeline.type = timeline.text ? DB_TEXT : DB_NULL;
-    if (db_insert(load->statements[ADD_RECORD], &db_records, &id, bases, &timeline, err) ||
+    row.text.text = json_member(line, size, "timeline", &row.text.size);
+    row.text.type = row.text.text ? DB_TEXT : DB_NULL;
+    if (db_insert(load->statements[ADD_RECORD], &db_records, &row, err) ||
         add_domains(load, id, m, err)) {
         return -1;
     }
@@ -254,6 +264,7 @@ static int add_row(struct db_load *load, const struct apapi_record *record, cons
 /* Its totals are to be added up. */
 static int mark_job(struct db_load *load, const struct apapi_identity *who, struct apapi_error *err)
 {
+    struct marked *marked = &load->marked[who->job % MARKED];
     struct db_job job = {.job = who->job,
                          .stale = true,
                          .id = APAPI_IDENTITY_UNKNOWN,
@@ -262,16 +273,16 @@ static int mark_job(struct db_load *load, const struct apapi_identity *who, stru
     const void *const bases[] = {&job};
 
     if (who->job == APAPI_UNKNOWN ||
-        (who->job == load->job && strcmp(who->cluster, load->cluster) == 0)) {
+        (who->job == marked->job && strcmp(who->cluster, marked->cluster) == 0)) {
         return 0;
     }
     memcpy(job.cluster, who->cluster, sizeof job.cluster);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         job.domains_j[d] = NAN;
     }
-    memcpy(load->cluster, who->cluster, sizeof load->cluster);
-    load->job = who->job;
-    return db_insert(load->statements[ADD_JOB], &db_jobs, NULL, bases, NULL, err);
+    memcpy(marked->cluster, who->cluster, sizeof marked->cluster);
+    marked->job = who->job;
+    return db_insert(load->statements[ADD_JOB], &db_jobs, &(struct db_row){.bases = bases}, err);
 }
 
 int db_load_add(struct db_load *load, const struct apapi_record *record, const char *line,

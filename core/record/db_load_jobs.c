@@ -156,7 +156,7 @@ static int total_job(struct totals *totals, struct db_job *job, struct apapi_err
         return apapi_fail(err, ENOMEM, "no memory");
     }
     result = collect(totals, job, sum, err) || add_up(job, sum, err) ||
-                     db_insert(totals->insert, &db_jobs, NULL, bases, NULL, err)
+                     db_insert(totals->insert, &db_jobs, &(struct db_row){.bases = bases}, err)
                  ? -1
                  : 0;
     apapi_job_destroy(sum);

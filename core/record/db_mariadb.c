@@ -227,10 +227,10 @@ static int bind(void *handle, size_t number, const struct db_value *value)
     *cell = (struct cell){.type = value->type,
                           .integer = value->integer,
                           .real = value->real,
-                          .text = (char *)(uintptr_t)value->text, /* is only read */
                           .size = value->size,
                           .room = value->size,
                           .is_null = value->type == DB_NULL};
+    memcpy(&cell->text, &value->text, sizeof cell->text); /* it is only read */
     point_at(&statement->in[number], cell);
     return 0;
 }

@@ -39,29 +39,37 @@ static const char *skip_value(const char *at, const char *end)
     return at;
 }
 
+/* `text` is a key or a value, up to `at`. @return where the value of that key begins; NULL */
+static const char *value_behind(const char *text, const char *at, const char *end, const char *key)
+{
+    size_t size = strlen(key);
+    const char *value = skip_blanks(at, end);
+
+    if ((size_t)(at - text) != size + 1 || memcmp(text, key, size) != 0 || value == end ||
+        *value != ':') {
+        return NULL;
+    }
+    return skip_blanks(value + 1, end);
+}
+
 const char *json_member(const char *line, size_t size, const char *key, size_t *value_size)
 {
     const char *end = line + size, *at = memchr(line, '{', size);
-    size_t key_size = strlen(key);
 
     for (at = at ? at + 1 : end; at < end;) {
-        const char *text = at + 1;
+        const char *text = at + 1, *value = NULL;
 
         if (*at == '{' || *at == '[') {
             at = skip_value(at, end);
-        } else if (*at != '"') {
-            at++;
-        } else {
+        } else if (*at == '"') {
             at = skip_text(text, end);
-            if ((size_t)(at - text) == key_size + 1 && memcmp(text, key, key_size) == 0) {
-                const char *value = skip_blanks(at, end);
-
-                if (value < end && *value == ':') {
-                    value = skip_blanks(value + 1, end);
-                    *value_size = (size_t)(skip_value(value, end) - value);
-                    return value;
-                }
-            }
+            value = value_behind(text, at, end, key);
+        } else {
+            at++;
+        }
+        if (value) {
+            *value_size = (size_t)(skip_value(value, end) - value);
+            return value;
         }
     }
     return NULL;

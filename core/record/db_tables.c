@@ -174,7 +174,7 @@ static struct db_value domain_value(enum apapi_domain domain)
     return db_text(domain == APAPI_DOMAIN_NONE ? NULL : apapi_domain_name(domain));
 }
 
-static struct db_value value_of(const struct field *field, const char *at)
+static struct db_value value_of(const struct field *field, const void *at)
 {
     switch (field->form) {
     case FIELD_TEXT:
@@ -243,23 +243,23 @@ static int bind_next(struct db_statement *statement, size_t *number, struct db_v
     return db_bind(statement, (*number)++, &value);
 }
 
-int db_insert(struct db_statement *statement, const struct db_table *table, const int64_t *keys,
-              const void *const *bases, const struct db_value *text, struct apapi_error *err)
+int db_insert(struct db_statement *statement, const struct db_table *table,
+              const struct db_row *row, struct apapi_error *err)
 {
     size_t number = 0;
     int failed = 0;
 
     for (size_t i = 0; i < DB_KEYS && table->keys[i]; i++) {
-        failed |= bind_next(statement, &number, db_integer(keys[i]));
+        failed |= bind_next(statement, &number, db_integer(row->keys[i]));
     }
     for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
         for (const struct field *field = table->parts[i]; field->key; field++) {
             failed |= bind_next(statement, &number,
-                                value_of(field, (const char *)bases[i] + field->offset));
+                                value_of(field, (const char *)row->bases[i] + field->offset));
         }
     }
     if (table->text) {
-        failed |= bind_next(statement, &number, *text);
+        failed |= bind_next(statement, &number, row->text);
     }
     if (failed) {
         return apapi_fail(err, ENOMEM, "no memory");

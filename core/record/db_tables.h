@@ -54,12 +54,14 @@ int db_tables_create(struct db *db, struct apapi_error *err);
 struct db_statement *db_insert_prepare(struct db *db, const struct db_table *table,
                                        struct apapi_error *err);
 
-/**
- * Run it.
- * @param keys   as many as the table has
- * @param bases  the structure of each part
- */
-int db_insert(struct db_statement *statement, const struct db_table *table, const int64_t *keys,
-              const void *const *bases, const struct db_value *text, struct apapi_error *err);
+struct db_row {
+    const int64_t *keys;      /* as many as the table has */
+    const void *const *bases; /* the structure of each part */
+    struct db_value text;
+};
+
+/** Run it. */
+int db_insert(struct db_statement *statement, const struct db_table *table,
+              const struct db_row *row, struct apapi_error *err);
 
 #endif

@@ -125,7 +125,7 @@ static enum spool_fate write_spooled(const struct archive *archive, const struct
 {
     const struct step *step = archive->step;
     struct apapi_record record;
-    struct apapi_error err;
+    struct apapi_error err = {""};
     enum spool_fate fate = SPOOL_KEEP;
 
     if (apapi_record_decode(spooled->line, strlen(spooled->line), &record, &err)) {

@@ -92,7 +92,7 @@ static void pass_on(const struct intake *intake, const struct delivery *delivery
 static void take_record(struct intake *intake, const struct delivery *delivery)
 {
     struct apapi_record record;
-    struct apapi_error err;
+    struct apapi_error err = {""};
     char reason[sizeof err.text + 16];
 
     if (apapi_record_decode(delivery->payload, delivery->size, &record, &err)) {

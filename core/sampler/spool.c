@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/folder.h"
+#include "record/write_all.h"
 
 #define SUFFIX ".json"
 #define NEW_SUFFIX ".new" /* behind the name of a file that shall take the place of another */
@@ -61,22 +62,6 @@ static int open_once(struct spool *spool, struct apapi_error *err)
     }
     spool->folder = open_node_folder(spool->dir, spool->node, err);
     return spool->folder < 0 ? -1 : 0;
-}
-
-static int write_all(int file, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(file, text, size);
-
-        if (written < 0 && errno != EINTR) {
-            return -1;
-        }
-        if (written > 0) {
-            text += written;
-            size -= (size_t)written;
-        }
-    }
-    return 0;
 }
 
 /* The lock comes before the name: nobody sees the file unlocked. */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
+#include "record/write_all.h"
 
 #define BUFFER_BYTES (1 << 20) /* what waits for a slow file system */
 #define SOCKET_FD 3            /* in the new process */
@@ -85,25 +86,6 @@ static ssize_t read_path(char path[PATH_MAX], char *bytes, size_t size)
             return (ssize_t)((size_t)got - part - 1);
         }
     }
-}
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
-
-        if (written < 0 && errno == EAGAIN) {
-            struct pollfd room = {.fd = fd, .events = POLLOUT};
-
-            poll(&room, 1, 1000);
-        } else if (written < 0 && errno != EINTR) {
-            return -1;
-        } else if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return 0;
 }
 
 /* Copy what comes to the end of it. @return 0; an errno. */

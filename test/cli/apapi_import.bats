@@ -75,7 +75,7 @@ folder() {
 
 # What is the same for both kinds of database: `ask` SQL prints rows with "|".
 check_all() {
-    cd "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return
     folder
     run -0 import --db "$url" --acct-dir acct
     echo "$output"
@@ -97,7 +97,7 @@ check_rows() {
     [[ $(ask "select energy_j, steps, nodes, records, user, account, \`partition\`, verified from apapi_jobs where job = 7") \
         == 8800*'|2|2|3|alice|a|p|1' ]]
     [[ $(ask "select package_j + 0, dram_j + 0, gpu_j is null, elapsed_s + 0 from apapi_jobs where job = 7") \
-        =~ ^8000(.0)?'|'800(.0)?'|'1'|'40(.0*)?$ ]]
+        =~ ^8000(.0)?\|800(.0)?\|1\|40(.0*)?$ ]]
     [[ $(ask "select day, cluster, user, jobs, records from apapi_days order by user") == \
         $'2026-11-21|c1|alice|1|3\n2026-11-21|c1|bob|1|1' ]]
     [[ $(ask "select timeline from records where job = 8") == '{"bin_s":10,"package":{"unit_j":1,"n":[1000]}}' ]]
@@ -111,7 +111,7 @@ check_more() {
     echo "$output"
     [[ $output == *'1 records added, 0 replaced, 0 known; 1 jobs added up'* ]]
     [[ $output == *'1 line or file skipped; -v tells which, and why'* ]]
-    [[ $(ask "select energy_j, steps from apapi_jobs where job = 8") =~ ^3300(.0)?'|'2$ ]]
+    [[ $(ask "select energy_j, steps from apapi_jobs where job = 8") =~ ^3300(.0)?\|2$ ]]
     record 9 0 n2 10 50 | tail -c +101 >>acct/2026-11-22/n2.jsonl
     run -0 import --db "$url" --acct-dir acct
     [[ $output == '1 records added, 0 replaced, 0 known; 1 jobs added up' ]]
@@ -121,7 +121,7 @@ check_more() {
     echo "$output"
     [[ $output == *'0 records added, 1 replaced, 1 known; 1 jobs added up'* ]]
     [[ $output == *'other:3: '*'other:4: '*'2 lines or files skipped'* ]]
-    [[ $(ask "select count(*), sum(energy_j) from records where job = 9") =~ ^1'|'3300(.0)?$ ]]
+    [[ $(ask "select count(*), sum(energy_j) from records where job = 9") =~ ^1\|3300(.0)?$ ]]
     [[ $(ask "select count(*) from domains where record not in (select id from records)") == 0 ]]
     [[ $(ask "select energy_j from apapi_jobs where job = 9") =~ ^3300(.0)?$ ]]
     run -1 import --strict --db "$url" other
@@ -135,6 +135,7 @@ check_more() {
 check_broken_off() {
     ask "update jobs set stale = 1, energy_j = 1 where job = 9"
     [[ -z $(ask "select * from apapi_jobs where job = 9") ]]
+    [[ $(ask "select sum(jobs) from apapi_days") == 2 ]]
     run -0 import --db "$url" /dev/null
     [[ $output == '0 records added, 0 replaced, 0 known; 1 jobs added up' ]]
     [[ $(ask "select energy_j from apapi_jobs where job = 9") =~ ^3300(.0)?$ ]]
@@ -177,9 +178,17 @@ check_broken_off() {
     [[ $(sqlite3 db "select cluster, job, step, user is null from records") == '|0||1' ]]
 }
 
+@test "totals know the power over time" {
+    cd "$BATS_TEST_TMPDIR"
+    { record 7 batch n1 40 | sed 's/"bin_s":40,/"bin_s":20,/; s/"n":\[4000\]/"n":[4000,null]/'
+      record 7 0 n1 20 20 | sed 's/T11:20:00Z/T11:20:20Z/'; } >file
+    run -0 import --db sqlite:db file
+    [[ $(sqlite3 db "select package_j, dram_j from apapi_jobs") == '6000.0|400.0' ]]
+}
+
 @test "hostile values stay values" {
     cd "$BATS_TEST_TMPDIR"
-    record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \u00e9 \ud83d\ude00","reason":"\"timeline\":{",' >file
+    record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \u00e9 \ud83d\ude00","reason":"\"timeline\":{\"",' >file
     run -0 import --db sqlite:db file
     [[ $(sqlite3 db "select count(*), step, user from records") == "1|0'); drop table records; --|x'; é 😀" ]]
     [[ $(sqlite3 db "select timeline from records") == '{"bin_s":10,'* ]]

@@ -27,6 +27,17 @@ load report_common
     [[ $output == $'n1|30000\nn2|30000' ]]
 }
 
+@test "steps that overlap in part: by their power over time where the job is named" {
+    record 18 0 n1 0 100 200 '.timeline.package.n = [8000, 8000, 2000, 2000]'
+    record 18 1 n1 50 150 100
+    run -0 cells energy -j 18 # what the longer one says of its time, and the first 50 s of the other
+    [[ $output == 31000 ]]
+    run -0 "$apapi" show --acct-dir "$acct" --json 18
+    jq -e ".energy_j == 31000" <<<"$output"
+    run -0 cells energy
+    [[ $output == 25000 ]]
+}
+
 @test "a restart counts, a record that came twice does not" {
     record 19 0 n1 0 100 200
     record 19 0 n1 0 50 200
@@ -75,7 +86,7 @@ load report_common
     done
     run -0 cells stepid --by step -j 33.batch
     [[ $output == 33+0.batch ]]
-    for wrong in x 17. 17_ 17_x .0 -1 17,; do
+    for wrong in x 17. 17_ 17_x .0 -1 '17,'; do
         run -2 report -j "$wrong"
         [[ $output == *"is no job; write it as 17, 17.0"* ]]
     done
@@ -251,6 +262,15 @@ load report_common
     run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >&-"
     [[ $output == *"standard output"* ]]
     run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >/dev/full"
+}
+
+@test "a record that ends beyond all time is skipped" {
+    record 1 0 n1 0 10 100
+    record 2 0 n1 0 10 100 '.start = "2262-04-11T23:47:16.000000000Z" | .elapsed_s = 9000000000'
+    run -0 --separate-stderr "$apapi" report -P -n --format=jobid "$acct"/*/n1.jsonl
+    [[ $output == 1 && $stderr == *"1 line skipped"* ]]
+    run -1 "$apapi" show 2 "$acct"/*/n1.jsonl
+    [[ $output == *"no record of this job is found" ]]
 }
 
 @test "what is outside Slurm, and numbers at their ends" {

@@ -224,8 +224,8 @@ END
     [[ $status -eq 0 && $output =~ ^[0-9]+$ ]]
     job=$output
     for node in n1 n2; do
-        ended() { job_records "$job" "$node" | jq -se 'any(.step == "extern")' >/dev/null; }
-        eventually ended
+        ended() { job_records "$1" "$node" | jq -se 'any(.step == "extern")' >/dev/null; }
+        eventually ended "$job"
         record=$(job_records "$job" "$node" | jq -c 'select(.step == "extern")')
         echo "$record"
         holds "$record" '.complete and .elapsed_s > 2.4 and .user == "alice" and .nodes == 2'
@@ -237,16 +237,16 @@ END
 
 @test "job_total=extern measures an allocation in which nothing runs, and one that is cancelled" {
     plugstack default=rapl output=none job_total=extern
-    ended() { job_records "$job" n1 | jq -se 'any(.step == "extern" and .complete)' >/dev/null; }
+    ended() { job_records "$1" n1 | jq -se 'any(.step == "extern" and .complete)' >/dev/null; }
     as_alice salloc --no-shell --quiet -N1 -w n1 -J empty
     job=$(as_alice squeue -h -n empty -o %A)
     sleep 0.5
     as_alice scancel "$job"
-    eventually ended
+    eventually ended "$job"
     job=$(as_alice sbatch --parsable -w n1 --output=/dev/null --wrap 'sleep 60')
     sleep 1
     as_alice scancel "$job"
-    eventually ended
+    eventually ended "$job"
 }
 
 @test "job_total=extern keeps away from partitions: a site that denies some has no extern steps measured" {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apapi/scan.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 #define TIMES "\"start\":\"2026-11-21T11:00:00Z\",\"elapsed_s\":3600"
@@ -21,17 +22,13 @@ static char base[64];
 static inline int make_base(void **state)
 {
     (void)state;
-    snprintf(base, sizeof base, "/tmp/apapi-scan-XXXXXX");
-    return mkdtemp(base) ? 0 : -1;
+    return temporary_make(base);
 }
 
 static inline int remove_base(void **state)
 {
-    char command[128];
-
     (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", base);
-    return system(command) == 0 ? 0 : -1;
+    return temporary_remove(base);
 }
 
 static inline const char *in_base(const char *path)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "apapi/record.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 #define NOON_NS INT64_C(1795262400000000000) /* 2026-11-21T12:00:00Z */
@@ -18,8 +19,7 @@ static char store[256];
 static inline int make_base(void **state)
 {
     (void)state;
-    snprintf(base, sizeof(base), "/tmp/apapi-store-XXXXXX");
-    if (!mkdtemp(base)) {
+    if (temporary_make(base)) {
         return -1;
     }
     snprintf(store, sizeof(store), "%s/acct", base);
@@ -28,11 +28,8 @@ static inline int make_base(void **state)
 
 static inline int remove_base(void **state)
 {
-    char command[256];
-
     (void)state;
-    snprintf(command, sizeof(command), "chmod -R u+rwx '%s' && rm -r '%s'", base, base);
-    return system(command) == 0 ? 0 : -1;
+    return temporary_remove(base);
 }
 
 static inline const char *in_base(const char *path)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that are no event files, and how the rules are loaded from good ones. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "apapi/events.h"
 #include "unit/problem_log.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 #define LINE "x:::y,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n"
@@ -39,22 +39,14 @@ static const char *write_file(const char *name, const char *text, size_t size)
 static int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/apapi-events-XXXXXX");
     memset(&told, 0, sizeof told);
-    return mkdtemp(folder) ? 0 : -1;
+    return temporary_make(folder);
 }
 
 static int remove_folder(void **state)
 {
-    DIR *dir = opendir(folder);
-
     (void)state;
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        unlinkat(dirfd(dir), entry->d_name, 0);
-        unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-    }
-    closedir(dir);
-    return rmdir(folder);
+    return temporary_remove(folder);
 }
 
 /* Both readers refuse the file with the same words. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sampler/spool.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 static char base[64];
@@ -21,8 +22,7 @@ static char dir[80];
 static int make_base(void **state)
 {
     (void)state;
-    strcpy(base, "/tmp/apapi-spool-XXXXXX");
-    if (!mkdtemp(base)) {
+    if (temporary_make(base)) {
         return -1;
     }
     snprintf(dir, sizeof dir, "%s/spool", base);
@@ -31,11 +31,8 @@ static int make_base(void **state)
 
 static int remove_base(void **state)
 {
-    char command[128];
-
     (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", base);
-    return system(command) == 0 ? 0 : -1;
+    return temporary_remove(base);
 }
 
 static const char *in_spool(const char *name)
@@ -247,12 +244,10 @@ static void test_a_full_disk_keeps_what_was_there(void **state)
 static void test_a_folder_that_is_removed_is_made_again(void **state)
 {
     struct spool spool = SPOOL_CLOSED(dir, "n1", "1.0");
-    char command[128];
 
     (void)state;
     save(&spool, "a");
-    snprintf(command, sizeof command, "rm -r '%s'", dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(temporary_remove(dir), 0);
     assert_int_equal(spool_save(&spool, "b", NULL), -1);
     save(&spool, "c");
     spool_close(&spool);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
-
 #include "sync/state.h"
+#include "unit/temporary.h"
+#include "unit/unit.h"
 
 #define S INT64_C(1000000000)
 #define NOW (1795262400 * S)
@@ -20,17 +19,13 @@ static char dir[64];
 static int make_dir(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "/tmp/apapi-state-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
+    return temporary_make(dir);
 }
 
 static int remove_dir(void **state)
 {
-    char command[128];
-
     (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", dir);
-    return system(command) == 0 ? 0 : -1;
+    return temporary_remove(dir);
 }
 
 static const char *in_dir(const char *name)

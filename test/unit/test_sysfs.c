@@ -5,40 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake/powercap_tree.h"
-#include "sources/sources.h"
 #include "sources/sysfs.h"
-#include "unit/unit.h"
+#include "unit/sysfs_fixture.h"
 
 #define RANGE UINT64_C(262143328850)
 #define NOBODY 65534
-
-static struct powercap_tree tree;
-
-static int make_tree(void **state)
-{
-    (void)state;
-    powercap_tree_create(&tree);
-    return 0;
-}
-
-static int remove_tree(void **state)
-{
-    (void)state;
-    powercap_tree_destroy(&tree);
-    return 0;
-}
-
-static struct apapi_reader *open_zones(const char *component)
-{
-    struct apapi_error err = {""};
-    struct apapi_reader *reader = apapi_source_sysfs.open(component, &err);
-
-    if (!reader) {
-        fail_msg("%s", err.text);
-    }
-    return reader;
-}
 
 static void assert_event(const struct apapi_reader *reader, size_t index, const char *name,
                          enum apapi_domain domain)
@@ -60,7 +31,7 @@ static void test_server_with_two_packages(void **state)
     powercap_tree_zone(&tree, "intel-rapl:0:0", "core", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:0:1", "dram", 65712999613);
     powercap_tree_energy(&tree, "intel-rapl:0:1", 12345);
-    reader = open_zones("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(reader->count, 5);
     assert_event(reader, 0, "rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_DOMAIN_PACKAGE);
     assert_event(reader, 1, "rapl:::PP0_ENERGY:PACKAGE0", APAPI_DOMAIN_CORE);
@@ -85,7 +56,7 @@ static void test_psys_first(void **state)
     powercap_tree_zone(&tree, "intel-rapl:0", "psys", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1:0", "uncore", RANGE);
-    reader = open_zones("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(reader->count, 3);
     assert_event(reader, 0, "rapl:::PSYS_ENERGY:PACKAGE0", APAPI_DOMAIN_PSYS);
     assert_event(reader, 1, "rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_DOMAIN_PACKAGE);
@@ -101,7 +72,7 @@ static void test_dies_and_many_packages(void **state)
     powercap_tree_zone(&tree, "intel-rapl:2", "package-1-die-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:10", "package-10", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:10:0", "dram", RANGE);
-    reader = open_zones("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(reader->count, 3);
     assert_event(reader, 0, "rapl:::PACKAGE_ENERGY:PACKAGE1_DIE0", APAPI_DOMAIN_PACKAGE);
     assert_event(reader, 1, "rapl:::PACKAGE_ENERGY:PACKAGE10", APAPI_DOMAIN_PACKAGE);
@@ -126,7 +97,7 @@ static void test_four_packages_of_two_dies(void **state)
         snprintf(name, sizeof name, "package-%d-die-%d", 3 - zone / 2, zone % 2);
         powercap_tree_zone(&tree, folder, name, RANGE);
     }
-    reader = open_zones("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(reader->count, 16);
     assert_event(reader, 0, "rapl:::PACKAGE_ENERGY:PACKAGE3_DIE0", APAPI_DOMAIN_PACKAGE);
     assert_event(reader, 1, "rapl:::DRAM_ENERGY:PACKAGE3_DIE0", APAPI_DOMAIN_DRAM);
@@ -149,7 +120,7 @@ static void test_amd_has_package_and_core(void **state)
         snprintf(folder, sizeof folder, "intel-rapl:%d:0", package);
         powercap_tree_zone(&tree, folder, "core", 65532610987);
     }
-    reader = open_zones("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(reader->count, 4);
     assert_event(reader, 0, "rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_DOMAIN_PACKAGE);
     assert_event(reader, 1, "rapl:::PP0_ENERGY:PACKAGE0", APAPI_DOMAIN_CORE);
@@ -177,7 +148,7 @@ static void test_descriptions(void **state)
     powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:2", "package-1-die-3", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:2:0", "core", RANGE);
-    reader = open_zones("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(reader->count, 5);
     assert_described(reader, 0, "energy of the platform (psys)");
     assert_described(reader, 1, "energy of CPU package 0");
@@ -197,7 +168,7 @@ static void test_foreign_zones_are_left_out(void **state)
     powercap_tree_zone(&tree, "intel-rapl-mmio:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:1", "something-new", RANGE);
     powercap_tree_zone(&tree, "dtpm:0", "package-7", RANGE);
-    reader = open_zones("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(reader->count, 1);
     assert_event(reader, 0, "rapl:::PACKAGE_ENERGY:PACKAGE0", APAPI_DOMAIN_PACKAGE);
     apapi_source_sysfs.close(reader);
@@ -210,7 +181,7 @@ static void test_powercap_names_are_papis(void **state)
     (void)state;
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_zone(&tree, "intel-rapl:0:1", "dram", RANGE);
-    reader = open_zones("powercap");
+    reader = open_sysfs("powercap");
     assert_int_equal(reader->count, 2);
     assert_event(reader, 0, "powercap:::ENERGY_UJ:ZONE0", APAPI_DOMAIN_PACKAGE);
     assert_event(reader, 1, "powercap:::ENERGY_UJ:ZONE0_SUBZONE1", APAPI_DOMAIN_DRAM);

@@ -6,14 +6,10 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "fake/powercap_tree.h"
 #include "measure/meter.h"
-#include "sources/sources.h"
-#include "unit/unit.h"
+#include "unit/sysfs_fixture.h"
 
 #define COUNTERS_MAX 32
-
-static struct powercap_tree tree;
 
 /* What the controller does while the library reads: called before each read with its number. */
 static void (*meanwhile)(unsigned number);
@@ -39,10 +35,9 @@ static void put(const char *file, const char *text)
 }
 
 /* A node without accelerators, as an XC40 shows it. */
-static int make_tree(void **state)
+static int make_node(void **state)
 {
-    (void)state;
-    powercap_tree_create(&tree);
+    make_tree(state);
     put("energy", "1000000 J");
     put("power", "300 W");
     put("power_cap", "0 W");
@@ -51,24 +46,6 @@ static int make_tree(void **state)
     put("startup", "1400000000000000");
     put("version", "2");
     return 0;
-}
-
-static int remove_tree(void **state)
-{
-    (void)state;
-    powercap_tree_destroy(&tree);
-    return 0;
-}
-
-static struct apapi_reader *open_counters(void)
-{
-    struct apapi_error err = {""};
-    struct apapi_reader *reader = apapi_source_sysfs.open("cray_pm", &err);
-
-    if (!reader) {
-        fail_msg("%s", err.text);
-    }
-    return reader;
 }
 
 static void test_names_and_domains(void **state)
@@ -111,7 +88,7 @@ static void test_names_and_domains(void **state)
         put(files[i].file, files[i].content);
     }
     put("cpu_temp", "40 C");
-    reader = open_counters();
+    reader = open_sysfs("cray_pm");
     assert_string_equal(reader->detail, "sysfs pm_counters");
     assert_int_equal(reader->count, count);
     apapi_source_sysfs.read(reader, readings);
@@ -142,12 +119,12 @@ static void test_absent_accelerators(void **state)
     (void)state;
     put("accel_energy", "0 J");
     put("accel_power", "0 W");
-    reader = open_counters();
+    reader = open_sysfs("cray_pm");
     assert_int_equal(reader->count, 3);
     apapi_source_sysfs.close(reader);
     put("accel_energy", "10 J");
     put("accel0_energy", "10 J");
-    reader = open_counters();
+    reader = open_sysfs("cray_pm");
     assert_int_equal(reader->count, 5);
     assert_string_equal(reader->events[1].name, "cray_pm:::PM_ENERGY:ACC");
     assert_int_equal(reader->events[1].domain, APAPI_DOMAIN_GPU);
@@ -168,7 +145,7 @@ static void test_unit_and_time_are_checked(void **state)
         {"5 J -12 us", false}, {"5 J us", false},   {"5 J 12 us 3", false}, {"5.5 J", false},
     };
     struct apapi_reading readings[COUNTERS_MAX];
-    struct apapi_reader *reader = open_counters();
+    struct apapi_reader *reader = open_sysfs("cray_pm");
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -200,7 +177,7 @@ static void test_stale_values_are_refused(void **state)
 
     (void)state;
     put("raw_scan_hz", "1000");
-    reader = open_counters();
+    reader = open_sysfs("cray_pm");
     assert_int_equal(reader->events[0].update_ns, 1000000);
     sleep_ms(20);
     apapi_source_sysfs.read(reader, readings);
@@ -230,7 +207,7 @@ static void test_no_freshness_is_no_error(void **state)
     put("raw_scan_hz", "1000");
     snprintf(path, sizeof path, "%s/sys/cray/pm_counters/freshness", tree.root);
     assert_int_equal(remove(path), 0);
-    reader = open_counters();
+    reader = open_sysfs("cray_pm");
     sleep_ms(20);
     apapi_source_sysfs.read(reader, readings);
     assert_int_equal(readings[0].error, 0);
@@ -275,7 +252,7 @@ static void read_while(struct apapi_reader *reader, void (*what)(unsigned number
 static void test_values_are_of_one_scan(void **state)
 {
     struct apapi_reading readings[COUNTERS_MAX];
-    struct apapi_reader *reader = open_counters();
+    struct apapi_reader *reader = open_sysfs("cray_pm");
 
     (void)state;
     read_while(reader, scan_behind_the_energy, readings);
@@ -307,7 +284,7 @@ static enum apapi_meter_step add(struct apapi_meter *meter, struct apapi_reader 
 /* The controller started anew, and its counter shows what could be an increment. */
 static void test_a_restart_of_the_controller_is_a_reset(void **state)
 {
-    struct apapi_reader *reader = open_counters();
+    struct apapi_reader *reader = open_sysfs("cray_pm");
     struct apapi_meter meter;
 
     (void)state;
@@ -328,7 +305,7 @@ static void test_a_restart_of_the_controller_is_a_reset(void **state)
     apapi_source_sysfs.close(reader);
 }
 
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_node, remove_tree)
 
 int main(void)
 {

@@ -6,39 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake/powercap_tree.h"
-#include "sources/sources.h"
 #include "sources/sysfs.h"
-#include "unit/unit.h"
+#include "unit/sysfs_fixture.h"
 
 #define RANGE UINT64_C(262143328850)
-
-static struct powercap_tree tree;
-
-static int make_tree(void **state)
-{
-    (void)state;
-    powercap_tree_create(&tree);
-    return 0;
-}
-
-static int remove_tree(void **state)
-{
-    (void)state;
-    powercap_tree_destroy(&tree);
-    return 0;
-}
-
-static struct apapi_reader *open_files(const char *component)
-{
-    struct apapi_error err = {""};
-    struct apapi_reader *reader = apapi_source_sysfs.open(component, &err);
-
-    if (!reader) {
-        fail_msg("%s", err.text);
-    }
-    return reader;
-}
 
 /* A zone whose energy_uj leads to `target`. */
 static void link_zone(const char *target)
@@ -87,7 +58,7 @@ static void test_a_read_error_is_a_failed_reading(void **state)
 
     (void)state;
     link_zone("/proc/self/mem");
-    reader = open_files("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(first_error(reader), EIO);
     apapi_source_sysfs.close(reader);
 }
@@ -111,7 +82,7 @@ static void test_a_file_that_vanishes(void **state)
     }
     snprintf(target, sizeof target, "/proc/%d/oom_score", (int)child);
     link_zone(target);
-    reader = open_files("rapl");
+    reader = open_sysfs("rapl");
     assert_int_equal(first_error(reader), 0);
     close(hold[0]);
     close(hold[1]);
@@ -153,7 +124,7 @@ static void test_garbage_is_never_a_number(void **state)
         struct apapi_reader *reader;
 
         powercap_tree_put(&tree, files[f].path, "");
-        reader = open_files(files[f].component);
+        reader = open_sysfs(files[f].component);
         assert_int_equal(first_error(reader), EBADMSG);
         for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
             char text[128];
@@ -178,7 +149,7 @@ static void test_a_number_without_newline_is_torn(void **state)
 
         snprintf(text, sizeof text, "123%s\n", files[f].behind);
         powercap_tree_put(&tree, files[f].path, text);
-        reader = open_files(files[f].component);
+        reader = open_sysfs(files[f].component);
         assert_int_equal(first_error(reader), 0);
         for (size_t length = strlen(text) - 1; length > 0; length--) {
             text[length] = '\0';
@@ -197,7 +168,7 @@ static void test_greatest_number(void **state)
     (void)state;
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_write(&tree, "intel-rapl:0", "18446744073709551615\n\n\n");
-    reader = open_files("rapl");
+    reader = open_sysfs("rapl");
     apapi_source_sysfs.read(reader, &reading);
     assert_true(reading.error == 0 && reading.raw == UINT64_MAX);
     apapi_source_sysfs.close(reader);

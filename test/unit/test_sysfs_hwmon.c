@@ -4,25 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fake/powercap_tree.h"
-#include "sources/sources.h"
-#include "unit/unit.h"
-
-static struct powercap_tree tree;
-
-static int make_tree(void **state)
-{
-    (void)state;
-    powercap_tree_create(&tree);
-    return 0;
-}
-
-static int remove_tree(void **state)
-{
-    (void)state;
-    powercap_tree_destroy(&tree);
-    return 0;
-}
+#include "unit/sysfs_fixture.h"
 
 /* A file of hwmonN; `file` may lead into its device. */
 static void put(int number, const char *file, const char *text)
@@ -55,17 +37,6 @@ static void make_card(const char *device, int number)
     powercap_tree_put(&tree, path, "");
     snprintf(path, sizeof path, "sys/devices/%s/drm/card%d/uevent", device, number);
     powercap_tree_put(&tree, path, "");
-}
-
-static struct apapi_reader *open_chips(const char *component)
-{
-    struct apapi_error err = {""};
-    struct apapi_reader *reader = apapi_source_sysfs.open(component, &err);
-
-    if (!reader) {
-        fail_msg("%s", err.text);
-    }
-    return reader;
 }
 
 struct expected {
@@ -105,7 +76,7 @@ static void test_units_and_times(void **state)
     make_chip(1, "sensor", "1-0040");
     put(1, "energy2_input", "18446744073709551615");
     put(1, "update_interval", "250");
-    reader = open_chips("hwmon");
+    reader = open_sysfs("hwmon");
     ASSERT_EVENTS(reader, ((struct expected[]){
                               {"hwmon:::power_meter:power1", APAPI_DOMAIN_NODE,
                                "average power of power_meter"},
@@ -142,7 +113,7 @@ static void test_average_or_sample(void **state)
     put(1, "power1_average", "3");
     put(1, "power1_input", "4");
     put(1, "power2_input", "5");
-    reader = open_chips("hwmon");
+    reader = open_sysfs("hwmon");
     ASSERT_EVENTS(
         reader, ((struct expected[]){
                     {"hwmon:::fam15h_power:power1", APAPI_DOMAIN_PACKAGE, "power of fam15h_power"},
@@ -180,7 +151,7 @@ static void test_names_survive_a_reboot(void **state)
         make_chip(orders[i][2], "ina238", "10-0040");
         put(orders[i][2], "energy1_input", "3");
         put(orders[i][2], "energy1_label", "third");
-        reader = open_chips("hwmon");
+        reader = open_sysfs("hwmon");
         ASSERT_EVENTS(reader, expected);
         apapi_source_sysfs.close(reader);
         powercap_tree_destroy(&tree);
@@ -200,7 +171,7 @@ static void test_amd_energy(void **state)
     put(4, "energy10_label", "Esocket1");
     put(4, "energy9_input", "1");
     put(4, "energy9_label", "Esocket0");
-    reader = open_chips("hwmon");
+    reader = open_sysfs("hwmon");
     ASSERT_EVENTS(
         reader,
         ((struct expected[]){
@@ -226,7 +197,7 @@ static void test_ibmpowernv(void **state)
     put(0, "power3_label", "Chip 8");
     put(0, "power4_input", "1");
     put(0, "power4_label", "System");
-    reader = open_chips("hwmon");
+    reader = open_sysfs("hwmon");
     ASSERT_EVENTS(
         reader,
         ((struct expected[]){
@@ -246,7 +217,7 @@ static void test_files_in_the_devices_folder(void **state)
     (void)state;
     put(0, "device/name", "power_meter");
     put(0, "device/power1_average", "1");
-    reader = open_chips("hwmon");
+    reader = open_sysfs("hwmon");
     ASSERT_EVENTS(reader, ((struct expected[]){{"hwmon:::power_meter:power1", APAPI_DOMAIN_NODE,
                                                 "average power of power_meter"}}));
     apapi_source_sysfs.close(reader);
@@ -271,7 +242,7 @@ static void test_odd_chips(void **state)
     assert_string_equal(err.text, "no chip that measures energy or power in /sys/class/hwmon");
     make_chip(3, "a,b:c\"d", "x");
     put(3, "energy1_input", "1");
-    reader = open_chips("hwmon");
+    reader = open_sysfs("hwmon");
     assert_string_equal(reader->events[0].name, "hwmon:::a_b_c_d:energy1");
     apapi_source_sysfs.close(reader);
 }
@@ -292,7 +263,7 @@ static void test_xe(void **state)
     make_card("0000:9a:00.0", 0);
     put(2, "energy2_input", "1");
     put(2, "energy2_label", "pkg");
-    reader = open_chips("intel_gpu");
+    reader = open_sysfs("intel_gpu");
     ASSERT_EVENTS(reader, ((struct expected[]){
                               {"intel_gpu:::card0:energy2", APAPI_DOMAIN_GPU, "energy of xe: pkg"},
                               {"intel_gpu:::card1:energy1", APAPI_DOMAIN_GPU, "energy of xe: card"},
@@ -300,7 +271,7 @@ static void test_xe(void **state)
                           }));
     assert_true(reader->events[0].guard_j == 262144);
     apapi_source_sysfs.close(reader);
-    reader = open_chips("hwmon");
+    reader = open_sysfs("hwmon");
     ASSERT_EVENTS(reader, ((struct expected[]){
                               {"hwmon:::xe:energy1", APAPI_DOMAIN_GPU, "energy of xe: card"},
                               {"hwmon:::xe:energy2", APAPI_DOMAIN_NONE, "energy of xe: pkg"},
@@ -324,7 +295,7 @@ static void test_i915(void **state)
     put(1, "energy1_input", "1");
     make_chip(0, "amd_energy", "amd_energy.0");
     put(0, "energy1_input", "1");
-    reader = open_chips("intel_gpu");
+    reader = open_sysfs("intel_gpu");
     ASSERT_EVENTS(
         reader,
         ((struct expected[]){

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/prometheus.h"
+
+#include "unit/record_fixture.h"
+
+static struct prometheus *prometheus;
+
+static int set_up(void **state)
+{
+    (void)state;
+    prometheus = prometheus_create();
+    return prometheus ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    prometheus_destroy(prometheus);
+    prometheus_destroy(NULL);
+    return 0;
+}
+
+static void add(struct apapi_record *record, bool running)
+{
+    assert_int_equal(prometheus_add(prometheus, record, running), 0);
+    apapi_record_clear(record);
+}
+
+/* A record that began `start_s` after the usual one and took `length_s`. */
+static void add_job(uint32_t job, int64_t start_s, uint64_t length_s, bool running)
+{
+    struct apapi_record record = usual_record();
+
+    record.id.job = job;
+    record.measurement.start_unix_ns += start_s * INT64_C(1000000000);
+    record.measurement.elapsed_ns = length_s * UINT64_C(1000000000);
+    add(&record, running);
+}
+
+static char *text_of(size_t skipped)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_int_equal(prometheus_write(prometheus, skipped, out), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    while ((text = strstr(text, part))) {
+        text += strlen(part);
+        count++;
+    }
+    return count;
+}
+
+static void assert_has(size_t count, const char *part)
+{
+    char *text = text_of(0);
+
+    if (count_of(text, part) != count) {
+        fail_msg("%zu times, not %zu: %s\n%s", count_of(text, part), count, part, text);
+    }
+    free(text);
+}
+
+#define LABELS                                                                                     \
+    "cluster=\"mars\",job=\"1747302\",step=\"0\",user=\"alice\",account=\"physics\","              \
+    "partition=\"batch\",node=\"n0417\""
+
+static void test_a_step_has_its_metrics(void **state)
+{
+    struct apapi_record record = usual_record();
+
+    (void)state;
+    add(&record, true);
+    assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"package\"} 1788.62469\n");
+    assert_has(1, "\napapi_step_energy_joules_total{" LABELS ",domain=\"dram\"} 1788.62469\n");
+    assert_has(2, "\napapi_step_energy_joules_total{");
+    assert_has(1, "\napapi_step_power_watts{" LABELS ",domain=\"package\"} 595.22469\n");
+    assert_has(1, "\napapi_step_elapsed_seconds{" LABELS "} 3.004123456\n");
+    assert_has(1, "\napapi_step_covered_ratio{" LABELS "} 0.9991\n");
+    assert_has(1, "\napapi_step_running{" LABELS "} 1\n");
+    assert_has(1, "\napapi_steps_left_out 0\n");
+}
+
+static void test_a_text_without_steps_is_whole(void **state)
+{
+    char *text = text_of(3);
+    size_t length = strlen(text);
+
+    (void)state;
+    assert_int_equal(count_of(text, "{"), 0);
+    assert_int_equal(count_of(text, "# TYPE "), 7);
+    assert_int_equal(count_of(text, "# HELP "), 7);
+    assert_int_equal(count_of(text, "\napapi_records_skipped 3\n"), 1);
+    assert_string_equal(text + length - 7, "\n# EOF\n");
+    free(text);
+}
+
+static void test_the_unknown_is_absent(void **state)
+{
+    struct apapi_record record = usual_record();
+
+    (void)state;
+    record.id.job = APAPI_UNKNOWN;
+    *record.id.account = '\0';
+    record.measurement.covered = NAN;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j = NAN;
+    record.measurement.domains[APAPI_DOMAIN_DRAM].power_w.mean = INFINITY;
+    record.measurement.domains[APAPI_DOMAIN_GPU] = (struct apapi_domain_result){0};
+    add(&record, false);
+    assert_has(0, "job=");
+    assert_has(0, "account=");
+    assert_has(0, "\napapi_step_covered_ratio{");
+    assert_has(1, "\napapi_step_energy_joules_total{");
+    assert_has(1, "\napapi_step_power_watts{");
+    assert_has(0, "gpu\"");
+    assert_has(0, "nan");
+    assert_has(0, "inf");
+    assert_has(1, "\napapi_step_running{cluster=\"mars\",step=\"0\",user=\"alice\",partition=\"batch\","
+                  "node=\"n0417\"} 0\n");
+}
+
+static void test_a_step_of_nobody(void **state)
+{
+    struct apapi_record record = usual_record();
+
+    (void)state;
+    record.id = APAPI_IDENTITY_UNKNOWN;
+    add(&record, false);
+    assert_has(1, "\napapi_step_running{} 0\n");
+    assert_has(1, "\napapi_step_power_watts{domain=\"dram\"} ");
+}
+
+static void test_labels_are_escaped(void **state)
+{
+    static const struct {
+        const char *account, *label;
+    } cases[] = {
+        {"a\"b", "account=\"a\\\"b\","},
+        {"a\\b", "account=\"a\\\\b\","},
+        {"a\nb", "account=\"a\\nb\","},
+        {"\\\n\"", "account=\"\\\\\\n\\\"\","},
+        {"physics {}=,", "account=\"physics {}=,\","},
+        {"Phy\xc3\xa9", "account=\"Phy\xc3\xa9\","},
+        {"a\xff\xc3", "account=\"a??\","},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_record record = usual_record();
+
+        snprintf(record.id.account, sizeof record.id.account, "%s", cases[i].account);
+        add(&record, false);
+        assert_has(5 + 2, cases[i].label);
+        prometheus_destroy(prometheus);
+        prometheus = prometheus_create();
+        assert_non_null(prometheus);
+    }
+}
+
+static void test_families_are_contiguous(void **state)
+{
+    char *text, *rest, *line, family[64] = "";
+
+    (void)state;
+    for (uint32_t job = 1; job <= 5; job++) {
+        add_job(job, 0, 1, job % 2);
+    }
+    rest = text = text_of(0);
+    while ((line = strsep(&rest, "\n")) && strcmp(line, "# EOF") != 0) {
+        if (strncmp(line, "# TYPE ", 7) == 0) {
+            snprintf(family, sizeof family, "%.*s", (int)strcspn(line + 7, " "), line + 7);
+        }
+        assert_non_null(strstr(line, family));
+        assert_true(*line == '#' || strncmp(line, family, strlen(family)) == 0);
+    }
+    assert_string_equal(rest, "");
+    free(text);
+}
+
+static void test_the_last_run_counts(void **state)
+{
+    (void)state;
+    add_job(7, 0, 50, false);
+    add_job(7, 100, 10, false);
+    add_job(7, 100, 5, true); /* the checkpoint before that */
+    add_job(7, 50, 30, false);
+    add_job(7, 100, 9, false); /* recovered before */
+    assert_has(1, "\napapi_step_elapsed_seconds{");
+    assert_has(1, "} 10\n");
+    assert_has(1, "node=\"n0417\"} 0\n");
+}
+
+static void test_the_running_and_the_newest_have_room(void **state)
+{
+    const uint32_t count = 5 * PROMETHEUS_STEPS_MAX;
+
+    (void)state;
+    add_job(0, -1000, 1, true);
+    for (uint32_t job = 1; job <= count; job++) {
+        add_job(job, job, 1, false);
+    }
+    assert_has(PROMETHEUS_STEPS_MAX, "\napapi_step_running{");
+    assert_has(1, "\napapi_steps_left_out 4001\n");
+    assert_has(7, "job=\"0\"");
+    assert_has(7, "job=\"5000\"");
+    assert_has(7, "job=\"4002\"");
+    assert_has(0, "job=\"4001\"");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_step_has_its_metrics),
+        TEST(test_a_text_without_steps_is_whole),
+        TEST(test_the_unknown_is_absent),
+        TEST(test_a_step_of_nobody),
+        TEST(test_labels_are_escaped),
+        TEST(test_families_are_contiguous),
+        TEST(test_the_last_run_counts),
+        TEST(test_the_running_and_the_newest_have_room),
+    };
+
+    return run_unit_tests(tests);
+}
