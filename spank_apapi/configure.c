@@ -38,7 +38,6 @@ static void configure_site(const struct config *config, struct message *message)
     message_add_number(message, "checkpoint_ns", config->checkpoint_ns);
     message_add_pair(message, "spool_dir", config->spool_dir);
     message_add_pair(message, "job_total", total_word(config->job_total));
-    message_add_pair(message, "prometheus_dir", unless_empty(config->prometheus_dir));
 }
 
 static bool configure_look(void *spank, const char *variable, char *value, size_t size)

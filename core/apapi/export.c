@@ -25,6 +25,7 @@ struct options {
     struct export_input input;
     const char *since, *file; /* NULL: not given */
     bool prometheus;
+    char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* what they are if not given */
 };
 
 static void print_help(void)
@@ -54,7 +55,7 @@ static int write_text(struct prometheus *prometheus, size_t skipped, char **text
         return -1;
     }
     result = prometheus_write(prometheus, skipped, out);
-    return fclose(out) == EOF ? -1 : result;
+    return fclose(out) == EOF || !*text ? -1 : result;
 }
 
 static bool is_collected(const char *file)
@@ -131,7 +132,7 @@ static int complete(struct options *options)
     return 0;
 }
 
-static int configure(struct options *options, const struct config *config, char path[PATH_MAX])
+static int configure(struct options *options, const struct config *config)
 {
     struct export_input *input = &options->input;
 
@@ -144,16 +145,16 @@ static int configure(struct options *options, const struct config *config, char 
     if (!*config->prometheus_dir) {
         return command_refuse(COMMAND, "which file? Name it, or prometheus_dir in apapi.conf");
     }
-    if (snprintf(path, PATH_MAX, "%s/" FILE_NAME, config->prometheus_dir) >= PATH_MAX) {
+    if (snprintf(options->path, sizeof options->path, "%s/" FILE_NAME, config->prometheus_dir) >=
+        PATH_MAX) {
         return command_fail(COMMAND, "prometheus_dir: the path is too long");
     }
-    options->file = path;
+    options->file = options->path;
     return 0;
 }
 
 static int run(struct options *options)
 {
-    char path[PATH_MAX], host[HOST_NAME_MAX + 1];
     struct prometheus *prometheus;
     struct config config;
     int status = complete(options);
@@ -162,11 +163,11 @@ static int run(struct options *options)
         return status;
     }
     if (!options->input.nodes) {
-        options->input.nodes = short_host_name(host, sizeof host);
+        options->input.nodes = short_host_name(options->host, sizeof options->host);
     }
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
-    status = configure(options, &config, path);
+    status = configure(options, &config);
     if (status == 0) {
         prometheus = prometheus_create();
         status = prometheus ? export(options, prometheus) : command_fail(COMMAND, "no memory");

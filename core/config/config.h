@@ -52,7 +52,7 @@ struct config {
     const char *allow_users;     /* list for config_names_have(); "": everybody */
     const char *deny_partitions; /* list; "": none */
     enum config_job_total job_total;
-    const char *prometheus_dir; /* absolute path; "": none */
+    const char *prometheus_dir; /* absolute path, for apapi export; "": none */
     const char *libexec_dir;    /* absolute path of apapi-sampler and apapi-collect */
     size_t setting_count;
     struct config_setting settings[CONFIG_SETTINGS_MAX];

@@ -9,7 +9,7 @@
 
 #include "record/text.h"
 
-#define ROOM (4 * PROMETHEUS_STEPS_MAX) /* steps that are kept while more may come */
+#define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps that are kept while more may come */
 #define NS_PER_S 1e9
 
 struct domain {
@@ -190,50 +190,53 @@ int prometheus_add(struct prometheus *prometheus, const struct apapi_record *rec
     return 0;
 }
 
-static double elapsed_s(const struct step *step)
+static double elapsed_s(const struct step *step, int domain)
 {
+    (void)domain;
     return step->elapsed_s;
 }
 
-static double covered(const struct step *step)
+static double covered(const struct step *step, int domain)
 {
+    (void)domain;
     return step->covered;
 }
 
-static double running(const struct step *step)
+static double running(const struct step *step, int domain)
 {
+    (void)domain;
     return step->running;
 }
 
-static double energy_j(const struct domain *domain)
+static double energy_j(const struct step *step, int domain)
 {
-    return domain->energy_j;
+    return step->domains[domain].energy_j;
 }
 
-static double mean_w(const struct domain *domain)
+static double mean_w(const struct step *step, int domain)
 {
-    return domain->mean_w;
+    return step->domains[domain].mean_w;
 }
 
 /* Metrics of a step, or of each of its domains. Names end with the unit, if there is one. */
 static const struct family {
     const char *name, *type, *unit, *help;
-    double (*of_step)(const struct step *step);
-    double (*of_domain)(const struct domain *domain);
+    double (*value)(const struct step *step, int domain); /* NaN: unknown */
+    bool by_domain;
 } families[] = {
     {"apapi_step_energy_joules", "counter", "joules",
      "Energy that the step has used on the node. Domains package, dram and gpu add up; core and "
      "uncore lie within package, psys and node around all.",
-     NULL, energy_j},
-    {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.", NULL,
-     mean_w},
+     energy_j, true},
+    {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.", mean_w,
+     true},
     {"apapi_step_elapsed_seconds", "gauge", "seconds",
-     "Time that the step has been measured on the node.", elapsed_s, NULL},
+     "Time that the step has been measured on the node.", elapsed_s, false},
     {"apapi_step_covered_ratio", "gauge", "ratio",
-     "Share of the step's time between good readings of the meters.", covered, NULL},
+     "Share of the step's time between good readings of the meters.", covered, false},
     {"apapi_step_running", "gauge", NULL,
      "1: the step is running, and its values are those of its last checkpoint; 0: it has ended.",
-     running, NULL},
+     running, false},
 };
 
 static void put_head(FILE *out, const struct family *family)
@@ -245,29 +248,30 @@ static void put_head(FILE *out, const struct family *family)
     fprintf(out, "# HELP %s %s\n", family->name, family->help);
 }
 
-static void put_sample(FILE *out, const struct family *family, const struct step *step,
-                       enum apapi_domain domain)
+static void put_sample(FILE *out, const struct family *family, const struct step *step, int domain)
 {
-    double value =
-        family->of_step ? family->of_step(step) : family->of_domain(&step->domains[domain]);
+    double value = family->value(step, domain);
 
     if (!isfinite(value)) {
         return;
     }
     fprintf(out, "%s%s{%s", family->name, strcmp(family->type, "counter") == 0 ? "_total" : "",
             step->labels);
-    if (family->of_domain) {
-        fprintf(out, "%sdomain=\"%s\"", *step->labels ? "," : "", apapi_domain_name(domain));
+    if (family->by_domain) {
+        fprintf(out, "%sdomain=\"%s\"", *step->labels ? "," : "",
+                apapi_domain_name((enum apapi_domain)domain));
     }
     fprintf(out, "} %.15g\n", value);
 }
 
 static void put_family(FILE *out, const struct family *family, const struct prometheus *prometheus)
 {
+    int domains = family->by_domain ? APAPI_DOMAINS : 1;
+
     put_head(out, family);
     for (size_t i = 0; i < prometheus->count; i++) {
-        for (int domain = 0; domain < (family->of_domain ? APAPI_DOMAINS : 1); domain++) {
-            put_sample(out, family, &prometheus->steps[i], (enum apapi_domain)domain);
+        for (int domain = 0; domain < domains; domain++) {
+            put_sample(out, family, &prometheus->steps[i], domain);
         }
     }
 }

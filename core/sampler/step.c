@@ -38,7 +38,6 @@ static const struct text_key {
     TEXT("config", config),
     TEXT("cpu", cpu),
     TEXT("nice", nice),
-    TEXT("prometheus_dir", prometheus_dir),
     TEXT("job_token", job_token),
     TEXT("job_nodelist", job_nodelist),
 #undef TEXT

@@ -15,16 +15,15 @@ struct step {
     struct apapi_identity id;
     char components[1024]; /* "": the default */
     struct apapi_intervals intervals;
-    bool slowed;                   /* the user has asked for shorter ones than the site allows */
-    uint64_t min_interval_ns;      /* for users [ns]; 0: none */
-    char acct_dir[PATH_MAX];       /* "": no accounting file */
-    char spool_dir[PATH_MAX];      /* of records that are not written yet; "": none */
-    char gpus[4096];               /* of the step; "none"; "": Slurm does not manage GPUs */
-    char config[PATH_MAX];         /* apapi.conf, for the settings of sources; "": none */
-    char cpu[1024];                /* list of config_cpus() to run on; "": any */
-    char nice[16];                 /* number, "" or "0": as it is */
-    char prometheus_dir[PATH_MAX]; /* "": none */
-    uint64_t checkpoint_ns;        /* [ns]; 0: none */
+    bool slowed;              /* the user has asked for shorter ones than the site allows */
+    uint64_t min_interval_ns; /* for users [ns]; 0: none */
+    char acct_dir[PATH_MAX];  /* "": no accounting file */
+    char spool_dir[PATH_MAX]; /* of records that are not written yet; "": none */
+    char gpus[4096];          /* of the step; "none"; "": Slurm does not manage GPUs */
+    char config[PATH_MAX];    /* apapi.conf, for the settings of sources; "": none */
+    char cpu[1024];           /* list of config_cpus() to run on; "": any */
+    char nice[16];            /* number, "" or "0": as it is */
+    uint64_t checkpoint_ns;   /* [ns]; 0: none */
     enum config_job_total job_total;
     char job_token[APAPI_TOKEN_LENGTH + 1]; /* of the sruns of this batch script; "": not wanted */
     uint32_t job_nodes;                     /* APAPI_UNKNOWN: not known */

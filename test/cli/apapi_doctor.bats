@@ -24,6 +24,13 @@ rapl() { # JQ-FILTER: of the sysfs way, in $output
     jq -e ".components[] | select(.name == \"rapl\") | .ways[] | select(.source == \"sysfs\") | $1" <<<"$output"
 }
 
+# What would mend COMPONENT here, wherever the lines are broken.
+mended_by() { # COMPONENT TEXT [CMD...]
+    run --separate-stderr "${@:3}" "$apapi" doctor "$1"
+    echo "$output"
+    [[ $(sed -n '/to mend it/,/^$/p' <<<"$output" | tr -s ' \n' ' ') == *"$2"* ]]
+}
+
 @test "no meter at all: each way with its reason, and what would help; exit status 1" {
     fake_machine ""
     run --separate-stderr "$apapi" doctor rapl:hwmon cray_pm
@@ -42,6 +49,30 @@ rapl() { # JQ-FILTER: of the sysfs way, in $output
     [[ $status -eq 1 && $output == "virtual machine"*"a virtual machine has no RAPL"*"--apapi=estimate"* ]]
     [[ $output != *modprobe* && $output != *setup-papi* ]]
     [[ $(grep -c "a virtual machine has no RAPL" <<<"$output") -eq 1 && $output == *"to mend it  "*"as rapl"* ]]
+}
+
+@test "the command or file that would mend it, for each component" {
+    fake_machine ""
+    mended_by maxeler "install the PAPI that APAPI was built with (Debian: libpapi-dev brings it)"
+    mended_by hwmon "modprobe acpi_power_meter"
+    mended_by intel_gpu "i915 or xe"
+    mended_by ipmi "modprobe -a ipmi_si ipmi_devintf"
+    mended_by rocm_smi "modprobe amdgpu"
+    mended_by nvml "nvidia-smi must list the GPUs" env APAPI_NVML_LIBRARY=/nonexistent.so
+    unset APAPI_PAPI_LIBRARY
+    mended_by rapl "setup-papi PREFIX builds a PAPI" || grep -q 'built without PAPI\|no PAPI' <<<"$output"
+}
+
+@test "a BMC without permission: no right is handed out lightly" {
+    [[ $EUID == 0 ]] || skip "needs root to try as somebody else"
+    setpriv --reuid 65534 test -x "$apapi" || skip "an ordinary user cannot enter this folder"
+    fake_machine ""
+    mkdir -p "$APAPI_SYSROOT/dev"
+    touch "$APAPI_SYSROOT/dev/ipmi0"
+    chmod 600 "$APAPI_SYSROOT/dev/ipmi0"
+    chmod 755 "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR" 2>/dev/null || true
+    "${nobody[@]}" test -e "$APAPI_SYSROOT/dev/ipmi0" || skip "an ordinary user cannot see the fake tree"
+    mended_by ipmi "Whoever may open /dev/ipmi0 may switch the machine off" "${nobody[@]}"
 }
 
 @test "this machine: it comes to an end and every component has a verdict" {

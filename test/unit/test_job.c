@@ -188,6 +188,19 @@ static void domains_that_do_not_add_up_stay_beside(void **state)
     assert_near(total.domains[APAPI_DOMAIN_NODE].energy_j, 1000);
 }
 
+static void a_record_beyond_all_time_does_no_harm(void **state)
+{
+    struct apapi_record record = step("0", "n1", 0, 4, 100);
+    struct apapi_job_total total;
+
+    (void)state;
+    record.measurement.start_unix_ns = INT64_MAX - 5;
+    record.measurement.elapsed_ns = UINT64_MAX / 2;
+    total = total_of(&record, 1);
+    assert_true(total.end_unix_ns == INT64_MAX - 1);
+    assert_near(total.energy_j, 400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +212,7 @@ int main(void)
         cmocka_unit_test(power_over_time_decides_what_lies_in_an_overlap),
         cmocka_unit_test(nothing_known_is_no_zero),
         cmocka_unit_test(domains_that_do_not_add_up_stay_beside),
+        cmocka_unit_test(a_record_beyond_all_time_does_no_harm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,21 +43,20 @@ static void test_nothing_said(void **state)
 static void test_everything(void **state)
 {
     (void)state;
-    assert_int_equal(
-        parse((const char *[]){
-            "components", "rapl",   "acct_dir",       "/a",   "config",        "/c",
-            "cpu",        "0",      "nice",           "-5",   "checkpoint_ns", "30000000000",
-            "job_total",  "extern", "prometheus_dir", "/p",   "format",        "csv",
-            "output",     "o",      "trace",          "t",    "gid",           "7",
-            "groups",     "7,8",    "umask",          "0027", "rules",         "r",
-            NULL}),
-        0);
+    assert_int_equal(parse((const char *[]){"components", "rapl",   "acct_dir",      "/a",
+                                            "config",     "/c",     "cpu",           "0",
+                                            "nice",       "-5",     "checkpoint_ns", "30000000000",
+                                            "job_total",  "extern", "format",        "csv",
+                                            "output",     "o",      "trace",         "t",
+                                            "gid",        "7",      "groups",        "7,8",
+                                            "umask",      "0027",   "rules",         "r",
+                                            NULL}),
+                     0);
     assert_string_equal(step.config, "/c");
     assert_string_equal(step.cpu, "0");
     assert_string_equal(step.nice, "-5");
     assert_int_equal(step.checkpoint_ns, 30000 * MS);
     assert_int_equal(step.job_total, CONFIG_TOTAL_EXTERN);
-    assert_string_equal(step.prometheus_dir, "/p");
     assert_int_equal(step.format, CONFIG_CSV);
     assert_string_equal(step.output, "o");
     assert_string_equal(step.trace, "t");

@@ -15,7 +15,7 @@
  *             cores restarts uid account partition qos job_name array_job array_task het_job
  *             het_offset verified (left out where a user can have forged some of it) gpus
  *             site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
- *             job_total prometheus_dir format output trace gid groups umask rules
+ *             job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
  *             job_token job_nodes job_nodelist: a batch step's, whose sampler makes the
  *             job's table; APAPI_LISTEN_FD is a listening socket then

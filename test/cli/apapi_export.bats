@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi export --prometheus: this node's steps as OpenMetrics text.
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+eval "common_$(declare -f setup)"
+setup() {
+    common_setup
+    spool=$BATS_TEST_TMPDIR/spool
+    mkdir -p "$spool/n1"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+export_all() { # OPTION...
+    "$apapi" export --acct-dir "$acct" --spool-dir "$spool" -N 'n[1-9]' -S 2026-01-01 --prometheus "$@"
+}
+
+# Is standard input OpenMetrics, as Prometheus' own Python client reads it? Prints name and value of
+# each sample with its labels in order.
+samples() {
+    /usr/bin/python3 -c '
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+for family in text_string_to_metric_families(sys.stdin.read()):
+    for sample in family.samples:
+        labels = " ".join(f"{key}={value!r}" for key, value in sorted(sample.labels.items()))
+        print(f"{sample.name} {family.type} {family.unit or None} {sample.value:g} {labels}".rstrip())
+'
+}
+
+# A record as record() makes it, but in the spool.
+spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
+    local file=$1 kept=$acct
+    shift
+    acct=$BATS_TEST_TMPDIR/elsewhere
+    rm -rf "$acct"
+    record "$@"
+    mv "$acct"/*/*.jsonl "$file"
+    acct=$kept
+}
+
+@test "steps are OpenMetrics, with their labels" {
+    record 7 0 n1 0 100 50
+    record 8 batch n1 10 20 30 '.domains.dram = {energy_j: 40, mean_w: 2} | .account = "a\"b\\c\nd" | .trust.covered = 0.5'
+    export_all text.prom
+    run -0 samples <text.prom
+    echo "$output"
+    labels="account='physics' cluster='c1' domain='package' job='7' node='n1' partition='batch' step='0' user='anna'"
+    [[ $output == *"apapi_step_energy_joules_total counter joules 5000 $labels"* ]]
+    [[ $output == *"apapi_step_power_watts gauge watts 50 $labels"* ]]
+    [[ $output == *"apapi_step_elapsed_seconds gauge seconds 20 account='a\"b\\\\c\\nd' cluster='c1' job='8' "* ]]
+    [[ $output == *"apapi_step_covered_ratio gauge ratio 0.5 "* ]]
+    [[ $(grep -c domain= <<<"$output") -eq 6 && $(grep -c '^apapi_step_running gauge None 0 ' <<<"$output") -eq 2 ]]
+    [[ $output == *'apapi_records_skipped gauge None 0' ]]
+    [[ $(tail -n 1 text.prom) == '# EOF' ]]
+}
+
+@test "what is not known has no line" {
+    record 7 0 n1 0 100 50 'del(.domains.package.energy_j, .account, .trust.covered)'
+    run -0 --separate-stderr export_all -
+    echo "$output"
+    samples <<<"$output"
+    [[ $output != *apapi_step_energy_joules_total* && $output != *account=* && $output != *'apapi_step_covered_ratio{'* ]]
+    [[ $output == *'apapi_step_power_watts{'* ]]
+}
+
+@test "without any record the text is whole, and a folder that was named must be there" {
+    run -0 --separate-stderr export_all -
+    samples <<<"$output"
+    [[ $output == *'# EOF' && $output != *'{'* && -z $stderr ]]
+    rm -r spool
+    run -0 --separate-stderr export_all -
+    rmdir acct
+    run -1 export_all out.prom
+    [[ $output == "apapi export: $acct: No such file or directory" && ! -e out.prom ]]
+}
+
+@test "a running step is as far as its checkpoint, and the whole record replaces it" {
+    spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
+    exec 9<>spool/n1/7.0-1.json
+    flock 9
+    run -0 --separate-stderr export_all - -S now 9>&-
+    samples <<<"$output"
+    [[ $output == *'apapi_step_running{'*'job="7"'*'} 1'* && $output == *'} 3000'* ]]
+    record 7 0 n1 0 100 50
+    run -0 --separate-stderr export_all - 9>&-
+    samples <<<"$output"
+    [[ $output == *'apapi_step_running{'*'job="7"'*'} 0'* && $output == *'} 5000'* && $output != *'} 3000'* ]]
+}
+
+@test "a spooled record whose owner is gone belongs to a step that has ended" {
+    spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
+    run -0 --separate-stderr export_all -
+    [[ $output == *'apapi_step_running{'*'} 0'* ]]
+    run -0 --separate-stderr export_all - -S now
+    [[ $output != *'apapi_step_running{'* ]]
+}
+
+@test "files of the spool that are no records are counted, others are not looked at" {
+    echo 'no record' >spool/n1/8.0-1.json
+    mkfifo spool/n1/9.0-1.json
+    ln -s /etc/passwd spool/n1/10.0-1.json
+    spooled spool/n1/11.0-1.json.new 11 0 n1 0 60 50
+    spooled spool/n1/12.0-1.json.bad 12 0 n1 0 60 50
+    echo text >spool/file
+    run -0 --separate-stderr timeout 20 "$apapi" export --acct-dir "$acct" --spool-dir "$spool" -N n1 --prometheus - -v
+    echo "$output" "$stderr"
+    samples <<<"$output"
+    [[ $output != *'step="'* && $output == *'apapi_records_skipped 2'* && $stderr == *'8.0-1.json:1: '* ]]
+}
+
+@test "--since and --nodes choose, the default is the last hour of this host" {
+    now=$(($(date +%s) - 1795168800))
+    host=$(hostname -s)
+    record 1 0 "$host" $((now - 3000)) 60 50
+    record 2 0 "$host" $((now - 9000)) 60 50
+    record 3 0 other $((now - 3000)) 60 50
+    list() { "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus - "$@" |
+        sed -n 's/^apapi_step_running{.*job="\([0-9]*\)".*/\1/p' | tr '\n' ' '; }
+    [[ $(list) == '1 ' ]]
+    [[ $(list -S 3h) == '1 2 ' ]]
+    [[ $(list -N other) == '3 ' ]]
+}
+
+@test "a file is replaced at once, and everybody may read it" {
+    record 7 0 n1 0 100 50
+    umask 077
+    echo old >a.prom
+    exec 8<a.prom
+    export_all a.prom 8<&-
+    [[ $(cat <&8) == old && $(stat -c %a a.prom) == 644 && $(ls) == $'a.prom\nacct\nspool' ]]
+    samples <a.prom
+    run -0 --separate-stderr export_all a.txt
+    [[ $stderr == *'a.txt: node exporter reads files only whose name ends in .prom' && -s a.txt ]]
+    run -1 export_all nowhere/a.prom
+    [[ $output == *'nowhere/a.prom: No such file or directory' ]]
+}
+
+@test "what is no regular file is left alone" {
+    mkfifo pipe.prom
+    ln -s elsewhere link.prom
+    run -1 export_all pipe.prom
+    [[ $output == 'apapi export: pipe.prom: not a regular file' && -p pipe.prom ]]
+    run -1 export_all link.prom
+    [[ -L link.prom && ! -e elsewhere ]]
+    run -1 export_all /dev/null
+    [[ -c /dev/null ]]
+    run -1 export_all .
+}
+
+@test "a file that cannot be written whole does not replace the old one" {
+    record 7 0 n1 0 100 50
+    echo old >a.prom
+    run -1 bash -c 'ulimit -f 0; trap "" XFSZ; exec "$@"' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus a.prom
+    echo "$output"
+    [[ $output == *'a.prom: File too large' && $(cat a.prom) == old && $(ls) == $'a.prom\nacct\nspool' ]]
+    run -1 bash -c '"$@" >/dev/full' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus -
+}
+
+@test "apapi.conf says where, if nobody else does" {
+    record 7 0 n1 0 100 50
+    mkdir metrics
+    printf '%s\n' "prometheus_dir = $PWD/metrics" "acct_dir = $acct" "spool_dir = $spool" >apapi.conf
+    "$apapi" export --prometheus -N n1 -S 2026-01-01
+    run -0 samples <metrics/apapi.prom
+    [[ $output == *"job='7'"* ]]
+    rm -r acct # there has been no step yet
+    "$apapi" export --prometheus -N n1 -S 2026-01-01
+    run ! grep 'job="7"' metrics/apapi.prom
+}
+
+@test "others than root are told whose the folders are" {
+    ((EUID == 0)) || skip 'root alone can become another user'
+    chmod 755 "$BATS_TEST_TMPDIR"
+    chmod 700 acct
+    run -1 setpriv --reuid=65534 --regid=65534 --clear-groups "$apapi" export --acct-dir "$acct" --prometheus -
+    echo "$output"
+    [[ $output == *"Permission denied; the site's folders are root's" ]]
+}
+
+@test "wrong usage" {
+    run -2 "$apapi" export
+    [[ $output == *'--prometheus is the one there is' ]]
+    run -2 "$apapi" export --prometheus
+    [[ $output == 'apapi export: which file? Name it, or prometheus_dir in apapi.conf' ]]
+    run -2 export_all a.prom b.prom
+    run -2 export_all -S never a.prom
+    run -2 export_all -N 'n[1-' a.prom
+    run -2 export_all --promethius a.prom
+    run -0 "$apapi" help export
+    [[ $output == 'usage: apapi export --prometheus '* ]]
+}
