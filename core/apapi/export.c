@@ -23,7 +23,8 @@
 
 struct options {
     struct export_input input;
-    const char *since, *file; /* NULL: not given */
+    const char *since; /* NULL: not given */
+    const char *file;  /* "": not given */
     bool prometheus;
     char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* what they are if not given */
 };
@@ -55,7 +56,7 @@ static int write_text(struct prometheus *prometheus, size_t skipped, char **text
         return -1;
     }
     result = prometheus_write(prometheus, skipped, out);
-    return fclose(out) == EOF || !*text ? -1 : result;
+    return fclose(out) == EOF ? -1 : result;
 }
 
 static bool is_collected(const char *file)
@@ -139,7 +140,7 @@ static int configure(struct options *options, const struct config *config)
     input->own_folders = !input->acct_dir;
     input->acct_dir = input->acct_dir ? input->acct_dir : config->acct_dir;
     input->spool_dir = input->spool_dir ? input->spool_dir : config->spool_dir;
-    if (options->file) {
+    if (*options->file) {
         return 0;
     }
     if (!*config->prometheus_dir) {
@@ -182,7 +183,7 @@ static void set_option(int letter, struct options *options)
     switch (letter) {
     case 'p':
         options->prometheus = true;
-        options->file = optarg;
+        options->file = optarg ? optarg : "";
         break;
     case 'S':
         options->since = optarg;
@@ -211,7 +212,7 @@ int export_command(int argc, char **argv)
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    struct options options = {0};
+    struct options options = {.file = ""};
     int letter;
 
     while ((letter = command_option(argc, argv, "S:N:vh", known)) != -1) {
@@ -224,7 +225,7 @@ int export_command(int argc, char **argv)
         }
         set_option(letter, &options);
     }
-    if (argc - optind > (options.file ? 0 : 1)) {
+    if (argc - optind > (*options.file ? 0 : 1)) {
         return command_refuse(COMMAND, "one file; 'apapi help export' shows how");
     }
     if (optind < argc) {

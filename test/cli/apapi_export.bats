@@ -17,13 +17,18 @@ export_all() { # OPTION...
     "$apapi" export --acct-dir "$acct" --spool-dir "$spool" -N 'n[1-9]' -S 2026-01-01 --prometheus "$@"
 }
 
-# Is standard input OpenMetrics, as Prometheus' own Python client reads it? Prints name and value of
-# each sample with its labels in order.
+# Is standard input OpenMetrics, and the text that node exporter reads, for Prometheus' own Python client? Prints
+# name and value of each sample with its labels in order.
 samples() {
     /usr/bin/python3 -c '
 import sys
-from prometheus_client.openmetrics.parser import text_string_to_metric_families
-for family in text_string_to_metric_families(sys.stdin.read()):
+from prometheus_client.openmetrics import parser as openmetrics
+from prometheus_client import parser as text_format
+text = sys.stdin.read()
+families = list(openmetrics.text_string_to_metric_families(text))
+values = lambda families: sorted((s.name, sorted(s.labels.items()), s.value) for f in families for s in f.samples)
+assert values(families) == values(text_format.text_string_to_metric_families(text)), "the formats differ"
+for family in families:
     for sample in family.samples:
         labels = " ".join(f"{key}={value!r}" for key, value in sorted(sample.labels.items()))
         print(f"{sample.name} {family.type} {family.unit or None} {sample.value:g} {labels}".rstrip())

@@ -197,3 +197,13 @@ after_checkpoint() { # COMMAND: a script that waits for a second checkpoint firs
     jq -e .complete <<<"$output"
     [[ ! -e $spool ]]
 }
+
+@test "apapi export sees the step while it runs, and after it" {
+    local apapi=$BATS_TEST_DIRNAME/../../${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
+    local export="$apapi export --acct-dir $acct --spool-dir $spool -N n1 --prometheus -"
+    mkdir "$acct"
+    run -0 step 1 "$(after_checkpoint "$export -S now >$BATS_TEST_TMPDIR/running")"
+    grep -Fx 'apapi_step_running{job="1",step="0",user="root",node="n1"} 1' "$BATS_TEST_TMPDIR/running"
+    $export >"$BATS_TEST_TMPDIR/ended"
+    grep -Fx 'apapi_step_running{job="1",step="0",user="root",node="n1"} 0' "$BATS_TEST_TMPDIR/ended"
+}
