@@ -230,7 +230,7 @@ submit() { # CMD: in a batch script of alice's; prints its output; the status is
             cluster on $node sh -c "$look; ls /proc/\$(pgrep -o -x slurmd)/fd"
         done
         cluster run sh -c "$look"
-        find /tmp -maxdepth 1 -name '*apapi*' ! -name 'apapi-*-??????' # but those of unit tests
+        find /tmp -maxdepth 1 -name '*apapi*' ! -name 'apapi-*[-.]??????' # but those of unit tests
     }
     before=$(state)
     for _ in $(seq 50); do

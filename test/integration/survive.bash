@@ -10,7 +10,7 @@ traces() {
         cluster on "$node" sh -c "$look" </dev/null || true
     done <"$APAPI_CLUSTER_DIR/etc/nodes"
     cluster run sh -c "$look" || true
-    find /tmp -maxdepth 1 -name '*apapi*' ! -name 'apapi-*-??????' # but those of unit tests
+    find /tmp -maxdepth 1 -name '*apapi*' ! -name 'apapi-*[-.]??????' # but those of unit tests
 }
 
 # After start_cluster, in setup_file.
