@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has a url of its own
 # apapi import: records into SQLite and into a MariaDB of the test's own.
 
 bats_require_minimum_version 1.5.0
