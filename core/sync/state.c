@@ -126,7 +126,7 @@ int state_wait(struct state *state, const char *cluster, uint32_t job, int64_t s
 /* The old one stays until the new one is whole. */
 static int replace(int folder, const char *path, const json_t *root, struct apapi_error *err)
 {
-    char draft[PATH_MAX];
+    char draft[PATH_MAX + sizeof ".new"];
     struct stat status;
     int fd, result;
 
