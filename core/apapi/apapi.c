@@ -20,6 +20,7 @@ static const struct command {
     {"merge", merge_command, "the nodes' records of a step as one report"},
     {"report", report_command, "what jobs, users, nodes and days have used"},
     {"show", show_command, "one job in full: nodes, power over time, what is odd"},
+    {"plot", plot_command, "power over time of jobs, as a picture or a page to zoom in"},
     {"import", import_command, "records into a database, SQLite or MariaDB"},
     {"export", export_command, "this node's steps as metrics, for Prometheus"},
     {"config", config_command, "what apapi.conf says, and what is wrong with it"},

@@ -15,6 +15,7 @@ int show_command(int argc, char **argv);
 int config_command(int argc, char **argv);
 int import_command(int argc, char **argv);
 int export_command(int argc, char **argv);
+int plot_command(int argc, char **argv);
 int merge_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 

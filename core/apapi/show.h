@@ -51,6 +51,22 @@ void show_free(struct show *show);
 typedef void (*show_say_f)(const char *text, void *context);
 size_t show_find_odd(const struct show *show, show_say_f say, void *context);
 
+/** Say how far the records can be trusted, a line each. */
+void show_say_trust(const struct show *show, show_say_f say, void *context);
+
+/** For qsort() of pointers to nodes: the hungriest first, unknown ones last. */
+int show_compare_nodes(const void *left, const void *right);
+
+/** The table that the end of a job shows; `text` is to be freed. 0; -1 with errno ENOMEM. */
+int show_table(const struct show *show, const char *job_id, char **text);
+
+/**
+ * As apapi_timeline_between_j(), but bins are rounded when they are written: the domain's energy
+ * is what counts.
+ */
+double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns, uint64_t to_ns,
+                      uint64_t *known_ns);
+
 /** Nodes of the widest step, or that have a record. */
 size_t show_node_total(const struct show *show);
 

@@ -186,16 +186,6 @@ static int put_steps(const struct show *show)
     return finish_grid(grid, "steps", result ? -1 : 0);
 }
 
-/* Hungriest first, unknown last. */
-static int compare_nodes(const void *left, const void *right)
-{
-    const struct show_node *a = *(const struct show_node *const *)left,
-                           *b = *(const struct show_node *const *)right;
-    double a_w = isnan(a->power_w) ? -1 : a->power_w, b_w = isnan(b->power_w) ? -1 : b->power_w;
-
-    return a_w == b_w ? strverscmp(a->name, b->name) : a_w > b_w ? -1 : 1;
-}
-
 static void put_spread(const struct show_node *const *nodes, size_t count)
 {
     const struct show_node *slowest = nodes[0];
@@ -243,45 +233,13 @@ static int put_nodes(const struct show *show)
     for (size_t i = 0; i < show->node_count; i++) {
         nodes[i] = &show->nodes[i];
     }
-    qsort(nodes, show->node_count, sizeof(struct show_node *), compare_nodes);
+    qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
     result = put_node_rows(nodes, show->node_count);
     free(nodes);
     return result;
 }
 
 /* --- trust ---------------------------------------------------------------------------------- */
-
-static void put_trust(const struct show *show)
-{
-    double worst = NAN, uncertainty = NAN, cpu_s = 0;
-    size_t complete = 0, verified = 0;
-
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_record *record = &show->records[i];
-        const struct apapi_measurement *m = &record->measurement;
-
-        worst = fmin(worst, m->covered);
-        uncertainty =
-            fmax(uncertainty, apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
-        cpu_s += (double)m->cpu_ns / NS_PER_S;
-        complete += record->complete;
-        verified += record->id.verified;
-    }
-    puts("trust");
-    printf("  %zu of %zu records are complete\n", complete, show->count);
-    if (!isnan(worst)) {
-        printf("  good readings cover %.1f %% of the time in the worst of them\n",
-               floor(worst * 1000 + 1e-6) / 10);
-    }
-    if (isfinite(uncertainty)) {
-        printf("  the energy of each is known to %.2g %%, errors of the meters aside\n",
-               100 * uncertainty);
-    }
-    printf("  measuring took %.2f s of CPU time in all\n", cpu_s);
-    printf("  account, partition and qos are %s\n",
-           verified ? "what Slurm says"
-                    : "what the environment of the steps says, and so its user");
-}
 
 /* --- all ------------------------------------------------------------------------------------ */
 
@@ -321,26 +279,22 @@ size_t show_node_total(const struct show *show)
     return nodes;
 }
 
+static void put_indented(const char *text, void *context)
+{
+    (void)context;
+    printf("  %s\n", text);
+}
+
 static int put_table(const struct show *show, const char *job_id)
 {
-    const struct apapi_job_table_head head = {
-        .job = job_id, .nodes = show_node_total(show), .left_out = show->left_out};
-    struct apapi_job *job = apapi_job_create();
     char *text = NULL;
-    int result = job ? 0 : -1;
 
-    for (size_t i = 0; i < show->count && result == 0; i++) {
-        result = apapi_job_add(job, &show->records[i]);
+    if (show_table(show, job_id, &text)) {
+        return -1;
     }
-    if (result == 0) {
-        result = apapi_job_table_format(job, &head, &text, NULL);
-    }
-    if (result == 0) {
-        fputs(text, stdout);
-    }
+    fputs(text, stdout);
     free(text);
-    apapi_job_destroy(job);
-    return result;
+    return 0;
 }
 
 int show_print_text(const struct show *show, const char *job_id)
@@ -353,7 +307,8 @@ int show_print_text(const struct show *show, const char *job_id)
         return -1;
     }
     show_print_curve(show);
-    put_trust(show);
+    puts("trust");
+    show_say_trust(show, put_indented, NULL);
     put_odd(show);
     return 0;
 }

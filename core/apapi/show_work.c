@@ -170,16 +170,6 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
 
 /* --- the curve ------------------------------------------------------------------------------ */
 
-/* Bins are rounded when they are written: the domain's energy is what counts, as in apapi_job. */
-static double domain_between_j(const struct apapi_domain_result *domain, uint64_t from_ns,
-                               uint64_t to_ns, uint64_t *known_ns)
-{
-    double whole_j = apapi_timeline_energy_j(&domain->timeline);
-    double energy_j = apapi_timeline_between_j(&domain->timeline, from_ns, to_ns, known_ns);
-
-    return whole_j > 0 ? energy_j * (domain->energy_j / whole_j) : energy_j;
-}
-
 /* Mean power over a stretch of time, in which the record may begin or end [W]; and for how much of
  * it that is known [s]. */
 static double power_between(const struct apapi_record *record, int64_t from_ns, int64_t to_ns,
@@ -199,8 +189,8 @@ static double power_between(const struct apapi_record *record, int64_t from_ns, 
         if (!domain->measured || !apapi_domain_adds_up(d) || domain->timeline.count == 0) {
             continue;
         }
-        energy_j = domain_between_j(domain, (uint64_t)(begin_ns - m->start_unix_ns),
-                                    (uint64_t)(end_ns - m->start_unix_ns), &known_ns);
+        energy_j = show_between_j(domain, (uint64_t)(begin_ns - m->start_unix_ns),
+                                  (uint64_t)(end_ns - m->start_unix_ns), &known_ns);
         if (known_ns > 0) {
             power_w = (isnan(power_w) ? 0 : power_w) + energy_j * NS_PER_S / (double)known_ns;
             *known_s = fmax(*known_s, (double)known_ns / NS_PER_S);

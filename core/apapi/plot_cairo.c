@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi-plot FORM: draw the model on standard input as svg or png on standard output. */
+#include <cairo-svg.h>
+#include <cairo.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PNG_SCALE 2 /* pixels for a point: sharp on paper */
+#define ROW_JOBS 3  /* panels in a row */
+#define HEIGHT 360
+#define LEFT 64
+#define RIGHT 16
+#define TOP 52
+#define BOTTOM 50
+#define LEGEND_ROW 18
+#define LEGEND_COLUMN 118
+#define TICKS 5
+#define INK 0.15
+#define FAINT 0.87
+
+/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow that paper loses.
+ */
+static const double palette[][3] = {{0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.90, 0.62, 0.00},
+                                    {0.00, 0.62, 0.45}, {0.80, 0.47, 0.65}, {0.84, 0.37, 0.00},
+                                    {0.34, 0.71, 0.91}, {0.55, 0.45, 0.15}};
+/* For print without colours. */
+static const double dashes[][4] = {{0},          {0},          {7, 3, 7, 3},  {2, 2, 2, 2},
+                                   {9, 3, 2, 3}, {4, 2, 4, 2}, {12, 4, 2, 4}, {1, 3, 1, 3}};
+#define COLOURS (sizeof palette / sizeof *palette)
+
+/* How times are shown. */
+struct scale {
+    double greatest, step, unit; /* [s] or [W] */
+    const char *name;
+};
+
+struct panel {
+    double x, y, width, height; /* of the plot area */
+    struct scale time, power;
+};
+
+static double nice_step(double greatest)
+{
+    double raw = greatest / TICKS, base = pow(10, floor(log10(raw)));
+    double share = raw / base;
+
+    return base * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
+}
+
+static struct scale power_scale(double greatest_w)
+{
+    struct scale scale = {.unit = 1, .name = "power [W]"};
+
+    greatest_w = greatest_w > 0 ? greatest_w : 1;
+    if (greatest_w >= 1e6) {
+        scale = (struct scale){.unit = 1e6, .name = "power [MW]"};
+    } else if (greatest_w >= 1e4) {
+        scale = (struct scale){.unit = 1e3, .name = "power [kW]"};
+    }
+    scale.step = nice_step(greatest_w / scale.unit) * scale.unit;
+    scale.greatest = ceil(greatest_w * 1.02 / scale.step) * scale.step;
+    return scale;
+}
+
+static struct scale time_scale(double longest_s)
+{
+    static const struct scale scales[] = {{.unit = 86400, .name = "time since the start [d]"},
+                                          {.unit = 3600, .name = "time since the start [h]"},
+                                          {.unit = 60, .name = "time since the start [min]"},
+                                          {.unit = 1, .name = "time since the start [s]"}};
+    struct scale scale;
+    size_t i = 0;
+
+    longest_s = longest_s > 0 ? longest_s : 1;
+    while (scales[i].unit > 1 && longest_s < 3 * scales[i].unit) {
+        i++;
+    }
+    scale = scales[i];
+    scale.greatest = longest_s;
+    scale.step = nice_step(longest_s / scale.unit) * scale.unit;
+    return scale;
+}
+
+/* --- text ----------------------------------------------------------------------------------- */
+
+/* `align`: 0 begins at x, 0.5 around it, 1 ends there; cut to `room`. */
+struct place {
+    double x, y, align, room;
+};
+
+static void put_text(cairo_t *cr, const struct place *place, const char *text)
+{
+    cairo_text_extents_t extents;
+    char shown[1024];
+    size_t size;
+
+    snprintf(shown, sizeof shown, "%s", text);
+    size = strlen(shown);
+    cairo_text_extents(cr, shown, &extents);
+    while (extents.x_advance > place->room && size > 0) {
+        do {
+            size--;
+        } while (size > 0 && ((unsigned char)shown[size] & 0xC0) == 0x80);
+        snprintf(shown + size, sizeof shown - size, "%s", size + 4 < sizeof shown ? "…" : "");
+        cairo_text_extents(cr, shown, &extents);
+    }
+    cairo_move_to(cr, place->x - extents.x_advance * place->align, place->y);
+    cairo_show_text(cr, shown);
+}
+
+static void set_font(cairo_t *cr, double size, cairo_font_weight_t weight)
+{
+    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, weight);
+    cairo_set_font_size(cr, size);
+    cairo_set_source_rgb(cr, INK, INK, INK);
+}
+
+/* --- axes ----------------------------------------------------------------------------------- */
+
+static void put_line(cairo_t *cr, const double ends[4], double grey)
+{
+    cairo_set_source_rgb(cr, grey, grey, grey);
+    cairo_set_line_width(cr, 1);
+    cairo_move_to(cr, ends[0], ends[1]);
+    cairo_line_to(cr, ends[2], ends[3]);
+    cairo_stroke(cr);
+}
+
+static void put_power_axis(cairo_t *cr, const struct panel *panel)
+{
+    const struct scale *scale = &panel->power;
+
+    for (int i = 0; i * scale->step <= scale->greatest * 1.0001; i++) {
+        double y = panel->y + panel->height * (1 - i * scale->step / scale->greatest);
+        char label[32];
+
+        put_line(cr, (double[]){panel->x, y, panel->x + panel->width, y}, i ? FAINT : INK);
+        snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
+        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+        put_text(cr, &(struct place){panel->x - 6, y + 4, 1, LEFT}, label);
+    }
+    put_text(cr, &(struct place){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60}, scale->name);
+}
+
+static void put_time_axis(cairo_t *cr, const struct panel *panel)
+{
+    const struct scale *scale = &panel->time;
+    double bottom = panel->y + panel->height;
+
+    for (int i = 0; i * scale->step <= scale->greatest * 1.0001; i++) {
+        double x = panel->x + panel->width * i * scale->step / scale->greatest;
+        char label[32];
+
+        put_line(cr, (double[]){x, bottom, x, bottom + 4}, INK);
+        snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
+        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+        put_text(cr, &(struct place){x, bottom + 17, 0.5, LEFT}, label);
+    }
+    put_text(cr, &(struct place){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
+             scale->name);
+}
+
+/* --- lines ---------------------------------------------------------------------------------- */
+
+static size_t set_style(cairo_t *cr, const json_t *series)
+{
+    size_t colour = (size_t)json_integer_value(json_object_get(series, "colour")) % COLOURS;
+    const double *rgb = palette[colour];
+
+    cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
+    cairo_set_line_width(cr, 1.8);
+    cairo_set_dash(cr, dashes[colour], dashes[colour][0] > 0 ? 4 : 0, 0);
+    return colour;
+}
+
+/* A step for each mean; nothing where it is not known. */
+static void put_series(cairo_t *cr, const struct panel *panel, const json_t *series,
+                       double length_s)
+{
+    const json_t *powers = json_object_get(series, "power_w");
+    size_t count = json_array_size(powers);
+    double column = panel->width * length_s / panel->time.greatest / (double)count;
+    bool open = false;
+
+    set_style(cr, series);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *power = json_array_get(powers, i);
+        double x = panel->x + column * (double)i;
+        double y =
+            panel->y + panel->height * (1 - json_number_value(power) / panel->power.greatest);
+
+        if (json_is_number(power)) {
+            (open ? cairo_line_to : cairo_move_to)(cr, x, y);
+            cairo_line_to(cr, x + column, y);
+        }
+        open = json_is_number(power);
+    }
+    cairo_stroke(cr);
+    cairo_set_dash(cr, NULL, 0, 0);
+}
+
+static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lines)
+{
+    size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN)), i;
+    const json_t *series;
+
+    json_array_foreach(lines, i, series)
+    {
+        double x = panel->x + (double)(i % in_row) * LEGEND_COLUMN;
+        size_t row = i / in_row;
+        double y = panel->y + panel->height + BOTTOM + (double)row * LEGEND_ROW;
+
+        set_style(cr, series);
+        cairo_move_to(cr, x, y);
+        cairo_line_to(cr, x + 26, y);
+        cairo_stroke(cr);
+        cairo_set_dash(cr, NULL, 0, 0);
+        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+        put_text(cr, &(struct place){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
+                 json_string_value(json_object_get(series, "name")));
+    }
+}
+
+static void put_title(cairo_t *cr, const struct panel *panel, const json_t *job)
+{
+    const char *id = json_string_value(json_object_get(job, "job"));
+    const char *name = json_string_value(json_object_get(job, "job_name"));
+    const char *start = json_string_value(json_object_get(job, "start"));
+    char text[1024];
+
+    snprintf(text, sizeof text, "job %s%s%s", id ? id : "-", name ? "  " : "", name ? name : "");
+    set_font(cr, 14, CAIRO_FONT_WEIGHT_BOLD);
+    put_text(cr, &(struct place){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90}, text);
+    snprintf(text, sizeof text, "%.10s %.8s UTC", start, start + 11);
+    set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+    put_text(cr, &(struct place){panel->x + panel->width, panel->y - 30, 1, 160}, text);
+}
+
+static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
+{
+    const json_t *lines = json_object_get(job, "series"), *series;
+    size_t i;
+
+    put_title(cr, panel, job);
+    put_power_axis(cr, panel);
+    put_time_axis(cr, panel);
+    json_array_foreach(lines, i, series)
+    {
+        put_series(cr, panel, series, json_number_value(json_object_get(job, "length_s")));
+    }
+    put_legend(cr, panel, lines);
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+struct sheet {
+    size_t count, columns, rows;
+    double panel_width, panel_height, area_height;
+};
+
+static struct sheet sheet_of(const json_t *jobs)
+{
+    struct sheet sheet = {.count = json_array_size(jobs)};
+    size_t most = 0, in_row, rows, i;
+    const json_t *job;
+
+    sheet.columns = sheet.count == 4 ? 2 : sheet.count < ROW_JOBS ? sheet.count : ROW_JOBS;
+    sheet.rows = (sheet.count + sheet.columns - 1) / sheet.columns;
+    sheet.panel_width = sheet.count == 1 ? 900 : 560;
+    json_array_foreach(jobs, i, job)
+    {
+        size_t lines = json_array_size(json_object_get(job, "series"));
+
+        most = lines > most ? lines : most;
+    }
+    in_row = (size_t)((sheet.panel_width - LEFT - RIGHT) / LEGEND_COLUMN);
+    sheet.area_height = HEIGHT - TOP - BOTTOM;
+    rows = (most + in_row - 1) / in_row;
+    sheet.panel_height = HEIGHT + (double)rows * LEGEND_ROW;
+    return sheet;
+}
+
+static cairo_status_t write_bytes(void *file, const unsigned char *bytes, unsigned size)
+{
+    return fwrite(bytes, 1, size, file) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+static void paint(cairo_t *cr, const json_t *model, const struct sheet *sheet)
+{
+    const json_t *job;
+    size_t i;
+
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_paint(cr);
+    json_array_foreach(json_object_get(model, "jobs"), i, job)
+    {
+        size_t row = i / sheet->columns;
+        struct panel panel = {
+            .x = (double)(i % sheet->columns) * sheet->panel_width + LEFT,
+            .y = (double)row * sheet->panel_height + TOP,
+            .width = sheet->panel_width - LEFT - RIGHT,
+            .height = sheet->area_height,
+            .time = time_scale(json_number_value(json_object_get(model, "longest_s"))),
+            .power = power_scale(json_number_value(json_object_get(model, "greatest_w")))};
+
+        put_panel(cr, &panel, job);
+    }
+}
+
+static cairo_status_t draw(const json_t *model, bool png)
+{
+    struct sheet sheet = sheet_of(json_object_get(model, "jobs"));
+    double width = sheet.panel_width * (double)sheet.columns;
+    double height = sheet.panel_height * (double)sheet.rows;
+    cairo_surface_t *surface =
+        png ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * PNG_SCALE),
+                                         (int)(height * PNG_SCALE))
+            : cairo_svg_surface_create_for_stream(write_bytes, stdout, width, height);
+    cairo_t *cr = cairo_create(surface);
+    cairo_status_t status;
+
+    if (png) {
+        cairo_scale(cr, PNG_SCALE, PNG_SCALE);
+    }
+    paint(cr, model, &sheet);
+    status = cairo_status(cr);
+    if (status == CAIRO_STATUS_SUCCESS && png) {
+        status = cairo_surface_write_to_png_stream(surface, write_bytes, stdout);
+    }
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS) {
+        status = cairo_surface_status(surface);
+    }
+    cairo_surface_destroy(surface);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    bool png = argc == 2 && strcmp(argv[1], "png") == 0;
+    json_error_t error;
+    json_t *model;
+    cairo_status_t status;
+
+    if (argc != 2 || (!png && strcmp(argv[1], "svg") != 0)) {
+        fputs("usage: apapi-plot svg|png <MODEL >PICTURE; 'apapi plot' runs it\n", stderr);
+        return 2;
+    }
+    model = json_loadf(stdin, 0, &error);
+    if (!model || json_array_size(json_object_get(model, "jobs")) == 0) {
+        fprintf(stderr, "apapi-plot: no model: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+    status = draw(model, png);
+    json_decref(model);
+    if (status != CAIRO_STATUS_SUCCESS || fflush(stdout)) {
+        fprintf(stderr, "apapi-plot: %s\n", cairo_status_to_string(status));
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}

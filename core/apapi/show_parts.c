@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `apapi show` and `apapi plot` say alike. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/show.h"
+
+#define NS_PER_S 1e9
+
+int show_compare_nodes(const void *left, const void *right)
+{
+    const struct show_node *a = *(const struct show_node *const *)left,
+                           *b = *(const struct show_node *const *)right;
+    double a_w = isnan(a->power_w) ? -1 : a->power_w, b_w = isnan(b->power_w) ? -1 : b->power_w;
+
+    return a_w == b_w ? strverscmp(a->name, b->name) : a_w > b_w ? -1 : 1;
+}
+
+int show_table(const struct show *show, const char *job_id, char **text)
+{
+    const struct apapi_job_table_head head = {
+        .job = job_id, .nodes = show_node_total(show), .left_out = show->left_out};
+    struct apapi_job *job = apapi_job_create();
+    int result = job ? 0 : -1;
+
+    for (size_t i = 0; i < show->count && result == 0; i++) {
+        result = apapi_job_add(job, &show->records[i]);
+    }
+    if (result == 0) {
+        result = apapi_job_table_format(job, &head, text, NULL);
+    }
+    apapi_job_destroy(job);
+    return result;
+}
+
+double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns, uint64_t to_ns,
+                      uint64_t *known_ns)
+{
+    double whole_j = apapi_timeline_energy_j(&domain->timeline);
+    double energy_j = apapi_timeline_between_j(&domain->timeline, from_ns, to_ns, known_ns);
+
+    return whole_j > 0 && domain->energy_j > 0 ? energy_j * (domain->energy_j / whole_j) : energy_j;
+}
+
+void show_say_trust(const struct show *show, show_say_f say, void *context)
+{
+    double worst = NAN, uncertainty = NAN, cpu_s = 0;
+    size_t complete = 0, verified = 0;
+    char text[160];
+
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_record *record = &show->records[i];
+        const struct apapi_measurement *m = &record->measurement;
+
+        worst = fmin(worst, m->covered);
+        uncertainty =
+            fmax(uncertainty, apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
+        cpu_s += (double)m->cpu_ns / NS_PER_S;
+        complete += record->complete;
+        verified += record->id.verified;
+    }
+    snprintf(text, sizeof text, "%zu of %zu records are complete", complete, show->count);
+    say(text, context);
+    if (!isnan(worst)) {
+        snprintf(text, sizeof text, "good readings cover %.1f %% of the time in the worst of them",
+                 floor(worst * 1000 + 1e-6) / 10);
+        say(text, context);
+    }
+    if (isfinite(uncertainty)) {
+        snprintf(text, sizeof text,
+                 "the energy of each is known to %.2g %%, errors of the meters aside",
+                 100 * uncertainty);
+        say(text, context);
+    }
+    snprintf(text, sizeof text, "measuring took %.2f s of CPU time in all", cpu_s);
+    say(text, context);
+    snprintf(text, sizeof text, "account, partition and qos are %s",
+             verified ? "what Slurm says"
+                      : "what the environment of the steps says, and so its user");
+    say(text, context);
+}

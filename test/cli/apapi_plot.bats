@@ -1,0 +1,214 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi plot: pictures and pages from records written by hand, the page in a real browser.
+
+bats_require_minimum_version 1.5.0
+load report_common
+load ../browser/browser
+
+plot() { "$apapi" plot --acct-dir "$acct" "$@"; }
+
+need_cairo() {
+    local helpers=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi
+    [[ -x $helpers/apapi-plot ]] || skip "built without cairo"
+    echo "libexec_dir = $helpers" >"$APAPI_CONFIG"
+    # fontconfig keeps its memory to the end
+    echo "leak:libfontconfig" >"$BATS_TEST_TMPDIR/leaks"
+    export LSAN_OPTIONS=suppressions=$BATS_TEST_TMPDIR/leaks:print_suppressions=0
+}
+
+model() { # PAGE: what it shows, as JSON
+    sed -n 's|^<script type="application/json" id="model">\(.*\)</script>$|\1|p' "$1"
+}
+
+powers() { # PAGE NAME: of the first job's line
+    model "$1" | jq -c --arg name "$2" '.jobs[0].series[] | select(.name == $name).power_w'
+}
+
+hostile='.job_name = "<script>document.title=1</script><img src=x onerror=alert(1)>" | .user = "</script><b>u"'
+
+@test "SVG: well-formed, with the job's name as text that does nothing" {
+    need_cairo
+    record 17 0 n1 0 100 200 "$hostile"
+    run -0 plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
+    [[ -z $output ]]
+    python3 -c 'import sys, xml.dom.minidom as x; d = x.parse(sys.argv[1]).documentElement
+assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.getElementsByTagName("path")) > 10' "$BATS_TEST_TMPDIR/a.svg"
+}
+
+@test "PNG: signature and size; jobs side by side" {
+    need_cairo
+    record 17 0 n1 0 100 200
+    record 18 0 n1 200 100 300
+    run -0 plot 17 -o "$BATS_TEST_TMPDIR/a.PNG"
+    run -0 plot 17 18 --by node -o "$BATS_TEST_TMPDIR/b.png"
+    python3 - "$BATS_TEST_TMPDIR"/{a.PNG,b.png} <<'EOF'
+import struct, sys
+for path, width in zip(sys.argv[1:], (1800, 2240)):
+    head = open(path, "rb").read(24)
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", head[16:])[0] == width, struct.unpack(">II", head[16:])
+EOF
+}
+
+@test "each moment of a node counts once, nodes add up" {
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 batch n1 0 100 200
+    record 17 0 n1 50 50 200
+    record 17 0 n2 0 100 300
+    run -0 plot 17 -o "$page"
+    jq -se 'length == 1 and (.[0] | length == 240 and all(.[]; . > 499 and . < 501))' <<<"$(powers "$page" package)"
+    [[ $(model "$page" | jq '.jobs[0].series | length') == 1 ]]
+    run -0 plot 17 --by=node -o "$page"
+    [[ $(model "$page" | jq -c '[.jobs[0].series[].name]') == '["n2","n1"]' ]]
+    jq -se 'length == 1 and (.[0] | all(.[]; . > 199 and . < 201))' <<<"$(powers "$page" n1)"
+}
+
+@test "of two records of a moment, the one that knows more of it; their bins, as large as the domain's energy" {
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200
+    record 17 batch n1 0 100 400 '.timeline.package.covered_pct = {"0": 50}'
+    run -0 plot 17 -o "$page"
+    [[ $(powers "$page" package | jq -c '.[10]') == 200 ]]
+    record 18 0 n1 0 100 200 '.domains.package.energy_j = 20100'
+    run -0 plot 18 -o "$page"
+    [[ $(powers "$page" package | jq -c '.[10]') == 201 ]]
+}
+
+@test "many short steps in one column of the picture" {
+    page=$BATS_TEST_TMPDIR/a.html
+    for ((i = 0; i < 20; i++)); do record 17 $i n1 $i 1 200 '.timeline.package.unit_j = 0.1 | .timeline.package.n = [500, 500, 500, 500]'; done
+    record 17 99 n1 20 4780 200
+    run -0 plot 17 -o "$page"
+    jq -se 'length == 1 and (.[0] | all(.[]; . > 199 and . < 201))' <<<"$(powers "$page" package)"
+}
+
+@test "a gap where a node that ran is not known; domains and their total" {
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200 '.timeline.package.n = [5000, null, 5000, 5000] | .domains.package.energy_j = 15000 |
+        .domains.gpu = .domains.package | .timeline.gpu = {unit_j: 1, n: [5000, 5000, 5000, null]}'
+    record 17 0 n2 0 100 300
+    run -0 plot 17 -o "$page"
+    [[ $(powers "$page" package | jq -c '[.[30, 90, 150]]') == "[500,null,500]" ]]
+    [[ $(powers "$page" gpu | jq -c '[.[30, 90, 210]]') == "[200,200,null]" ]]
+    [[ $(powers "$page" total | jq -c '[.[30, 90, 150, 210]]') == "[700,null,700,null]" ]]
+}
+
+@test "more nodes than lines: the hungriest, and the mean of the others" {
+    page=$BATS_TEST_TMPDIR/a.html
+    for ((i = 1; i <= 10; i++)); do record 17 0 n$i 0 100 $((i * 100)); done
+    run -0 plot 17 --by node -o "$page"
+    [[ $(model "$page" | jq -c '[.jobs[0].series[].name]') == '["n10","n9","n8","n7","n6","n5","n4","mean of 3 others"]' ]]
+    [[ $(powers "$page" "mean of 3 others" | jq '.[7]') == 200 ]]
+}
+
+@test "records from files and from a pipe" {
+    record 17 0 n1 0 100 200
+    mv "$acct"/*/n1.jsonl "$BATS_TEST_TMPDIR/17.jsonl"
+    cd "$BATS_TEST_TMPDIR"
+    run -0 "$apapi" plot 17 -o a.html ./17.jsonl
+    run -0 "$apapi" plot 17 -o b.html - <17.jsonl
+    cmp a.html b.html
+}
+
+@test "what cannot be drawn is told, and leaves no file" {
+    record 17 0 n1 0 100 200
+    record 18 0 n1 0 100 200 'del(.timeline)'
+    cd "$BATS_TEST_TMPDIR"
+    run -2 plot 17 -o a.pdf
+    [[ $output == "apapi plot: a.pdf: its name must end with .svg, .png or .html" ]]
+    run -2 plot 17
+    [[ $output == "apapi plot: which file? -o FILE.svg, FILE.png or FILE.html" ]]
+    run -2 plot -o a.html
+    [[ $output == *"which JOB?"* ]]
+    run -2 plot 17x -o a.html
+    [[ $output == *"'17x' is no job"* ]]
+    run -2 plot 17 --by user -o a.html
+    [[ $output == "apapi plot: --by=user: it is domain or node" ]]
+    run -1 plot 17 19 -o a.html
+    [[ $output == "apapi plot: no record of job 19 is found" ]]
+    run -1 plot 18 -o a.html
+    [[ $output == "apapi plot: the records of job 18 have no power over time" ]]
+    run -1 plot 17 -o nowhere/a.html
+    [[ $output == "apapi plot: "*"nowhere"*"No such file or directory"* ]]
+    echo "libexec_dir = /nowhere" >"$APAPI_CONFIG"
+    run -1 plot 17 -o a.svg
+    [[ $output == *"/nowhere/apapi-plot: No such file or directory; it is built where cairo is; .html needs none" ]]
+    run -1 compgen -G '*.[hsp][tvn]*'
+}
+
+@test "a file is replaced whole, or kept" {
+    record 17 0 n1 0 100 200
+    cd "$BATS_TEST_TMPDIR"
+    echo old >a.svg
+    echo "libexec_dir = /nowhere" >"$APAPI_CONFIG"
+    run -1 plot 17 -o a.svg
+    [[ $(<a.svg) == old ]]
+    echo old >a.html
+    (umask 027 && plot 17 -o a.html)
+    [[ $(stat -c %a a.html) == 640 && $(head -n 1 a.html) == "<!DOCTYPE html>" ]]
+}
+
+@test "the page asks for nothing from elsewhere, and hostile names stay texts" {
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200 "$hostile"
+    run -0 plot 17 -o "$page"
+    [[ $(grep -o 'https\?://[^"]*' "$page" | sort -u) == http://www.w3.org/2000/svg ]]
+    grep -q "default-src 'none'" "$page"
+    [[ $(grep -c '<script' "$page") == 2 && $(grep -c '</script>' "$page") == 2 ]]
+    need_browser
+    run -0 browse "$page" --dump-dom
+    [[ $output == *"<h2>job 17  &lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x"* ]]
+    [[ $output == *"<dd>&lt;/script&gt;&lt;b&gt;u</dd>"* && $output == *"<title>apapi: power of job 17</title>"* ]]
+    [[ $output != *CONSOLE* ]]
+}
+
+@test "in the browser: curves, table, trust, no error on the console" {
+    need_browser
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200
+    record 18 0 n1 0 50 300
+    run -0 plot 17 18 -o "$page"
+    run -0 browse "$page" --dump-dom
+    [[ $output != *CONSOLE* ]]
+    [[ $(grep -o '<article>' <<<"$output" | wc -l) == 2 && $(grep -o 'class="line" d="M58.00 [0-9]' <<<"$output" | wc -l) == 2 ]]
+    [[ $output == *"apapi: job 17  1 node  1 step"*"How far it can be trusted"*"1 of 1 records are complete"*"What is odd"* ]]
+    broken=$BATS_TEST_TMPDIR/broken.html
+    sed 's|</body>|<script>nonsense()</script></body>|' "$page" >"$broken"
+    run -0 browse "$broken" --dump-dom
+    [[ $output == *CONSOLE*nonsense* ]]
+}
+
+@test "in the browser: tooltip, zoom by wheel and by dragging, double click, keys" {
+    need_browser
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200 '.timeline.package.n = [5000, null, 5000, 10000] | .domains.package.energy_j = 20000'
+    run -0 plot 17 -o "$page"
+    act "$page" "at('pointermove', 0.1); say(tip());
+        at('pointermove', 0.4); say(tip());
+        at('pointerleave', 0.4); say(tip());
+        key('ArrowRight'); say(tip());
+        at('wheel', 0.5, {deltaY: -1}); say(range());
+        at('dblclick', 0.5); say(range());
+        at('pointerdown', 0.25, {button: 0}); at('pointermove', 0.75); at('pointerup', 0.75); say(range());
+        key('Escape'); say(range()); key('+'); say(range()); key('-'); say(range());"
+    [[ ${lines[0]} == "2026-11-20 10:00:10 UTC, 10 s|package: 200.0 W" ]]
+    [[ ${lines[1]} == *"40 s|package: not known" ]]
+    [[ ${lines[2]} == hidden ]]
+    [[ ${lines[3]} == *"51.67 s|package: 200.0 W" ]]
+    [[ ${lines[4]} == "10 90" && ${lines[5]} == "0 100" && ${lines[6]} == "25 75" ]]
+    [[ ${lines[7]} == "0 100" && ${lines[8]} == "25 75" && ${lines[9]} == "0 100" ]]
+}
+
+@test "in the browser: on paper, the curves and the table, not the hints" {
+    need_browser
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200
+    run -0 plot 17 -o "$page"
+    run -0 browse "$page" --print-to-pdf="$BATS_TEST_TMPDIR/a.pdf"
+    [[ $(head -c 5 "$BATS_TEST_TMPDIR/a.pdf") == %PDF- ]]
+    [[ $(grep -ac '/Type /Page$' "$BATS_TEST_TMPDIR/a.pdf") == 1 ]]
+    command -v pdftotext >/dev/null || skip "the text of the PDF: no pdftotext (poppler-utils)"
+    run -0 pdftotext -layout "$BATS_TEST_TMPDIR/a.pdf" -
+    [[ $output == *"power [W]"*"apapi: job 17"*"How far it can be trusted"* && $output != *Wheel* ]]
+}
