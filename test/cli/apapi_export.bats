@@ -178,6 +178,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 
 @test "others than root are told whose the folders are" {
     ((EUID == 0)) || skip 'root alone can become another user'
+    setpriv --reuid 65534 test -x "$apapi" || skip "an ordinary user cannot enter this folder"
     chmod 755 "$BATS_TEST_TMPDIR"
     chmod 700 acct
     run -1 setpriv --reuid=65534 --regid=65534 --clear-groups "$apapi" export --acct-dir "$acct" --prometheus -

@@ -20,7 +20,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     jq -e '.program | .command == ["sh", "-c", "echo out; sleep 1; exit 3"] and .exit_status == 3' <<<"$stderr"
     jq -e '.program | .elapsed_s > 1 and .elapsed_s < 1.5 and .user_s >= 0 and .system_s >= 0' <<<"$stderr"
     jq -e '.program.max_rss_bytes > 100000' <<<"$stderr"
-    close_to "$(jq .total.energy_j <<<"$stderr")" 240 0.03
+    close_to "$(jq '.total.energy_j / .elapsed_s' <<<"$stderr")" 240 0.03
     close_to "$(jq .domains.package.p95_w <<<"$stderr")" 200 0.05
     close_to "$(jq .components[0].period_longest_s <<<"$stderr")" 0.1 0.5
     jq -e '.trust.uncertainty_j > 0 and .trust.uncertainty_j < 5' <<<"$stderr"
@@ -41,12 +41,13 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     echo "$output"
     [[ $status -eq 0 && ${lines[0]} == run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,* ]]
     [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 23 ]]
-    close_to "$(column program elapsed total)" 1 0.2
+    elapsed=$(column program elapsed total)
+    close_to "$elapsed" 1 0.2
     [[ $(column program elapsed unit) == s && $(column program exit_status total) == 0 ]]
-    close_to "$(column domain package total)" 200 0.03
+    close_to "$(column domain package total)" "$(jq -n "200 * $elapsed")" 0.03
     close_to "$(column total total mean)" 240 0.03
     [[ $(column domain package unit) == J && $(column domain package rate_unit) == W ]]
-    close_to "$(column event rapl:::DRAM_ENERGY:PACKAGE1 total)" 20 0.03
+    close_to "$(column event rapl:::DRAM_ENERGY:PACKAGE1 total)" "$(jq -n "20 * $elapsed")" 0.03
     [[ $(column event rapl:::DRAM_ENERGY:PACKAGE1 source) == 'sysfs powercap' ]]
 }
 
@@ -59,7 +60,8 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     [[ ${lines[4]} == 'rapl: 2 events' && ${lines[5]} == '------' && ${lines[-1]} == 'ATIME: done' ]]
     [[ ${lines[6]} =~ ^rapl:::PACKAGE_ENERGY:PACKAGE0\ [0-9]+$ && ${lines[7]} =~ ^\ \ energy\ [A-Za-z]+\ [0-9.]+$ ]]
     [[ ${lines[8]} =~ ^\ \ \ \ acc:\ +[0-9]+\.[0-9]$ && ${lines[9]} =~ ^\ \ power\ W\ [0-9.]+\ [0-9.]+$ ]]
-    close_to "$(awk '/acc:/ { print $2; exit }' <<<"$output")" 100 0.03
+    # a busy machine ends a second late: as much more for both, and never less
+    awk '/acc:/ { acc[++n] = $2 } END { exit !(acc[1] > 99 && acc[1] / acc[2] > 4.9 && acc[1] / acc[2] < 5.1) }' <<<"$output"
     close_to "$(awk '/avg:/ { print $2; exit }' <<<"$output")" 100 0.03
 }
 
@@ -126,7 +128,7 @@ column() { # ROW NAME COLUMN: of the CSV in $output
     echo "$stderr"
     [[ $status -eq 0 && $stderr == 'apapi: "sleep"  3 runs  rapl (sysfs powercap)'* ]]
     [[ $stderr == *'package'*' ± '*' J '*' ± '*' W'*'elapsed '*' ± '*'user '*' ± '*'system '* ]]
-    close_to "$(awk '$1 == "package" { print $2 }' <<<"$stderr")" 50 0.05
+    close_to "$(awk '$1 == "package" { energy = $2 } $1 == "elapsed" { print energy / $2 }' <<<"$stderr")" 100 0.05
     [[ $(wc -L <<<"$stderr") -le 80 ]]
     counter=$BATS_TEST_TMPDIR/counter
     run --separate-stderr sim --packages 1 -- "$atime" --runs 4 -f json sh -c "echo x >>$counter; sleep 0.1; exit \$((\$(wc -l <$counter) % 3))"
