@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/clock.h"
+#include "sources/clock.h"
 
 static void name_record(const struct report *report, struct apapi_record *record)
 {

@@ -12,7 +12,7 @@
 
 #include "channel/deadline.h"
 #include "record/timestamp.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 
 #define NEVER UINT64_MAX
 #define WALK_MAX 256 /* files of the spool that are looked at in one go */

@@ -8,9 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "session/clock.h"
 #include "session/lane.h"
 #include "session/snapshot.h"
+#include "sources/clock.h"
 #include "sources/thread.h"
 #include "sources/turn.h"
 

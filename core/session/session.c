@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/clock.h"
 #include "session/component.h"
 #include "session/lane.h"
 #include "session/names.h"
 #include "session/sampling.h"
 #include "session/snapshot.h"
+#include "sources/clock.h"
 #include "sources/sources.h"
 
 enum state { IDLE, RUNNING, STOPPED };

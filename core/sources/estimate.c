@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "events/number.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 #include "sources/settings.h"
 #include "sources/sources.h"
 #include "sources/sysfs.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/clock.h"
+#include "sources/clock.h"
 #include "sources/cloexec.h"
 #include "sources/sysfs.h"
 

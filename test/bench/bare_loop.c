@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "bench/compare.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 
 static void sleep_until(uint64_t deadline_ns)
 {

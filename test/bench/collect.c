@@ -15,7 +15,7 @@
 #include "apapi/record.h"
 #include "bench/parts.h"
 #include "channel/message.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 
 #define NODES 10000
 #define QUICK_NODES 500

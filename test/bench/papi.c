@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/parts.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 #include "sources/papi_library.h"
 #include "sources/sources.h"
 

@@ -5,8 +5,8 @@
 #include "bench/bare_loop.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
-#include "session/clock.h"
 #include "session/sampling.h"
+#include "sources/clock.h"
 #include "sources/sources.h"
 
 #define EVENTS 8

@@ -8,7 +8,7 @@
 
 #include "apapi/scan.h"
 #include "bench/parts.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 
 #define RECORDS 20000
 #define LINE_BYTES 2000 /* as of a usual node */

@@ -7,7 +7,7 @@
 #include "bench/bare_loop.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 
 #define EVENTS 8
 #define LIMIT_1000_HZ 1.5

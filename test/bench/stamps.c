@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "session/clock.h"
+#include "sources/clock.h"
 
 void stamps_add(struct stamps *stamps)
 {

@@ -10,7 +10,7 @@
 #include "apapi/session.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 
 #define EVENTS 8
 #define PAIRS 40

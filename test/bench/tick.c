@@ -6,8 +6,8 @@
 
 #include "bench/meters.h"
 #include "bench/parts.h"
-#include "session/clock.h"
 #include "session/component.h"
+#include "sources/clock.h"
 #include "sources/sources.h"
 
 #define READINGS_PER_RUN 4000

@@ -5,7 +5,7 @@
 
 #include "bench/parts.h"
 #include "measure/counter.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 
 #define READINGS 4096
 #define RUNS_OVER 64

@@ -12,7 +12,7 @@
 #include "apapi/record.h"
 #include "apapi/session.h"
 #include "fake/powercap_tree.h"
-#include "session/clock.h"
+#include "sources/clock.h"
 #include "sources/sources.h"
 #include "unit/unit.h"
 

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "fake/source.h"
-#include "session/clock.h"
 #include "session/sampling.h"
+#include "sources/clock.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
