@@ -38,8 +38,7 @@ start_with() { # LINES [ARGUMENTS OF scripts/cluster start]
     start_simulated_cluster --extra "$1" "${@:2}"
     [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
     clear_logs # slurmd's start is not looked at
-    # with no plugin at all, too: an extern step of 24.11 now and then cleans up with the user's identity
-    expected_errors='\.extern\] error: .*(: Permission denied|to root cgroup)'
+    expected_errors=$errors_of_extern_steps
 }
 
 # Linux 6.18 numbers mount namespaces by the CPU that makes them, and binds only one of a higher number than
