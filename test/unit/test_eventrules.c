@@ -141,45 +141,46 @@ static void test_no_rules_and_no_events(void **state)
 }
 
 /* The files that are installed: names of real events, and what they must become. */
+static const struct {
+    const char *event;
+    bool listed;
+    const char *unit0;
+    int domain;
+} default_events[] = {
+    {"rapl:::PACKAGE_ENERGY:PACKAGE0", true, "J", APAPI_DOMAIN_PACKAGE},
+    {"rapl:::DRAM_ENERGY:PACKAGE1_DIE0", true, "J", APAPI_DOMAIN_DRAM},
+    {"rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", false, NULL, 0},
+    {"rapl:::THERMAL_SPEC:PACKAGE0", false, NULL, 0},
+    {"rapl::RAPL_ENERGY_PKG:cpu=0", true, "J", APAPI_DOMAIN_PACKAGE},
+    {"powercap:::ENERGY_UJ:ZONE0_SUBZONE1", true, "J", -1},
+    {"powercap:::POWER_LIMIT_A_UW:ZONE0", false, NULL, 0},
+    {"nvml:::NVIDIA_H200:device_0:power", true, "W", APAPI_DOMAIN_GPU},
+    {"nvml:::NVIDIA_H200:device_0:total_energy_consumption", true, "J", APAPI_DOMAIN_GPU},
+    {"nvml:::NVIDIA_H200:device_0:power_management_limit", false, NULL, 0},
+    {"nvml:::NVIDIA_H200:device_0:sm_clock", true, "MHz", APAPI_DOMAIN_GPU},
+    {"rocm_smi:::energy_count:device=0", true, "J", APAPI_DOMAIN_GPU},
+    {"rocm_smi:::power_cap:device=0:sensor=0", false, NULL, 0},
+    {"coretemp:::hwmon0:temp1_input", true,
+     "\xc2\xb0"
+     "C",
+     -1},
+    {"net:::eth0:rx:bytes", true, "B", -1},
+    {"net:::eth0:tx:byte", true, "B", -1}, /* as PAPI 7.2 cuts it */
+    {"net:::eth0:tx:packet", true, "#", -1},
+    {"net:::eth0:tx:error", false, "#", -1},
+    {"infiniband:::mlx5_0_1_ext:port_xmit_data", true, "B", -1},
+    {"ipmi:::SYSTEM_POWER", true, "W", APAPI_DOMAIN_NODE},
+    {"cray_pm:::PM_ENERGY:NODE", false, "J", -1},
+    {"cray_pm:::PM_POWER:ACC0", false, "W", -1},
+    {"cray_pm:::PM_POWER_CAP:NODE", false, NULL, 0},
+    {"hwmon:::amd_energy:energy1", false, "J", -1},
+    {"hwmon:::power_meter:power1", false, "W", -1},
+    {"intel_gpu:::card0:energy1", false, "J", -1},
+    {"maxeler:::mgt_1v2_POWER:DEVICE0", true, "W", APAPI_DOMAIN_NONE},
+};
+
 static void test_default_files(void **state)
 {
-    static const struct {
-        const char *event;
-        bool listed;
-        const char *unit0;
-        int domain;
-    } events[] = {
-        {"rapl:::PACKAGE_ENERGY:PACKAGE0", true, "J", APAPI_DOMAIN_PACKAGE},
-        {"rapl:::DRAM_ENERGY:PACKAGE1_DIE0", true, "J", APAPI_DOMAIN_DRAM},
-        {"rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", false, NULL, 0},
-        {"rapl:::THERMAL_SPEC:PACKAGE0", false, NULL, 0},
-        {"rapl::RAPL_ENERGY_PKG:cpu=0", true, "J", APAPI_DOMAIN_PACKAGE},
-        {"powercap:::ENERGY_UJ:ZONE0_SUBZONE1", true, "J", -1},
-        {"powercap:::POWER_LIMIT_A_UW:ZONE0", false, NULL, 0},
-        {"nvml:::NVIDIA_H200:device_0:power", true, "W", APAPI_DOMAIN_GPU},
-        {"nvml:::NVIDIA_H200:device_0:total_energy_consumption", true, "J", APAPI_DOMAIN_GPU},
-        {"nvml:::NVIDIA_H200:device_0:power_management_limit", false, NULL, 0},
-        {"nvml:::NVIDIA_H200:device_0:sm_clock", true, "MHz", APAPI_DOMAIN_GPU},
-        {"rocm_smi:::energy_count:device=0", true, "J", APAPI_DOMAIN_GPU},
-        {"rocm_smi:::power_cap:device=0:sensor=0", false, NULL, 0},
-        {"coretemp:::hwmon0:temp1_input", true,
-         "\xc2\xb0"
-         "C",
-         -1},
-        {"net:::eth0:rx:bytes", true, "B", -1},
-        {"net:::eth0:tx:byte", true, "B", -1}, /* as PAPI 7.2 cuts it */
-        {"net:::eth0:tx:packet", true, "#", -1},
-        {"net:::eth0:tx:error", false, "#", -1},
-        {"infiniband:::mlx5_0_1_ext:port_xmit_data", true, "B", -1},
-        {"ipmi:::SYSTEM_POWER", true, "W", APAPI_DOMAIN_NODE},
-        {"cray_pm:::PM_ENERGY:NODE", false, "J", -1},
-        {"cray_pm:::PM_POWER:ACC0", false, "W", -1},
-        {"cray_pm:::PM_POWER_CAP:NODE", false, NULL, 0},
-        {"hwmon:::amd_energy:energy1", false, "J", -1},
-        {"hwmon:::power_meter:power1", false, "W", -1},
-        {"intel_gpu:::card0:energy1", false, "J", -1},
-        {"maxeler:::mgt_1v2_POWER:DEVICE0", true, "W", APAPI_DOMAIN_NONE},
-    };
     static struct problem_log told;
     struct apapi_problem_sink sink = {log_problem, &told};
     struct apapi_environment environment = {0};
@@ -191,18 +192,20 @@ static void test_default_files(void **state)
     assert_string_equal(told.text, "");
     assert_non_null(rules.default_list);
     assert_non_null(rules.default_ops);
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        const struct apapi_definition *d = apapi_eventops_find(rules.default_ops, events[i].event);
+    for (size_t i = 0; i < sizeof default_events / sizeof *default_events; i++) {
+        const struct apapi_definition *d =
+            apapi_eventops_find(rules.default_ops, default_events[i].event);
         bool listed = false;
 
         for (size_t j = 0; j < apapi_eventlist_count(rules.default_list); j++) {
             listed |= apapi_pattern_matches(apapi_eventlist_at(rules.default_list, j)->name,
-                                            events[i].event);
+                                            default_events[i].event);
         }
-        if (listed != events[i].listed || (d == NULL) != (events[i].unit0 == NULL) ||
-            (d && strcmp(d->values[0].unit, events[i].unit0) != 0) ||
-            (d && (d->has_domain ? (int)d->domain : -1) != events[i].domain)) {
-            fail_msg("%s", events[i].event);
+        if (listed != default_events[i].listed ||
+            (d == NULL) != (default_events[i].unit0 == NULL) ||
+            (d && strcmp(d->values[0].unit, default_events[i].unit0) != 0) ||
+            (d && (d->has_domain ? (int)d->domain : -1) != default_events[i].domain)) {
+            fail_msg("%s", default_events[i].event);
         }
     }
     apapi_event_rules_clear(&rules);

@@ -71,62 +71,61 @@ static void a_filter_chooses(void **state)
 }
 
 /* Whatever the order of keys and the writing, the filter decides by what the record says. */
-static void a_filter_sees_what_the_record_says(void **state)
-{
 #define TAIL                                                                                       \
     ",\"late_s\":0,\"complete\":true,\"domains\":{},\"components\":[],\"trust\":{\"cpu_s\":0}"
-    static const struct {
-        const char *line;
-        bool wanted;
-    } cases[] = {
-        {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL "}",
-         true},
-        {"{\"apapi\":1,\"job\":50,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL "}",
-         false},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"adam\"," TIMES TAIL "}",
-         false},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n3\",\"user\":\"eve\"," TIMES TAIL "}",
-         false},
-        {"{\"apapi\":1,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL "}", false},
-        {"{\"apapi\":1,\"node\":\"n1\",\"name\":\"yes\"," TIMES TAIL ",\"user\":\"eve\",\"job\":5}",
-         true},
-        {"{\"apapi\":1," TIMES ",\"node\":\"n1\",\"name\":\"yes\",\"user\":\"eve\",\"job\":5" TAIL
-         "}",
-         true},
-        {" { \"job\" : 5, \"apapi\":1,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL
-         "}",
-         true},
-        {"{\"apapi\":1,\"job\": 5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL
-         "}",
-         true},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"\\u0065ve\"," TIMES
-             TAIL "}",
-         true},
-        {"{\"apapi\":1,\"\\u006aob\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES
-             TAIL "}",
-         true},
-        {"{\"apapi\":1,\"job\":7,\"name\":\"\\\",\\\"job\\\":5,\",\"node\":\"n1\",\"user\":"
-         "\"eve\"," TIMES TAIL "}",
-         false},
-        {"{\"apapi\":1,\"name\":\"yes\",\"x\":{\"job\":6},\"job\":5,\"node\":\"n1\",\"user\":"
-         "\"eve\"," TIMES TAIL "}",
-         true},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\","
-         "\"start\":\"2026-11-22T11:00:00Z\",\"elapsed_s\":3600" TAIL "}",
-         false},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\","
-         "\"start\":\"2026-11-21T11:00:00Z\",\"elapsed_s\":3599.999999999" TAIL "}",
-         false},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\","
-         "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":9e4" TAIL "}",
-         true},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\","
-         "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":9.0E+4" TAIL "}",
-         true},
-        {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\","
-         "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":18446744073" TAIL "}",
-         false},
-    };
+static const struct {
+    const char *line;
+    bool wanted;
+} filter_cases[] = {
+    {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL "}",
+     true},
+    {"{\"apapi\":1,\"job\":50,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL "}",
+     false},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"adam\"," TIMES TAIL "}",
+     false},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n3\",\"user\":\"eve\"," TIMES TAIL "}",
+     false},
+    {"{\"apapi\":1,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL "}", false},
+    {"{\"apapi\":1,\"node\":\"n1\",\"name\":\"yes\"," TIMES TAIL ",\"user\":\"eve\",\"job\":5}",
+     true},
+    {"{\"apapi\":1," TIMES ",\"node\":\"n1\",\"name\":\"yes\",\"user\":\"eve\",\"job\":5" TAIL "}",
+     true},
+    {" { \"job\" : 5, \"apapi\":1,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL
+     "}",
+     true},
+    {"{\"apapi\":1,\"job\": 5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL "}",
+     true},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"\\u0065ve\"," TIMES TAIL
+     "}",
+     true},
+    {"{\"apapi\":1,\"\\u006aob\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\"," TIMES TAIL
+     "}",
+     true},
+    {"{\"apapi\":1,\"job\":7,\"name\":\"\\\",\\\"job\\\":5,\",\"node\":\"n1\",\"user\":"
+     "\"eve\"," TIMES TAIL "}",
+     false},
+    {"{\"apapi\":1,\"name\":\"yes\",\"x\":{\"job\":6},\"job\":5,\"node\":\"n1\",\"user\":"
+     "\"eve\"," TIMES TAIL "}",
+     true},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\","
+     "\"start\":\"2026-11-22T11:00:00Z\",\"elapsed_s\":3600" TAIL "}",
+     false},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\","
+     "\"start\":\"2026-11-21T11:00:00Z\",\"elapsed_s\":3599.999999999" TAIL "}",
+     false},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\","
+     "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":9e4" TAIL "}",
+     true},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"yes\",\"node\":\"n1\",\"user\":\"eve\","
+     "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":9.0E+4" TAIL "}",
+     true},
+    {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\","
+     "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":18446744073" TAIL "}",
+     false},
+};
+
+static void a_filter_sees_what_the_record_says(void **state)
+{
     static const uint32_t job = 5;
     const struct apapi_scan_filter filter = {.jobs = &job,
                                              .job_count = 1,
@@ -136,12 +135,12 @@ static void a_filter_sees_what_the_record_says(void **state)
                                              .to_unix_ns = NOON + DAY};
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT_OF(filter_cases); i++) {
         struct heard all = {0}, heard = {0};
 
-        hear_bytes(cases[i].line, strlen(cases[i].line), NULL, &all);
-        hear_bytes(cases[i].line, strlen(cases[i].line), &filter, &heard);
-        if (all.records != 1 || heard.records != cases[i].wanted || heard.problems) {
+        hear_bytes(filter_cases[i].line, strlen(filter_cases[i].line), NULL, &all);
+        hear_bytes(filter_cases[i].line, strlen(filter_cases[i].line), &filter, &heard);
+        if (all.records != 1 || heard.records != filter_cases[i].wanted || heard.problems) {
             fail_msg("case %zu: %zu of %zu, %s", i, heard.records, all.records, all.reasons);
         }
     }

@@ -48,44 +48,45 @@ static int make_node(void **state)
     return 0;
 }
 
+static const struct {
+    const char *file, *content, *name, *text;
+    enum apapi_domain domain;
+    enum apapi_kind kind;
+    uint64_t raw;
+} pm_files[] = {
+    {"energy", "123456 J 1700000000123456 us", "PM_ENERGY:NODE", "energy of the node",
+     APAPI_DOMAIN_NODE, APAPI_KIND_ENERGY, 123456},
+    {"cpu_energy", "2 J", "PM_ENERGY:CPU", "energy of all CPUs", APAPI_DOMAIN_PACKAGE,
+     APAPI_KIND_ENERGY, 2},
+    {"cpu0_energy", "3 J", "PM_ENERGY:CPU0", "energy of CPU 0", APAPI_DOMAIN_NONE,
+     APAPI_KIND_ENERGY, 3},
+    {"memory_energy", "4 J", "PM_ENERGY:MEMORY", "energy of the memory", APAPI_DOMAIN_DRAM,
+     APAPI_KIND_ENERGY, 4},
+    {"accel0_energy", "5 J", "PM_ENERGY:ACC0", "energy of accelerator 0", APAPI_DOMAIN_GPU,
+     APAPI_KIND_ENERGY, 5},
+    {"accel10_energy", "6 J", "PM_ENERGY:ACC10", "energy of accelerator 10", APAPI_DOMAIN_GPU,
+     APAPI_KIND_ENERGY, 6},
+    {"power", "250 W", "PM_POWER:NODE", "power of the node", APAPI_DOMAIN_NODE, APAPI_KIND_POWER,
+     250},
+    {"cpu_power", "7 W", "PM_POWER:CPU", "power of all CPUs", APAPI_DOMAIN_PACKAGE,
+     APAPI_KIND_POWER, 7},
+    {"memory_power", "8 W", "PM_POWER:MEMORY", "power of the memory", APAPI_DOMAIN_DRAM,
+     APAPI_KIND_POWER, 8},
+    {"accel0_power", "9 W 5 us", "PM_POWER:ACC0", "power of accelerator 0", APAPI_DOMAIN_GPU,
+     APAPI_KIND_POWER, 9},
+    {"power_cap", "0 W", "PM_POWER_CAP:NODE", "power limit of the node, 0: none", APAPI_DOMAIN_NONE,
+     APAPI_KIND_COUNT, 0},
+};
+
 static void test_names_and_domains(void **state)
 {
-    static const struct {
-        const char *file, *content, *name, *text;
-        enum apapi_domain domain;
-        enum apapi_kind kind;
-        uint64_t raw;
-    } files[] = {
-        {"energy", "123456 J 1700000000123456 us", "PM_ENERGY:NODE", "energy of the node",
-         APAPI_DOMAIN_NODE, APAPI_KIND_ENERGY, 123456},
-        {"cpu_energy", "2 J", "PM_ENERGY:CPU", "energy of all CPUs", APAPI_DOMAIN_PACKAGE,
-         APAPI_KIND_ENERGY, 2},
-        {"cpu0_energy", "3 J", "PM_ENERGY:CPU0", "energy of CPU 0", APAPI_DOMAIN_NONE,
-         APAPI_KIND_ENERGY, 3},
-        {"memory_energy", "4 J", "PM_ENERGY:MEMORY", "energy of the memory", APAPI_DOMAIN_DRAM,
-         APAPI_KIND_ENERGY, 4},
-        {"accel0_energy", "5 J", "PM_ENERGY:ACC0", "energy of accelerator 0", APAPI_DOMAIN_GPU,
-         APAPI_KIND_ENERGY, 5},
-        {"accel10_energy", "6 J", "PM_ENERGY:ACC10", "energy of accelerator 10", APAPI_DOMAIN_GPU,
-         APAPI_KIND_ENERGY, 6},
-        {"power", "250 W", "PM_POWER:NODE", "power of the node", APAPI_DOMAIN_NODE,
-         APAPI_KIND_POWER, 250},
-        {"cpu_power", "7 W", "PM_POWER:CPU", "power of all CPUs", APAPI_DOMAIN_PACKAGE,
-         APAPI_KIND_POWER, 7},
-        {"memory_power", "8 W", "PM_POWER:MEMORY", "power of the memory", APAPI_DOMAIN_DRAM,
-         APAPI_KIND_POWER, 8},
-        {"accel0_power", "9 W 5 us", "PM_POWER:ACC0", "power of accelerator 0", APAPI_DOMAIN_GPU,
-         APAPI_KIND_POWER, 9},
-        {"power_cap", "0 W", "PM_POWER_CAP:NODE", "power limit of the node, 0: none",
-         APAPI_DOMAIN_NONE, APAPI_KIND_COUNT, 0},
-    };
-    const size_t count = sizeof files / sizeof *files;
+    const size_t count = sizeof pm_files / sizeof *pm_files;
     struct apapi_reading readings[COUNTERS_MAX];
     struct apapi_reader *reader;
 
     (void)state;
     for (size_t i = 0; i < count; i++) {
-        put(files[i].file, files[i].content);
+        put(pm_files[i].file, pm_files[i].content);
     }
     put("cpu_temp", "40 C");
     reader = open_sysfs("cray_pm");
@@ -95,18 +96,18 @@ static void test_names_and_domains(void **state)
     for (size_t i = 0; i < count; i++) {
         char name[64], text[256];
 
-        snprintf(name, sizeof name, "cray_pm:::%s", files[i].name);
+        snprintf(name, sizeof name, "cray_pm:::%s", pm_files[i].name);
         assert_string_equal(reader->events[i].name, name);
         assert_string_equal(apapi_domain_name(reader->events[i].domain),
-                            apapi_domain_name(files[i].domain));
-        assert_int_equal(reader->events[i].kind, files[i].kind);
-        assert_int_equal(reader->events[i].accumulates, files[i].kind == APAPI_KIND_ENERGY);
+                            apapi_domain_name(pm_files[i].domain));
+        assert_int_equal(reader->events[i].kind, pm_files[i].kind);
+        assert_int_equal(reader->events[i].accumulates, pm_files[i].kind == APAPI_KIND_ENERGY);
         assert_true(reader->events[i].scale == 1);
         assert_int_equal(reader->events[i].update_ns, 100000000);
         apapi_source_sysfs.describe(reader, i, text, sizeof text);
-        assert_string_equal(text, files[i].text);
+        assert_string_equal(text, pm_files[i].text);
         assert_int_equal(readings[i].error, 0);
-        assert_int_equal(readings[i].raw, files[i].raw);
+        assert_int_equal(readings[i].raw, pm_files[i].raw);
     }
     apapi_source_sysfs.close(reader);
 }
