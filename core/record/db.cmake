@@ -1,19 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Databases of records, for programs: SQLite is linked; MariaDB's client library is loaded when it is
 # asked for, by the name that programs linked to it would use.
-set(WITH_MARIADB AUTO CACHE STRING "Import into MariaDB: AUTO (where its client library is), ON, OFF")
-set_property(CACHE WITH_MARIADB PROPERTY STRINGS AUTO ON OFF)
+apapi_optional_soname(mariadb_soname MARIADB mariadb "Import into MariaDB")
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
-set(mariadb_soname "")
-if(NOT WITH_MARIADB STREQUAL "OFF")
-  pkg_check_modules(MARIADB libmariadb)
-  if(MARIADB_FOUND)
-    find_library(MARIADB_LIBRARY mariadb HINTS ${MARIADB_LIBRARY_DIRS} REQUIRED)
-    apapi_soname(mariadb_soname ${MARIADB_LIBRARY})
-  elseif(NOT WITH_MARIADB STREQUAL "AUTO")
-    message(FATAL_ERROR "WITH_MARIADB=${WITH_MARIADB}, but there is no libmariadb")
-  endif()
-endif()
 
 add_library(
   apapi_db STATIC

@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # FreeIPMI is loaded when a BMC is to be read, by the name that programs linked to it would use.
-set(WITH_FREEIPMI AUTO CACHE STRING "Read BMCs with FreeIPMI: AUTO (where it is installed), ON, OFF")
-set_property(CACHE WITH_FREEIPMI PROPERTY STRINGS AUTO ON OFF)
-set(freeipmi_soname "")
-if(NOT WITH_FREEIPMI STREQUAL "OFF")
-  pkg_check_modules(FREEIPMI libfreeipmi)
-  if(FREEIPMI_FOUND)
-    find_library(FREEIPMI_LIBRARY freeipmi HINTS ${FREEIPMI_LIBRARY_DIRS} REQUIRED)
-    apapi_soname(freeipmi_soname ${FREEIPMI_LIBRARY})
-  elseif(NOT WITH_FREEIPMI STREQUAL "AUTO")
-    message(FATAL_ERROR "WITH_FREEIPMI=${WITH_FREEIPMI}, but there is no libfreeipmi")
-  endif()
-endif()
+apapi_optional_soname(freeipmi_soname FREEIPMI freeipmi "Read BMCs with FreeIPMI")
 
 set(APAPI_FREEIPMI_SONAME "${freeipmi_soname}" PARENT_SCOPE) # empty: without; for the tests
 if(freeipmi_soname)
