@@ -7,22 +7,29 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 add_library(
   apapi_db STATIC
   ${CMAKE_CURRENT_LIST_DIR}/db.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_batch.c
   ${CMAKE_CURRENT_LIST_DIR}/db_load.c
   ${CMAKE_CURRENT_LIST_DIR}/db_load_jobs.c
   ${CMAKE_CURRENT_LIST_DIR}/db_member.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_read.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_row.c
   ${CMAKE_CURRENT_LIST_DIR}/db_sqlite.c
   ${CMAKE_CURRENT_LIST_DIR}/db_tables.c
   ${CMAKE_CURRENT_LIST_DIR}/db_url.c
   # pure functions that libapapi has too and does not export
   ${CMAKE_CURRENT_LIST_DIR}/fields.c
   ${CMAKE_CURRENT_LIST_DIR}/fields_decode.c
+  ${CMAKE_CURRENT_LIST_DIR}/json_number.c
+  ${CMAKE_CURRENT_LIST_DIR}/json_text.c
+  ${CMAKE_CURRENT_LIST_DIR}/json_tree.c
+  ${CMAKE_CURRENT_LIST_DIR}/text.c
   ${CMAKE_CURRENT_LIST_DIR}/timeline.c
   ${CMAKE_CURRENT_LIST_DIR}/timestamp.c)
 if(mariadb_soname)
   target_sources(
     apapi_db PRIVATE ${CMAKE_CURRENT_LIST_DIR}/db_mariadb.c
                      ${CMAKE_CURRENT_LIST_DIR}/db_mariadb_library.c
-                     ${CMAKE_CURRENT_LIST_DIR}/../sources/shared_library.c)
+                     ${CMAKE_CURRENT_LIST_DIR}/../base/shared_library.c)
   target_compile_definitions(apapi_db PRIVATE APAPI_MARIADB_LIBRARY="${mariadb_soname}")
   target_include_directories(apapi_db SYSTEM PRIVATE ${MARIADB_INCLUDE_DIRS})
 else()

@@ -102,6 +102,14 @@ const struct field fields_of_event[] = {
     {"stuck", FIELD_FLAG, false, IN_EVENT(stuck), 0},
     {NULL, 0, false, 0, 0}};
 
+#define FITS(fields)                                                                               \
+    _Static_assert(sizeof(fields) / sizeof((fields)[0]) <= FIELDS_MAX, "FIELDS_MAX is too small")
+FITS(fields_of_record);
+FITS(fields_of_trust);
+FITS(fields_of_domain);
+FITS(fields_of_component);
+FITS(fields_of_event);
+
 const char *field_type_name(int type)
 {
     static const char *const names[] = {[APAPI_TYPE_INT64] = "int64",

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
+#include "record/json_tree.h"
 
 /** How a member of a structure stands in JSON. A member that is not known has no key. */
 enum field_form {
@@ -63,14 +64,30 @@ int field_put_count(json_t *object, const char *key, uint64_t count);
 int field_put_rounded(json_t *object, const char *key, double value, int figures);
 int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
 
-/** Where the reader is, for messages: "components[0].events[2]"; "" at the top. */
+/** Where the reader is, for messages: "components[0].events[2]". */
 struct field_place {
-    const char *path;
+    const struct field_place *outer; /* NULL: at the top */
+    const char *name;                /* "components"; "": the record itself */
+    const size_t *index;             /* in an array; NULL: none */
     struct apapi_error *err;
 };
 
-/** Fill the structure at `base` from `object`. 0; -1 with EINVAL and `place->err`. */
-int fields_decode(const json_t *object, const struct field *fields, void *base,
+/** The value of each field in the order of the list; NULL: it is not there. */
+#define FIELDS_MAX 36
+struct field_values {
+    const struct tree_node *of[FIELDS_MAX];
+};
+
+/** Find the values in an object; of what was found before, only what is there is replaced. */
+void fields_find(const struct tree_node *object, const struct field *fields,
+                 struct field_values *values);
+
+/** Fill the structure at `base` from its values. 0; -1 with EINVAL and `place->err`. */
+int fields_read(const struct field_values *values, const struct field *fields, void *base,
+                const struct field_place *place);
+
+/** The same from an object. */
+int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_place *place);
 
 /** Fill `place->err` with "record: <path>.<key>: <what>". -1 with EINVAL. */

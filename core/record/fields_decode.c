@@ -2,44 +2,66 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apapi/record.h"
 #include "record/fields.h"
-#include "record/text.h"
 #include "record/timestamp.h"
 
 #define NS_PER_S 1e9
+#define PATH_SIZE 128              /* "components[N].events[N]" is the longest */
 #define LONGEST_S 18446744073.7096 /* UINT64_MAX ns in fifteen digits, rounded up */
+
+/* @return how many bytes the path has, as snprintf(). */
+static size_t put_path(const struct field_place *place, char *path, size_t size)
+{
+    size_t length = place->outer ? put_path(place->outer, path, size) : 0;
+    const char *dot = length > 0 && *place->name ? "." : "";
+
+    length += (size_t)snprintf(path + length, size - length, "%s%s", dot, place->name);
+    if (place->index) {
+        length += (size_t)snprintf(path + length, size - length, "[%zu]", *place->index);
+    }
+    return length;
+}
 
 int field_fail(const struct field_place *place, const char *key, const char *what)
 {
-    const char *dot = *place->path && *key ? "." : "";
+    char path[PATH_SIZE];
+    const char *dot = put_path(place, path, sizeof(path)) > 0 && *key ? "." : "";
 
-    return apapi_fail(place->err, EINVAL, "record: %s%s%s: %s", place->path, dot, key, what);
+    return apapi_fail(place->err, EINVAL, "record: %s%s%s: %s", path, dot, key, what);
 }
 
 /* Each reader returns NULL, or what is wrong with the value. */
 
-static const char *read_text(const json_t *value, const struct field *field, char *text)
+static const char *read_text(const struct tree_node *value, const struct field *field, char *text)
 {
-    if (!json_is_string(value)) {
+    size_t size;
+
+    if (!tree_is(value, TREE_TEXT)) {
         return "not a text";
     }
-    text_utf8(text, field->size, json_string_value(value));
+    size = value->size < field->size ? value->size : field->size - 1;
+    while (size < value->size && (value->text[size] & 0xC0) == 0x80) { /* within a character */
+        size--;
+    }
+    memcpy(text, value->text, size);
+    text[size] = '\0';
     return NULL;
 }
 
-static const char *read_number(const json_t *value, uint32_t *number)
+static const char *read_number(const struct tree_node *value, uint32_t *number)
 {
-    if (!json_is_integer(value)) {
+    if (!tree_is(value, TREE_INTEGER)) {
         return "not an integer";
     }
-    if (json_integer_value(value) < 0 || json_integer_value(value) >= APAPI_UNKNOWN) {
+    if (value->integer < 0 || value->integer >= APAPI_UNKNOWN) {
         return "out of range";
     }
-    *number = (uint32_t)json_integer_value(value);
+    *number = (uint32_t)value->integer;
     return NULL;
 }
 
@@ -60,43 +82,43 @@ static const char *read_digits(const char *digits, uint64_t *count)
     return NULL;
 }
 
-static const char *read_count(const json_t *value, uint64_t *count)
+static const char *read_count(const struct tree_node *value, uint64_t *count)
 {
-    if (json_is_string(value)) {
-        return read_digits(json_string_value(value), count);
+    if (tree_is(value, TREE_TEXT)) {
+        return read_digits(value->text, count);
     }
-    if (!json_is_integer(value)) {
+    if (!tree_is(value, TREE_INTEGER)) {
         return "not an integer";
     }
-    if (json_integer_value(value) < 0) {
+    if (value->integer < 0) {
         return "below 0";
     }
-    *count = (uint64_t)json_integer_value(value);
+    *count = (uint64_t)value->integer;
     return NULL;
 }
 
-static const char *read_amount(const json_t *value, double *amount)
+static const char *read_amount(const struct tree_node *value, double *amount)
 {
-    if (!json_is_number(value)) {
+    if (!tree_is_number(value)) {
         return "not a number";
     }
-    if (json_number_value(value) < 0) {
+    if (tree_number(value) < 0) {
         return "below 0";
     }
-    *amount = json_number_value(value);
+    *amount = tree_number(value);
     return NULL;
 }
 
-static const char *read_measured(const json_t *value, double *measured)
+static const char *read_measured(const struct tree_node *value, double *measured)
 {
-    if (!json_is_number(value)) {
+    if (!tree_is_number(value)) {
         return "not a number";
     }
-    *measured = json_number_value(value);
+    *measured = tree_number(value);
     return NULL;
 }
 
-static const char *read_duration(const json_t *value, uint64_t *duration_ns)
+static const char *read_duration(const struct tree_node *value, uint64_t *duration_ns)
 {
     double seconds;
     const char *problem = read_amount(value, &seconds);
@@ -115,30 +137,30 @@ static const char *read_duration(const json_t *value, uint64_t *duration_ns)
     return NULL;
 }
 
-static const char *read_flag(const json_t *value, bool *flag)
+static const char *read_flag(const struct tree_node *value, bool *flag)
 {
-    if (!json_is_boolean(value)) {
+    if (value->type != TREE_TRUE && value->type != TREE_FALSE) {
         return "not true or false";
     }
-    *flag = json_is_true(value);
+    *flag = value->type == TREE_TRUE;
     return NULL;
 }
 
-static const char *read_moment(const json_t *value, int64_t *unix_ns)
+static const char *read_moment(const struct tree_node *value, int64_t *unix_ns)
 {
-    if (!json_is_string(value)) {
+    if (!tree_is(value, TREE_TEXT)) {
         return "not a text";
     }
-    return timestamp_parse(json_string_value(value), unix_ns) < 0 ? "not a time" : NULL;
+    return timestamp_parse(value->text, unix_ns) < 0 ? "not a time" : NULL;
 }
 
-static const char *read_kind(const json_t *value, enum apapi_kind *kind)
+static const char *read_kind(const struct tree_node *value, enum apapi_kind *kind)
 {
-    if (!json_is_string(value)) {
+    if (!tree_is(value, TREE_TEXT)) {
         return "not a text";
     }
     for (int i = 0; i < APAPI_KINDS; i++) {
-        if (strcmp(json_string_value(value), apapi_kind_name(i)) == 0) {
+        if (strcmp(value->text, apapi_kind_name(i)) == 0) {
             *kind = i;
             return NULL;
         }
@@ -146,22 +168,22 @@ static const char *read_kind(const json_t *value, enum apapi_kind *kind)
     return "not a kind";
 }
 
-static const char *read_domain(const json_t *value, enum apapi_domain *domain)
+static const char *read_domain(const struct tree_node *value, enum apapi_domain *domain)
 {
-    if (!json_is_string(value)) {
+    if (!tree_is(value, TREE_TEXT)) {
         return "not a text";
     }
-    *domain = apapi_domain_find(json_string_value(value));
+    *domain = apapi_domain_find(value->text);
     return NULL;
 }
 
-static const char *read_type(const json_t *value, enum apapi_type *type)
+static const char *read_type(const struct tree_node *value, enum apapi_type *type)
 {
-    if (!json_is_string(value)) {
+    if (!tree_is(value, TREE_TEXT)) {
         return "not a text";
     }
     for (int i = 0; field_type_name(i); i++) {
-        if (strcmp(json_string_value(value), field_type_name(i)) == 0) {
+        if (strcmp(value->text, field_type_name(i)) == 0) {
             *type = i;
             return NULL;
         }
@@ -169,7 +191,8 @@ static const char *read_type(const json_t *value, enum apapi_type *type)
     return "not a type";
 }
 
-static const char *read_field(const json_t *value, const struct field *field, void *member)
+static const char *read_field(const struct tree_node *value, const struct field *field,
+                              void *member)
 {
     switch (field->form) {
     case FIELD_TEXT:
@@ -220,14 +243,44 @@ static void set_unknown(const struct field *field, void *member)
     }
 }
 
-int fields_decode(const json_t *object, const struct field *fields, void *base,
-                  const struct field_place *place)
+/* Where the key is in the list, sought from `at` on: an object has the list's order, mostly. */
+static size_t find_key(const struct field *fields, size_t at, const struct tree_node *key)
 {
-    if (!json_is_object(object)) {
-        return field_fail(place, "", "not an object");
+    for (size_t i = at; fields[i].key; i++) {
+        if (tree_is_key(key, fields[i].key)) {
+            return i;
+        }
     }
-    for (const struct field *field = fields; field->key; field++) {
-        const json_t *value = json_object_get(object, field->key);
+    for (size_t i = 0; i < at; i++) {
+        if (tree_is_key(key, fields[i].key)) {
+            return i;
+        }
+    }
+    return FIELDS_MAX;
+}
+
+void fields_find(const struct tree_node *object, const struct field *fields,
+                 struct field_values *values)
+{
+    const struct tree_node *key = tree_first(object);
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < object->size; i++, key = tree_next(key + 1)) {
+        size_t place = find_key(fields, at, key);
+
+        if (place < FIELDS_MAX) {
+            values->of[place] = key + 1;
+            at = place + 1;
+        }
+    }
+}
+
+int fields_read(const struct field_values *values, const struct field *fields, void *base,
+                const struct field_place *place)
+{
+    for (size_t i = 0; fields[i].key; i++) {
+        const struct field *field = &fields[i];
+        const struct tree_node *value = values->of[i];
         void *member = (char *)base + field->offset;
         const char *problem = field->mandatory ? "is missing" : NULL;
 
@@ -241,4 +294,16 @@ int fields_decode(const json_t *object, const struct field *fields, void *base,
         }
     }
     return 0;
+}
+
+int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
+                  const struct field_place *place)
+{
+    struct field_values values = {{NULL}};
+
+    if (!tree_is(object, TREE_OBJECT)) {
+        return field_fail(place, "", "not an object");
+    }
+    fields_find(object, fields, &values);
+    return fields_read(&values, fields, base, place);
 }

@@ -302,20 +302,15 @@ int shorten_record(json_t *root, const struct apapi_record *record)
     return 0;
 }
 
-json_t *shortened_event(const json_t *component, json_t *event)
+const struct tree_node *shortened_common(const struct tree_node *component,
+                                         const struct tree_node *event)
 {
-    json_t *common = json_object_get(json_object_get(component, "common"), kind_of(event));
-    json_t *whole;
+    const struct tree_node *kind = tree_get(event, "kind");
+    const struct tree_node *common =
+        tree_get(tree_get(component, "common"),
+                 tree_is(kind, TREE_TEXT) ? kind->text : apapi_kind_name(APAPI_KIND_ENERGY));
 
-    if (!json_is_object(common) || !json_is_object(event)) {
-        return json_incref(event);
-    }
-    whole = json_copy(common);
-    if (whole && json_object_update(whole, event) < 0) {
-        json_decref(whole);
-        return NULL;
-    }
-    return whole;
+    return tree_is(common, TREE_OBJECT) ? common : NULL;
 }
 
 static void fill_in_event(const struct apapi_component_result *component,

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "apapi/record.h"
+#include "record/json_tree.h"
 
 /*
  * A line of the accounting file leaves out what follows from the rest of it. What most events of a
@@ -13,11 +14,10 @@
 /** Make the JSON of a whole record short. 0; -1 when out of memory. */
 int shorten_record(json_t *root, const struct apapi_record *record);
 
-/**
- * @return an element of a component's `events` with what stands in `common`, a new reference; NULL
- *         when out of memory.
+/** @return the object in a component's "common" with what an event leaves out; NULL: there is none.
  */
-json_t *shortened_event(const json_t *component, json_t *event);
+const struct tree_node *shortened_common(const struct tree_node *component,
+                                         const struct tree_node *event);
 
 /** Fill in the numbers that were left out. */
 void shortened_fill_in(struct apapi_measurement *m);

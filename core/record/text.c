@@ -44,8 +44,7 @@ static size_t sequence_length(unsigned char lead)
     return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
 }
 
-/* The bytes of the character at `text`, 0 if they are not valid UTF-8. */
-static size_t next_character(const char *text, uint32_t *character)
+size_t text_character(const char *text, uint32_t *character)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *bytes = (const unsigned char *)text;
@@ -72,7 +71,7 @@ static void copy_text(char *copy, size_t size, const char *text, bool for_termin
 
     while (*text) {
         uint32_t character = 0;
-        size_t length = next_character(text, &character);
+        size_t length = text_character(text, &character);
         bool bad = length == 0 || (for_terminal && IN(character, unprintable));
         size_t wanted = bad ? 1 : length;
 
@@ -103,7 +102,7 @@ void text_clean(char *copy, size_t size, const char *text)
 static size_t step_over(const char *text, size_t *columns)
 {
     uint32_t character = 0;
-    size_t length = next_character(text, &character);
+    size_t length = text_character(text, &character);
 
     *columns = length && IN(character, double_width) ? 2 : 1;
     return length ? length : 1;

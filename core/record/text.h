@@ -2,9 +2,16 @@
 #ifndef APAPI_RECORD_TEXT_H
 #define APAPI_RECORD_TEXT_H
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define TEXT_COLUMNS 80 /* of a report's line */
+
+/**
+ * @param character  result, set if there is one
+ * @return the bytes of the character at `text`; 0: they are not valid UTF-8. A NUL is one.
+ */
+size_t text_character(const char *text, uint32_t *character);
 
 /** Copy as valid UTF-8: bad bytes become '?'; what does not fit is cut between characters. */
 void text_utf8(char *copy, size_t size, const char *text);

@@ -134,9 +134,9 @@ static int put_domains(json_t *object, const struct apapi_measurement *m, uint64
     return 0;
 }
 
-int timelines_encode(json_t *root, const struct apapi_measurement *m)
+int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins)
 {
-    uint64_t bin_ns = widest_bin_ns(m);
+    uint64_t bin_ns = widest_bin_ns(m) << joins;
     json_t *object;
 
     if (bin_ns == 0) {
@@ -153,52 +153,53 @@ int timelines_encode(json_t *root, const struct apapi_measurement *m)
 
 /* Each reader returns NULL, or what is wrong. */
 
-static const char *read_coverage(json_t *coverage, struct apapi_timeline *timeline)
+static const char *read_coverage(const struct tree_node *coverage, struct apapi_timeline *timeline)
 {
-    const char *key;
-    json_t *value;
+    const struct tree_node *key;
 
-    if (coverage && !json_is_object(coverage)) {
+    if (!coverage) {
+        return NULL;
+    }
+    if (coverage->type != TREE_OBJECT) {
         return "covered_pct: not an object";
     }
-    json_object_foreach(coverage, key, value)
-    {
+    key = tree_first(coverage);
+    for (uint32_t i = 0; i < coverage->size; i++, key = tree_next(key + 1)) {
+        double pct = tree_number(key + 1);
         char *end;
-        unsigned long bin = strtoul(key, &end, 10);
+        unsigned long bin = strtoul(key->text, &end, 10);
 
-        if (*key < '0' || *key > '9' || *end || bin >= timeline->count) {
+        if (*key->text < '0' || *key->text > '9' || *end || bin >= timeline->count) {
             return "covered_pct: not a bin";
         }
-        if (!json_is_number(value) || json_number_value(value) <= 0 ||
-            json_number_value(value) > 100) {
+        if (pct <= 0 || pct > 100) {
             return "covered_pct: not a share from 0 to 100";
         }
-        timeline->covered_pct[bin] = (float)json_number_value(value);
+        timeline->covered_pct[bin] = (float)pct;
     }
     return NULL;
 }
 
-static const char *read_energies(const json_t *array, double unit_j,
+static const char *read_energies(const struct tree_node *array, double unit_j,
                                  struct apapi_timeline *timeline)
 {
-    size_t count = json_array_size(array);
+    const struct tree_node *value;
 
-    if (!json_is_array(array) || count == 0 || count > APAPI_TIMELINE_BINS) {
+    if (!tree_is(array, TREE_ARRAY) || array->size == 0 || array->size > APAPI_TIMELINE_BINS) {
         return "n: not an array of 1 to 120 bins";
     }
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(array, i);
-
-        if (json_is_null(value)) {
+    value = tree_first(array);
+    for (uint32_t i = 0; i < array->size; i++, value = tree_next(value)) {
+        if (value->type == TREE_NULL) {
             continue;
         }
-        if (!json_is_integer(value) || json_integer_value(value) < 0) {
+        if (value->type != TREE_INTEGER || value->integer < 0) {
             return "n: not a whole number or null";
         }
-        timeline->energy_j[i] = (float)((double)json_integer_value(value) * unit_j);
+        timeline->energy_j[i] = (float)((double)value->integer * unit_j);
         timeline->covered_pct[i] = 100;
     }
-    timeline->count = count;
+    timeline->count = array->size;
     return NULL;
 }
 
@@ -218,22 +219,22 @@ static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_
     return NULL;
 }
 
-static const char *read_one(const json_t *object, uint64_t bin_ns, uint64_t elapsed_ns,
+static const char *read_one(const struct tree_node *object, uint64_t bin_ns, uint64_t elapsed_ns,
                             struct apapi_timeline *result)
 {
     struct apapi_timeline timeline = {.bin_ns = bin_ns};
-    const json_t *unit = json_object_get(object, "unit_j");
+    double unit_j = tree_number(tree_get(object, "unit_j"));
     const char *problem;
 
-    if (!json_is_number(unit) || !(json_number_value(unit) > 0)) {
+    if (unit_j <= 0) {
         return "unit_j: not above 0";
     }
-    problem = read_energies(json_object_get(object, "n"), json_number_value(unit), &timeline);
+    problem = read_energies(tree_get(object, "n"), unit_j, &timeline);
     if (!problem) {
         problem = fit_length(&timeline, elapsed_ns);
     }
     if (!problem) {
-        problem = read_coverage(json_object_get(object, "covered_pct"), &timeline);
+        problem = read_coverage(tree_get(object, "covered_pct"), &timeline);
     }
     if (!problem) {
         *result = timeline;
@@ -244,12 +245,11 @@ static const char *read_one(const json_t *object, uint64_t bin_ns, uint64_t elap
 /* Centuries in nanoseconds, far below 64 bits also when multiplied by the bins. */
 #define BIN_MAX_S 1e8
 
-int timelines_decode(const json_t *root, struct apapi_measurement *m,
+int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
                      const struct field_place *place)
 {
-    const json_t *object = json_object_get(root, "timeline");
-    const struct field_place inner = {"timeline", place->err};
-    const double bin_s = json_number_value(json_object_get(object, "bin_s"));
+    const struct field_place inner = {place, "timeline", NULL, place->err};
+    const double bin_s = tree_number(tree_get(object, "bin_s"));
 
     if (!object) {
         return 0;
@@ -258,7 +258,7 @@ int timelines_decode(const json_t *root, struct apapi_measurement *m,
         return field_fail(&inner, "bin_s", "not a width in seconds");
     }
     for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
-        const json_t *one = json_object_get(object, apapi_domain_name(i));
+        const struct tree_node *one = tree_get(object, apapi_domain_name(i));
         const char *problem = one ? read_one(one, (uint64_t)(bin_s * NS_PER_S + 0.5), m->elapsed_ns,
                                              &m->domains[i].timeline)
                                   : NULL;
@@ -268,4 +268,18 @@ int timelines_decode(const json_t *root, struct apapi_measurement *m,
         }
     }
     return 0;
+}
+
+int timelines_parse(const char *text, size_t size, struct apapi_measurement *m)
+{
+    const struct field_place nowhere = {NULL, "", NULL, NULL};
+    struct tree_problem problem;
+    struct tree tree = {0};
+    int result = tree_parse(&tree, text, size, &problem);
+
+    if (result == 0) {
+        result = timelines_decode(tree.nodes, m, &nowhere);
+    }
+    tree_free(&tree);
+    return result;
 }

@@ -5,11 +5,21 @@
 
 struct apapi_measurement;
 
-/** Add the domains' power over time to a record. 0; -1 when out of memory. */
-int timelines_encode(json_t *root, const struct apapi_measurement *m);
+/**
+ * Add the domains' power over time to a record, or put it in the place of the one that it has.
+ * @param joins  how often bins are joined in twos
+ * @return 0; -1 when out of memory.
+ */
+int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins);
 
-/** Read them; domains and elapsed_ns have been read before. 0; -1 with EINVAL and place->err. */
-int timelines_decode(const json_t *root, struct apapi_measurement *m,
+/**
+ * Read the value of "timeline", or nothing if it is NULL; domains and elapsed_ns have been read
+ * before. 0; -1 with EINVAL and place->err.
+ */
+int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
                      const struct field_place *place);
+
+/** The same from its JSON. 0; -1 with EINVAL, ENOMEM. */
+int timelines_parse(const char *text, size_t size, struct apapi_measurement *m);
 
 #endif

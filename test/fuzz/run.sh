@@ -5,7 +5,7 @@ set -euo pipefail
 usage() {
     cat <<END
 usage: test/fuzz/run.sh [RUNS | SECONDSs]
-Fuzz the parsers of event definitions, event lists, intervals, apapi.conf and parcels: 20000 inputs each, or RUNS, or
+Fuzz the parsers of event definitions, event lists, intervals, apapi.conf, parcels and records: 20000 inputs each, or RUNS, or
 for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 77 no libFuzzer here.
 What is found, and new inputs, lie in build/fuzz.
 END
@@ -33,7 +33,10 @@ declare -A sources=(
     [interval]="core/measure/interval.c core/measure/error.c"
     [config]="core/config/config.c core/config/file.c core/config/filename.c core/config/ini.c
         core/config/values.c core/events/nearest.c core/measure/interval.c core/measure/error.c"
-    [parcel]="core/channel/parcel.c")
+    [parcel]="core/channel/parcel.c"
+    [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/json_*.c
+        core/record/measurement.c core/record/shorten.c core/record/text.c core/record/timeline.c core/record/timestamp.c
+        core/measure/*.c -ljansson -lm")
 
 has_libfuzzer() {
     command -v clang >/dev/null &&
@@ -44,7 +47,7 @@ has_libfuzzer() {
 fuzz() { # NAME
     local dir=build/fuzz/$1
     mkdir -p "$dir/corpus" || return 1
-    # shellcheck disable=SC2086 # a list of patterns
+    # shellcheck disable=SC2086 # a list of patterns and libraries
     clang "${flags[@]}" "test/fuzz/fuzz_$1.c" ${sources[$1]} -o "$dir/fuzz_$1" || return 1
     if "$dir/fuzz_$1" "$limit" -dict="test/fuzz/$1.dict" -max_len=2048 -timeout=10 \
         -print_final_stats=1 -artifact_prefix="$dir/" "$dir/corpus" "test/fuzz/corpus/$1" \
@@ -66,7 +69,7 @@ if ! has_libfuzzer; then
     exit 77
 fi
 status=0
-for name in eventops eventlist interval config parcel; do
+for name in eventops eventlist interval config parcel record; do
     fuzz "$name" || status=1
 done
 exit $status

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What it costs to read whole records: decoding, `apapi report`, `apapi merge`. */
+#include <fcntl.h>
+#include <jansson.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "apapi/record.h"
+#include "bench/node_record.h"
+#include "bench/parts.h"
+#include "sources/clock.h"
+
+#define RECORDS 10000
+#define QUICK_RECORDS 500
+#define DECODED 1000 /* at once */
+#define PAIRS 15
+#define QUICK_PAIRS 3
+#define NODES 100
+#define USERS 200
+#define MB 1e6
+#define DECODE_RATIO_LIMIT 0.3
+#define REPORT_LIMIT_US 5000 /* a MB: 200 MB/s */
+#define MERGE_LIMIT_MS 1000
+
+/* Lines in memory, and what is done with them. */
+struct pile {
+    char path[32]; /* of the file that they are, for other programs */
+    char *text;
+    size_t size, count;
+    double megabytes;
+    char *const *argv;
+};
+
+/* Of one step on `count` nodes, or of as many jobs. */
+static void pile_create(struct pile *pile, size_t count, bool one_step)
+{
+    int fd = memfd_create("apapi-bench", 0);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (!file) {
+        bench_die("memfd_create");
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const struct bench_record of_step = {1, 1000, i, (unsigned)count};
+        const struct bench_record of_job = {i + 1, 1000 + i % USERS, i % NODES, 1};
+        char *line = bench_record_line(one_step ? &of_step : &of_job);
+
+        fprintf(file, "%s\n", line);
+        free(line);
+    }
+    pile->count = count;
+    pile->size = (size_t)ftell(file);
+    pile->megabytes = (double)pile->size / MB;
+    if (fflush(file)) {
+        bench_die("the file of records");
+    }
+    pile->text = mmap(NULL, pile->size, PROT_READ, MAP_SHARED, fd, 0);
+    if (pile->text == MAP_FAILED) {
+        bench_die("mmap");
+    }
+    snprintf(pile->path, sizeof pile->path, "/proc/%d/fd/%d", (int)getpid(), fd);
+}
+
+/* @return of one MB [us] */
+static double run_lines(const struct pile *pile, void (*read_line)(const char *line, size_t size))
+{
+    uint64_t start_ns = clock_monotonic_ns();
+    const char *line = pile->text, *end = pile->text;
+
+    for (size_t i = 0; i < pile->count && i < DECODED; i++, line = end + 1) {
+        end = memchr(line, '\n', pile->size - (size_t)(line - pile->text));
+        read_line(line, (size_t)(end - line));
+    }
+    return (double)(clock_monotonic_ns() - start_ns) / 1e3 / ((double)(end - pile->text) / MB);
+}
+
+static void decode_line(const char *line, size_t size)
+{
+    struct apapi_record record;
+
+    if (apapi_record_decode(line, size, &record, NULL)) {
+        bench_die("a record cannot be read");
+    }
+    apapi_record_clear(&record);
+}
+
+static void load_line(const char *line, size_t size)
+{
+    json_t *root = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+
+    if (!root) {
+        bench_die("jansson does not read a record");
+    }
+    json_decref(root);
+}
+
+static double run_decode(void *context)
+{
+    return run_lines(context, decode_line);
+}
+
+static double run_jansson(void *context)
+{
+    return run_lines(context, load_line);
+}
+
+static double ms_of(const struct timeval *time)
+{
+    return (double)time->tv_sec * 1e3 + (double)time->tv_usec / 1e3;
+}
+
+/* @return CPU time [ms]: one thread, so that of the clock on a machine that has nothing else to do
+ */
+static double run_program(const struct pile *pile)
+{
+    posix_spawn_file_actions_t actions;
+    struct rusage usage;
+    int status;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (posix_spawn(&pid, pile->argv[0], &actions, NULL, pile->argv, environ) ||
+        wait4(pid, &status, 0, &usage) != pid || status != 0) {
+        bench_die("apapi does not run");
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return ms_of(&usage.ru_utime) + ms_of(&usage.ru_stime);
+}
+
+static double run_report(void *context)
+{
+    const struct pile *pile = context;
+
+    return run_program(pile) * 1e3 / pile->megabytes;
+}
+
+static double run_merge(void *context)
+{
+    return run_program(context);
+}
+
+/* The least that could read the records: find the lines, look at each byte. */
+static double run_bare(void *context)
+{
+    static volatile unsigned sum;
+    const struct pile *pile = context;
+    uint64_t start_ns = clock_monotonic_ns();
+    const char *line = pile->text, *newline;
+
+    for (; (newline = memchr(line, '\n', pile->size - (size_t)(line - pile->text)));
+         line = newline + 1) {
+        unsigned of_line = 0;
+
+        for (const char *at = line; at < newline; at++) {
+            of_line += (unsigned char)*at;
+        }
+        sum += of_line;
+    }
+    return (double)(clock_monotonic_ns() - start_ns) / 1e3 / pile->megabytes;
+}
+
+static double run_bare_ms(void *context)
+{
+    return run_bare(context) * ((const struct pile *)context)->megabytes / 1e3;
+}
+
+static void add_row(struct bench_table *table, bool quick, struct bench_row row,
+                    const struct bench_side sides[2])
+{
+    bench_compare(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS, sides[0], sides[1]);
+}
+
+static void add_report(struct bench_table *table, bool quick, struct pile *pile)
+{
+    static char apapi[] = BENCH_APAPI, command[] = "report", by[] = "--by=user";
+    char *const argv[] = {apapi, command, by, pile->path, NULL};
+    struct bench_row row = {.unit = "us", .relation = BENCH_ADDED, .limit = REPORT_LIMIT_US};
+
+    pile->argv = argv;
+    snprintf(row.what, sizeof row.what, "report --by user, CPU time of one MB");
+    add_row(table, quick, row, (struct bench_side[]){{run_report, pile}, {run_bare, pile}});
+}
+
+static void add_merge(struct bench_table *table, bool quick, struct pile *pile)
+{
+    static char apapi[] = BENCH_APAPI, command[] = "merge";
+    char *const argv[] = {apapi, command, pile->path, NULL};
+    struct bench_row row = {.unit = "ms", .relation = BENCH_ADDED, .limit = MERGE_LIMIT_MS};
+
+    pile->argv = argv;
+    snprintf(row.what, sizeof row.what, "apapi merge, CPU time, %zu nodes", pile->count);
+    add_row(table, quick, row, (struct bench_side[]){{run_merge, pile}, {run_bare_ms, pile}});
+}
+
+void bench_records(struct bench_table *table, bool quick)
+{
+    struct bench_row decoding = {.what = "decoding, one MB of records; bare: jansson",
+                                 .unit = "us",
+                                 .relation = BENCH_RATIO,
+                                 .limit = DECODE_RATIO_LIMIT};
+    size_t count = quick ? QUICK_RECORDS : RECORDS;
+    struct pile jobs = {0}, step = {0};
+
+    pile_create(&jobs, count, false);
+    pile_create(&step, count, true);
+    add_row(table, quick, decoding,
+            (struct bench_side[]){{run_decode, &jobs}, {run_jansson, &jobs}});
+    add_report(table, quick, &jobs);
+    add_merge(table, quick, &step);
+}

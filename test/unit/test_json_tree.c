@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <locale.h>
+
+#include "json_referee.h"
+#include "unit/record_fixture.h"
+
+static void assert_agrees(const char *text, size_t size)
+{
+    struct tree tree = {0};
+
+    if (!referee_agrees(&tree, text, size)) {
+        fail_msg("not as jansson reads it: %.*s", (int)size, text);
+    }
+    tree_free(&tree);
+}
+
+static void what_is_json_is_taken(void **state)
+{
+    static const char *const texts[] = {
+        "[]",
+        "{}",
+        " \t\r\n[ ]\n ",
+        "{\"\":{}}",
+        "[null,true,false]",
+        "[[],[[]],{\"a\":[{}]},[]]",
+        "{\"a\":1,\"b\":2,\"A\":3,\"aa\":4}",
+        "[0,-0,1,-1,10,9223372036854775807,-9223372036854775808]",
+        "[0.0,-0.0,0e0,-0e5,0.5,1e5,1E+5,1e-05,1.25e2]",
+        "[1e308,1.7976931348623157e308,5e-324,1e-400,0e999999999999,2.2250738585072011e-308]",
+        "[9007199254740993.0,9007199254740992e0,9007199254740993e22,1e22,1e23,1e-22,1e-23]",
+        "[0.1,0.30000000000000004,123456789012345.6789,8.41e21,0.000000000000000000000001]",
+        "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\",\"\\u0041\\u00e9\\u20AC\\uD83D\\uDE00\"]",
+        "[\"\\u0001\\u001f\\u007f\\u0080\\u07ff\\u0800\\uffff\\ud800\\udc00\\udbff\\udfff\"]",
+        "[\"caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80\",\"\x7F\"]",
+        "{\"\\u0061\":1,\"\\u0062\\n\":\"\\u0063\"}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct tree tree = {0};
+        struct tree_problem problem;
+
+        if (tree_parse(&tree, texts[i], strlen(texts[i]), &problem)) {
+            fail_msg("refused: %s: %s", texts[i], problem.what);
+        }
+        tree_free(&tree);
+        assert_agrees(texts[i], strlen(texts[i]));
+    }
+}
+
+static void what_is_not_is_refused_where_it_ends(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t line, column;
+        const char *what;
+    } cases[] = {
+        {"", 1, 1, "premature end of the text"},
+        {"  ", 1, 3, "premature end of the text"},
+        {"1", 1, 1, "'[' or '{' is expected"},
+        {"\"a\"", 1, 1, "'[' or '{' is expected"},
+        {"\xEF\xBB\xBF[]", 1, 1, "'[' or '{' is expected"},
+        {"[", 1, 2, "premature end of the text"},
+        {"[1,\n2", 2, 2, "premature end of the text"},
+        {"[]]", 1, 3, "end of file expected"},
+        {"{} {}", 1, 4, "end of file expected"},
+        {"[1,]", 1, 4, "a value is expected"},
+        {"[,1]", 1, 2, "a value is expected"},
+        {"[1 2]", 1, 4, "',' or ']' is expected"},
+        {"[1}", 1, 3, "',' or ']' is expected"},
+        {"{\"a\":1]", 1, 7, "',' or '}' is expected"},
+        {"{\"a\":1,}", 1, 8, "a key in quotes is expected"},
+        {"{a:1}", 1, 2, "a key in quotes is expected"},
+        {"{1:1}", 1, 2, "a key in quotes is expected"},
+        {"{\"a\" 1}", 1, 6, "':' is expected"},
+        {"{\"a\":}", 1, 6, "a value is expected"},
+        {"[nul]", 1, 2, "a value is expected"},
+        {"[True]", 1, 2, "a value is expected"},
+        {"[truefalse]", 1, 6, "',' or ']' is expected"},
+        {"[NaN]", 1, 2, "a value is expected"},
+        {"[Infinity]", 1, 2, "a value is expected"},
+        {"[-Infinity]", 1, 3, "a digit is expected"},
+        {"[+1]", 1, 2, "a value is expected"},
+        {"[.5]", 1, 2, "a value is expected"},
+        {"[-]", 1, 3, "a digit is expected"},
+        {"[5.]", 1, 4, "a digit is expected"},
+        {"[5.e1]", 1, 4, "a digit is expected"},
+        {"[5e]", 1, 4, "a digit is expected"},
+        {"[5e+]", 1, 5, "a digit is expected"},
+        {"[01]", 1, 3, "',' or ']' is expected"},
+        {"[-01]", 1, 4, "',' or ']' is expected"},
+        {"[0x1]", 1, 3, "',' or ']' is expected"},
+        {"[1e309]", 1, 7, "real number overflow"},
+        {"[-1.8e308]", 1, 10, "real number overflow"},
+        {"[1e99999999999999999999]", 1, 24, "real number overflow"},
+        {"[9223372036854775808]", 1, 21, "a whole number of more than 64 bits"},
+        {"[-9223372036854775809]", 1, 22, "a whole number of more than 64 bits"},
+        {"[100000000000000000000000]", 1, 26, "a whole number of more than 64 bits"},
+        {"[\"a]", 1, 5, "premature end of the text"},
+        {"[\"a\tb\"]", 1, 4, "a control character in a text"},
+        {"[\"a\nb\"]", 1, 4, "a control character in a text"},
+        {"['a']", 1, 2, "a value is expected"},
+        {"[\"\\x\"]", 1, 4, "no such escape"},
+        {"[\"\\u12g4\"]", 1, 7, "four hexadecimal digits are expected"},
+        {"[\"\\u0000\"]", 1, 9, "U+0000 in a text"},
+        {"[\"\\ud800\"]", 1, 9, "half of a surrogate pair"},
+        {"[\"\\ud800\\n\"]", 1, 9, "half of a surrogate pair"},
+        {"[\"\\ud800\\u0041\"]", 1, 15, "half of a surrogate pair"},
+        {"[\"\\ud800\\ud801\"]", 1, 15, "half of a surrogate pair"},
+        {"[\"\\ud800\\ue000\"]", 1, 15, "half of a surrogate pair"},
+        {"[\"\\udc00\\ud800\"]", 1, 9, "half of a surrogate pair"},
+        {"[\"\xC3\xA9\x80\"]", 1, 4, "no valid UTF-8"},
+        {"[\"\xC0\xAF\"]", 1, 3, "no valid UTF-8"},
+        {"[\"\xE0\x80\x80\"]", 1, 3, "no valid UTF-8"},
+        {"[\"\xED\xA0\x80\"]", 1, 3, "no valid UTF-8"},
+        {"[\"\xF4\x90\x80\x80\"]", 1, 3, "no valid UTF-8"},
+        {"[\"\xF8\x88\x80\x80\x80\"]", 1, 3, "no valid UTF-8"},
+        {"[\"\xE2\x82\"]", 1, 3, "no valid UTF-8"},
+        {"{\"a\":1,\"a\":1}", 1, 13, "duplicate object key"},
+        {"[{\"x\":{\"ab\":1,\"b\":0,\"\\u0061b\":2}}]", 1, 32, "duplicate object key"},
+        {"{\"\":1,\"\":1}", 1, 11, "duplicate object key"},
+        {"[1]//", 1, 4, "end of file expected"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct tree tree = {0};
+        struct tree_problem problem = {"taken", 0, 0};
+
+        errno = 0;
+        if (tree_parse(&tree, cases[i].text, strlen(cases[i].text), &problem) == 0 ||
+            problem.line != cases[i].line || problem.column != cases[i].column ||
+            strcmp(problem.what, cases[i].what) != 0) {
+            fail_msg("%s: line %zu, column %zu: %s", cases[i].text, problem.line, problem.column,
+                     problem.what);
+        }
+        assert_int_equal(errno, EINVAL);
+        tree_free(&tree);
+        assert_agrees(cases[i].text, strlen(cases[i].text));
+    }
+}
+
+static void a_nul_is_no_end(void **state)
+{
+    static const char text[] = "[\"ab\",-1.5e1,true]";
+
+    (void)state;
+    for (size_t i = 0; i <= sizeof(text) - 1; i++) {
+        char copy[sizeof(text)];
+
+        memcpy(copy, text, i);
+        copy[i] = '\0';
+        memcpy(copy + i + 1, text + i, sizeof(text) - 1 - i);
+        assert_agrees(copy, sizeof(text));
+        assert_agrees(copy, i); /* cut off */
+    }
+}
+
+static void depth_is_bounded(void **state)
+{
+    char text[2 * (TREE_DEPTH_MAX + 1)];
+    struct tree tree = {0};
+    struct tree_problem problem;
+
+    (void)state;
+    memset(text, '[', TREE_DEPTH_MAX + 1);
+    memset(text + TREE_DEPTH_MAX + 1, ']', TREE_DEPTH_MAX + 1);
+    assert_int_equal(tree_parse(&tree, text + 1, 2 * TREE_DEPTH_MAX, &problem), 0);
+    assert_int_equal(tree_parse(&tree, text, sizeof(text), &problem), -1);
+    assert_string_equal(problem.what, "too deeply nested");
+    memset(text, '[', sizeof(text));
+    assert_int_equal(tree_parse(&tree, text, sizeof(text), &problem), -1);
+    tree_free(&tree);
+}
+
+/* {"k0":0,"k1":1,...}, of which the last has the key of number `twin`. */
+static char *many_keys(unsigned count, unsigned twin)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    for (unsigned i = 0; i < count; i++) {
+        fprintf(out, "%c\"k%u\":%u", i ? ',' : '{', i + 1 == count ? twin : i, i);
+    }
+    fputc('}', out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void a_key_stands_once_among_many(void **state)
+{
+    static const unsigned counts[] = {2, 33, 64, 65, 66, 300, 70000};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        unsigned last = counts[i] - 1;
+        const unsigned twins[] = {last, 0, last / 2, last - 1};
+
+        for (size_t k = 0; k < COUNT_OF(twins); k++) {
+            char *text = many_keys(counts[i], twins[k]);
+            struct tree tree = {0};
+            struct tree_problem problem = {"", 0, 0};
+            int rc = tree_parse(&tree, text, strlen(text), &problem);
+
+            assert_int_equal(rc, twins[k] == last ? 0 : -1);
+            assert_string_equal(problem.what, rc ? "duplicate object key" : "");
+            if (counts[i] <= 300) {
+                assert_agrees(text, strlen(text));
+            }
+            tree_free(&tree);
+            free(text);
+        }
+    }
+}
+
+/* Pseudo-random, the same in every run (Knuth's MMIX). */
+static unsigned draw(uint64_t *seed, unsigned below)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(*seed >> 33) % below;
+}
+
+static void put_digits(FILE *out, uint64_t *seed, unsigned count)
+{
+    fputc('1' + (int)draw(seed, 9), out);
+    for (unsigned i = 1; i < count; i++) {
+        fputc('0' + (int)draw(seed, 10), out);
+    }
+}
+
+static void numbers_are_the_nearest_doubles(void **state)
+{
+    uint64_t seed = 1;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        char text[128] = "";
+        FILE *out = fmemopen(text, sizeof(text), "w");
+
+        fputs(draw(&seed, 2) ? "[-" : "[", out);
+        put_digits(out, &seed, 1 + draw(&seed, 20));
+        if (draw(&seed, 4)) {
+            fputc('.', out);
+            put_digits(out, &seed, 1 + draw(&seed, 20));
+        }
+        if (draw(&seed, 2)) {
+            fprintf(out, "e%d", (int)draw(&seed, draw(&seed, 2) ? 700 : 60) - 30);
+        }
+        fputc(']', out);
+        fclose(out);
+        assert_agrees(text, strlen(text));
+    }
+}
+
+static void a_locale_changes_nothing(void **state)
+{
+    static const char text[] = "[0.5,1.25e-30,3.14159265358979323846]";
+
+    (void)state;
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.utf8")) {
+        print_message("skipped: there is no German locale here\n");
+        skip();
+    }
+    assert_agrees(text, strlen(text));
+    setlocale(LC_ALL, "C");
+}
+
+/* A byte is changed, taken away or doubled: everywhere, in many ways. */
+static void damaged_records_are_read_as_by_jansson(void **state)
+{
+    static const char bytes[] = {'0', '9', 'e', '.', '-', '"', '\\', 'u',  ',',    ':',
+                                 '{', '}', '[', ']', ' ', 'n', '\0', '\n', '\xC3', '\x80'};
+    struct apapi_record record = usual_record();
+    char *line = encode(&record);
+    size_t size = strlen(line);
+    struct tree tree = {0};
+    char *copy = malloc(size + 1);
+
+    (void)state;
+    assert_non_null(copy);
+    assert_agrees(line, size);
+    for (size_t at = 0; at < size; at++) {
+        memcpy(copy, line, size);
+        for (size_t i = 0; i < COUNT_OF(bytes); i++) {
+            copy[at] = bytes[i];
+            assert_true(referee_agrees(&tree, copy, size));
+        }
+        memcpy(copy + at, line + at + 1, size - at - 1);
+        assert_true(referee_agrees(&tree, copy, size - 1));
+        memcpy(copy + at, line + at, 1);
+        memcpy(copy + at + 1, line + at, size - at);
+        assert_true(referee_agrees(&tree, copy, size + 1));
+        assert_true(referee_agrees(&tree, line, at));
+    }
+    free(copy);
+    free(line);
+    tree_free(&tree);
+    apapi_record_clear(&record);
+}
+
+static void what_is_too_long_is_refused_unread(void **state)
+{
+    struct tree tree = {0};
+    struct tree_problem problem;
+
+    (void)state;
+    assert_int_equal(tree_parse(&tree, "[]", TREE_SIZE_MAX + 1, &problem), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_string_equal(problem.what, "too long");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_json_is_taken),
+        cmocka_unit_test(what_is_not_is_refused_where_it_ends),
+        cmocka_unit_test(a_nul_is_no_end),
+        cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(a_key_stands_once_among_many),
+        cmocka_unit_test(numbers_are_the_nearest_doubles),
+        cmocka_unit_test(a_locale_changes_nothing),
+        cmocka_unit_test(damaged_records_are_read_as_by_jansson),
+        cmocka_unit_test(what_is_too_long_is_refused_unread),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
