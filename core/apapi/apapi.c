@@ -18,6 +18,7 @@ static const struct command {
     {"list", list_command, "components and events that can be measured here"},
     {"doctor", doctor_command, "what cannot be read here, why, and what would mend it"},
     {"merge", merge_command, "the nodes' records of a step as one report"},
+    {"top", top_command, "what the running steps on this machine draw now"},
     {"report", report_command, "what jobs, users, nodes and days have used"},
     {"show", show_command, "one job in full: nodes, power over time, what is odd"},
     {"plot", plot_command, "power over time of jobs, as a picture or a page to zoom in"},

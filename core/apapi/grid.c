@@ -7,14 +7,22 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "record/text.h"
 
 #define INDENT 2
 #define GAP 2
-#define LAST_MIN 12 /* columns that are worth it */
+#define LAST_MIN 12 /* columns of the last column that are worth it */
+
+/* How a column may give way on a terminal that is too narrow. */
+struct give {
+    size_t least;  /* columns that it keeps; GRID_WHOLE: it is never cut */
+    bool optional; /* it may be left out */
+};
 
 struct grid {
     const struct grid_column *columns;
+    struct give *gives;
     size_t column_count;
     char **cells;
     size_t cell_count;
@@ -25,34 +33,38 @@ struct grid *grid_create(const struct grid_column *columns, size_t count)
 {
     struct grid *grid = calloc(1, sizeof *grid);
 
-    if (grid) {
-        grid->columns = columns;
-        grid->column_count = count;
+    if (!grid) {
+        return NULL;
     }
+    grid->gives = calloc(count, sizeof *grid->gives);
+    if (!grid->gives) {
+        free(grid);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        grid_yield(grid, i, GRID_WHOLE, false);
+    }
+    grid_yield(grid, count - 1, LAST_MIN, true);
+    grid->columns = columns;
+    grid->column_count = count;
     return grid;
 }
 
-static int grow(struct grid *grid)
+void grid_yield(struct grid *grid, size_t column, size_t least, bool optional)
 {
-    size_t room = grid->room ? 2 * grid->room : 64;
-    char **cells = reallocarray(grid->cells, room, sizeof *cells);
-
-    if (!cells) {
-        return -1;
-    }
-    grid->cells = cells;
-    grid->room = room;
-    return 0;
+    grid->gives[column] = (struct give){least, optional};
 }
 
 int grid_put(struct grid *grid, const char *text)
 {
     size_t size = strlen(text) + 1;
+    char **cells = array_grow(grid->cells, grid->cell_count, &grid->room, sizeof *cells);
     char *cell;
 
-    if (grid->cell_count == grid->room && grow(grid)) {
+    if (!cells) {
         return -1;
     }
+    grid->cells = cells;
     cell = malloc(size);
     if (!cell) {
         return -1;
@@ -88,18 +100,46 @@ static size_t column_width(const struct grid *grid, size_t column)
     return widest;
 }
 
-/* What is left for the last column; 0: it is not shown. */
-static size_t last_width(const size_t *widths, size_t count, size_t width)
+static size_t least_of(const struct grid *grid, const size_t *widths, size_t column)
 {
-    size_t used = INDENT, wanted = widths[count - 1];
+    size_t least = grid->gives[column].least;
 
-    for (size_t i = 0; i + 1 < count; i++) {
-        used += widths[i] ? widths[i] + GAP : 0;
+    return least < widths[column] ? least : widths[column];
+}
+
+/* Of a line, without blanks at its end. */
+static size_t used_width(const struct grid *grid, const size_t *widths, bool cut)
+{
+    size_t used = INDENT, gap = 0;
+
+    for (size_t i = 0; i < grid->column_count; i++) {
+        if (widths[i] > 0) {
+            used += gap + (cut ? least_of(grid, widths, i) : widths[i]);
+            gap = GAP;
+        }
     }
-    if (width == 0 || used + wanted <= width) {
-        return wanted;
+    return used;
+}
+
+/* Leave out as few as possible, the last ones first; then cut what may be cut, the first ones
+ * least. */
+static void fit(const struct grid *grid, size_t *widths, size_t width)
+{
+    size_t used;
+
+    for (size_t i = grid->column_count; i-- > 0 && used_width(grid, widths, true) > width;) {
+        if (grid->gives[i].optional) {
+            widths[i] = 0;
+        }
     }
-    return width >= used + LAST_MIN ? width - used : 0;
+    used = used_width(grid, widths, false);
+    for (size_t i = grid->column_count; i-- > 0 && used > width;) {
+        size_t least = least_of(grid, widths, i);
+        size_t cut = widths[i] - least < used - width ? widths[i] - least : used - width;
+
+        widths[i] -= cut;
+        used -= cut;
+    }
 }
 
 static void put_text(FILE *out, const char *text, size_t width)
@@ -154,7 +194,9 @@ void grid_print(const struct grid *grid, FILE *out, size_t width)
     for (size_t i = 0; i < grid->column_count; i++) {
         widths[i] = column_width(grid, i);
     }
-    widths[grid->column_count - 1] = last_width(widths, grid->column_count, width);
+    if (width > 0) {
+        fit(grid, widths, width);
+    }
     put_row(grid, out, SIZE_MAX, widths);
     for (size_t row = 0; row < row_count(grid); row++) {
         put_row(grid, out, row, widths);
@@ -171,6 +213,7 @@ void grid_destroy(struct grid *grid)
         free(grid->cells[i]);
     }
     free(grid->cells);
+    free(grid->gives);
     free(grid);
 }
 

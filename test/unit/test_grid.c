@@ -64,6 +64,42 @@ static void test_terminal(void **state)
                      "  x?[2J                      -\n");
 }
 
+static void assert_narrow(size_t width, const char *table)
+{
+    static const struct grid_column places[] = {
+        {"name", false}, {"a", true}, {"b", true}, {"c", true}};
+    static const char *const row[] = {"a long name", "1000", "2000", "3000"};
+    struct grid *grid = grid_create(places, 4);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    grid_yield(grid, 0, 6, false);
+    grid_yield(grid, 1, GRID_WHOLE, true);
+    grid_yield(grid, 2, GRID_WHOLE, true);
+    grid_yield(grid, 3, GRID_WHOLE, false);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(grid_put(grid, row[i]), 0);
+    }
+    grid_print(grid, out, width);
+    fclose(out);
+    grid_destroy(grid);
+    assert_string_equal(text, table);
+    free(text);
+}
+
+/* First the name is cut as far as it may be, then the second to last column goes. */
+static void test_columns_that_yield(void **state)
+{
+    (void)state;
+    assert_narrow(31, "  name            a     b     c\n  a long name  1000  2000  3000\n");
+    assert_narrow(30, "  name           a     b     c\n  a long ...  1000  2000  3000\n");
+    assert_narrow(26, "  name       a     b     c\n  a l...  1000  2000  3000\n");
+    assert_narrow(25, "  name            a     c\n  a long name  1000  3000\n");
+    assert_narrow(14, "  name       c\n  a l...  3000\n");
+    assert_narrow(1, "  name       c\n  a l...  3000\n");
+}
+
 static void test_no_rows(void **state)
 {
     char *text = print(cells, 0, 80);
@@ -97,8 +133,11 @@ static void test_width(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pipe),    cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_no_rows), cmocka_unit_test(test_paragraph),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_columns_that_yield),
+        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_paragraph),
         cmocka_unit_test(test_width),
     };
 

@@ -1,0 +1,304 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi top: running steps, from live pages written by hand.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    build=$repository/${APAPI_TEST_BUILD:-build/release}
+    apapi=$build/core/apapi/apapi
+    live=$BATS_TEST_TMPDIR/live
+    mkdir -p "$live"
+    export TZ=UTC LC_ALL=C COLUMNS=200 TERM=xterm APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
+    holder=
+}
+
+teardown() {
+    [[ -z $holder ]] || let_go
+    [[ -z ${away:-} ]] || rm -r "$away"
+}
+
+top() { "$apapi" top --dir "$live" "$@"; }
+
+# Write these pages, a jq expression, and hold them until let_go.
+pages() { # JQ EXPRESSION
+    jq -n '[def page(job; user): {node: "n1", job: job, step: "0", user: user, cluster: "c1", uid: 1000, age_s: 3600,
+                domains: {package: {now: 200, total: 1000}, dram: {now: 40, total: 200}}}; '"$1"']' >"$BATS_TEST_TMPDIR/pages"
+    mkfifo "$BATS_TEST_TMPDIR/hold" "$BATS_TEST_TMPDIR/ready"
+    "$build/test/fake/live/fake-live" "$live" "$BATS_TEST_TMPDIR/pages" <"$BATS_TEST_TMPDIR/hold" >"$BATS_TEST_TMPDIR/ready" 3>&- &
+    holder=$!
+    exec 9>"$BATS_TEST_TMPDIR/hold"
+    read -r word <"$BATS_TEST_TMPDIR/ready"
+    [[ $word == ready ]]
+}
+
+let_go() {
+    exec 9>&-
+    wait $holder
+    holder=
+}
+
+# A column of the table of steps.
+column() { # TITLE
+    awk -v title="$1" 'NR == 2 { for (i = 1; i <= NF; i++) if ($i == title) column = i } NR > 2 { print $column }' <<<"$output"
+}
+
+# At a terminal.
+person() { # ACTION... -- [OPTION...]
+    local actions=()
+    while [[ $1 != -- ]]; do
+        actions+=("$1")
+        shift
+    done
+    env -u COLUMNS "$repository/test/fake/live/terminal" "${actions[@]}" -- "$apapi" top --dir "$live" -d 60 "${@:2}"
+}
+
+three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: "batch", domains: {package: {now: 300, total: 50}}},
+    page(9; "anna") * {array_job: 8, array_task: 3, age_s: 7200, domains: {package: {now: 100}}}'
+
+@test "a line for each step: watts now, joules so far; the node's meters once" {
+    pages "$three_steps"
+    run -0 top -1
+    [[ ${#lines[@]} -eq 7 && ${lines[0]} =~ ^"apapi: 3 steps  n1  "20[0-9-]{8}" "[0-9:]{8}$ ]]
+    [[ ${lines[1]} == "  step      user   elapsed    power  package     dram    energy  job name" ]]
+    [[ ${lines[2]} =~ ^"  8_3.0     anna  02:00:0"[0-2]"  140.0 W  100.0 W  40.00 W  1.200 kJ"$ ]]
+    [[ ${lines[3]} =~ ^"  17.0      anna  01:00:0"[0-2]"  240.0 W  200.0 W  40.00 W  1.200 kJ  stream"$ ]]
+    [[ ${lines[4]} =~ ^"  18.batch  bert  01:00:0"[0-2]"  340.0 W  300.0 W  40.00 W   250.0 J"$ ]]
+    [[ ${lines[5]} =~ ^"  node                      "[134]40.0" W  "[123]00.0" W  40.00 W"$ ]]
+    [[ ${lines[6]} == *"steps do not add up" ]]
+}
+
+@test "sorted, in other units, with nodes and events" {
+    pages "$three_steps, page(20; \"carl\") * {node: \"n2\", events: [{name: \"rapl:::P\", unit: \"J\", domain: 1, counter: true, now: 5, total: 6}]}"
+    for case in "job=8_3.0 17.0 18.batch 20.0" "power=18.batch 17.0 20.0 8_3.0" "time=8_3.0 17.0 18.batch 20.0" \
+        "energy=8_3.0 17.0 20.0 18.batch"; do
+        run -0 top -1 --sort="${case%%=*}"
+        [[ $(column step | head -n 4 | xargs) == "${case#*=}" ]]
+        [[ $(column node | xargs) == *n2* ]]
+    done
+    run -0 top -1 --units kJ -N n2
+    [[ $output == *"  1.200 kJ"* && $output != *17.0* ]]
+    run -0 top -1 -e -N 'n[2-9]' --nodes
+    [[ $output == *"  20.0  n2    package  5.000 W   6.000 J  rapl:::P"* && ${lines[1]} == *"  node  "* ]]
+}
+
+@test "what is not known is '-'; what may be wrong is marked" {
+    pages 'page(1; "a") * {state: "starting", domains: null}, page(2; "a") * {state: "ended"},
+        page(3; "a") * {domains: {package: {failed: true}}}, page(4; "a") * {domains: {package: {age_s: 11}}},
+        page(5; "a") * {domains: {package: {age_s: 11, interval_s: 60}}}, page(6; "a") * {domains: {package: {estimated: true}}},
+        page(7; "a") * {domains: {package: {now: null}}}, page(8; "a") * {domains: {package: {torn: true}}},
+        page(9; "a") * {state: "ended", domains: {package: {age_s: 100}}}'
+    run -0 top -1
+    [[ $(sed -n 's/^  \([1-9]\)[.]0 */\1 /p' <<<"$output" | sed 's/[0-9]*:[0-9:]*/T/; s/  */ /g') == \
+        "1 a starting - - - - -
+2 a ended T 240.0 W 200.0 W 40.00 W 1.200 kJ
+3 a T !240.0 W !200.0 W 40.00 W !1.200 kJ
+4 a T ?240.0 W ?200.0 W 40.00 W ?1.200 kJ
+5 a T 240.0 W 200.0 W 40.00 W 1.200 kJ
+6 a T *240.0 W *200.0 W 40.00 W *1.200 kJ
+7 a T - - 40.00 W 1.200 kJ
+8 a T - - 40.00 W -
+9 a ended T 240.0 W 200.0 W 40.00 W 1.200 kJ" ]]
+    [[ $output == *"! the latest"*"? not read"*"* estimated"* ]]
+    run -0 top -1 --json
+    [[ $(jq -c '.steps[].total | if . then [has("power_w"), (keys - ["power_w", "energy_j", "age_s"])[]] else . end' <<<"$output" | xargs) == \
+        "null [true] [true,failed] [true,stale] [true] [true,estimated] [false] [false] [true]" ]]
+}
+
+@test "for programs: a line for each look, as docs/top.schema.json says" {
+    pages "$three_steps"', page(20; "x") * {state: "starting", domains: null}, page(21; "x") * {het_job: 20, het_offset: 1, state: "ended",
+        domains: {node: {now: 500, failed: true}}, events: [{name: "a:::t", unit: "C", kind: 2, now: -3},
+        {name: "a:::c", unit: "B", kind: 5, counter: true, now: 7, total: 70}, {name: "a:::e", unit: "J", domain: 3, counter: true, total: 1}]}'
+    top --json -e -d 0.1 -n 3 >"$BATS_TEST_TMPDIR/looks"
+    [[ $(wc -l <"$BATS_TEST_TMPDIR/looks") == 3 ]]
+    "$repository/test/validate_records" --schema=docs/top.schema.json "$BATS_TEST_TMPDIR/looks"
+    jq -se 'length == 3 and all(.[]; [.steps[] | .job] == [9, 17, 18, 20, 21] and .nodes[0].steps == 5 and
+        .steps[4].events == [{name: "a:::t", kind: "temperature", unit: "C", now_unit: "C", now: -3, age_s: .steps[4].events[0].age_s},
+            {name: "a:::c", kind: "count", unit: "B", now_unit: "B/s", now: 7, total: 70, age_s: .steps[4].events[1].age_s},
+            {name: "a:::e", kind: "energy", domain: "gpu", energy_j: 1, age_s: .steps[4].events[2].age_s}])' "$BATS_TEST_TMPDIR/looks"
+    jq -se '.[0].steps[1] | .total.power_w == 240 and .total.energy_j == 1200 and .domains.dram.power_w == 40 and .elapsed_s > 3600 and
+        .elapsed_s < 3660 and .user == "anna" and .state == "running" and .job_name == "stream"' "$BATS_TEST_TMPDIR/looks"
+}
+
+@test "texts of pages do nothing on a terminal, and stay JSON" {
+    pages 'page(17; "hex:'"$(printf '75%.0s' {1..64})"'") * {job_name: "\u001b[2J\u001b]0;x\u0007\n\r\u202e\u0085", step: "hex:30ff",
+        file: "17.0", events: [{name: "\u001b[31mred", unit: "\u001b[0m", kind: 2, now: 3}, {name: "hex:ff1b", unit: "hex:fe", kind: 77, domain: 77}]}'
+    for options in "" -e; do
+        # shellcheck disable=SC2086
+        run -0 top -1 $options
+        [[ $(tr -d '\n[:print:]' <<<"$output" | wc -c) == 0 ]]
+        [[ $output == *"  ?[2J?]0;x?"* ]]
+    done
+    top -1 -e --json >"$BATS_TEST_TMPDIR/look"
+    iconv -f UTF-8 -t UTF-8 "$BATS_TEST_TMPDIR/look" >/dev/null
+    [[ $(tr -d '\n' <"$BATS_TEST_TMPDIR/look" | tr -cd '\000-\037' | wc -c) == 0 ]]
+    jq -e '.steps[0] | (.user | length) == 63 and .step == "0?" and (.job_name | startswith("\u001b[2J"))' "$BATS_TEST_TMPDIR/look"
+}
+
+@test "root sees all steps, a user his own; the others are counted" {
+    [[ $EUID -eq 0 ]] || skip "only root can write pages of other users"
+    setpriv --reuid 65534 test -x "$apapi" || skip "an ordinary user cannot enter this folder"
+    nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    away=$(mktemp -d /dev/shm/apapi-top.XXXXXX) # everybody may enter
+    chmod 755 "$away"
+    rmdir "$live"
+    ln -s "$away" "$live"
+    pages 'page(17; "anna") * {gid: 65534}, page(18; "bert"), page(19; "carl")'
+    run -0 top -1 --json
+    jq -e '[.steps[].job] == [17, 18, 19] and .foreign == 0' <<<"$output"
+    run -0 "${nobody[@]}" "$apapi" top --dir "$away" -1 --json
+    jq -e '[.steps[].job] == [17] and .foreign == 2' <<<"$output"
+    run -0 "${nobody[@]}" "$apapi" top --dir "$away" -1
+    [[ ${lines[0]} == "apapi: 1 step  n1  "* && $output == *"  17.0"*$'\n  2 steps of other users are not shown' ]]
+    run -0 "${nobody[@]}" "$apapi" top --dir "$away" -1 -u bert
+    [[ ${lines[0]} == "apapi: no such step is being measured on this machine  "* ]]
+    chmod 700 "$away"
+    run -1 "${nobody[@]}" "$apapi" top --dir "$away" -1
+    [[ $output == "apapi top: $away: Permission denied" ]]
+}
+
+@test "which steps: jobs, users, nodes" {
+    pages "$three_steps"', page(21; "carl") * {node: "n2", het_job: 20, het_offset: 1, uid: 4711}, page(22; "") * {node: "n3"}'
+    for case in "-j 17=17.0" "-j 18.batch=18.batch" "-j 8_3=8_3.0" "-j 8=8_3.0" "-j 8_*,17=8_3.0 17.0" "-j 20+1=20+1.0" "-u bert=18.batch" \
+        "-u anna,4711=8_3.0 17.0 20+1.0" "-N n[2-3]=20+1.0 22.0" "-N n1 -u bert=18.batch"; do
+        # shellcheck disable=SC2086 # option and value
+        run -0 top -1 --json ${case%%=*}
+        [[ $(jq -r '[.steps[] | if .array_job then "\(.array_job)_\(.array_task)" elif .het_job then "\(.het_job)+\(.het_offset)" else .job end
+            | tostring] as $jobs | [range($jobs | length) as $i | $jobs[$i] + "." + .steps[$i].step] | join(" ")' <<<"$output") == "${case#*=}" ]] ||
+            { echo "$case: $output"; false; }
+    done
+    run -0 top -1
+    [[ $(column user | tail -n 2 | head -n 1) != "" && $output == *"  22.0      1000  "* ]]
+}
+
+@test "a job that is not there: exit status 1; without -j none at all is no error" {
+    run -0 top -1
+    [[ $output == "apapi: no step is being measured on this machine  "* ]]
+    run -0 top -1 -u nosuch
+    [[ $output == "apapi: no such step is being measured on this machine  "* ]]
+    run -1 top -1 -j 17
+    [[ $output == "apapi: no such step is being measured on this machine  "* && ${#lines[@]} -eq 1 ]]
+    run -1 --separate-stderr top -d 0.1 -n 2 --json -j 17
+    [[ ${#lines[@]} -eq 2 && $stderr == "apapi top: no such step is being measured on this machine" ]]
+    run -0 "$apapi" top --dir "$BATS_TEST_TMPDIR/nothing" -1
+    pages "$three_steps"
+    run -0 top -1 -j 17
+    run -1 top -1 -j 17.1
+}
+
+@test "pages of dead samplers, and files that are none" {
+    pages 'page(17; "anna") * {locked: false}, page(18; "anna") * {version: 99}, page(19; "anna")'
+    echo junk >"$live/n1/20.0"
+    mkdir "$live/n1/21.0"
+    run -0 top -1
+    [[ $output == "apapi: 1 step  n1  "* && $output != *page* ]]
+    run -0 top -1 -v
+    [[ $output == *$'\n  1 page left by a sampler that was killed\n  3 files are no live page of this version' ]]
+    run -0 top -1 --json
+    jq -e '.dead == 1 and .broken == 3' <<<"$output"
+}
+
+@test "where standard output is no terminal, and with -b: one table after the other, plain" {
+    pages "$three_steps"
+    run -0 top -d 0.1 -n 3
+    [[ $(grep -c '^apapi: 3 steps' <<<"$output") == 3 && $(grep -c '^$' <<<"$output") == 2 && $output != *$'\033'* ]]
+    run -0 person ended -- -b -d 0.1 -n 2
+    [[ $output == "exit 0 terminal as before" ]]
+    for options in -1 -b; do
+        run -0 person ended output -- $options -n 1
+        [[ $output == *"apapi: 3 steps"* && $output != *$'\033'* ]]
+    done
+    TERM=dumb run -0 person ended output -- -n 1
+    [[ $output == *"apapi: 3 steps"* && $output != *$'\033'* ]]
+    TERM=dumb run -0 person ended output -- --json -n 1
+    [[ $output == *'{"version":1,'* && $output != *$'\033'* ]]
+    run -124 timeout 1 "$apapi" top --dir "$live" -d 60 # not before the time
+    [[ $(grep -c '^apapi: 3 steps' <<<"$output") -le 1 ]]
+    top -d 0.1 | head -n 1
+    run -1 bash -c '"$1" top --dir "$2" -1 >/dev/full' - "$apapi" "$live"
+    [[ $output == "apapi top: standard output: No space left on device" ]]
+}
+
+@test "a narrow terminal: names are cut and domains left out, numbers are whole" {
+    pages 'page(17; "somebody-with-a-long-name") * {job_name: "a long name of a job"}, page(18; "b") * {domains: {gpu: {now: 1235, total: 3}}}'
+    for width in 120 100 90 80 70 60 55; do
+        COLUMNS=$width run -0 top -1
+        echo "$output"
+        [[ $(sed 1d <<<"$output" | wc -L) -le $width && $output == *"1.475 kW"*"1.203 kJ"* ]]
+        [[ $width -lt 80 || $output == *"200.0 W"* ]]
+    done
+}
+
+@test "at a terminal: keys sort and show events, the picture fits the window" {
+    pages "$three_steps"
+    run -0 person size:24x110 print key:w print key:n key:e print -- 
+    # shellcheck disable=SC2178
+    steps=$(grep -oE '^  [0-9_]+[.](0|batch) .*job name|^  [0-9_]+[.](0|batch) ' <<<"$output" | xargs)
+    [[ $steps == "8_3.0 17.0 18.batch 18.batch 17.0 8_3.0 8_3.0 17.0 18.batch 8_3.0 8_3.0 17.0 17.0 18.batch 18.batch" ]]
+    [[ $output == *"sort: w j t n  events: e  quit: q"*$'\n  step      domain       now     total'* ]]
+    run -0 person size:5x60 print --
+    [[ ${#lines[@]} -eq 5 && ${lines[4]} == "  and 4 lines more" && $(wc -L <<<"$output") -le 60 ]]
+    run -0 person size:0x0 size:3x10 size:1x1 size:24x80 print --
+    [[ $output == *"  18.batch  bert"* ]]
+}
+
+@test "at a terminal: it looks again and again; space looks at once; other keys do nothing" {
+    pages "$three_steps"
+    run -0 person picture picture picture press:q ended -- -d 0.1
+    [[ $output == "exit 0 terminal as before" ]]
+    run -0 person picture ended -- -d 0.1 -n 2
+    [[ $output == "exit 0 terminal as before" ]]
+    run -0 person picture key:' \x1b[15~\x1bq' shown:17.0 press:x press:qq ended --
+    [[ $output == "exit 0 terminal as before" ]]
+}
+
+@test "the terminal is as it was before, however it ends" {
+    pages "$three_steps"
+    for case in "press:q=exit 0" 'press:\x03=exit 0' "signal:INT=exit 0" "signal:TERM=signal 15" "signal:HUP=signal 1" \
+        'press:\x1c=signal 3' "signal:QUIT=signal 3"; do
+        run -0 person picture "${case%%=*}" ended --
+        [[ $output == "${case#*=} terminal as before" ]] || { echo "$case: $output"; false; }
+    done
+}
+
+@test "stopped and continued: the shell has its terminal in between" {
+    pages "$three_steps"
+    run -0 person picture 'press:\x1a' stopped signal:CONT picture shown:17.0 'press:\x1a' stopped signal:CONT picture press:q ended --
+    [[ $output == $'stopped terminal as before\nstopped terminal as before\nexit 0 terminal as before' ]]
+    run -0 person picture signal:STOP stopped signal:CONT picture press:q ended --
+    [[ $output == $'stopped terminal broken\nexit 0 terminal as before' ]] # nobody can help that
+}
+
+@test "a folder that cannot be read ends it, and gives the terminal back" {
+    echo file >"$BATS_TEST_TMPDIR/file"
+    run -0 person ended -- --dir "$BATS_TEST_TMPDIR/file"
+    [[ $output == "exit 1 terminal as before" ]]
+    run -1 top -1 --dir "$BATS_TEST_TMPDIR/file"
+    [[ $output == "apapi top: $BATS_TEST_TMPDIR/file: Not a directory" ]]
+}
+
+@test "the folder is that of apapi.conf" {
+    pages "$three_steps"
+    echo "live_dir = $live" >"$APAPI_CONFIG"
+    run -0 "$apapi" top -1
+    [[ $output == "apapi: 3 steps  "* ]]
+    echo "live_dir = off" >"$APAPI_CONFIG"
+    run -1 "$apapi" top -1
+    [[ $output == "apapi top: live_dir is off: running steps are not to be seen" ]]
+    run -0 top -1
+}
+
+@test "wrong usage" {
+    # shellcheck disable=SC2089,SC2090 # the quotes are those of messages
+    for case in "-d 0=--delay=0: no number of seconds from 0.1 to 86400" "-d x=--delay=x: no" "-d 1e9=--delay=1e9: no" "-d -1=--delay=-1: no" \
+        "-d nan=--delay=nan: no" "-n 0=--iterations=0: no number from 1 on" "-n 2x=--iterations=2x: no" "--sort watts=--sort=watts: valid are job, power" \
+        "-j x='x' is no job" "-N n[1='n[1' is no list of nodes" "--units MJ='MJ' is no unit" "17=it takes options only" \
+        "--evnts=unknown option '--evnts'" "-x=unknown option '-x'"; do
+        # shellcheck disable=SC2086,SC2090 # option and value
+        run -2 top -1 ${case%%=*}
+        [[ $output == "apapi top: ${case#*=}"* ]] || { echo "$case: $output"; false; }
+    done
+    run -0 "$apapi" help top
+    [[ $output == "usage: apapi top"* && $(wc -L <<<"$output") -le 100 ]]
+}
