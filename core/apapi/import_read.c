@@ -16,6 +16,7 @@
 #include "record/db_tables.h"
 
 #define THREADS_MAX 64
+#define COUNTED 64 /* records between two looks at the bar, in a dry run */
 
 /* What all threads share; behind `lock` while they run. */
 struct import {
@@ -35,6 +36,9 @@ struct worker {
     unsigned number, count;
     const char *path;
     struct apapi_scan *scan;
+    struct db_batch *batch; /* NULL: records are counted only */
+    size_t records;         /* not in the import's yet */
+    uint64_t bytes;
 };
 
 static int remember(struct import *import, int code, const struct apapi_error *err)
@@ -47,24 +51,45 @@ static int remember(struct import *import, int code, const struct apapi_error *e
     return -1;
 }
 
-static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
+static int flush(struct worker *worker)
 {
-    struct import *import = ((struct worker *)context)->import;
+    struct import *import = worker->import;
     struct apapi_error err = {""};
     int result = -1;
 
     pthread_mutex_lock(&import->lock);
     if (import->code) {
         errno = import->code;
-    } else if (import->load && db_load_add(import->load, record, line, size, &err)) {
+    } else if (worker->batch && !db_batch_is_empty(worker->batch) &&
+               db_load_batch(import->load, worker->batch, &err)) {
         remember(import, errno, &err);
     } else {
-        import->records++;
-        import_progress_add(&import->progress, size + 1, import->records);
+        import->records += worker->records;
+        import_progress_add(&import->progress, worker->bytes, import->records);
+        worker->records = 0;
+        worker->bytes = 0;
         result = 0;
     }
     pthread_mutex_unlock(&import->lock);
     return result;
+}
+
+static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
+{
+    struct worker *worker = context;
+
+    if (worker->batch && db_batch_add(worker->batch, record, line, size)) {
+        pthread_mutex_lock(&worker->import->lock);
+        remember(worker->import, ENOMEM, &(struct apapi_error){"no memory"});
+        pthread_mutex_unlock(&worker->import->lock);
+        return -1;
+    }
+    worker->records++;
+    worker->bytes += size + 1;
+    if (worker->batch ? db_batch_full(worker->batch) : worker->records == COUNTED) {
+        return flush(worker);
+    }
+    return 0;
 }
 
 static void tell(const struct apapi_scan_problem *problem, void *context)
@@ -121,15 +146,14 @@ static bool begin(const struct apapi_scan_file *file, uint64_t *offset, void *co
 
 static void end(const struct apapi_scan_file *file, uint64_t offset, void *context)
 {
-    struct import *import = ((struct worker *)context)->import;
-    struct apapi_error err = {""};
+    struct worker *worker = context;
 
-    pthread_mutex_lock(&import->lock);
-    if (import->folder && import->code == 0 &&
-        db_load_note(import->load, import->folder, file, offset, &err)) {
-        remember(import, errno, &err);
+    if (worker->import->folder) {
+        db_batch_note(worker->batch, worker->import->folder, file, offset);
+        if (db_batch_full(worker->batch)) {
+            flush(worker); /* an error is remembered */
+        }
     }
-    pthread_mutex_unlock(&import->lock);
 }
 
 /* --- threads -------------------------------------------------------------------------------- */
@@ -143,7 +167,10 @@ static int worker_init(struct worker *worker, struct apapi_error *err)
         .record = take, .problem = tell, .begin = begin, .end = end, .context = worker};
 
     worker->scan = apapi_scan_create(&filter, &sink, err);
-    return worker->scan ? 0 : -1;
+    if (worker->scan && worker->import->load) {
+        worker->batch = db_batch_create(worker->import->load, err);
+    }
+    return worker->scan && (worker->batch || !worker->import->load) ? 0 : -1;
 }
 
 static void *work(void *context)
@@ -156,6 +183,7 @@ static void *work(void *context)
         remember(worker->import, errno, &err);
         pthread_mutex_unlock(&worker->import->lock);
     }
+    flush(worker);
     return NULL;
 }
 
@@ -201,7 +229,7 @@ static int read_path(struct import *import, const char *path, bool folder,
     int result = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        workers[i] = (struct worker){import, i, count, path, NULL};
+        workers[i] = (struct worker){import, i, count, path, NULL, NULL, 0, 0};
     }
     for (unsigned i = 0; i < count && result == 0; i++) {
         result = worker_init(&workers[i], err);
@@ -213,9 +241,13 @@ static int read_path(struct import *import, const char *path, bool folder,
     } else if (result == 0) {
         result = apapi_scan_file(workers->scan, path, err);
     }
+    if (result == 0 && !folder) {
+        result = flush(workers);
+    }
     add_counts(workers, count, counts);
     for (unsigned i = 0; i < count; i++) {
         apapi_scan_destroy(workers[i].scan);
+        db_batch_destroy(workers[i].batch);
     }
     if (import->code) {
         return apapi_fail(err, import->code, "%s", import->err.text);

@@ -4,28 +4,25 @@
 #include <string.h>
 
 #include "apapi/events.h"
+#include "base/grow.h"
 #include "events/problems.h"
 #include "events/text.h"
 
 struct apapi_eventlist {
     char *text; /* what the entries point into */
-    size_t count;
-    size_t capacity;
+    size_t count, room;
     struct apapi_listed *entries;
 };
 
 static int add(struct apapi_eventlist *list, const struct event_line *line)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        void *larger = realloc(list->entries, capacity * sizeof *list->entries);
+    struct apapi_listed *entries =
+        array_grow(list->entries, list->count, &list->room, sizeof *entries);
 
-        if (!larger) {
-            return -1;
-        }
-        list->entries = larger;
-        list->capacity = capacity;
+    if (!entries) {
+        return -1;
     }
+    list->entries = entries;
     list->entries[list->count++] = (struct apapi_listed){line->text, line->number};
     return 0;
 }

@@ -4,28 +4,25 @@
 #include <string.h>
 
 #include "apapi/events.h"
+#include "base/grow.h"
 #include "events/fields.h"
 #include "events/text.h"
 
 struct apapi_eventops {
     char *text; /* what the definitions point into */
-    size_t count;
-    size_t capacity;
+    size_t count, room;
     struct apapi_definition *definitions;
 };
 
 static int add(struct apapi_eventops *eventops, const struct apapi_definition *definition)
 {
-    if (eventops->count == eventops->capacity) {
-        size_t capacity = eventops->capacity ? 2 * eventops->capacity : 64;
-        void *larger = realloc(eventops->definitions, capacity * sizeof *definition);
+    struct apapi_definition *definitions =
+        array_grow(eventops->definitions, eventops->count, &eventops->room, sizeof *definitions);
 
-        if (!larger) {
-            return -1;
-        }
-        eventops->definitions = larger;
-        eventops->capacity = capacity;
+    if (!definitions) {
+        return -1;
     }
+    eventops->definitions = definitions;
     eventops->definitions[eventops->count++] = *definition;
     return 0;
 }

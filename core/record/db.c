@@ -35,23 +35,23 @@ struct db_value db_text(const char *text)
         .type = text ? DB_TEXT : DB_NULL, .text = text, .size = text ? strlen(text) : 0};
 }
 
-static int connect_to(char *url, struct db *db, struct apapi_error *err)
+static int connect_to(char *url, bool writing, struct db *db, struct apapi_error *err)
 {
     struct db_place place;
 
     if (db_url_parse(url, &db->driver, &place, err)) {
         return -1;
     }
-    db->connection = db->driver->open(&place, err);
+    db->connection = db->driver->open(&place, writing, err);
     return db->connection ? 0 : -1;
 }
 
-int db_open(const char *url, struct db **db, struct apapi_error *err)
+static int open_db(const char *url, bool writing, struct db **db, struct apapi_error *err)
 {
     struct db *opened = calloc(1, sizeof *opened);
     char *copy = strdup(url);
-    int result =
-        opened && copy ? connect_to(copy, opened, err) : apapi_fail(err, ENOMEM, "no memory");
+    int result = opened && copy ? connect_to(copy, writing, opened, err)
+                                : apapi_fail(err, ENOMEM, "no memory");
     int code = errno;
 
     free(copy);
@@ -62,6 +62,16 @@ int db_open(const char *url, struct db **db, struct apapi_error *err)
     }
     *db = opened;
     return 0;
+}
+
+int db_open(const char *url, struct db **db, struct apapi_error *err)
+{
+    return open_db(url, true, db, err);
+}
+
+int db_open_existing(const char *url, struct db **db, struct apapi_error *err)
+{
+    return open_db(url, false, db, err);
 }
 
 void db_close(struct db *db)
@@ -78,6 +88,17 @@ void db_close(struct db *db)
 int db_exec(struct db *db, const char *sql, struct apapi_error *err)
 {
     return db->driver->exec(db->connection, sql, err);
+}
+
+int db_has_table(struct db *db, const char *name, struct apapi_error *err)
+{
+    const struct db_value value = db_text(name);
+    struct db_statement *count = db_prepare(db, db->driver->has_table, err);
+    int got = count ? db_first(count, &value, 1, err) : -1;
+    int result = got > 0 ? db_column(count, 0).integer != 0 : -1;
+
+    db_finalize(count);
+    return result;
 }
 
 int db_lock(struct db *db, struct apapi_error *err)
@@ -105,6 +126,31 @@ const char *db_table_end(const struct db *db)
     return db->driver->table_end;
 }
 
+const char *db_ordered_table_end(const struct db *db)
+{
+    return db->driver->ordered_table_end;
+}
+
+const char *db_skip(const struct db *db)
+{
+    return db->driver->skip;
+}
+
+size_t db_rows(const struct db *db)
+{
+    return db->driver->rows;
+}
+
+bool db_indexes_later(const struct db *db)
+{
+    return db->driver->indexes_later;
+}
+
+size_t db_changes(struct db_statement *statement)
+{
+    return statement->driver->changes(statement->handle);
+}
+
 struct db_statement *db_prepare(struct db *db, const char *sql, struct apapi_error *err)
 {
     struct db_statement *statement = calloc(1, sizeof *statement);
@@ -119,6 +165,20 @@ struct db_statement *db_prepare(struct db *db, const char *sql, struct apapi_err
         free(statement);
         return NULL;
     }
+    return statement;
+}
+
+struct db_statement *db_prepare_stream(struct db *db, FILE *sql, char **text,
+                                       struct apapi_error *err)
+{
+    struct db_statement *statement = NULL;
+
+    if (sql && fclose(sql) == 0) {
+        statement = db_prepare(db, *text, err);
+    } else {
+        apapi_fail(err, ENOMEM, "no memory");
+    }
+    free(*text);
     return statement;
 }
 

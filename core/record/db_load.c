@@ -2,33 +2,28 @@
 #include "record/db_load.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/db_batch.h"
 #include "record/db_load_jobs.h"
-#include "record/db_member.h"
+#include "record/db_row.h"
 #include "record/db_tables.h"
-#include "record/timestamp.h"
 
-#define BATCH 10000 /* records in a transaction */
-#define MARKED 1024
+#define TRANSACTION 50000 /* records */
+#define MARKED 4096
 
 enum statement {
     FIND,
+    IS_THERE,
     DELETE_EVENTS,
     DELETE_COMPONENTS,
     DELETE_DOMAINS,
+    DELETE_TIMELINE,
     DELETE_RECORD,
     FIND_FILE,
     NOTE_FILE,
     LAST_ID,
-    FIXED_STATEMENTS,
-    ADD_RECORD = FIXED_STATEMENTS,
-    ADD_DOMAIN,
-    ADD_COMPONENT,
-    ADD_EVENT,
-    ADD_JOB,
     STATEMENTS
 };
 
@@ -36,48 +31,73 @@ static const char find_by_key[] =
     "SELECT id, elapsed_s FROM records WHERE cluster = ? AND job = ? AND step = ? AND node = ? AND "
     "start_ns = ?";
 
-static const char *const fixed[] = {
+static const char *const queries[] = {
     [FIND] = find_by_key,
+    [IS_THERE] = "SELECT 1 FROM records WHERE id = ?",
     [DELETE_EVENTS] = "DELETE FROM events WHERE record = ?",
     [DELETE_COMPONENTS] = "DELETE FROM components WHERE record = ?",
     [DELETE_DOMAINS] = "DELETE FROM domains WHERE record = ?",
+    [DELETE_TIMELINE] = "DELETE FROM timelines WHERE record = ?",
     [DELETE_RECORD] = "DELETE FROM records WHERE id = ?",
     [FIND_FILE] = "SELECT bytes FROM files WHERE folder = ? AND day = ? AND file = ?",
     [NOTE_FILE] = "REPLACE INTO files (folder, day, file, bytes) VALUES (?, ?, ?, ?)",
     [LAST_ID] = "SELECT COALESCE(MAX(id), 0) FROM records"};
 
-static const struct db_table *const tables[] = {[ADD_RECORD - FIXED_STATEMENTS] = &db_records,
-                                                [ADD_DOMAIN - FIXED_STATEMENTS] = &db_domains,
-                                                [ADD_COMPONENT - FIXED_STATEMENTS] = &db_components,
-                                                [ADD_EVENT - FIXED_STATEMENTS] = &db_events,
-                                                [ADD_JOB - FIXED_STATEMENTS] = &db_jobs};
+/* The columns by which a record is known, as FIND wants them, and what decides between two. */
+enum key { CLUSTER, JOB, STEP, NODE, START, KEYS, ELAPSED = KEYS, COLUMNS };
+
+static const char *const columns[] = {
+    [CLUSTER] = "cluster", [JOB] = "job",     [STEP] = "step",
+    [NODE] = "node",       [START] = "start", [ELAPSED] = "elapsed_s"};
 
 struct marked {
     char cluster[64];
-    uint32_t job; /* 0: none */
+    int64_t job; /* 0: none */
 };
 
 struct db_load {
     struct db *db;
     bool with_events, begun;
     struct db_statement *statements[STATEMENTS];
+    struct db_insert *inserts[BATCH_TABLES], *stale;
+    size_t columns[COLUMNS]; /* where they stand in a row of `records` */
     struct db_load_counts counts;
     int64_t last_id;
-    size_t in_batch;
-    struct marked marked[MARKED]; /* by the job's number; jobs that are marked in this batch */
+    size_t in_transaction;
+    struct marked marked[MARKED]; /* in this transaction, by the job's number */
 };
 
-static int prepare_all(struct db_load *load, struct apapi_error *err)
+static int prepare_queries(struct db_load *load, struct apapi_error *err)
 {
     for (int i = 0; i < STATEMENTS; i++) {
-        load->statements[i] = i < FIXED_STATEMENTS
-                                  ? db_prepare(load->db, fixed[i], err)
-                                  : db_insert_prepare(load->db, tables[i - FIXED_STATEMENTS], err);
+        load->statements[i] = db_prepare(load->db, queries[i], err);
         if (!load->statements[i]) {
             return -1;
         }
     }
     return 0;
+}
+
+static int prepare_inserts(struct db_load *load, struct apapi_error *err)
+{
+    static const struct db_table *const tables[] = {[BATCH_RECORDS] = &db_records,
+                                                    [BATCH_TIMELINES] = &db_timelines,
+                                                    [BATCH_DOMAINS] = &db_domains,
+                                                    [BATCH_COMPONENTS] = &db_components,
+                                                    [BATCH_EVENTS] = &db_events};
+
+    for (int i = 0; i < BATCH_TABLES; i++) {
+        load->inserts[i] =
+            db_insert_create(load->db, tables[i], i == BATCH_RECORDS ? DB_SKIP : DB_REFUSE, err);
+        if (!load->inserts[i]) {
+            return -1;
+        }
+    }
+    for (int i = 0; i < COLUMNS; i++) {
+        load->columns[i] = db_insert_column(load->inserts[BATCH_RECORDS], columns[i]);
+    }
+    load->stale = db_insert_create(load->db, &db_stale, DB_SKIP, err);
+    return load->stale ? 0 : -1;
 }
 
 struct db_load *db_load_create(struct db *db, bool with_events, struct apapi_error *err)
@@ -90,7 +110,8 @@ struct db_load *db_load_create(struct db *db, bool with_events, struct apapi_err
     }
     load->db = db;
     load->with_events = with_events;
-    if (db_lock(db, err) || db_tables_create(db, err) || prepare_all(load, err)) {
+    if (db_lock(db, err) || db_tables_create(db, err) || prepare_queries(load, err) ||
+        prepare_inserts(load, err)) {
         db_load_destroy(load);
         return NULL;
     }
@@ -105,6 +126,10 @@ void db_load_destroy(struct db_load *load)
         for (int i = 0; i < STATEMENTS; i++) {
             db_finalize(load->statements[i]);
         }
+        for (int i = 0; i < BATCH_TABLES; i++) {
+            db_insert_destroy(load->inserts[i]);
+        }
+        db_insert_destroy(load->stale);
         free(load);
     }
     errno = saved;
@@ -143,23 +168,25 @@ int db_load_commit(struct db_load *load, struct apapi_error *err)
         return 0;
     }
     load->begun = false;
-    load->in_batch = 0;
+    load->in_transaction = 0;
     memset(load->marked, 0, sizeof load->marked);
     return db_commit(load->db, err);
 }
 
 /* --- records -------------------------------------------------------------------------------- */
 
-static int find(struct db_load *load, const struct apapi_record *record, int64_t *id,
-                double *elapsed_s, struct apapi_error *err)
+/* @return 1: there is one with the same key as this row; 0; -1 */
+static int find(struct db_load *load, const struct db_value *row, int64_t *id, double *elapsed_s,
+                struct apapi_error *err)
 {
-    const struct apapi_identity *who = &record->id;
-    const struct db_value key[] = {
-        db_text(who->cluster), db_integer(who->job == APAPI_UNKNOWN ? 0 : who->job),
-        db_text(who->step), db_text(who->node), db_integer(record->measurement.start_unix_ns)};
     struct db_statement *statement = load->statements[FIND];
-    int found = db_first(statement, key, sizeof key / sizeof *key, err);
+    struct db_value key[KEYS];
+    int found;
 
+    for (int i = 0; i < KEYS; i++) {
+        key[i] = row[load->columns[i]];
+    }
+    found = db_first(statement, key, KEYS, err);
     if (found > 0) {
         *id = db_column(statement, 0).integer;
         *elapsed_s = db_column(statement, 1).real;
@@ -168,10 +195,24 @@ static int find(struct db_load *load, const struct apapi_record *record, int64_t
     return found;
 }
 
+static int flush(struct db_load *load, struct apapi_error *err)
+{
+    for (int i = 0; i < BATCH_TABLES; i++) {
+        if (db_insert_flush(load->inserts[i], err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Rows that belong to it may wait to be added. */
 static int forget(struct db_load *load, int64_t id, struct apapi_error *err)
 {
     const struct db_value value = db_integer(id);
 
+    if (flush(load, err)) {
+        return -1;
+    }
     for (int i = DELETE_EVENTS; i <= DELETE_RECORD; i++) {
         if (db_run(load->statements[i], &value, 1, err)) {
             return -1;
@@ -180,133 +221,157 @@ static int forget(struct db_load *load, int64_t id, struct apapi_error *err)
     return 0;
 }
 
-static int add_domains(struct db_load *load, int64_t id, const struct apapi_measurement *m,
-                       struct apapi_error *err)
-{
-    for (enum apapi_domain d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        const void *const bases[] = {&d, &m->domains[d]};
-
-        if (m->domains[d].measured &&
-            db_insert(load->statements[ADD_DOMAIN], &db_domains,
-                      &(struct db_row){.keys = &id, .bases = bases}, err)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int add_events(struct db_load *load, int64_t id, size_t number,
-                      const struct apapi_component_result *component, struct apapi_error *err)
-{
-    for (size_t i = 0; i < component->event_count; i++) {
-        const int64_t keys[] = {id, (int64_t)number, (int64_t)i};
-        const void *const bases[] = {&component->events[i]};
-
-        if (db_insert(load->statements[ADD_EVENT], &db_events,
-                      &(struct db_row){.keys = keys, .bases = bases}, err)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int add_components(struct db_load *load, int64_t id, const struct apapi_measurement *m,
-                          struct apapi_error *err)
-{
-    for (size_t i = 0; i < m->component_count; i++) {
-        const int64_t keys[] = {id, (int64_t)i};
-        const void *const bases[] = {&m->components[i]};
-
-        if (db_insert(load->statements[ADD_COMPONENT], &db_components,
-                      &(struct db_row){.keys = keys, .bases = bases}, err) ||
-            add_events(load, id, i, &m->components[i], err)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static struct db_derived derive(const struct apapi_measurement *m)
-{
-    struct db_derived derived = {.energy_j = apapi_measurement_total_j(m),
-                                 .uncertainty_j = apapi_record_uncertainty_j(m),
-                                 .mean_w = apapi_measurement_total_w(m)};
-
-    if (m->elapsed_ns > INT64_MAX ||
-        __builtin_add_overflow(m->start_unix_ns, (int64_t)m->elapsed_ns, &derived.end_unix_ns)) {
-        derived.end_unix_ns = INT64_MAX;
-    }
-    timestamp_day(derived.day, sizeof derived.day, derived.end_unix_ns);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        derived.domains_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
-    }
-    return derived;
-}
-
-static int add_row(struct db_load *load, const struct apapi_record *record, const char *line,
-                   size_t size, struct apapi_error *err)
-{
-    const struct apapi_measurement *m = &record->measurement;
-    const struct db_derived derived = derive(m);
-    const void *const bases[] = {record, m, &derived};
-    int64_t id = ++load->last_id;
-    struct db_row row = {.keys = &id, .bases = bases};
-
-    row.text.text = json_member(line, size, "timeline", &row.text.size);
-    row.text.type = row.text.text ? DB_TEXT : DB_NULL;
-    if (db_insert(load->statements[ADD_RECORD], &db_records, &row, err) ||
-        add_domains(load, id, m, err)) {
-        return -1;
-    }
-    return load->with_events ? add_components(load, id, m, err) : 0;
-}
-
 /* Its totals are to be added up. */
-static int mark_job(struct db_load *load, const struct apapi_identity *who, struct apapi_error *err)
+static int mark_job(struct db_load *load, const struct db_value *row, struct apapi_error *err)
 {
-    struct marked *marked = &load->marked[who->job % MARKED];
-    struct db_job job = {.job = who->job,
-                         .stale = true,
-                         .id = APAPI_IDENTITY_UNKNOWN,
-                         .energy_j = NAN,
-                         .mean_w = NAN};
-    const void *const bases[] = {&job};
+    const struct db_value *cluster = &row[load->columns[CLUSTER]], *job = &row[load->columns[JOB]];
+    struct marked *marked = &load->marked[job->integer % MARKED];
+    struct db_job stale = {.job = (uint32_t)job->integer};
+    const void *const bases[] = {&stale};
 
-    if (who->job == APAPI_UNKNOWN ||
-        (who->job == marked->job && strcmp(who->cluster, marked->cluster) == 0)) {
+    memcpy(stale.cluster, cluster->text, cluster->size);
+    if (job->integer == 0 ||
+        (job->integer == marked->job && strcmp(stale.cluster, marked->cluster) == 0)) {
         return 0;
     }
-    memcpy(job.cluster, who->cluster, sizeof job.cluster);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        job.domains_j[d] = NAN;
-    }
-    memcpy(marked->cluster, who->cluster, sizeof marked->cluster);
-    marked->job = who->job;
-    return db_insert(load->statements[ADD_JOB], &db_jobs, &(struct db_row){.bases = bases}, err);
+    memcpy(marked->cluster, stale.cluster, sizeof marked->cluster);
+    marked->job = job->integer;
+    return db_insert_run(load->stale, &(struct db_row){.bases = bases}, err);
 }
 
-int db_load_add(struct db_load *load, const struct apapi_record *record, const char *line,
-                size_t size, struct apapi_error *err)
+/* One with the same key is there: the longer one stays. @return whether it is the new one; -1 */
+static int replace(struct db_load *load, struct db_value *row, struct apapi_error *err)
 {
-    double known_s = 0, elapsed_s = (double)record->measurement.elapsed_ns / 1e9;
+    double known_s = 0;
     int64_t id;
-    int found;
+    int found = find(load, row, &id, &known_s, err);
 
-    if (begin(load, err)) {
-        return -1;
+    if (found <= 0) {
+        return found < 0 ? -1 : apapi_fail(err, EIO, "the database refuses a record");
     }
-    found = find(load, record, &id, &known_s, err);
-    if (found > 0 && known_s >= elapsed_s) {
+    if (known_s >= row[load->columns[ELAPSED]].real) {
         load->counts.known++;
         return 0;
     }
-    if (found < 0 || (found > 0 && forget(load, id, err)) ||
-        add_row(load, record, line, size, err) || mark_job(load, &record->id, err)) {
+    load->counts.replaced++;
+    return forget(load, id, err) || db_insert_put(load->inserts[BATCH_RECORDS], row, err) ||
+                   db_insert_flush(load->inserts[BATCH_RECORDS], err)
+               ? -1
+               : 1;
+}
+
+/* What belongs to the record whose row is the first. */
+static int add_rest(struct db_load *load, const struct db_batch *batch,
+                    const struct batch_row *first, struct apapi_error *err)
+{
+    const struct batch_row *end = batch->rows + batch->row_count;
+    const struct db_value *id = &batch->values[first->first];
+
+    for (const struct batch_row *row = first + 1; row < end && row->table != BATCH_RECORDS; row++) {
+        batch->values[row->first] = *id;
+        if (db_insert_put(load->inserts[row->table], &batch->values[row->first], err)) {
+            return -1;
+        }
+    }
+    load->in_transaction++;
+    return mark_job(load, id, err);
+}
+
+/* @return 1: the row has been added; 0: one with its key was there; -1 */
+static int is_there(struct db_load *load, const struct db_value *id, struct apapi_error *err)
+{
+    int found = db_first(load->statements[IS_THERE], id, 1, err);
+
+    db_end(load->statements[IS_THERE]);
+    return found;
+}
+
+/* Records that one statement has tried to add. */
+struct group {
+    const struct batch_row *rows[DB_ROWS_MAX];
+    size_t count;
+};
+
+static int finish_group(struct db_load *load, const struct db_batch *batch, struct group *group,
+                        struct apapi_error *err)
+{
+    struct db_insert *insert = load->inserts[BATCH_RECORDS];
+    size_t added, count = group->count;
+
+    group->count = 0;
+    if (db_insert_flush(insert, err)) {
         return -1;
     }
-    load->counts.added += found == 0;
-    load->counts.replaced += found > 0;
-    return ++load->in_batch < BATCH ? 0 : db_load_commit(load, err);
+    added = db_insert_added(insert);
+    for (size_t i = 0; i < count; i++) {
+        struct db_value *row = &batch->values[group->rows[i]->first];
+        int is_new = added == count ? 1 : added == 0 ? 0 : is_there(load, row, err);
+
+        load->counts.added += is_new > 0;
+        if (is_new == 0) {
+            is_new = replace(load, row, err);
+        }
+        if (is_new < 0 || (is_new && add_rest(load, batch, group->rows[i], err))) {
+            return -1;
+        }
+    }
+    db_insert_added(insert);
+    return 0;
+}
+
+static int add_records(struct db_load *load, const struct db_batch *batch, struct apapi_error *err)
+{
+    const size_t room = db_rows(load->db);
+    struct group group = {.count = 0};
+
+    for (size_t i = 0; i < batch->row_count; i++) {
+        struct db_value *row = &batch->values[batch->rows[i].first];
+
+        if (batch->rows[i].table != BATCH_RECORDS) {
+            continue;
+        }
+        *row = db_integer(++load->last_id);
+        group.rows[group.count++] = &batch->rows[i];
+        if (db_insert_put(load->inserts[BATCH_RECORDS], row, err) ||
+            (group.count == room && finish_group(load, batch, &group, err))) {
+            return -1;
+        }
+    }
+    return finish_group(load, batch, &group, err) || flush(load, err) ? -1 : 0;
+}
+
+static int note_files(struct db_load *load, const struct db_batch *batch, struct apapi_error *err)
+{
+    for (size_t i = 0; i < batch->file_count; i++) {
+        const struct batch_file *file = &batch->files[i];
+        const struct db_value values[] = {db_text(file->folder), db_text(file->day),
+                                          db_text(file->name), db_integer((int64_t)file->offset)};
+
+        if (db_run(load->statements[NOTE_FILE], values, sizeof values / sizeof *values, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+struct db_batch *db_batch_create(const struct db_load *load, struct apapi_error *err)
+{
+    struct db_batch *batch = batch_create(load->inserts, load->with_events);
+
+    if (!batch) {
+        apapi_fail(err, ENOMEM, "no memory");
+    }
+    return batch;
+}
+
+int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err)
+{
+    batch_settle(batch);
+    if (begin(load, err) || add_records(load, batch, err) || note_files(load, batch, err)) {
+        return -1;
+    }
+    batch_empty(batch);
+    return load->in_transaction < TRANSACTION ? 0 : db_load_commit(load, err);
 }
 
 /* --- files and jobs ------------------------------------------------------------------------- */
@@ -323,18 +388,9 @@ int64_t db_load_offset(struct db_load *load, const char *folder, const struct ap
     return offset;
 }
 
-int db_load_note(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
-                 uint64_t offset, struct apapi_error *err)
-{
-    const struct db_value values[] = {db_text(folder), db_text(file->day), db_text(file->name),
-                                      db_integer((int64_t)offset)};
-
-    return begin(load, err)
-               ? -1
-               : db_run(load->statements[NOTE_FILE], values, sizeof values / sizeof *values, err);
-}
-
 int64_t db_load_jobs(struct db_load *load, struct apapi_error *err)
 {
-    return load_jobs(load->db, load->statements[ADD_JOB], err);
+    int64_t count = load_jobs(load->db, err);
+
+    return count < 0 || db_tables_finish(load->db, err) ? -1 : count;
 }

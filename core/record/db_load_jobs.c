@@ -3,96 +3,34 @@
 #include "record/db_load_jobs.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apapi/job.h"
+#include "record/db_read.h"
+#include "record/db_row.h"
 #include "record/db_tables.h"
-#include "record/timeline.h"
 #include "record/timestamp.h"
 
-#define BATCH 1000 /* jobs in a transaction */
+#define BATCH 10000 /* jobs in a transaction */
 
-/* Columns of the statement below. */
-enum { STEP, NODE, START, ELAPSED, COMPLETE, TIMELINE, VERIFIED, FIRST_TEXT };
-enum { TEXTS = 5, FIRST_NUMBER = FIRST_TEXT + TEXTS, NUMBERS = 5 };
-#define FIRST_DOMAIN (FIRST_NUMBER + NUMBERS)
-
-static const char records_of[] =
-    "SELECT step, node, start_ns, elapsed_s, complete, timeline, verified, job_name, user, "
-    "account, `partition`, qos, uid, array_job, array_task, het_job, het_offset, package_j, "
-    "dram_j, gpu_j, core_j, uncore_j, psys_j, node_j FROM records WHERE cluster = ? AND job = ?";
+struct stale {
+    char cluster[64];
+    uint32_t job;
+};
 
 struct totals {
     struct db *db;
-    struct db_statement *stale, *records, *insert;
-    struct db_job jobs[BATCH];
+    struct db_statement *stale, *done;
+    struct db_reader *plain, *whole; /* without timelines and with them */
+    struct db_insert *insert;
+    struct stale jobs[BATCH];
 };
 
 static void copy_text(char *text, size_t size, struct db_value value)
 {
     snprintf(text, size, "%.*s", (int)value.size, value.text ? value.text : "");
-}
-
-static double read_real(struct db_statement *row, int column)
-{
-    struct db_value value = db_column(row, (size_t)column);
-
-    return value.type == DB_REAL ? value.real : NAN;
-}
-
-static void read_identity(struct db_statement *row, struct apapi_identity *id)
-{
-    char *const texts[TEXTS] = {id->job_name, id->user, id->account, id->partition, id->qos};
-    uint32_t *const numbers[NUMBERS] = {&id->uid, &id->array_job, &id->array_task, &id->het_job,
-                                        &id->het_offset};
-
-    for (int i = 0; i < TEXTS; i++) {
-        size_t size = i == 0 ? sizeof id->job_name : sizeof id->user;
-
-        copy_text(texts[i], size, db_column(row, FIRST_TEXT + (size_t)i));
-    }
-    for (int i = 0; i < NUMBERS; i++) {
-        struct db_value value = db_column(row, FIRST_NUMBER + (size_t)i);
-
-        *numbers[i] = value.type == DB_INTEGER ? (uint32_t)value.integer : APAPI_UNKNOWN;
-    }
-    id->verified = db_column(row, VERIFIED).integer != 0;
-}
-
-static void read_timelines(struct db_statement *row, struct apapi_measurement *m)
-{
-    const struct field_place nowhere = {"", NULL};
-    struct db_value text = db_column(row, TIMELINE);
-    json_t *root = text.text
-                       ? json_pack("{s:o?}", "timeline", json_loadb(text.text, text.size, 0, NULL))
-                       : NULL;
-
-    if (json_object_size(root) > 0) {
-        timelines_decode(root, m, &nowhere); /* it could be decoded before */
-    }
-    json_decref(root);
-}
-
-static void read_record(struct db_statement *row, struct apapi_record *record)
-{
-    struct apapi_measurement *m = &record->measurement;
-
-    *record = (struct apapi_record){.id = APAPI_IDENTITY_UNKNOWN};
-    copy_text(record->id.step, sizeof record->id.step, db_column(row, STEP));
-    copy_text(record->id.node, sizeof record->id.node, db_column(row, NODE));
-    read_identity(row, &record->id);
-    record->complete = db_column(row, COMPLETE).integer != 0;
-    m->start_unix_ns = db_column(row, START).integer;
-    m->elapsed_ns = (uint64_t)llround(db_column(row, ELAPSED).real * 1e9);
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-        m->domains[d].energy_j = read_real(row, FIRST_DOMAIN + d - 1);
-        m->domains[d].measured = isfinite(m->domains[d].energy_j);
-    }
-    read_timelines(row, m);
 }
 
 /* What Slurm says before what the step's environment says. */
@@ -103,22 +41,53 @@ static void know_better(struct db_job *job, const struct apapi_record *record)
     }
 }
 
-static int collect(struct totals *totals, struct db_job *job, struct apapi_job *sum,
+/* Where a node's record begins before another one has ended, or its power is not known all the
+ * time, it takes the timelines to count each moment once. */
+struct watch {
+    char node[APAPI_TEXT_SIZE];
+    int64_t end_ns; /* the latest of that node so far */
+    bool timelines;
+};
+
+/* Records come by node and start. */
+static void look(struct watch *watch, const struct apapi_record *record, bool gaps)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    int64_t end_ns;
+
+    if (m->elapsed_ns > INT64_MAX ||
+        __builtin_add_overflow(m->start_unix_ns, (int64_t)m->elapsed_ns, &end_ns)) {
+        end_ns = INT64_MAX;
+    }
+    if (strcmp(watch->node, record->id.node) != 0) {
+        memcpy(watch->node, record->id.node, sizeof watch->node);
+        watch->end_ns = INT64_MIN;
+    }
+    watch->timelines = watch->timelines || gaps || m->start_unix_ns < watch->end_ns;
+    watch->end_ns = end_ns > watch->end_ns ? end_ns : watch->end_ns;
+}
+
+/* @return 0; 1: to be done again with the timelines; -1 */
+static int collect(struct db_reader *reader, bool whole, struct db_job *job, struct apapi_job *sum,
                    struct apapi_error *err)
 {
     const struct db_value key[] = {db_text(job->cluster), db_integer(job->job)};
+    struct watch watch = {.end_ns = INT64_MIN};
     struct apapi_record record;
-    int got = db_first(totals->records, key, 2, err);
+    int got = db_reader_first(reader, key, 2, &record, err);
 
-    for (; got > 0; got = db_step(totals->records, err)) {
-        read_record(totals->records, &record);
+    for (; got > 0; got = db_reader_next(reader, &record, err)) {
+        look(&watch, &record, db_reader_gaps(reader));
+        if (watch.timelines && !whole) {
+            break;
+        }
         know_better(job, &record);
         if (apapi_job_add(sum, &record)) {
             got = apapi_fail(err, ENOMEM, "no memory");
             break;
         }
     }
-    db_end(totals->records);
+    db_reader_end(reader);
     return got;
 }
 
@@ -129,7 +98,6 @@ static int add_up(struct db_job *job, struct apapi_job *sum, struct apapi_error 
     if (apapi_job_total(sum, &total)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    job->stale = false;
     job->start_unix_ns = total.start_unix_ns;
     job->end_unix_ns = total.end_unix_ns;
     timestamp_day(job->day, sizeof job->day, total.end_unix_ns);
@@ -146,7 +114,7 @@ static int add_up(struct db_job *job, struct apapi_job *sum, struct apapi_error 
     return 0;
 }
 
-static int total_job(struct totals *totals, struct db_job *job, struct apapi_error *err)
+static int total_job(struct totals *totals, struct db_job *job, bool whole, struct apapi_error *err)
 {
     struct apapi_job *sum = apapi_job_create();
     const void *const bases[] = {job};
@@ -155,12 +123,25 @@ static int total_job(struct totals *totals, struct db_job *job, struct apapi_err
     if (!sum) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    result = collect(totals, job, sum, err) || add_up(job, sum, err) ||
-                     db_insert(totals->insert, &db_jobs, &(struct db_row){.bases = bases}, err)
-                 ? -1
-                 : 0;
+    result = collect(whole ? totals->whole : totals->plain, whole, job, sum, err);
+    if (result == 0) {
+        result = add_up(job, sum, err) ||
+                         db_insert_run(totals->insert, &(struct db_row){.bases = bases}, err)
+                     ? -1
+                     : 0;
+    }
     apapi_job_destroy(sum);
     return result;
+}
+
+static int total(struct totals *totals, const struct stale *stale, struct apapi_error *err)
+{
+    struct db_job job = {.id = APAPI_IDENTITY_UNKNOWN, .job = stale->job};
+    int result;
+
+    memcpy(job.cluster, stale->cluster, sizeof job.cluster);
+    result = total_job(totals, &job, false, err);
+    return result > 0 ? total_job(totals, &job, true, err) : result;
 }
 
 static int read_stale(struct totals *totals, size_t *count, struct apapi_error *err)
@@ -168,14 +149,32 @@ static int read_stale(struct totals *totals, size_t *count, struct apapi_error *
     int got;
 
     for (*count = 0; (got = db_step(totals->stale, err)) > 0; ++*count) {
-        struct db_job *job = &totals->jobs[*count];
+        struct stale *job = &totals->jobs[*count];
 
-        *job = (struct db_job){.id = APAPI_IDENTITY_UNKNOWN};
         copy_text(job->cluster, sizeof job->cluster, db_column(totals->stale, 0));
         job->job = (uint32_t)db_column(totals->stale, 1).integer;
     }
     db_end(totals->stale);
     return got;
+}
+
+/* They are in order, and no others lie between them. */
+static int forget_stale(struct totals *totals, size_t count, struct apapi_error *err)
+{
+    const struct stale *jobs = totals->jobs;
+
+    for (size_t first = 0, end; first < count; first = end) {
+        struct db_value range[3] = {db_text(jobs[first].cluster), db_integer(jobs[first].job)};
+
+        for (end = first + 1; end < count && strcmp(jobs[end].cluster, jobs[first].cluster) == 0;) {
+            end++;
+        }
+        range[2] = db_integer(jobs[end - 1].job);
+        if (db_run(totals->done, range, 3, err)) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int64_t total_all(struct totals *totals, struct apapi_error *err)
@@ -188,11 +187,11 @@ static int64_t total_all(struct totals *totals, struct apapi_error *err)
             return -1;
         }
         for (size_t i = 0; i < count; i++) {
-            if (total_job(totals, &totals->jobs[i], err)) {
+            if (total(totals, &totals->jobs[i], err)) {
                 return -1;
             }
         }
-        if (db_commit(totals->db, err)) {
+        if (forget_stale(totals, count, err) || db_commit(totals->db, err)) {
             return -1;
         }
         all += (int64_t)count;
@@ -200,25 +199,41 @@ static int64_t total_all(struct totals *totals, struct apapi_error *err)
     return all;
 }
 
-int64_t load_jobs(struct db *db, struct db_statement *insert, struct apapi_error *err)
+static int prepare(struct totals *totals, struct apapi_error *err)
+{
+    static const char which[] = "WHERE cluster = ? AND job = ? ORDER BY node, start_ns";
+    const struct db_read_parts plain = {.timelines = false}, whole = {.timelines = true};
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "SELECT cluster, job FROM stale_jobs ORDER BY cluster, job LIMIT %d",
+             BATCH);
+    totals->stale = db_prepare(totals->db, sql, err);
+    totals->done = totals->stale ? db_prepare(totals->db,
+                                              "DELETE FROM stale_jobs WHERE cluster = ? AND job "
+                                              "BETWEEN ? AND ?",
+                                              err)
+                                 : NULL;
+    totals->plain = totals->done ? db_reader_create(totals->db, which, &plain, err) : NULL;
+    totals->whole = totals->plain ? db_reader_create(totals->db, which, &whole, err) : NULL;
+    totals->insert = totals->whole ? db_insert_create(totals->db, &db_jobs, DB_REPLACE, err) : NULL;
+    return totals->insert ? 0 : -1;
+}
+
+int64_t load_jobs(struct db *db, struct apapi_error *err)
 {
     struct totals *totals = calloc(1, sizeof *totals);
-    char sql[128];
-    int64_t result = -1;
+    int64_t result;
 
     if (!totals) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    snprintf(sql, sizeof sql, "SELECT cluster, job FROM jobs WHERE stale = 1 LIMIT %d", BATCH);
     totals->db = db;
-    totals->insert = insert;
-    totals->stale = db_prepare(db, sql, err);
-    totals->records = totals->stale ? db_prepare(db, records_of, err) : NULL;
-    if (totals->records) {
-        result = total_all(totals, err);
-    }
+    result = prepare(totals, err) ? -1 : total_all(totals, err);
+    db_insert_destroy(totals->insert);
+    db_reader_destroy(totals->whole);
+    db_reader_destroy(totals->plain);
+    db_finalize(totals->done);
     db_finalize(totals->stale);
-    db_finalize(totals->records);
     free(totals);
     return result;
 }

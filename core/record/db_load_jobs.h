@@ -3,7 +3,7 @@
 #define RECORD_DB_LOAD_JOBS_H
 #include "record/db.h"
 
-/** Add up the jobs that are marked as stale; `insert` adds a row to `jobs`. @return how many; -1 */
-int64_t load_jobs(struct db *db, struct db_statement *insert, struct apapi_error *err);
+/** Add up the jobs that are stale. @return how many; -1 */
+int64_t load_jobs(struct db *db, struct apapi_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "record/db_mariadb_library.h"
 
 #define TIMEOUT_S 10 /* to connect */
+#define TABLE_END " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
 
 struct connection {
     const struct mariadb_library *library;
@@ -69,7 +70,7 @@ static void set_options(const struct connection *connection, const struct db_pla
     library->mysql_options(connection->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 }
 
-static int establish(struct connection *connection, const struct db_place *place,
+static int establish(struct connection *connection, const struct db_place *place, bool writing,
                      struct apapi_error *err)
 {
     if (!connection->library->mysql_real_connect(connection->mysql, place->host, place->user, NULL,
@@ -77,10 +78,13 @@ static int establish(struct connection *connection, const struct db_place *place
         return fail(connection, err);
     }
     /* a text that would be cut is to be an error */
-    return exec(connection, "SET SESSION sql_mode = 'STRICT_ALL_TABLES'", err);
+    return exec(connection,
+                writing ? "SET SESSION sql_mode = 'STRICT_ALL_TABLES'"
+                        : "SET SESSION TRANSACTION READ ONLY",
+                err);
 }
 
-static void *open_connection(const struct db_place *place, struct apapi_error *err)
+static void *open_connection(const struct db_place *place, bool writing, struct apapi_error *err)
 {
     const struct mariadb_library *library = mariadb_library(err);
     struct connection *connection = library ? calloc(1, sizeof *connection) : NULL;
@@ -96,7 +100,7 @@ static void *open_connection(const struct db_place *place, struct apapi_error *e
         return NULL;
     }
     set_options(connection, place);
-    if (establish(connection, place, err)) {
+    if (establish(connection, place, writing, err)) {
         close_connection(connection);
         return NULL;
     }
@@ -313,6 +317,13 @@ static int step(void *handle, struct apapi_error *err)
     return 1;
 }
 
+static size_t changes(void *handle)
+{
+    struct statement *statement = handle;
+
+    return (size_t)statement->library->mysql_stmt_affected_rows(statement->stmt);
+}
+
 static struct db_value column(void *handle, size_t number)
 {
     const struct cell *cell = &((struct statement *)handle)->out_cells[number];
@@ -331,7 +342,12 @@ const struct db_driver db_mariadb = {
     .begin = "START TRANSACTION",
     .lock = "SET @apapi_lock = GET_LOCK(CONCAT('apapi.', DATABASE()), 60)",
     .id_type = "BIGINT",
-    .table_end = " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+    .table_end = TABLE_END,
+    .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
+                 "AND table_name = ?",
+    .ordered_table_end = TABLE_END,
+    .skip = " ON DUPLICATE KEY UPDATE job = VALUES(job)",
+    .rows = DB_ROWS_MAX,
     .open = open_connection,
     .close = close_connection,
     .exec = exec,
@@ -340,4 +356,5 @@ const struct db_driver db_mariadb = {
     .bind = bind,
     .step = step,
     .reset = reset,
+    .changes = changes,
     .column = column};

@@ -16,6 +16,7 @@
     FUNCTION(mysql_fetch_fields)                                                                   \
     FUNCTION(mysql_free_result)                                                                    \
     FUNCTION(mysql_num_fields)                                                                     \
+    FUNCTION(mysql_stmt_affected_rows)                                                             \
     FUNCTION(mysql_stmt_bind_param)                                                                \
     FUNCTION(mysql_stmt_bind_result)                                                               \
     FUNCTION(mysql_stmt_close)                                                                     \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/db_member.h"
 
+#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char *skip_blanks(const char *at, const char *end)
@@ -20,6 +22,10 @@ static const char *skip_text(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
+/* Bytes that skip_value() looks at. */
+static const bool telling[UCHAR_MAX + 1] = {
+    ['"'] = true, ['{'] = true, ['['] = true, ['}'] = true, [']'] = true};
+
 /* `at` is an opening bracket. @return behind its closing one */
 static const char *skip_value(const char *at, const char *end)
 {
@@ -34,6 +40,9 @@ static const char *skip_value(const char *at, const char *end)
             depth++;
         } else if ((byte == '}' || byte == ']') && --depth == 0) {
             break;
+        }
+        while (at < end && !telling[(unsigned char)*at]) {
+            at++;
         }
     }
     return at;

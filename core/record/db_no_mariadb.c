@@ -3,9 +3,10 @@
 
 #include "record/db_driver.h"
 
-static void *refuse(const struct db_place *place, struct apapi_error *err)
+static void *refuse(const struct db_place *place, bool writing, struct apapi_error *err)
 {
     (void)place;
+    (void)writing;
     apapi_fail(err, ENOTSUP, "apapi was built without MariaDB (WITH_MARIADB): use sqlite:FILE");
     return NULL;
 }

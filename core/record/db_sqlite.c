@@ -8,7 +8,7 @@
 
 #include "record/db_driver.h"
 
-#define WAIT_MS 10000 /* for another writer */
+#define WAIT_MS 60000 /* for another writer */
 
 static int fail(sqlite3 *connection, struct apapi_error *err)
 {
@@ -19,9 +19,10 @@ static int fail(sqlite3 *connection, struct apapi_error *err)
 }
 
 /* Records are of all users: a new file is its owner's alone. */
-static int create_private(const char *path, struct apapi_error *err)
+static int touch(const char *path, bool writing, struct apapi_error *err)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+    int flags = writing ? O_RDWR | O_CREAT : O_RDONLY;
+    int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0600);
 
     if (fd < 0) {
         return apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
@@ -30,16 +31,21 @@ static int create_private(const char *path, struct apapi_error *err)
     return 0;
 }
 
-static void *open_file(const struct db_place *place, struct apapi_error *err)
+static void *open_file(const struct db_place *place, bool writing, struct apapi_error *err)
 {
+    /* the page size is that of a new file */
+    static const char for_writing[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -65536";
+    static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
     sqlite3 *connection = NULL;
 
-    if (create_private(place->database, err)) {
+    if (touch(place->database, writing, err)) {
         return NULL;
     }
-    if (sqlite3_open_v2(place->database, &connection, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
+    if (sqlite3_open_v2(place->database, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(connection, WAIT_MS) != SQLITE_OK ||
-        sqlite3_exec(connection, "PRAGMA cache_size = -65536", NULL, NULL, NULL) != SQLITE_OK) {
+        sqlite3_exec(connection, writing ? for_writing : for_reading, NULL, NULL, NULL) !=
+            SQLITE_OK) {
         fail(connection, err);
         sqlite3_close(connection);
         return NULL;
@@ -111,6 +117,11 @@ static void reset(void *statement)
     sqlite3_reset(statement);
 }
 
+static size_t changes(void *statement)
+{
+    return (size_t)sqlite3_changes(sqlite3_db_handle(statement));
+}
+
 static struct db_value column(void *statement, size_t number)
 {
     int at = (int)number;
@@ -123,7 +134,9 @@ static struct db_value column(void *statement, size_t number)
     case SQLITE_NULL:
         return db_text(NULL);
     default:
-        return db_text((const char *)sqlite3_column_text(statement, at));
+        return (struct db_value){.type = DB_TEXT,
+                                 .text = (const char *)sqlite3_column_text(statement, at),
+                                 .size = (size_t)sqlite3_column_bytes(statement, at)};
     }
 }
 
@@ -131,6 +144,12 @@ const struct db_driver db_sqlite = {.begin = "BEGIN IMMEDIATE",
                                     .lock = NULL,
                                     .id_type = "INTEGER",
                                     .table_end = "",
+                                    .ordered_table_end = " WITHOUT ROWID",
+                                    .skip = " ON CONFLICT DO NOTHING",
+                                    .rows = 1,
+                                    .indexes_later = true,
+                                    .has_table = "SELECT COUNT(*) FROM sqlite_master WHERE type = "
+                                                 "'table' AND name = ?",
                                     .open = open_file,
                                     .close = close_file,
                                     .exec = exec,
@@ -139,4 +158,5 @@ const struct db_driver db_sqlite = {.begin = "BEGIN IMMEDIATE",
                                     .bind = bind,
                                     .step = step,
                                     .reset = reset,
+                                    .changes = changes,
                                     .column = column};

@@ -27,12 +27,12 @@ static const struct field derived_columns[] = {
     {"uncertainty_j", FIELD_ROUGH, false, IN_DERIVED(uncertainty_j), 0},
     {"mean_w", FIELD_MEASURED, false, IN_DERIVED(mean_w), 0},
     DOMAIN_COLUMNS(IN_DERIVED),
+    {"gaps", FIELD_FLAG, true, IN_DERIVED(gaps), 0},
     {NULL, 0, false, 0, 0}};
 
 static const struct field job_columns[] = {
     {"cluster", FIELD_TEXT, true, IN_JOB(cluster), 64},
     {"job", FIELD_NUMBER, true, IN_JOB(job), 0},
-    {"stale", FIELD_FLAG, true, IN_JOB(stale), 0},
     {"array_job", FIELD_NUMBER, false, IN_JOB(id.array_job), 0},
     {"array_task", FIELD_NUMBER, false, IN_JOB(id.array_task), 0},
     {"het_job", FIELD_NUMBER, false, IN_JOB(id.het_job), 0},
@@ -57,33 +57,46 @@ static const struct field job_columns[] = {
     DOMAIN_COLUMNS(IN_JOB),
     {NULL, 0, false, 0, 0}};
 
+static const struct field stale_columns[] = {{"cluster", FIELD_TEXT, true, IN_JOB(cluster), 64},
+                                             {"job", FIELD_NUMBER, true, IN_JOB(job), 0},
+                                             {NULL, 0, false, 0, 0}};
+
 static const struct field domain_name_column[] = {{"domain", FIELD_DOMAIN, true, 0, 0},
                                                   {NULL, 0, false, 0, 0}};
 
 const struct db_table db_records = {.name = "records",
                                     .keys = {"id"},
                                     .parts = {fields_of_record, fields_of_trust, derived_columns},
-                                    .text = "timeline",
-                                    .ending = ", UNIQUE (cluster, job, step, node, start_ns)"};
+                                    .id = true,
+                                    .ending = ", UNIQUE (job, cluster, node, start_ns, step)"};
+/* apart from the rest, which is read far more often and a quarter as long */
+const struct db_table db_timelines = {
+    .name = "timelines", .keys = {"record"}, .text = "timeline", .ending = "", .id = true};
 const struct db_table db_domains = {.name = "domains",
                                     .keys = {"record"},
                                     .parts = {domain_name_column, fields_of_domain},
-                                    .ending = ", PRIMARY KEY (record, domain)"};
+                                    .ending = ", PRIMARY KEY (record, domain)",
+                                    .ordered = true};
 const struct db_table db_components = {.name = "components",
                                        .keys = {"record", "component"},
                                        .parts = {fields_of_component},
-                                       .ending = ", PRIMARY KEY (record, component)"};
+                                       .ending = ", PRIMARY KEY (record, component)",
+                                       .ordered = true};
 const struct db_table db_events = {.name = "events",
                                    .keys = {"record", "component", "event"},
                                    .parts = {fields_of_event},
-                                   .ending = ", PRIMARY KEY (record, component, event)"};
+                                   .ending = ", PRIMARY KEY (record, component, event)",
+                                   .ordered = true};
 const struct db_table db_jobs = {
     .name = "jobs", .parts = {job_columns}, .ending = ", PRIMARY KEY (cluster, job)"};
+const struct db_table db_stale = {.name = "stale_jobs",
+                                  .parts = {stale_columns},
+                                  .ending = ", PRIMARY KEY (cluster, job)",
+                                  .ordered = true};
 
 /* --- columns -------------------------------------------------------------------------------- */
 
-/* The key of a record's row: unknown is "" and 0 there, as NULL would be another one each time. */
-static bool is_key(const struct field *field)
+bool db_is_key(const struct field *field)
 {
     return strcmp(field->key, "cluster") == 0 || strcmp(field->key, "job") == 0 ||
            strcmp(field->key, "step") == 0 || field->mandatory;
@@ -113,7 +126,7 @@ static void write_type(FILE *sql, const struct field *field)
     }
 }
 
-static void write_name(FILE *sql, const struct field *field)
+void db_name_write(FILE *sql, const struct field *field)
 {
     fprintf(sql, "`%s%s`", field->key, field->form == FIELD_MOMENT ? "_ns" : "");
 }
@@ -130,141 +143,23 @@ static char *create_statement(const struct db *db, const struct db_table *table)
     }
     fprintf(sql, "CREATE TABLE IF NOT EXISTS %s (", table->name);
     for (size_t i = 0; i < DB_KEYS && table->keys[i]; i++, comma = ", ") {
-        bool is_id = strcmp(table->keys[i], "id") == 0;
-
-        fprintf(sql, "%s%s %s", comma, table->keys[i], is_id ? db_id_type(db) : "BIGINT NOT NULL");
-        fputs(is_id ? " PRIMARY KEY" : "", sql);
+        fprintf(sql, "%s%s %s", comma, table->keys[i],
+                table->id ? db_id_type(db) : "BIGINT NOT NULL");
+        fputs(table->id ? " PRIMARY KEY" : "", sql);
     }
     for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
         for (const struct field *field = table->parts[i]; field->key; field++, comma = ", ") {
             fputs(comma, sql);
-            write_name(sql, field);
+            db_name_write(sql, field);
             fputc(' ', sql);
             write_type(sql, field);
-            fputs(is_key(field) ? " NOT NULL" : "", sql);
+            fputs(db_is_key(field) ? " NOT NULL" : "", sql);
         }
     }
     fprintf(sql, "%s%s%s%s)%s", table->text ? ", " : "", table->text ? table->text : "",
-            table->text ? " MEDIUMTEXT" : "", table->ending, db_table_end(db));
+            table->text ? " MEDIUMTEXT" : "", table->ending,
+            table->ordered ? db_ordered_table_end(db) : db_table_end(db));
     return fclose(sql) == 0 ? text : NULL;
-}
-
-/* --- rows ----------------------------------------------------------------------------------- */
-
-static struct db_value count_value(uint64_t count)
-{
-    return db_integer(count > INT64_MAX ? INT64_MAX : (int64_t)count);
-}
-
-static struct db_value text_value(const char *text, bool key)
-{
-    return db_text(*text || key ? text : NULL);
-}
-
-static struct db_value number_value(uint32_t number, bool key)
-{
-    if (number == APAPI_UNKNOWN) {
-        return key ? db_integer(0) : db_text(NULL);
-    }
-    return db_integer(number);
-}
-
-static struct db_value domain_value(enum apapi_domain domain)
-{
-    return db_text(domain == APAPI_DOMAIN_NONE ? NULL : apapi_domain_name(domain));
-}
-
-static struct db_value value_of(const struct field *field, const void *at)
-{
-    switch (field->form) {
-    case FIELD_TEXT:
-        return text_value(at, is_key(field));
-    case FIELD_NUMBER:
-        return number_value(*(const uint32_t *)at, is_key(field));
-    case FIELD_COUNT:
-        return count_value(*(const uint64_t *)at);
-    case FIELD_DURATION:
-        return db_real((double)*(const uint64_t *)at / 1e9);
-    case FIELD_FLAG:
-        return db_integer(*(const bool *)at);
-    case FIELD_MOMENT:
-        return db_integer(*(const int64_t *)at);
-    case FIELD_KIND:
-        return db_text(apapi_kind_name(*(const enum apapi_kind *)at));
-    case FIELD_DOMAIN:
-        return domain_value(*(const enum apapi_domain *)at);
-    case FIELD_TYPE:
-        return db_text(field_type_name(*(const int *)at));
-    default:
-        return db_real(*(const double *)at);
-    }
-}
-
-struct db_statement *db_insert_prepare(struct db *db, const struct db_table *table,
-                                       struct apapi_error *err)
-{
-    struct db_statement *statement = NULL;
-    const char *comma = "";
-    char *text = NULL;
-    size_t size, count = 0;
-    FILE *sql = open_memstream(&text, &size);
-
-    if (!sql) {
-        apapi_fail(err, ENOMEM, "no memory");
-        return NULL;
-    }
-    fprintf(sql, "REPLACE INTO %s (", table->name);
-    for (; count < DB_KEYS && table->keys[count]; count++, comma = ", ") {
-        fprintf(sql, "%s%s", comma, table->keys[count]);
-    }
-    for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
-        for (const struct field *field = table->parts[i]; field->key; field++, count++) {
-            fputs(comma, sql);
-            comma = ", ";
-            write_name(sql, field);
-        }
-    }
-    fprintf(sql, "%s%s) VALUES (?", table->text ? ", " : "", table->text ? table->text : "");
-    for (size_t i = 1; i < count + (table->text != NULL); i++) {
-        fputs(", ?", sql);
-    }
-    fputc(')', sql);
-    if (fclose(sql) == 0) {
-        statement = db_prepare(db, text, err);
-    } else {
-        apapi_fail(err, ENOMEM, "no memory");
-    }
-    free(text);
-    return statement;
-}
-
-static int bind_next(struct db_statement *statement, size_t *number, struct db_value value)
-{
-    return db_bind(statement, (*number)++, &value);
-}
-
-int db_insert(struct db_statement *statement, const struct db_table *table,
-              const struct db_row *row, struct apapi_error *err)
-{
-    size_t number = 0;
-    int failed = 0;
-
-    for (size_t i = 0; i < DB_KEYS && table->keys[i]; i++) {
-        failed |= bind_next(statement, &number, db_integer(row->keys[i]));
-    }
-    for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
-        for (const struct field *field = table->parts[i]; field->key; field++) {
-            failed |= bind_next(statement, &number,
-                                value_of(field, (const char *)row->bases[i] + field->offset));
-        }
-    }
-    if (table->text) {
-        failed |= bind_next(statement, &number, row->text);
-    }
-    if (failed) {
-        return apapi_fail(err, ENOMEM, "no memory");
-    }
-    return db_run(statement, NULL, 0, err);
 }
 
 /* --- the schema ----------------------------------------------------------------------------- */
@@ -290,30 +185,61 @@ static int create_files(struct db *db, struct apapi_error *err)
     return db_exec(db, text, err);
 }
 
-static const char *const indexes_and_views[] = {
+static const char *const indexes[] = {
     "CREATE INDEX IF NOT EXISTS records_day ON records (day, cluster, user)",
     "CREATE INDEX IF NOT EXISTS records_user ON records (user, day)",
     "CREATE INDEX IF NOT EXISTS records_node ON records (node, day)",
-    "CREATE INDEX IF NOT EXISTS jobs_stale ON jobs (stale)",
+    "CREATE INDEX IF NOT EXISTS records_account ON records (account, day)",
+    "CREATE INDEX IF NOT EXISTS jobs_array ON jobs (array_job)",
+    "CREATE INDEX IF NOT EXISTS jobs_het ON jobs (het_job)",
     "CREATE INDEX IF NOT EXISTS jobs_day ON jobs (day, cluster)",
     "CREATE INDEX IF NOT EXISTS jobs_user ON jobs (user, day)",
-    "CREATE INDEX IF NOT EXISTS jobs_account ON jobs (account, day)",
+    "CREATE INDEX IF NOT EXISTS jobs_account ON jobs (account, day)"};
+
+/* A job whose records have changed has no right total. */
+#define RIGHT                                                                                      \
+    "WHERE NOT EXISTS (SELECT 1 FROM stale_jobs s WHERE s.cluster = j.cluster AND s.job = j.job)"
+
+static const char *const views[] = {
     "CREATE VIEW IF NOT EXISTS apapi_jobs AS SELECT cluster, job, array_job, array_task, het_job, "
     "het_offset, job_name, uid, user, account, `partition`, qos, verified, day, "
     "start_ns / 1e9 AS start_s, end_ns / 1e9 AS end_s, (end_ns - start_ns) / 1e9 AS elapsed_s, "
     "records, incomplete, steps, nodes, energy_j, energy_j / 3.6e6 AS energy_kwh, mean_w, "
-    "covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j FROM jobs "
-    "WHERE stale = 0",
+    "covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j FROM jobs j " RIGHT,
     "CREATE VIEW IF NOT EXISTS apapi_days AS SELECT day, cluster, user, account, `partition`, "
     "COUNT(*) AS jobs, COUNT(energy_j) AS measured_jobs, SUM(records) AS records, "
     "SUM(incomplete) AS incomplete, SUM(energy_j) AS energy_j, SUM(energy_j) / 3.6e6 AS "
-    "energy_kwh, SUM(covered_s) AS covered_s FROM jobs WHERE stale = 0 "
-    "GROUP BY day, cluster, user, account, `partition`"};
+    "energy_kwh, SUM(covered_s) AS covered_s FROM jobs j " RIGHT
+    " GROUP BY day, cluster, user, account, `partition`"};
+
+static int run_all(struct db *db, const char *const *statements, size_t count,
+                   struct apapi_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (db_exec(db, statements[i], err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int make_indexes(struct db *db, struct apapi_error *err)
+{
+    return run_all(db, indexes, sizeof indexes / sizeof(char *), err);
+}
+
+int db_tables_finish(struct db *db, struct apapi_error *err)
+{
+    if (!db_indexes_later(db)) {
+        return 0;
+    }
+    return db_begin(db, err) || make_indexes(db, err) || db_commit(db, err) ? -1 : 0;
+}
 
 static int create_all(struct db *db, struct apapi_error *err)
 {
-    static const struct db_table *const tables[] = {&db_records, &db_domains, &db_components,
-                                                    &db_events, &db_jobs};
+    static const struct db_table *const tables[] = {
+        &db_records, &db_timelines, &db_domains, &db_components, &db_events, &db_jobs, &db_stale};
     char version[64];
 
     for (size_t i = 0; i < sizeof tables / sizeof(struct db_table *); i++) {
@@ -324,10 +250,9 @@ static int create_all(struct db *db, struct apapi_error *err)
     if (create_files(db, err)) {
         return -1;
     }
-    for (size_t i = 0; i < sizeof indexes_and_views / sizeof(char *); i++) {
-        if (db_exec(db, indexes_and_views[i], err)) {
-            return -1;
-        }
+    if (run_all(db, views, sizeof views / sizeof(char *), err) ||
+        (!db_indexes_later(db) && make_indexes(db, err))) {
+        return -1;
     }
     snprintf(version, sizeof version, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
     return db_exec(db, version, err);
@@ -336,11 +261,15 @@ static int create_all(struct db *db, struct apapi_error *err)
 /* @return the version; 0: none yet; -1 with errno */
 static int64_t read_version(struct db *db, struct apapi_error *err)
 {
-    struct db_statement *statement =
-        db_prepare(db, "SELECT version FROM apapi_schema ORDER BY version DESC", err);
+    struct db_statement *statement;
     int64_t version = -1;
-    int got = statement ? db_step(statement, err) : -1;
+    int got = db_has_table(db, "apapi_schema", err);
 
+    if (got <= 0) {
+        return got;
+    }
+    statement = db_prepare(db, "SELECT version FROM apapi_schema ORDER BY version DESC", err);
+    got = statement ? db_step(statement, err) : -1;
     if (got >= 0) {
         version = got ? db_column(statement, 0).integer : 0;
     }
@@ -348,26 +277,47 @@ static int64_t read_version(struct db *db, struct apapi_error *err)
     return version;
 }
 
-/* Who may only add rows finds the tables there already, and asks for no more. */
-int db_tables_create(struct db *db, struct apapi_error *err)
+static int refuse_version(int64_t version, struct apapi_error *err)
 {
-    struct apapi_error none_yet;
-    int64_t version = read_version(db, &none_yet);
-
-    if (version < 0) {
-        char text[256];
-
-        snprintf(text, sizeof text,
-                 "CREATE TABLE IF NOT EXISTS apapi_schema (version BIGINT PRIMARY KEY)%s",
-                 db_table_end(db));
-        version = db_exec(db, text, err) ? -1 : read_version(db, err);
-    }
-    if (version < 0 || version == DB_VERSION) {
-        return version < 0 ? -1 : 0;
-    }
     if (version > DB_VERSION) {
         return apapi_fail(err, ENOTSUP, "the database is of version %lld, this apapi knows %d",
                           (long long)version, DB_VERSION);
     }
-    return db_begin(db, err) || create_all(db, err) || db_commit(db, err) ? -1 : 0;
+    return apapi_fail(
+        err, ENOTSUP,
+        "the database is of version %lld, this apapi writes %d: import into a new one",
+        (long long)version, DB_VERSION);
+}
+
+int db_tables_check(struct db *db, struct apapi_error *err)
+{
+    int64_t version = read_version(db, err);
+
+    if (version == 0) {
+        return apapi_fail(err, ENOENT, "no records were imported into this database");
+    }
+    if (version > 0 && version != DB_VERSION) {
+        return refuse_version(version, err);
+    }
+    return version < 0 ? -1 : 0;
+}
+
+/* Who may only add rows finds the tables there already, and asks for no more. */
+int db_tables_create(struct db *db, struct apapi_error *err)
+{
+    int64_t version = read_version(db, err);
+    char text[256];
+
+    if (version < 0 || version == DB_VERSION) {
+        return version < 0 ? -1 : 0;
+    }
+    if (version > 0) {
+        return refuse_version(version, err);
+    }
+    snprintf(text, sizeof text,
+             "CREATE TABLE IF NOT EXISTS apapi_schema (version BIGINT PRIMARY KEY)%s",
+             db_table_end(db));
+    return db_exec(db, text, err) || db_begin(db, err) || create_all(db, err) || db_commit(db, err)
+               ? -1
+               : 0;
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef RECORD_DB_TABLES_H
 #define RECORD_DB_TABLES_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "apapi/record.h"
 #include "record/db.h"
 #include "record/fields.h"
@@ -10,7 +14,7 @@
  * keys of a record, so they are made of the same lists.
  */
 
-#define DB_VERSION 1
+#define DB_VERSION 2
 #define DB_KEYS 3
 #define DB_PARTS 3
 #define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path that is remembered */
@@ -21,6 +25,8 @@ struct db_table {
     const struct field *parts[DB_PARTS]; /* the columns behind them; NULL: no more */
     const char *text;                    /* a long text that stands last; NULL: none */
     const char *ending;                  /* constraints */
+    bool id;                             /* the only key is the primary key */
+    bool ordered;                        /* rows lie in the order of the primary key */
 };
 
 /** What a record's row has besides the record. */
@@ -29,13 +35,13 @@ struct db_derived {
     char day[12]; /* of the end, in UTC */
     double energy_j, uncertainty_j, mean_w;
     double domains_j[APAPI_DOMAINS];
+    bool gaps; /* the timeline does not know all of its time */
 };
 
 /** A job's row. */
 struct db_job {
     char cluster[64];
     uint32_t job;
-    bool stale;               /* its records have changed since */
     struct apapi_identity id; /* of the record that knows it best */
     char day[12];
     int64_t start_unix_ns, end_unix_ns;
@@ -45,23 +51,28 @@ struct db_job {
     double domains_j[APAPI_DOMAINS];
 };
 
-extern const struct db_table db_records, db_domains, db_components, db_events, db_jobs;
+/** Whether a column is of its row's key. Unknown is "" and 0 there: two NULLs would not be equal.
+ */
+bool db_is_key(const struct field *field);
 
-/** Make what is not there, in a database of this version or an empty one. 0; -1 (ENOTSUP: later) */
+/** Write the name of a column. */
+void db_name_write(FILE *sql, const struct field *field);
+
+extern const struct db_table db_records, db_timelines, db_domains, db_components, db_events,
+    db_jobs, db_stale;
+
+/** Make the tables in a database that has none. 0; -1 (ENOTSUP: there are those of another version)
+ */
 int db_tables_create(struct db *db, struct apapi_error *err);
 
-/** @return the statement that adds a row: keys, then parts, then text; NULL on error. */
-struct db_statement *db_insert_prepare(struct db *db, const struct db_table *table,
-                                       struct apapi_error *err);
+/** Make the indexes that were left for later. */
+int db_tables_finish(struct db *db, struct apapi_error *err);
 
-struct db_row {
-    const int64_t *keys;      /* as many as the table has */
-    const void *const *bases; /* the structure of each part */
-    struct db_value text;
-};
-
-/** Run it. */
-int db_insert(struct db_statement *statement, const struct db_table *table,
-              const struct db_row *row, struct apapi_error *err);
+/**
+ * For those who only read.
+ * @return 0: the tables are there and of this version; -1 with errno ENOENT (there are none),
+ *         ENOTSUP (another version), or as in db.h
+ */
+int db_tables_check(struct db *db, struct apapi_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "apapi/error.h"
-#include "sources/shared_library.h"
+#include "base/shared_library.h"
 
 /**
  * A vendor's library, loaded when somebody wants it and kept until the process ends: it may have

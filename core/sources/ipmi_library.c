@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "sources/shared_library.h"
+#include "base/shared_library.h"
 
 static const struct library_symbol symbols[] = {
 #define FUNCTION(name) {#name, offsetof(struct ipmi_library, name)},

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "sources/cloexec.h"
 
 #define ANALOG 0x01 /* event/reading type code of sensors with a threshold: they have a value */
@@ -19,19 +20,6 @@ struct finding {
     enum ipmi_choice choice;
     struct ipmi_sensors *sensors;
 };
-
-static int grow(struct ipmi_sensors *sensors)
-{
-    size_t room = sensors->room ? 2 * sensors->room : 32;
-    struct ipmi_sensor *list = realloc(sensors->list, room * sizeof *list);
-
-    if (!list) {
-        return -1;
-    }
-    sensors->list = list;
-    sensors->room = room;
-    return 0;
-}
 
 /* @return whether a sensor of this unit is of use. */
 static bool kind_of_unit(uint8_t unit, enum apapi_kind *kind)
@@ -81,7 +69,8 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
                       void *context)
 {
     const struct finding *finding = context;
-    struct ipmi_sensor sensor = {.record_size = size};
+    struct ipmi_sensors *sensors = finding->sensors;
+    struct ipmi_sensor sensor = {.record_size = size}, *list;
 
     if (type != IPMI_SDR_FORMAT_FULL_SENSOR_RECORD || size > sizeof sensor.record) {
         return 0;
@@ -92,10 +81,12 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
         !parse_identity(finding->library, sdr, &sensor)) {
         return 0;
     }
-    if (finding->sensors->count == finding->sensors->room && grow(finding->sensors)) {
+    list = array_grow(sensors->list, sensors->count, &sensors->room, sizeof *list);
+    if (!list) {
         return -1;
     }
-    finding->sensors->list[finding->sensors->count++] = sensor;
+    sensors->list = list;
+    list[sensors->count++] = sensor;
     return 0;
 }
 

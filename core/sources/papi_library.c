@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shared_library.h"
 #include "sources/papi_exit.h"
 #include "sources/papi_needs.h"
 #include "sources/settings.h"
-#include "sources/shared_library.h"
 
 #define WANTED_MAX 32
 #define UNFINISHED_MAX 32

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "sources/sysfs.h"
 
 #define PLACES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
@@ -34,8 +35,8 @@ static int refuse_path(const char *path, int error, struct apapi_error *err)
 
 static int grow(struct sysfs_reader *reader)
 {
-    size_t room = reader->room ? 2 * reader->room : 8;
-    struct apapi_event *events = realloc(reader->events, room * sizeof *events);
+    size_t count = reader->base.count, event_room = reader->room;
+    struct apapi_event *events = array_grow(reader->events, count, &event_room, sizeof *events);
     struct sysfs_meter *meters;
 
     if (!events) {
@@ -43,12 +44,11 @@ static int grow(struct sysfs_reader *reader)
     }
     reader->events = events;
     reader->base.events = events;
-    meters = realloc(reader->meters, room * sizeof *meters);
+    meters = array_grow(reader->meters, count, &reader->room, sizeof *meters);
     if (!meters) {
         return -1;
     }
     reader->meters = meters;
-    reader->room = room;
     return 0;
 }
 
@@ -56,7 +56,7 @@ static int grow(struct sysfs_reader *reader)
 static int add(struct sysfs_reader *reader, const struct apapi_event *event,
                const struct sysfs_meter *meter)
 {
-    if (reader->base.count == reader->room && grow(reader)) {
+    if (grow(reader)) {
         return -1;
     }
     reader->events[reader->base.count] = *event;

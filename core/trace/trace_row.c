@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 struct trace_event {
     const struct apapi_event *event;
     unsigned run;
@@ -18,7 +20,8 @@ struct trace_event {
 
 static struct trace_event *append(struct trace_rows *rows, const struct apapi_event *event)
 {
-    struct trace_event *grown = reallocarray(rows->events, rows->count + 1, sizeof *rows->events);
+    struct trace_event *grown =
+        array_grow(rows->events, rows->count, &rows->room, sizeof *rows->events);
 
     if (!grown) {
         return NULL;

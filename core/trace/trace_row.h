@@ -10,7 +10,7 @@
 /** What must be remembered of each event to tell its power. All zero at the start. */
 struct trace_rows {
     struct trace_event *events;
-    size_t count;
+    size_t count, room;
     size_t next; /* where the next one is likely found */
 };
 

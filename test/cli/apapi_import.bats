@@ -5,52 +5,11 @@
 
 bats_require_minimum_version 1.5.0
 load atime_common
+load mariadb
 
-setup_file() {
-    server=$(mktemp -d)
-    export server
-    server_start 2>"$server/why" || true
-}
+setup_file() { server_begin; }
 
-teardown_file() {
-    if [[ -s $server/pid ]]; then kill "$(<"$server/pid")" && wait_gone "$(<"$server/pid")"; fi
-    rm -rf "$server"
-}
-
-server_start() {
-    local owner=()
-    PATH=$PATH:/usr/sbin
-    command -v mariadbd mariadb-install-db mariadb >/dev/null || { echo "no mariadb-server" >&2; return 1; }
-    mkdir "$server/data"
-    if ((EUID == 0)); then
-        chmod 711 "$server"
-        chown mysql "$server" "$server/data"
-        owner=(--user=mysql)
-    fi
-    mariadb-install-db --no-defaults "${owner[@]}" --datadir="$server/data" --skip-test-db \
-        --auth-root-authentication-method=socket >"$server/install" 2>&1 || return 1
-    mariadbd --no-defaults "${owner[@]}" --datadir="$server/data" --socket="$server/socket" \
-        --pid-file="$server/pid" --skip-networking --innodb-flush-log-at-trx-commit=0 \
-        >"$server/log" 2>&1 3>&- &
-    for _ in {1..300}; do
-        if sql "select 1" >/dev/null 2>&1; then : >"$server/up"; return; fi
-        sleep 0.1
-    done
-    echo "mariadbd does not start" >&2
-    return 1
-}
-
-wait_gone() { for _ in {1..100}; do kill -0 "$1" 2>/dev/null || return 0; sleep 0.1; done; }
-
-sql() { mariadb --no-defaults --default-character-set=utf8mb4 --socket="$server/socket" -N "${@:2}" -e "$1" | tr '\t' '|'; }
-
-needs_server() {
-    [[ -e $server/up ]] || skip "no MariaDB here: $(<"$server/why")"
-    import --db mysql:///nothing 2>&1 /dev/null | grep -q 'built without MariaDB' &&
-        skip "built without MariaDB"
-    sql "drop database if exists apapi; create database apapi"
-    url="mysql:///apapi?socket=$server/socket"
-}
+teardown_file() { server_end; }
 
 import() { "$apapi" import "$@"; }
 
@@ -101,7 +60,7 @@ check_rows() {
         =~ ^8000(.0)?\|800(.0)?\|1\|40(.0*)?$ ]]
     [[ $(ask "select day, cluster, user, jobs, records from apapi_days order by user") == \
         $'2026-11-21|c1|alice|1|3\n2026-11-21|c1|bob|1|1' ]]
-    [[ $(ask "select timeline from records where job = 8") == '{"bin_s":10,"package":{"unit_j":1,"n":[1000]}}' ]]
+    [[ $(ask "select timeline from timelines t join records r on r.id = t.record where job = 8") == '{"bin_s":10,"package":{"unit_j":1,"n":[1000]}}' ]]
 }
 
 # Appended, torn, finished, longer, later version.
@@ -134,7 +93,8 @@ check_more() {
 
 # What an import has left that was broken off between records and totals.
 check_broken_off() {
-    ask "update jobs set stale = 1, energy_j = 1 where job = 9"
+    ask "update jobs set energy_j = 1 where job = 9"
+    ask "insert into stale_jobs values ('c1', 9)"
     [[ -z $(ask "select * from apapi_jobs where job = 9") ]]
     [[ $(ask "select sum(jobs) from apapi_days") == 2 ]]
     run -0 import --db "$url" /dev/null
@@ -153,6 +113,58 @@ check_broken_off() {
     needs_server
     ask() { sql "$1" apapi; }
     check_all
+}
+
+# Of 150 nodes; some records have come twice and longer, in any order, with as many as are written at once.
+check_twins() {
+    cd "$BATS_TEST_TMPDIR" || return
+    for node in {1..150}; do
+        record 5 0 "n$node" 10
+        ((node % 10)) || { record 5 0 "n$node" 30; record 5 0 "n$node" 20; }
+    done >twins
+    run -0 import --db "$url" twins
+    echo "$output"
+    [[ $output == '150 records added, 15 replaced, 15 known; 1 jobs added up' ]]
+    run -0 import --db "$url" twins
+    [[ $output == '0 records added, 0 replaced, 180 known; 0 jobs added up' ]]
+    [[ $(ask "select count(*), sum(elapsed_s) + 0 from records") =~ ^150\|1800(.0)?$ ]]
+    for table in timelines:1 domains:2 components:1 events:1; do
+        [[ $(ask "select count(*) from ${table%:*} join records on id = record") == $((150 * ${table#*:})) ]]
+        [[ $(ask "select count(*) from ${table%:*}") == $((150 * ${table#*:})) ]]
+    done
+    [[ $(ask "select records, nodes, energy_j + 0 from apapi_jobs") =~ ^150\|150\|198000(.0)?$ ]]
+}
+
+@test "SQLite: twins among many" {
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
+    check_twins
+    [[ $(ask "pragma integrity_check") == ok ]]
+}
+
+@test "MariaDB: twins among many" {
+    needs_server
+    ask() { sql "$1" apapi; }
+    check_twins
+}
+
+@test "SQLite: killed in the middle, nothing is half" {
+    cd "$BATS_TEST_TMPDIR"
+    for node in {1..300}; do record 7 0 "n$node" 10; done >file
+    mkfifo pipe
+    "$apapi" import --db sqlite:db pipe 3>&- &
+    exec 4>pipe
+    cat file >&4
+    for _ in {1..100}; do [[ -s db-journal ]] && break; sleep 0.1; done
+    [[ -s db-journal ]]
+    kill -KILL $!
+    wait $! || true
+    exec 4>&-
+    [[ $(sqlite3 db "pragma integrity_check; select count(*) from records; select count(*) from domains") == $'ok\n0\n0' ]]
+    run -0 import --db sqlite:db file
+    [[ $output == '300 records added,'* ]]
+    # the indexes that were left for later
+    [[ $(sqlite3 db "select count(*) from sqlite_master where name = 'records_day'") == 1 ]]
 }
 
 @test "SQLite: many files and threads, events left out" {
@@ -185,6 +197,15 @@ check_broken_off() {
       record 7 0 n1 20 20 | sed 's/T11:20:00Z/T11:20:20Z/'; } >file
     run -0 import --db sqlite:db file
     [[ $(sqlite3 db "select package_j, dram_j from apapi_jobs") == '6000.0|400.0' ]]
+    # two that overlap by half, the second with most of its energy at its end
+    { record 9 0 n1 40 20
+      record 9 1 n1 40 20 | sed 's/T11:20:00Z/T11:20:20Z/; s/"bin_s":40,/"bin_s":20,/; s/"n":\[4000\]/"n":[1000,3000]/'; } >overlap
+    run -0 import --db sqlite:db overlap
+    [[ $(sqlite3 db "select package_j, covered_s from apapi_jobs where job = 9") == '7000.0|60.0' ]]
+    # one record alone, half of which is not known
+    record 8 0 n1 40 | sed 's/"bin_s":40,/"bin_s":20,/; s/"n":\[4000\]/"n":[4000,null]/' >gap
+    run -0 import --db sqlite:db gap
+    [[ $(sqlite3 db "select package_j, covered_s from apapi_jobs where job = 8") == '4000.0|20.0' ]]
 }
 
 @test "hostile values stay values" {
@@ -192,7 +213,7 @@ check_broken_off() {
     record 7 "0'); drop table records; --" n1 10 20 '"user":"x'"'"'; \u00e9 \ud83d\ude00","reason":"\"timeline\":{\"",' >file
     run -0 import --db sqlite:db file
     [[ $(sqlite3 db "select count(*), step, user from records") == "1|0'); drop table records; --|x'; é 😀" ]]
-    [[ $(sqlite3 db "select timeline from records") == '{"bin_s":10,'* ]]
+    [[ $(sqlite3 db "select timeline from timelines") == '{"bin_s":10,'* ]]
 }
 
 @test "MariaDB: hostile values, capitals and blanks are told apart" {
@@ -217,8 +238,12 @@ check_broken_off() {
     sqlite3 db "insert into apapi_schema values (99)"
     run -1 import --db sqlite:db file
     [[ $output == *'version 99'* ]]
-    sqlite3 db "delete from apapi_schema where version = 99;
-        create trigger t before insert on events begin select raise(abort, 'disk full'); end"
+    sqlite3 db "delete from apapi_schema; insert into apapi_schema values (1)"
+    run -1 import --db sqlite:db file
+    [[ $output == *'the database is of version 1, '*'import into a new one' ]]
+    rm db
+    import --db sqlite:db /dev/null
+    sqlite3 db "create trigger t before insert on events begin select raise(abort, 'disk full'); end"
     run -1 import --db sqlite:db file
     [[ $output == *'disk full' ]]
     [[ $(sqlite3 db "select count(*) from records") == 0 && $(sqlite3 db "select count(*) from domains") == 0 ]]

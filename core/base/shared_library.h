@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SOURCES_SHARED_LIBRARY_H
-#define SOURCES_SHARED_LIBRARY_H
+#ifndef APAPI_BASE_SHARED_LIBRARY_H
+#define APAPI_BASE_SHARED_LIBRARY_H
 #include <stddef.h>
 
 #include "apapi/error.h"

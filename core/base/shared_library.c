@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sources/shared_library.h"
+#include "base/shared_library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
