@@ -36,18 +36,20 @@ static void print_help(void)
          "collector of\n"
          "Prometheus' node exporter. FILE is replaced at once; - is standard output; "
          "default: " FILE_NAME " in\n"
-         "prometheus_dir of apapi.conf. Running steps are as far as their last checkpoint.\n"
+         "prometheus_dir of apapi.conf. Running steps are as their live pages say.\n"
          "  -S, --since T        finished steps that ended at T or later; default: " SINCE "\n"
          "  -N, --nodes LIST     of these nodes, n[1-4,7]; default: this host's short name\n"
          "      --acct-dir DIR   accounting folder; default: acct_dir of apapi.conf\n"
          "      --spool-dir DIR  records of running steps; default: spool_dir of apapi.conf\n"
+         "      --live-dir DIR   live pages of running steps; default: live_dir of apapi.conf\n"
          "  -v, --verbose        which lines were skipped, and why\n"
          "  -h, --help           this text\n"
          "T is written " WHEN_FORMS ".\n"
          "Exit status: 0 done, 1 failure, 2 wrong usage.");
 }
 
-static int write_text(struct prometheus *prometheus, size_t skipped, char **text, size_t *size)
+static int write_text(struct prometheus *prometheus, const struct prometheus_counts *counts,
+                      char **text, size_t *size)
 {
     FILE *out = open_memstream(text, size);
     int result;
@@ -55,7 +57,7 @@ static int write_text(struct prometheus *prometheus, size_t skipped, char **text
     if (!out) {
         return -1;
     }
-    result = prometheus_write(prometheus, skipped, out);
+    result = prometheus_write(prometheus, counts, out);
     return fclose(out) == EOF ? -1 : result;
 }
 
@@ -86,15 +88,16 @@ static int deliver(const char *file, const char *text, size_t size)
 static int export(const struct options *options, struct prometheus *prometheus)
 {
     struct apapi_error err = {""};
-    size_t skipped, size;
+    struct prometheus_counts counts;
+    size_t size;
     char *text = NULL;
     int status;
 
-    if (export_read(&options->input, prometheus, &skipped, &err)) {
+    if (export_read(&options->input, prometheus, &counts, &err)) {
         return errno == EINVAL ? command_refuse(COMMAND, err.text)
                                : command_fail(COMMAND, err.text);
     }
-    status = write_text(prometheus, skipped, &text, &size) ? command_fail(COMMAND, "no memory")
+    status = write_text(prometheus, &counts, &text, &size) ? command_fail(COMMAND, "no memory")
                                                            : deliver(options->file, text, size);
     free(text);
     return status;
@@ -140,6 +143,7 @@ static int configure(struct options *options, const struct config *config)
     input->own_folders = !input->acct_dir;
     input->acct_dir = input->acct_dir ? input->acct_dir : config->acct_dir;
     input->spool_dir = input->spool_dir ? input->spool_dir : config->spool_dir;
+    input->live_dir = input->live_dir ? input->live_dir : config->live_dir;
     if (*options->file) {
         return 0;
     }
@@ -197,6 +201,9 @@ static void set_option(int letter, struct options *options)
     case 'P':
         options->input.spool_dir = optarg;
         break;
+    case 'L':
+        options->input.live_dir = optarg;
+        break;
     default:
         options->input.verbose = true;
     }
@@ -209,6 +216,7 @@ int export_command(int argc, char **argv)
                                           {"nodes", required_argument, NULL, 'N'},
                                           {"acct-dir", required_argument, NULL, 'D'},
                                           {"spool-dir", required_argument, NULL, 'P'},
+                                          {"live-dir", required_argument, NULL, 'L'},
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};

@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "apapi/scan.h"
+#include "apapi/top.h"
 #include "record/folder.h"
 
 #define SPOOL_SUFFIX ".json"
@@ -20,7 +23,8 @@ struct reading {
     struct prometheus *prometheus;
     struct apapi_scan *scan;
     bool running; /* the record that is read now is that of a running step */
-    size_t unreadable;
+    struct prometheus_counts counts;
+    struct top_view view; /* one page at a time */
 };
 
 static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
@@ -60,11 +64,11 @@ static int open_scan(struct reading *reading, int64_t from_ns, struct apapi_erro
     return reading->scan ? 0 : -1;
 }
 
-static int close_scan(struct reading *reading, int result, size_t *skipped)
+static int close_scan(struct reading *reading, int result)
 {
     const struct apapi_scan_counts *counts = apapi_scan_counts(reading->scan);
 
-    *skipped += counts->skipped + counts->unreadable;
+    reading->counts.skipped += counts->skipped + counts->unreadable;
     apapi_scan_destroy(reading->scan);
     return result;
 }
@@ -75,7 +79,7 @@ static int fail(const char *path, struct apapi_error *err)
                       errno == EACCES && geteuid() != 0 ? "; the site's folders are root's" : "");
 }
 
-static int read_accounting(struct reading *reading, size_t *skipped, struct apapi_error *err)
+static int read_accounting(struct reading *reading, struct apapi_error *err)
 {
     const char *dir = reading->input->acct_dir;
     int result;
@@ -89,7 +93,7 @@ static int read_accounting(struct reading *reading, size_t *skipped, struct apap
     } else if (result) {
         fail(errno == ENOMEM ? "accounting files" : dir, err);
     }
-    return close_scan(reading, result, skipped);
+    return close_scan(reading, result);
 }
 
 /* While the owner of a record lives it holds the lock of the file. */
@@ -105,14 +109,15 @@ static int read_spooled(struct reading *reading, int folder, const char *name,
     int file = openat(folder, name, flags), result;
 
     if (file < 0) {
-        reading->unreadable += errno != ENOENT; /* its step has just ended */
+        reading->counts.skipped += errno != ENOENT; /* its step has just ended */
         return 0;
     }
     reading->running = is_owned(file);
+    reading->counts.waiting += !reading->running;
     result = apapi_scan_stream(reading->scan, file, name, err);
     folder_close(file);
     if (result && errno != ENOMEM) {
-        reading->unreadable++;
+        reading->counts.skipped++;
         return 0;
     }
     return result;
@@ -159,13 +164,13 @@ static int visit_node(struct reading *reading, int folder, const char *name,
     int node = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (node < 0) {
-        reading->unreadable += errno != ENOTDIR && errno != ELOOP;
+        reading->counts.skipped += errno != ENOTDIR && errno != ELOOP;
         return 0;
     }
     return visit_all(reading, node, visit_file, err);
 }
 
-static int read_spool(struct reading *reading, size_t *skipped, struct apapi_error *err)
+static int read_spool(struct reading *reading, struct apapi_error *err)
 {
     int folder = open(reading->input->spool_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 
@@ -177,15 +182,83 @@ static int read_spool(struct reading *reading, size_t *skipped, struct apapi_err
         return -1;
     }
     result = visit_all(reading, folder, visit_node, err);
-    *skipped += reading->unreadable;
-    return close_scan(reading, result, skipped);
+    return close_scan(reading, result);
 }
 
-int export_read(const struct export_input *input, struct prometheus *prometheus, size_t *skipped,
-                struct apapi_error *err)
+/* --- live pages ----------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int add_live(struct prometheus *prometheus, const struct top_step *step)
+{
+    struct prometheus_live live = {.id = &step->id,
+                                   .start_unix_ns = step->start_unix_ns,
+                                   .elapsed_s = step->elapsed_s,
+                                   .running = step->state == APAPI_LIVE_RUNNING};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct top_figure *figure = &step->domains[d];
+        bool known = d != TOP_TOTAL && figure->measured;
+
+        live.energy_j[d] = known ? figure->total : NAN;
+        live.power_w[d] =
+            known && live.running && !figure->stale && !figure->failed ? figure->now : NAN;
+    }
+    return prometheus_add_live(prometheus, &live);
+}
+
+/* Before its first reading there is nothing to tell. */
+static int take_page(const struct apapi_live_page *page, void *context)
+{
+    struct reading *reading = context;
+    const struct top_filter filter = {.nodes = reading->input->nodes};
+    const struct top_step *step;
+    int result;
+
+    if (!top_wants(&filter, page)) {
+        return 0;
+    }
+    top_clear(&reading->view);
+    reading->view.mono_ns = now_ns();
+    result = top_add(&reading->view, page);
+    step = reading->view.steps;
+    if (result == 0 && step->state != APAPI_LIVE_STARTING) {
+        result = add_live(reading->prometheus, step);
+    }
+    return result;
+}
+
+static int read_pages(struct reading *reading, struct apapi_error *err)
+{
+    struct apapi_live_counts counts;
+    int result;
+
+    if (!*reading->input->live_dir) {
+        return 0;
+    }
+    result = apapi_live_scan(reading->input->live_dir, take_page, reading, &counts, err);
+    top_clear(&reading->view);
+    if (result == 0) {
+        reading->counts.skipped += counts.broken;
+    }
+    return result;
+}
+
+int export_read(const struct export_input *input, struct prometheus *prometheus,
+                struct prometheus_counts *counts, struct apapi_error *err)
 {
     struct reading reading = {.input = input, .prometheus = prometheus};
+    int result =
+        read_accounting(&reading, err) || read_spool(&reading, err) || read_pages(&reading, err)
+            ? -1
+            : 0;
 
-    *skipped = 0;
-    return read_accounting(&reading, skipped, err) || read_spool(&reading, skipped, err) ? -1 : 0;
+    *counts = reading.counts;
+    return result;
 }

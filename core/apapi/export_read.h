@@ -13,18 +13,18 @@ struct export_input {
     const char *acct_dir;
     bool own_folders; /* acct_dir is the site's: there may be nothing yet */
     const char *spool_dir;
-    const char *nodes; /* as Slurm writes them */
-    int64_t from_ns;   /* when a finished step ended, at least [ns since 1970] */
-    bool verbose;      /* each line that is skipped is told on standard error */
+    const char *live_dir; /* "": there are no live pages */
+    const char *nodes;    /* as Slurm writes them */
+    int64_t from_ns;      /* when a finished step ended, at least [ns since 1970] */
+    bool verbose;         /* each line that is skipped is told on standard error */
 };
 
 /**
  * Read the accounting files, then the spool: its records of running steps, and those that wait to
- * be written. There may be no spool.
- * @param skipped  result: lines that are no records, and files that cannot be read
+ * be written; then the live pages. There may be no spool and no pages.
  * @return 0; -1 with errno of opening a folder, EINVAL (`nodes`), ENOMEM.
  */
-int export_read(const struct export_input *input, struct prometheus *prometheus, size_t *skipped,
-                struct apapi_error *err);
+int export_read(const struct export_input *input, struct prometheus *prometheus,
+                struct prometheus_counts *counts, struct apapi_error *err);
 
 #endif

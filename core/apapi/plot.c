@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "apapi/command.h"
+#include "apapi/jobs.h"
 #include "apapi/report_input.h"
 #include "apapi/report_ledger.h"
 #include "record/replace.h"
@@ -66,7 +67,7 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
     if (!plot->jobs[plot->job_count]) {
         return NULL;
     }
-    report_job_id(id, plot->jobs[plot->job_count]->id, sizeof plot->jobs[0]->id);
+    job_id_text(id, plot->jobs[plot->job_count]->id, sizeof plot->jobs[0]->id);
     return plot->jobs[plot->job_count++];
 }
 

@@ -10,6 +10,7 @@
 #include "apapi/command.h"
 #include "apapi/report_input.h"
 #include "apapi/report_print.h"
+#include "apapi/report_sort.h"
 #include "apapi/when.h"
 
 #define COMMAND "report"
@@ -19,10 +20,10 @@
 
 static const char usage[] =
     "usage: apapi report [OPTION]... [FILE]...\n"
-    "What jobs have used, from the accounting folder or from FILEs of records; - is a pipe.\n"
+    "What jobs have used, from the accounting folder, FILEs of records (-: a pipe) or --db.\n"
     "Without -j or FILE: of today, until now.\n"
-    "  -j, --jobs=JOB[.STEP],...     17, 17.batch, 17_3 or 17_* of an array, 17+1\n"
-    "  -u, --user=USER,...  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...\n"
+    "  -j, --jobs=JOB[.STEP],...     17 (also an array), 17.batch, 17_3, 17+1\n"
+    "  -u, --user=USER|UID,...  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...\n"
     "  -N, --nodelist=NODES          records of these nodes only, as n[1-4]\n"
     "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time;\n"
     "                                TIME is 2026-11-21, 2026-11-21T11:20[:30][Z], now, today,\n"
@@ -35,6 +36,7 @@ static const char usage[] =
     "      --json, --csv, -P, --parsable2   for programs\n"
     "  -n, --noheader                no line of titles\n"
     "      --acct-dir=DIR            accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --db=URL                  the database that apapi import has filled, in its place\n"
     "      --strict                  exit status 1 if a line is skipped\n"
     "  -v, --verbose                 which lines are skipped, and why\n"
     "  -h, --help                    this text\n"
@@ -122,6 +124,7 @@ enum {
     OPTION_ACCT_DIR = 256,
     OPTION_BY,
     OPTION_CSV,
+    OPTION_DB,
     OPTION_FORMAT,
     OPTION_HELP_FORMAT,
     OPTION_JSON,
@@ -149,6 +152,7 @@ static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
                                         {"parsable2", no_argument, NULL, 'P'},
                                         {"noheader", no_argument, NULL, 'n'},
                                         {"acct-dir", required_argument, NULL, OPTION_ACCT_DIR},
+                                        {"db", required_argument, NULL, OPTION_DB},
                                         {"strict", no_argument, NULL, OPTION_STRICT},
                                         {"verbose", no_argument, NULL, 'v'},
                                         {"help", no_argument, NULL, 'h'},
@@ -168,7 +172,8 @@ static bool take_text(struct report *report, int letter)
                  {'S', &report->from_text},
                  {'E', &report->to_text},
                  {OPTION_FORMAT, &report->format_text},
-                 {OPTION_ACCT_DIR, &report->input.dir}};
+                 {OPTION_ACCT_DIR, &report->input.dir},
+                 {OPTION_DB, &report->input.db}};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (texts[i].letter == letter) {
@@ -283,6 +288,26 @@ static int set_format(struct report *report, struct apapi_error *err)
     return report_format_parse(all, &printer->format, err);
 }
 
+static bool is_extreme(const struct report_field *field)
+{
+    return field->offset == offsetof(struct report_row, max_power_w);
+}
+
+/* Power over time is kept of jobs that are named. Extremes take a database a query for each record.
+ */
+static void choose_parts(struct report *report)
+{
+    const struct report_format *format = &report->printer.format;
+    struct report_input *input = &report->input;
+
+    report->ledger.keep_timelines = input->jobs != NULL;
+    input->timelines = report->ledger.keep_timelines && report->ledger.by != REPORT_BY_DAY;
+    input->powers = report->sort && is_extreme(report->sort);
+    for (size_t i = 0; i < format->count && !input->powers; i++) {
+        input->powers = is_extreme(format->columns[i].field);
+    }
+}
+
 /* Other keys of apapi.conf are not this command's matter; `apapi config --check` tells of them. */
 static int prepare(struct report *report)
 {
@@ -292,14 +317,20 @@ static int prepare(struct report *report)
     if (rates_read(&report->config, &report->rates, &err)) {
         return command_fail(COMMAND, err.text);
     }
+    if (report->input.db && (report->input.dir || report->input.file_count > 0)) {
+        return command_refuse(COMMAND, "--db stands in the place of files and --acct-dir");
+    }
     if (!report->input.dir) {
         report->input.dir = report->config.acct_dir;
     }
-    report->ledger.keep_timelines = report->input.jobs != NULL;
     if (set_times(report, &err)) {
         return refuse(&err);
     }
-    return set_format(report, &err) ? refuse_field(&err, false) : 0;
+    if (set_format(report, &err)) {
+        return refuse_field(&err, false);
+    }
+    choose_parts(report);
+    return 0;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -329,12 +360,11 @@ static void put_remarks(struct remarks *remarks)
     }
 }
 
-static struct report_view make_view(struct report *report, bool remark)
+static struct report_view make_view(struct report *report)
 {
-    struct report_view view = {
-        .rates = &report->rates,
-        .remark = remark && report->printer.form == REPORT_TABLE ? note_remark : NULL,
-        .context = &report->remarks};
+    struct report_view view = {.rates = &report->rates,
+                               .remark = report->printer.form == REPORT_TABLE ? note_remark : NULL,
+                               .context = &report->remarks};
 
     for (size_t i = 0; i < report->printer.format.count; i++) {
         view.nodelist =
@@ -343,54 +373,9 @@ static struct report_view make_view(struct report *report, bool remark)
     return view;
 }
 
-struct ranked {
-    double value;
-    uint32_t row, place;
-};
-
-/* Greatest first, unknown ones last, else as they were. */
-static int compare_ranked(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-
-    if (isnan(a->value) != isnan(b->value)) {
-        return isnan(a->value) ? 1 : -1;
-    }
-    if (a->value != b->value && !isnan(a->value)) {
-        return a->value > b->value ? -1 : 1;
-    }
-    return a->place < b->place ? -1 : 1;
-}
-
-/* Rows are summed up twice rather than kept: there may be a million of them. */
-static int sort_rows(struct report *report, uint32_t *order, size_t count)
-{
-    struct report_view view = make_view(report, false);
-    struct ranked *ranked = calloc(count + 1, sizeof *ranked);
-    struct report_row row;
-    size_t i = 0;
-
-    view.nodelist = false;
-    for (; ranked && i < count && report_ledger_sum(&report->ledger, order[i], &view, &row) == 0;
-         i++) {
-        ranked[i] = (struct ranked){report_field_number(report->sort, &row), order[i], (uint32_t)i};
-        free(row.nodelist);
-    }
-    if (!ranked || i < count) {
-        free(ranked);
-        return -1;
-    }
-    qsort(ranked, count, sizeof *ranked, compare_ranked);
-    for (i = 0; i < count; i++) {
-        order[i] = ranked[i].row;
-    }
-    free(ranked);
-    return 0;
-}
-
 static int print_rows(struct report *report, const uint32_t *order, size_t count)
 {
-    const struct report_view view = make_view(report, true);
+    const struct report_view view = make_view(report);
     struct report_row row;
     int result = 0;
 
@@ -414,7 +399,7 @@ static int print_report(struct report *report)
     int result = order ? 0 : -1;
 
     if (result == 0 && report->sort) {
-        result = sort_rows(report, order, count);
+        result = report_sort(&report->ledger, report->sort, &report->rates, order, count);
     }
     if (result == 0) {
         result =

@@ -5,23 +5,76 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apapi/jobs.h"
 #include "apapi/report_pieces.h"
 #include "record/hostlist.h"
 
 #define NS_PER_S 1e9
 #define REMARK_SIZE 700
 #define NODELIST_COLUMNS 4000
+#define REMARK_COLUMNS 200
 
-static const struct report_piece *first_piece(const struct report_ledger *ledger,
-                                              const struct report_account *account)
+/*
+ * The pieces of an account by step, node and start: sums do not depend on the order in which
+ * records have come. Of a record that came twice the longer one is there.
+ */
+struct pieces {
+    const struct report_piece **list;
+    size_t count;
+};
+
+static int compare_pieces(const void *left, const void *right, void *texts)
 {
-    return account->first == POOL_NONE ? NULL : &ledger->pieces[account->first];
+    const struct report_piece *a = *(const struct report_piece *const *)left,
+                              *b = *(const struct report_piece *const *)right;
+    int order =
+        a->step == b->step ? 0 : strverscmp(pool_text(texts, a->step), pool_text(texts, b->step));
+
+    if (order == 0 && a->node != b->node) {
+        order = strverscmp(pool_text(texts, a->node), pool_text(texts, b->node));
+    }
+    if (order == 0 && a->start_ns != b->start_ns) {
+        order = a->start_ns < b->start_ns ? -1 : 1;
+    }
+    if (order == 0 && a->elapsed_ns != b->elapsed_ns) {
+        order = a->elapsed_ns > b->elapsed_ns ? -1 : 1;
+    }
+    if (order == 0 && a->max_w != b->max_w) {
+        order = a->max_w > b->max_w ? -1 : 1;
+    }
+    return order;
 }
 
-static const struct report_piece *next_piece(const struct report_ledger *ledger,
-                                             const struct report_piece *piece)
+static bool is_same(const struct report_piece *a, const struct report_piece *b)
 {
-    return piece->next == POOL_NONE ? NULL : &ledger->pieces[piece->next];
+    return a->step == b->step && a->node == b->node && a->start_ns == b->start_ns;
+}
+
+static int gather(const struct report_ledger *ledger, const struct report_account *account,
+                  struct pieces *pieces)
+{
+    struct pool texts = ledger->texts;
+    size_t count = 0;
+
+    for (uint32_t at = account->first; at != POOL_NONE; at = ledger->pieces[at].next) {
+        count++;
+    }
+    pieces->list = calloc(count + 1, sizeof(struct report_piece *));
+    if (!pieces->list) {
+        return -1;
+    }
+    count = 0;
+    for (uint32_t at = account->first; at != POOL_NONE; at = ledger->pieces[at].next) {
+        pieces->list[count++] = &ledger->pieces[at];
+    }
+    qsort_r(pieces->list, count, sizeof(struct report_piece *), compare_pieces, &texts);
+    pieces->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || !is_same(pieces->list[pieces->count - 1], pieces->list[i])) {
+            pieces->list[pieces->count++] = pieces->list[i];
+        }
+    }
+    return 0;
 }
 
 /* As much of the record again as apapi_job_add() wants. */
@@ -50,14 +103,13 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
 }
 
 static struct apapi_job *restore_job(const struct report_ledger *ledger,
-                                     const struct report_account *account)
+                                     const struct pieces *pieces)
 {
     static struct apapi_record record;
     struct apapi_job *job = apapi_job_create();
 
-    for (const struct report_piece *piece = first_piece(ledger, account); job && piece;
-         piece = next_piece(ledger, piece)) {
-        restore(ledger, piece, &record);
+    for (size_t i = 0; job && i < pieces->count; i++) {
+        restore(ledger, pieces->list[i], &record);
         if (apapi_job_add(job, &record)) {
             apapi_job_destroy(job);
             job = NULL;
@@ -66,13 +118,12 @@ static struct apapi_job *restore_job(const struct report_ledger *ledger,
     return job;
 }
 
-static void note_pieces(const struct report_ledger *ledger, const struct report_account *account,
-                        struct report_total *total)
+static void note_pieces(const struct pieces *pieces, struct report_total *total)
 {
     total->reason = POOL_NONE;
     total->max_w = NAN;
-    for (const struct report_piece *piece = first_piece(ledger, account); piece;
-         piece = next_piece(ledger, piece)) {
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct report_piece *piece = pieces->list[i];
         double elapsed_s = (double)piece->elapsed_ns / NS_PER_S;
 
         if (!isnan(piece->covered)) {
@@ -80,91 +131,184 @@ static void note_pieces(const struct report_ledger *ledger, const struct report_
             total->known_s += elapsed_s;
         }
         total->max_w = fmax(total->max_w, (double)piece->max_w);
-        total->reason = piece->reason == POOL_NONE ? total->reason : piece->reason;
+        total->reason = total->reason == POOL_NONE ? piece->reason : total->reason;
+        total->delayed += piece->delayed;
         if (piece->nodes != APAPI_UNKNOWN && piece->nodes > total->nodes) {
             total->nodes = piece->nodes;
         }
     }
 }
 
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The numbers of the nodes of these pieces, sorted, each once. @return how many */
+static size_t collect_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = pieces[i]->node;
+    }
+    qsort(nodes, count, sizeof *nodes, compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || nodes[i] != nodes[kept - 1]) {
+            nodes[kept++] = nodes[i];
+        }
+    }
+    return kept;
+}
+
+static int put_nodes(const struct report_ledger *ledger, const uint32_t *nodes, size_t count,
+                     size_t columns, FILE *out)
+{
+    const char **names = calloc(count + 1, sizeof(char *));
+
+    if (!names) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        names[i] = pool_text(&ledger->texts, nodes[i]);
+    }
+    hostlist_put(out, names, count, columns);
+    free(names);
+    return 0;
+}
+
+static int make_nodelist(const struct report_ledger *ledger, const struct pieces *pieces,
+                         char **nodelist)
+{
+    uint32_t *nodes = calloc(pieces->count + 1, sizeof *nodes);
+    size_t size;
+    FILE *out = nodes ? open_memstream(nodelist, &size) : NULL;
+    int result = out ? put_nodes(ledger, nodes, collect_nodes(pieces->list, pieces->count, nodes),
+                                 NODELIST_COLUMNS, out)
+                     : -1;
+
+    free(nodes);
+    return out && fclose(out) == 0 ? result : -1;
+}
+
 /* --- missing records ------------------------------------------------------------------------ */
 
-static int compare_steps(const void *left, const void *right)
+/* A step of an account that lacks records. */
+struct gap {
+    const char *step;
+    uint32_t nodes;      /* as many as it ran on */
+    const uint32_t *own; /* nodes that have a record */
+    size_t own_count;
+};
+
+static size_t count_step(const struct report_piece *const *pieces, size_t count, uint32_t *nodes)
 {
-    const struct report_piece *a = *(const struct report_piece *const *)left,
-                              *b = *(const struct report_piece *const *)right;
+    size_t i = 0;
 
-    if (a->step != b->step) {
-        return a->step < b->step ? -1 : 1;
-    }
-    return (a->node > b->node) - (a->node < b->node);
-}
-
-static void remark_missing(const struct report_ledger *ledger, const char *job,
-                           const struct report_piece *piece, size_t have,
-                           const struct report_view *view)
-{
-    char text[REMARK_SIZE];
-
-    if (view->remark) {
-        snprintf(text, sizeof text, "%s.%s: no record of %zu of %u nodes", job,
-                 pool_text(&ledger->texts, piece->step), piece->nodes - have, piece->nodes);
-        view->remark(text, view->context);
-    }
-}
-
-/* A step of the sorted pieces. @return how many of them are its own. */
-static size_t count_step(const struct report_piece *const *pieces, size_t count, size_t *have,
-                         const struct report_piece **widest)
-{
-    size_t i = 1;
-
-    *have = 1;
-    *widest = pieces[0];
+    *nodes = 0;
     for (; i < count && pieces[i]->step == pieces[0]->step; i++) {
-        *have += pieces[i]->node != pieces[i - 1]->node;
-        if (pieces[i]->nodes != APAPI_UNKNOWN &&
-            ((*widest)->nodes == APAPI_UNKNOWN || pieces[i]->nodes > (*widest)->nodes)) {
-            *widest = pieces[i];
+        if (pieces[i]->nodes != APAPI_UNKNOWN && pieces[i]->nodes > *nodes) {
+            *nodes = pieces[i]->nodes;
         }
     }
     return i;
 }
 
-static int find_missing(const struct report_ledger *ledger, const struct report_account *account,
-                        const struct report_view *view, size_t records, struct report_total *total)
+/* The extern step runs on all nodes of a job: it says how many these are. */
+static bool is_on_all_nodes(const struct report_ledger *ledger, const struct pieces *pieces,
+                            const struct gap *gap)
 {
-    const struct report_piece **pieces = calloc(records + 1, sizeof(struct report_piece *));
-    const struct report_piece *widest;
-    size_t count = 0, have, of_step;
-
-    if (!pieces) {
-        return -1;
-    }
-    for (const struct report_piece *piece = first_piece(ledger, account); piece;
-         piece = next_piece(ledger, piece)) {
-        pieces[count++] = piece;
-    }
-    qsort(pieces, count, sizeof(struct report_piece *), compare_steps);
-    for (size_t i = 0; i < count; i += of_step) {
-        of_step = count_step(pieces + i, count - i, &have, &widest);
-        if (widest->nodes != APAPI_UNKNOWN && widest->nodes > have) {
-            total->missing += widest->nodes - have;
-            remark_missing(ledger, total->job_id, widest, have, view);
+    for (size_t i = 0; i < pieces->count; i++) {
+        if (pieces->list[i]->nodes == gap->nodes &&
+            strcmp(pool_text(&ledger->texts, pieces->list[i]->step), "extern") == 0) {
+            return true;
         }
     }
-    free(pieces);
-    return 0;
+    return false;
+}
+
+/*
+ * A record knows the number of its step's nodes, not their names. They are known where the step ran
+ * on all nodes of its job and each has a record of another step.
+ * @param nodes  room for as many as there are pieces; result
+ * @return how many are known by name
+ */
+static size_t name_missing(const struct report_ledger *ledger, const struct pieces *pieces,
+                           const struct gap *gap, uint32_t *nodes)
+{
+    size_t all = collect_nodes(pieces->list, pieces->count, nodes), kept = 0, own = 0;
+
+    if (all != gap->nodes || !is_on_all_nodes(ledger, pieces, gap)) {
+        return 0;
+    }
+    for (size_t i = 0; i < all; i++) {
+        if (own < gap->own_count && nodes[i] == gap->own[own]) {
+            own++;
+        } else {
+            nodes[kept++] = nodes[i];
+        }
+    }
+    return kept;
+}
+
+static int remark_missing(const struct report_ledger *ledger, const struct pieces *pieces,
+                          const struct gap *gap, const char *job, const struct report_view *view)
+{
+    uint32_t *missing = calloc(pieces->count + 1, sizeof *missing);
+    char *text = NULL;
+    size_t size, named;
+    FILE *out = missing ? open_memstream(&text, &size) : NULL;
+    int result = -1;
+
+    if (out) {
+        named = name_missing(ledger, pieces, gap, missing);
+        fprintf(out, "%s.%s: no record of %zu of %u nodes%s", job, gap->step,
+                gap->nodes - gap->own_count, gap->nodes, named ? ": " : "; there is one of ");
+        result = named ? put_nodes(ledger, missing, named, REMARK_COLUMNS, out)
+                       : put_nodes(ledger, gap->own, gap->own_count, REMARK_COLUMNS, out);
+    }
+    if (out && fclose(out) == 0 && result == 0) {
+        view->remark(text, view->context);
+    }
+    free(text);
+    free(missing);
+    return result;
+}
+
+static int find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
+                        const struct report_view *view, struct report_total *total)
+{
+    uint32_t *own = calloc(pieces->count + 1, sizeof *own);
+    size_t of_step;
+    int result = own ? 0 : -1;
+
+    for (size_t i = 0; i < pieces->count && result == 0; i += of_step) {
+        const struct report_piece *const *step = pieces->list + i;
+        struct gap gap = {.step = pool_text(&ledger->texts, step[0]->step), .own = own};
+
+        of_step = count_step(step, pieces->count - i, &gap.nodes);
+        gap.own_count = collect_nodes(step, of_step, own);
+        if (gap.nodes > gap.own_count) {
+            total->missing += gap.nodes - gap.own_count;
+            result = view->remark ? remark_missing(ledger, pieces, &gap, total->job_id, view) : 0;
+        }
+    }
+    free(own);
+    return result;
 }
 
 /* --- incomplete records --------------------------------------------------------------------- */
 
-static const char *reason_of(const struct report_ledger *ledger,
-                             const struct report_account *account, const char *step,
-                             const char *node)
+static const char *reason_of(const struct report_ledger *ledger, const struct pieces *pieces,
+                             const char *step, const char *node)
 {
-    for (const struct report_piece *piece = first_piece(ledger, account); piece;
-         piece = next_piece(ledger, piece)) {
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct report_piece *piece = pieces->list[i];
+
         if (piece->reason != POOL_NONE &&
             strcmp(pool_text(&ledger->texts, piece->step), step) == 0 &&
             strcmp(pool_text(&ledger->texts, piece->node), node) == 0) {
@@ -174,65 +318,33 @@ static const char *reason_of(const struct report_ledger *ledger,
     return "";
 }
 
-static void remark_incomplete(const struct report_ledger *ledger,
-                              const struct report_account *account, const char *job_id,
-                              const struct apapi_job *job, const struct report_view *view)
+static void remark_incomplete(const struct report_ledger *ledger, const struct pieces *pieces,
+                              const char *job_id, const struct apapi_job *job,
+                              const struct report_view *view)
 {
     const char *step, *node;
     char text[REMARK_SIZE];
 
     for (size_t i = 0; view->remark && (step = apapi_job_incomplete(job, i, &node)); i++) {
         snprintf(text, sizeof text, "%s%s%s: incomplete on %s: %s", job_id, *job_id ? "." : "step ",
-                 step, node, reason_of(ledger, account, step, node));
+                 step, node, reason_of(ledger, pieces, step, node));
+        view->remark(text, view->context);
+    }
+}
+
+/* Of jobs only: they are wanted by those who wonder why a report has changed. */
+static void remark_delayed(const struct report_total *total, const struct report_view *view)
+{
+    char text[REMARK_SIZE];
+
+    if (view->remark && total->delayed > 0 && *total->job_id) {
+        snprintf(text, sizeof text, "%s: %zu of %zu records were written late", total->job_id,
+                 total->delayed, total->job.records);
         view->remark(text, view->context);
     }
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
-
-static int compare_numbers(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
-static int make_nodelist(const struct report_ledger *ledger, const struct report_account *account,
-                         size_t records, char **nodelist)
-{
-    uint32_t *numbers = calloc(records + 1, sizeof *numbers);
-    const char **names = calloc(records + 1, sizeof(char *));
-    size_t count = 0, kept = 0, size;
-    FILE *out = numbers && names ? open_memstream(nodelist, &size) : NULL;
-
-    for (const struct report_piece *piece = first_piece(ledger, account); out && piece;
-         piece = next_piece(ledger, piece)) {
-        numbers[count++] = piece->node;
-    }
-    if (out) {
-        qsort(numbers, count, sizeof *numbers, compare_numbers);
-        for (size_t i = 0; i < count; i++) {
-            if (i == 0 || numbers[i] != numbers[i - 1]) {
-                names[kept++] = pool_text(&ledger->texts, numbers[i]);
-            }
-        }
-        hostlist_put(out, names, kept, NODELIST_COLUMNS);
-    }
-    free(numbers);
-    free(names);
-    return out && fclose(out) == 0 ? 0 : -1;
-}
-
-static size_t count_pieces(const struct report_ledger *ledger, const struct report_account *account)
-{
-    size_t count = 0;
-
-    for (const struct report_piece *piece = first_piece(ledger, account); piece;
-         piece = next_piece(ledger, piece)) {
-        count++;
-    }
-    return count;
-}
 
 static void make_job_id(const struct report_account *account, char *text, size_t size)
 {
@@ -246,29 +358,42 @@ static void make_job_id(const struct report_account *account, char *text, size_t
         id.het_job = account->job;
         id.het_offset = account->part;
     }
-    report_job_id(&id, text, size);
+    job_id_text(&id, text, size);
+}
+
+static int sum_up(const struct report_ledger *ledger, const struct pieces *pieces,
+                  const struct report_view *view, struct report_total *total)
+{
+    struct apapi_job *job = restore_job(ledger, pieces);
+    int result = -1;
+
+    if (job && apapi_job_total(job, &total->job) == 0 &&
+        (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY ||
+         find_missing(ledger, pieces, view, total) == 0) &&
+        (!view->nodelist || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
+        remark_incomplete(ledger, pieces, total->job_id, job, view);
+        remark_delayed(total, view);
+        result = 0;
+    }
+    apapi_job_destroy(job);
+    return result;
 }
 
 int report_account_sum(const struct report_ledger *ledger, const struct report_account *account,
                        const struct report_view *view, struct report_total *total)
 {
-    struct apapi_job *job = restore_job(ledger, account);
-    size_t records = count_pieces(ledger, account);
+    struct pieces pieces;
     int result = -1;
 
     *total = (struct report_total){0};
     if (ledger->by != REPORT_BY_NODE) {
         make_job_id(account, total->job_id, sizeof total->job_id);
     }
-    note_pieces(ledger, account, total);
-    if (job && apapi_job_total(job, &total->job) == 0 &&
-        (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY ||
-         find_missing(ledger, account, view, records, total) == 0) &&
-        (!view->nodelist || make_nodelist(ledger, account, records, &total->nodelist) == 0)) {
-        remark_incomplete(ledger, account, total->job_id, job, view);
-        result = 0;
+    if (gather(ledger, account, &pieces) == 0) {
+        note_pieces(&pieces, total);
+        result = sum_up(ledger, &pieces, view, total);
+        free(pieces.list);
     }
-    apapi_job_destroy(job);
     errno = result ? ENOMEM : 0;
     return result;
 }

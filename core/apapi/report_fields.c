@@ -55,6 +55,7 @@ static const struct report_field fields[] = {
     {"incomplete", REPORT_COUNT, 10, ROW(incomplete), "records that end before their step"},
     {"missing", REPORT_COUNT, 7, ROW(missing), "records that nodes of a step lack"},
     {"reason", REPORT_TEXT, 20, ROW(reason), "why one is incomplete"},
+    {"delayed", REPORT_COUNT, 7, ROW(delayed), "records that were written late"},
     {"exit", REPORT_BUFFER, 6, ROW(exit), "greatest exit status:signal"},
     {"restarts", REPORT_COUNT, 8, ROW(restarts), "times the job was requeued"},
     {"co2", REPORT_MASS, 10, ROW(co2_g), "energy x PUE x co2_g_per_kwh of apapi.conf"},
@@ -183,8 +184,7 @@ const char *report_field_string(const struct report_field *field, const struct r
     }
 }
 
-/* As sacct does: [D-]HH:MM:SS. */
-static void put_elapsed(char *text, size_t size, double seconds)
+void report_elapsed_text(char *text, size_t size, double seconds)
 {
     long long all = (long long)seconds, day_s = all % 86400;
 
@@ -205,7 +205,7 @@ static void put_moment(char *text, size_t size, int64_t unix_ns)
     strftime(text, size, "%Y-%m-%dT%H:%M:%S", &date);
 }
 
-static void put_energy(char *text, size_t size, double energy_j, enum report_unit unit)
+void report_energy_text(char *text, size_t size, double energy_j, enum report_unit unit)
 {
     if (unit == REPORT_UNIT_AUTO) {
         units_quantity(text, size, energy_j, "J");
@@ -219,13 +219,13 @@ static void put_number(const struct report_field *field, double value,
 {
     switch (field->kind) {
     case REPORT_ENERGY:
-        put_energy(text, size, value, format->unit);
+        report_energy_text(text, size, value, format->unit);
         break;
     case REPORT_POWER:
         units_quantity(text, size, value, "W");
         break;
     case REPORT_SECONDS:
-        put_elapsed(text, size, value);
+        report_elapsed_text(text, size, value);
         break;
     case REPORT_PERCENT: /* 100 % means that nothing is missing */
         snprintf(text, size, "%.1f %%", floor(value * 10 + 1e-6) / 10);

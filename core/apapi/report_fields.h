@@ -59,6 +59,12 @@ int report_format_parse(const char *list, struct report_format *format, struct a
 /** @return 0; -1 with errno EINVAL. */
 int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_error *err);
 
+/** As sacct does: [D-]HH:MM:SS. */
+void report_elapsed_text(char *text, size_t size, double seconds);
+
+/** "24.82 kJ". */
+void report_energy_text(char *text, size_t size, double energy_j, enum report_unit unit);
+
 /** A field whose value is a number, to sort by. NULL with `err`. */
 const struct report_field *report_field_sortable(const char *name, struct apapi_error *err);
 

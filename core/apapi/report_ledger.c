@@ -14,19 +14,6 @@
 #define TIMELINES_MAX 65536 /* 64 MiB */
 #define DAYS_MAX 4000       /* of one record that is divided by day */
 
-void report_job_id(const struct apapi_identity *id, char *text, size_t size)
-{
-    if (id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) {
-        snprintf(text, size, "%u_%u", id->array_job, id->array_task);
-    } else if (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN) {
-        snprintf(text, size, "%u+%u", id->het_job, id->het_offset);
-    } else if (id->job != APAPI_UNKNOWN) {
-        snprintf(text, size, "%u", id->job);
-    } else {
-        snprintf(text, size, "%s", "");
-    }
-}
-
 /* Outside Slurm each record is a job of its own. */
 static void make_job_key(const struct apapi_record *record, char key[KEY_SIZE])
 {
@@ -86,7 +73,6 @@ static bool is_unknown(const struct report_ledger *ledger, uint32_t text)
     return *pool_text(&ledger->texts, text) == '\0';
 }
 
-/* What Slurm says wins over what a step's environment says; else the first who knows it. */
 static void learn(struct report_ledger *ledger, uint32_t *known, const char *text, bool better)
 {
     uint32_t number =
@@ -97,19 +83,48 @@ static void learn(struct report_ledger *ledger, uint32_t *known, const char *tex
     }
 }
 
+/* Of a node, on which anybody's jobs ran: what all of them have in common. */
+static void learn_common(struct report_ledger *ledger, struct report_account *account,
+                         const struct apapi_identity *id)
+{
+    const char *const texts[] = {id->cluster, id->user,     id->account, id->partition,
+                                 id->qos,     id->job_name, id->name};
+    uint32_t *const known[] = {&account->cluster,   &account->user, &account->account,
+                               &account->partition, &account->qos,  &account->job_name,
+                               &account->name};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        uint32_t number = put_text(ledger, texts[i]);
+
+        if (account->first == POOL_NONE) {
+            *known[i] = number == POOL_NONE ? *known[i] : number;
+        } else if (number != *known[i]) {
+            *known[i] = account->day; /* "" */
+        }
+    }
+}
+
+/*
+ * What Slurm says wins over what a step's environment says, then what the earlier record says, in
+ * whatever order they come.
+ */
 static void learn_identity(struct report_ledger *ledger, struct report_account *account,
                            const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
-    bool better = id->verified && !account->verified;
+    int64_t start_ns = record->measurement.start_unix_ns;
+    bool earlier = start_ns < account->first_ns;
+    bool better = id->verified ? start_ns < account->verified_ns
+                               : earlier && account->verified_ns == INT64_MAX;
 
-    learn(ledger, &account->user, id->user, false);
+    learn(ledger, &account->user, id->user, earlier);
     learn(ledger, &account->account, id->account, better);
     learn(ledger, &account->partition, id->partition, better);
     learn(ledger, &account->qos, id->qos, better);
-    learn(ledger, &account->job_name, id->job_name, false);
-    learn(ledger, &account->name, id->name, false);
-    account->verified = account->verified || id->verified;
+    learn(ledger, &account->job_name, id->job_name, earlier);
+    learn(ledger, &account->name, id->name, earlier);
+    account->first_ns = earlier ? start_ns : account->first_ns;
+    account->verified_ns = id->verified && better ? start_ns : account->verified_ns;
     if (id->array_task != APAPI_UNKNOWN && id->array_job != APAPI_UNKNOWN) {
         account->part_kind = '_';
     } else if (id->het_offset != APAPI_UNKNOWN && id->het_job != APAPI_UNKNOWN) {
@@ -150,7 +165,9 @@ static int begin_account(struct report_ledger *ledger, const char *cluster, cons
                      sizeof *ledger->accounts)) {
         return -1;
     }
-    ledger->accounts[ledger->account_count++] = (struct report_account){.first = POOL_NONE,
+    ledger->accounts[ledger->account_count++] = (struct report_account){.first_ns = INT64_MAX,
+                                                                        .verified_ns = INT64_MAX,
+                                                                        .first = POOL_NONE,
                                                                         .next_of_row = POOL_NONE,
                                                                         .cluster = of_cluster,
                                                                         .user = none,
@@ -180,8 +197,12 @@ static struct report_account *find_account(struct report_ledger *ledger,
         (number == ledger->account_count && begin_account(ledger, record->id.cluster, day))) {
         return NULL;
     }
-    learn_identity(ledger, &ledger->accounts[number], record);
-    learn_numbers(&ledger->accounts[number], record);
+    if (ledger->by == REPORT_BY_NODE) {
+        learn_common(ledger, &ledger->accounts[number], &record->id);
+    } else {
+        learn_identity(ledger, &ledger->accounts[number], record);
+        learn_numbers(&ledger->accounts[number], record);
+    }
     return &ledger->accounts[number];
 }
 
@@ -255,6 +276,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .reason = POOL_NONE,
                                  .nodes = record->id.nodes,
                                  .covered = (float)record->measurement.covered,
+                                 .delayed = record->delayed,
                                  .max_w = (float)max_power_w(&record->measurement)};
 
     if (!record->complete) {
@@ -329,48 +351,69 @@ size_t report_ledger_rows(const struct report_ledger *ledger)
     return ledger->rows ? ledger->row_count : ledger->account_count;
 }
 
-/* Accounts of a row in a chain. Their keys may change while records come, so it is made at last. */
-int report_ledger_chain(struct report_ledger *ledger)
-{
-    for (size_t i = 0; i < ledger->account_count; i++) {
-        const char *key = row_key(ledger, &ledger->accounts[i]);
-        uint32_t row = key ? pool_put(&ledger->row_keys, key) : POOL_NONE;
-
-        if (!key) {
-            return 0;
-        }
-        if (row == POOL_NONE || pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room,
-                                             sizeof *ledger->rows)) {
-            return -1;
-        }
-        if (row == ledger->row_count) {
-            ledger->rows[ledger->row_count++] = POOL_NONE;
-        }
-        ledger->accounts[i].next_of_row = ledger->rows[row];
-        ledger->rows[row] = (uint32_t)i;
-    }
-    return 0;
-}
-
 static int compare_rows(const void *left, const void *right, void *keys)
 {
     return strverscmp(pool_text(keys, *(const uint32_t *)left),
                       pool_text(keys, *(const uint32_t *)right));
 }
 
-uint32_t *report_ledger_order(const struct report_ledger *ledger)
+static uint32_t *make_order(size_t count, const struct pool *keys)
 {
-    size_t count = report_ledger_rows(ledger);
     uint32_t *order = reallocarray(NULL, count + 1, sizeof *order);
-    struct pool keys = ledger->rows ? ledger->row_keys : ledger->account_keys;
+    struct pool names = *keys;
 
     for (size_t i = 0; order && i < count; i++) {
         order[i] = (uint32_t)i;
     }
     if (order) {
-        qsort_r(order, count, sizeof *order, compare_rows, &keys);
+        qsort_r(order, count, sizeof *order, compare_rows, &names);
     }
     return order;
+}
+
+static int chain_account(struct report_ledger *ledger, uint32_t number, const char *key)
+{
+    uint32_t row = pool_put(&ledger->row_keys, key);
+
+    if (row == POOL_NONE ||
+        pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
+        return -1;
+    }
+    if (row == ledger->row_count) {
+        ledger->rows[ledger->row_count++] = POOL_NONE;
+    }
+    ledger->accounts[number].next_of_row = ledger->rows[row];
+    ledger->rows[row] = number;
+    return 0;
+}
+
+/*
+ * Accounts of a row in a chain. Their keys may change while records come, so it is made at last,
+ * and in the order of the jobs, so that sums are the same to the last digit in whatever order the
+ * records have come.
+ */
+int report_ledger_chain(struct report_ledger *ledger)
+{
+    uint32_t *order;
+    int result = 0;
+
+    if (ledger->account_count == 0 || !row_key(ledger, ledger->accounts)) {
+        return 0;
+    }
+    order = make_order(ledger->account_count, &ledger->account_keys);
+    for (size_t i = ledger->account_count; order && i > 0 && result == 0; i--) {
+        uint32_t number = order[i - 1];
+
+        result = chain_account(ledger, number, row_key(ledger, &ledger->accounts[number]));
+    }
+    free(order);
+    return order ? result : -1;
+}
+
+uint32_t *report_ledger_order(const struct report_ledger *ledger)
+{
+    return make_order(report_ledger_rows(ledger),
+                      ledger->rows ? &ledger->row_keys : &ledger->account_keys);
 }
 
 void report_ledger_free(struct report_ledger *ledger)

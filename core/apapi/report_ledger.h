@@ -52,7 +52,7 @@ struct report_row {
     char job_id[32], step_id[80], exit[32];
     char *nodelist; /* NULL: not asked for */
     int64_t start_ns, end_ns;
-    double jobs, steps, nodes, records, incomplete, missing, restarts;
+    double jobs, steps, nodes, records, incomplete, missing, delayed, restarts;
     double elapsed_s; /* of the jobs, added up */
     double energy_j, domain_j[APAPI_DOMAINS], energy_per_node_j;
     double power_w;     /* mean, of all nodes, while they were measured */
@@ -62,7 +62,7 @@ struct report_row {
     bool complete;
 };
 
-/** A row's remark for people: what is incomplete or missing. */
+/** A row's remark for people: what is incomplete, missing or late. */
 typedef void (*report_remark_f)(const char *text, void *context);
 
 /** How to sum up. */
@@ -94,8 +94,5 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
                       const struct report_view *view, struct report_row *row);
 
 void report_ledger_free(struct report_ledger *ledger);
-
-/** "17", "17_3", "21+1"; "" outside Slurm. */
-void report_job_id(const struct apapi_identity *id, char *text, size_t size);
 
 #endif

@@ -120,12 +120,13 @@ static void add_total(const struct report_ledger *ledger, const struct report_to
     row->records += (double)total->job.records;
     row->incomplete += (double)total->job.incomplete;
     row->missing += (double)total->missing;
+    row->delayed += (double)total->delayed;
     row->energy_j = plus(row->energy_j, total->job.energy_j);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
-    if (total->reason != POOL_NONE) {
+    if (total->reason != POOL_NONE && !*row->reason) {
         row->reason = pool_text(&ledger->texts, total->reason);
     }
     add_costs(view->rates, &total->job, row);

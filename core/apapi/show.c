@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apapi/command.h"
+#include "apapi/jobs.h"
 #include "apapi/report_input.h"
 #include "apapi/report_ledger.h"
 
@@ -41,6 +42,42 @@ static bool is_one_job(const struct show *show)
     return true;
 }
 
+static bool is_named(const char *list, const char *job_id)
+{
+    size_t size = strlen(job_id);
+
+    for (const char *at = list; (at = strstr(at, job_id)); at += size) {
+        if ((at == list || at[-1] == ' ') && (at[size] == ',' || at[size] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An array, a heterogeneous job, or jobs of several clusters: name some of them. */
+static int refuse_several(const struct show *show)
+{
+    char list[80] = "", job_id[32];
+    struct apapi_error err;
+    size_t size = 0;
+    bool more = false;
+
+    for (size_t i = 0; i < show->count; i++) {
+        job_id_text(&show->records[i].id, job_id, sizeof job_id);
+        if (is_named(list, job_id)) {
+            continue;
+        }
+        more = more || size + strlen(job_id) + 3 > sizeof list;
+        if (!more) {
+            size +=
+                (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
+        }
+    }
+    apapi_fail(&err, EINVAL, "these are several jobs: %s%s; name one, or one cluster's files", list,
+               more ? ", ..." : "");
+    return command_fail(COMMAND, err.text);
+}
+
 static int print(struct show *show, bool json)
 {
     char job_id[32];
@@ -50,9 +87,9 @@ static int print(struct show *show, bool json)
         return command_fail(COMMAND, "no record of this job is found");
     }
     if (!is_one_job(show)) {
-        return command_fail(COMMAND, "these are several jobs; name one, or one cluster's files");
+        return refuse_several(show);
     }
-    report_job_id(&show->records[0].id, job_id, sizeof job_id);
+    job_id_text(&show->records[0].id, job_id, sizeof job_id);
     result = show_work_out(show);
     if (result == 0) {
         result = (json ? show_print_json : show_print_text)(show, job_id);

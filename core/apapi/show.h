@@ -30,13 +30,14 @@ struct show_step {
 struct show {
     struct apapi_record *records; /* sorted by node, then by start */
     size_t count, room;
-    size_t left_out; /* had no room */
+    size_t left_out;  /* had no room */
+    int64_t *ends_ns; /* of the step of each record, on all nodes and in that run of the job */
     struct apapi_job_total total;
     struct show_node *nodes;
     size_t node_count;
     struct show_step *steps;
     size_t step_count;
-    double curve_w[SHOW_CURVE]; /* power of all nodes; NaN: not known of each that ran */
+    double curve_w[SHOW_CURVE]; /* as show_power() of all nodes and domains */
 };
 
 /** Take over a copy of a record. 0; -1 with errno ENOMEM. */
@@ -51,7 +52,16 @@ void show_free(struct show *show);
 typedef void (*show_say_f)(const char *text, void *context);
 size_t show_find_odd(const struct show *show, show_say_f say, void *context);
 
-/** Say how far the records can be trusted, a line each. */
+/** How far the records can be trusted. */
+struct show_trust {
+    size_t complete, recovered, delayed, verified; /* records */
+    double covered;                                /* share, of the worst; NaN: unknown */
+    double uncertainty; /* of energy, of the worst; not finite: unknown */
+    double cpu_s;       /* of all */
+};
+struct show_trust show_trust(const struct show *show);
+
+/** Say it, a line each. */
 void show_say_trust(const struct show *show, show_say_f say, void *context);
 
 /** For qsort() of pointers to nodes: the hungriest first, unknown ones last. */

@@ -96,6 +96,20 @@ static int put_curve(json_t *object, const struct show *show)
     return result;
 }
 
+static int put_trust(json_t *object, const struct show *show)
+{
+    const struct show_trust sum = show_trust(show);
+    json_t *trust = json_object();
+
+    return field_put(object, "trust", trust) || field_put_count(trust, "complete", sum.complete) ||
+           field_put_count(trust, "recovered", sum.recovered) ||
+           field_put_count(trust, "delayed", sum.delayed) ||
+           field_put_count(trust, "verified", sum.verified) ||
+           put_number(trust, "covered", sum.covered) ||
+           put_number(trust, "uncertainty", sum.uncertainty) ||
+           put_number(trust, "cpu_s", sum.cpu_s);
+}
+
 struct list {
     json_t *array;
     int result;
@@ -144,7 +158,7 @@ int show_print_json(const struct show *show, const char *job_id)
         put_number(object, "mean_w", total->mean_w) ||
         put_number(object, "measured", apapi_job_measured(total, show_node_total(show), 0, 0)) ||
         put_domains(object, total) || put_steps(object, show) || put_nodes(object, show) ||
-        put_curve(object, show) || put_odd(object, show)) {
+        put_curve(object, show) || put_trust(object, show) || put_odd(object, show)) {
         json_decref(object);
         return -1;
     }

@@ -44,40 +44,60 @@ double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns
     return whole_j > 0 && domain->energy_j > 0 ? energy_j * (domain->energy_j / whole_j) : energy_j;
 }
 
-void show_say_trust(const struct show *show, show_say_f say, void *context)
+struct show_trust show_trust(const struct show *show)
 {
-    double worst = NAN, uncertainty = NAN, cpu_s = 0;
-    size_t complete = 0, verified = 0;
-    char text[160];
+    struct show_trust trust = {.covered = NAN, .uncertainty = NAN};
 
     for (size_t i = 0; i < show->count; i++) {
         const struct apapi_record *record = &show->records[i];
         const struct apapi_measurement *m = &record->measurement;
 
-        worst = fmin(worst, m->covered);
-        uncertainty =
-            fmax(uncertainty, apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
-        cpu_s += (double)m->cpu_ns / NS_PER_S;
-        complete += record->complete;
-        verified += record->id.verified;
+        trust.covered = fmin(trust.covered, m->covered);
+        trust.uncertainty =
+            fmax(trust.uncertainty, apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
+        trust.cpu_s += (double)m->cpu_ns / NS_PER_S;
+        trust.complete += record->complete;
+        trust.recovered += record->recovered;
+        trust.delayed += record->delayed;
+        trust.verified += record->id.verified;
     }
-    snprintf(text, sizeof text, "%zu of %zu records are complete", complete, show->count);
-    say(text, context);
-    if (!isnan(worst)) {
-        snprintf(text, sizeof text, "good readings cover %.1f %% of the time in the worst of them",
-                 floor(worst * 1000 + 1e-6) / 10);
+    return trust;
+}
+
+static void say_count(show_say_f say, void *context, size_t count, const char *what)
+{
+    char text[160];
+
+    if (count > 0) {
+        snprintf(text, sizeof text, "%zu %s %s", count, count == 1 ? "was" : "were", what);
         say(text, context);
     }
-    if (isfinite(uncertainty)) {
+}
+
+void show_say_trust(const struct show *show, show_say_f say, void *context)
+{
+    const struct show_trust trust = show_trust(show);
+    char text[160];
+
+    snprintf(text, sizeof text, "%zu of %zu records are complete", trust.complete, show->count);
+    say(text, context);
+    say_count(say, context, trust.recovered, "recovered from what was saved while the step ran");
+    say_count(say, context, trust.delayed, "written late, as the node could not at the step's end");
+    if (!isnan(trust.covered)) {
+        snprintf(text, sizeof text, "good readings cover %.1f %% of the time in the worst of them",
+                 floor(trust.covered * 1000 + 1e-6) / 10);
+        say(text, context);
+    }
+    if (isfinite(trust.uncertainty)) {
         snprintf(text, sizeof text,
                  "the energy of each is known to %.2g %%, errors of the meters aside",
-                 100 * uncertainty);
+                 100 * trust.uncertainty);
         say(text, context);
     }
-    snprintf(text, sizeof text, "measuring took %.2f s of CPU time in all", cpu_s);
+    snprintf(text, sizeof text, "measuring took %.2f s of CPU time in all", trust.cpu_s);
     say(text, context);
     snprintf(text, sizeof text, "account, partition and qos are %s",
-             verified ? "what Slurm says"
-                      : "what the environment of the steps says, and so its user");
+             trust.verified ? "what Slurm says"
+                            : "what the environment of the steps says, and so its user");
     say(text, context);
 }

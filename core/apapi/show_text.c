@@ -78,7 +78,12 @@ void show_print_curve(const struct show *show)
     if (isnan(greatest_w)) {
         return;
     }
-    puts("power of all nodes, each moment once");
+    if (show_node_total(show) > show->node_count) {
+        printf("power of %zu of %zu nodes, each moment once\n", show->node_count,
+               show_node_total(show));
+    } else {
+        puts("power of all nodes, each moment once");
+    }
     for (int row = CURVE_ROWS - 1; row >= 0; row--) {
         put_curve_row(show, greatest_w, row, utf8);
     }
@@ -238,8 +243,6 @@ static int put_nodes(const struct show *show)
     free(nodes);
     return result;
 }
-
-/* --- trust ---------------------------------------------------------------------------------- */
 
 /* --- all ------------------------------------------------------------------------------------ */
 

@@ -5,26 +5,24 @@
 #include <string.h>
 
 #include "apapi/show.h"
+#include "apapi/show_power.h"
+#include "base/grow.h"
 
 #define NS_PER_S 1e9
 
 int show_add(struct show *show, const char *line, size_t size)
 {
-    size_t room = show->room ? 2 * show->room : 16;
     struct apapi_record *records;
 
     if (show->count == SHOW_RECORDS_MAX) {
         show->left_out++;
         return 0;
     }
-    if (show->count == show->room) {
-        records = reallocarray(show->records, room, sizeof *records);
-        if (!records) {
-            return -1;
-        }
-        show->records = records;
-        show->room = room;
+    records = array_grow(show->records, show->count, &show->room, sizeof *records);
+    if (!records) {
+        return -1;
     }
+    show->records = records;
     if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
         return -1;
     }
@@ -40,17 +38,14 @@ void show_free(struct show *show)
     free(show->records);
     free(show->nodes);
     free(show->steps);
+    free(show->ends_ns);
     *show = (struct show){0};
 }
 
+/* report_input_read() lets no record pass that ends beyond 64 bits. */
 static int64_t end_of(const struct apapi_record *record)
 {
-    int64_t end_ns;
-
-    return __builtin_add_overflow(record->measurement.start_unix_ns, record->measurement.elapsed_ns,
-                                  &end_ns)
-               ? INT64_MAX
-               : end_ns;
+    return record->measurement.start_unix_ns + (int64_t)record->measurement.elapsed_ns;
 }
 
 static int compare_records(const void *left, const void *right)
@@ -141,6 +136,28 @@ static int compare_steps(const void *left, const void *right)
     return order ? order : compare_records(a, b);
 }
 
+/* Of the records of a step: those of one run of a requeued job end together. */
+static void note_ends(struct show *show, const struct apapi_record *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t end_ns = INT64_MIN;
+
+        if (show->ends_ns[list[i] - show->records] != 0) {
+            continue;
+        }
+        for (size_t k = i; k < count; k++) {
+            if (list[k]->id.restarts == list[i]->id.restarts && end_of(list[k]) > end_ns) {
+                end_ns = end_of(list[k]);
+            }
+        }
+        for (size_t k = i; k < count; k++) {
+            if (list[k]->id.restarts == list[i]->id.restarts) {
+                show->ends_ns[list[k] - show->records] = end_ns;
+            }
+        }
+    }
+}
+
 static int work_out_steps(struct show *show, const struct apapi_record **list)
 {
     for (size_t i = 0; i < show->count; i++) {
@@ -159,6 +176,7 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
         if (total_of(list + i, count, &total)) {
             return -1;
         }
+        note_ends(show, list + i, count);
         step->start_ns = total.start_unix_ns;
         step->end_ns = total.end_unix_ns;
         step->nodes = total.nodes;
@@ -166,73 +184,6 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
         step->power_w = total.mean_w;
     }
     return total_of(list, show->count, &show->total);
-}
-
-/* --- the curve ------------------------------------------------------------------------------ */
-
-/* Mean power over a stretch of time, in which the record may begin or end [W]; and for how much of
- * it that is known [s]. */
-static double power_between(const struct apapi_record *record, int64_t from_ns, int64_t to_ns,
-                            double *known_s)
-{
-    const struct apapi_measurement *m = &record->measurement;
-    int64_t begin_ns = from_ns > m->start_unix_ns ? from_ns : m->start_unix_ns;
-    int64_t end_ns = to_ns < end_of(record) ? to_ns : end_of(record);
-    double power_w = NAN;
-
-    *known_s = 0;
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && end_ns > begin_ns; d++) {
-        const struct apapi_domain_result *domain = &m->domains[d];
-        uint64_t known_ns;
-        double energy_j;
-
-        if (!domain->measured || !apapi_domain_adds_up(d) || domain->timeline.count == 0) {
-            continue;
-        }
-        energy_j = show_between_j(domain, (uint64_t)(begin_ns - m->start_unix_ns),
-                                  (uint64_t)(end_ns - m->start_unix_ns), &known_ns);
-        if (known_ns > 0) {
-            power_w = (isnan(power_w) ? 0 : power_w) + energy_j * NS_PER_S / (double)known_ns;
-            *known_s = fmax(*known_s, (double)known_ns / NS_PER_S);
-        }
-    }
-    return power_w * (double)(end_ns - begin_ns) / (double)(to_ns - from_ns);
-}
-
-/* Each node by the record that knows most of it. */
-static double column_power(const struct show *show, int64_t from_ns, int64_t to_ns)
-{
-    double sum_w = NAN, best_w = NAN, best_s = 0;
-
-    for (size_t i = 0; i < show->count; i++) {
-        bool last = i + 1 == show->count ||
-                    strcmp(show->records[i].id.node, show->records[i + 1].id.node) != 0;
-        double known_s, power_w = power_between(&show->records[i], from_ns, to_ns, &known_s);
-
-        if (known_s > best_s) {
-            best_w = power_w;
-            best_s = known_s;
-        }
-        if (last && !isnan(best_w)) {
-            sum_w = (isnan(sum_w) ? 0 : sum_w) + best_w;
-        }
-        if (last) {
-            best_w = NAN;
-            best_s = 0;
-        }
-    }
-    return sum_w;
-}
-
-static void work_out_curve(struct show *show)
-{
-    int64_t start_ns = show->total.start_unix_ns;
-    double length_ns = (double)(show->total.end_unix_ns - start_ns);
-
-    for (int i = 0; i < SHOW_CURVE; i++) {
-        show->curve_w[i] = column_power(show, start_ns + (int64_t)(length_ns * i / SHOW_CURVE),
-                                        start_ns + (int64_t)(length_ns * (i + 1) / SHOW_CURVE));
-    }
 }
 
 int show_work_out(struct show *show)
@@ -243,11 +194,12 @@ int show_work_out(struct show *show)
     tidy(show);
     show->nodes = calloc(show->count + 1, sizeof *show->nodes);
     show->steps = calloc(show->count + 1, sizeof *show->steps);
-    if (list && show->nodes && show->steps) {
-        result = work_out_nodes(show, list) || work_out_steps(show, list) ? -1 : 0;
-    }
-    if (result == 0) {
-        work_out_curve(show);
+    show->ends_ns = calloc(show->count + 1, sizeof *show->ends_ns);
+    if (list && show->nodes && show->steps && show->ends_ns) {
+        result = work_out_nodes(show, list) || work_out_steps(show, list) ||
+                         show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
+                     ? -1
+                     : 0;
     }
     free(list);
     return result;

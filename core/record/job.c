@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* One record: where and when, and the energy over that time. */
 struct piece {
     char *node;
@@ -97,27 +99,16 @@ static struct piece *piece_create(const struct apapi_record *record)
     return piece;
 }
 
-static int reserve(struct apapi_job *job)
+int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
 {
-    size_t room = job->room ? 2 * job->room : 16;
-    struct piece **pieces;
+    struct piece **pieces = array_grow(job->pieces, job->count, &job->room, sizeof(struct piece *));
+    struct piece *piece;
 
-    if (job->count < job->room) {
-        return 0;
-    }
-    pieces = reallocarray(job->pieces, room, sizeof(struct piece *));
     if (!pieces) {
         return -1;
     }
     job->pieces = pieces;
-    job->room = room;
-    return 0;
-}
-
-int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
-{
-    struct piece *piece = reserve(job) ? NULL : piece_create(record);
-
+    piece = piece_create(record);
     if (!piece) {
         return -1;
     }

@@ -7,6 +7,7 @@
 
 #include "apapi/job.h"
 #include "record/hostlist.h"
+#include "record/namelist.h"
 #include "record/text.h"
 #include "record/units.h"
 
@@ -154,25 +155,14 @@ static void put_measured(const struct job_table *table)
 /* Nodes of the job without any record. */
 struct missing {
     const struct apapi_job *job;
-    char **names;
-    size_t count;
+    struct namelist nodes;
 };
 
 static int note_missing(void *context, const char *name)
 {
     struct missing *missing = context;
-    char **names;
 
-    if (apapi_job_has_node(missing->job, name)) {
-        return 0;
-    }
-    names = reallocarray(missing->names, missing->count + 1, sizeof(char *));
-    if (!names) {
-        return -1;
-    }
-    missing->names = names;
-    names[missing->count] = strdup(name);
-    return names[missing->count] ? (missing->count++, 0) : -1;
+    return apapi_job_has_node(missing->job, name) ? 0 : namelist_add(&missing->nodes, name);
 }
 
 static int put_line(FILE *out, char **text, FILE *line)
@@ -184,20 +174,20 @@ static int put_line(FILE *out, char **text, FILE *line)
     return 0;
 }
 
-static int put_names(const struct job_table *table, const struct missing *missing)
+static int put_names(const struct job_table *table, const struct namelist *nodes)
 {
-    const char **names = calloc(missing->count, sizeof(char *));
+    const char **names = calloc(nodes->count + 1, sizeof(char *));
     char *text = NULL;
     size_t size;
     FILE *line = names ? open_memstream(&text, &size) : NULL;
     int rc = -1;
 
     if (line) {
-        for (size_t i = 0; i < missing->count; i++) {
-            names[i] = missing->names[i];
+        for (size_t i = 0; i < nodes->count; i++) {
+            names[i] = nodes->names[i];
         }
         fputs("no record of ", line);
-        hostlist_put(line, names, missing->count, NAMES_COLUMNS);
+        hostlist_put(line, names, nodes->count, NAMES_COLUMNS);
         rc = put_line(table->out, &text, line);
     }
     free(names);
@@ -217,15 +207,12 @@ static int put_missing(const struct job_table *table)
     if (table->head->nodelist && *table->head->nodelist) {
         hostlist_each(table->head->nodelist, note_missing, &missing);
     }
-    if (missing.count == nodes - table->total.nodes) {
-        rc = put_names(table, &missing);
+    if (missing.nodes.count == nodes - table->total.nodes) {
+        rc = put_names(table, &missing.nodes);
     } else {
         fprintf(table->out, "  no record of %zu of the nodes\n", nodes - table->total.nodes);
     }
-    for (size_t i = 0; i < missing.count; i++) {
-        free(missing.names[i]);
-    }
-    free(missing.names);
+    namelist_free(&missing.nodes);
     return rc;
 }
 

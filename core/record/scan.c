@@ -103,12 +103,18 @@ static int hand_over(struct apapi_scan *scan, const struct apapi_record *record,
     return result;
 }
 
+/* Does its end fit into 64 bits? What is made of records need not ask again. */
+static bool has_time(const struct apapi_measurement *m)
+{
+    return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
+}
+
 /* @return 1: it was a record; 0: it was none; -1 with errno */
 static int decode(struct apapi_scan *scan, const struct source *source, const struct line *line)
 {
     struct apapi_record record;
     struct apapi_error err = {""};
-    int result;
+    int result = 0;
 
     if (apapi_record_decode(line->text, line->size, &record, &err)) {
         if (errno == ENOMEM) {
@@ -119,7 +125,11 @@ static int decode(struct apapi_scan *scan, const struct source *source, const st
              line->whole || errno == ENOTSUP ? err.text : "the end of the line is missing");
         return 0;
     }
-    result = hand_over(scan, &record, line);
+    if (has_time(&record.measurement)) {
+        result = hand_over(scan, &record, line);
+    } else {
+        skip(scan, source, line, "record: its time is not within the years 1970 to 2262");
+    }
     apapi_record_clear(&record);
     return result ? -1 : 1;
 }

@@ -25,10 +25,10 @@ static const struct {
 #key, offsetof(struct apapi_scan_filter, key), offsetof(struct apapi_identity, key),       \
             sizeof((struct apapi_identity *)0)->key                                                \
     }
-    TEXT(cluster),
-    TEXT(user),
-    TEXT(account),
-    TEXT(partition),
+    [FILTER_CLUSTER] = TEXT(cluster),
+    [FILTER_USER] = TEXT(user),
+    [FILTER_ACCOUNT] = TEXT(account),
+    [FILTER_PARTITION] = TEXT(partition),
 #undef TEXT
 };
 
@@ -50,6 +50,7 @@ static int copy_jobs(struct filter *filter, const struct apapi_scan_filter *want
     }
     memcpy(filter->jobs, wanted->jobs, wanted->job_count * sizeof *filter->jobs);
     filter->job_count = wanted->job_count;
+    filter->job_parts = wanted->job_parts;
     qsort(filter->jobs, filter->job_count, sizeof *filter->jobs, compare_jobs);
     return 0;
 }
@@ -83,13 +84,24 @@ static int copy_nodes(struct filter *filter, const struct apapi_scan_filter *wan
     return count > 0 ? 0 : -1;
 }
 
+/* A user may be named by number. */
+static uint32_t read_uid(const char *user)
+{
+    size_t digits = user ? strspn(user, "0123456789") : 0;
+    unsigned long long uid = digits > 0 ? strtoull(user, NULL, 10) : APAPI_UNKNOWN;
+
+    return digits > 0 && user[digits] == '\0' && uid < APAPI_UNKNOWN ? (uint32_t)uid
+                                                                     : APAPI_UNKNOWN;
+}
+
 int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
                 struct apapi_error *err)
 {
-    *filter = (struct filter){.from_ns = INT64_MIN, .to_ns = INT64_MAX};
+    *filter = (struct filter){.from_ns = INT64_MIN, .to_ns = INT64_MAX, .uid = APAPI_UNKNOWN};
     if (!wanted) {
         return 0;
     }
+    filter->uid = read_uid(wanted->user);
     filter->from_ns = wanted->from_unix_ns ? wanted->from_unix_ns : INT64_MIN;
     filter->to_ns = wanted->to_unix_ns ? wanted->to_unix_ns : INT64_MAX;
     if (copy_jobs(filter, wanted) || copy_texts(filter, wanted) || copy_nodes(filter, wanted)) {
@@ -123,10 +135,22 @@ bool filter_wants_day(const struct filter *filter, const char *day)
     return strcmp(day, first) >= 0 && strcmp(day, last) <= 0;
 }
 
-static bool wants_job(const struct filter *filter, uint32_t job)
+static bool has_job(const struct filter *filter, uint32_t job)
 {
-    return filter->job_count == 0 || bsearch(&job, filter->jobs, filter->job_count,
-                                             sizeof *filter->jobs, compare_jobs) != NULL;
+    return bsearch(&job, filter->jobs, filter->job_count, sizeof *filter->jobs, compare_jobs) !=
+           NULL;
+}
+
+static bool wants_job(const struct filter *filter, const struct apapi_identity *id)
+{
+    return filter->job_count == 0 || has_job(filter, id->job) ||
+           (filter->job_parts && (has_job(filter, id->array_job) || has_job(filter, id->het_job)));
+}
+
+static bool wants_text(const struct filter *filter, size_t i, const struct apapi_identity *id)
+{
+    return !filter->texts[i] || strcmp(filter->texts[i], (const char *)id + texts[i].found) == 0 ||
+           (i == FILTER_USER && filter->uid != APAPI_UNKNOWN && id->uid == filter->uid);
 }
 
 static bool wants_end(const struct filter *filter, int64_t end_ns)
@@ -145,23 +169,22 @@ static int64_t end_of(const struct apapi_measurement *m)
 bool filter_wants(const struct filter *filter, const struct apapi_record *record)
 {
     for (size_t i = 0; i < FILTER_TEXTS; i++) {
-        if (filter->texts[i] &&
-            strcmp(filter->texts[i], (const char *)&record->id + texts[i].found) != 0) {
+        if (!wants_text(filter, i, &record->id)) {
             return false;
         }
     }
-    return wants_job(filter, record->id.job) && filter_wants_node(filter, record->id.node) &&
+    return wants_job(filter, &record->id) && filter_wants_node(filter, record->id.node) &&
            wants_end(filter, end_of(&record->measurement));
 }
 
-static bool read_job(const struct head_pair *pair, uint32_t *job)
+static bool read_number(const struct head_pair *pair, uint32_t *number)
 {
-    *job = 0;
+    *number = 0;
     for (size_t i = 0; i < pair->value_size; i++) {
         if (pair->value[i] < '0' || pair->value[i] > '9') {
             return false;
         }
-        *job = *job * 10 + (uint32_t)(pair->value[i] - '0');
+        *number = *number * 10 + (uint32_t)(pair->value[i] - '0');
     }
     return !pair->text && pair->value_size <= DIGITS_MAX;
 }
@@ -218,6 +241,45 @@ static bool may_want_text(const struct filter *filter, const struct head_pair *p
     return true;
 }
 
+/* What the numbers at the beginning of a line have said of the job and of the user. */
+struct numbers {
+    bool job_said, job_wanted, uid_wanted;
+};
+
+/* @return whether the key is one of those whose values are gathered. */
+static bool take_number(const struct filter *filter, const struct head_pair *pair,
+                        struct numbers *numbers)
+{
+    bool is_job = head_is(pair->key, pair->key_size, "job");
+    uint32_t number;
+
+    if (filter->uid != APAPI_UNKNOWN && head_is(pair->key, pair->key_size, "uid")) {
+        numbers->uid_wanted = !read_number(pair, &number) || number == filter->uid;
+        return true;
+    }
+    if (is_job || (filter->job_parts && (head_is(pair->key, pair->key_size, "array_job") ||
+                                         head_is(pair->key, pair->key_size, "het_job")))) {
+        numbers->job_said = numbers->job_said || is_job;
+        numbers->job_wanted = numbers->job_wanted || filter->job_count == 0 ||
+                              !read_number(pair, &number) || has_job(filter, number);
+        return true;
+    }
+    return false;
+}
+
+/* The step follows all that says of which job it is. */
+static bool may_want_pair(const struct filter *filter, const struct head_pair *pair,
+                          const struct numbers *numbers)
+{
+    if (head_is(pair->key, pair->key_size, "step")) {
+        return numbers->job_wanted || !numbers->job_said;
+    }
+    if (numbers->uid_wanted && head_is(pair->key, pair->key_size, "user")) {
+        return true;
+    }
+    return may_want_text(filter, pair);
+}
+
 static bool may_want_node(const struct filter *filter, const struct head_pair *pair)
 {
     char node[APAPI_TEXT_SIZE];
@@ -245,9 +307,9 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
 {
     struct head head;
     struct head_pair pair;
+    struct numbers numbers = {false, false, false};
     int64_t start_ns = 0, elapsed_ns;
     bool started = false;
-    uint32_t job;
 
     if (!head_begin(&head, line, size)) {
         return true;
@@ -255,16 +317,17 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
     while (head_next(&head, &pair)) {
         bool wanted = true;
 
-        if (head_is(pair.key, pair.key_size, "job")) {
-            wanted = !read_job(&pair, &job) || wants_job(filter, job);
-        } else if (head_is(pair.key, pair.key_size, "node")) {
+        if (take_number(filter, &pair, &numbers)) {
+            continue;
+        }
+        if (head_is(pair.key, pair.key_size, "node")) {
             wanted = may_want_node(filter, &pair);
         } else if (head_is(pair.key, pair.key_size, "start")) {
             started = read_start(&pair, &start_ns);
         } else if (head_is(pair.key, pair.key_size, "elapsed_s") && started) {
             return !read_elapsed(&pair, &elapsed_ns) || may_want_end(filter, start_ns, elapsed_ns);
         } else {
-            wanted = may_want_text(filter, &pair);
+            wanted = may_want_pair(filter, &pair, &numbers);
         }
         if (!wanted) {
             return false;

@@ -8,14 +8,16 @@
 #include "apapi/scan.h"
 #include "record/namelist.h"
 
-enum { FILTER_TEXTS = 4 };
+enum { FILTER_CLUSTER, FILTER_USER, FILTER_ACCOUNT, FILTER_PARTITION, FILTER_TEXTS };
 
 /** A struct apapi_scan_filter made ready for many lines. */
 struct filter {
     int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: no limit */
     uint32_t *jobs;         /* sorted */
     size_t job_count;
-    char *texts[FILTER_TEXTS]; /* cluster, user, account, partition; NULL: any */
+    bool job_parts;
+    uint32_t uid;              /* that the wanted user may be; APAPI_UNKNOWN: it is a name */
+    char *texts[FILTER_TEXTS]; /* NULL: any */
     struct namelist nodes;     /* sorted; none: any */
 };
 

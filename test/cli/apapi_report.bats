@@ -80,7 +80,10 @@ load report_common
     record 32 0 n1 40 10 100 '.array_job = 40 | .array_task = 4'
     record 33 0 n1 60 10 100 '.het_job = 33 | .het_offset = 0'
     record 33 batch n1 60 10 100 '.het_job = 33 | .het_offset = 0'
-    for case in "30=30" "31=40_3" "40_3=40_3" "40_*=40_3 40_4" "33+0=33+0" "30,40_4=30 40_4"; do
+    record 34 0 n1 80 10 100 '.het_job = 33 | .het_offset = 1'
+    for case in "30=30" "31=40_3" "40_3=40_3" "40_*=40_3 40_4" "40=40_3 40_4" "40+0=" "33+0=33+0" "33=33+0 33+1" "33+1=33+1" "33_0=" \
+        "30,40_4=30 40_4" "40.batch="; do
+        [[ $case != *= ]] || { run -1 cells jobid -j "${case%=}"; continue; }
         run -0 cells jobid -j "${case%%=*}"
         [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
     done
@@ -95,8 +98,8 @@ load report_common
 @test "users, accounts, partitions, nodes" {
     record 50 0 n1 0 10 100
     record 51 0 n2 0 10 100 '.user = "bert" | .account = "chem" | .partition = "gpu"'
-    record 52 0 n3 0 10 100 '.user = "" | .account = ""'
-    for case in "-u bert=51" "-u anna,bert=50 51" "-A chem=51" "-r gpu=51" "-r batch,gpu=50 51 52" "-N n[1,3]=50 52" "-N n2=51"; do
+    record 52 0 n3 0 10 100 '.user = "" | .account = "" | .uid = 1001'
+    for case in "-u bert=51" "-u anna,bert=50 51" "-u 1001=52" "-u bert,1001=51 52" "-A chem=51" "-r gpu=51" "-r batch,gpu=50 51 52" "-N n[1,3]=50 52" "-N n2=51"; do
         # shellcheck disable=SC2086 # option and value
         run -0 cells jobid ${case%%=*}
         [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
@@ -200,10 +203,46 @@ load report_common
     record 90 0 n2 0 50 200 '.nodes = 3 | .complete = false | .reason = "the node was lost"'
     run -0 --separate-stderr report -j 90 --format=jobid,nodes,complete,incomplete,missing,reason,measured
     [[ ${lines[1]} == *"90 "*"3"*"no"*"1"*"1  the node was lost"*"50.0 %" ]]
-    [[ $stderr == *"apapi report: 90.0: no record of 1 of 3 nodes"* ]]
+    [[ $stderr == *"apapi report: 90.0: no record of 1 of 3 nodes; there is one of n[1-2]"* ]]
     [[ $stderr == *"apapi report: 90.0: incomplete on n2: the node was lost"* ]]
     run -0 --separate-stderr report -j 90 --csv
     [[ -z $stderr ]]
+    record 90 extern n2 0 100 100 '.nodes = 3' # it says how many nodes the job has, and one of them is not known
+    run -0 --separate-stderr report -j 90
+    [[ $stderr == *"90.extern: no record of 2 of 3 nodes; there is one of n2"* && $stderr == *"90.0: no record of 1 of 3 nodes; there"* ]]
+    record 90 extern n7 0 100 100 '.nodes = 3'
+    run -0 --separate-stderr report -j 90
+    [[ $stderr == *"90.extern: no record of 1 of 3 nodes: n1"* && $stderr == *"90.0: no record of 1 of 3 nodes: n7"* ]]
+    record 91 0 n1 0 100 200 '.nodes = 1'
+    record 91 0 n1 0 60 200 '.complete = false | .reason = "recovered from a checkpoint"' # the same record, earlier
+    run -0 --separate-stderr cells records,complete,reason,covered -j 91
+    [[ $output == "1|yes||100" && -z $stderr ]]
+}
+
+@test "records that were written late are counted and named" {
+    record 97 0 n1 0 100 200 '.delayed = true'
+    record 97 0 n2 0 100 200 '.delayed = true'
+    record 97 0 n2 0 50 200 '.delayed = true' # the same record, earlier
+    record 97 1 n1 100 100 200
+    run -0 --separate-stderr report -j 97
+    [[ $stderr == "apapi report: 97: 2 of 3 records were written late" ]]
+    run -0 report -j 97 --json --format=jobid,records,delayed
+    jq -e '.rows == [{jobid: "97", records: 3, delayed: 2}]' <<<"$output"
+    [[ $(cells stepid,delayed --by step -j 97) == $'97.0|2\n97.1|0' ]]
+}
+
+@test "what a row says of itself does not depend on the order of the records" {
+    record 92 0 n1 10 10 100 '.account = "second" | .name = "second"'
+    record 92 1 n1 0 10 100 '.account = "first" | .name = "first"'
+    run -0 cells account,name -j 92
+    [[ $output == "first|first" ]]
+    record 93 0 n1 30 10 100 '.account = "late" | .verified = true | .qos = "late"'
+    record 93 1 n1 20 10 100 '.account = "early" | .verified = true'
+    record 93 2 n1 0 10 100 '.account = "forged"'
+    run -0 cells account,qos -j 93
+    [[ $output == "early|late" ]]
+    run -0 cells node,user,account,cluster --by node # of a node it is what all of its jobs have in common
+    [[ $output == "n1|anna||c1" ]]
 }
 
 @test "torn, foreign, later and hostile lines are skipped, counted, told" {
@@ -266,9 +305,11 @@ load report_common
 
 @test "a record that ends beyond all time is skipped" {
     record 1 0 n1 0 10 100
-    record 2 0 n1 0 10 100 '.start = "2262-04-11T23:47:16.000000000Z" | .elapsed_s = 9000000000'
+    record 2 0 n1 0 10 100 '.start = "2262-04-11T23:47:16.000000000Z" | .elapsed_s = 9000000000 | del(.timeline)'
     run -0 --separate-stderr "$apapi" report -P -n --format=jobid "$acct"/*/n1.jsonl
     [[ $output == 1 && $stderr == *"1 line skipped"* ]]
+    run -0 --separate-stderr "$apapi" report -v -P -n "$acct"/*/n1.jsonl
+    [[ $stderr == *"n1.jsonl:2: record: its time is not within the years 1970 to 2262"* ]]
     run -1 "$apapi" show 2 "$acct"/*/n1.jsonl
     [[ $output == *"no record of this job is found" ]]
 }

@@ -70,7 +70,10 @@ static void a_filter_chooses(void **state)
     }
 }
 
-/* Whatever the order of keys and the writing, the filter decides by what the record says. */
+/*
+ * Whatever the order of keys and the writing, the filter decides by what the record says; but where
+ * a task's array or a uid is wanted, these stand where we write them.
+ */
 #define TAIL                                                                                       \
     ",\"late_s\":0,\"complete\":true,\"domains\":{},\"components\":[],\"trust\":{\"cpu_s\":0}"
 static const struct {
@@ -120,7 +123,7 @@ static const struct {
      "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":9.0E+4" TAIL "}",
      true},
     {"{\"apapi\":1,\"job\":5,\"name\":\"no\",\"node\":\"n1\",\"user\":\"eve\","
-     "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":18446744073" TAIL "}",
+     "\"start\":\"2026-11-20T11:00:00Z\",\"elapsed_s\":7400000000" TAIL "}",
      false},
 };
 
@@ -144,6 +147,64 @@ static void a_filter_sees_what_the_record_says(void **state)
             fail_msg("case %zu: %zu of %zu, %s", i, heard.records, all.records, all.reasons);
         }
     }
+}
+
+/* Jobs by the number of their array or heterogeneous job, users by theirs. */
+#define REST ",\"node\":\"n1\"," TIMES TAIL "}\n"
+static const char numbered[] =
+    "{\"apapi\":1,\"job\":5,\"step\":\"0\",\"name\":\"a\",\"uid\":7" REST
+    "{\"apapi\":1,\"cluster\":\"c\",\"job\":6,\"step\":\"0\",\"name\":\"b\",\"uid\":7" REST
+    "{\"apapi\":1,\"job\":31,\"array_job\":40,\"array_task\":5,\"step\":\"0\",\"name\":\"c\"" REST
+    "{\"apapi\":1,\"job\":32,\"array_job\":41,\"array_task\":40,\"step\":\"0\",\"name\":\"d\"" REST
+    "{\"apapi\":1,\"job\":33,\"het_job\":40,\"het_offset\":1,\"step\":\"0\",\"name\":\"e\"" REST
+    "{\"apapi\":1,\"array_job\":40,\"job\":34,\"step\":\"0\",\"name\":\"f\",\"user\":\"7\"" REST
+    "{\"apapi\":1,\"job\":35,\"array_job\": 40,\"step\":\"0\",\"name\":\"g\"" REST
+    "{\"apapi\":1,\"job\":40,\"name\":\"h\",\"uid\":70,\"user\":\"eve\"" REST
+    "{\"apapi\":1,\"name\":\"i\",\"uid\":4294967294,\"user\":\"eve\"" REST;
+
+static void a_number_stands_for_more(void **state)
+{
+    static const uint32_t jobs[] = {40, 5};
+    static const struct {
+        struct apapi_scan_filter filter;
+        const char *names;
+    } cases[] = {
+        {{.jobs = jobs, .job_count = 2}, "a h "},
+        {{.jobs = jobs, .job_count = 2, .job_parts = true}, "a c e f g h "},
+        {{.user = "7"}, "a b f "},
+        {{.user = "eve"}, "h i "},
+        {{.user = "4294967294"}, "i "},
+        {{.user = "4294967295"}, ""},
+        {{.user = "7 "}, ""},
+        {{.user = "7", .jobs = jobs, .job_count = 1, .job_parts = true}, "f "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct heard heard = {0};
+
+        hear_bytes(numbered, sizeof numbered - 1, &cases[i].filter, &heard);
+        if (strcmp(heard.names, cases[i].names) != 0) {
+            fail_msg("case %zu: %s, not %s", i, heard.names, cases[i].names);
+        }
+    }
+}
+
+static void a_record_without_end_is_none(void **state)
+{
+    static const char lines[] =
+        "{\"apapi\":1,\"name\":\"a\"" REST "{\"apapi\":1,\"name\":\"b\",\"node\":\"n1\","
+        "\"start\":\"2262-04-11T23:47:16Z\",\"elapsed_s\":1" TAIL "}\n"
+        "{\"apapi\":1,\"name\":\"c\",\"node\":\"n1\","
+        "\"start\":\"2262-04-11T23:47:15Z\",\"elapsed_s\":1" TAIL "}\n";
+    struct heard heard = {0};
+
+    (void)state;
+    hear_bytes(lines, sizeof lines - 1, NULL, &heard);
+    assert_string_equal(heard.names, "a c ");
+    assert_int_equal(heard.problems, 1);
+    assert_non_null(strstr(heard.reasons, ":2+"));
+    assert_non_null(strstr(heard.reasons, "not within the years 1970 to 2262"));
 }
 
 static void what_cannot_be_read_is_left_out(void **state)
@@ -258,6 +319,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
         TEST(a_filter_chooses),
         TEST(a_filter_sees_what_the_record_says),
+        TEST(a_number_stands_for_more),
+        TEST(a_record_without_end_is_none),
         TEST(what_cannot_be_read_is_left_out),
         TEST(a_reader_goes_on_where_it_ended),
         TEST(the_sink_can_stop_it),

@@ -29,8 +29,9 @@ struct apapi_scan_filter {
     int64_t to_unix_ns;   /* that ended before */
     const uint32_t *jobs; /* of one of these, in any order */
     size_t job_count;
-    const char *cluster, *user, *account, *partition;
-    const char *nodes; /* as Slurm writes it: "login,n[001-004,7]" */
+    bool job_parts; /* also tasks of arrays, components of heterogeneous jobs of these numbers */
+    const char *cluster, *user, *account, *partition; /* `user`: the name or the uid */
+    const char *nodes;                                /* as Slurm writes it: "login,n[001-004,7]" */
 };
 
 /** What was skipped. Lives during the call only. */

@@ -1,0 +1,197 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has a url of its own
+# apapi report --db: the same answers as from the files that were imported.
+
+bats_require_minimum_version 1.5.0
+load report_common
+load mariadb
+
+setup_file() { server_begin; }
+
+teardown_file() { server_end; }
+
+# Everything that a report has to tell apart.
+mixed() {
+    record 17 batch n1 0 100 200 '.verified = true | .qos = "high" | .uid = 1000 | .exit_code = 0'
+    record 17 0 n1 10 50 180 '.account = "forged" | .name = "first" | .exit_code = 3'
+    record 17 1 n1 40 70 170 '.user = "" | .timeline.package.n = [8000, null, 2000, 1900]'
+    record 17 extern n1 0 110 90
+    record 17 0 n1 5000 100 210 '.restarts = 1'
+    record 18 0 n1 0 100 200 '.nodes = 4'
+    record 18 0 n3 0 100 300 '.nodes = 4 | .domains.gpu = {energy_j: 7000.125, mean_w: 70, max_w: 99.5}'
+    record 18 0 n10 0 50 300 '.nodes = 4 | .complete = false | .reason = "the node was lost"'
+    record 18 0 n10 0 30 300 '.nodes = 4 | .complete = false | .reason = "recovered from a checkpoint" | .recovered = true'
+    record 18 1 n2 20 13.123456789 77.7777777 '.nodes = 2 | .delayed = true'
+    record 19 0 n1 0 10 100 '.domains = {} | del(.timeline, .total)'
+    record 19 1 n1 20 10 100 '.domains.gpu = {max_w: 55.5}' # a domain whose energy is not known
+    record 20 0 n2 50400 14400 100 '.account = "chem" | .partition = "gpu" | .user = "bert" | .uid = 2000'
+    record 21 0 n2 43000 9000 100 '.user = "" | .uid = 2000 | .account = ""'
+    record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3'
+    record 31 batch n1 20 12 110 '.array_job = 40 | .array_task = 3 | .verified = true'
+    record 40 0 n1 40 10 130 '.array_job = 40 | .array_task = 10 | .user = "bert"'
+    record 50 0 n3 60 10 120 '.het_job = 50 | .het_offset = 0'
+    record 51 0 n2 60 10 140 '.het_job = 50 | .het_offset = 1'
+    record 60 0 n2 0 2592000.5 11.1 # 30 days
+    record 1 0 n1 0 10 100 'del(.job, .step, .cluster, .user, .job_name)'
+    record 4294967294 0 n2 0 10 100 '.cluster = "c2"'
+    record 17 0 n1 10 50 400 '.cluster = "c2" | .job_name = "other"'
+    record 18 '0 ' n1 0 10 100 '.user = "'"O'Brien"'" | .cluster = "c2"'
+}
+
+# All that can be asked, one command line's options a line.
+questions() {
+    local by
+    for by in job step node user account partition day; do
+        echo "-S 2026-01-01 --by $by --json"
+        echo "-S 2026-01-01 --by $by"
+        echo "-S 2026-01-01 --by $by --sort energy --top 2 -P"
+        echo "-j 17,18,40,50 --by $by --json"
+    done
+    printf '%s\n' '-j 17' '-j 40' '-j 40_3' '-j 40_*' '-j 50' '-j 50+1' '-j 17.batch --by step' '-j 18.0,17.1 --by step --json' \
+        '-u anna -S 2026-01-01' '-u 2000 -S 2026-01-01' '-u bert,1000 -S 2026-01-01' "-u O'Brien -S 2026-01-01" '-A chem -S 2026-01-01' \
+        '-A physics,forged -r batch -S 2026-01-01' '-r gpu -S 2026-01-01' '-N n[1,10] -S 2026-01-01 --json' '-N n[1-9999] -S 2026-01-01' \
+        '-S 2026-11-20T10:00:10 -E 2026-11-20T10:01:40' '-S 2026-11-20T10:00:33 -E 2026-11-20T10:00:34' '-E 2026-11-20T10:01:40' \
+        '-E 2026-11-21T00:00 -j 17,20,18' '-S 2026-11-21' '-S 2026-11-21T00:00Z --by user --csv' '-j 17 -u anna -N n1 --json' \
+        '-j 17 --format=jobid,cluster,maxpower' '-S 2026-01-01 --format=jobid --sort maxpower' '-j 5' '-A none -S 2026-01-01' ''
+}
+
+same_answers() {
+    local line asked=0
+    while read -ra line; do
+        report "${line[@]}" >"$BATS_TEST_TMPDIR/files" 2>&1 && echo 0 >>"$BATS_TEST_TMPDIR/files" || echo $? >>"$BATS_TEST_TMPDIR/files"
+        "$apapi" report --db "$url" "${line[@]}" >"$BATS_TEST_TMPDIR/base" 2>&1 && echo 0 >>"$BATS_TEST_TMPDIR/base" || echo $? >>"$BATS_TEST_TMPDIR/base"
+        diff "$BATS_TEST_TMPDIR/files" "$BATS_TEST_TMPDIR/base" || { echo "asked: ${line[*]}"; return 1; }
+        asked=$((asked + 1))
+    done < <(questions)
+    ((asked > 50))
+}
+
+# From the folder, from its files in another order, and without most of what is not asked for.
+check_all() {
+    local rates='[report]\nco2_g_per_kwh = 0-10:100,10-24:500\nprice_per_kwh = 0.3\ncurrency = EUR\npue = 1.2\n'
+    mixed
+    tac "$acct"/*/n1.jsonl | "$apapi" import --db "$url" - >/dev/null
+    "$apapi" import --db "$url" --acct-dir "$acct" >/dev/null
+    same_answers
+    printf '%b' "$rates" >"$APAPI_CONFIG"
+    export TZ=America/New_York
+    same_answers
+}
+
+@test "SQLite: the same answers as from files" {
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    check_all
+}
+
+@test "MariaDB: the same answers as from files" {
+    needs_server
+    check_all
+}
+
+ask() { "$apapi" report --db "$@"; }
+
+@test "a database that is not there, none of ours, of another version, or not to be read" {
+    cd "$BATS_TEST_TMPDIR"
+    run -1 ask sqlite:mistyped -j 17
+    [[ $output == "apapi report: mistyped: No such file or directory" && ! -e mistyped ]]
+    run -1 ask sqlite:. -j 17
+    [[ $output == "apapi report: "* ]]
+    : >empty
+    run -1 ask sqlite:empty -j 17
+    [[ $output == "apapi report: no records were imported into this database" && ! -s empty ]]
+    echo 'this is no database, and long enough to be told so: ....................................' >foreign
+    run -1 ask sqlite:foreign -j 17
+    [[ $output == "apapi report: "*"not a database" ]]
+    "$apapi" import --db sqlite:db /dev/null
+    run -1 ask sqlite:db -j 17
+    [[ $output == "apapi report: no job is found" ]]
+    sqlite3 db "update apapi_schema set version = 99"
+    run -1 ask sqlite:db -j 17
+    [[ $output == *"version 99"* ]]
+    if ((EUID == 0)); then
+        mv db "$server/private"
+        run -1 setpriv --reuid=65534 --regid=65534 --clear-groups "$apapi" report --db "sqlite:$server/private" -j 17
+        [[ $output == *": Permission denied" ]]
+    fi
+}
+
+@test "wrong usage" {
+    for arguments in '--db' '--db nonsense' '--db sqlite:' '--db mysql://host' '--db mysql://u:secret@h/d' '--db sqlite:f file' \
+        '--db sqlite:f --acct-dir d' '--db sqlite:f -N n[1' '--db sqlite:f -j x' '--db sqlite:f --by week'; do
+        # shellcheck disable=SC2086 # words
+        run -2 "$apapi" report $arguments
+        [[ $output == 'apapi report: '* && $output != *secret* ]] || { echo "$arguments: $output"; false; }
+    done
+}
+
+@test "SQLite: a file that may only be read, while an import writes" {
+    record 17 0 n1 0 100 200
+    cd "$server" # whose path others may walk
+    "$apapi" import --db sqlite:db --acct-dir "$acct" >/dev/null
+    chmod 444 db
+    reader=(env)
+    ((EUID != 0)) || reader=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    run -0 "${reader[@]}" "$apapi" report --db "sqlite:$PWD/db" -j 17 -n -P --format=jobid,energy
+    [[ $output == "17|20000" ]]
+    # somebody has begun to write: what is not committed is not there
+    chmod 644 db
+    sqlite3 db "begin immediate; update records set package_j = 1" \
+        ".shell touch begun; for i in 0 1 2 3 4 5 6 7 8 9; do [ -e done ] || sleep 1; done" "commit" 3>&- &
+    for _ in {1..100}; do [[ ! -e begun ]] || break; sleep 0.1; done
+    run -0 "${reader[@]}" "$apapi" report --db "sqlite:$PWD/db" -j 17 -n -P --format=jobid,energy
+    [[ $output == "17|20000" ]]
+    run ! sqlite3 db "begin immediate; rollback"
+    touch "done"
+    wait $!
+    run -0 "${reader[@]}" "$apapi" report --db "sqlite:$PWD/db" -j 17 -n -P --format=jobid,energy
+    [[ $output == "17|1" ]]
+}
+
+@test "MariaDB: the server is down, or refuses; a user who may only read" {
+    needs_server
+    record 17 0 n1 0 100 200
+    run -1 ask "$url" -j 17
+    [[ $output == "apapi report: no records were imported into this database" ]]
+    [[ -z $(sql "show tables" apapi) ]]
+    "$apapi" import --db "$url" --acct-dir "$acct" >/dev/null
+    run -1 ask "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" -j 17
+    [[ $output == "apapi report: MariaDB: Can't connect to "* ]]
+    run -1 ask "mysql:///none?socket=$server/socket" -j 17
+    [[ $output == "apapi report: MariaDB: Unknown database 'none'" ]]
+    sql "drop user if exists reader@localhost; create user reader@localhost identified by 'a secret';
+        grant select on apapi.* to reader@localhost"
+    printf '[client]\nuser=reader\npassword=a secret\n' >"$BATS_TEST_TMPDIR/options"
+    run -0 ask "$url&option-file=$BATS_TEST_TMPDIR/options" -j 17 -n -P --format=jobid,energy
+    [[ $output == "17|20000" ]]
+    sql "revoke all on apapi.* from reader@localhost; grant select on apapi.apapi_schema to reader@localhost"
+    run -1 ask "$url&option-file=$BATS_TEST_TMPDIR/options" -j 17
+    [[ $output == "apapi report: MariaDB: "*"denied"* ]]
+}
+
+@test "jobs whose totals are not there yet are found by the number of their array" {
+    record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3'
+    "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" --acct-dir "$acct" >/dev/null
+    sqlite3 "$BATS_TEST_TMPDIR/db" "insert into stale_jobs select cluster, job from jobs; delete from jobs"
+    run -0 ask "sqlite:$BATS_TEST_TMPDIR/db" -j 40 -n -P --format=jobid,energy
+    [[ $output == "40_3|1000" ]]
+}
+
+# What SQLite means to do for the queries of a report; the questions are those of core/apapi/report_db.c.
+@test "each question has an index" {
+    cd "$BATS_TEST_TMPDIR"
+    "$apapi" import --db sqlite:db /dev/null >/dev/null
+    plan() { sqlite3 db "explain query plan $1"; }
+    day="day = '2026-11-20' and end_ns >= 1 and end_ns < 2"
+    for case in "job = 5|(job=?)" "$day|records_day (day=?)" "$day and (user in ('a', '5') or uid in (5))|records_day (day=?" \
+        "$day and (user in ('a', 'b'))|records_user (user=? AND day=?)" \
+        "$day and account in ('a')|records_account (account=? AND day=?)" \
+        "$day and node in ('n1', 'n2')|records_node (node=? AND day=?)"; do
+        run -0 plan "select energy_j from records where ${case%%|*}"
+        [[ $output == *"${case#*|}"* && $output != *SCAN* ]] || { echo "${case%%|*}: $output"; false; }
+    done
+    run -0 plan "select distinct day from records where day >= '2026-11-20' and day <= '2026-11-21'"
+    [[ $output == *"COVERING INDEX records_day (day>? AND day<?)"* ]]
+    run -0 plan "select job from jobs where array_job in (1) union select job from jobs where het_job in (1)"
+    [[ $output == *"(array_job=?)"*"(het_job=?)"* ]]
+}
