@@ -37,7 +37,7 @@ static struct option {
                               "time between two readings, for example 100ms or rapl:50ms:nvml:1s",
                               REQUIRED_ARGUMENT,
                               "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_interval"},
-    [SPANK_APAPI_FORMAT] = {"apapi-format", "FORM", "of the report: table, json, csv or none",
+    [SPANK_APAPI_FORMAT] = {"apapi-format", "FORM", "of the report: table, json, csv, merged or none",
                             REQUIRED_ARGUMENT,
                             "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_format"},
     [SPANK_APAPI_OUTPUT] = {"apapi-output", "FILE",

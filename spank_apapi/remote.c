@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apapi/live.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "channel/parcel.h"
@@ -164,7 +165,7 @@ static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
     remote_send(deadline_ns);
 }
 
-/* Learn where srun collects; no task shall see it. */
+/* Learn where srun collects; no task shall see that, nor what is another step's. */
 static void remote_read_collector(spank_t spank)
 {
     char text[64];
@@ -174,6 +175,7 @@ static void remote_read_collector(spank_t spank)
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
     spank_unsetenv(spank, APAPI_JOB_ENV);
+    spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that has called srun */
 }
 
 /* A user who may not ask is measured as if he had not. @return NULL: nothing is to be measured. */
@@ -277,6 +279,19 @@ int spank_apapi_remote_user_init(void)
 {
     if (remote.measuring && !getcwd(folder, sizeof folder)) {
         folder[0] = '\0';
+    }
+    return ESPANK_SUCCESS;
+}
+
+/* In slurmstepd itself, setting a variable would cost memory for as long as the step runs. */
+int spank_apapi_remote_task_init(spank_t spank)
+{
+    char path[PATH_MAX];
+
+    if (remote.measuring && !remote_failed() && *config.live_dir &&
+        snprintf(path, sizeof path, APAPI_LIVE_PATH, config.live_dir, remote.step.node,
+                 remote.step.job, remote.step.step_name) < (int)sizeof path) {
+        spank_setenv(spank, APAPI_LIVE_ENVIRONMENT, path, 1);
     }
     return ESPANK_SUCCESS;
 }

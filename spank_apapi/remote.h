@@ -4,9 +4,9 @@
 #include <slurm/spank.h>
 
 /*
- * slurmstepd, root. All return ESPANK_SUCCESS. With contain_spank the two for tasks run in a
- * process that shares memory but has a copy of the descriptors: they open and close nothing that
- * lasts.
+ * slurmstepd, root. All return ESPANK_SUCCESS. With contain_spank task_post_fork and task_exit run
+ * in a process that shares memory but has a copy of the descriptors: they open and close nothing
+ * that lasts.
  */
 
 /** Once: register the options. */
@@ -17,6 +17,9 @@ int spank_apapi_remote_init_post_opt(spank_t spank);
 
 /** Once, as the user, in the job's folder: remember it. */
 int spank_apapi_remote_user_init(void);
+
+/** For each task, in its own process, before it calls exec: tell it where its live page is. */
+int spank_apapi_remote_task_init(spank_t spank);
 
 /** For each task: at the first, let the sampler begin. Waits for start_timeout at most. */
 int spank_apapi_remote_task_post_fork(spank_t spank);

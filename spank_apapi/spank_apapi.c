@@ -65,6 +65,18 @@ int slurm_spank_user_init(spank_t spank, int ac, char *argv[])
     }
 }
 
+int slurm_spank_task_init(spank_t spank, int ac, char *argv[])
+{
+    (void)ac;
+    (void)argv;
+    switch (spank_context()) {
+    case S_CTX_REMOTE:
+        return spank_apapi_remote_task_init(spank);
+    default:
+        return ESPANK_SUCCESS;
+    }
+}
+
 int slurm_spank_task_post_fork(spank_t spank, int ac, char *argv[])
 {
     (void)ac;

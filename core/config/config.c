@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apapi/live.h"
 #include "config/file.h"
 #include "config/ini.h"
 #include "config/values.h"
@@ -32,7 +33,7 @@ static const struct key {
      "absolute path of the accounting files"},
     {"output", value_output, offsetof(struct config, output), "stderr",
      "stderr, none or a file name, for example energy-%J"},
-    {"format", value_format, offsetof(struct config, format), "table", "table, json, csv or none"},
+    {"format", value_format, offsetof(struct config, format), "table", "table, json, csv, merged or none"},
     {"start_timeout", value_timeout, offsetof(struct config, start_timeout_ns), "500ms",
      "duration from 1ms to 1m"},
     {"stop_timeout", value_timeout, offsetof(struct config, stop_timeout_ns), "1s",
@@ -41,6 +42,8 @@ static const struct key {
      "duration from 1s to 1h, or off"},
     {"spool_dir", value_path, offsetof(struct config, spool_dir), APAPI_SPOOL_DIR,
      "absolute path of a folder on a disk of the node's own"},
+    {"live_dir", value_path_or_none, offsetof(struct config, live_dir), APAPI_LIVE_DIR,
+     "absolute path of a folder on a memory file system, or off"},
     {"sampler_cpu", value_cpus, offsetof(struct config, sampler_cpu), "",
      "CPU numbers, for example 0 or 0,64-67"},
     {"sampler_nice", value_nice, offsetof(struct config, sampler_nice), "0",

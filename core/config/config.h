@@ -17,7 +17,7 @@
 #define CONFIG_KEYS_MAX 24
 #define CONFIG_OFF "off" /* as the list of components: do not measure */
 
-enum config_format { CONFIG_TABLE, CONFIG_JSON, CONFIG_CSV, CONFIG_NONE };
+enum config_format { CONFIG_TABLE, CONFIG_JSON, CONFIG_CSV, CONFIG_MERGED, CONFIG_NONE };
 
 /** Where the total of a job comes from. */
 enum config_job_total { CONFIG_TOTAL_OFF, CONFIG_TOTAL_BATCH, CONFIG_TOTAL_EXTERN };
@@ -47,6 +47,7 @@ struct config {
     uint64_t stop_timeout_ns;    /* [ns] */
     uint64_t checkpoint_ns;      /* [ns]; 0: none */
     const char *spool_dir;       /* absolute path, on the node's own disk */
+    const char *live_dir;        /* absolute path; "": none */
     const char *sampler_cpu;     /* list for config_cpus(); "": any */
     int sampler_nice;            /* -20..19 */
     const char *allow_users;     /* list for config_names_have(); "": everybody */

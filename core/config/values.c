@@ -133,8 +133,8 @@ int value_path(const char *text, void *field, struct apapi_error *err)
 
 int value_path_or_none(const char *text, void *field, struct apapi_error *err)
 {
-    if (*text == '\0') {
-        *(const char **)field = text;
+    if (*text == '\0' || strcmp(text, CONFIG_OFF) == 0) {
+        *(const char **)field = "";
         return 0;
     }
     return value_path(text, field, err);
@@ -163,6 +163,7 @@ static int choose(const char *text, const char *const words[], struct apapi_erro
 static const char *const format_words[] = {[CONFIG_TABLE] = "table",
                                            [CONFIG_JSON] = "json",
                                            [CONFIG_CSV] = "csv",
+                                           [CONFIG_MERGED] = "merged",
                                            [CONFIG_NONE] = "none",
                                            [CONFIG_NONE + 1] = NULL};
 
@@ -185,7 +186,7 @@ int config_format_parse(const char *text, enum config_format *format, struct apa
 {
     return value_format(text, format, NULL)
                ? apapi_fail(err, EINVAL,
-                            "unknown format '%.60s'; available: table, json, csv, none", text)
+                            "unknown format '%.60s'; available: table, json, csv, merged, none", text)
                : 0;
 }
 

@@ -10,6 +10,9 @@ void apapi_float_counter_restart(struct apapi_float_counter *counter)
 
 static void believe(struct apapi_float_counter *counter, double raw, uint64_t now_ns)
 {
+    if (!counter->valid || raw != counter->last) {
+        counter->moved_ns = now_ns;
+    }
     counter->valid = true;
     counter->last = raw;
     counter->last_ns = now_ns;

@@ -13,7 +13,8 @@ struct apapi_float_counter {
     bool reopened;     /* since the latest reading: it may count from anywhere */
     double last;
     uint64_t last_ns;
-    double total; /* [raw units] */
+    uint64_t moved_ns; /* when it had changed last */
+    double total;      /* [raw units] */
     uint64_t covered_ns;
     struct apapi_incidents incidents;
 };

@@ -190,17 +190,58 @@ static double over_seconds(double quantity, uint64_t ns)
 }
 
 /* An energy counter that has not moved at all is no measurement, however short the time was. */
-static void finish_total(const struct apapi_meter *meter, double raw_total, uint64_t elapsed_ns,
+static double count_total(const struct apapi_meter *meter)
+{
+    bool whole = !counts_doubles(meter->event);
+    double raw = whole ? (double)meter->counter.total : meter->doubles.total;
+    uint64_t covered_ns = whole ? meter->counter.covered_ns : meter->doubles.covered_ns;
+    bool still = apapi_counter_never_rests(meter->event) && raw == 0;
+
+    return covered_ns == 0 || still ? NAN : raw * meter->event->scale;
+}
+
+double apapi_meter_total(const struct apapi_meter *meter)
+{
+    const struct apapi_gauge *gauge = &meter->gauge;
+
+    if (meter->event->accumulates) {
+        return count_total(meter);
+    }
+    return meter->event->kind == APAPI_KIND_POWER && gauge->covered_ns ? gauge->integral : NAN;
+}
+
+double apapi_meter_rate(const struct apapi_meter *meter)
+{
+    if (meter->event->accumulates) {
+        return meter->rate.last;
+    }
+    return isnan(meter->gauge.min) ? NAN : meter->gauge.last;
+}
+
+uint64_t apapi_meter_known_ns(const struct apapi_meter *meter)
+{
+    bool rests = !apapi_counter_never_rests(meter->event);
+
+    if (!meter->event->accumulates) {
+        return meter->gauge.last_ns;
+    }
+    if (counts_doubles(meter->event)) {
+        return rests ? meter->doubles.last_ns : meter->doubles.moved_ns;
+    }
+    return meter->counter.last.valid
+               ? (rests ? meter->counter.last.at_ns : meter->counter.last.moved_ns)
+               : 0;
+}
+
+static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
                          struct apapi_event_result *result)
 {
-    bool still = apapi_counter_never_rests(meter->event) && raw_total == 0;
-
-    result->stuck =
-        still && elapsed_ns >= STUCK_AFTER_NS && result->incidents.samples >= STUCK_AFTER_SAMPLES;
-    if (result->covered_ns == 0 || still) {
+    result->total = apapi_meter_total(meter);
+    if (isnan(result->total)) {
+        result->stuck = apapi_counter_never_rests(meter->event) && elapsed_ns >= STUCK_AFTER_NS &&
+                        result->incidents.samples >= STUCK_AFTER_SAMPLES;
         return;
     }
-    result->total = raw_total * meter->event->scale;
     result->summary.min = meter->rate.min;
     result->summary.mean = over_seconds(result->total, result->covered_ns);
     result->summary.max = meter->rate.max;
@@ -217,7 +258,7 @@ static void finish_count(struct apapi_meter *meter, uint64_t elapsed_ns,
     apapi_rate_finish(&meter->rate);
     result->incidents = whole ? meter->counter.incidents : doubles->incidents;
     result->covered_ns = whole ? meter->counter.covered_ns : doubles->covered_ns;
-    finish_total(meter, whole ? (double)meter->counter.total : doubles->total, elapsed_ns, result);
+    finish_total(meter, elapsed_ns, result);
     if (whole && !isnan(result->total)) {
         result->raw_total = meter->counter.total;
     }
@@ -237,9 +278,7 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
 
         result->summary.p95 = isnan(p95) ? NAN : fmax(gauge->min, fmin(gauge->max, p95));
     }
-    if (meter->event->kind == APAPI_KIND_POWER && gauge->covered_ns) {
-        result->total = gauge->integral;
-    }
+    result->total = apapi_meter_total(meter);
 }
 
 /*

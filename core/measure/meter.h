@@ -48,6 +48,18 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, uint64_t now_ns,
                                       double *energy_j);
 
+/** @return all so far, in the event's unit, of power gauges [J]; NaN: unknown. */
+double apapi_meter_total(const struct apapi_meter *meter);
+
+/** @return a gauge's latest value, a counter's latest rate [W or unit/s]; NaN: unknown. */
+double apapi_meter_rate(const struct apapi_meter *meter);
+
+/**
+ * @return when the latest reading was made that told something: not one that finds an energy
+ * counter where it was [ns]; 0: none yet.
+ */
+uint64_t apapi_meter_known_ns(const struct apapi_meter *meter);
+
 /** The time in which a meter should have been read [ns]. */
 struct apapi_span {
     uint64_t late_ns;    /* before the first reading */

@@ -9,8 +9,8 @@
 
 void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_histogram *histogram)
 {
-    *rate =
-        (struct apapi_rate){.window_ns = window_ns, .min = NAN, .max = NAN, .histogram = histogram};
+    *rate = (struct apapi_rate){
+        .window_ns = window_ns, .last = NAN, .min = NAN, .max = NAN, .histogram = histogram};
     if (histogram) {
         apapi_histogram_clear(histogram);
     }
@@ -22,6 +22,7 @@ static void close_window(struct apapi_rate *rate)
 
     rate->min = lesser(rate->min, per_s);
     rate->max = greater(rate->max, per_s);
+    rate->last = per_s;
     rate->windows++;
     if (rate->histogram) {
         apapi_histogram_add(rate->histogram, per_s, rate->pending_ns);

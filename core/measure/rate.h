@@ -15,6 +15,7 @@ struct apapi_rate {
     double pending; /* quantity of the window that is open */
     uint64_t pending_ns;
     uint64_t windows; /* closed so far */
+    double last;      /* of the window that was closed last [per s]; NaN: none */
     double min;       /* [per s] */
     double max;
     struct apapi_histogram *histogram; /* of the windows' rates; NULL: no percentiles */

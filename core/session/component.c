@@ -26,6 +26,7 @@ int component_adopt(struct component *component, struct apapi_reader *reader)
 {
     component->reader = reader;
     if (component_choose_events(component) || component_create_meters(component)) {
+        component->event_count = 0;
         return -1;
     }
     component->source = reader->source->name;
@@ -102,10 +103,9 @@ void component_restart(struct component *component, uint64_t origin_ns)
     }
 }
 
-/* The domain that this event's energy goes into, APAPI_DOMAIN_NONE if into none. */
-static enum apapi_domain fed_domain(const struct component *component,
-                                    const struct apapi_event *event)
+enum apapi_domain component_fed_domain(const struct component *component, size_t index)
 {
+    const struct apapi_event *event = component->meters[index].event;
     bool power = component->power_feeds[event->domain];
     bool feeds = component->domains[event->domain].used &&
                  (power ? event->kind == APAPI_KIND_POWER
@@ -168,7 +168,7 @@ void component_account(struct component *component, uint64_t now_ns)
         struct apapi_meter *meter = &component->meters[i];
         double energy_j;
         enum apapi_meter_step step = apapi_meter_add(meter, reading, now_ns, &energy_j);
-        enum apapi_domain domain = fed_domain(component, meter->event);
+        enum apapi_domain domain = component_fed_domain(component, i);
 
         failed += reading->error != 0;
         if (domain != APAPI_DOMAIN_NONE) {
@@ -230,7 +230,7 @@ static void finish_events(const struct component *component, const struct apapi_
 {
     for (size_t i = 0; i < result->event_count; i++) {
         struct apapi_event_result *event = &result->events[i];
-        enum apapi_domain domain = fed_domain(component, component->meters[i].event);
+        enum apapi_domain domain = component_fed_domain(component, i);
 
         apapi_meter_finish(&component->meters[i], span, event);
         result->measured |= event->covered_ns > 0;

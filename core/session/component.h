@@ -39,6 +39,7 @@ struct component {
     struct retry retry;
     struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: this component feeds it */
     bool power_feeds[APAPI_DOMAINS]; /* by power gauges, having no energy counter for it */
+    size_t live_first, live_count;   /* places of its first events on the live page */
 };
 
 /** How a component is to be opened. */
@@ -89,6 +90,9 @@ struct apapi_histogram *component_next_histogram(struct component *component);
 
 /** Feed the domains that `taken` does not have yet, and take them: nothing counts twice. */
 void component_claim_domains(struct component *component, bool taken[APAPI_DOMAINS]);
+
+/** @return the domain that the energy of event `index` goes into; APAPI_DOMAIN_NONE: none. */
+enum apapi_domain component_fed_domain(const struct component *component, size_t index);
 
 /** Forget all readings: a measurement begins (CLOCK_MONOTONIC). */
 void component_restart(struct component *component, uint64_t origin_ns);

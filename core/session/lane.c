@@ -261,7 +261,7 @@ static void restart(struct lane *lane)
 {
     const struct apapi_error reason = lane->component->reason;
 
-    component_restart(lane->component, lane->sampling->start_ns);
+    sampling_restart(lane->sampling, lane->component);
     if (lane->ended) {
         lane->component->reason = reason;
     }

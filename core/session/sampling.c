@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "session/lane.h"
+#include "session/live.h"
 #include "session/snapshot.h"
 #include "sources/clock.h"
 #include "sources/thread.h"
@@ -70,6 +71,7 @@ void sampling_claim(struct sampling *sampling, struct component *component)
 {
     pthread_mutex_lock(&sampling->claiming);
     component_claim_domains(component, sampling->taken);
+    live_join(sampling->live, component);
     pthread_mutex_unlock(&sampling->claiming);
 }
 
@@ -103,6 +105,12 @@ static void sleep_until(struct sampling *sampling, uint64_t deadline_ns)
             deadline_ns == UINT64_MAX ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
+void sampling_restart(struct sampling *sampling, struct component *component)
+{
+    component_restart(component, sampling->start_ns);
+    live_restart(sampling->live, component);
+}
+
 void sampling_tell(struct sampling *sampling, struct component *component)
 {
     const struct apapi_sample sample = {.component = component->name,
@@ -112,6 +120,7 @@ void sampling_tell(struct sampling *sampling, struct component *component)
                                         .readings = component->readings,
                                         .values = component->values};
 
+    live_show(sampling->live, component);
     if (!sampling->on_sample) {
         return;
     }
@@ -216,7 +225,7 @@ static void restart_all(struct sampling *sampling)
         if (component->apart) {
             lane_run(&sampling->lanes[i]);
         } else {
-            component_restart(component, sampling->start_ns);
+            sampling_restart(sampling, component);
         }
     }
 }
@@ -294,6 +303,16 @@ static uint64_t await_last(struct sampling *sampling, uint64_t now_ns)
     return last_ns;
 }
 
+/* Those that are slow to open may still come. */
+static void finish_live(struct sampling *sampling)
+{
+    for (size_t i = 0; i < sampling->count; i++) {
+        pthread_mutex_lock(&sampling->lanes[i].lock);
+        live_finish(sampling->live, &sampling->components[i]);
+        pthread_mutex_unlock(&sampling->lanes[i].lock);
+    }
+}
+
 uint64_t sampling_stop(struct sampling *sampling)
 {
     uint64_t now_ns, last_ns;
@@ -304,6 +323,7 @@ uint64_t sampling_stop(struct sampling *sampling)
     read_all(sampling);
     now_ns = clock_monotonic_ns();
     last_ns = await_last(sampling, now_ns);
+    finish_live(sampling);
     return has_shared(sampling) || last_ns == 0 ? now_ns : last_ns;
 }
 

@@ -30,8 +30,9 @@ struct sampling {
     uint64_t start_ns;        /* the first reading of all */
     apapi_sample_f on_sample; /* NULL: nobody wants to know */
     void *context;
-    pthread_mutex_t telling;  /* one thread at a time in on_sample */
-    pthread_mutex_t claiming; /* of `taken` */
+    struct apapi_live_page *live; /* NULL: none */
+    pthread_mutex_t telling;      /* one thread at a time in on_sample */
+    pthread_mutex_t claiming;     /* of `taken` and of the places on the live page */
     bool taken[APAPI_DOMAINS];
     atomic_uint references;
 };
@@ -71,10 +72,13 @@ void sampling_end(struct sampling *sampling);
 
 /* For the threads. */
 
+/** Forget all readings of a component: a run begins. */
+void sampling_restart(struct sampling *sampling, struct component *component);
+
 /** Tell what has just been read, if somebody wants to know. */
 void sampling_tell(struct sampling *sampling, struct component *component);
 
-/** Let the component feed the domains that none feeds yet. */
+/** Let the component feed the domains that none feeds yet, and show its events on the live page. */
 void sampling_claim(struct sampling *sampling, struct component *component);
 
 void sampling_hold(struct sampling *sampling);

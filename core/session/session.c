@@ -10,6 +10,8 @@
 
 #include "session/component.h"
 #include "session/lane.h"
+#include "session/live.h"
+#include "session/live_page.h"
 #include "session/names.h"
 #include "session/sampling.h"
 #include "session/snapshot.h"
@@ -101,6 +103,10 @@ static struct sampling *create_sampling(const struct apapi_session_config *confi
     }
     sampling->on_sample = config->on_sample;
     sampling->context = config->context;
+    sampling->live = config->live;
+    if (sampling->live) {
+        live_page_init(sampling->live);
+    }
     if (config->sources) {
         sampling->order = strdup(config->sources);
         if (!sampling->order) {
@@ -147,12 +153,14 @@ static int start(struct apapi_session *session, uint64_t wished_ns, struct apapi
     session->start_unix_ns = clock_unix_ns();
     session->start_ns = clock_monotonic_ns();
     session->wished_ns = wished_ns && wished_ns < session->start_ns ? wished_ns : session->start_ns;
+    live_begin(session->sampling->live, session->start_unix_ns, session->start_ns);
     if (sampling_start(session->sampling)) {
         session->state = IDLE;
         return apapi_fail(err, EAGAIN, "the sampling thread cannot be started: %s",
                           strerror(errno));
     }
     session->state = RUNNING;
+    live_run(session->sampling->live);
     return 0;
 }
 
@@ -173,6 +181,7 @@ static int stop(struct apapi_session *session, struct apapi_error *err)
     }
     session->stop_ns = sampling_stop(session->sampling);
     session->state = STOPPED;
+    live_end(session->sampling->live, session->stop_ns);
     return 0;
 }
 

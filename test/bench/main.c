@@ -19,7 +19,8 @@ static const struct part {
 #if WITH_PAPI
     {"papi", bench_papi},
 #endif
-    {"collect", bench_collect}, {"scan", bench_scan},
+    {"collect", bench_collect}, {"scan", bench_scan},       {"records", bench_records},
+    {"live", bench_live},
 };
 #define PART_COUNT (sizeof parts / sizeof *parts)
 
@@ -37,8 +38,8 @@ static void print_usage(FILE *out)
           "  --json   the table as JSON\n"
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
-          "Parts: tick reading wrap session period startup papi collect scan; without any: all of "
-          "them.\n",
+          "Parts: tick reading wrap session period startup papi collect scan records live; without "
+          "any: all of them.\n",
           out);
 }
 

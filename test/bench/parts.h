@@ -24,6 +24,11 @@ void bench_startup(struct bench_table *table, bool quick);
 void bench_papi(struct bench_table *table, bool quick);
 void bench_collect(struct bench_table *table, bool quick);
 void bench_scan(struct bench_table *table, bool quick);
+void bench_live(struct bench_table *table, bool quick);
+void bench_records(struct bench_table *table, bool quick);
+
+/** Add a row: what a tick takes longer that is shown on a live page. */
+void bench_live_tick(struct bench_table *table, bool quick);
 
 /** Add a row: what `atime true` takes longer than `true` with these sources. */
 void bench_add_startup(struct bench_table *table, bool quick, const char *what,

@@ -188,14 +188,16 @@ static void add_report(struct bench_table *table, bool quick, struct pile *pile)
     add_row(table, quick, row, (struct bench_side[]){{run_report, pile}, {run_bare, pile}});
 }
 
-static void add_merge(struct bench_table *table, bool quick, struct pile *pile)
+static void add_merge(struct bench_table *table, bool quick, struct pile *pile, const char *form)
 {
-    static char apapi[] = BENCH_APAPI, command[] = "merge";
-    char *const argv[] = {apapi, command, pile->path, NULL};
+    static char apapi[] = BENCH_APAPI, command[] = "merge", option[32];
+    char *const argv[] = {apapi, command, option, pile->path, NULL};
     struct bench_row row = {.unit = "ms", .relation = BENCH_ADDED, .limit = MERGE_LIMIT_MS};
 
     pile->argv = argv;
-    snprintf(row.what, sizeof row.what, "apapi merge, CPU time, %zu nodes", pile->count);
+    snprintf(option, sizeof option, "--format=%s", form);
+    snprintf(row.what, sizeof row.what, "apapi merge -f %s, CPU time, %zu nodes", form,
+             pile->count);
     add_row(table, quick, row, (struct bench_side[]){{run_merge, pile}, {run_bare_ms, pile}});
 }
 
@@ -213,5 +215,6 @@ void bench_records(struct bench_table *table, bool quick)
     add_row(table, quick, decoding,
             (struct bench_side[]){{run_decode, &jobs}, {run_jansson, &jobs}});
     add_report(table, quick, &jobs);
-    add_merge(table, quick, &step);
+    add_merge(table, quick, &step, "table");
+    add_merge(table, quick, &step, "merged");
 }

@@ -7,6 +7,8 @@
 #include "bench/meters.h"
 #include "bench/parts.h"
 #include "session/component.h"
+#include "session/live.h"
+#include "session/live_page.h"
 #include "sources/clock.h"
 #include "sources/sources.h"
 
@@ -16,6 +18,7 @@
 #define QUICK_PAIRS 21
 #define TICK_LIMIT_8 1.15
 #define READING_LIMIT 1.05
+#define LIVE_LIMIT 1.05
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
 #define STEP_UJ 100
 #define STEPS 8
@@ -149,6 +152,36 @@ void bench_tick(struct bench_table *table, bool quick)
         add_row(table, &ticking, "tick", sizes[i] == 8 ? TICK_LIMIT_8 : 0, run_ticks);
         ticking_destroy(&ticking);
     }
+}
+
+static struct apapi_live_page page;
+
+static double run_live_ticks(void *context)
+{
+    struct ticking *ticking = context;
+    uint64_t start_ns = clock_monotonic_ns();
+
+    for (size_t i = 0; i < ticking->ticks; i++) {
+        component_read(&ticking->component);
+        live_show(&page, &ticking->component);
+    }
+    return ns_per_tick(start_ns, ticking);
+}
+
+void bench_live_tick(struct bench_table *table, bool quick)
+{
+    struct ticking ticking;
+    struct bench_row *row;
+
+    ticking_create(&ticking, 8, quick);
+    live_page_init(&page);
+    live_join(&page, &ticking.component);
+    row = bench_table_add(table, (struct bench_row){.what = "live page: tick with it, 8 events",
+                                                    .unit = "ns",
+                                                    .limit = LIVE_LIMIT});
+    bench_compare(row, ticking.pairs, (struct bench_side){run_live_ticks, &ticking},
+                  (struct bench_side){run_ticks, &ticking});
+    ticking_destroy(&ticking);
 }
 
 void bench_reading(struct bench_table *table, bool quick)

@@ -52,6 +52,26 @@ eventually() { # CMD...: at most 20 s
     return 1
 }
 
+submit() { # CMD [OPTIONS]: in a batch script of alice's; prints its output; the status is sbatch --wait's
+    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM
+    local options=("${@:2}") status=0
+    as_alice sbatch --quiet --wait --output="$file" "${options[@]}" --wrap "$1" || status=$?
+    eventually test -f "$file"
+    cat "$file"
+    rm -f "$file"
+    return $status
+}
+
+# Make an empty folder of alice's, $work.
+make_work() {
+    work=$APAPI_CLUSTER_DIR/home/alice/work
+    rm -rf "$work"
+    cluster run --user alice mkdir "$work"
+}
+
+# One shell command of alice's in that folder.
+alice_sh() { as_alice sh -c "cd '$work' && $1"; }
+
 # The accounting lines of a node, all days.
 records() { # NODE
     find "$APAPI_ACCT_DIR" -name "$1.jsonl" -exec cat {} + 2>/dev/null

@@ -9,20 +9,16 @@ setup_file() {
     start_simulated_cluster
 }
 
+eval "common_$(declare -f setup)"
+
 setup() {
-    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
-    expected_errors=
-    [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
-    work=$APAPI_CLUSTER_DIR/home/alice/work
-    rm -rf "$work"
-    cluster run --user alice mkdir "$work"
+    common_setup
+    make_work
     list=/run/apapi-list # of the login node: each node has a /run of its own
     put_list $'# DRAM only\n\nrapl:::DRAM_ENERGY:*\n'
 }
 
 put_list() { cluster run sh -c "printf '%s' '$1' >$list && chmod 644 $list"; }
-
-alice_sh() { as_alice sh -c "cd '$work' && $1"; }
 
 events_of() { # NODE
     last_record "$1" | jq -c '[.components[].events[].name] | sort'

@@ -17,15 +17,6 @@ setup() {
 }
 
 # A node draws 240 W.
-submit() { # CMD [OPTIONS]: in a batch script of alice's; prints its output; the status is sbatch --wait's
-    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM
-    local options=("${@:2}") status=0
-    as_alice sbatch --quiet --wait --output="$file" "${options[@]}" --wrap "$1" || status=$?
-    eventually test -f "$file"
-    cat "$file"
-    rm -f "$file"
-    return $status
-}
 
 # The lines of the job's table, which is the last one.
 job_table() { # TEXT

@@ -77,10 +77,11 @@ right_energy() { # RECORD
     [[ $output == HELLO ]]
 }
 
-@test "the program sees nothing of it in its environment" {
+@test "the program sees nothing of it in its environment but where its live page is" {
     run --separate-stderr as_alice srun -N1 --apapi=rapl env
     [[ $status -eq 0 ]]
-    run ! grep -E '^SLURM_APAPI|^APAPI' <<<"$output"
+    run -0 grep -E '^SLURM_APAPI|^APAPI' <<<"$output"
+    [[ $output == APAPI_LIVE_PAGE=/run/apapi/n1/+([0-9]).0 ]]
 }
 
 @test "exit status of srun: 0, 3, killed by signal 9" {
@@ -92,16 +93,6 @@ right_energy() { # RECORD
         [[ $status -eq $without ]]
     done
     [[ $status -eq 137 ]]
-}
-
-submit() { # CMD: in a batch script of alice's; prints its output; the status is sbatch --wait's
-    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM
-    local options=("${@:2}") status=0
-    as_alice sbatch --quiet --wait --output="$file" "${options[@]}" --wrap "$1" || status=$?
-    eventually test -f "$file"
-    cat "$file"
-    rm -f "$file"
-    return $status
 }
 
 @test "exit status of sbatch: 0, 3, killed by signal 9" {

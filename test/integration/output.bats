@@ -11,17 +11,12 @@ setup_file() {
     chmod 755 "$APAPI_CLUSTER_DIR/home/alice/job.sh"
 }
 
-setup() {
-    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
-    expected_errors=
-    [[ ! -d $APAPI_CLUSTER_DIR ]] || clear_logs
-    work=$APAPI_CLUSTER_DIR/home/alice/work
-    rm -rf "$work"
-    cluster run --user alice mkdir "$work"
-}
+eval "common_$(declare -f setup)"
 
-# A command of alice's in her folder `work`; "$@" is one shell command.
-alice_sh() { as_alice sh -c "cd '$work' && $1"; }
+setup() {
+    common_setup
+    make_work
+}
 
 owner() { cluster run stat -c '%U %a' "$1"; }
 
@@ -88,7 +83,7 @@ csv_is_good() { # FILE COLUMNS: every line has as many
     done
     printf '#!/bin/sh\n#SBATCH --apapi-format=xml\nhostname\n' >"$APAPI_CLUSTER_DIR/home/alice/bad.sh"
     run as_alice sbatch "$APAPI_CLUSTER_DIR/home/alice/bad.sh"
-    [[ $status -ne 0 && $output == *"--apapi-format: unknown format 'xml'; available: table, json, csv, none"* ]]
+    [[ $status -ne 0 && $output == *"--apapi-format: unknown format 'xml'; available: table, json, csv, merged, none"* ]]
     [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
 }
 

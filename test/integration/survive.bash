@@ -3,9 +3,10 @@
 
 load common
 
-# What could be left: shared memory, files, listening sockets, processes of ours.
+# What could be left: shared memory, files, listening sockets, processes of ours. The folder of live pages stays, and a
+# page of a sampler that was killed until the next one starts: live.bats looks at these.
 traces() {
-    local node look='ls -A /dev/shm /run; ipcs -mqs; ss -Hltn | awk "{ print \$4 }" | sort; ps -e -o comm= | grep apapi'
+    local node look='ls -A /dev/shm; ls -A -I apapi /run; ipcs -mqs; ss -Hltn | awk "{ print \$4 }" | sort; ps -e -o comm= | grep apapi'
     while read -r node _; do
         cluster on "$node" sh -c "$look" </dev/null || true
     done <"$APAPI_CLUSTER_DIR/etc/nodes"

@@ -19,6 +19,7 @@ static struct apapi_intervals intervals;
 static struct apapi_session *session;
 static struct apapi_measurement m;
 static uint64_t patience_ns;
+static struct apapi_live_page *live; /* NULL: none */
 
 static inline int prepare(void **state)
 {
@@ -44,8 +45,10 @@ static inline int clean_up(void **state)
 
 static inline void create(const char *components)
 {
-    const struct apapi_session_config config = {
-        .components = components, .intervals = &intervals, .patience_ns = patience_ns};
+    const struct apapi_session_config config = {.components = components,
+                                                .intervals = &intervals,
+                                                .patience_ns = patience_ns,
+                                                .live = live};
     struct apapi_error err = {""};
 
     session = apapi_session_create(&config, &err);

@@ -114,6 +114,33 @@ static void test_a_list_that_does_not_fit_a_slow_source(void **state)
     apapi_event_rules_clear(&rules);
 }
 
+/* Its events are known and have no meters. */
+static void test_a_definition_that_does_not_fit_a_slow_source(void **state)
+{
+    static const char ops[] = "odd:::*,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,"
+                              "0x7fffffff8000,energy,Ws,2147483648,p,W,1\n";
+    struct apapi_event_rules rules = {
+        .user_ops = apapi_eventops_parse("ops", ops, strlen(ops), NULL, NULL)};
+    const struct apapi_session_config config = {
+        .components = "plain:odd", .intervals = &intervals, .rules = &rules};
+
+    (void)state;
+    assert_non_null(rules.user_ops);
+    meters[ODD].slow = true;
+    session = apapi_session_create(&config, NULL);
+    assert_non_null(session);
+    await(&meters[ODD].closes, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        halt();
+        assert_true(m.components[0].measured);
+        assert_false(m.components[1].measured);
+        assert_says(m.components[1].reason, "defined to count in");
+    }
+    destroy();
+    apapi_event_rules_clear(&rules);
+}
+
 static void test_no_domain_counts_twice(void **state)
 {
     (void)state;
@@ -316,6 +343,7 @@ int main(void)
         TEST(test_a_slow_source_that_is_never_open),
         TEST(test_what_is_wrong_with_a_slow_source_is_its_reason),
         TEST(test_a_list_that_does_not_fit_a_slow_source),
+        TEST(test_a_definition_that_does_not_fit_a_slow_source),
         TEST(test_no_domain_counts_twice),
         TEST(test_first_readings_of_apart_readers_belong_to_the_start),
         TEST(test_a_run_without_any_time),

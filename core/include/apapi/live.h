@@ -27,7 +27,8 @@ extern "C" {
  *
  * Numbers are in the byte order of the machine, times CLOCK_MONOTONIC unless they say "unix". What
  * is not known is NaN, a text "", a number APAPI_LIVE_UNKNOWN. Within a version of the layout
- * nothing moves; what is spare is 0 and may come to mean something.
+ * nothing moves; what is spare is 0 and may come to mean something. Texts end with a NUL; whoever
+ * reads pages that he does not trust takes them with strnlen() or "%.*s".
  */
 
 #define APAPI_LIVE_MAGIC "APAPILIV" /* the first 8 bytes, without a NUL */
@@ -55,12 +56,13 @@ enum apapi_live_flag {
 /** A figure: energy and power of a domain, or total and present value of an event. */
 struct apapi_live_slot {
     uint64_t sequence;    /* odd: being written */
-    uint64_t time_ns;     /* of the latest good reading; 0: none yet */
-    double total;         /* from the step's start to then: [J], or in the event's unit; gauges of
-                             neither energy nor power have none: NaN */
+    uint64_t time_ns;     /* of the latest good reading; 0: none yet. One that finds an energy
+                             counter where it was is none: no part draws nothing */
+    double total;         /* from the first good reading to then: [J], or in the event's unit. NaN
+                             before the second one, and for gauges of neither energy nor power */
     double rate;          /* between the latest two good readings: [W], for other counters
                              [unit/s]; a gauge's value */
-    uint64_t readings;    /* good ones */
+    uint64_t readings;    /* good ones, the first included */
     uint64_t interval_ns; /* how far they should be apart */
     uint64_t flags;       /* enum apapi_live_flag */
     uint64_t spare;
@@ -126,9 +128,8 @@ static inline bool apapi_live_read(const struct apapi_live_slot *slot, struct ap
         uint64_t before = __atomic_load_n(from, __ATOMIC_ACQUIRE);
 
         for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i++) {
-            words[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+            words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE); /* each before the last one */
         }
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
         words[0] = __atomic_load_n(from, __ATOMIC_RELAXED);
         if (words[0] == before && before % 2 == 0) {
             memcpy(copy, words, sizeof(*copy));
@@ -153,8 +154,9 @@ static inline uint32_t apapi_live_event_count(const struct apapi_live_page *page
 }
 
 /**
- * What a counter of energy probably is at this moment: the rate is taken to go on, for two
- * intervals at most.
+ * What the energy of a domain, a counter of energy or a gauge of power probably is at this moment:
+ * the rate is taken to go on, for two intervals at most. Between the first reading and the second
+ * one, 0 J.
  * @param slot    a copy
  * @param now_ns  CLOCK_MONOTONIC
  * @return [J]; NaN: unknown.
@@ -162,19 +164,22 @@ static inline uint32_t apapi_live_event_count(const struct apapi_live_page *page
 static inline double apapi_live_energy_at_j(const struct apapi_live_slot *slot, uint64_t now_ns)
 {
     uint64_t since_ns = now_ns > slot->time_ns ? now_ns - slot->time_ns : 0;
+    uint64_t longest_ns = 2 * slot->interval_ns;
 
-    if (since_ns > 2 * slot->interval_ns) {
-        since_ns = 2 * slot->interval_ns;
+    if (slot->readings == 1 && since_ns <= longest_ns) {
+        return 0;
     }
-    return slot->total + slot->rate * (double)since_ns / 1e9;
+    return slot->total + slot->rate * (double)(since_ns < longest_ns ? since_ns : longest_ns) / 1e9;
 }
 
 /**
  * Map a page for reading.
  * @param path  NULL: that of the step which this process runs in, from APAPI_LIVE_PAGE
  * @return the page, to be given back by apapi_live_close(). NULL with errno ENOENT (no such page,
- *         or the step is not measured), EACCES (another user's), EPROTO (not a live page, or not
- *         root's), ENOTSUP (of another version).
+ *         or the step is not measured), EACCES (another user's), EPROTO (not a live page, or
+ *         neither root's nor the caller's own), ENOTSUP (of another version), ESTALE (its writer
+ *         was killed).
+ * Thread-safety: any thread, but for the environment with `path` NULL.
  */
 APAPI_API const struct apapi_live_page *apapi_live_open(const char *path, struct apapi_error *err);
 
@@ -185,7 +190,7 @@ APAPI_API void apapi_live_close(const struct apapi_live_page *page);
 struct apapi_live_counts {
     size_t pages;   /* handed over */
     size_t foreign; /* of others, which this user may not read */
-    size_t dead;    /* their writer is gone */
+    size_t dead;    /* left by a writer that was killed */
     size_t broken;  /* no live page, or of another version */
 };
 
@@ -196,8 +201,10 @@ typedef int (*apapi_live_f)(const struct apapi_live_page *page, void *context);
  * Hand over the pages of all steps that run on this machine, in the order of node, job and step
  * (numbers by value).
  * @param dir  NULL: APAPI_LIVE_DIR
+ * @param counts  set in any case; NULL: nobody wants to know
  * @return 0, also where there is no such folder; -1 with errno of reading it, or what `look`
  *         returned.
+ * Thread-safety: any thread.
  */
 APAPI_API int apapi_live_scan(const char *dir, apapi_live_f look, void *context,
                               struct apapi_live_counts *counts, struct apapi_error *err);

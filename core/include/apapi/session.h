@@ -15,6 +15,7 @@ extern "C" {
 
 /** A set of components that are measured together (opaque). */
 struct apapi_session;
+struct apapi_live_page;
 
 /** One reading of one component. Lives during the call only. */
 struct apapi_sample {
@@ -58,6 +59,9 @@ struct apapi_session_config {
         patience_ns; /* create() waits so long for sources that are slow to open; 0: not at all */
     apapi_sample_f on_sample; /* NULL: nobody wants to know */
     void *context;            /* for on_sample */
+    /* A page of zeros, but for what the owner says of himself in its head. Written after each
+     * reading; must outlive the session; NULL: none */
+    struct apapi_live_page *live;
 };
 
 /**

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/livefile.h"
+
+#include <dirent.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "record/folder.h"
+#include "record/text.h"
+
+static int fail(const char *path, struct apapi_error *err)
+{
+    return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
+}
+
+static bool is_safe(const struct stat *status, mode_t allowed)
+{
+    return (status->st_uid == 0 || status->st_uid == geteuid()) &&
+           (!(status->st_mode & (S_IWGRP | S_IWOTH)) || status->st_mode & allowed);
+}
+
+/* folder_open() makes folders that nobody else can enter. */
+static int let_in(int folder, const char *path, struct apapi_error *err)
+{
+    struct stat status, above;
+
+    if (fstat(folder, &status) || fstatat(folder, "..", &above, 0)) {
+        return fail(path, err);
+    }
+    if (!is_safe(&status, 0) || !is_safe(&above, S_ISVTX)) {
+        return apapi_fail(err, EPERM, "%s: others than root can change what is in it, or above it",
+                          path);
+    }
+    if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, 0755)) {
+        return fail(path, err);
+    }
+    return 0;
+}
+
+/* Elsewhere a reading would wait for the disk now and then. */
+static int check_memory(int folder, const char *path, struct apapi_error *err)
+{
+    struct statfs status;
+
+    if (fstatfs(folder, &status)) {
+        return fail(path, err);
+    }
+    return status.f_type == TMPFS_MAGIC
+               ? 0
+               : apapi_fail(err, EMEDIUMTYPE, "%s: not on a memory file system (tmpfs)", path);
+}
+
+static int open_folder(const struct step *step, struct apapi_error *err)
+{
+    char path[PATH_MAX + sizeof step->id.node];
+    int top, folder = -1;
+
+    if (folder_check_name(step->id.node)) {
+        return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a node", step->id.node);
+    }
+    snprintf(path, sizeof path, "%s/%s", step->live_dir, step->id.node);
+    top = folder_open(step->live_dir, err);
+    if (top < 0) {
+        return -1;
+    }
+    if (let_in(top, step->live_dir, err) == 0 && check_memory(top, step->live_dir, err) == 0) {
+        folder = folder_open_below(top, path, err);
+    }
+    folder_close(top);
+    if (folder >= 0 && let_in(folder, path, err)) {
+        folder_close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
+static int lock(int file)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(file, F_OFD_SETLK, &whole);
+}
+
+static bool is_named(int folder, const char *name, int file)
+{
+    struct stat named, opened;
+
+    return fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file, &opened) == 0 &&
+           named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+/* Readers may hold locks, too, but for reading only: a dead page's user does not keep it. */
+static bool has_writer(int file)
+{
+    struct flock reader = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+    return fcntl(file, F_OFD_GETLK, &reader) || reader.l_type != F_UNLCK;
+}
+
+/* While the lock is held nobody else removes the name, so it does not come to mean another file. */
+static void remove_dead(int folder, const char *name)
+{
+    int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (file >= 0 && (lock(file) == 0 || !has_writer(file)) && is_named(folder, name, file)) {
+        unlinkat(folder, name, 0);
+    }
+    folder_close(file);
+}
+
+static void sweep(int folder)
+{
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
+    struct dirent *entry;
+
+    while (entries && (entry = readdir(entries))) {
+        if (entry->d_name[0] != '.') {
+            remove_dead(folder, entry->d_name);
+        }
+    }
+    if (entries) {
+        closedir(entries);
+    } else {
+        folder_close(copy);
+    }
+}
+
+/* All memory is there from the start: where it were to come later, a write could end the process.
+ */
+static struct apapi_live_page *map_new(int file, const char *path, struct apapi_error *err)
+{
+    const size_t size = sizeof(struct apapi_live_page);
+    int error = posix_fallocate(file, 0, (off_t)size);
+    void *page;
+
+    if (error) {
+        errno = error;
+        fail(path, err);
+        return NULL;
+    }
+    page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+    if (page == MAP_FAILED) {
+        fail(path, err);
+        return NULL;
+    }
+    madvise(page, size, MADV_DONTFORK);
+    return page;
+}
+
+static void describe(struct apapi_live_head *head, const struct apapi_identity *id)
+{
+    head->job = id->job;
+    head->array_job = id->array_job;
+    head->array_task = id->array_task;
+    head->het_job = id->het_job;
+    head->het_offset = id->het_offset;
+    head->uid = id->uid;
+    head->tasks = id->tasks;
+    head->writer = (uint32_t)getpid();
+    text_utf8(head->step, sizeof head->step, id->step);
+    text_utf8(head->cluster, sizeof head->cluster, id->cluster);
+    text_utf8(head->node, sizeof head->node, id->node);
+    text_utf8(head->user, sizeof head->user, id->user);
+    text_utf8(head->job_name, sizeof head->job_name, id->job_name);
+}
+
+int livefile_create(struct livefile *live, const struct step *step, struct apapi_error *err)
+{
+    *live = LIVEFILE_NONE;
+    live->folder = open_folder(step, err);
+    if (live->folder < 0) {
+        return -1;
+    }
+    sweep(live->folder);
+    live->file = openat(live->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (live->file < 0) {
+        fail(step->live_dir, err);
+    } else {
+        live->page = map_new(live->file, step->live_dir, err);
+    }
+    if (!live->page) {
+        livefile_close(live);
+        return -1;
+    }
+    describe(&live->page->head, &step->id);
+    return 0;
+}
+
+static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uint32_t id)
+{
+    return (struct posix_acl_xattr_entry){
+        .e_tag = htole16(tag), .e_perm = htole16(rights), .e_id = htole32(id)};
+}
+
+/* One user more than the owner. */
+static int let_read(int file, uint32_t uid)
+{
+    const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;
+    const struct {
+        struct posix_acl_xattr_header head;
+        struct posix_acl_xattr_entry entries[5];
+    } acl = {{htole32(POSIX_ACL_XATTR_VERSION)},
+             {acl_entry(ACL_USER_OBJ, ACL_READ | ACL_WRITE, nobody),
+              acl_entry(ACL_USER, ACL_READ, uid), acl_entry(ACL_GROUP_OBJ, 0, nobody),
+              acl_entry(ACL_MASK, ACL_READ, nobody), acl_entry(ACL_OTHER, 0, nobody)}};
+
+    return uid == geteuid() || uid == APAPI_UNKNOWN
+               ? 0
+               : fsetxattr(file, "system.posix_acl_access", &acl, sizeof acl, 0);
+}
+
+/* @return 0; -1 with errno. */
+static int give_name(const struct livefile *live, const char *name)
+{
+    char self[64];
+
+    snprintf(self, sizeof self, "/proc/self/fd/%d", live->file);
+    if (linkat(AT_FDCWD, self, live->folder, name, AT_SYMLINK_FOLLOW) == 0) {
+        return 0;
+    }
+    if (errno != EEXIST) {
+        return -1;
+    }
+    remove_dead(live->folder, name); /* it has died since the sweep */
+    return linkat(AT_FDCWD, self, live->folder, name, AT_SYMLINK_FOLLOW);
+}
+
+static const char *last_part(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+int livefile_publish(struct livefile *live, const struct step *step, struct apapi_error *err)
+{
+    bool readable;
+
+    if (folder_check_name(step->id.step) ||
+        snprintf(live->path, sizeof live->path, APAPI_LIVE_PATH, step->live_dir, step->id.node,
+                 step->id.job, step->id.step) >= (int)sizeof live->path) {
+        live->path[0] = '\0';
+        return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a step", step->id.step);
+    }
+    readable = let_read(live->file, step->id.uid) == 0;
+    if (!readable) {
+        apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", live->path,
+                   step->id.uid, strerror(errno));
+    }
+    if (lock(live->file) || give_name(live, last_part(live->path))) {
+        fail(live->path, err);
+        live->path[0] = '\0';
+        return -1;
+    }
+    return readable ? 0 : 1;
+}
+
+void livefile_withdraw(struct livefile *live)
+{
+    if (*live->path && is_named(live->folder, last_part(live->path), live->file)) {
+        unlinkat(live->folder, last_part(live->path), 0);
+    }
+    live->path[0] = '\0';
+}
+
+void livefile_close(struct livefile *live)
+{
+    int saved = errno;
+
+    livefile_withdraw(live);
+    if (live->page) {
+        munmap(live->page, sizeof *live->page);
+    }
+    folder_close(live->file);
+    folder_close(live->folder);
+    *live = LIVEFILE_NONE;
+    errno = saved;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SESSION_LIVE_H
+#define SESSION_LIVE_H
+#include "apapi/live.h"
+#include "session/component.h"
+
+/*
+ * A session's figures on its live page. A component's slots are written by whoever reads it, one
+ * thread at a time. No call allocates, locks or logs. Where the page is NULL, nothing happens.
+ */
+
+/** A measurement begins. @param unix_ns, now_ns  the same moment, UTC and CLOCK_MONOTONIC */
+void live_begin(struct apapi_live_page *page, int64_t unix_ns, uint64_t now_ns);
+
+/** All have been read once. */
+void live_run(struct apapi_live_page *page);
+
+/** All figures are the last ones. */
+void live_end(struct apapi_live_page *page, uint64_t now_ns);
+
+/** A component is open and knows its domains: its events get their places. One call at a time. */
+void live_join(struct apapi_live_page *page, struct component *component);
+
+/** A component's figures begin anew. */
+void live_restart(struct apapi_live_page *page, const struct component *component);
+
+/** A component has been read. */
+void live_show(struct apapi_live_page *page, const struct component *component);
+
+/** It will not be read any more: the figures become those of its result. */
+void live_finish(struct apapi_live_page *page, const struct component *component);
+
+#endif

@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The live page of a step: what it says, who may read it, how long it is there. docs/live-page.md says what is promised.
+
+bats_require_minimum_version 1.5.0
+load survive
+
+pages=/run/apapi
+
+setup_file() {
+    start_simulated_cluster
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    compile "$BATS_TEST_DIRNAME/live_look.c" "$APAPI_CLUSTER_DIR/look"
+    # the example of the documentation is the program that is tried
+    awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$repository/docs/live-page.md" \
+        >"$BATS_FILE_TMPDIR/region.c"
+    compile "$BATS_FILE_TMPDIR/region.c" "$APAPI_CLUSTER_DIR/region"
+}
+
+compile() { # SOURCE PROGRAM
+    cc -Wall -Wextra -Werror -I "$install/include" "$1" -o "$2" -L "$install/lib" -lapapi "-Wl,-rpath,$install/lib"
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    clear_logs
+    over=$APAPI_CLUSTER_DIR/home/alice/over
+    rm -f "$over"
+    look=$APAPI_CLUSTER_DIR/look
+    wait_over="while [ ! -e $over ]; do sleep 0.05; done"
+}
+
+# A step of alice's on n1 that lasts until end_it; its page is $page.
+begin_it() { # ARGUMENTS OF srun
+    begin_step -N1 -w n1 "$@" sh -c "$wait_over"
+    begun_on n1 sh
+    page=$(cluster on n1 sh -c "ls $pages/n1/*.0")
+}
+
+end_it() {
+    as_alice touch "$over"
+    end_step
+    [[ $status -eq 0 ]]
+}
+
+# On n1, where the pages are.
+as() { # USER COMMAND...
+    cluster on n1 setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
+}
+
+gone() { # PAGE
+    ! cluster on n1 test -e "$1"
+}
+
+# A column of a line of look's.
+figure() { # TEXT NAME COLUMN
+    awk -v name="$2" -v column="$3" '$2 == name { print $column }' <<<"$1"
+}
+
+@test "a running step's page says whose it is and what its meters show" {
+    begin_it --apapi=rapl -J myjob
+    [[ $page =~ ^$pages/n1/([0-9]+)\.0$ ]]
+    job=${BASH_REMATCH[1]}
+    sleep 0.5
+    first=$(as alice "$look" "$page")
+    sleep 1.5
+    second=$(as alice "$look" "$page")
+    echo "$first"
+    echo "$second"
+    [[ $(head -n 1 <<<"$first") == "page n1/$job.0 state 1 uid $(cluster run id -u alice) tasks 1 user alice cluster apapi name myjob" ]]
+    [[ $(awk '{ print $1, $2 }' <<<"$second" | sed 1d) == $'domain package\ndomain dram
+event rapl:::PACKAGE_ENERGY:PACKAGE0\nevent rapl:::DRAM_ENERGY:PACKAGE0
+event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
+    # in between: 200 W and 40 W, as the meters are simulated
+    for domain in package:200 dram:40; do
+        name=${domain%:*}
+        awk -v j0="$(figure "$first" "$name" 3)" -v j1="$(figure "$second" "$name" 3)" -v t0="$(figure "$first" "$name" 4)" \
+            -v t1="$(figure "$second" "$name" 4)" -v w="${domain#*:}" -v now_w="$(figure "$second" "$name" 5)" 'BEGIN {
+                mean = (j1 - j0) / (t1 - t0) * 1e9; print mean, now_w
+                exit !(mean / w > 0.99 && mean / w < 1.01 && now_w / w > 0.95 && now_w / w < 1.05) }'
+        (($(figure "$second" "$name" 6) >= $(figure "$first" "$name" 6) + 10)) # every 100 ms
+    done
+    end_it
+    gone "$page"
+}
+
+@test "its user and root can read it, nobody else; none but root can write it" {
+    begin_it --apapi=rapl
+    as alice "$look" "$page"
+    cluster on n1 "$look" "$page"
+    run as bob "$look" "$page"
+    [[ $status -eq 1 && $output == "$page: Permission denied" ]]
+    [[ $(as bob "$look" --scan $pages) == 'pages 0 foreign 1 dead 0 broken 0' ]]
+    [[ $(as alice "$look" --scan $pages) == "n1/${page##*/}"$'\npages 1 foreign 0 dead 0 broken 0' ]]
+    [[ $(cluster on n1 stat -c '%u %A' "$page" $pages/n1 $pages) == $'0 -rw-r-----\n0 drwxr-xr-x\n0 drwxr-xr-x' ]]
+    for user in alice bob; do
+        for command in "echo x >>$page" ": >$page" "rm -f $page" "mv $page $page.x" "chmod 666 $page" "ln -s /etc/passwd $pages/n1/1.0" \
+            "mkdir $pages/n3" "truncate -s 0 $page" "setfattr -x system.posix_acl_access $page"; do
+            run ! as "$user" sh -c "$command"
+        done
+    done
+    end_it
+    whole "$(last_record n1)"
+}
+
+@test "a program reads its own energy around a part of its code, within 2 %" {
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$APAPI_CLUSTER_DIR/region"
+    echo "$output"
+    [[ $status -eq 0 ]]
+    awk '{ exit !($2 == "J" && $1 / 400 > 0.98 && $1 / 400 < 1.02) }' <<<"$output" # 200 W for 2 s
+}
+
+@test "who has mapped it keeps the last figures, which are those of the record" {
+    begin_it --apapi=rapl
+    as alice "$look" --end "$page" >"$BATS_TEST_TMPDIR/looked" 3>&- &
+    follower=$!
+    eventually grep -q waiting "$BATS_TEST_TMPDIR/looked"
+    sleep 0.7
+    end_it
+    wait "$follower"
+    gone "$page"
+    text=$(<"$BATS_TEST_TMPDIR/looked")
+    record=$(last_record n1)
+    echo "$text"
+    [[ $text == *' state 2 '* ]]
+    for name in package dram; do
+        holds "$record" "(.domains.$name.energy_j / $(figure "$text" $name 3) - 1 | fabs) < 1e-6"
+    done
+}
+
+@test "the page of a sampler that was killed is dead, and goes with the next step" {
+    begin_it --apapi=rapl
+    cluster on n1 pkill -KILL -x apapi-sampler
+    dead() { [[ $(cluster on n1 "$look" --scan $pages) == 'pages 0 foreign 0 dead 1 broken 0' ]]; }
+    eventually dead
+    run as alice "$look" "$page"
+    [[ $status -eq 1 && $output == "$page: nobody writes it" ]]
+    end_it
+    cluster on n1 test -e "$page"
+    as_alice srun -N1 -w n1 --apapi=rapl true
+    gone "$page"
+}
+
+@test "the tasks of a measured step find its path, those of others nothing" {
+    run --separate-stderr as_alice srun -N1 -n2 -w n1 --apapi=rapl printenv APAPI_LIVE_PAGE
+    [[ $status -eq 0 && $(wc -l <<<"$output") -eq 2 && $(sort -u <<<"$output") =~ ^$pages/n1/[0-9]+\.0$ ]]
+    # a script that is measured: its own page, its sruns' own ones; none where nothing is measured
+    as_alice sbatch --quiet --wait -N1 -w n1 --apapi=rapl --apapi-format=none --output="$APAPI_CLUSTER_DIR/home/alice/paths" --wrap \
+        'echo $APAPI_LIVE_PAGE; '"$look"' $APAPI_LIVE_PAGE | head -n 1; srun printenv APAPI_LIVE_PAGE; srun --apapi=off env | grep -c APAPI_LIVE; true'
+    paths=$(<"$APAPI_CLUSTER_DIR/home/alice/paths")
+    echo "$paths"
+    job=$(sed -n '1s/.*\/\([0-9]*\)\.batch$/\1/p' <<<"$paths")
+    [[ -n $job && $paths == "$pages/n1/$job.batch
+page n1/$job.batch state 1 "*"
+$pages/n1/$job.0
+0" ]]
+    run as_alice env APAPI_LIVE_PAGE=/x srun -N1 --apapi=off printenv APAPI_LIVE_PAGE
+    [[ $status -ne 0 && $output != */x* ]]
+}
+
+@test "several steps and nodes at once: a page for each" {
+    as_alice sh -c "srun -N2 --overcommit --apapi=rapl --apapi-format=none sh -c '$wait_over' &
+        srun -N1 -w n1 --overcommit --apapi=rapl --apapi-format=none sh -c '$wait_over' & wait" 3>&- &
+    step=$!
+    found() { cluster on "$1" "$look" --scan $pages | tail -n 1; }
+    three() { [[ $(found n1)/$(found n2) == 'pages 2 foreign 0 dead 0 broken 0/pages 1 foreign 0 dead 0 broken 0' ]]; }
+    eventually three
+    as_alice touch "$over"
+    wait "$step"
+    [[ $(found n1)/$(found n2) == 'pages 0 foreign 0 dead 0 broken 0/pages 0 foreign 0 dead 0 broken 0' ]]
+}
+
+@test "no page: off, a disk, a folder of alice's, no memory; the step is measured all the same" {
+    small=$APAPI_CLUSTER_DIR/small
+    mkdir -p "$small"
+    cluster on n1 mount -t tmpfs -o size=64k,mode=755 tmpfs "$small"
+    as_alice mkdir -p "$APAPI_CLUSTER_DIR/home/alice/live"
+    for folder in off "$APAPI_CLUSTER_DIR/disk" "$APAPI_CLUSTER_DIR/home/alice/live" "$small"; do
+        plugstack live_dir="$folder"
+        run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'sleep 0.5; echo "page:$APAPI_LIVE_PAGE"; test ! -e "$APAPI_LIVE_PAGE"'
+        echo "$folder: $status $output"
+        [[ $status -eq 0 ]]
+        [[ $folder == off && $output == page: || $folder != off && $output == "page:$folder/n1/"* ]]
+        [[ $stderr == *package* ]]
+        whole "$(last_record n1)"
+    done
+    cluster on n1 umount "$small"
+}
+
+@test "memory that is taken away from under a page ends nothing" {
+    # all of it is there from the start: filling the file system up afterwards costs nothing
+    small=$APAPI_CLUSTER_DIR/filled
+    mkdir -p "$small"
+    cluster on n1 mount -t tmpfs -o size=128k,mode=755 tmpfs "$small"
+    plugstack live_dir="$small"
+    begin_step -N1 -w n1 --apapi=rapl sh -c "$wait_over"
+    begun_on n1 sh
+    cluster on n1 sh -c "cat /dev/zero >$small/filler" 2>/dev/null || true
+    sleep 0.5
+    cluster on n1 sh -c "$look $small/n1/*.0" | grep -q '^domain package [0-9]'
+    end_it
+    whole "$(last_record n1)"
+    cluster on n1 umount "$small"
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIT_LIVEFILE_FIXTURE_H
+#define UNIT_LIVEFILE_FIXTURE_H
+/* Live pages of a step, in a folder on a memory file system. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "apapi/live.h"
+#include "sampler/livefile.h"
+#include "session/live_page.h"
+#include "unit/temporary.h"
+#include "unit/unit.h"
+
+#define USER 4711
+#define OTHER 4712
+
+static char base[64];
+static struct step step;
+
+static struct livefile live;
+
+static struct apapi_error err;
+
+static inline int make_base(void **state)
+{
+    (void)state;
+    snprintf(base, sizeof base, "/dev/shm/apapi-test-XXXXXX");
+    if (!mkdtemp(base) || chmod(base, 0755)) {
+        return -1;
+    }
+    memset(&step, 0, sizeof step);
+    step.id = APAPI_IDENTITY_UNKNOWN;
+    step.id.job = 4711;
+    step.id.uid = geteuid() == 0 ? USER : geteuid();
+    strcpy(step.id.step, "0");
+    strcpy(step.id.node, "n1");
+    snprintf(step.live_dir, sizeof step.live_dir, "%s/live", base);
+    live = LIVEFILE_NONE;
+    err.text[0] = '\0';
+    return 0;
+}
+
+static inline int remove_base(void **state)
+{
+    (void)state;
+    livefile_close(&live);
+    return temporary_remove(base);
+}
+
+static inline const char *in_base(const char *name)
+{
+    static char paths[4][256];
+    static int next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", base, name);
+    return path;
+}
+
+/* What a session would do. */
+static inline void publish(struct livefile *file)
+{
+    if (livefile_create(file, &step, &err)) {
+        fail_msg("%s", err.text);
+    }
+    live_page_init(file->page);
+    if (livefile_publish(file, &step, &err)) {
+        fail_msg("%s", err.text);
+    }
+}
+
+static inline int count_page(const struct apapi_live_page *page, void *jobs)
+{
+    size_t length = strlen(jobs);
+
+    snprintf((char *)jobs + length, 256 - length, "%.*s/%u.%.*s ", (int)sizeof page->head.node,
+             page->head.node, page->head.job, (int)sizeof page->head.step, page->head.step);
+    return 0;
+}
+
+/* @return the pages that a scan hands over: "n1/4711.0 ". */
+static inline const char *scan(struct apapi_live_counts *counts)
+{
+    static char jobs[256];
+
+    jobs[0] = '\0';
+    if (apapi_live_scan(step.live_dir, count_page, jobs, counts, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return jobs;
+}
+
+typedef int (*as_user_f)(void);
+
+/* @return what `call` returns in a process of a user's; -1: it could not. */
+static inline int as_user(uid_t uid, as_user_f call)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        _exit(setgroups(0, NULL) || setgid(uid) || setuid(uid) ? 255 : call());
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static inline void need_root(void)
+{
+    if (geteuid() != 0) {
+        print_message("not root: no other users to be had\n");
+        skip();
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
+
+#endif

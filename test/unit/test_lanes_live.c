@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The live page of whole sessions, whose components are read by several threads. */
+#include <errno.h>
+
+#include "apapi/live.h"
+#include "unit/lanes_fixture.h"
+
+static struct apapi_live_page page;
+
+static int prepare_page(void **state)
+{
+    memset(&page, 0, sizeof page);
+    live = &page;
+    return prepare(state);
+}
+
+static int event_number(const char *name)
+{
+    for (uint32_t i = 0; i < apapi_live_event_count(&page); i++) {
+        if (strcmp(page.names[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static struct apapi_live_slot read_slot(const struct apapi_live_slot *slot)
+{
+    struct apapi_live_slot copy;
+
+    assert_true(apapi_live_read(slot, &copy));
+    return copy;
+}
+
+static void assert_same(double on_page, double in_result)
+{
+    if (!(on_page == in_result || (isnan(on_page) && isnan(in_result)))) {
+        fail_msg("%.17g on the page, %.17g in the result", on_page, in_result);
+    }
+}
+
+/* After a stop: every figure of the measurement stands on the page. */
+static void assert_page_is_result(void)
+{
+    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_ENDED);
+    assert_int_equal(page.head.start_unix_ns, m.start_unix_ns);
+    assert_int_equal(page.head.end_ns - page.head.start_ns, m.elapsed_ns);
+    for (size_t c = 0; c < m.component_count; c++) {
+        for (size_t i = 0; i < m.components[c].event_count; i++) {
+            const struct apapi_event_result *event = &m.components[c].events[i];
+            int number = event_number(event->event.name);
+
+            assert_true(number >= 0);
+            assert_same(read_slot(&page.events[number]).total, event->total);
+        }
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        assert_same(read_slot(&page.domains[d]).total, m.domains[d].energy_j);
+    }
+}
+
+static void test_the_states_of_a_session(void **state)
+{
+    (void)state;
+    create("plain");
+    assert_memory_equal(page.head.magic, APAPI_LIVE_MAGIC, sizeof page.head.magic);
+    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_STARTING);
+    assert_int_equal(apapi_live_event_count(&page), FAKE_METER_EVENTS);
+    assert_int_equal(page.head.start_ns, 0);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_RUNNING);
+    assert_true(page.head.start_ns > 0 && page.head.end_ns == 0);
+    assert_true(read_slot(&page.events[0]).readings >= 1);
+    await_more(&meters[PLAIN], 5);
+    assert_true(read_slot(&page.events[0]).readings >= 5);
+    halt();
+    assert_page_is_result();
+}
+
+/* What has been counted before does not count again. */
+static void test_a_session_that_starts_again_begins_anew(void **state)
+{
+    (void)state;
+    create_and_start("plain:odd");
+    await_more(&meters[PLAIN], 20);
+    halt();
+    assert_page_is_result();
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_RUNNING);
+    assert_int_equal(page.head.end_ns, 0);
+    assert_true(read_slot(&page.events[0]).readings < 20);
+    await_more(&meters[PLAIN], 3);
+    halt();
+    assert_page_is_result();
+    assert_int_equal(apapi_live_event_count(&page), 2 * FAKE_METER_EVENTS);
+}
+
+static void test_a_source_that_opens_late_comes_behind(void **state)
+{
+    (void)state;
+    meters[ODD].slow = true;
+    atomic_store(&meters[ODD].open_hangs, true);
+    create_and_start("odd:plain");
+    await_more(&meters[PLAIN], 5);
+    assert_int_equal(apapi_live_event_count(&page), FAKE_METER_EVENTS);
+    assert_int_equal(event_number("odd:::ENERGY0"), -1);
+    assert_int_equal(read_slot(&page.domains[APAPI_DOMAIN_GPU]).flags, 0);
+    atomic_store(&meters[ODD].open_hangs, false);
+    await(&meters[ODD].good, 5);
+    assert_int_equal(apapi_live_event_count(&page), 2 * FAKE_METER_EVENTS);
+    assert_int_equal(event_number("odd:::ENERGY0"), FAKE_METER_EVENTS);
+    assert_int_equal(read_slot(&page.domains[APAPI_DOMAIN_GPU]).flags, APAPI_LIVE_MEASURED);
+    halt();
+    assert_page_is_result();
+}
+
+/* After a second of failures another thread goes on with it. */
+static void test_a_source_that_fails_and_is_opened_anew(void **state)
+{
+    int number;
+
+    (void)state;
+    create_and_start("plain:odd");
+    number = event_number("odd:::ENERGY1");
+    await(&meters[ODD].good, 3);
+    atomic_store(&meters[ODD].read_fails, EIO);
+    await(&meters[ODD].opens, 2);
+    assert_true(read_slot(&page.events[number]).flags & APAPI_LIVE_FAILED);
+    atomic_store(&meters[ODD].read_fails, 0);
+    await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 3);
+    assert_false(read_slot(&page.events[number]).flags & APAPI_LIVE_FAILED);
+    halt();
+    assert_page_is_result();
+}
+
+/* It returns when its session is gone, and the page perhaps, too. */
+static void test_a_source_that_hangs_at_the_end(void **state)
+{
+    static struct apapi_live_page before;
+
+    (void)state;
+    meters[ODD].apart = true;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 3);
+    atomic_store(&meters[ODD].read_hangs, true);
+    await(&meters[ODD].stuck, 1);
+    halt();
+    assert_page_is_result();
+    destroy();
+    memcpy(&before, &page, sizeof page);
+    atomic_store(&meters[ODD].read_hangs, false);
+    await(&meters[ODD].closes, 1);
+    assert_memory_equal(&before, &page, sizeof page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_the_states_of_a_session, prepare_page, clean_up),
+        cmocka_unit_test_setup_teardown(test_a_session_that_starts_again_begins_anew, prepare_page,
+                                        clean_up),
+        cmocka_unit_test_setup_teardown(test_a_source_that_opens_late_comes_behind, prepare_page,
+                                        clean_up),
+        cmocka_unit_test_setup_teardown(test_a_source_that_fails_and_is_opened_anew, prepare_page,
+                                        clean_up),
+        cmocka_unit_test_setup_teardown(test_a_source_that_hangs_at_the_end, prepare_page,
+                                        clean_up),
+    };
+
+    return cmocka_run_group_tests_name("lanes_live", tests, NULL, NULL);
+}

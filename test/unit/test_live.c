@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A component's figures on the live page are those of its result, whatever its source does. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake/energy_event.h"
+#include "session/component.h"
+#include "session/live.h"
+#include "session/live_page.h"
+#include "sources/clock.h"
+#include "unit/unit.h"
+
+#define TICK_NS UINT64_C(100000000)
+#define METERS 2
+#define TICKS 8
+#define MANY (APAPI_LIVE_EVENTS + 44)
+
+static struct apapi_live_page page;
+static struct apapi_live_slot slot;
+static struct component component;
+static struct apapi_domain_result domains[APAPI_DOMAINS];
+static struct apapi_component_result result;
+static uint64_t now_ns;
+
+/* A source that says what it is told to. */
+static struct apapi_event *events; /* MANY */
+static struct apapi_reading next[MANY];
+static struct apapi_reader reader;
+
+static void tell(struct apapi_reader *base, struct apapi_reading *readings)
+{
+    memcpy(readings, next, base->count * sizeof *readings);
+}
+
+static void close_nothing(struct apapi_reader *base)
+{
+    (void)base;
+}
+
+static const struct apapi_source scripted = {
+    .name = "scripted", .read = tell, .close = close_nothing};
+
+static void prepare_events(size_t count, const struct apapi_event *like)
+{
+    for (size_t i = 0; i < count; i++) {
+        events[i] = *like;
+        snprintf(events[i].name, sizeof events[i].name, "fake:::EVENT%zu", i);
+    }
+    reader = (struct apapi_reader){.source = &scripted, .events = events, .count = count};
+}
+
+/* All events are of one component, which feeds their domains. */
+static void open_component(void)
+{
+    const struct component_settings settings = {.interval_ns = TICK_NS};
+    bool taken[APAPI_DOMAINS] = {false};
+
+    memset(&page, 0, sizeof page);
+    memset(next, 0, sizeof next);
+    live_page_init(&page);
+    assert_int_equal(component_attach(&component, "fake", &reader, &settings), 0);
+    component_claim_domains(&component, taken);
+    live_join(&page, &component);
+    now_ns = TICK_NS;
+    component_restart(&component, now_ns);
+    live_restart(&page, &component);
+}
+
+static void read_component(void)
+{
+    component_fetch(&component);
+    component_account(&component, now_ns);
+    live_show(&page, &component);
+    now_ns += TICK_NS;
+}
+
+static void finish(void)
+{
+    const struct apapi_span span = {.elapsed_ns = now_ns - 2 * TICK_NS};
+
+    live_finish(&page, &component);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        domains[d] = APAPI_DOMAIN_UNMEASURED;
+    }
+    assert_int_equal(component_finish(&component, &span, &result, domains), 0);
+}
+
+static void clean_up(void)
+{
+    free(result.events);
+    result.events = NULL;
+    component_close(&component);
+}
+
+static void assert_same(const char *name, const struct apapi_live_slot *live, double total)
+{
+    assert_true(apapi_live_read(live, &slot));
+    if (!(slot.total == total || (isnan(slot.total) && isnan(total)))) {
+        fail_msg("%s: %.17g on the page, %.17g in the result", name, slot.total, total);
+    }
+}
+
+static void assert_page_is_result(void)
+{
+    for (size_t i = 0; i < result.event_count && i < APAPI_LIVE_EVENTS; i++) {
+        assert_string_equal(page.names[i].name, result.events[i].event.name);
+        assert_same(page.names[i].name, &page.events[i], result.events[i].total);
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        assert_same(apapi_domain_name((enum apapi_domain)d), &page.domains[d], domains[d].energy_j);
+        assert_int_equal((slot.flags & APAPI_LIVE_MEASURED) != 0, component.domains[d].used);
+    }
+}
+
+#define FAILS UINT64_MAX
+#define RANGE 262143328850u /* of fake_energy_event */
+
+static const struct apapi_event power_event = {.name = "fake:::POWER",
+                                               .unit = "W",
+                                               .kind = APAPI_KIND_POWER,
+                                               .domain = APAPI_DOMAIN_GPU,
+                                               .type = APAPI_TYPE_UINT64,
+                                               .scale = 0.001};
+static const struct apapi_event temperature_event = {.name = "fake:::TEMPERATURE",
+                                                     .unit = "C",
+                                                     .kind = APAPI_KIND_TEMPERATURE,
+                                                     .type = APAPI_TYPE_UINT64,
+                                                     .scale = 1};
+
+/* What two meters show at each tick, and what the first one and the domain have come to then. */
+static const struct script {
+    const char *what;
+    const struct apapi_event *event;
+    uint64_t raw[TICKS][METERS];
+    double total, domain_total;
+    uint64_t readings, flags; /* of the first one */
+    double rate;              /* of the first one */
+} scripts[] = {
+    {"steady",
+     &fake_energy_event,
+     {{0, 0},
+      {1000000, 2000000},
+      {2000000, 4000000},
+      {3000000, 6000000},
+      {4000000, 8000000},
+      {5000000, 10000000},
+      {6000000, 12000000},
+      {7000000, 14000000}},
+     7,
+     21,
+     8,
+     1,
+     10},
+    {"wrap",
+     &fake_energy_event,
+     {{RANGE - 1500000, 0},
+      {RANGE - 500000, 1},
+      {499999, 2},
+      {1499999, 3},
+      {2499999, 4},
+      {3499999, 5},
+      {4499999, 6},
+      {5499999, 7}},
+     7,
+     7.000007,
+     8,
+     1,
+     10},
+    {"reset",
+     &fake_energy_event,
+     {{9000000000, 0},
+      {9001000000, 1000000},
+      {9002000000, 2000000},
+      {1000000, 3000000},
+      {2000000, 4000000},
+      {3000000, 5000000},
+      {4000000, 6000000},
+      {5000000, 7000000}},
+     6,
+     13,
+     7,
+     1,
+     10},
+    {"fails for a while",
+     &fake_energy_event,
+     {{0, 0},
+      {1000000, 1000000},
+      {FAILS, 2000000},
+      {FAILS, 3000000},
+      {4000000, 4000000},
+      {5000000, 5000000},
+      {6000000, 6000000},
+      {8000000, 7000000}},
+     8,
+     15,
+     6,
+     1,
+     20},
+    {"fails to the end",
+     &fake_energy_event,
+     {{0, 0},
+      {1000000, 1000000},
+      {2000000, 2000000},
+      {FAILS, 3000000},
+      {FAILS, 4000000},
+      {FAILS, 5000000},
+      {FAILS, 6000000},
+      {FAILS, 7000000}},
+     2,
+     9,
+     3,
+     1 | 4,
+     10},
+    {"never read",
+     &fake_energy_event,
+     {{FAILS, 0},
+      {FAILS, 1000000},
+      {FAILS, 2000000},
+      {FAILS, 3000000},
+      {FAILS, 4000000},
+      {FAILS, 5000000},
+      {FAILS, 6000000},
+      {FAILS, 7000000}},
+     NAN,
+     NAN,
+     0,
+     1 | 4,
+     NAN},
+    {"stands still at every second",
+     &fake_energy_event,
+     {{0, 0},
+      {0, 1000000},
+      {2000000, 2000000},
+      {2000000, 3000000},
+      {4000000, 4000000},
+      {4000000, 5000000},
+      {6000000, 6000000},
+      {6000000, 7000000}},
+     6,
+     13,
+     4,
+     1,
+     10},
+    {"never moves",
+     &fake_energy_event,
+     {{5, 0},
+      {5, 1000000},
+      {5, 2000000},
+      {5, 3000000},
+      {5, 4000000},
+      {5, 5000000},
+      {5, 6000000},
+      {5, 7000000}},
+     NAN,
+     NAN,
+     1,
+     1,
+     NAN},
+    {"power",
+     &power_event,
+     {{100000, 100000},
+      {100000, 100000},
+      {200000, 100000},
+      {200000, 100000},
+      {FAILS, 100000},
+      {100000, 100000},
+      {100000, 100000},
+      {150000, 100000}},
+     10 + 15 + 20 + 10 + 12.5,
+     137.5,
+     7,
+     1,
+     150},
+    {"no energy",
+     &temperature_event,
+     {{40, 50}, {41, 50}, {42, 50}, {43, 50}, {44, 50}, {45, 50}, {46, 50}, {47, 50}},
+     NAN,
+     NAN,
+     8,
+     1,
+     47},
+};
+
+static void play(const struct script *script)
+{
+    for (int tick = 0; tick < TICKS; tick++) {
+        for (int i = 0; i < METERS; i++) {
+            uint64_t raw = script->raw[tick][i];
+
+            next[i] =
+                raw == FAILS ? (struct apapi_reading){0, EIO} : (struct apapi_reading){.raw = raw};
+        }
+        read_component();
+    }
+}
+
+static void assert_near(const char *what, const char *of, double is, double should)
+{
+    if (isnan(should) ? !isnan(is) : !(fabs(is - should) < 1e-5)) {
+        fail_msg("%s: %s is %.9g, not %.9g", what, of, is, should);
+    }
+}
+
+static void test_the_page_says_what_the_result_says(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        const struct script *script = &scripts[i];
+
+        prepare_events(METERS, script->event);
+        open_component();
+        play(script);
+        finish();
+        assert_page_is_result();
+        assert_true(apapi_live_read(&page.events[0], &slot));
+        assert_near(script->what, "total", slot.total, script->total);
+        assert_near(script->what, "rate", slot.rate, script->rate);
+        assert_near(script->what, "readings", (double)slot.readings, (double)script->readings);
+        assert_near(script->what, "flags", (double)slot.flags, (double)script->flags);
+        assert_near(script->what, "domain's total", page.domains[script->event->domain].total,
+                    script->domain_total);
+        clean_up();
+    }
+}
+
+/* Each figure is of the moment that stands beside it. */
+static void test_figures_are_those_of_their_time(void **state)
+{
+    uint64_t uj = 0;
+
+    (void)state;
+    prepare_events(1, &fake_energy_event);
+    open_component();
+    read_component();
+    assert_true(apapi_live_read(&page.events[0], &slot));
+    assert_true(isnan(slot.total) && slot.time_ns == TICK_NS && slot.readings == 1);
+    for (int i = 1; i < 100; i++) {
+        uj += i % 3 ? (uint64_t)i * 10000 : 0; /* at each third tick it has not moved */
+        next[0].raw = uj;
+        read_component();
+        assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
+        assert_true(fabs(slot.total - (double)uj / 1e6) < 1e-9);
+        assert_int_equal(slot.time_ns, now_ns - (i % 3 ? 1 : 2) * TICK_NS);
+        assert_int_equal(slot.interval_ns, TICK_NS);
+    }
+    finish();
+    clean_up();
+}
+
+/* One of two meters fails from the fourth reading on, until the eighth. */
+static void test_a_domain_is_of_when_all_its_meters_were_known(void **state)
+{
+    (void)state;
+    prepare_events(2, &fake_energy_event);
+    open_component();
+    for (uint64_t i = 0; i < 8; i++) {
+        next[0].raw = i * 1000000;
+        next[1] = (struct apapi_reading){.raw = i * 2000000, .error = i >= 3 && i < 7 ? EIO : 0};
+        read_component();
+        if (i >= 3 && i < 7) {
+            assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
+            assert_near("domain", "total", slot.total, 6);
+            assert_int_equal(slot.time_ns, 3 * TICK_NS);
+            assert_int_equal(slot.flags, APAPI_LIVE_MEASURED | APAPI_LIVE_FAILED);
+        }
+    }
+    assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
+    assert_near("domain", "total", slot.total, 21);
+    assert_near("domain", "rate", slot.rate, 30);
+    assert_int_equal(slot.flags, APAPI_LIVE_MEASURED);
+    finish();
+    clean_up();
+}
+
+static void test_estimates_are_marked(void **state)
+{
+    struct apapi_event estimate = fake_energy_event;
+
+    (void)state;
+    estimate.estimated = true;
+    estimate.domain = APAPI_DOMAIN_NONE;
+    prepare_events(1, &estimate);
+    open_component();
+    read_component();
+    assert_int_equal(page.events[0].flags, APAPI_LIVE_MEASURED | APAPI_LIVE_ESTIMATED);
+    finish();
+    clean_up();
+}
+
+/* Those that find no room are in their domain all the same. */
+static void test_more_events_than_places(void **state)
+{
+    (void)state;
+    prepare_events(MANY, &fake_energy_event);
+    open_component();
+    assert_int_equal(apapi_live_event_count(&page), APAPI_LIVE_EVENTS);
+    for (int tick = 0; tick < 3; tick++) {
+        for (int i = 0; i < MANY; i++) {
+            next[i] = (struct apapi_reading){.raw = (uint64_t)tick * 1000000};
+        }
+        read_component();
+    }
+    finish();
+    assert_page_is_result();
+    assert_near("many", "total", page.domains[APAPI_DOMAIN_PACKAGE].total, 2 * MANY);
+    clean_up();
+}
+
+/* The memory of root's process is nobody's business. */
+static void test_nothing_else_gets_onto_the_page(void **state)
+{
+    (void)state;
+    memset(events, 'x', MANY * sizeof *events);
+    for (size_t i = 0; i < MANY; i++) {
+        memcpy(&events[i].kind, &fake_energy_event.kind,
+               sizeof events[i] - offsetof(struct apapi_event, kind));
+        memcpy(events[i].name, "a", 2);
+        memcpy(events[i].unit, "J", 2);
+    }
+    reader = (struct apapi_reader){.source = &scripted, .events = events, .count = 3};
+    open_component();
+    assert_null(memchr(&page, 'x', sizeof page));
+    clean_up();
+}
+
+static int make_events(void **state)
+{
+    (void)state;
+    events = calloc(MANY, sizeof *events);
+    return events ? 0 : -1;
+}
+
+static int free_events(void **state)
+{
+    (void)state;
+    free(events);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_page_says_what_the_result_says),
+        cmocka_unit_test(test_figures_are_those_of_their_time),
+        cmocka_unit_test(test_a_domain_is_of_when_all_its_meters_were_known),
+        cmocka_unit_test(test_estimates_are_marked),
+        cmocka_unit_test(test_more_events_than_places),
+        cmocka_unit_test(test_nothing_else_gets_onto_the_page),
+    };
+
+    return cmocka_run_group_tests_name("live", tests, make_events, free_events);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layout of the live page, which programs are compiled for, and slots that are never seen half.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "session/live_page.h"
+#include "unit/unit.h"
+
+/* docs/live-page.md; other numbers are another version. */
+#define AT(member, offset)                                                                         \
+    _Static_assert(offsetof(struct apapi_live_page, member) == (offset), #member " has moved")
+AT(head.magic, 0);
+AT(head.version, 8);
+AT(head.size, 12);
+AT(head.state, 16);
+AT(head.event_count, 20);
+AT(head.job, 24);
+AT(head.array_job, 28);
+AT(head.array_task, 32);
+AT(head.het_job, 36);
+AT(head.het_offset, 40);
+AT(head.uid, 44);
+AT(head.tasks, 48);
+AT(head.writer, 52);
+AT(head.start_unix_ns, 56);
+AT(head.start_ns, 64);
+AT(head.end_ns, 72);
+AT(head.step, 80);
+AT(head.cluster, 144);
+AT(head.node, 208);
+AT(head.user, 464);
+AT(head.job_name, 528);
+AT(head.spare, 656);
+AT(domains, 1024);
+AT(domains[1].sequence, 1088);
+AT(domains[0].time_ns, 1032);
+AT(domains[0].total, 1040);
+AT(domains[0].rate, 1048);
+AT(domains[0].readings, 1056);
+AT(domains[0].interval_ns, 1064);
+AT(domains[0].flags, 1072);
+AT(domains[0].spare, 1080);
+AT(events, 1536);
+AT(events[1], 1600);
+AT(names, 17920);
+AT(names[0].unit, 18112);
+AT(names[0].kind, 18128);
+AT(names[0].domain, 18132);
+AT(names[0].accumulates, 18136);
+AT(names[0].spare, 18140);
+AT(names[1], 18176);
+_Static_assert(sizeof(struct apapi_live_page) == 83456, "the page has another size");
+#undef AT
+
+_Static_assert(APAPI_LIVE_STARTING == 0 && APAPI_LIVE_RUNNING == 1 && APAPI_LIVE_ENDED == 2,
+               "states have other numbers");
+_Static_assert(APAPI_LIVE_MEASURED == 1 && APAPI_LIVE_ESTIMATED == 2 && APAPI_LIVE_FAILED == 4,
+               "flags have other numbers");
+_Static_assert(APAPI_DOMAIN_NONE == 0 && APAPI_DOMAIN_PACKAGE == 1 && APAPI_DOMAIN_DRAM == 2 &&
+                   APAPI_DOMAIN_GPU == 3 && APAPI_DOMAIN_CORE == 4 && APAPI_DOMAIN_UNCORE == 5 &&
+                   APAPI_DOMAIN_PSYS == 6 && APAPI_DOMAIN_NODE == 7,
+               "domains have other numbers");
+_Static_assert(APAPI_KIND_ENERGY == 0 && APAPI_KIND_POWER == 1 && APAPI_KIND_TEMPERATURE == 2 &&
+                   APAPI_KIND_FREQUENCY == 3 && APAPI_KIND_UTILIZATION == 4 &&
+                   APAPI_KIND_COUNT == 5,
+               "kinds have other numbers");
+
+static struct apapi_live_page page;
+
+static void test_nothing_is_known_at_first(void **state)
+{
+    struct apapi_live_slot slot = {0};
+
+    (void)state;
+    live_page_init(&page);
+    assert_memory_equal(page.head.magic, "APAPILIV", 8);
+    assert_int_equal(page.head.version, 1);
+    assert_int_equal(page.head.size, sizeof page);
+    assert_int_equal(apapi_live_state(&page), APAPI_LIVE_STARTING);
+    assert_int_equal(apapi_live_event_count(&page), 0);
+    for (int d = 0; d < APAPI_LIVE_DOMAINS; d++) {
+        assert_true(apapi_live_read(&page.domains[d], &slot));
+        assert_int_equal(slot.flags, 0);
+        assert_int_equal(slot.time_ns, 0);
+        assert_true(isnan(slot.total) && isnan(slot.rate));
+    }
+    assert_true(isnan(page.events[APAPI_LIVE_EVENTS - 1].total));
+}
+
+static void test_a_count_beyond_the_page_is_not_believed(void **state)
+{
+    (void)state;
+    page.head.event_count = UINT32_MAX;
+    assert_int_equal(apapi_live_event_count(&page), APAPI_LIVE_EVENTS);
+    page.head.event_count = 0;
+}
+
+static void test_a_slot_whose_writer_has_died_is_not_read(void **state)
+{
+    struct apapi_live_slot slot = {.sequence = 7}, copy = {.readings = 4711};
+
+    (void)state;
+    assert_false(apapi_live_read(&slot, &copy));
+    assert_int_equal(copy.readings, 4711);
+}
+
+static void test_energy_goes_on_for_two_intervals(void **state)
+{
+    static const struct {
+        struct apapi_live_slot slot;
+        uint64_t now_ns;
+        double energy_j;
+    } cases[] = {
+        {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1000, 5},
+        {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1050, 55},
+        {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1200, 205},
+        {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 9999, 205},
+        {{.time_ns = 1000, .total = 5, .rate = 1e9, .readings = 2, .interval_ns = 100}, 1, 5},
+        /* a first reading: nothing since then, for a while */
+        {{.time_ns = 1000, .total = NAN, .rate = NAN, .readings = 1, .interval_ns = 100}, 1200, 0},
+        {{.time_ns = 1000, .total = NAN, .rate = NAN, .readings = 1, .interval_ns = 100},
+         1201,
+         NAN},
+        {{.total = NAN, .rate = NAN, .interval_ns = 100}, 50, NAN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double energy_j = apapi_live_energy_at_j(&cases[i].slot, cases[i].now_ns);
+
+        if (isnan(cases[i].energy_j) ? !isnan(energy_j)
+                                     : !(fabs(energy_j - cases[i].energy_j) < 1e-9)) {
+            fail_msg("case %zu: %g J, not %g J", i, energy_j, cases[i].energy_j);
+        }
+    }
+}
+
+#define WRITES 1000000
+#define READERS 2
+
+static struct apapi_live_slot shared;
+static atomic_int done;
+
+static struct apapi_live_slot numbered(uint64_t number)
+{
+    return (struct apapi_live_slot){.time_ns = number,
+                                    .total = (double)number,
+                                    .rate = 6 * (double)number,
+                                    .readings = 2 * number,
+                                    .interval_ns = 3 * number,
+                                    .flags = 4 * number,
+                                    .spare = 5 * number};
+}
+
+static bool is_whole(const struct apapi_live_slot *slot)
+{
+    const struct apapi_live_slot whole = numbered(slot->time_ns);
+    const apapi_live_word *should = (const apapi_live_word *)(const void *)&whole;
+    const apapi_live_word *is = (const apapi_live_word *)(const void *)slot;
+    bool same = slot->sequence == 2 * slot->time_ns;
+
+    for (size_t i = 1; i < sizeof whole / sizeof *is; i++) {
+        same = same && is[i] == should[i];
+    }
+    return same;
+}
+
+struct seen {
+    uint64_t reads, torn, backwards;
+};
+
+static void *read_all(void *argument)
+{
+    struct seen *seen = argument;
+    struct apapi_live_slot slot = {0};
+    uint64_t latest = 0;
+
+    do {
+        if (apapi_live_read(&shared, &slot)) {
+            seen->reads++;
+            seen->torn += !is_whole(&slot);
+            seen->backwards += slot.time_ns < latest;
+            latest = slot.time_ns;
+        }
+    } while (!atomic_load_explicit(&done, memory_order_relaxed));
+    return NULL;
+}
+
+static void test_slots_are_read_whole_while_they_are_written(void **state)
+{
+    pthread_t readers[READERS];
+    struct seen seen[READERS] = {{0}};
+
+    (void)state;
+    for (int i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_create(&readers[i], NULL, read_all, &seen[i]), 0);
+    }
+    for (uint64_t number = 1; number <= WRITES; number++) {
+        const struct apapi_live_slot figures = numbered(number);
+
+        live_slot_write(&shared, &figures);
+    }
+    atomic_store(&done, 1);
+    for (int i = 0; i < READERS; i++) {
+        pthread_join(readers[i], NULL);
+        assert_true(seen[i].reads > 0);
+        assert_int_equal(seen[i].torn, 0);
+        assert_int_equal(seen[i].backwards, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_known_at_first),
+        cmocka_unit_test(test_a_count_beyond_the_page_is_not_believed),
+        cmocka_unit_test(test_a_slot_whose_writer_has_died_is_not_read),
+        cmocka_unit_test(test_energy_goes_on_for_two_intervals),
+        cmocka_unit_test(test_slots_are_read_whole_while_they_are_written),
+    };
+
+    return cmocka_run_group_tests_name("live_page", tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of live pages: who may read and change them, where they may be and how long they are there.
+ */
+#include <linux/magic.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+
+#include "unit/livefile_fixture.h"
+
+static bool is_there(const char *name)
+{
+    struct stat status;
+
+    return lstat(in_base(name), &status) == 0;
+}
+
+/* The errno of opening the page for reading, and whether a scan counts it as somebody else's. */
+static int try_reading(void)
+{
+    const struct apapi_live_page *page = apapi_live_open(in_base("live/n1/4711.0"), NULL);
+
+    apapi_live_close(page);
+    return page ? 0 : errno;
+}
+
+static int count_foreign(void)
+{
+    struct apapi_live_counts counts;
+
+    return *scan(&counts) == '\0' && counts.foreign == 1 ? 1 : 0;
+}
+
+static int try_writing(void)
+{
+    const char *path = in_base("live/n1/4711.0");
+    int flags[] = {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC};
+
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (open(path, flags[i] | O_CLOEXEC) >= 0) {
+            return 1;
+        }
+    }
+    return truncate(path, 0) == 0 || unlink(path) == 0 || rename(path, in_base("live/n1/x")) == 0 ||
+                   chmod(path, 0666) == 0 || creat(in_base("live/n1/4711.1"), 0600) >= 0
+               ? 2
+               : 0;
+}
+
+static void test_its_user_reads_it_and_nobody_else(void **state)
+{
+    struct apapi_live_counts counts;
+
+    (void)state;
+    need_root();
+    publish(&live);
+    assert_string_equal(scan(&counts), "n1/4711.0 ");
+    assert_int_equal(counts.pages, 1);
+    assert_int_equal(as_user(USER, try_reading), 0);
+    assert_int_equal(as_user(OTHER, try_reading), EACCES);
+    assert_int_equal(as_user(USER, count_foreign), 0);
+    assert_int_equal(as_user(OTHER, count_foreign), 1);
+    assert_int_equal(as_user(USER, try_writing), 0);
+    assert_int_equal(as_user(OTHER, try_writing), 0);
+}
+
+/* What the end of a process leaves behind. */
+static void die(struct livefile *file)
+{
+    close(file->file);
+    file->file = -1;
+    file->path[0] = '\0';
+    livefile_close(file);
+}
+
+static int lock_for_reading(void)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int file = open(in_base("live/n1/4711.0"), O_RDONLY | O_CLOEXEC);
+
+    return file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0 ? 1 : 0;
+}
+
+static void test_its_user_cannot_make_it_look_dead_or_alive(void **state)
+{
+    struct apapi_live_counts counts;
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int file;
+
+    (void)state;
+    need_root();
+    publish(&live);
+    assert_int_equal(as_user(USER, lock_for_reading), 0);
+    file = open(in_base("live/n1/4711.0"), O_RDONLY | O_CLOEXEC);
+    die(&live);
+    assert_int_equal(fcntl(file, F_OFD_SETLK, &lock), 0);
+    assert_string_equal(scan(&counts), "");
+    assert_int_equal(counts.dead, 1);
+    step.id.job++;
+    publish(&live);
+    assert_false(is_there("live/n1/4711.0")); /* his lock does not keep it */
+    close(file);
+}
+
+static void test_nobody_sees_it_before_it_is_whole(void **state)
+{
+    struct apapi_live_counts counts;
+
+    (void)state;
+    assert_int_equal(livefile_create(&live, &step, &err), 0);
+    assert_string_equal(scan(&counts), "");
+    assert_int_equal(counts.broken + counts.dead, 0);
+    live_page_init(live.page);
+    assert_int_equal(livefile_publish(&live, &step, &err), 0);
+    assert_string_equal(scan(&counts), "n1/4711.0 ");
+}
+
+/* Who has it open keeps the last figures. */
+static void test_it_goes_with_the_step(void **state)
+{
+    const struct apapi_live_page *page;
+    struct apapi_live_slot slot;
+
+    (void)state;
+    publish(&live);
+    page = apapi_live_open(in_base("live/n1/4711.0"), &err);
+    assert_non_null(page);
+    livefile_withdraw(&live);
+    assert_false(is_there("live/n1/4711.0"));
+    live.page->domains[1].readings = 42;
+    livefile_close(&live);
+    assert_true(apapi_live_read(&page->domains[1], &slot));
+    assert_int_equal(slot.readings, 42);
+    apapi_live_close(page);
+    assert_null(apapi_live_open(in_base("live/n1/4711.0"), &err));
+    assert_int_equal(errno, ENOENT);
+}
+
+static void test_the_next_one_sweeps_up_what_a_dead_one_has_left(void **state)
+{
+    struct livefile dead, alive;
+    struct apapi_live_counts counts;
+
+    (void)state;
+    publish(&alive);
+    step.id.job = 4712;
+    publish(&dead);
+    die(&dead);
+    assert_null(apapi_live_open(in_base("live/n1/4712.0"), &err));
+    assert_int_equal(errno, ESTALE);
+    assert_string_equal(scan(&counts), "n1/4711.0 ");
+    assert_int_equal(counts.dead, 1);
+    step.id.job = 4713;
+    publish(&live);
+    assert_false(is_there("live/n1/4712.0"));
+    assert_string_equal(scan(&counts), "n1/4711.0 n1/4713.0 ");
+    assert_int_equal(counts.dead, 0);
+    livefile_close(&alive);
+}
+
+/* A requeued job has the same steps again. */
+static void test_the_same_step_again(void **state)
+{
+    struct livefile first, second;
+
+    (void)state;
+    publish(&first);
+    assert_int_equal(livefile_create(&second, &step, &err), 0);
+    live_page_init(second.page);
+    assert_int_equal(livefile_publish(&second, &step, &err), -1);
+    assert_int_equal(errno, EEXIST);
+    die(&first);
+    assert_int_equal(livefile_publish(&second, &step, &err), 0);
+    livefile_close(&second);
+    assert_false(is_there("live/n1/4711.0"));
+}
+
+/* Another one's page under our name is not ours to take away. */
+static void test_only_its_own_page_is_withdrawn(void **state)
+{
+    struct livefile again;
+
+    (void)state;
+    publish(&live);
+    assert_int_equal(unlink(in_base("live/n1/4711.0")), 0);
+    publish(&again);
+    livefile_close(&live);
+    assert_true(is_there("live/n1/4711.0"));
+    livefile_close(&again);
+}
+
+/* What is in the sampler's way is left alone, and it has no page. */
+static void assert_refused(int error, const char *part)
+{
+    assert_int_equal(livefile_create(&live, &step, &err), -1);
+    assert_int_equal(errno, error);
+    if (!strstr(err.text, part)) {
+        fail_msg("'%s' does not say '%s'", err.text, part);
+    }
+    assert_null(live.page);
+}
+
+static void test_folders_that_others_can_change_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_base("live"), 0755) | chmod(in_base("live"), 0775), 0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chmod(in_base("live"), 01777), 0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chmod(in_base("live"), 0755) | mkdir(in_base("live/n1"), 0755) |
+                         chmod(in_base("live/n1"), 0757),
+                     0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chmod(in_base("live/n1"), 0755) | chmod(base, 0777), 0);
+    assert_refused(EPERM, "or above it");
+    assert_int_equal(chmod(base, 01777), 0); /* like /dev/shm */
+    publish(&live);
+}
+
+static void test_folders_of_others_are_refused(void **state)
+{
+    (void)state;
+    need_root();
+    assert_int_equal(mkdir(in_base("live"), 0755) | chown(in_base("live"), OTHER, OTHER), 0);
+    assert_refused(EPERM, "others than root can change");
+    assert_int_equal(chown(in_base("live"), 0, 0) | mkdir(in_base("live/n1"), 0755) |
+                         chown(in_base("live/n1"), OTHER, OTHER),
+                     0);
+    assert_refused(EPERM, "belongs to user");
+    assert_int_equal(rmdir(in_base("live/n1")) | symlink(base, in_base("live/n1")), 0);
+    assert_refused(ENOTDIR, "n1");
+    assert_int_equal(unlink(in_base("live/n1")) | rmdir(in_base("live")) |
+                         symlink("/tmp", in_base("live")) | lchown(in_base("live"), OTHER, OTHER),
+                     0);
+    assert_refused(ELOOP, "a link that ordinary users may have made");
+}
+
+static void test_names_that_lead_elsewhere_are_refused(void **state)
+{
+    (void)state;
+    strcpy(step.id.node, "../n1");
+    assert_refused(EINVAL, "../n1");
+    strcpy(step.id.node, "n1");
+    strcpy(step.id.step, "0/../../x");
+    assert_int_equal(livefile_create(&live, &step, &err), 0);
+    assert_int_equal(livefile_publish(&live, &step, &err), -1);
+    assert_int_equal(errno, EINVAL);
+}
+
+static void test_a_disk_is_refused(void **state)
+{
+    struct statfs status;
+
+    (void)state;
+    if (statfs("/var", &status) || status.f_type == TMPFS_MAGIC) {
+        skip();
+    }
+    need_root();
+    snprintf(step.live_dir, sizeof step.live_dir, "/var/apapi-test-%ld", (long)getpid());
+    assert_refused(EMEDIUMTYPE, "not on a memory file system");
+    rmdir(step.live_dir);
+}
+
+/* In a child with mounts of its own. */
+static int try_full_memory(void)
+{
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("full", base, "tmpfs", 0, "size=65536,mode=755")) {
+        return 77;
+    }
+    if (livefile_create(&live, &step, &err) == 0) {
+        return 1;
+    }
+    return errno == ENOSPC && !live.page ? 0 : 2;
+}
+
+static void test_full_memory_costs_the_page_only(void **state)
+{
+    int result;
+
+    (void)state;
+    need_root();
+    result = as_user(0, try_full_memory);
+    if (result == 77) {
+        print_message("no mounts of one's own here\n");
+        skip();
+    }
+    assert_int_equal(result, 0);
+}
+
+static void test_folders_are_made_for_all_to_enter(void **state)
+{
+    struct stat status;
+
+    (void)state;
+    umask(077);
+    publish(&live);
+    assert_int_equal(stat(in_base("live"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0755);
+    assert_int_equal(stat(in_base("live/n1"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0755);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_its_user_reads_it_and_nobody_else),
+        TEST(test_its_user_cannot_make_it_look_dead_or_alive),
+        TEST(test_nobody_sees_it_before_it_is_whole),
+        TEST(test_it_goes_with_the_step),
+        TEST(test_the_next_one_sweeps_up_what_a_dead_one_has_left),
+        TEST(test_the_same_step_again),
+        TEST(test_only_its_own_page_is_withdrawn),
+        TEST(test_folders_that_others_can_change_are_refused),
+        TEST(test_folders_of_others_are_refused),
+        TEST(test_names_that_lead_elsewhere_are_refused),
+        TEST(test_a_disk_is_refused),
+        TEST(test_full_memory_costs_the_page_only),
+        TEST(test_folders_are_made_for_all_to_enter),
+    };
+
+    return cmocka_run_group_tests_name("livefile", tests, NULL, NULL);
+}
