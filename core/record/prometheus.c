@@ -13,13 +13,18 @@
 #define NS_PER_S 1e9
 
 struct domain {
-    double energy_j, mean_w; /* NaN: unknown */
+    double energy_j, mean_w, present_w; /* NaN: unknown */
 };
+
+/* What is known of a step, the best first. */
+enum origin { RECORD, PAGE, CHECKPOINT };
 
 struct step {
     char *labels; /* as they are written, without braces: what tells steps apart */
+    char *about;  /* those of its account; "": none; NULL: of a page */
     int64_t start_ns, end_ns;
     double elapsed_s, covered;
+    enum origin origin;
     bool running;
     struct domain domains[APAPI_DOMAINS];
 };
@@ -34,12 +39,18 @@ struct prometheus *prometheus_create(void)
     return calloc(1, sizeof(struct prometheus));
 }
 
+static void step_free(struct step *step)
+{
+    free(step->labels);
+    free(step->about);
+}
+
 void prometheus_destroy(struct prometheus *prometheus)
 {
     int saved_errno = errno;
 
     for (size_t i = 0; prometheus && i < prometheus->count; i++) {
-        free(prometheus->steps[i].labels);
+        step_free(&prometheus->steps[i]);
     }
     free(prometheus);
     errno = saved_errno;
@@ -72,16 +83,11 @@ static void put_label(FILE *out, const char *name, const char *value)
     }
 }
 
-/* @return to be freed; NULL: no memory. */
-static char *format_labels(const struct apapi_identity *id)
+/* What a page knows, too. */
+static void put_labels(FILE *out, const struct apapi_identity *id)
 {
-    char *labels = NULL, job[16] = "";
-    size_t size;
-    FILE *out = open_memstream(&labels, &size);
+    char job[16] = "";
 
-    if (!out) {
-        return NULL;
-    }
     if (id->job != APAPI_UNKNOWN) {
         snprintf(job, sizeof job, "%u", id->job);
     }
@@ -89,9 +95,29 @@ static char *format_labels(const struct apapi_identity *id)
     put_label(out, "job", job);
     put_label(out, "step", id->step);
     put_label(out, "user", id->user);
+    put_label(out, "node", id->node);
+}
+
+static void put_about(FILE *out, const struct apapi_identity *id)
+{
     put_label(out, "account", id->account);
     put_label(out, "partition", id->partition);
-    put_label(out, "node", id->node);
+    put_label(out, "qos", id->qos);
+    put_label(out, "job_name", id->job_name);
+}
+
+/* @return to be freed; NULL: no memory. */
+static char *format(void (*put)(FILE *, const struct apapi_identity *),
+                    const struct apapi_identity *id)
+{
+    char *labels = NULL;
+    size_t size;
+    FILE *out = open_memstream(&labels, &size);
+
+    if (!out) {
+        return NULL;
+    }
+    put(out, id);
     if (fclose(out) == EOF) {
         free(labels);
         return NULL;
@@ -114,7 +140,7 @@ static int compare_labels(const void *left, const void *right)
         order = compare_numbers(b->start_ns, a->start_ns);
     }
     if (order == 0) {
-        order = a->running - b->running;
+        order = (int)a->origin - (int)b->origin;
     }
     return order ? order : compare_numbers(b->end_ns, a->end_ns);
 }
@@ -133,6 +159,20 @@ static void sort(struct prometheus *prometheus, int (*compare)(const void *, con
     qsort(prometheus->steps, prometheus->count, sizeof *prometheus->steps, compare);
 }
 
+/* A page has the newest figures, the checkpoint of the same step knows more of it. */
+static void learn(struct step *page, struct step *checkpoint)
+{
+    if (page->about || page->start_ns != checkpoint->start_ns) {
+        return;
+    }
+    page->about = checkpoint->about;
+    checkpoint->about = NULL;
+    page->covered = checkpoint->covered;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        page->domains[d].mean_w = checkpoint->domains[d].mean_w;
+    }
+}
+
 static void drop_twins(struct prometheus *prometheus)
 {
     struct step *steps = prometheus->steps;
@@ -141,7 +181,8 @@ static void drop_twins(struct prometheus *prometheus)
     sort(prometheus, compare_labels);
     for (size_t i = 0; i < prometheus->count; i++) {
         if (kept > 0 && strcmp(steps[kept - 1].labels, steps[i].labels) == 0) {
-            free(steps[i].labels);
+            learn(&steps[kept - 1], &steps[i]);
+            step_free(&steps[i]);
         } else {
             steps[kept++] = steps[i];
         }
@@ -156,38 +197,65 @@ static void settle(struct prometheus *prometheus)
     if (prometheus->count > PROMETHEUS_STEPS_MAX) {
         sort(prometheus, compare_ages);
         while (prometheus->count > PROMETHEUS_STEPS_MAX) {
-            free(prometheus->steps[--prometheus->count].labels);
+            step_free(&prometheus->steps[--prometheus->count]);
             prometheus->left_out++;
         }
         sort(prometheus, compare_labels);
     }
 }
 
-int prometheus_add(struct prometheus *prometheus, const struct apapi_record *record, bool running)
+/* Take it over, or free it. */
+static int add(struct prometheus *prometheus, struct step *step)
 {
-    const struct apapi_measurement *m = &record->measurement;
-    struct step step = {.labels = format_labels(&record->id),
-                        .start_ns = m->start_unix_ns,
-                        .end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns,
-                        .elapsed_s = (double)m->elapsed_ns / NS_PER_S,
-                        .covered = m->covered,
-                        .running = running};
-
-    if (!step.labels) {
+    if (!step->labels || (step->origin != PAGE && !step->about)) {
+        step_free(step);
         errno = ENOMEM;
         return -1;
-    }
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        const struct apapi_domain_result *result = &m->domains[i];
-
-        step.domains[i].energy_j = result->measured ? result->energy_j : NAN;
-        step.domains[i].mean_w = result->measured ? result->power_w.mean : NAN;
     }
     if (prometheus->count == ROOM) {
         settle(prometheus);
     }
-    prometheus->steps[prometheus->count++] = step;
+    prometheus->steps[prometheus->count++] = *step;
     return 0;
+}
+
+int prometheus_add(struct prometheus *prometheus, const struct apapi_record *record, bool running)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    struct step step = {.labels = format(put_labels, &record->id),
+                        .about = format(put_about, &record->id),
+                        .start_ns = m->start_unix_ns,
+                        .end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns,
+                        .elapsed_s = (double)m->elapsed_ns / NS_PER_S,
+                        .covered = m->covered,
+                        .origin = running ? CHECKPOINT : RECORD,
+                        .running = running};
+
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        const struct apapi_domain_result *result = &m->domains[i];
+
+        step.domains[i] = (struct domain){.energy_j = result->measured ? result->energy_j : NAN,
+                                          .mean_w = result->measured ? result->power_w.mean : NAN,
+                                          .present_w = NAN};
+    }
+    return add(prometheus, &step);
+}
+
+int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_live *live)
+{
+    struct step step = {.labels = format(put_labels, live->id),
+                        .start_ns = live->start_unix_ns,
+                        .end_ns = live->start_unix_ns + (int64_t)(live->elapsed_s * NS_PER_S),
+                        .elapsed_s = live->elapsed_s,
+                        .covered = NAN,
+                        .origin = PAGE,
+                        .running = live->running};
+
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        step.domains[i] = (struct domain){
+            .energy_j = live->energy_j[i], .mean_w = NAN, .present_w = live->power_w[i]};
+    }
+    return add(prometheus, &step);
 }
 
 static double elapsed_s(const struct step *step, int domain)
@@ -218,25 +286,42 @@ static double mean_w(const struct step *step, int domain)
     return step->domains[domain].mean_w;
 }
 
+static double present_w(const struct step *step, int domain)
+{
+    return step->domains[domain].present_w;
+}
+
+static double is_told_about(const struct step *step, int domain)
+{
+    (void)domain;
+    return step->about && *step->about ? 1 : NAN;
+}
+
 /* Metrics of a step, or of each of its domains. Names end with the unit, if there is one. */
 static const struct family {
     const char *name, *type, *unit, *help;
     double (*value)(const struct step *step, int domain); /* NaN: unknown */
-    bool by_domain;
+    bool by_domain, about;
 } families[] = {
     {"apapi_step_energy_joules", "counter", "joules",
      "Energy that the step has used on the node. Domains package, dram and gpu add up; core and "
      "uncore lie within package, psys and node around all.",
-     energy_j, true},
+     energy_j, true, false},
     {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.", mean_w,
-     true},
+     true, false},
+    {"apapi_step_present_power_watts", "gauge", "watts",
+     "Power of the running step on the node between the latest two readings.", present_w, true,
+     false},
     {"apapi_step_elapsed_seconds", "gauge", "seconds",
-     "Time that the step has been measured on the node.", elapsed_s, false},
+     "Time that the step has been measured on the node.", elapsed_s, false, false},
     {"apapi_step_covered_ratio", "gauge", "ratio",
-     "Share of the step's time between good readings of the meters.", covered, false},
+     "Share of the step's time between good readings of the meters.", covered, false, false},
     {"apapi_step_running", "gauge", NULL,
-     "1: the step is running, and its values are those of its last checkpoint; 0: it has ended.",
-     running, false},
+     "1: the step is running, and its values are as far as it has got; 0: it has ended.", running,
+     false, false},
+    {"apapi_step_info", "gauge", NULL,
+     "Always 1. What else is known of the step, as labels to join by the others.", is_told_about,
+     false, true},
 };
 
 static void put_head(FILE *out, const struct family *family)
@@ -261,6 +346,9 @@ static void put_sample(FILE *out, const struct family *family, const struct step
         fprintf(out, "%sdomain=\"%s\"", *step->labels ? "," : "",
                 apapi_domain_name((enum apapi_domain)domain));
     }
+    if (family->about) {
+        fprintf(out, "%s%s", *step->labels ? "," : "", step->about);
+    }
     fprintf(out, "} %.15g\n", value);
 }
 
@@ -284,7 +372,8 @@ static void put_count(FILE *out, const char *name, const char *help, size_t coun
     fprintf(out, "%s %zu\n", name, count);
 }
 
-int prometheus_write(struct prometheus *prometheus, size_t skipped, FILE *out)
+int prometheus_write(struct prometheus *prometheus, const struct prometheus_counts *counts,
+                     FILE *out)
 {
     settle(prometheus);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -292,7 +381,10 @@ int prometheus_write(struct prometheus *prometheus, size_t skipped, FILE *out)
     }
     put_count(out, "apapi_steps_left_out", "Steps that had no room here.", prometheus->left_out);
     put_count(out, "apapi_records_skipped",
-              "Lines and files that are no records, or cannot be read.", skipped);
+              "Lines and files that are no records, or cannot be read.", counts->skipped);
+    put_count(out, "apapi_records_waiting",
+              "Records of steps that have ended, in the spool until they can be written.",
+              counts->waiting);
     fputs("# EOF\n", out);
     return ferror(out) ? -1 : 0;
 }

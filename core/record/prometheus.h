@@ -25,17 +25,38 @@ void prometheus_destroy(struct prometheus *prometheus);
 
 /**
  * Add a step; what is needed of the record is copied. Of records with the same labels the one that
- * began last counts, and of those that of the finished step, then the longest.
- * @param running  the step goes on; the record is as far as it has got
+ * began last counts, and of those that of the finished step, then its live page, then the longest.
+ * @param running  the step goes on; the record is as far as it had got at its checkpoint
  * @return 0; -1 with errno ENOMEM.
  */
 int prometheus_add(struct prometheus *prometheus, const struct apapi_record *record, bool running);
 
+/** What the live page of a step says. */
+struct prometheus_live {
+    const struct apapi_identity *id; /* without account, partition, QOS */
+    int64_t start_unix_ns;
+    double elapsed_s;
+    bool running;                                           /* else it has just ended */
+    double energy_j[APAPI_DOMAINS], power_w[APAPI_DOMAINS]; /* NaN: unknown */
+};
+
+/**
+ * Add it. Of the same step's checkpoint only that counts which a page does not know.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_live *live);
+
+/** How records fare, besides the steps. */
+struct prometheus_counts {
+    size_t skipped; /* lines and files that could not be read */
+    size_t waiting; /* records that could not be written yet */
+};
+
 /**
  * Write the text to its end, "# EOF".
- * @param skipped  lines and files that could not be read
  * @return 0; -1 with errno of the stream. Whether all of it arrives tells fclose() or fflush().
  */
-int prometheus_write(struct prometheus *prometheus, size_t skipped, FILE *out);
+int prometheus_write(struct prometheus *prometheus, const struct prometheus_counts *counts,
+                     FILE *out);
 
 #endif

@@ -30,7 +30,7 @@ static bool is_replaceable(const char *path)
 /* Write and close. */
 static int fill(int file, mode_t mode, const char *text, size_t size)
 {
-    if (write_all(file, text, size) || fchmod(file, mode)) {
+    if (write_all(file, text, size) || fchmod(file, mode) || fsync(file)) {
         folder_close(file);
         return -1;
     }

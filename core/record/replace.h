@@ -7,7 +7,8 @@
 #include "apapi/error.h"
 
 /**
- * Put a file in the place of `path`, or of nothing; readers see the one or the other, never a part.
+ * Put a file in the place of `path`, or of nothing; readers see the one or the other, never a part,
+ * nor does a power cut leave one.
  * What is no regular file, a link also, is left alone.
  * @return 0; -1 with errno of the call that failed, EPERM: no regular file. Nothing is left behind.
  */

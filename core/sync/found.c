@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static int compare(const void *left, const void *right)
 {
     const struct found_job *a = left, *b = right;
@@ -40,19 +42,17 @@ void found_tidy(struct found *found)
 
 static int make_room(struct found *found)
 {
-    size_t room = found->room ? 2 * found->room : 64;
     struct found_job *jobs;
 
     found_tidy(found);
     if (found->jobs && found->count < found->room / 2) {
         return 0;
     }
-    jobs = reallocarray(found->jobs, room, sizeof *jobs);
+    jobs = array_grow(found->jobs, found->room, &found->room, sizeof *jobs);
     if (!jobs) {
         return -1;
     }
     found->jobs = jobs;
-    found->room = room;
     return 0;
 }
 

@@ -3,27 +3,20 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define DAY_S 86400
 
-static int make_room(struct runs *runs)
+int runs_add(const struct dbd_run *run, void *context)
 {
-    size_t room = runs->room ? 2 * runs->room : 64;
-    struct dbd_run *more = reallocarray(runs->runs, room, sizeof *more);
+    struct runs *runs = context;
+    struct dbd_run *more = array_grow(runs->runs, runs->count, &runs->room, sizeof *more);
 
     if (!more) {
         return -1;
     }
     runs->runs = more;
-    runs->room = room;
-    return 0;
-}
-
-int runs_add(const struct dbd_run *run, void *context)
-{
-    struct runs *runs = context;
-
-    if ((runs->count == runs->room && make_room(runs)) ||
-        namelist_add(&runs->comments, run->comment)) {
+    if (namelist_add(&runs->comments, run->comment)) {
         return -1;
     }
     runs->runs[runs->count] = *run;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/folder.h"
+#include "record/replace.h"
 
 #define VERSION 1
 #define NS_PER_S INT64_C(1000000000)
@@ -123,26 +124,6 @@ int state_wait(struct state *state, const char *cluster, uint32_t job, int64_t s
                                            (json_int_t)job, "since", (json_int_t)since_s));
 }
 
-/* The old one stays until the new one is whole. */
-static int replace(int folder, const char *path, const json_t *root, struct apapi_error *err)
-{
-    char draft[PATH_MAX + sizeof ".new"];
-    struct stat status;
-    int fd, result;
-
-    snprintf(draft, sizeof draft, "%s.new", path);
-    fd = folder_open_file(folder, draft, O_WRONLY | O_CREAT | O_TRUNC, &status, err);
-    if (fd < 0) {
-        return -1;
-    }
-    result = json_dumpfd(root, fd, JSON_INDENT(1)) || fsync(fd);
-    result = close(fd) || result;
-    if (result || renameat(folder, strrchr(draft, '/') + 1, folder, strrchr(path, '/') + 1)) {
-        return apapi_fail(err, errno, "%.160s: %s", draft, strerror(errno));
-    }
-    return 0;
-}
-
 int state_save(const struct state *state, const char *dir, const char *name, int64_t now_ns,
                struct apapi_error *err)
 {
@@ -150,17 +131,19 @@ int state_save(const struct state *state, const char *dir, const char *name, int
         json_pack("{s:i, s:I, s:I, s:O, s:O}", "apapi_sync", VERSION, "since",
                   (json_int_t)(state->since_ns / NS_PER_S), "read", (json_int_t)(now_ns / NS_PER_S),
                   "files", state->next, "waiting", state->waiting);
-    char path[PATH_MAX];
-    int folder, result;
+    char *text = json_dumps(root, JSON_INDENT(1)), path[PATH_MAX];
+    int result = -1;
 
-    if (!root) {
+    json_decref(root);
+    if (!text) {
         return no_memory(err);
     }
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    folder = open_folder(dir, err);
-    result = folder < 0 ? -1 : replace(folder, path, root, err);
-    folder_close(folder);
-    json_decref(root);
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path) {
+        apapi_fail(err, ENAMETOOLONG, "the path of the state is too long");
+    } else {
+        result = replace_file(path, 0600, text, strlen(text), err);
+    }
+    free(text);
     return result;
 }
 

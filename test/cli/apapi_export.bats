@@ -4,17 +4,21 @@
 
 bats_require_minimum_version 1.5.0
 load report_common
+load live
 
 eval "common_$(declare -f setup)"
 setup() {
     common_setup
-    spool=$BATS_TEST_TMPDIR/spool
-    mkdir -p "$spool/n1"
+    spool=$BATS_TEST_TMPDIR/spool live=$BATS_TEST_TMPDIR/live
+    build=$repository/${APAPI_TEST_BUILD:-build/release}
+    mkdir -p "$spool/n1" "$live"
     cd "$BATS_TEST_TMPDIR" || return
 }
 
+teardown() { let_go; }
+
 export_all() { # OPTION...
-    "$apapi" export --acct-dir "$acct" --spool-dir "$spool" -N 'n[1-9]' -S 2026-01-01 --prometheus "$@"
+    "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --live-dir "$live" -N 'n[1-9]' -S 2026-01-01 --prometheus "$@"
 }
 
 # Is standard input OpenMetrics, and the text that node exporter reads, for Prometheus' own Python client? Prints
@@ -52,13 +56,14 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     export_all text.prom
     run -0 samples <text.prom
     echo "$output"
-    labels="account='physics' cluster='c1' domain='package' job='7' node='n1' partition='batch' step='0' user='anna'"
+    labels="cluster='c1' domain='package' job='7' node='n1' step='0' user='anna'"
     [[ $output == *"apapi_step_energy_joules_total counter joules 5000 $labels"* ]]
     [[ $output == *"apapi_step_power_watts gauge watts 50 $labels"* ]]
-    [[ $output == *"apapi_step_elapsed_seconds gauge seconds 20 account='a\"b\\\\c\\nd' cluster='c1' job='8' "* ]]
+    [[ $output == *"apapi_step_elapsed_seconds gauge seconds 20 cluster='c1' job='8' "* ]]
+    [[ $output == *"apapi_step_info gauge None 1 account='a\"b\\\\c\\nd' cluster='c1' job='8' job_name='run' node='n1' partition='batch' "* ]]
     [[ $output == *"apapi_step_covered_ratio gauge ratio 0.5 "* ]]
     [[ $(grep -c domain= <<<"$output") -eq 6 && $(grep -c '^apapi_step_running gauge None 0 ' <<<"$output") -eq 2 ]]
-    [[ $output == *'apapi_records_skipped gauge None 0' ]]
+    [[ $output == *'apapi_records_skipped gauge None 0'$'\n''apapi_records_waiting gauge None 0' ]]
     [[ $(tail -n 1 text.prom) == '# EOF' ]]
 }
 
@@ -98,9 +103,54 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 @test "a spooled record whose owner is gone belongs to a step that has ended" {
     spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
     run -0 --separate-stderr export_all -
-    [[ $output == *'apapi_step_running{'*'} 0'* ]]
+    [[ $output == *'apapi_step_running{'*'} 0'* && $output == *'apapi_records_waiting 1'* ]]
     run -0 --separate-stderr export_all - -S now
-    [[ $output != *'apapi_step_running{'* ]]
+    [[ $output != *'apapi_step_running{'* && $output == *'apapi_records_waiting 1'* ]]
+}
+
+@test "a running step is as its live page says, and its checkpoint tells the rest" {
+    hold_pages '[{node: "n1", job: 7, step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800,
+        domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300, failed: true}}},
+        {node: "n1", job: 8, step: "0", user: "anna", cluster: "c1", age_s: 2, domains: {package: {now: 33, total: 60, age_s: 100}}},
+        {node: "n1", job: 9, step: "0", state: "starting"}, {node: "x1", job: 10, step: "0"}, {node: "n1", job: 11, step: "0", locked: false}]'
+    spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
+    exec 9<>spool/n1/7.0-1.json
+    flock 9
+    export_all text.prom -S now 9>&-
+    run -0 samples <text.prom
+    echo "$output"
+    seven="cluster='c1' job='7' node='n1' step='0' user='anna'" seven_package=${seven/job/"domain='package' job"}
+    [[ $output == *"apapi_step_energy_joules_total counter joules 4500 $seven_package"* ]]
+    [[ $(grep -c "^apapi_step_energy_joules_total .* job='7'" <<<"$output") -eq 2 ]]
+    [[ $output == *"apapi_step_power_watts gauge watts 50 $seven_package"* ]]
+    [[ $output == *"apapi_step_present_power_watts gauge watts 77 $seven_package"* ]]
+    [[ $(grep -c '^apapi_step_present_power_watts ' <<<"$output") -eq 1 ]] # neither a failed nor an old one
+    [[ $output == *"apapi_step_covered_ratio gauge ratio 1 $seven"* ]]
+    [[ $output =~ "apapi_step_elapsed_seconds gauge seconds "9[0-9.]*" $seven" ]]
+    [[ $output == *"apapi_step_info gauge None 1 account='physics' "*"job='7'"* ]]
+    # a step without a checkpoint is there, too
+    [[ $output == *"apapi_step_energy_joules_total counter joules 60 "*"job='8'"* && $output == *"apapi_step_running gauge None 1 "*"job='8'"* ]]
+    [[ $(grep -c '^apapi_step_running ' <<<"$output") -eq 2 && $output == *'apapi_records_skipped gauge None 0'* ]]
+    # the record has been written, the page is still there
+    record 7 0 n1 0 100 50
+    export_all text.prom 9>&-
+    run -0 samples <text.prom
+    [[ $output == *"apapi_step_energy_joules_total counter joules 5000 $seven_package"* && $output == *"apapi_step_running gauge None 0 $seven"* ]]
+    [[ $(grep -c "^apapi_step_energy_joules_total .* job='7'" <<<"$output") -eq 1 && $output != *present_power_watts*"job='7'"* ]]
+}
+
+@test "without live pages, and with what is none" {
+    rmdir "$live"
+    run -0 --separate-stderr export_all -
+    samples <<<"$output"
+    mkdir -p "$live/n1"
+    echo 'no page' >"$live/n1/7.0"
+    run -0 --separate-stderr export_all -
+    samples <<<"$output"
+    [[ $output == *'apapi_records_skipped 1'* ]]
+    echo 'live_dir =' >apapi.conf
+    run -0 --separate-stderr "$apapi" export --acct-dir "$acct" --spool-dir "$spool" -N n1 --prometheus -
+    [[ $output == *'apapi_records_skipped 0'* ]]
 }
 
 @test "files of the spool that are no records are counted, others are not looked at" {
@@ -135,7 +185,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     echo old >a.prom
     exec 8<a.prom
     export_all a.prom 8<&-
-    [[ $(cat <&8) == old && $(stat -c %a a.prom) == 644 && $(ls) == $'a.prom\nacct\nspool' ]]
+    [[ $(cat <&8) == old && $(stat -c %a a.prom) == 644 && $(ls) == $'a.prom\nacct\nlive\nspool' ]]
     samples <a.prom
     run -0 --separate-stderr export_all a.txt
     [[ $stderr == *'a.txt: node exporter reads files only whose name ends in .prom' && -s a.txt ]]
@@ -160,7 +210,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     echo old >a.prom
     run -1 bash -c 'ulimit -f 0; trap "" XFSZ; exec "$@"' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus a.prom
     echo "$output"
-    [[ $output == *'a.prom: File too large' && $(cat a.prom) == old && $(ls) == $'a.prom\nacct\nspool' ]]
+    [[ $output == *'a.prom: File too large' && $(cat a.prom) == old && $(ls) == $'a.prom\nacct\nlive\nspool' ]]
     run -1 bash -c '"$@" >/dev/full' - "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --prometheus -
 }
 

@@ -92,6 +92,23 @@ EOF
     [[ $(powers "$page" package | jq -c '[.[30, 90, 150]]') == "[500,null,500]" ]]
     [[ $(powers "$page" gpu | jq -c '[.[30, 90, 210]]') == "[200,200,null]" ]]
     [[ $(powers "$page" total | jq -c '[.[30, 90, 150, 210]]') == "[700,null,700,null]" ]]
+    run -0 plot 17 --by node -o "$page"
+    [[ $(powers "$page" n1 | jq -c '[.[30, 90, 150, 210]]') == "[400,null,400,null]" ]]
+    [[ $(powers "$page" n2 | jq -c '[.[30, 90, 150, 210]]') == "[300,300,300,300]" ]]
+}
+
+@test "a line does not sink where a step did not measure a domain, or a record ends before its step" {
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200 '.domains.gpu = .domains.package | .timeline.gpu = .timeline.package'
+    record 17 1 n1 100 100 200
+    record 17 1 n2 100 50 300 '.complete = false | .reason = "the sampler was killed"'
+    run -0 plot 17 -o "$page"
+    [[ $(powers "$page" gpu | jq -c '[.[30, 150, 210]]') == "[200,null,null]" ]]
+    [[ $(powers "$page" package | jq -c '[.[30, 150, 210]]') == "[200,500,null]" ]]
+    [[ $(powers "$page" total | jq -c '[.[30, 150, 210]]') == "[400,null,null]" ]]
+    run -0 plot 17 --by node -o "$page"
+    [[ $(powers "$page" n1 | jq -c '[.[30, 150, 210]]') == "[400,null,null]" ]]
+    [[ $(powers "$page" n2 | jq -c '[.[30, 150, 210]]') == "[null,300,null]" ]]
 }
 
 @test "more nodes than lines: the hungriest, and the mean of the others" {
@@ -109,6 +126,13 @@ EOF
     run -0 "$apapi" plot 17 -o a.html ./17.jsonl
     run -0 "$apapi" plot 17 -o b.html - <17.jsonl
     cmp a.html b.html
+}
+
+@test "the number of an array stands for its tasks" {
+    record 31 0 n1 0 100 200 '.array_job = 40 | .array_task = 3'
+    record 40 0 n1 200 100 200 '.array_job = 40 | .array_task = 4'
+    run -0 plot 40 -o "$BATS_TEST_TMPDIR/p.html"
+    [[ $(model "$BATS_TEST_TMPDIR/p.html" | jq -c '[.jobs[].job]') == '["40_3","40_4"]' ]]
 }
 
 @test "what cannot be drawn is told, and leaves no file" {

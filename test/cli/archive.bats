@@ -5,7 +5,7 @@
 # shellcheck disable=SC2030,SC2031 # each test is a subshell
 
 bats_require_minimum_version 1.5.0
-load ../records.bash
+load kept
 
 setup_file() {
     local repository
@@ -20,13 +20,6 @@ setup_file() {
 
 setup() {
     acct=$BATS_TEST_TMPDIR/acct spool=$BATS_TEST_TMPDIR/spool
-}
-
-teardown() {
-    local file
-    while read -r file; do
-        validate_records "$file"
-    done < <(find "$BATS_TEST_TMPDIR" -xdev -name '*.jsonl')
 }
 
 # A step of job JOB on n1 that lasts as long as SCRIPT; prints its record.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of atime and apapi share; for `load`.
 
+load kept
+
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime

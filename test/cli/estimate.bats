@@ -110,6 +110,7 @@ event() { # NAME: of the JSON in $output
     watts 50 10
     for list in rapl:estimate estimate:rapl; do
         run sim --package-w 100 --dram-w 20 -- "$atime" -c $list -f json sleep 1
+        keep_records
         echo "$output"
         jq -e '[.components[].events[] | select(.estimated)] | length == 2' <<<"$output"
         jq -e '.total.energy_j - .domains.package.energy_j - .domains.dram.energy_j | fabs < 1e-6' <<<"$output"

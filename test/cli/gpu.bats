@@ -23,6 +23,7 @@ amd() { # LINES: the same with what AMD's kernel driver shows
 
 measure() { # COMPONENT COMMAND...: JSON in $json; '' is what is measured by default
     run --separate-stderr "$atime" -f json -o "$BATS_TEST_TMPDIR/json" ${1:+-c "$1"} "${@:2}"
+    keep_records "$BATS_TEST_TMPDIR/json"
     echo "$stderr"
     json=$(<"$BATS_TEST_TMPDIR/json")
     jq . <<<"$json"

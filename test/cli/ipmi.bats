@@ -21,13 +21,17 @@ setup() {
     start_bmc
 }
 
-teardown() { stop_bmc; }
+teardown() {
+    stop_bmc
+    keep_all_records
+}
 
 needs_dcmi() { [[ -f $dcmi_module ]] || skip "ipmi_sim has no DCMI: package libopenipmi-dev"; }
 
 # What atime says of a run of CMD, as JSON in $stderr.
 measure() { # [ATIME OPTION...] CMD...
     run --separate-stderr "$atime" -c ipmi -f json "$@"
+    keep_records
     echo "$stderr"
     [[ $status -eq 0 ]]
     jq -e '.components[0].events' <<<"$stderr"

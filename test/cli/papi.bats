@@ -16,6 +16,7 @@ setup_stand_in() {
 # Run and show; standard output and error apart.
 run_atime() { # STATUS ARGUMENT...
     run "-$1" --separate-stderr "$atime" "${@:2}"
+    keep_records
     echo "$output"
     echo "$stderr"
 }

@@ -27,6 +27,7 @@ measure_gpus() { # SPEC SECONDS
     # shellcheck disable=SC2059 # lines
     printf "$1" >"$FAKE_GPUS"
     run -0 --separate-stderr "$atime" -c nvml -t 50ms -f json sleep "$2"
+    keep_records
     echo "$stderr"
 }
 

@@ -4,7 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 load atime_common
-load ../records.bash
+
+teardown() { :; } # bad ones are made on purpose
 
 setup_file() {
     printf '[estimate]\nidle_w = 60\ncore_w = 8\n' >"$BATS_FILE_TMPDIR/apapi.conf"
@@ -159,6 +160,30 @@ END
     (good | jq -c . && echo '{"apa' && good | jq -c .) >"$BATS_TEST_TMPDIR/record"
     run validate_records "$BATS_TEST_TMPDIR/record"
     [[ $status -eq 1 && $output == *"record:2: not JSON"* && $output != *:3:* ]]
+}
+
+@test "a test file fails if one of its tests leaves a bad record, wherever that is" {
+    good | jq -c . >"$BATS_TEST_TMPDIR/good"
+    jq -c 'del(.node)' "$BATS_TEST_TMPDIR/good" >"$BATS_TEST_TMPDIR/bad"
+    while read -r record left; do
+        printf '. %q/kept.bash\n@test "it leaves a record" {\n%s\n}\n@test "and goes on" { run -0 true; }\n' \
+            "$BATS_TEST_DIRNAME" "${left//RECORD/"$BATS_TEST_TMPDIR/$record"}" >"$BATS_TEST_TMPDIR/inner.bats"
+        run bats --formatter tap "$BATS_TEST_TMPDIR/inner.bats"
+        echo "$record $left: $output"
+        if [[ $record == good ]]; then
+            [[ $status -eq 0 ]]
+        else
+            [[ $status -ne 0 && $output == *"ok 2 and goes on"*"teardown_file failed"*"kept_records:1: $: 'node' is a required property"* ]]
+        fi
+    done <<'END'
+good run -0 cat RECORD
+bad run -0 cat RECORD
+bad run -0 --separate-stderr bash -c 'cat RECORD >&2'
+bad run -0 jq -s . -c RECORD
+bad cp RECORD "$BATS_TEST_TMPDIR/n1.jsonl"
+bad cp RECORD "$BATS_FILE_TMPDIR/run.json"
+bad run -0 jq -c '{apapi: 1, runs: [.], statistics: {}}' RECORD
+END
 }
 
 @test "every key of a record has a description" {

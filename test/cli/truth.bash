@@ -5,6 +5,8 @@
 # one run of a few seconds tries them all. `truth` is the integral of a zone's power between the
 # moments at which the measurement began and ended, in the simulation's own time.
 
+load kept
+
 repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
 export APAPI_SIMHW=${APAPI_SIMHW:-$repository/build/release/test/sim/apapi-simhw}
 

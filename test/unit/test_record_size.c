@@ -76,17 +76,155 @@ static struct apapi_record node_with_gpus(void)
     return record;
 }
 
-static void a_usual_node_takes_four_kilobytes(void **state)
+/* `size` bytes with the NUL. */
+static void set_name(char *name, const char *what, size_t size)
 {
-    struct apapi_record record = node_with_gpus();
-    char *line = encode(&record);
+    memset(name, 'x', size - 1);
+    memcpy(name, what, strlen(what));
+    name[size - 1] = '\0';
+}
+
+/*
+ * As long as it gets in practice: host names of 63 letters, users of 32, accounts, QOS and clusters
+ * of 40, partitions of 32; 64 for program and job; a task of an array (a component of a
+ * heterogeneous job has shorter numbers) that went wrong in every way.
+ */
+static void be_long_winded(struct apapi_record *record)
+{
+    struct apapi_identity *id = &record->id;
+
+    set_name(id->cluster, "cluster", 41);
+    set_name(id->name, "program", 65);
+    set_name(id->job_name, "job", 65);
+    set_name(id->node, "node", 64);
+    set_name(id->user, "user", 33);
+    set_name(id->account, "account", 41);
+    set_name(id->partition, "partition", 33);
+    set_name(id->qos, "qos", 41);
+    set_name(id->step, "interactive", sizeof "interactive");
+    id->job = 67108862;
+    id->array_job = 67108861;
+    id->array_task = 4000000;
+    id->node_index = 99998;
+    id->nodes = 99999;
+    id->tasks = id->cores = 1024;
+    id->restarts = 99;
+    id->uid = 2147483647;
+    id->verified = true;
+    record->ending = (struct apapi_ending){255, 64, 1024};
+    record->complete = false;
+    set_name(record->reason, "reason", 81);
+    record->recovered = record->delayed = true;
+}
+
+/* The nine events of a GPU that the default list has; only one of them is its energy. */
+static void measure_all_of_gpus(struct apapi_component_result *nvml)
+{
+    static const struct {
+        const char *name, *unit;
+        enum apapi_kind kind;
+        double scale, greatest;
+    } gauges[] = {{"power", "W", APAPI_KIND_POWER, 1e-3, 698.125},
+                  {"temperature", "C", APAPI_KIND_TEMPERATURE, 1, 71},
+                  {"gpu_utilization", "%", APAPI_KIND_UTILIZATION, 1, 100},
+                  {"memory_utilization", "%", APAPI_KIND_UTILIZATION, 1, 87},
+                  {"graphics_clock", "Hz", APAPI_KIND_FREQUENCY, 1e6, 1.98e9},
+                  {"sm_clock", "Hz", APAPI_KIND_FREQUENCY, 1e6, 1.98e9},
+                  {"memory_clock", "Hz", APAPI_KIND_FREQUENCY, 1e6, 3.201e9},
+                  {"allocated_memory", "B", APAPI_KIND_COUNT, 1, 140123456789}};
+    struct apapi_event_result events[36];
+    size_t count = nvml->event_count;
+
+    memcpy(events, nvml->events, count * sizeof *events);
+    for (size_t g = 0; g < COUNT_OF(gauges); g++) {
+        for (int i = 0; i < 4; i++) {
+            struct apapi_event_result *result = &events[count++];
+
+            *result = energy_event("", APAPI_DOMAIN_GPU);
+            be_usual(result);
+            snprintf(result->event.name, sizeof result->event.name,
+                     "nvml:::NVIDIA_H200:device_%d:%s", i, gauges[g].name);
+            snprintf(result->event.unit, sizeof result->event.unit, "%s", gauges[g].unit);
+            result->event.kind = gauges[g].kind;
+            result->event.type = APAPI_TYPE_INT64;
+            result->event.accumulates = false;
+            result->event.range_max = result->event.update_ns = result->raw_total = 0;
+            result->event.guard_j = 0;
+            result->event.scale = gauges[g].scale;
+            result->summary = (struct apapi_summary){gauges[g].greatest / 7, gauges[g].greatest / 3,
+                                                     gauges[g].greatest, NAN};
+            if (gauges[g].kind != APAPI_KIND_POWER) {
+                result->total = result->uncertainty_j = NAN;
+            }
+        }
+    }
+    free(nvml->events);
+    set_events(nvml, events, count);
+}
+
+/* Does the line have so many bins, and do they still add up? */
+static void assert_bins(const char *line, const struct apapi_record *record, size_t bins)
+{
+    struct apapi_record back = decode(line);
+
+    for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_GPU; d++) {
+        double energy_j = apapi_timeline_energy_j(&record->measurement.domains[d].timeline);
+        const struct apapi_timeline *got = &back.measurement.domains[d].timeline;
+
+        if (record->measurement.domains[d].timeline.count > 0) {
+            assert_int_equal(got->count, bins);
+            assert_true(fabs(apapi_timeline_energy_j(got) - energy_j) < 0.001 * energy_j);
+        }
+    }
+    apapi_record_clear(&back);
+}
+
+static void lines_have_at_most_four_kilobytes(void **state)
+{
+    static const struct {
+        const char *name;
+        bool long_winded, all_of_gpus;
+        size_t size, bins;
+    } nodes[] = {{"usual", false, false, 4096, 120},
+                 {"long names, trouble", true, false, 4096, 60},
+                 /* which does not fit is not made coarser in vain */
+                 {"all events of the GPUs", false, true, 9216, 120}};
 
     (void)state;
-    if (strlen(line) > 4096) {
-        fail_msg("%zu bytes: %s", strlen(line), line);
+    for (size_t i = 0; i < COUNT_OF(nodes); i++) {
+        struct apapi_record record = node_with_gpus();
+        char *line;
+
+        if (nodes[i].long_winded) {
+            be_long_winded(&record);
+        }
+        if (nodes[i].all_of_gpus) {
+            measure_all_of_gpus(&record.measurement.components[1]);
+        }
+        line = encode(&record);
+        print_message("# %s: %zu bytes\n", nodes[i].name, strlen(line) + 1);
+        if (strlen(line) + 1 > nodes[i].size) {
+            fail_msg("%s: %zu bytes: %s", nodes[i].name, strlen(line) + 1, line);
+        }
+        assert_bins(line, &record, nodes[i].bins);
+        free(line);
+        assert_round_trip(&record);
+        apapi_record_clear(&record);
     }
+}
+
+/* Readers of other programs' JSON get all of it. */
+static void the_whole_record_keeps_its_bins(void **state)
+{
+    struct apapi_record record = node_with_gpus();
+    char *line;
+
+    (void)state;
+    be_long_winded(&record);
+    line = encode_as(apapi_record_encode_whole, &record);
+    assert_true(strlen(line) > 5000);
+    assert_bins(line, &record, 120);
     free(line);
-    assert_round_trip(&record);
     apapi_record_clear(&record);
 }
 
@@ -135,7 +273,8 @@ static void what_does_not_follow_is_not_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_usual_node_takes_four_kilobytes),
+        cmocka_unit_test(lines_have_at_most_four_kilobytes),
+        cmocka_unit_test(the_whole_record_keeps_its_bins),
         cmocka_unit_test(what_events_have_in_common_stands_once),
         cmocka_unit_test(what_does_not_follow_is_not_left_out),
     };

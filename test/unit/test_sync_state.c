@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +46,20 @@ static void load(struct state *state)
     if (state_load(state, dir, NAME, NOW - DAY, &err)) {
         fail_msg("%s", err.text);
     }
+}
+
+static int count_files(void)
+{
+    DIR *folder = opendir(dir);
+    const struct dirent *entry;
+    int count = 0;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder))) {
+        count += *entry->d_name != '.';
+    }
+    closedir(folder);
+    return count;
 }
 
 static void it_comes_back_as_it_was(void **state)
@@ -92,7 +109,31 @@ static void it_is_its_owners_alone(void **state)
     lock = state_lock(dir, NULL);
     assert_true(lock >= 0);
     close(lock);
-    assert_int_equal(access(in_dir("sync.json.new"), F_OK), -1);
+    assert_int_equal(count_files(), 2);
+}
+
+/* What cannot be written whole leaves the old one, and nothing else. */
+static void the_old_one_stays(void **state)
+{
+    const struct rlimit none = {0, RLIM_INFINITY};
+    struct rlimit usual;
+    struct state first;
+
+    (void)state;
+    load(&first);
+    assert_int_equal(state_note(&first, "2026-11-21/n1.jsonl", 17), 0);
+    assert_int_equal(state_save(&first, dir, NAME, NOW, NULL), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    assert_int_equal(state_save(&first, dir, NAME, NOW + DAY, NULL), -1);
+    assert_int_equal(errno, EFBIG);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+    assert_int_equal(count_files(), 1);
+    state_free(&first);
+    load(&first);
+    assert_int_equal(state_offset(&first, "2026-11-21/n1.jsonl"), 17);
+    state_free(&first);
 }
 
 static void one_that_is_damaged_is_made_anew(void **state)
@@ -152,11 +193,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
-        TEST(it_comes_back_as_it_was),
-        TEST(it_is_its_owners_alone),
-        TEST(one_that_is_damaged_is_made_anew),
-        TEST(a_link_is_not_followed),
-        TEST(a_folder_is_not_made),
+        TEST(it_comes_back_as_it_was), TEST(it_is_its_owners_alone),
+        TEST(the_old_one_stays),       TEST(one_that_is_damaged_is_made_anew),
+        TEST(a_link_is_not_followed),  TEST(a_folder_is_not_made),
     };
 
     return cmocka_run_group_tests_name("sync_state", tests, NULL, NULL);

@@ -39,28 +39,195 @@ static void make_card(const char *device, int number)
     powercap_tree_put(&tree, path, "");
 }
 
+struct file {
+    const char *name, *text;
+};
+
+struct chip {
+    int number;         /* of hwmonN, as the kernel counts in this boot */
+    const char *name;   /* NULL: it is in the device's folder, as drivers before 2013 have it */
+    const char *device; /* NULL: none */
+    int card;           /* + 1, of the device; 0: it is none */
+    struct file files[8];
+};
+
 struct expected {
     const char *name;
     enum apapi_domain domain;
     const char *text;
+    uint64_t raw;
 };
 
-static void assert_events(const struct apapi_reader *reader, const struct expected *expected,
-                          size_t count)
-{
-    assert_int_equal(reader->count, count);
-    for (size_t i = 0; i < count; i++) {
-        char text[256];
+struct machine {
+    const char *what;
+    struct chip chips[4];
+    const char *component;
+    struct expected events[4];
+};
 
-        assert_string_equal(reader->events[i].name, expected[i].name);
-        assert_string_equal(apapi_domain_name(reader->events[i].domain),
-                            apapi_domain_name(expected[i].domain));
-        apapi_source_sysfs.describe(reader, i, text, sizeof text);
-        assert_string_equal(text, expected[i].text);
+#define INA238(number, device, raw, label)                                                         \
+    {                                                                                              \
+        number, "ina238", device, 0,                                                               \
+        {                                                                                          \
+            {"energy1_input", raw},                                                                \
+            {                                                                                      \
+                "energy1_label", label                                                             \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define INA238S(first, second, third)                                                              \
+    {                                                                                              \
+        INA238(first, "1-0009", "1", "first"), INA238(second, "1-0040", "2", "second"),            \
+            INA238(third, "10-0040", "3", "third")                                                 \
+    }
+#define INA238_EVENTS                                                                              \
+    {                                                                                              \
+        {"hwmon:::ina238:energy1", APAPI_DOMAIN_NONE, "energy of ina238: first", 1},               \
+            {"hwmon:::ina238.1:energy1", APAPI_DOMAIN_NONE, "energy of ina238: second", 2},        \
+            {"hwmon:::ina238.2:energy1", APAPI_DOMAIN_NONE, "energy of ina238: third", 3},         \
+    }
+#define XES                                                                                        \
+    {                                                                                              \
+        {5,                                                                                        \
+         "xe",                                                                                     \
+         "0000:4d:00.0",                                                                           \
+         1 + 1,                                                                                    \
+         {{"energy1_input", "1"},                                                                  \
+          {"energy1_label", "card"},                                                               \
+          {"energy2_input", "2"},                                                                  \
+          {"energy2_label", "pkg"}}},                                                              \
+            {2, "xe", "0000:9a:00.0", 0 + 1, {{"energy2_input", "3"}, {"energy2_label", "pkg"}}},  \
+    }
+
+static const struct machine machines[] = {
+    {"the average, where it is of the same thing as the sample",
+     {{0, "fam15h_power", "0000:00:18.4", 0, {{"power1_average", "1"}, {"power1_input", "2"}}},
+      {1,
+       "sensor",
+       "1-0040",
+       0,
+       {{"power1_average", "3"}, {"power1_input", "4"}, {"power2_input", "5"}}}},
+     "hwmon",
+     {{"hwmon:::fam15h_power:power1", APAPI_DOMAIN_PACKAGE, "power of fam15h_power", 2},
+      {"hwmon:::sensor:power1", APAPI_DOMAIN_NONE, "average power of sensor", 3},
+      {"hwmon:::sensor:power2", APAPI_DOMAIN_NONE, "power of sensor", 5}}},
+    {"chips of one name are numbered by their devices", INA238S(0, 1, 2), "hwmon", INA238_EVENTS},
+    {"whatever the kernel's numbers of this boot are", INA238S(12, 3, 7), "hwmon", INA238_EVENTS},
+    {"amd_energy",
+     {{4,
+       "amd_energy",
+       "amd_energy.0",
+       0,
+       {{"energy1_input", "1"},
+        {"energy1_label", "Ecore000"},
+        {"energy10_input", "3"},
+        {"energy10_label", "Esocket1"},
+        {"energy9_input", "2"},
+        {"energy9_label", "Esocket0"}}}},
+     "hwmon",
+     {{"hwmon:::amd_energy:energy1", APAPI_DOMAIN_CORE, "energy of amd_energy: Ecore000", 1},
+      {"hwmon:::amd_energy:energy9", APAPI_DOMAIN_PACKAGE, "energy of amd_energy: Esocket0", 2},
+      {"hwmon:::amd_energy:energy10", APAPI_DOMAIN_PACKAGE, "energy of amd_energy: Esocket1", 3}}},
+    {"ibmpowernv",
+     {{0,
+       "ibmpowernv",
+       "opal-sensor.0",
+       0,
+       {{"power1_input", "1"},
+        {"power1_label", "Chip 0 "},
+        {"power2_input", "2"},
+        {"power2_label", "Chip 0 Vdd"},
+        {"power3_input", "3"},
+        {"power3_label", "Chip 8"},
+        {"power4_input", "4"},
+        {"power4_label", "System"}}}},
+     "hwmon",
+     {{"hwmon:::ibmpowernv:power1", APAPI_DOMAIN_PACKAGE, "power of ibmpowernv: Chip 0", 1},
+      {"hwmon:::ibmpowernv:power2", APAPI_DOMAIN_NONE, "power of ibmpowernv: Chip 0 Vdd", 2},
+      {"hwmon:::ibmpowernv:power3", APAPI_DOMAIN_PACKAGE, "power of ibmpowernv: Chip 8", 3},
+      {"hwmon:::ibmpowernv:power4", APAPI_DOMAIN_NODE, "power of ibmpowernv: System", 4}}},
+    {"files in the device's folder, as acpi_power_meter had them long",
+     {{0, NULL, NULL, 0, {{"device/name", "power_meter"}, {"device/power1_average", "1"}}}},
+     "hwmon",
+     {{"hwmon:::power_meter:power1", APAPI_DOMAIN_NODE, "average power of power_meter", 1}}},
+    {"xe: the card holds the package, only one of them may be added",
+     XES,
+     "intel_gpu",
+     {{"intel_gpu:::card0:energy2", APAPI_DOMAIN_GPU, "energy of xe: pkg", 3},
+      {"intel_gpu:::card1:energy1", APAPI_DOMAIN_GPU, "energy of xe: card", 1},
+      {"intel_gpu:::card1:energy2", APAPI_DOMAIN_NONE, "energy of xe: pkg", 2}}},
+    {"xe by its chips",
+     XES,
+     "hwmon",
+     {{"hwmon:::xe:energy1", APAPI_DOMAIN_GPU, "energy of xe: card", 1},
+      {"hwmon:::xe:energy2", APAPI_DOMAIN_NONE, "energy of xe: pkg", 2},
+      {"hwmon:::xe.1:energy2", APAPI_DOMAIN_GPU, "energy of xe: pkg", 3}}},
+    {"i915: a chip for the card, and one for each tile; some cards have the tiles' only",
+     {{3, "i915", "0000:03:00.0", 0 + 1, {{"energy1_input", "1"}}},
+      {2, "i915_gt0", "0000:03:00.0", 0, {{"energy1_input", "2"}}},
+      {1, "i915_gt1", "0000:07:00.0", 0, {{"energy1_input", "3"}}},
+      {0, "amd_energy", "amd_energy.0", 0, {{"energy1_input", "4"}}}},
+     "intel_gpu",
+     {{"intel_gpu:::0000:07:00.0.gt1:energy1", APAPI_DOMAIN_GPU, "energy of i915_gt1", 3},
+      {"intel_gpu:::card0:energy1", APAPI_DOMAIN_GPU, "energy of i915", 1},
+      {"intel_gpu:::card0.gt0:energy1", APAPI_DOMAIN_NONE, "energy of i915_gt0", 2}}},
+};
+
+#define LENGTH_OF(array) (sizeof(array) / sizeof *(array))
+
+static void put_chip(const struct chip *chip)
+{
+    if (chip->name) {
+        make_chip(chip->number, chip->name, chip->device);
+    }
+    if (chip->card > 0) {
+        make_card(chip->device, chip->card - 1);
+    }
+    for (size_t f = 0; f < LENGTH_OF(chip->files) && chip->files[f].name; f++) {
+        put(chip->number, chip->files[f].name, chip->files[f].text);
     }
 }
-#define ASSERT_EVENTS(reader, expected)                                                            \
-    assert_events(reader, expected, sizeof(expected) / sizeof *(expected))
+
+static void assert_event(const struct apapi_reader *reader, size_t number,
+                         const struct expected *expected)
+{
+    const struct apapi_event *event = &reader->events[number];
+    char text[256];
+
+    assert_string_equal(event->name, expected->name);
+    assert_string_equal(apapi_domain_name(event->domain), apapi_domain_name(expected->domain));
+    apapi_source_sysfs.describe(reader, number, text, sizeof text);
+    assert_string_equal(text, expected->text);
+}
+
+static void test_machines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LENGTH_OF(machines); i++) {
+        const struct machine *machine = &machines[i];
+        struct apapi_reading readings[LENGTH_OF(machine->events)];
+        struct apapi_reader *reader;
+        size_t count = 0;
+
+        print_message("# %s\n", machine->what);
+        for (size_t c = 0; c < LENGTH_OF(machine->chips) && machine->chips[c].files[0].name; c++) {
+            put_chip(&machine->chips[c]);
+        }
+        reader = open_sysfs(machine->component);
+        while (count < LENGTH_OF(machine->events) && machine->events[count].name) {
+            count++;
+        }
+        assert_int_equal(reader->count, count);
+        apapi_source_sysfs.read(reader, readings);
+        for (size_t e = 0; e < count; e++) {
+            assert_event(reader, e, &machine->events[e]);
+            assert_true(readings[e].raw == machine->events[e].raw);
+        }
+        apapi_source_sysfs.close(reader);
+        powercap_tree_destroy(&tree);
+        powercap_tree_create(&tree);
+    }
+}
 
 static void test_units_and_times(void **state)
 {
@@ -77,11 +244,9 @@ static void test_units_and_times(void **state)
     put(1, "energy2_input", "18446744073709551615");
     put(1, "update_interval", "250");
     reader = open_sysfs("hwmon");
-    ASSERT_EVENTS(reader, ((struct expected[]){
-                              {"hwmon:::power_meter:power1", APAPI_DOMAIN_NODE,
-                               "average power of power_meter"},
-                              {"hwmon:::sensor:energy2", APAPI_DOMAIN_NONE, "energy of sensor"},
-                          }));
+    assert_int_equal(reader->count, 2);
+    assert_string_equal(reader->events[0].name, "hwmon:::power_meter:power1");
+    assert_string_equal(reader->events[1].name, "hwmon:::sensor:energy2");
     assert_string_equal(reader->detail, "sysfs hwmon");
     assert_int_equal(reader->events[0].kind, APAPI_KIND_POWER);
     assert_string_equal(reader->events[0].unit, "W");
@@ -99,127 +264,21 @@ static void test_units_and_times(void **state)
     apapi_source_sysfs.close(reader);
 }
 
-/* The average is better than one sample, where it is of the same thing. */
-static void test_average_or_sample(void **state)
-{
-    struct apapi_reading readings[3];
-    struct apapi_reader *reader;
-
-    (void)state;
-    make_chip(0, "fam15h_power", "0000:00:18.4");
-    put(0, "power1_average", "1");
-    put(0, "power1_input", "2");
-    make_chip(1, "sensor", "1-0040");
-    put(1, "power1_average", "3");
-    put(1, "power1_input", "4");
-    put(1, "power2_input", "5");
-    reader = open_sysfs("hwmon");
-    ASSERT_EVENTS(
-        reader, ((struct expected[]){
-                    {"hwmon:::fam15h_power:power1", APAPI_DOMAIN_PACKAGE, "power of fam15h_power"},
-                    {"hwmon:::sensor:power1", APAPI_DOMAIN_NONE, "average power of sensor"},
-                    {"hwmon:::sensor:power2", APAPI_DOMAIN_NONE, "power of sensor"},
-                }));
-    apapi_source_sysfs.read(reader, readings);
-    assert_int_equal(readings[0].raw, 2);
-    assert_int_equal(readings[1].raw, 3);
-    assert_int_equal(readings[2].raw, 5);
-    apapi_source_sysfs.close(reader);
-}
-
-/* Chips of one name are numbered by their devices, whatever the kernel's numbers of this boot are.
- */
-static void test_names_survive_a_reboot(void **state)
-{
-    static const int orders[][3] = {{0, 1, 2}, {12, 3, 7}};
-    static const struct expected expected[] = {
-        {"hwmon:::ina238:energy1", APAPI_DOMAIN_NONE, "energy of ina238: first"},
-        {"hwmon:::ina238.1:energy1", APAPI_DOMAIN_NONE, "energy of ina238: second"},
-        {"hwmon:::ina238.2:energy1", APAPI_DOMAIN_NONE, "energy of ina238: third"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        struct apapi_reader *reader;
-
-        make_chip(orders[i][0], "ina238", "1-0009");
-        put(orders[i][0], "energy1_input", "1");
-        put(orders[i][0], "energy1_label", "first");
-        make_chip(orders[i][1], "ina238", "1-0040");
-        put(orders[i][1], "energy1_input", "2");
-        put(orders[i][1], "energy1_label", "second");
-        make_chip(orders[i][2], "ina238", "10-0040");
-        put(orders[i][2], "energy1_input", "3");
-        put(orders[i][2], "energy1_label", "third");
-        reader = open_sysfs("hwmon");
-        ASSERT_EVENTS(reader, expected);
-        apapi_source_sysfs.close(reader);
-        powercap_tree_destroy(&tree);
-        powercap_tree_create(&tree);
-    }
-}
-
-static void test_amd_energy(void **state)
+/* What the driver's counter of a card does, and how often amd_energy's are read anew. */
+static void test_ranges(void **state)
 {
     struct apapi_reader *reader;
 
     (void)state;
     make_chip(4, "amd_energy", "amd_energy.0");
     put(4, "energy1_input", "1");
-    put(4, "energy1_label", "Ecore000");
-    put(4, "energy10_input", "1");
-    put(4, "energy10_label", "Esocket1");
-    put(4, "energy9_input", "1");
-    put(4, "energy9_label", "Esocket0");
+    put(4, "energy1_label", "Esocket0");
+    make_chip(5, "xe", "0000:4d:00.0");
+    put(5, "energy1_input", "1");
     reader = open_sysfs("hwmon");
-    ASSERT_EVENTS(
-        reader,
-        ((struct expected[]){
-            {"hwmon:::amd_energy:energy1", APAPI_DOMAIN_CORE, "energy of amd_energy: Ecore000"},
-            {"hwmon:::amd_energy:energy9", APAPI_DOMAIN_PACKAGE, "energy of amd_energy: Esocket0"},
-            {"hwmon:::amd_energy:energy10", APAPI_DOMAIN_PACKAGE, "energy of amd_energy: Esocket1"},
-        }));
-    assert_int_equal(reader->events[1].update_ns, 1000000);
-    apapi_source_sysfs.close(reader);
-}
-
-static void test_ibmpowernv(void **state)
-{
-    struct apapi_reader *reader;
-
-    (void)state;
-    make_chip(0, "ibmpowernv", "opal-sensor.0");
-    put(0, "power1_input", "1");
-    put(0, "power1_label", "Chip 0 ");
-    put(0, "power2_input", "1");
-    put(0, "power2_label", "Chip 0 Vdd");
-    put(0, "power3_input", "1");
-    put(0, "power3_label", "Chip 8");
-    put(0, "power4_input", "1");
-    put(0, "power4_label", "System");
-    reader = open_sysfs("hwmon");
-    ASSERT_EVENTS(
-        reader,
-        ((struct expected[]){
-            {"hwmon:::ibmpowernv:power1", APAPI_DOMAIN_PACKAGE, "power of ibmpowernv: Chip 0"},
-            {"hwmon:::ibmpowernv:power2", APAPI_DOMAIN_NONE, "power of ibmpowernv: Chip 0 Vdd"},
-            {"hwmon:::ibmpowernv:power3", APAPI_DOMAIN_PACKAGE, "power of ibmpowernv: Chip 8"},
-            {"hwmon:::ibmpowernv:power4", APAPI_DOMAIN_NODE, "power of ibmpowernv: System"},
-        }));
-    apapi_source_sysfs.close(reader);
-}
-
-/* As drivers before 2013 have it, acpi_power_meter much longer. */
-static void test_files_in_the_devices_folder(void **state)
-{
-    struct apapi_reader *reader;
-
-    (void)state;
-    put(0, "device/name", "power_meter");
-    put(0, "device/power1_average", "1");
-    reader = open_sysfs("hwmon");
-    ASSERT_EVENTS(reader, ((struct expected[]){{"hwmon:::power_meter:power1", APAPI_DOMAIN_NODE,
-                                                "average power of power_meter"}}));
+    assert_int_equal(reader->count, 2);
+    assert_int_equal(reader->events[0].update_ns, 1000000);
+    assert_true(reader->events[1].guard_j == 262144);
     apapi_source_sysfs.close(reader);
 }
 
@@ -247,65 +306,6 @@ static void test_odd_chips(void **state)
     apapi_source_sysfs.close(reader);
 }
 
-/* The card holds the package: only one of them may be added. */
-static void test_xe(void **state)
-{
-    struct apapi_reader *reader;
-
-    (void)state;
-    make_chip(5, "xe", "0000:4d:00.0");
-    make_card("0000:4d:00.0", 1);
-    put(5, "energy1_input", "1");
-    put(5, "energy1_label", "card");
-    put(5, "energy2_input", "1");
-    put(5, "energy2_label", "pkg");
-    make_chip(2, "xe", "0000:9a:00.0");
-    make_card("0000:9a:00.0", 0);
-    put(2, "energy2_input", "1");
-    put(2, "energy2_label", "pkg");
-    reader = open_sysfs("intel_gpu");
-    ASSERT_EVENTS(reader, ((struct expected[]){
-                              {"intel_gpu:::card0:energy2", APAPI_DOMAIN_GPU, "energy of xe: pkg"},
-                              {"intel_gpu:::card1:energy1", APAPI_DOMAIN_GPU, "energy of xe: card"},
-                              {"intel_gpu:::card1:energy2", APAPI_DOMAIN_NONE, "energy of xe: pkg"},
-                          }));
-    assert_true(reader->events[0].guard_j == 262144);
-    apapi_source_sysfs.close(reader);
-    reader = open_sysfs("hwmon");
-    ASSERT_EVENTS(reader, ((struct expected[]){
-                              {"hwmon:::xe:energy1", APAPI_DOMAIN_GPU, "energy of xe: card"},
-                              {"hwmon:::xe:energy2", APAPI_DOMAIN_NONE, "energy of xe: pkg"},
-                              {"hwmon:::xe.1:energy2", APAPI_DOMAIN_GPU, "energy of xe: pkg"},
-                          }));
-    apapi_source_sysfs.close(reader);
-}
-
-/* One chip for the card, and one for each tile of it; some cards have the tiles' only. */
-static void test_i915(void **state)
-{
-    struct apapi_reader *reader;
-
-    (void)state;
-    make_chip(3, "i915", "0000:03:00.0");
-    make_card("0000:03:00.0", 0);
-    put(3, "energy1_input", "1");
-    make_chip(2, "i915_gt0", "0000:03:00.0");
-    put(2, "energy1_input", "1");
-    make_chip(1, "i915_gt1", "0000:07:00.0");
-    put(1, "energy1_input", "1");
-    make_chip(0, "amd_energy", "amd_energy.0");
-    put(0, "energy1_input", "1");
-    reader = open_sysfs("intel_gpu");
-    ASSERT_EVENTS(
-        reader,
-        ((struct expected[]){
-            {"intel_gpu:::0000:07:00.0.gt1:energy1", APAPI_DOMAIN_GPU, "energy of i915_gt1"},
-            {"intel_gpu:::card0:energy1", APAPI_DOMAIN_GPU, "energy of i915"},
-            {"intel_gpu:::card0.gt0:energy1", APAPI_DOMAIN_NONE, "energy of i915_gt0"},
-        }));
-    apapi_source_sysfs.close(reader);
-}
-
 static void test_no_gpu(void **state)
 {
     struct apapi_error err;
@@ -323,16 +323,8 @@ static void test_no_gpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_TREE(test_units_and_times),
-        WITH_TREE(test_average_or_sample),
-        WITH_TREE(test_names_survive_a_reboot),
-        WITH_TREE(test_amd_energy),
-        WITH_TREE(test_ibmpowernv),
-        WITH_TREE(test_files_in_the_devices_folder),
-        WITH_TREE(test_odd_chips),
-        WITH_TREE(test_xe),
-        WITH_TREE(test_i915),
-        WITH_TREE(test_no_gpu),
+        WITH_TREE(test_units_and_times), WITH_TREE(test_machines), WITH_TREE(test_ranges),
+        WITH_TREE(test_odd_chips),       WITH_TREE(test_no_gpu),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/grow.h"
+
+#include "unit/unit.h"
+
+static void an_array_grows_and_keeps_what_it_has(void **state)
+{
+    size_t *numbers = NULL, room = 0, moves = 0;
+
+    (void)state;
+    for (size_t count = 0; count < 1000; count++) {
+        size_t before = room, *grown = array_grow(numbers, count, &room, sizeof *numbers);
+
+        assert_non_null(grown);
+        assert_true(room > count);
+        numbers = grown;
+        numbers[count] = count;
+        moves += room != before;
+    }
+    for (size_t i = 0; i < 1000; i++) {
+        assert_int_equal(numbers[i], i);
+    }
+    assert_true(moves < 10);
+    free(numbers);
+}
+
+static void what_cannot_be_had_changes_nothing(void **state)
+{
+    static const size_t rooms[] = {SIZE_MAX / 2 + 1, SIZE_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        size_t room = rooms[i];
+
+        errno = 0;
+        assert_null(array_grow(NULL, room, &room, 1));
+        assert_int_equal(errno, ENOMEM);
+        assert_int_equal(room, rooms[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_array_grows_and_keeps_what_it_has),
+        cmocka_unit_test(what_cannot_be_had_changes_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
