@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "components.h"
+#include "base/word.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +14,6 @@ static const char *const components[] = {
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
 };
-
-static bool word_is(const char *word, size_t length, const char *name)
-{
-    return strlen(name) == length && strncmp(word, name, length) == 0;
-}
 
 static bool word_known(const char *word, size_t length)
 {

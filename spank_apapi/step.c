@@ -70,7 +70,7 @@ void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step)
     step_node(step->node);
 }
 
-/* Append a variable of the step's environment; nothing where it is not set. */
+/* Append a variable of the step's environment; nothing where it is not set, or too long. */
 static void step_variable(spank_t spank, const char *variable, const char *key,
                           struct message *message)
 {
@@ -124,16 +124,6 @@ static void step_cores(spank_t spank, struct message *message)
     if (count > 0) {
         message_add_number(message, "cores", count);
     }
-}
-
-/* One that has no room is left out: a part of it would name the wrong nodes. */
-static void step_nodelist(spank_t spank, const struct spank_apapi_step *step,
-                          struct message *message)
-{
-    bool whole_job = step->step == SLURM_EXTERN_CONT;
-
-    step_variable(spank, whole_job ? "SLURM_JOB_NODELIST" : "SLURM_STEP_NODELIST", "nodelist",
-                  message);
 }
 
 /* The item is 0 in steps of some versions of Slurm. */
@@ -212,8 +202,8 @@ void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *ste
     message_add_pair(message, "node", step->node);
     message_add_number(message, "node_index", step_number(spank, S_JOB_NODEID));
     message_add_number(message, "nodes", nodes ? nodes : 1);
-    if (nodes > 1) {
-        step_nodelist(spank, step, message);
+    if (nodes > 1) { /* extern steps are not told it */
+        step_variable(spank, "SLURM_STEP_NODELIST", "nodelist", message);
     }
     message_add_number(message, "tasks", step_number(spank, S_JOB_LOCAL_TASK_COUNT));
     if (spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS) {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "apapi/doctor.h"
-#include "sources/clock.h"
+#include "base/clock.h"
 
 #define PAUSE_NS (NS_PER_S / 10)
 #define PATIENCE_NS NS_PER_S /* until a counter that stands still is taken for dead */

@@ -11,6 +11,7 @@
 #include "apapi/command.h"
 #include "apapi/export_read.h"
 #include "apapi/when.h"
+#include "base/clock.h"
 #include "config/config.h"
 #include "record/prometheus.h"
 #include "record/replace.h"
@@ -19,7 +20,6 @@
 #define FILE_NAME "apapi.prom" /* in prometheus_dir */
 #define FILE_MODE 0644         /* the collector is not root */
 #define SINCE "1h"
-#define NS_PER_S INT64_C(1000000000)
 
 struct options {
     struct export_input input;
@@ -114,14 +114,6 @@ static const char *short_host_name(char *name, size_t size)
     return name;
 }
 
-static int64_t now_unix_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 static int complete(struct options *options)
 {
     struct apapi_error err;
@@ -129,8 +121,8 @@ static int complete(struct options *options)
     if (!options->prometheus) {
         return command_refuse(COMMAND, "in which form? --prometheus is the one there is");
     }
-    if (when_parse(options->since ? options->since : SINCE, now_unix_ns(), &options->input.from_ns,
-                   &err)) {
+    if (when_parse(options->since ? options->since : SINCE, clock_unix_ns(),
+                   &options->input.from_ns, &err)) {
         return command_refuse(COMMAND, err.text);
     }
     return 0;

@@ -14,6 +14,7 @@
 
 #include "apapi/scan.h"
 #include "apapi/top.h"
+#include "base/clock.h"
 #include "record/folder.h"
 
 #define SPOOL_SUFFIX ".json"
@@ -187,14 +188,6 @@ static int read_spool(struct reading *reading, struct apapi_error *err)
 
 /* --- live pages ----------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static int add_live(struct prometheus *prometheus, const struct top_step *step)
 {
     struct prometheus_live live = {.id = &step->id,
@@ -225,7 +218,7 @@ static int take_page(const struct apapi_live_page *page, void *context)
         return 0;
     }
     top_clear(&reading->view);
-    reading->view.mono_ns = now_ns();
+    reading->view.mono_ns = clock_monotonic_ns();
     result = top_add(&reading->view, page);
     step = reading->view.steps;
     if (result == 0 && step->state != APAPI_LIVE_STARTING) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/positive.h"
 #include "record/text.h"
 
 #define INDENT 2
@@ -220,15 +221,11 @@ void grid_destroy(struct grid *grid)
 size_t terminal_width(void)
 {
     const char *columns = getenv("COLUMNS");
+    unsigned long width = columns ? positive_number(columns, 10000) : 0;
     struct winsize window;
-    char *end;
 
-    if (columns && *columns >= '1' && *columns <= '9') {
-        unsigned long width = strtoul(columns, &end, 10);
-
-        if (*end == '\0' && width <= 10000) {
-            return width;
-        }
+    if (width > 0) {
+        return width;
     }
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
 }

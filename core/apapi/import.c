@@ -10,12 +10,14 @@
 #include "apapi/command.h"
 #include "apapi/import_read.h"
 #include "apapi/when.h"
+#include "base/clock.h"
+#include "base/positive.h"
 #include "config/config.h"
 #include "record/db.h"
 
 #define COMMAND "import"
+#define THREADS_MAX 63
 #define THREADS_USUAL 8
-#define NS_PER_S INT64_C(1000000000)
 
 struct options {
     struct import_input input;
@@ -50,14 +52,8 @@ static void print_help(void)
 
 static int set_threads(const char *text, unsigned *threads)
 {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-
-    if (*text < '1' || *text > '9' || *end || value >= 64) {
-        return -1;
-    }
-    *threads = (unsigned)value;
-    return 0;
+    *threads = (unsigned)positive_number(text, THREADS_MAX);
+    return *threads ? 0 : -1;
 }
 
 static int set_option(int letter, struct options *options)
@@ -97,11 +93,8 @@ static int set_option(int letter, struct options *options)
 static int complete(struct options *options)
 {
     struct apapi_error err;
-    struct timespec now;
-    int64_t now_ns;
+    int64_t now_ns = clock_unix_ns();
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    now_ns = now.tv_sec * NS_PER_S + now.tv_nsec;
     if (!options->url && !options->dry_run) {
         return command_refuse(COMMAND, "which database? --db names it, as sqlite:FILE");
     }

@@ -6,16 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define WIDTH 40
 #define REDRAW_NS 200000000
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 struct import_progress import_progress_begin(uint64_t total_bytes)
 {
@@ -46,7 +40,7 @@ void import_progress_add(struct import_progress *progress, uint64_t bytes, size_
     if (!progress->shown) {
         return;
     }
-    now = now_ns();
+    now = (int64_t)clock_monotonic_ns();
     if (now >= progress->next_ns) {
         progress->next_ns = now + REDRAW_NS;
         draw(progress, records);

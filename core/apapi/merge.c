@@ -13,6 +13,7 @@
 #include "apapi/record.h"
 #include "apapi/scan.h"
 #include "config/values.h"
+#include "record/lacking.h"
 #include "sampler/forms.h"
 
 #define COMMAND "merge"
@@ -35,7 +36,10 @@ struct merging {
     struct part *parts;
     size_t count, room;
     struct apapi_merge *merge;
-    bool twins; /* a node has more than one record */
+    bool twins;                     /* a node has more than one record */
+    char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has one */
+    uint32_t node_count;            /* of the step, as that record says */
+    int64_t listed_ns;
     char name[APAPI_TEXT_SIZE];
 };
 
@@ -48,7 +52,7 @@ static void print_help(void)
          "  -j, --job JOB[.STEP]  of which step; needed where the files have records of several\n"
          "  -n, --nodes LIST      the nodes of the step, n[1-4,7]: those without a record are "
          "named\n"
-         "  -f, --format FORM     table (default), json or csv\n"
+         "  -f, --format FORM     table (default), json, csv or merged\n"
          "  -v, --verbose         all events; which lines were skipped, and why\n"
          "      --strict          lines that are no records are an error\n"
          "  -h, --help            this text\n"
@@ -111,6 +115,17 @@ static int choose(struct merging *merging, const struct apapi_record *record)
     return -1;
 }
 
+static void note_nodelist(struct merging *merging, const struct apapi_record *record)
+{
+    int64_t start_ns = record->measurement.start_unix_ns;
+
+    if (*record->id.nodelist && (!*merging->nodelist || start_ns > merging->listed_ns)) {
+        memcpy(merging->nodelist, record->id.nodelist, sizeof merging->nodelist);
+        merging->node_count = record->id.nodes;
+        merging->listed_ns = start_ns;
+    }
+}
+
 static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
 {
     struct merging *merging = context;
@@ -122,6 +137,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
     if (!*merging->name) {
         snprintf(merging->name, sizeof merging->name, "%s", record->id.name);
     }
+    note_nodelist(merging, record);
     if (keep(merging, record, line, size)) {
         errno = ENOMEM;
         return -1;
@@ -259,12 +275,37 @@ static int merge_anew(struct merging *merging)
     return merging->merge ? 0 : -1;
 }
 
+/* Where nobody says which nodes there are, the records do. */
+static int await_listed(struct merging *merging)
+{
+    struct namelist own = {0}, lacking = {0};
+    int result = 0;
+
+    if (!*merging->nodelist || merging->count >= merging->node_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < merging->count && result == 0; i++) {
+        result = namelist_add(&own, merging->parts[i].node);
+    }
+    namelist_sort(&own);
+    if (result == 0) {
+        result = lacking_nodes(merging->nodelist, merging->node_count, &own, &lacking);
+    }
+    if (result > 0) {
+        result = apapi_merge_expect(merging->merge, merging->nodelist);
+    }
+    namelist_free(&own);
+    namelist_free(&lacking);
+    return result;
+}
+
 static int complete(struct merging *merging)
 {
     if (merging->twins && merge_anew(merging)) {
         return -1;
     }
-    if (merging->nodes && apapi_merge_expect(merging->merge, merging->nodes)) {
+    if (merging->nodes ? apapi_merge_expect(merging->merge, merging->nodes)
+                       : await_listed(merging)) {
         return -1;
     }
     return apapi_merge_give_up(merging->merge, "no record in the files");
@@ -293,7 +334,7 @@ static int write_form(const struct merging *merging, const char *step)
     struct forms forms = {0};
     int result;
 
-    for (size_t i = 0; i < merging->count; i++) {
+    for (size_t i = 0; forms_keeps(merging->format) && i < merging->count; i++) {
         forms_keep(&forms, merging->parts[i].line, strlen(merging->parts[i].line));
     }
     result = forms_write(&forms, merging->format, step, merging->merge, stdout);
@@ -348,7 +389,7 @@ static int set_option(int letter, struct merging *merging)
         return 0;
     case 'f':
         if (value_format(optarg, &merging->format, NULL) || merging->format == CONFIG_NONE) {
-            command_refuse(COMMAND, "-f takes table, json or csv");
+            command_refuse(COMMAND, "-f takes table, json, csv or merged");
             return -1;
         }
         return 0;

@@ -25,6 +25,7 @@ static const char usage[] =
     "  -o, --output=FILE   what to write: a picture (svg, png), or a page to zoom in (html)\n"
     "      --by=WHAT       a line for each domain (default) or node\n"
     "      --acct-dir=DIR  accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --strict        exit status 1 if a line is skipped; the picture is drawn all the same\n"
     "  -v, --verbose       which lines are skipped, and why\n"
     "  -h, --help          this text\n"
     "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
@@ -186,6 +187,9 @@ static int run(struct request *request)
     if (status == EXIT_SUCCESS) {
         status = draw(request);
     }
+    if (status == EXIT_SUCCESS && request->input.strict && left_out > 0) {
+        status = EXIT_FAILURE;
+    }
     for (size_t i = 0; i < request->plot.job_count; i++) {
         show_free(&request->plot.jobs[i]->show);
         free(request->plot.jobs[i]);
@@ -257,10 +261,13 @@ static int take_words(struct request *request, char **words, size_t count)
 
 static int take_options(int argc, char **argv, struct request *request)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},   {"by", required_argument, NULL, 'b'},
-        {"acct-dir", required_argument, NULL, 'd'}, {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},           {0}};
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"by", required_argument, NULL, 'b'},
+                                            {"acct-dir", required_argument, NULL, 'd'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"strict", no_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     int letter;
 
     while ((letter = command_option(argc, argv, "o:vh", options)) != -1) {
@@ -273,6 +280,9 @@ static int take_options(int argc, char **argv, struct request *request)
             break;
         case 'd':
             request->input.dir = optarg;
+            break;
+        case 's':
+            request->input.strict = true;
             break;
         case 'v':
             request->input.verbose = true;

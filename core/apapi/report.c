@@ -12,9 +12,10 @@
 #include "apapi/report_print.h"
 #include "apapi/report_sort.h"
 #include "apapi/when.h"
+#include "base/clock.h"
+#include "base/positive.h"
 
 #define COMMAND "report"
-#define NS_PER_S INT64_C(1000000000)
 #define REMARKS_MAX 5
 #define NAMES_SIZE 1024
 
@@ -26,8 +27,8 @@ static const char usage[] =
     "  -u, --user=USER|UID,...  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...\n"
     "  -N, --nodelist=NODES          records of these nodes only, as n[1-4]\n"
     "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time;\n"
-    "                                TIME is 2026-11-21, 2026-11-21T11:20[:30][Z], now, today,\n"
-    "                                yesterday, or how long ago: 90m, 12h, 7d\n"
+    "                                TIME is 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today,\n"
+    "                                yesterday, now-1hour, 90m, 7d, as in sacct\n"
     "      --by=WHAT                 job, step, node, user, account, partition or day\n"
     "      --format=FIELD[%WIDTH],...   columns; --helpformat names them\n"
     "      --units=UNIT              auto, J, kJ, Wh or kWh, of energies but in JSON\n"
@@ -110,14 +111,8 @@ static int set_by(struct report *report, const char *text, struct apapi_error *e
 
 static int set_top(struct report *report, const char *text, struct apapi_error *err)
 {
-    char *end;
-    unsigned long count = strtoul(text, &end, 10);
-
-    if (*text < '0' || *text > '9' || *end || count == 0 || count > UINT32_MAX) {
-        return apapi_fail(err, EINVAL, "--top=%.40s: no number from 1 on", text);
-    }
-    report->top = count;
-    return 0;
+    report->top = positive_number(text, UINT32_MAX);
+    return report->top ? 0 : apapi_fail(err, EINVAL, "--top=%.40s: no number from 1 on", text);
 }
 
 enum {
@@ -244,12 +239,9 @@ static int help_format(void)
 
 static int set_times(struct report *report, struct apapi_error *err)
 {
-    struct timespec clock;
-    int64_t now_ns;
+    int64_t now_ns = clock_unix_ns();
     const char *from = report->from_text;
 
-    clock_gettime(CLOCK_REALTIME, &clock);
-    now_ns = clock.tv_sec * NS_PER_S + clock.tv_nsec;
     if (!from && !report->to_text && !report->input.jobs && report->input.file_count == 0) {
         from = "today";
     }
@@ -367,8 +359,8 @@ static struct report_view make_view(struct report *report)
                                .context = &report->remarks};
 
     for (size_t i = 0; i < report->printer.format.count; i++) {
-        view.nodelist =
-            view.nodelist || report->printer.format.columns[i].field->kind == REPORT_LIST;
+        view.nodelists =
+            view.nodelists || report->printer.format.columns[i].field->kind == REPORT_LIST;
     }
     return view;
 }
@@ -384,7 +376,7 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
         result = report_ledger_sum(&report->ledger, order[i], &view, &row);
         if (result == 0) {
             result = report_print_row(&report->printer, &row);
-            free(row.nodelist);
+            report_row_free(&row);
         }
     }
     report_print_end(&report->printer);

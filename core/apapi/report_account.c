@@ -11,19 +11,8 @@
 
 #define NS_PER_S 1e9
 #define REMARK_SIZE 700
-#define NODELIST_COLUMNS 4000
-#define REMARK_COLUMNS 200
 
-/*
- * The pieces of an account by step, node and start: sums do not depend on the order in which
- * records have come. Of a record that came twice the longer one is there.
- */
-struct pieces {
-    const struct report_piece **list;
-    size_t count;
-};
-
-static int compare_pieces(const void *left, const void *right, void *texts)
+int report_compare_pieces(const void *left, const void *right, void *texts)
 {
     const struct report_piece *a = *(const struct report_piece *const *)left,
                               *b = *(const struct report_piece *const *)right;
@@ -67,7 +56,7 @@ static int gather(const struct report_ledger *ledger, const struct report_accoun
     for (uint32_t at = account->first; at != POOL_NONE; at = ledger->pieces[at].next) {
         pieces->list[count++] = &ledger->pieces[at];
     }
-    qsort_r(pieces->list, count, sizeof(struct report_piece *), compare_pieces, &texts);
+    qsort_r(pieces->list, count, sizeof(struct report_piece *), report_compare_pieces, &texts);
     pieces->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || !is_same(pieces->list[pieces->count - 1], pieces->list[i])) {
@@ -148,8 +137,7 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The numbers of the nodes of these pieces, sorted, each once. @return how many */
-static size_t collect_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes)
+size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes)
 {
     size_t kept = 0;
 
@@ -187,118 +175,12 @@ static int make_nodelist(const struct report_ledger *ledger, const struct pieces
     uint32_t *nodes = calloc(pieces->count + 1, sizeof *nodes);
     size_t size;
     FILE *out = nodes ? open_memstream(nodelist, &size) : NULL;
-    int result = out ? put_nodes(ledger, nodes, collect_nodes(pieces->list, pieces->count, nodes),
-                                 NODELIST_COLUMNS, out)
+    int result = out ? put_nodes(ledger, nodes, report_nodes(pieces->list, pieces->count, nodes),
+                                 REPORT_LIST_COLUMNS, out)
                      : -1;
 
     free(nodes);
     return out && fclose(out) == 0 ? result : -1;
-}
-
-/* --- missing records ------------------------------------------------------------------------ */
-
-/* A step of an account that lacks records. */
-struct gap {
-    const char *step;
-    uint32_t nodes;      /* as many as it ran on */
-    const uint32_t *own; /* nodes that have a record */
-    size_t own_count;
-};
-
-static size_t count_step(const struct report_piece *const *pieces, size_t count, uint32_t *nodes)
-{
-    size_t i = 0;
-
-    *nodes = 0;
-    for (; i < count && pieces[i]->step == pieces[0]->step; i++) {
-        if (pieces[i]->nodes != APAPI_UNKNOWN && pieces[i]->nodes > *nodes) {
-            *nodes = pieces[i]->nodes;
-        }
-    }
-    return i;
-}
-
-/* The extern step runs on all nodes of a job: it says how many these are. */
-static bool is_on_all_nodes(const struct report_ledger *ledger, const struct pieces *pieces,
-                            const struct gap *gap)
-{
-    for (size_t i = 0; i < pieces->count; i++) {
-        if (pieces->list[i]->nodes == gap->nodes &&
-            strcmp(pool_text(&ledger->texts, pieces->list[i]->step), "extern") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * A record knows the number of its step's nodes, not their names. They are known where the step ran
- * on all nodes of its job and each has a record of another step.
- * @param nodes  room for as many as there are pieces; result
- * @return how many are known by name
- */
-static size_t name_missing(const struct report_ledger *ledger, const struct pieces *pieces,
-                           const struct gap *gap, uint32_t *nodes)
-{
-    size_t all = collect_nodes(pieces->list, pieces->count, nodes), kept = 0, own = 0;
-
-    if (all != gap->nodes || !is_on_all_nodes(ledger, pieces, gap)) {
-        return 0;
-    }
-    for (size_t i = 0; i < all; i++) {
-        if (own < gap->own_count && nodes[i] == gap->own[own]) {
-            own++;
-        } else {
-            nodes[kept++] = nodes[i];
-        }
-    }
-    return kept;
-}
-
-static int remark_missing(const struct report_ledger *ledger, const struct pieces *pieces,
-                          const struct gap *gap, const char *job, const struct report_view *view)
-{
-    uint32_t *missing = calloc(pieces->count + 1, sizeof *missing);
-    char *text = NULL;
-    size_t size, named;
-    FILE *out = missing ? open_memstream(&text, &size) : NULL;
-    int result = -1;
-
-    if (out) {
-        named = name_missing(ledger, pieces, gap, missing);
-        fprintf(out, "%s.%s: no record of %zu of %u nodes%s", job, gap->step,
-                gap->nodes - gap->own_count, gap->nodes, named ? ": " : "; there is one of ");
-        result = named ? put_nodes(ledger, missing, named, REMARK_COLUMNS, out)
-                       : put_nodes(ledger, gap->own, gap->own_count, REMARK_COLUMNS, out);
-    }
-    if (out && fclose(out) == 0 && result == 0) {
-        view->remark(text, view->context);
-    }
-    free(text);
-    free(missing);
-    return result;
-}
-
-static int find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
-                        const struct report_view *view, struct report_total *total)
-{
-    uint32_t *own = calloc(pieces->count + 1, sizeof *own);
-    size_t of_step;
-    int result = own ? 0 : -1;
-
-    for (size_t i = 0; i < pieces->count && result == 0; i += of_step) {
-        const struct report_piece *const *step = pieces->list + i;
-        struct gap gap = {.step = pool_text(&ledger->texts, step[0]->step), .own = own};
-
-        of_step = count_step(step, pieces->count - i, &gap.nodes);
-        gap.own_count = collect_nodes(step, of_step, own);
-        if (gap.nodes > gap.own_count) {
-            total->missing += gap.nodes - gap.own_count;
-            result = view->remark ? remark_missing(ledger, pieces, &gap, total->job_id, view) : 0;
-        }
-    }
-    free(own);
-    return result;
 }
 
 /* --- incomplete records --------------------------------------------------------------------- */
@@ -369,8 +251,8 @@ static int sum_up(const struct report_ledger *ledger, const struct pieces *piece
 
     if (job && apapi_job_total(job, &total->job) == 0 &&
         (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY ||
-         find_missing(ledger, pieces, view, total) == 0) &&
-        (!view->nodelist || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
+         report_find_missing(ledger, pieces, view, total) == 0) &&
+        (!view->nodelists || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
         remark_incomplete(ledger, pieces, total->job_id, job, view);
         remark_delayed(total, view);
         result = 0;

@@ -54,6 +54,7 @@ static const struct report_field fields[] = {
     {"complete", REPORT_FLAG, 8, ROW(complete), "yes: none is incomplete or missing"},
     {"incomplete", REPORT_COUNT, 10, ROW(incomplete), "records that end before their step"},
     {"missing", REPORT_COUNT, 7, ROW(missing), "records that nodes of a step lack"},
+    {"missing_nodes", REPORT_LIST, 15, ROW(missing_nodes), "which these are, as far as known"},
     {"reason", REPORT_TEXT, 20, ROW(reason), "why one is incomplete"},
     {"delayed", REPORT_COUNT, 7, ROW(delayed), "records that were written late"},
     {"exit", REPORT_BUFFER, 6, ROW(exit), "greatest exit status:signal"},

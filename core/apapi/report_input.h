@@ -22,6 +22,7 @@ struct report_input {
     const char *nodes;      /* as Slurm writes them */
     int64_t from_ns, to_ns; /* when the record ended [ns since 1970]; 0: no limit */
     bool verbose;           /* each line that is skipped is told */
+    bool strict;            /* the caller's: one that is skipped makes the exit status 1 */
 };
 
 /**

@@ -11,8 +11,9 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define KEY_SIZE 640
-#define TIMELINES_MAX 65536 /* 64 MiB */
-#define DAYS_MAX 4000       /* of one record that is divided by day */
+#define TIMELINES_MAX 65536      /* 64 MiB */
+#define NODELISTS_MAX (32 << 20) /* bytes */
+#define DAYS_MAX 4000            /* of one record that is divided by day */
 
 /* Outside Slurm each record is a job of its own. */
 static void make_job_key(const struct apapi_record *record, char key[KEY_SIZE])
@@ -265,6 +266,24 @@ static double max_power_w(const struct apapi_measurement *m)
     return sum;
 }
 
+/* Which nodes are missing is a matter of whole steps. */
+static uint32_t put_nodelist(struct report_ledger *ledger, const char *nodelist)
+{
+    bool wanted = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
+
+    return wanted && *nodelist && ledger->nodelists.size < NODELISTS_MAX
+               ? pool_put(&ledger->nodelists, nodelist)
+               : POOL_NONE;
+}
+
+static uint16_t restarts_of(const struct apapi_identity *id)
+{
+    if (id->restarts == APAPI_UNKNOWN) {
+        return 0;
+    }
+    return id->restarts < UINT16_MAX ? (uint16_t)id->restarts : UINT16_MAX;
+}
+
 static int put_piece(struct report_ledger *ledger, const struct apapi_record *record,
                      const struct span *span, const char *day)
 {
@@ -275,6 +294,8 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .step = put_text(ledger, record->id.step),
                                  .reason = POOL_NONE,
                                  .nodes = record->id.nodes,
+                                 .nodelist = put_nodelist(ledger, record->id.nodelist),
+                                 .restarts = restarts_of(&record->id),
                                  .covered = (float)record->measurement.covered,
                                  .delayed = record->delayed,
                                  .max_w = (float)max_power_w(&record->measurement)};
@@ -421,6 +442,7 @@ void report_ledger_free(struct report_ledger *ledger)
     pool_free(&ledger->texts);
     pool_free(&ledger->account_keys);
     pool_free(&ledger->row_keys);
+    pool_free(&ledger->nodelists);
     free(ledger->pieces);
     free(ledger->energies);
     free(ledger->timelines);

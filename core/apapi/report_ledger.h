@@ -31,6 +31,7 @@ struct report_account;
 struct report_ledger {
     enum report_by by;
     struct pool texts, account_keys, row_keys;
+    struct pool nodelists; /* of steps, as far as there is room */
     struct report_piece *pieces;
     size_t piece_count, piece_room;
     double *energies;
@@ -50,7 +51,7 @@ struct report_row {
     const char *reason;     /* of the first record that is not complete */
     const char *day, *node; /* by day, by node */
     char job_id[32], step_id[80], exit[32];
-    char *nodelist; /* NULL: not asked for */
+    char *nodelist, *missing_nodes; /* NULL: not asked for, or none */
     int64_t start_ns, end_ns;
     double jobs, steps, nodes, records, incomplete, missing, delayed, restarts;
     double elapsed_s; /* of the jobs, added up */
@@ -68,7 +69,7 @@ typedef void (*report_remark_f)(const char *text, void *context);
 /** How to sum up. */
 struct report_view {
     const struct rates *rates;
-    bool nodelist;          /* make it */
+    bool nodelists;         /* make them */
     report_remark_f remark; /* NULL: nobody is to hear of it */
     void *context;
 };
@@ -87,11 +88,14 @@ size_t report_ledger_rows(const struct report_ledger *ledger);
 
 /**
  * Sum a row up.
- * @param row  result, its nodelist to be freed
+ * @param row  result, to be freed by report_row_free()
  * @return 0; -1 with errno ENOMEM.
  */
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
                       const struct report_view *view, struct report_row *row);
+
+/** Free what the row owns. */
+void report_row_free(struct report_row *row);
 
 void report_ledger_free(struct report_ledger *ledger);
 

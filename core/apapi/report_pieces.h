@@ -16,9 +16,26 @@ struct report_piece {
     uint32_t energy_at;  /* its energies in ledger->energies, those of the mask only */
     float covered;       /* 0..1; NaN */
     float max_w;         /* NaN: unknown */
+    uint32_t nodelist;   /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
+    uint16_t restarts;   /* of the job, as far as 16 bits count; 0: none, or not known */
     uint8_t domain_mask; /* bit d: domain d is known */
     bool delayed;
 };
+
+/**
+ * The pieces of an account by step, node and start: sums do not depend on the order in which
+ * records have come. Of a record that came twice the longer one is there.
+ */
+struct pieces {
+    const struct report_piece **list;
+    size_t count;
+};
+
+/** For qsort_r() with the ledger's texts: that order. */
+int report_compare_pieces(const void *left, const void *right, void *texts);
+
+/** The numbers of the nodes of some pieces, sorted, each once. @return how many */
+size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes);
 
 /** What is counted without overlap. */
 struct report_account {
@@ -40,9 +57,15 @@ struct report_total {
     double max_w;
     uint32_t reason, nodes; /* the greatest number of a step; text or POOL_NONE */
     char job_id[32];
-    char *nodelist;
+    char *nodelist, *missing_nodes; /* to be freed; NULL: not asked for */
 };
 int report_account_sum(const struct report_ledger *ledger, const struct report_account *account,
                        const struct report_view *view, struct report_total *total);
+
+#define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest of it is counted */
+
+/** Count the records that nodes of its steps lack, and name these. 0; -1 with errno ENOMEM. */
+int report_find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
+                        const struct report_view *view, struct report_total *total);
 
 #endif

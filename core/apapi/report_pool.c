@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "apapi/report_pool.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
 
 static size_t hash(const char *text)
 {
@@ -18,18 +19,13 @@ static size_t hash(const char *text)
 int pool_reserve(void *array, size_t count, size_t *room, size_t size)
 {
     void *old, *grown;
-    size_t wanted = *room + *room / 2 + 64;
 
-    if (count < *room) {
-        return 0;
-    }
     memcpy(&old, array, sizeof old);
-    grown = reallocarray(old, wanted, size);
+    grown = array_grow(old, count, room, size);
     if (!grown) {
         return -1;
     }
     memcpy(array, &grown, sizeof grown);
-    *room = wanted;
     return 0; // cppcheck-suppress memleak; the array has it
 }
 
@@ -63,11 +59,12 @@ static int grow_slots(struct pool *pool)
 
 static int reserve_bytes(struct pool *pool, size_t size)
 {
-    while (pool->room - pool->size < size) {
-        if (pool_reserve(&pool->bytes, pool->room, &pool->room, 1)) {
-            return -1;
-        }
+    char *bytes = array_reserve(pool->bytes, pool->size, size, &pool->room, 1);
+
+    if (!bytes) {
+        return -1;
     }
+    pool->bytes = bytes;
     return pool->size + size < POOL_NONE ? 0 : -1;
 }
 

@@ -22,7 +22,8 @@ uint32_t pool_put(struct pool *pool, const char *text);
 /** The text of a number; lives until the next pool_put(). */
 const char *pool_text(const struct pool *pool, uint32_t number);
 
-/** Room for one more element of `size` bytes in an array that grows by half. 0; -1: ENOMEM. */
+/** Room for one more element of `size` bytes in an array, as array_grow(); *array is set. 0; -1:
+ * ENOMEM. */
 int pool_reserve(void *array, size_t count, size_t *room, size_t size);
 
 void pool_free(struct pool *pool);

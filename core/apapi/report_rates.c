@@ -45,8 +45,11 @@ static int parse_hours(char *word, double hours[RATES_HOURS], struct apapi_error
     if (parse_value(colon + 1, &value, err)) {
         return -1;
     }
-    while (from < to) {
-        hours[from++] = value;
+    for (; from < to; from++) {
+        if (!isnan(hours[from])) {
+            return apapi_fail(err, EINVAL, "the table says hour %lu twice", from);
+        }
+        hours[from] = value;
     }
     return 0;
 }
@@ -94,6 +97,17 @@ static double *find_rate(struct rates *rates, const char *key)
                                                : NULL;
 }
 
+/* A site's energy has that of its machines in it. */
+static int check_pue(const double pue[RATES_HOURS], struct apapi_error *err)
+{
+    for (int hour = 0; hour < RATES_HOURS; hour++) {
+        if (pue[hour] < 1) {
+            return apapi_fail(err, EINVAL, "%g is below 1", pue[hour]);
+        }
+    }
+    return 0;
+}
+
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err)
 {
     *rates = (struct rates){.currency = ""};
@@ -111,7 +125,8 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
         }
         if (strcmp(setting->key, "currency") == 0) {
             rates->currency = setting->value;
-        } else if (hours && rates_parse(setting->value, hours, &why)) {
+        } else if (hours && (rates_parse(setting->value, hours, &why) ||
+                             (hours == rates->pue && check_pue(hours, &why)))) {
             return apapi_fail(err, EINVAL, "%.80s:%zu: %s: %.100s", config->path, setting->line,
                               setting->key, why.text);
         }

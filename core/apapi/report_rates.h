@@ -16,11 +16,13 @@ struct rates {
     const char *currency;    /* "": not said; borrowed from the configuration */
 };
 
-/** Read [report]. @return 0; -1 with errno EINVAL, `err` names file and line. */
+/** Read [report]. A pue is at least 1. @return 0; -1 with errno EINVAL, `err` names file and line.
+ */
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err);
 
 /**
- * A number, or a table of a day's hours as "0-6:250,6-22:400,22-24:250" that leaves none out.
+ * A number, or a table of a day's hours as "0-6:250,6-22:400,22-24:250" that leaves none out
+ * and says none twice.
  * @return 0; -1 with errno EINVAL.
  */
 int rates_parse(const char *text, double hours[RATES_HOURS], struct apapi_error *err);

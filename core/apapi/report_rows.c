@@ -142,8 +142,7 @@ static void conclude(const struct report_ledger *ledger, struct sum *sum)
     row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
     if (ledger->rows) {
         row->nodes = NAN; /* jobs share them */
-        free(row->nodelist);
-        row->nodelist = NULL;
+        report_row_free(row);
     } else {
         row->nodes = sum->node_count;
         row->energy_per_node_j = row->energy_j / sum->node_count;
@@ -151,6 +150,13 @@ static void conclude(const struct report_ledger *ledger, struct sum *sum)
     if (ledger->by == REPORT_BY_NODE) {
         row->jobs = row->steps = NAN; /* numbers of steps say nothing across jobs */
     }
+}
+
+void report_row_free(struct report_row *row)
+{
+    free(row->nodelist);
+    free(row->missing_nodes);
+    row->nodelist = row->missing_nodes = NULL;
 }
 
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
@@ -173,13 +179,15 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
     while (next != POOL_NONE) {
         const struct report_account *account = &ledger->accounts[next];
         struct report_total total;
+        int failed = report_account_sum(ledger, account, view, &total);
 
-        if (report_account_sum(ledger, account, view, &total)) {
-            free(total.nodelist);
+        report_row_free(row);
+        row->nodelist = total.nodelist;
+        row->missing_nodes = total.missing_nodes;
+        if (failed) {
+            report_row_free(row);
             return -1;
         }
-        free(row->nodelist);
-        row->nodelist = total.nodelist;
         put_identity(ledger, account, row);
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
             put_job(ledger, account, &total, row);

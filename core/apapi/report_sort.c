@@ -34,7 +34,7 @@ int report_sort(const struct report_ledger *ledger, const struct report_field *f
 
     for (; ranked && i < count && report_ledger_sum(ledger, order[i], &view, &row) == 0; i++) {
         ranked[i] = (struct ranked){report_field_number(field, &row), order[i], (uint32_t)i};
-        free(row.nodelist);
+        report_row_free(&row);
     }
     if (!ranked || i < count) {
         free(ranked);

@@ -21,6 +21,7 @@ static const char usage[] =
     "JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job.\n"
     "      --json          for programs\n"
     "      --acct-dir=DIR  accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --strict        exit status 1 if a line is skipped\n"
     "  -v, --verbose       which lines are skipped, and why\n"
     "  -h, --help          this text\n"
     "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
@@ -113,6 +114,9 @@ static int run(struct report_input *input, bool json)
     if (status == EXIT_SUCCESS) {
         status = print(&show, json);
     }
+    if (status == EXIT_SUCCESS && input->strict && left_out > 0) {
+        status = EXIT_FAILURE;
+    }
     show_free(&show);
     config_clear(&config);
     return status;
@@ -120,11 +124,10 @@ static int run(struct report_input *input, bool json)
 
 int show_command(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"acct-dir", required_argument, NULL, 'd'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},   {"acct-dir", required_argument, NULL, 'd'},
+        {"strict", no_argument, NULL, 's'}, {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},   {0}};
     struct report_input input = {.command = COMMAND};
     bool json = false;
     int letter;
@@ -136,6 +139,9 @@ int show_command(int argc, char **argv)
             break;
         case 'd':
             input.dir = optarg;
+            break;
+        case 's':
+            input.strict = true;
             break;
         case 'v':
             input.verbose = true;

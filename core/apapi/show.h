@@ -52,6 +52,19 @@ void show_free(struct show *show);
 typedef void (*show_say_f)(const char *text, void *context);
 size_t show_find_odd(const struct show *show, show_say_f say, void *context);
 
+/** A step that lacks records, in one run of its job. */
+struct show_gap {
+    const char *step;
+    uint32_t restarts;    /* of the job; 0: none, or not known */
+    uint32_t nodes;       /* of the step */
+    size_t lacking;       /* so many of them have no record */
+    const char *nodelist; /* these, "n[3,5]"; "": not known */
+};
+typedef void (*show_gap_f)(const struct show_gap *gap, void *context);
+
+/** Visit them all, their texts live during the call. 0; -1 with errno ENOMEM. */
+int show_find_gaps(const struct show *show, show_gap_f visit, void *context);
+
 /** How far the records can be trusted. */
 struct show_trust {
     size_t complete, recovered, delayed, verified; /* records */

@@ -135,6 +135,29 @@ static int put_odd(json_t *object, const struct show *show)
     return list.result;
 }
 
+static void put_gap(const struct show_gap *gap, void *context)
+{
+    struct list *list = context;
+    json_t *element = json_object();
+
+    if (append(list->array, element,
+               !element || field_put_text(element, "step", gap->step) ||
+                   (gap->restarts > 0 && field_put_count(element, "restarts", gap->restarts)) ||
+                   field_put_count(element, "nodes", gap->nodes) ||
+                   field_put_count(element, "missing", gap->lacking) ||
+                   (*gap->nodelist && field_put_text(element, "missing_nodes", gap->nodelist)))) {
+        list->result = -1;
+    }
+}
+
+static int put_missing(json_t *object, const struct show *show)
+{
+    struct list list = {.array = json_array()};
+
+    return field_put(object, "missing", list.array) || show_find_gaps(show, put_gap, &list) ||
+           list.result;
+}
+
 static int put_identity(json_t *object, const struct apapi_identity *id, const char *job_id)
 {
     return field_put_text(object, "job", job_id) ||
@@ -158,7 +181,8 @@ int show_print_json(const struct show *show, const char *job_id)
         put_number(object, "mean_w", total->mean_w) ||
         put_number(object, "measured", apapi_job_measured(total, show_node_total(show), 0, 0)) ||
         put_domains(object, total) || put_steps(object, show) || put_nodes(object, show) ||
-        put_curve(object, show) || put_trust(object, show) || put_odd(object, show)) {
+        put_missing(object, show) || put_curve(object, show) || put_trust(object, show) ||
+        put_odd(object, show)) {
         json_decref(object);
         return -1;
     }

@@ -165,22 +165,22 @@ static void tell_record(const struct apapi_record *record, struct teller *teller
     tell_incidents(record, teller);
 }
 
+static void tell_gap(const struct show_gap *gap, void *context)
+{
+    struct teller *teller = context;
+    char restart[32] = "";
+
+    if (gap->restarts > 0) {
+        snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
+    }
+    tell(teller, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step, restart,
+         gap->lacking, gap->nodes, *gap->nodelist ? ": " : "", gap->nodelist);
+}
+
 static void tell_missing(const struct show *show, struct teller *teller)
 {
-    for (size_t s = 0; s < show->step_count; s++) {
-        uint32_t nodes = 0;
-
-        for (size_t i = 0; i < show->count; i++) {
-            const struct apapi_identity *id = &show->records[i].id;
-
-            if (strcmp(id->step, show->steps[s].step) == 0 && id->nodes != APAPI_UNKNOWN) {
-                nodes = id->nodes > nodes ? id->nodes : nodes;
-            }
-        }
-        if (nodes > show->steps[s].nodes) {
-            tell(teller, "step %s: no record of %zu of its %u nodes", show->steps[s].step,
-                 nodes - show->steps[s].nodes, nodes);
-        }
+    if (show_find_gaps(show, tell_gap, teller)) {
+        tell(teller, "no memory to find the nodes that have no record");
     }
     if (show->left_out > 0) {
         tell(teller, "%zu records had no room here", show->left_out);

@@ -7,6 +7,7 @@
 #include "apapi/show.h"
 #include "apapi/show_power.h"
 #include "base/grow.h"
+#include "record/end.h"
 
 #define NS_PER_S 1e9
 
@@ -40,12 +41,6 @@ void show_free(struct show *show)
     free(show->steps);
     free(show->ends_ns);
     *show = (struct show){0};
-}
-
-/* report_input_read() lets no record pass that ends beyond 64 bits. */
-static int64_t end_of(const struct apapi_record *record)
-{
-    return record->measurement.start_unix_ns + (int64_t)record->measurement.elapsed_ns;
 }
 
 static int compare_records(const void *left, const void *right)
@@ -146,8 +141,9 @@ static void note_ends(struct show *show, const struct apapi_record *const *list,
             continue;
         }
         for (size_t k = i; k < count; k++) {
-            if (list[k]->id.restarts == list[i]->id.restarts && end_of(list[k]) > end_ns) {
-                end_ns = end_of(list[k]);
+            if (list[k]->id.restarts == list[i]->id.restarts &&
+                record_end_ns(&list[k]->measurement) > end_ns) {
+                end_ns = record_end_ns(&list[k]->measurement);
             }
         }
         for (size_t k = i; k < count; k++) {

@@ -10,11 +10,12 @@
 #include "apapi/command.h"
 #include "apapi/grid.h"
 #include "apapi/top_screen.h"
+#include "base/clock.h"
+#include "base/positive.h"
 #include "config/config.h"
 #include "record/hostlist.h"
 
 #define COMMAND "top"
-#define NS_PER_S 1000000000
 #define DELAY_MIN_S 0.1
 #define DELAY_MAX_S 86400.0
 
@@ -95,14 +96,10 @@ static int set_delay(struct top *top, const char *text, struct apapi_error *err)
 
 static int set_iterations(struct top *top, const char *text, struct apapi_error *err)
 {
-    char *end;
-
-    top->iterations = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || top->iterations == 0 ||
-        top->iterations > UINT32_MAX) {
-        return apapi_fail(err, EINVAL, "--iterations=%.40s: no number from 1 on", text);
-    }
-    return 0;
+    top->iterations = positive_number(text, UINT32_MAX);
+    return top->iterations
+               ? 0
+               : apapi_fail(err, EINVAL, "--iterations=%.40s: no number from 1 on", text);
 }
 
 static int set_sort(struct top *top, const char *text, struct apapi_error *err)
@@ -194,21 +191,13 @@ static int add_page(const struct apapi_live_page *page, void *context)
     return top_wants(&top->filter, page) ? top_add(&top->view, page) : 0;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static int look(struct top *top)
 {
     struct apapi_error err = {0};
 
     top_clear(&top->view);
-    top->view.mono_ns = now_ns(CLOCK_MONOTONIC);
-    top->view.unix_ns = (int64_t)now_ns(CLOCK_REALTIME);
+    top->view.mono_ns = clock_monotonic_ns();
+    top->view.unix_ns = (int64_t)clock_ns(CLOCK_REALTIME);
     if (apapi_live_scan(top->dir, add_page, top, &top->view.counts, &err) ||
         top_work_out(&top->view, top->form.sort)) {
         screen_close();

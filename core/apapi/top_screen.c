@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "record/write_all.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define ESCAPE '\033'
 #define DEFAULT_ROWS 24 /* of a serial line, which does not know */
 #define DEFAULT_COLUMNS 80
@@ -295,12 +295,8 @@ static enum screen_event read_key(char *key)
 
 static struct timespec time_until(uint64_t until_ns)
 {
-    struct timespec now;
-    uint64_t now_ns, left_ns;
+    uint64_t now_ns = clock_monotonic_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    now_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-    left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     return (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_S),
                              .tv_nsec = (long)(left_ns % NS_PER_S)};
 }

@@ -5,11 +5,12 @@
 
 #include "apapi/error.h"
 
-#define WHEN_FORMS "as 2026-11-21, 2026-11-21T11:20[:30][Z], now, today, yesterday, 90m, 12h or 7d"
+#define WHEN_FORMS                                                                                 \
+    "as 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today, yesterday, now-1hour, 90m or 7d"
 
 /**
- * A point in time as people write it: a day or a time of a day, local unless "Z" ends it; now,
- * today, yesterday; or how long ago it was, in s, m, h, d or w.
+ * A point in time as people write it: all forms of sacct(1); a day or a time, local unless "Z"
+ * ends it; how long ago it was, in s, m, h, d or w.
  * @param now_ns   what now is [ns since 1970]
  * @param unix_ns  result, set on success only
  * @return 0; -1 with errno EINVAL.

@@ -15,26 +15,14 @@ add_library(
   ${CMAKE_CURRENT_LIST_DIR}/db_row.c
   ${CMAKE_CURRENT_LIST_DIR}/db_sqlite.c
   ${CMAKE_CURRENT_LIST_DIR}/db_tables.c
-  ${CMAKE_CURRENT_LIST_DIR}/db_url.c
-  # pure functions that libapapi has too and does not export
-  ${CMAKE_CURRENT_LIST_DIR}/fields.c
-  ${CMAKE_CURRENT_LIST_DIR}/fields_decode.c
-  ${CMAKE_CURRENT_LIST_DIR}/json_number.c
-  ${CMAKE_CURRENT_LIST_DIR}/json_text.c
-  ${CMAKE_CURRENT_LIST_DIR}/json_tree.c
-  ${CMAKE_CURRENT_LIST_DIR}/text.c
-  ${CMAKE_CURRENT_LIST_DIR}/timeline.c
-  ${CMAKE_CURRENT_LIST_DIR}/timestamp.c)
+  ${CMAKE_CURRENT_LIST_DIR}/db_url.c)
 if(mariadb_soname)
   target_sources(
     apapi_db PRIVATE ${CMAKE_CURRENT_LIST_DIR}/db_mariadb.c
-                     ${CMAKE_CURRENT_LIST_DIR}/db_mariadb_library.c
-                     ${CMAKE_CURRENT_LIST_DIR}/../base/shared_library.c)
+                     ${CMAKE_CURRENT_LIST_DIR}/db_mariadb_library.c)
   target_compile_definitions(apapi_db PRIVATE APAPI_MARIADB_LIBRARY="${mariadb_soname}")
   target_include_directories(apapi_db SYSTEM PRIVATE ${MARIADB_INCLUDE_DIRS})
 else()
   target_sources(apapi_db PRIVATE ${CMAKE_CURRENT_LIST_DIR}/db_no_mariadb.c)
 endif()
-target_include_directories(apapi_db PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(apapi_db PRIVATE apapi_flags PkgConfig::SQLITE m ${CMAKE_DL_LIBS}
-                               PUBLIC apapi PkgConfig::JANSSON)
+target_link_libraries(apapi_db PRIVATE apapi_flags PkgConfig::SQLITE ${CMAKE_DL_LIBS} PUBLIC apapi_common)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/positive.h"
+
 #define FORMS                                                                                      \
     "sqlite:FILE or mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"
 #define PORT_MAX 65535
@@ -51,14 +53,8 @@ static int parse_query(char *query, struct db_place *place, struct apapi_error *
 
 static int parse_port(const char *text, struct db_place *place, struct apapi_error *err)
 {
-    char *end;
-    unsigned long port = strtoul(text, &end, 10);
-
-    if (*text < '0' || *text > '9' || *end || port == 0 || port > PORT_MAX) {
-        return apapi_fail(err, EINVAL, "--db: '%.60s' is no port", text);
-    }
-    place->port = (unsigned)port;
-    return 0;
+    place->port = (unsigned)positive_number(text, PORT_MAX);
+    return place->port ? 0 : apapi_fail(err, EINVAL, "--db: '%.60s' is no port", text);
 }
 
 /* "[::1]:3306", "host", "host:3306" */

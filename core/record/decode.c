@@ -181,6 +181,7 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
 {
     const struct field_place place = {NULL, "", NULL, err};
     struct apapi_measurement *m = &record->measurement;
+    const struct tree_node *nodelist = tree_get(root, "nodelist");
 
     if (check_version(root, &place) < 0 ||
         fields_decode(root, fields_of_record, record, &place) < 0 ||
@@ -189,6 +190,9 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
         timelines_decode(tree_get(root, "timeline"), m, &place) < 0 ||
         decode_trust(tree_get(root, "trust"), m, &place) < 0) {
         return -1;
+    }
+    if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {
+        record->id.nodelist[0] = '\0'; /* what is left of it names the wrong nodes */
     }
     return 0;
 }

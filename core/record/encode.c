@@ -3,11 +3,15 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apapi/record.h"
 #include "record/fields.h"
 #include "record/shorten.h"
 #include "record/timeline.h"
+
+#define LINE_SIZE 4096 /* of a usual node, with its newline */
+#define JOINS_MAX 2    /* 120 bins, 60, 30 */
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
 
@@ -136,29 +140,60 @@ static int put_record(json_t *root, const struct apapi_record *record)
         field_put_moment(root, "end", end_of(&record->measurement)) < 0 ||
         put_domains(root, &record->measurement) < 0 || put_total(root, &record->measurement) < 0 ||
         put_components(root, &record->measurement) < 0 ||
-        timelines_encode(root, &record->measurement) < 0 ||
+        timelines_encode(root, &record->measurement, 0) < 0 ||
         put_trust(root, &record->measurement) < 0) {
         return OUT_OF_MEMORY;
     }
     return WRITTEN;
 }
 
-static int put_short_record(json_t *root, const struct apapi_record *record)
+static char *dump(const json_t *root)
 {
-    return put_record(root, record) < 0 || shorten_record(root, record) < 0 ? OUT_OF_MEMORY
-                                                                            : WRITTEN;
+    return json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
+}
+
+static char *dump_whole(json_t *root, const struct apapi_record *record)
+{
+    return put_record(root, record) == WRITTEN ? dump(root) : NULL;
+}
+
+static bool is_too_long(const char *line)
+{
+    return line && strlen(line) + 1 > LINE_SIZE;
+}
+
+/*
+ * A line that is too long does without the list of nodes, then gets wider bins, too, if that makes
+ * it fit.
+ */
+static char *dump_short(json_t *root, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    bool failed = put_record(root, record) < 0 || shorten_record(root, record) < 0;
+    char *line = failed ? NULL : dump(root);
+
+    for (unsigned joins = 0; joins <= JOINS_MAX && is_too_long(line); joins++) {
+        char *shorter;
+
+        json_object_del(root, "nodelist");
+        shorter = timelines_encode(root, m, joins) < 0 ? NULL : dump(root);
+        if (is_too_long(shorter)) {
+            free(shorter);
+        } else {
+            free(line);
+            line = shorter;
+        }
+    }
+    return line;
 }
 
 static int encode(const struct apapi_record *record,
-                  int (*put)(json_t *, const struct apapi_record *), char **line,
+                  char *(*dump_record)(json_t *, const struct apapi_record *), char **line,
                   struct apapi_error *err)
 {
     json_t *root = json_object();
-    char *text = NULL;
+    char *text = root ? dump_record(root, record) : NULL;
 
-    if (root && put(root, record) == WRITTEN) {
-        text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
-    }
     json_decref(root);
     if (!text) {
         return apapi_fail(err, ENOMEM, "record: out of memory");
@@ -169,11 +204,11 @@ static int encode(const struct apapi_record *record,
 
 int apapi_record_encode(const struct apapi_record *record, char **line, struct apapi_error *err)
 {
-    return encode(record, put_short_record, line, err);
+    return encode(record, dump_short, line, err);
 }
 
 int apapi_record_encode_whole(const struct apapi_record *record, char **line,
                               struct apapi_error *err)
 {
-    return encode(record, put_record, line, err);
+    return encode(record, dump_whole, line, err);
 }

@@ -22,6 +22,7 @@ const struct field fields_of_record[] = {
     {"node", FIELD_TEXT, true, IN_RECORD(id.node), APAPI_TEXT_SIZE},
     {"node_index", FIELD_NUMBER, false, IN_RECORD(id.node_index), 0},
     {"nodes", FIELD_NUMBER, false, IN_RECORD(id.nodes), 0},
+    {"nodelist", FIELD_TEXT, false, IN_RECORD(id.nodelist), APAPI_TEXT_SIZE},
     {"tasks", FIELD_NUMBER, false, IN_RECORD(id.tasks), 0},
     {"cores", FIELD_NUMBER, false, IN_RECORD(id.cores), 0},
     {"gpus", FIELD_NUMBER, false, IN_RECORD(id.gpus), 0},

@@ -19,12 +19,17 @@ int field_put(json_t *object, const char *key, json_t *value)
     return json_object_set_new(object, key, value) < 0 ? OUT_OF_MEMORY : WRITTEN;
 }
 
-int field_put_text(json_t *object, const char *key, const char *text)
+json_t *field_text(const char *text)
 {
     char valid[1024];
 
     text_utf8(valid, sizeof(valid), text);
-    return field_put(object, key, json_string(valid));
+    return json_string(valid);
+}
+
+int field_put_text(json_t *object, const char *key, const char *text)
+{
+    return field_put(object, key, field_text(text));
 }
 
 int field_put_count(json_t *object, const char *key, uint64_t count)

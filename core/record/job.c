@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "record/end.h"
 
 /* One record: where and when, and the energy over that time. */
 struct piece {
@@ -66,17 +67,6 @@ static int copy_timeline(struct piece *piece, int domain, const struct apapi_tim
     return 0;
 }
 
-/* Before INT64_MAX, which means never, also where a hostile record says otherwise. */
-static int64_t end_of(const struct apapi_measurement *m)
-{
-    const uint64_t longest_ns = (uint64_t)(INT64_MAX - 1) - (uint64_t)m->start_unix_ns;
-
-    if (m->start_unix_ns > 0 && m->elapsed_ns > longest_ns) {
-        return INT64_MAX - 1;
-    }
-    return (int64_t)((uint64_t)m->start_unix_ns + m->elapsed_ns);
-}
-
 static struct piece *piece_create(const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -95,7 +85,7 @@ static struct piece *piece_create(const struct apapi_record *record)
     memcpy(piece->step, record->id.step, sizeof piece->step);
     piece->complete = record->complete;
     piece->start_ns = m->start_unix_ns;
-    piece->end_ns = end_of(m);
+    piece->end_ns = record_end_ns(m);
     return piece;
 }
 

@@ -110,7 +110,7 @@ static bool take_inexact(struct parser *parser, const struct decimal *number, do
 
 static bool take_real(struct parser *parser, struct decimal *number, struct tree_node *node)
 {
-    double value;
+    double value = 0;
 
     if (*parser->at == '.') {
         size_t before = number->count;

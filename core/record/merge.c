@@ -107,7 +107,8 @@ static struct merge_node *node_create(const char *name, enum merge_state state)
     struct merge_node *node = malloc(sizeof(*node) + length + 1);
 
     if (node) {
-        *node = (struct merge_node){.state = state, .index = APAPI_UNKNOWN, .total_j = NAN};
+        *node = (struct merge_node){
+            .state = state, .index = APAPI_UNKNOWN, .total_j = NAN, .covered = NAN};
         memcpy(node->name, name, length);
         node->name[length] = '\0';
     }
@@ -154,6 +155,7 @@ static void add_incidents(struct apapi_merge *merge, const struct apapi_measurem
     const struct apapi_incidents one = apapi_measurement_incidents(m);
 
     merge->incidents.failed += one.failed;
+    merge->incidents.wraps += one.wraps;
     merge->incidents.resets += one.resets;
     merge->incidents.refused += one.refused;
     merge->incidents.gaps += one.gaps;
@@ -161,35 +163,44 @@ static void add_incidents(struct apapi_merge *merge, const struct apapi_measurem
     for (size_t i = 0; i < m->component_count; i++) {
         merge->missed += m->components[i].missed;
     }
+    merge->cpu_ns += m->cpu_ns;
     if (m->component_count > 0 && !isnan(m->covered)) {
         widen(&merge->covered_pct, m->covered * 100);
         widen(&merge->samples, (double)one.samples);
     }
 }
 
-static bool has_component(const struct apapi_merge *merge,
-                          const struct apapi_component_result *component)
+/* NULL: there are too many. */
+static struct merge_component *find_component(struct apapi_merge *merge,
+                                              const struct apapi_component_result *component)
 {
-    for (size_t i = 0; i < merge->component_count; i++) {
-        if (strcmp(merge->components[i].name, component->name) == 0 &&
-            strcmp(merge->components[i].source, component->source) == 0) {
-            return true;
-        }
+    struct merge_component *known = merge->components;
+    const struct merge_component *end = known + merge->component_count;
+
+    while (known < end && (strcmp(known->name, component->name) != 0 ||
+                           strcmp(known->source, component->source) != 0)) {
+        known++;
     }
-    return false;
+    if (known < end) {
+        return known;
+    }
+    if (merge->component_count == MERGE_COMPONENTS_MAX) {
+        return NULL;
+    }
+    memcpy(known->name, component->name, sizeof(known->name));
+    memcpy(known->source, component->source, sizeof(known->source));
+    merge->component_count++;
+    return known;
 }
 
 static void add_components(struct apapi_merge *merge, const struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
-        const struct apapi_component_result *component = &m->components[i];
-        struct merge_component *known = &merge->components[merge->component_count];
+        struct merge_component *known =
+            m->components[i].measured ? find_component(merge, &m->components[i]) : NULL;
 
-        if (component->measured && merge->component_count < MERGE_COMPONENTS_MAX &&
-            !has_component(merge, component)) {
-            memcpy(known->name, component->name, sizeof(known->name));
-            memcpy(known->source, component->source, sizeof(known->source));
-            merge->component_count++;
+        if (known) {
+            known->nodes++;
         }
     }
 }
@@ -226,9 +237,12 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     }
     node->index = record->id.node_index;
     node->total_j = apapi_measurement_total_j(&record->measurement);
+    node->covered = record->measurement.component_count > 0 ? record->measurement.covered : NAN;
+    node->incomplete = !record->complete;
     if (record->id.nodes != APAPI_UNKNOWN && record->id.nodes > merge->expected) {
         merge->expected = record->id.nodes;
     }
+    merge_common_add(merge, record);
     add_measurement(merge, &record->measurement, node);
     if (keep_only(merge, record) < 0 ||
         merge_events_add(&merge->events, &record->measurement) < 0 ||
@@ -304,6 +318,13 @@ size_t apapi_merge_count(const struct apapi_merge *merge)
 size_t apapi_merge_awaited(const struct apapi_merge *merge)
 {
     return merge->nodes.count[MERGE_AWAITED];
+}
+
+size_t merge_expected(const struct apapi_merge *merge)
+{
+    size_t count = count_all(&merge->nodes);
+
+    return merge->expected > count ? merge->expected : count;
 }
 
 int merge_node_order(const struct merge_node *left, const struct merge_node *right)

@@ -17,6 +17,9 @@ struct merge_node {
     enum merge_state state;
     uint32_t index; /* in the step; APAPI_UNKNOWN: not known, or no record */
     double total_j; /* NaN: not known */
+    double covered; /* share of the time, 0..1; NaN: not known */
+    bool incomplete;
+    const char *reason; /* why there is no record, or an incomplete one; NULL: not known */
     char name[];
 };
 
@@ -37,6 +40,13 @@ struct merge_domain {
                         [ns]; 0: they are the nodes' own, added up: bounds of the step's */
 };
 
+/** All domains that add up. */
+struct merge_total {
+    struct merge_domain sum; /* nodes: of the domain that has fewest; min, max: NaN without bin_ns;
+                                uncertainty_j: NaN if a domain's is not known */
+    bool partial;            /* something is missing on some of the nodes */
+};
+
 /** What has been added up of a domain. */
 struct merge_sum {
     struct merge_domain own; /* without bin_ns */
@@ -49,6 +59,7 @@ struct merge_sum {
 struct merge_event {
     struct apapi_event event;
     uint32_t hash;
+    size_t nodes; /* on so many it was counted */
     double total;
     double weighted; /* mean x covered time, added up */
     double covered_s;
@@ -109,13 +120,18 @@ struct merge_span {
 struct merge_component {
     char name[APAPI_COMPONENT_SIZE];
     char source[64];
+    size_t nodes; /* on so many it was measured from there */
 };
 
 struct apapi_merge {
     struct merge_nodes nodes;
-    struct apapi_record only; /* of the first node, until there is a second */
-    uint32_t expected;        /* nodes of the step, as the records say */
-    double elapsed_s;         /* the longest; NaN without records */
+    struct apapi_record only;   /* of the first node, until there is a second */
+    struct apapi_identity id;   /* what all records agree on; tasks, cores and gpus are sums */
+    struct apapi_ending ending; /* of all tasks; unknown where it is so of a node */
+    int64_t start_unix_ns, end_unix_ns; /* the first start, the last end; 0 without records */
+    uint64_t cpu_ns;                    /* of all samplers */
+    uint32_t expected;                  /* nodes of the step, as the records say */
+    double elapsed_s;                   /* the longest; NaN without records */
     const struct merge_node *latest;
     uint64_t late_ns; /* of the latest */
     struct merge_span covered_pct, samples;
@@ -142,12 +158,21 @@ int merge_node_order(const struct merge_node *left, const struct merge_node *rig
 /** A hash of a text, the same for all that differ behind APAPI_TEXT_SIZE only. */
 uint32_t merge_hash(const char *text);
 
+/** Whose measurement it is, when it was and how it ended: keep what all records have in common. */
+void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record);
+
 /** Add what a record says of the domains. */
 void merge_sums_add(struct merge_sum sums[APAPI_DOMAINS], const struct apapi_measurement *m);
 
 /** A domain of all nodes. Nothing measured: all NaN. */
 void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
                   struct merge_domain *result);
+
+/** All domains that add up, of all nodes. Nothing measured: all NaN. */
+void merge_total(const struct apapi_merge *merge, struct merge_total *total);
+
+/** Nodes of the step, with or without a record, as far as it is known. */
+size_t merge_expected(const struct apapi_merge *merge);
 
 /**
  * Extremes of all domains that add up, of all nodes together.
@@ -161,13 +186,18 @@ int merge_events_add(struct merge_events *events, const struct apapi_measurement
 
 void merge_events_clear(struct merge_events *events);
 
-/** Note what is not as it should be. 0; -1 with ENOMEM. */
+/** Note what is not as it should be, and in the node why. 0; -1 with ENOMEM. */
 int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
-                    const struct merge_node *node);
+                    struct merge_node *node);
 
-/** Note that a node has no record. 0; -1 with ENOMEM. */
-int merge_notes_absent(struct merge_notes *notes, const struct merge_node *node,
-                       const char *reason);
+/** Note that a node has no record, and in the node why. 0; -1 with ENOMEM. */
+int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const char *reason);
+
+/**
+ * All notes by kind, those of a kind in the order of the nodes and of their records.
+ * @return to be freed with free(), the notes are borrowed; NULL with ENOMEM.
+ */
+const struct merge_note **merge_notes_sorted(const struct merge_notes *notes);
 
 void merge_notes_clear(struct merge_notes *notes);
 

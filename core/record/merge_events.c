@@ -52,7 +52,7 @@ static struct merge_event *find(struct merge_events *events, const struct apapi_
     }
     row = append(events);
     if (row) {
-        *row = (struct merge_event){*event, hash, NAN, 0, 0, NAN, NAN};
+        *row = (struct merge_event){*event, hash, 0, NAN, 0, 0, NAN, NAN};
     }
     return row;
 }
@@ -64,6 +64,7 @@ static int add_event(struct merge_events *events, const struct apapi_event_resul
     if (!row) {
         return errno == ENOSPC ? 0 : -1;
     }
+    row->nodes++;
     if (!isnan(result->total)) {
         row->total = isnan(row->total) ? result->total : row->total + result->total;
     }

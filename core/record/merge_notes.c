@@ -105,12 +105,15 @@ static int add_name(struct merge_notes *notes, struct merge_note *note, const ch
 }
 
 static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
-                     const struct merge_node *node)
+                     struct merge_node *node)
 {
     struct merge_note *note = find(notes, wanted);
 
     if (!note) {
         return errno == ENOSPC ? 0 : -1;
+    }
+    if (note->kind == MERGE_NOTE_ABSENT || note->kind == MERGE_NOTE_INCOMPLETE) {
+        node->reason = note->reason;
     }
     note->nodes++;
     note->outages += wanted->outages;
@@ -131,7 +134,7 @@ static const char *verdict_on(const struct apapi_component_result *component)
 }
 
 static int note_component(struct merge_notes *notes, const struct apapi_component_result *component,
-                          size_t place, const struct merge_node *node)
+                          size_t place, struct merge_node *node)
 {
     const struct merge_note note = {.kind = MERGE_NOTE_COMPONENT,
                                     .subject = component->name,
@@ -147,7 +150,7 @@ static int note_component(struct merge_notes *notes, const struct apapi_componen
 }
 
 static int note_stuck(struct merge_notes *notes, const struct apapi_component_result *component,
-                      size_t place, const struct merge_node *node)
+                      size_t place, struct merge_node *node)
 {
     for (size_t i = 0; i < component->event_count; i++) {
         const struct apapi_event_result *result = &component->events[i];
@@ -165,7 +168,7 @@ static int note_stuck(struct merge_notes *notes, const struct apapi_component_re
 }
 
 int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
-                    const struct merge_node *node)
+                    struct merge_node *node)
 {
     const struct merge_note incomplete = {.kind = MERGE_NOTE_INCOMPLETE,
                                           .subject = "",
@@ -184,12 +187,38 @@ int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record
     return record->complete ? 0 : note_node(notes, &incomplete, node);
 }
 
-int merge_notes_absent(struct merge_notes *notes, const struct merge_node *node, const char *reason)
+int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const char *reason)
 {
     const struct merge_note note = {
         .kind = MERGE_NOTE_ABSENT, .subject = "", .verdict = "no record", .reason = reason};
 
     return note_node(notes, &note, node);
+}
+
+static int by_kind_and_node(const void *left, const void *right)
+{
+    const struct merge_note *a = *(const struct merge_note *const *)left;
+    const struct merge_note *b = *(const struct merge_note *const *)right;
+    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
+
+    if (order == 0) {
+        order = merge_node_order(a->first, b->first);
+    }
+    return order ? order : (a->place < b->place ? -1 : a->place > b->place);
+}
+
+const struct merge_note **merge_notes_sorted(const struct merge_notes *notes)
+{
+    const struct merge_note **sorted = calloc(notes->count + 1, sizeof(struct merge_note *));
+
+    if (!sorted) {
+        return NULL;
+    }
+    for (size_t i = 0; i < notes->count; i++) {
+        sorted[i] = &notes->notes[i];
+    }
+    qsort(sorted, notes->count, sizeof(struct merge_note *), by_kind_and_node);
+    return sorted;
 }
 
 void merge_notes_clear(struct merge_notes *notes)

@@ -115,6 +115,46 @@ void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
     }
 }
 
+static double add_known(double sum, double value)
+{
+    if (isnan(value)) {
+        return sum;
+    }
+    return isnan(sum) ? value : sum + value;
+}
+
+static void add_to_total(struct merge_domain *total, const struct merge_domain *one)
+{
+    if (!isnan(one->energy_j)) {
+        total->uncertainty_j =
+            isnan(total->energy_j) ? one->uncertainty_j : total->uncertainty_j + one->uncertainty_j;
+    }
+    if (total->nodes == 0 || one->nodes < total->nodes) {
+        total->nodes = one->nodes;
+    }
+    total->energy_j = add_known(total->energy_j, one->energy_j);
+    total->power_w.mean = add_known(total->power_w.mean, one->power_w.mean);
+}
+
+void merge_total(const struct apapi_merge *merge, struct merge_total *total)
+{
+    size_t most = 0;
+
+    *total = (struct merge_total){.sum = NOTHING};
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        struct merge_domain one;
+
+        merge_domain(merge, domain, &one);
+        if (apapi_domain_adds_up(domain) && one.nodes > 0) {
+            add_to_total(&total->sum, &one);
+            most = one.nodes > most ? one.nodes : most;
+            total->partial |= isnan(one.energy_j);
+        }
+    }
+    total->partial |= total->sum.nodes < most;
+    total->sum.bin_ns = merge_total_extremes(merge, &total->sum.power_w);
+}
+
 /* Domains of the same nodes begin and end together. */
 static void join(struct merge_sum *total, const struct merge_sum *one)
 {

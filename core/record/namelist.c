@@ -5,18 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 int namelist_add(struct namelist *list, const char *name)
 {
-    bool full = (list->count & (list->count - 1)) == 0; /* at each power of two */
+    char **names = array_grow(list->names, list->count, &list->room, sizeof *names);
 
-    if (full) {
-        char **more = reallocarray(list->names, list->count ? 2 * list->count : 1, sizeof(char *));
-
-        if (!more) {
-            return -1;
-        }
-        list->names = more;
+    if (!names) {
+        return -1;
     }
+    list->names = names;
     list->names[list->count] = strdup(name);
     if (!list->names[list->count]) {
         return -1;

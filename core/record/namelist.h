@@ -7,7 +7,7 @@
 /** A list of texts of its own. Zeroed before the first. */
 struct namelist {
     char **names;
-    size_t count;
+    size_t count, room;
 };
 
 /** Copy a name to the end. 0; -1 with ENOMEM. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/end.h"
 #include "record/hostlist.h"
 #include "record/scan_head.h"
 #include "record/timestamp.h"
@@ -158,14 +159,6 @@ static bool wants_end(const struct filter *filter, int64_t end_ns)
     return end_ns >= filter->from_ns && end_ns < filter->to_ns;
 }
 
-static int64_t end_of(const struct apapi_measurement *m)
-{
-    int64_t end_ns;
-
-    return __builtin_add_overflow(m->start_unix_ns, m->elapsed_ns, &end_ns) ? INT64_MAX - 1
-                                                                            : end_ns;
-}
-
 bool filter_wants(const struct filter *filter, const struct apapi_record *record)
 {
     for (size_t i = 0; i < FILTER_TEXTS; i++) {
@@ -174,7 +167,7 @@ bool filter_wants(const struct filter *filter, const struct apapi_record *record
         }
     }
     return wants_job(filter, &record->id) && filter_wants_node(filter, record->id.node) &&
-           wants_end(filter, end_of(&record->measurement));
+           wants_end(filter, record_end_ns(&record->measurement));
 }
 
 static bool read_number(const struct head_pair *pair, uint32_t *number)

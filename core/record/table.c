@@ -145,11 +145,6 @@ static void put_times(const struct table *table)
     fputc('\n', table->out);
 }
 
-static size_t greater(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static int put_all(const struct table *table)
 {
     put_headline(table);
@@ -206,8 +201,10 @@ int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table
     }
     table.nodes = nodes;
     table.recorded = (size_t)recorded;
-    table.expected = greater(greater(merge->expected, head->nodes),
-                             apapi_merge_count(merge) + apapi_merge_awaited(merge));
+    table.expected = merge_expected(merge);
+    if (head->nodes > table.expected) {
+        table.expected = head->nodes;
+    }
     rc = put_table(&table, text);
     free(nodes);
     return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;

@@ -57,60 +57,37 @@ static void add_domain(struct rows *rows, const struct table *table, enum apapi_
     rows->count++;
 }
 
-static void name_total(struct row *total, const struct rows *rows, const struct table *table)
+static void name_total(struct row *row, const struct merge_total *total, const struct table *table)
 {
-    size_t fewest = table->expected;
-    size_t most = 0;
-    bool unknown = false;
+    size_t nodes = total->sum.nodes;
 
-    for (size_t i = 0; i < rows->count; i++) {
-        fewest = rows->rows[i].nodes < fewest ? rows->rows[i].nodes : fewest;
-        most = rows->rows[i].nodes > most ? rows->rows[i].nodes : most;
-        unknown |= isnan(rows->rows[i].values[COLUMN_ENERGY]);
-    }
-    if (fewest != most || unknown) {
-        snprintf(total->label, sizeof(total->label), "partial total");
-    } else if (fewest < table->expected) {
-        snprintf(total->label, sizeof(total->label), "total of %zu node%s", fewest,
-                 fewest == 1 ? "" : "s");
+    if (total->partial) {
+        snprintf(row->label, sizeof(row->label), "partial total");
+    } else if (nodes < table->expected) {
+        snprintf(row->label, sizeof(row->label), "total of %zu node%s", nodes,
+                 nodes == 1 ? "" : "s");
     } else {
-        snprintf(total->label, sizeof(total->label), "total");
+        snprintf(row->label, sizeof(row->label), "total");
     }
-}
-
-static double sum_known(const struct rows *rows, enum column column)
-{
-    double sum = NAN;
-
-    for (size_t i = 0; i < rows->count; i++) {
-        double value = rows->rows[i].values[column];
-
-        if (!isnan(value)) {
-            sum = isnan(sum) ? value : sum + value;
-        }
-    }
-    return sum;
 }
 
 static void add_total(struct rows *rows, const struct table *table)
 {
-    struct row *total = &rows->rows[rows->count];
-    struct apapi_summary extremes;
+    struct row *row = &rows->rows[rows->count];
+    struct merge_total total;
 
     if (rows->count == 0) {
         return;
     }
-    name_total(total, rows, table);
-    total->is_total = true;
-    total->values[COLUMN_ENERGY] = sum_known(rows, COLUMN_ENERGY);
-    total->values[COLUMN_MEAN] = sum_known(rows, COLUMN_MEAN);
-    total->columns = COLUMN_MEAN + 1;
-    total->bin_ns = merge_total_extremes(table->merge, &extremes);
-    if (total->bin_ns > 0) {
-        total->values[COLUMN_MIN] = extremes.min;
-        total->values[COLUMN_MAX] = extremes.max;
-        total->columns = COLUMN_MAX + 1;
-    }
+    merge_total(table->merge, &total);
+    name_total(row, &total, table);
+    row->is_total = true;
+    row->values[COLUMN_ENERGY] = total.sum.energy_j;
+    row->values[COLUMN_MEAN] = total.sum.power_w.mean;
+    row->values[COLUMN_MIN] = total.sum.power_w.min;
+    row->values[COLUMN_MAX] = total.sum.power_w.max;
+    row->columns = total.sum.bin_ns > 0 ? COLUMN_MAX + 1 : COLUMN_MEAN + 1;
+    row->bin_ns = total.sum.bin_ns;
     rows->count++;
 }
 

@@ -69,19 +69,6 @@ static int put_note(const struct merge_note *note, const struct table *table)
     return 0;
 }
 
-/* By kind; the notes of a kind in the order of the nodes and of their records. */
-static int by_kind_and_node(const void *left, const void *right)
-{
-    const struct merge_note *a = *(const struct merge_note *const *)left;
-    const struct merge_note *b = *(const struct merge_note *const *)right;
-    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
-
-    if (order == 0) {
-        order = merge_node_order(a->first, b->first);
-    }
-    return order ? order : (a->place < b->place ? -1 : a->place > b->place);
-}
-
 static int put_sorted(const struct merge_note *const *notes, size_t count,
                       const struct table *table)
 {
@@ -104,16 +91,12 @@ static int put_sorted(const struct merge_note *const *notes, size_t count,
 static int put_notes(const struct table *table)
 {
     const struct merge_notes *notes = &table->merge->notes;
-    const struct merge_note **sorted = calloc(notes->count + 1, sizeof(struct merge_note *));
+    const struct merge_note **sorted = merge_notes_sorted(notes);
     int rc;
 
     if (!sorted) {
         return -1;
     }
-    for (size_t i = 0; i < notes->count; i++) {
-        sorted[i] = &notes->notes[i];
-    }
-    qsort(sorted, notes->count, sizeof(struct merge_note *), by_kind_and_node);
     rc = put_sorted(sorted, notes->count, table);
     free(sorted);
     return rc;

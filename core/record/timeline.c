@@ -86,7 +86,7 @@ static json_t *encode_coverage(const struct apapi_timeline *timeline)
     return object;
 }
 
-static json_t *encode_one(const struct apapi_timeline *timeline)
+json_t *timeline_object(const struct apapi_timeline *timeline)
 {
     double unit_j = choose_unit_j(timeline);
     json_t *object = json_object(), *coverage = encode_coverage(timeline);
@@ -127,7 +127,7 @@ static int put_domains(json_t *object, const struct apapi_measurement *m, uint64
         }
         timeline = m->domains[i].timeline;
         apapi_timeline_coarsen(&timeline, bin_ns);
-        if (json_object_set_new(object, apapi_domain_name(i), encode_one(&timeline)) < 0) {
+        if (json_object_set_new(object, apapi_domain_name(i), timeline_object(&timeline)) < 0) {
             return -1;
         }
     }

@@ -4,6 +4,10 @@
 #include "record/fields.h"
 
 struct apapi_measurement;
+struct apapi_timeline;
+
+/** @return {"unit_j":…,"n":[…],"covered_pct":{…}} of a timeline that has bins; NULL: no memory. */
+json_t *timeline_object(const struct apapi_timeline *timeline);
 
 /**
  * Add the domains' power over time to a record, or put it in the place of the one that it has.

@@ -10,9 +10,10 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "channel/deadline.h"
+#include "record/end.h"
 #include "record/timestamp.h"
-#include "sources/clock.h"
 
 #define NEVER UINT64_MAX
 #define WALK_MAX 256 /* files of the spool that are looked at in one go */
@@ -70,11 +71,6 @@ int archive_pause_ms(const struct archive *archive)
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
-static int64_t end_of(const struct apapi_record *record)
-{
-    return record->measurement.start_unix_ns + (int64_t)record->measurement.elapsed_ns;
-}
-
 static int save(struct archive *archive, const struct apapi_record *record, struct apapi_error *err)
 {
     char *line = NULL;
@@ -100,7 +96,7 @@ static int save_checkpoint(struct archive *archive, struct apapi_session *sessio
     if (apapi_session_snapshot(session, &record.measurement, err)) {
         return -1;
     }
-    timestamp_format(moment, sizeof moment, end_of(&record));
+    timestamp_format(moment, sizeof moment, record_end_ns(&record.measurement));
     snprintf(record.reason, sizeof record.reason,
              "the node or the sampler ended; recovered from the checkpoint of %.19sZ", moment);
     result = save(archive, &record, err);
@@ -133,9 +129,10 @@ static enum spool_fate write_spooled(const struct archive *archive, const struct
         return errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP;
     }
     /* on the disk before the spool forgets it */
-    if (apapi_store_append(step->acct_dir, step->id.node, end_of(&record), spooled->line, &err) ==
-            0 &&
-        apapi_store_sync(step->acct_dir, step->id.node, end_of(&record), &err) == 0) {
+    if (apapi_store_append(step->acct_dir, step->id.node, record_end_ns(&record.measurement),
+                           spooled->line, &err) == 0 &&
+        apapi_store_sync(step->acct_dir, step->id.node, record_end_ns(&record.measurement), &err) ==
+            0) {
         syslog(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
                record.id.step);
         fate = SPOOL_WRITTEN;
@@ -195,13 +192,14 @@ void archive_write(struct archive *archive, const struct apapi_record *record, c
     if (*step->acct_dir == '\0') {
         return;
     }
-    if (apapi_store_append(step->acct_dir, step->id.node, end_of(record), line, &err)) {
+    if (apapi_store_append(step->acct_dir, step->id.node, record_end_ns(&record->measurement), line,
+                           &err)) {
         syslog(LOG_ERR, "record of job %u step %s not written: %s", record->id.job, record->id.step,
                err.text);
         put_aside(archive, record, line);
         return;
     }
-    archive->written_ns = end_of(record);
+    archive->written_ns = record_end_ns(&record->measurement);
 }
 
 void archive_end(struct archive *archive)

@@ -67,7 +67,7 @@ static int configure(struct collector *collector)
     if (format && value_format(format, &collector->format, NULL)) {
         return -1;
     }
-    if (collector->format != CONFIG_TABLE) {
+    if (forms_keeps(collector->format)) {
         collector->intake.keep = forms_keep;
         collector->intake.keep_context = &collector->forms;
     }

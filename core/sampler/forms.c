@@ -148,6 +148,50 @@ static void put_csv(const struct forms *forms, const struct apapi_merge *merge,
     }
 }
 
+static void put_merged(const struct apapi_merge *merge, struct writing *writing)
+{
+    char *line;
+
+    if (apapi_merge_encode(merge, writing->step, &line, NULL)) {
+        writing->error = errno;
+        return;
+    }
+    fprintf(writing->out, "%s\n", line);
+    free(line);
+}
+
+static int add_line(struct apapi_merge *merge, const char *line)
+{
+    struct apapi_record record;
+    int result;
+
+    if (apapi_record_decode(line, strlen(line), &record, NULL)) {
+        return -1;
+    }
+    result = apapi_merge_add(merge, &record);
+    apapi_record_clear(&record);
+    return result;
+}
+
+static void merge_lines(const struct forms *forms, struct writing *writing)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+
+    writing->error = merge ? 0 : ENOMEM;
+    for (size_t i = 0; i < forms->count && writing->error == 0; i++) {
+        writing->error = add_line(merge, forms->lines[i]) ? errno : 0;
+    }
+    if (writing->error == 0) {
+        put_merged(merge, writing);
+    }
+    apapi_merge_destroy(merge);
+}
+
+bool forms_keeps(enum config_format format)
+{
+    return format == CONFIG_JSON || format == CONFIG_CSV;
+}
+
 int forms_write(const struct forms *forms, enum config_format format, const char *step,
                 const struct apapi_merge *merge, FILE *out)
 {
@@ -155,6 +199,10 @@ int forms_write(const struct forms *forms, enum config_format format, const char
 
     if (format == CONFIG_CSV) {
         put_csv(forms, merge, &writing);
+    } else if (format == CONFIG_MERGED && merge) {
+        put_merged(merge, &writing);
+    } else if (format == CONFIG_MERGED) {
+        merge_lines(forms, &writing);
     } else {
         put_json(forms, merge, &writing);
     }

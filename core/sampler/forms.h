@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SAMPLER_FORMS_H
 #define SAMPLER_FORMS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -8,8 +9,8 @@
 #include "config/config.h"
 
 /*
- * The reports for programs, which say everything of every node: a JSON array of the nodes' records,
- * or their numbers as CSV.
+ * The reports for programs: a JSON array of the nodes' records, their numbers as CSV, or the merged
+ * record, which says everything of the step and little of each node.
  */
 
 /** The records of a step, as lines of JSON in the order in which they came. */
@@ -22,11 +23,14 @@ struct forms {
 /** Keep a record's line; `context` is a struct forms: for struct intake. */
 void forms_keep(void *context, const char *line, size_t size);
 
+/** @return whether the form is made of the nodes' records, which are to be kept for it. */
+bool forms_keeps(enum config_format format);
+
 /**
  * Write the report; nodes without a record stand behind the others, with the reason.
- * @param format  CONFIG_JSON or CONFIG_CSV
+ * @param format  CONFIG_JSON, CONFIG_CSV or CONFIG_MERGED
  * @param step    "17.0"
- * @param merge   knows the nodes without a record; NULL: there are none
+ * @param merge   of all records, knows the nodes without one; NULL: there are none
  * @return 0; -1 with errno ENOMEM.
  */
 int forms_write(const struct forms *forms, enum config_format format, const char *step,

@@ -28,6 +28,7 @@
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
 #include "sampler/forms.h"
+#include "sampler/livefile.h"
 #include "sampler/pack.h"
 #include "sampler/parts.h"
 #include "sampler/place.h"
@@ -43,6 +44,7 @@ struct sampler {
     struct parts parts; /* of the job, where the table of a whole job is wanted */
     struct userfiles files;
     struct archive archive;
+    struct livefile live;
     bool measuring;
 };
 
@@ -70,6 +72,28 @@ static void name_user(struct apapi_identity *id)
     }
 }
 
+static void create_live(struct sampler *sampler)
+{
+    const struct step *step = &sampler->step;
+    struct apapi_error err;
+
+    if (*step->live_dir && livefile_create(&sampler->live, step, &err)) {
+        syslog(LOG_NOTICE, "job %u step %s has no live page: %s", step->id.job, step->id.step,
+               err.text);
+    }
+}
+
+static void publish_live(struct sampler *sampler)
+{
+    const struct step *step = &sampler->step;
+    struct apapi_error err;
+
+    if (sampler->live.page && livefile_publish(&sampler->live, step, &err)) {
+        syslog(LOG_NOTICE, "live page of job %u step %s: %s", step->id.job, step->id.step,
+               err.text);
+    }
+}
+
 static int open_session(struct sampler *sampler, struct apapi_error *err)
 {
     const struct apapi_environment nothing = {.softfail = true}; /* root's sampler takes no hints */
@@ -80,6 +104,7 @@ static int open_session(struct sampler *sampler, struct apapi_error *err)
         .softfail = true,
         .on_sample = sampler->files.tracer ? trace_sample : NULL,
         .context = sampler->files.tracer,
+        .live = sampler->live.page,
     };
 
     if (apapi_event_rules_load(&sampler->rules, &nothing, APAPI_CONFIG_DIR, NULL, err)) {
@@ -126,7 +151,12 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     if (*sampler->step.gpus && apapi_source_set("slurm", "gpus", sampler->step.gpus)) {
         return apapi_fail(err, errno, "the step's GPUs: %s", strerror(errno));
     }
-    return open_session(sampler, err);
+    create_live(sampler);
+    if (open_session(sampler, err)) {
+        return -1;
+    }
+    publish_live(sampler);
+    return 0;
 }
 
 static uint64_t message_ns(void)
@@ -250,6 +280,7 @@ static void deliver(struct sampler *sampler, const struct apapi_record *record)
         return;
     }
     archive_write(&sampler->archive, record, line);
+    livefile_withdraw(&sampler->live);
     answer(APAPI_WORD_RECORD, line);
     report(sampler, record, line);
     finish_files(sampler);
@@ -351,7 +382,7 @@ static int block_signals(void)
 
 static int run(void)
 {
-    static struct sampler sampler;
+    static struct sampler sampler = {.live = LIVEFILE_NONE};
     struct apapi_error err;
     int signals = block_signals();
     int result = EXIT_SUCCESS;
@@ -372,6 +403,7 @@ static int run(void)
     parts_close(&sampler.parts);
     userfiles_close(&sampler.files);
     apapi_session_destroy(sampler.session);
+    livefile_close(&sampler.live); /* the session has written to it */
     apapi_event_rules_clear(&sampler.rules);
     return result;
 }

@@ -26,6 +26,7 @@ static const struct text_key {
     TEXT("rules", rules),
     TEXT("acct_dir", acct_dir),
     TEXT("spool_dir", spool_dir),
+    TEXT("live_dir", live_dir),
     TEXT("gpus", gpus),
     TEXT("cluster", id.cluster),
     TEXT("step", id.step),
@@ -208,6 +209,17 @@ static uint32_t count_gpus(const char *list)
     return count;
 }
 
+/* Of one node its name says it; a part of a list would name the wrong nodes. */
+static void parse_nodelist(const struct message *message, struct apapi_identity *id)
+{
+    const char *list = message_value(message, "nodelist");
+    bool several = id->nodes > 1 && id->nodes != APAPI_UNKNOWN;
+
+    if (list && several && strlen(list) < sizeof id->nodelist) {
+        strcpy(id->nodelist, list);
+    }
+}
+
 /* What the user's environment can say is nothing to stumble over. */
 static uint32_t optional_number(const struct message *message, const char *key)
 {
@@ -235,8 +247,9 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
         return apapi_fail(err, EINVAL, "the node's name is missing");
     }
     if (parse_durations(message, step, err) || parse_words(message, step, err) ||
-        parse_intervals(message, step, err)) {
+        parse_intervals(message, step, err) || parse_numbers(message, step, err)) {
         return -1;
     }
-    return parse_numbers(message, step, err);
+    parse_nodelist(message, &step->id);
+    return 0;
 }

@@ -19,6 +19,7 @@ struct step {
     uint64_t min_interval_ns; /* for users [ns]; 0: none */
     char acct_dir[PATH_MAX];  /* "": no accounting file */
     char spool_dir[PATH_MAX]; /* of records that are not written yet; "": none */
+    char live_dir[PATH_MAX];  /* of the live page; "": none */
     char gpus[4096];          /* of the step; "none"; "": Slurm does not manage GPUs */
     char config[PATH_MAX];    /* apapi.conf, for the settings of sources; "": none */
     char cpu[1024];           /* list of config_cpus() to run on; "": any */

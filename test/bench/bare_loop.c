@@ -3,8 +3,8 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "bench/compare.h"
-#include "sources/clock.h"
 
 static void sleep_until(uint64_t deadline_ns)
 {

@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "bench/node_record.h"
 #include "bench/parts.h"
 #include "channel/message.h"
-#include "sources/clock.h"
 
 #define NODES 10000
 #define QUICK_NODES 500

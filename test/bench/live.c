@@ -4,9 +4,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "bench/parts.h"
 #include "session/live_page.h"
-#include "sources/clock.h"
 
 #define READS 100000
 #define PAIRS 251

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "bench/parts.h"
-#include "sources/clock.h"
 #include "sources/papi_library.h"
 #include "sources/sources.h"
 

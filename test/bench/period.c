@@ -2,11 +2,11 @@
 /* How evenly the sampling thread wakes up, against a thread that only sleeps and reads. */
 #include <time.h>
 
+#include "base/clock.h"
 #include "bench/bare_loop.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
 #include "session/sampling.h"
-#include "sources/clock.h"
 #include "sources/sources.h"
 
 #define EVENTS 8

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "apapi/record.h"
+#include "base/clock.h"
 #include "bench/node_record.h"
 #include "bench/parts.h"
-#include "sources/clock.h"
 
 #define RECORDS 10000
 #define QUICK_RECORDS 500

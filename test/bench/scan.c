@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
+#include "base/clock.h"
 #include "bench/parts.h"
-#include "sources/clock.h"
 
 #define RECORDS 20000
 #define LINE_BYTES 2000 /* as of a usual node */

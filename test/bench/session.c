@@ -4,10 +4,10 @@
 #include <time.h>
 
 #include "apapi/session.h"
+#include "base/clock.h"
 #include "bench/bare_loop.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
-#include "sources/clock.h"
 
 #define EVENTS 8
 #define LIMIT_1000_HZ 1.5

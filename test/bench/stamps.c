@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "sources/clock.h"
+#include "base/clock.h"
 
 void stamps_add(struct stamps *stamps)
 {

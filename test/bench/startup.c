@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "apapi/session.h"
+#include "base/clock.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
-#include "sources/clock.h"
 
 #define EVENTS 8
 #define PAIRS 40

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
 #include "session/component.h"
 #include "session/live.h"
 #include "session/live_page.h"
-#include "sources/clock.h"
 #include "sources/sources.h"
 
 #define READINGS_PER_RUN 4000

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "bench/parts.h"
 #include "measure/counter.h"
-#include "sources/clock.h"
 
 #define READINGS 4096
 #define RUNS_OVER 64

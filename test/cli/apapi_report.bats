@@ -124,8 +124,10 @@ load report_common
     record 61 0 n1 $((now - 1795168800 - 20)) 10 100
     run -0 report -n -P
     [[ $output == 61\|* && ${#lines[@]} -eq 1 ]] || [[ $(date +%H%M) == 0000 ]]
-    run -2 report -S noon
-    [[ $output == *"'noon' is no time; write it as"* ]]
+    run -0 report -n -P -S 11/20/26-10:00 -E 112026-10:01AM
+    [[ $output == 60\|* ]]
+    run -2 report -S noonish
+    [[ $output == *"'noonish' is no time; write it as"* ]]
     run -2 report -S 2026-11-21 -E 2026-11-20
     [[ $output == *"-S is not before -E"* ]]
 }
@@ -217,6 +219,68 @@ load report_common
     record 91 0 n1 0 60 200 '.complete = false | .reason = "recovered from a checkpoint"' # the same record, earlier
     run -0 --separate-stderr cells records,complete,reason,covered -j 91
     [[ $output == "1|yes||100" && -z $stderr ]]
+}
+
+@test "missing nodes by the list of the step's nodes" {
+    record 92 0 n1 0 100 200 '.nodes = 4 | .nodelist = "n[1-4]"'
+    record 92 0 n4 0 100 200 '.nodes = 4'
+    record 92 1 n2 0 100 200 '.nodes = 2 | .nodelist = "n[1-2]"'
+    record 92 2 n1 0 100 200 '.nodes = 2' # of which nobody knows them
+    run -0 --separate-stderr report -j 92 --format=jobid,missing,missing_nodes
+    [[ ${lines[1]} == "92                4  n[1-3]" ]]
+    [[ $stderr == "apapi report: 92.0: no record of 2 of 4 nodes: n[2-3]
+apapi report: 92.1: no record of 1 of 2 nodes: n1
+apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
+    [[ $(cells stepid,missing,missing_nodes -j 92 --by step) == $'92.0|2|n[2-3]\n92.1|1|n1\n92.2|1|' ]]
+    run -0 report -j 92 --json --format=missing,missing_nodes
+    jq -e '.rows == [{missing: 4, missing_nodes: "n[1-3]"}]' <<<"$output"
+    [[ $(cells user,missing,missing_nodes -j 92 --by user) == 'anna|4|' ]]
+    record 93 0 n1 0 100 200 '.nodes = 500 | .nodelist = "n[1-999/2]"' # no list
+    record 94 0 n0 0 100 200 '.nodes = 202 | .nodelist = "n[0-100],m[1-101]"'
+    run -0 --separate-stderr report -j 93,94
+    [[ $stderr == *"93.0: no record of 499 of 500 nodes; there is one of n1"* && $stderr == *"94.0: no record of 201 of 202 nodes: m[1-101],n[1-100]"* ]]
+    record 95 0 xa0 0 100 200 ".nodes = 60 | .nodelist = \"$(printf 'x%s0,' {a..z} {A..Z})$(printf 'y%s0,' {a..h})\"[:-1]"
+    run -0 report -j 95 --json
+    jq -e '.rows[0].missing_nodes | split(",") | length == 59' <<<"$output"
+    run -0 --separate-stderr report -j 95
+    [[ $stderr == *"95.0: no record of 59 of 60 nodes: xA0,xB0,"*" and 8 more" ]]
+}
+
+@test "missing nodes of a step on all nodes of its job by another such step's list" {
+    record 99 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-3]"'
+    record 99 1 n1 0 100 200 '.nodes = 2 | .nodelist = "n[1,3]"'
+    record 99 2 n2 0 100 200 '.nodes = 3'
+    record 99 extern n1 0 100 200 '.nodes = 3'
+    run -0 --separate-stderr report -j 99
+    [[ $stderr == *"99.extern: no record of 2 of 3 nodes: n[2-3]"* && $stderr == *"99.2: no record of 2 of 3 nodes: n[1,3]"* ]]
+}
+
+@test "a list of nodes that cannot be right names none" {
+    # of another number of nodes than Slurm says, without one that has a record, and of no one at all
+    record 96 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-4]"'
+    record 96 1 n1 0 100 200 '.nodes = 2 | .nodelist = "n[2-3]"'
+    record 96 2 n1 0 100 200 '.nodes = 2 | .nodelist = "n[1-"'
+    record 96 3 n1 0 100 200 '.nodes = 2 | .nodelist = ",n1"'
+    # but another one may be
+    record 96 4 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-9]"'
+    record 96 4 n2 0 100 200 '.nodes = 3 | .nodelist = "n[1-3]"'
+    run -0 --separate-stderr report -j 96
+    for step in 0 1 2 3; do [[ $stderr == *"96.$step: no record of "*" nodes; there is one of n1"* ]]; done
+    [[ $stderr == *"96.4: no record of 1 of 3 nodes: n3"* ]]
+    [[ $(cells missing,missing_nodes -j 96) == '6|n3' ]]
+}
+
+@test "each run of a requeued job has its own nodes" {
+    record 98 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[1-2,9]"'
+    record 98 0 n9 0 100 200 '.nodes = 3 | .nodelist = "n[1-2,9]"'
+    record 98 0 n3 200 100 200 '.nodes = 2 | .nodelist = "n[3-4]" | .restarts = 1'
+    record 98 0 n4 200 100 200 '.nodes = 2 | .nodelist = "n[3-4]" | .restarts = 1'
+    run -0 --separate-stderr report -j 98
+    [[ $stderr == "apapi report: 98.0: no record of 1 of 3 nodes: n2" ]]
+    record 98 0 n5 400 100 200 '.nodes = 2 | .nodelist = "n[5-6]" | .restarts = 2'
+    run -0 --separate-stderr report -j 98
+    [[ $stderr == *"98.0, restart 2: no record of 1 of 2 nodes: n6" ]]
+    [[ $(cells missing,missing_nodes -j 98) == '2|n[2,6]' ]]
 }
 
 @test "records that were written late are counted and named" {

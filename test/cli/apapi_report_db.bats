@@ -23,6 +23,12 @@ mixed() {
     record 18 0 n10 0 50 300 '.nodes = 4 | .complete = false | .reason = "the node was lost"'
     record 18 0 n10 0 30 300 '.nodes = 4 | .complete = false | .reason = "recovered from a checkpoint" | .recovered = true'
     record 18 1 n2 20 13.123456789 77.7777777 '.nodes = 2 | .delayed = true'
+    record 18 2 n3 0 10 100 '.nodes = 3 | .nodelist = "n[1-3]"'
+    record 18 2 n1 20 10 100 '.nodes = 2 | .nodelist = "n[1-2]" | .restarts = 1'
+    record 18 3 n1 0 10 100 ".nodes = 2 | .nodelist = \"n[1,$(printf '0%.0s' {1..240})]\""
+    record 18 3 n9 0 10 100 '.nodes = 2 | .nodelist = "n[8-9]"'
+    record 18 4 n9 0 10 100 '.nodes = 2 | .nodelist = "n[8-9]"'
+    record 18 extern n9 0 10 100 '.nodes = 2 | .nodelist = "n[7-8]"'
     record 19 0 n1 0 10 100 '.domains = {} | del(.timeline, .total)'
     record 19 1 n1 20 10 100 '.domains.gpu = {max_w: 55.5}' # a domain whose energy is not known
     record 20 0 n2 50400 14400 100 '.account = "chem" | .partition = "gpu" | .user = "bert" | .uid = 2000'
@@ -53,7 +59,7 @@ questions() {
         '-A physics,forged -r batch -S 2026-01-01' '-r gpu -S 2026-01-01' '-N n[1,10] -S 2026-01-01 --json' '-N n[1-9999] -S 2026-01-01' \
         '-S 2026-11-20T10:00:10 -E 2026-11-20T10:01:40' '-S 2026-11-20T10:00:33 -E 2026-11-20T10:00:34' '-E 2026-11-20T10:01:40' \
         '-E 2026-11-21T00:00 -j 17,20,18' '-S 2026-11-21' '-S 2026-11-21T00:00Z --by user --csv' '-j 17 -u anna -N n1 --json' \
-        '-j 17 --format=jobid,cluster,maxpower' '-S 2026-01-01 --format=jobid --sort maxpower' '-j 5' '-A none -S 2026-01-01' ''
+        '-j 18 --by step --format=stepid,missing,missing_nodes -P' '-j 17 --format=jobid,cluster,maxpower' '-S 2026-01-01 --format=jobid --sort maxpower' '-j 5' '-A none -S 2026-01-01' ''
 }
 
 same_answers() {

@@ -130,6 +130,22 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     [[ $output == "long idle: in 50 % of the time its power is below 40 % of its greatest" ]]
 }
 
+@test "nodes that have no record" {
+    record 37 0 n1 0 100 200 '.nodes = 4 | .nodelist = "n[1-4]"'
+    record 37 0 n3 0 100 200 '.nodes = 4'
+    record 37 1 n1 100 100 200 '.nodes = 2'
+    record 37 2 n5 200 100 200 '.nodes = 2 | .restarts = 1 | .nodelist = "n[5-6]"'
+    run -0 show 37
+    [[ $output == *"odd
+  step 0: no record of 2 of its 4 nodes: n[2,4]
+  step 1: no record of 1 of its 2 nodes
+  step 2, restart 1: no record of 1 of its 2 nodes: n6"* ]]
+    show --json 37 | jq -e '.missing == [{step: "0", nodes: 4, missing: 2, missing_nodes: "n[2,4]"}, {step: "1", nodes: 2, missing: 1},
+        {step: "2", restarts: 1, nodes: 2, missing: 1, missing_nodes: "n6"}]'
+    record 38 0 n1 0 100 200 '.nodes = 3 | .nodelist = "n[2-4]"' # which cannot be right
+    [[ $(odd 38) == "step 0: no record of 2 of its 3 nodes" ]]
+}
+
 @test "sensors, coverage, incomplete, recovered, late" {
     record 22 0 n1 0 100 200 '.trust.covered = 0.5 | .complete = false | .reason = "the node was lost" | .recovered = true | .delayed = true |
         .components = [{name: "nvml", reason: "no GPU here"},
@@ -153,6 +169,17 @@ step 0 on n1: a reading failed, 3 times" ]]
     run -0 show 22
     [[ $output == *"trust"*"1 was recovered from what was saved while the step ran"*"1 was written late, as"*"odd"* ]]
     [[ $output == *"0 of 1 records are complete"* && $output == *"odd"*"stuck"* ]]
+}
+
+@test "with --strict a line that is skipped makes the exit status 1" {
+    record 23 0 n1 0 100 200
+    run -0 --separate-stderr show --strict 23
+    [[ $output == "apapi: job 23 "* && -z $stderr ]]
+    echo torn >>"$acct"/*/n1.jsonl
+    run -0 --separate-stderr show 23
+    [[ $stderr == "apapi show: 1 line skipped (-v shows them)" ]]
+    run -1 --separate-stderr show --strict 23
+    [[ $output == "apapi: job 23 "* ]]
 }
 
 @test "arrays, files, several jobs, wrong usage" {

@@ -3,6 +3,7 @@
 # apapi top: running steps, from live pages written by hand.
 
 bats_require_minimum_version 1.5.0
+load live
 
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
@@ -11,32 +12,19 @@ setup() {
     live=$BATS_TEST_TMPDIR/live
     mkdir -p "$live"
     export TZ=UTC LC_ALL=C COLUMNS=200 TERM=xterm APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
-    holder=
 }
 
 teardown() {
-    [[ -z $holder ]] || let_go
+    let_go
     [[ -z ${away:-} ]] || rm -r "$away"
 }
 
 top() { "$apapi" top --dir "$live" "$@"; }
 
-# Write these pages, a jq expression, and hold them until let_go.
+# Hold these pages until let_go.
 pages() { # JQ EXPRESSION
-    jq -n '[def page(job; user): {node: "n1", job: job, step: "0", user: user, cluster: "c1", uid: 1000, age_s: 3600,
-                domains: {package: {now: 200, total: 1000}, dram: {now: 40, total: 200}}}; '"$1"']' >"$BATS_TEST_TMPDIR/pages"
-    mkfifo "$BATS_TEST_TMPDIR/hold" "$BATS_TEST_TMPDIR/ready"
-    "$build/test/fake/live/fake-live" "$live" "$BATS_TEST_TMPDIR/pages" <"$BATS_TEST_TMPDIR/hold" >"$BATS_TEST_TMPDIR/ready" 3>&- &
-    holder=$!
-    exec 9>"$BATS_TEST_TMPDIR/hold"
-    read -r word <"$BATS_TEST_TMPDIR/ready"
-    [[ $word == ready ]]
-}
-
-let_go() {
-    exec 9>&-
-    wait $holder
-    holder=
+    hold_pages '[def page(job; user): {node: "n1", job: job, step: "0", user: user, cluster: "c1", uid: 1000, age_s: 3600,
+                domains: {package: {now: 200, total: 1000}, dram: {now: 40, total: 200}}}; '"$1"']'
 }
 
 # A column of the table of steps.

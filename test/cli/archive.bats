@@ -6,14 +6,11 @@
 
 bats_require_minimum_version 1.5.0
 load kept
+load host
 
 setup_file() {
-    local repository
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    export HOST=$BATS_FILE_TMPDIR/sampler_host
-    export SAMPLER_PROGRAM=$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler
-    cc -std=gnu11 -D_GNU_SOURCE -I"$repository/core" -I"$repository/core/include" -o "$HOST" \
-        "$repository"/test/fake/sampler_host.c "$repository"/core/channel/*.c
+    make_host sampler_host
+    export SAMPLER_PROGRAM=$helpers/apapi-sampler
     printf '[estimate]\nidle_w = 60\ncore_w = 8\n' >"$BATS_FILE_TMPDIR/apapi.conf"
     chmod 600 "$BATS_FILE_TMPDIR/apapi.conf"
 }

@@ -5,14 +5,11 @@
 # shellcheck disable=SC2317 # the functions are called in an inner shell
 
 bats_require_minimum_version 1.5.0
+load host
 
 setup_file() {
-    local repository
-    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    export HOST=$BATS_FILE_TMPDIR/collect_host
-    export COLLECT=$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-collect
-    cc -std=gnu11 -D_GNU_SOURCE -I"$repository/core" -I"$repository/core/include" -o "$HOST" \
-        "$repository"/test/fake/collect_host.c "$repository"/core/channel/*.c
+    make_host collect_host
+    export COLLECT=$helpers/apapi-collect
 }
 
 # A record of 1000 J on NODE.

@@ -22,6 +22,18 @@ put() { # TEXT
     [[ ${lines[4]} == "$conf:10: unknown key 'speed'; valid are default, "* ]]
 }
 
+@test "what a kWh comes to: a number or a table, and a pue of at least 1" {
+    put $'[report]\nco2_g_per_kwh = 0-6:250,6-22:400'
+    run -1 "$apapi" config --check "$conf"
+    [[ $output == "$conf:2: co2_g_per_kwh: the table says nothing of hour 22" ]]
+    put $'[report]\nprice_per_kwh = 0-12:1,11-24:2'
+    run -1 "$apapi" config --check "$conf"
+    [[ $output == "$conf:2: price_per_kwh: the table says hour 11 twice" ]]
+    put $'[report]\ncurrency = EUR\npue = 0.9'
+    run -1 "$apapi" config --check "$conf"
+    [[ $output == "$conf:3: pue: 0.9 is below 1" ]]
+}
+
 @test "ok; -v shows the values and where they come from" {
     put $'default = rapl\n[estimate]\nidle_w = 60'
     run -0 "$apapi" config --check "$conf"

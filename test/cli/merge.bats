@@ -9,6 +9,7 @@ load atime_common
 record() { # JOB STEP NODE SECONDS [START OF THE MINUTE]
     printf '{"apapi":1,"job":%s,"step":"%s","name":"stream","node":"%s","nodes":3,' "$1" "$2" "$3"
     printf '"start":"2026-11-21T11:%s:01.000000000Z","elapsed_s":%s,"late_s":0.0,"complete":true,' "${5:-20}" "$4"
+    printf '"end":"2026-11-21T11:%s:%02d.000000000Z",' "${5:-20}" "$(($4 + 1))"
     printf '"domains":{"package":{"energy_j":%s,"mean_w":100.0}},' "$(($4 * 100))"
     printf '"components":[{"name":"rapl","source":"sim","interval_s":0.1,"events":[]}],'
     printf '"trust":{"covered":1.0,"cpu_s":0.0,"samples":100}}\n'
@@ -73,6 +74,34 @@ total_j() { # OPTIONS AND FILES
     [[ $output == *'n[2-3]: no record (no record in the files)'* && $output != *n9* ]]
 }
 
+listed() { # the nodes of the records' step
+    jq -c --arg list "$1" '.nodelist = $list'
+}
+
+@test "nodes without a record are named by the records themselves" {
+    cd "$BATS_TEST_TMPDIR"
+    { record 7 0 n1 10 | listed 'n[1-3]'; record 7 0 n2 10; } >file
+    run -0 merge file
+    [[ $output == *'n3: no record (no record in the files)'* ]]
+    run -0 merge -f json file
+    jq -e 'map([.node, .complete]) == [["n1", true], ["n2", true], ["n3", false]]' <<<"$output"
+    # who says which nodes there are knows better
+    run -0 merge -n 'n[1-2,9]' file
+    [[ $output == *'n9: no record'* && $output != *n3* ]]
+    # of a step that has run twice, the run that began last; of another number of nodes: nothing
+    { record 7 0 n1 10 | listed 'n[1,8-9]'; record 7 0 n1 10 21 | listed 'n[1-3]'; } >file
+    run -0 merge file
+    [[ $output == *'n[2-3]: no record'* && $output != *n8* ]]
+    for wrong in 'n[1-4]' 'n[2-4]' 'n[1' ''; do
+        record 7 0 n1 10 | listed "$wrong" >file
+        run -0 merge file
+        [[ $output == *'2 missing'* && $output != *'no record'* ]]
+    done
+    for node in n1 n2 n3; do record 7 0 $node 10 | listed 'n[1-3]'; done >file
+    run -0 merge file
+    [[ $output == *'3 nodes'* && $output != *'no record'* && $output != *missing* ]]
+}
+
 @test "lines that are no records are skipped and counted, --strict minds them" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; echo '{"apapi":1,"job'; printf '\0\1\2\n'; record 7 0 n2 10; } >file
@@ -85,6 +114,61 @@ total_j() { # OPTIONS AND FILES
     [[ $output == 'apapi merge: no record in the files' ]]
     run -1 merge nowhere
     [[ $output == 'apapi merge: nowhere: No such file or directory' ]]
+}
+
+# --- the merged record ----------------------------------------------------------------------------------
+
+# It is as docs/merged.schema.json says, and each EXPRESSION holds.
+merged_holds() { # FILE EXPRESSION...
+    [[ $(wc -l <"$1") -eq 1 ]]
+    "$repository/test/validate_records" --schema=docs/merged.schema.json "$1"
+    for expression in "${@:2}"; do
+        jq -e "$expression" "$1" >/dev/null || {
+            echo "not so: $expression"
+            cat "$1"
+            return 1
+        }
+    done
+}
+
+@test "merged: one object, of which the sums are those of the nodes and of the table" {
+    cd "$BATS_TEST_TMPDIR"
+    for node in n1 n2 n10; do record 7 0 $node 10 >$node.jsonl; done
+    merge -f merged -n 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl >out.json
+    merged_holds out.json '.job == 7 and .step == "0" and .name == "stream" and (has("node") | not)' \
+        '.nodes == 4 and .recorded == 3 and (.complete | not)' \
+        '.missing == [{"node":"n3","reason":"no record in the files"}] and .incomplete == []' \
+        '.domains.package == {"energy_j":3000,"mean_w":300,"nodes":3} and .total.energy_j == 3000' \
+        '([.per_node[].energy_j] | add) == .total.energy_j and [.per_node[].node] == ["n1","n2","n10"]' \
+        '.start == "2026-11-21T11:20:01.000000000Z" and .end == "2026-11-21T11:20:11.000000000Z"' \
+        '.elapsed_s == 10 and .trust.covered == 1 and .components == [{"name":"rapl","source":"sim","nodes":3}]'
+    run -0 merge -n 'n[1-3,10]' n10.jsonl n1.jsonl n2.jsonl
+    [[ $output == *'total of 3 nodes'*'3.000 kJ'*'300.0 W'* ]]
+    for node in n1 n2 n10; do record 7 0 $node 10; done | merge -f merged - >out.json
+    merged_holds out.json '.complete and .nodes == 3'
+}
+
+@test "merged: of several records of a node one counts" {
+    cd "$BATS_TEST_TMPDIR"
+    { record 7 0 n1 10; record 7 0 n1 30; record 7 0 n2 50; record 7 0 n2 5 21; } >file
+    merge -f merged file >out.json
+    merged_holds out.json '.recorded == 2 and .total.energy_j == 3500 and .elapsed_s == 30'
+}
+
+@test "merged: incomplete, estimated, without a domain, another user, hostile texts" {
+    cd "$BATS_TEST_TMPDIR"
+    record 7 0 n1 10 | jq -c '.user = "alice" | .exit_code = 0 | .domains.gpu = {"energy_j": 50, "mean_w": 5} | .components[0].events =
+        [{"name":"x:::A","unit":"J","scale":1,"total":70,"covered_s":10,"samples":9,"wraps":2}]' >1.jsonl
+    record 7 0 n2 10 | jq -c '.user = "bob" | .exit_code = 3 | .complete = false | .reason = "killed\n\"]}" | .components[0].events =
+        [{"name":"x:::A","unit":"J","scale":1,"total":30,"covered_s":10,"samples":8,"estimated":true}]' >2.jsonl
+    record 7 0 n3 10 | jq -c '.user = "bob" | .node = "\u001b[31m\"},{" | .domains = {} | .components = [{"name":"nvml","reason":"no\ndriver"}]' >3.jsonl
+    merge -f merged 1.jsonl 2.jsonl 3.jsonl >out.json
+    merged_holds out.json '(has("user") or has("exit_code") | not) and .job == 7' \
+        '.incomplete == [{"node":"n2","reason":"killed\n\"]}"}] and (.complete | not) and .missing == []' \
+        '[.events[] | [.total, .estimated]] == [[70, null], [30, true]]' '.trust.wraps == 2 and .trust.samples == 0 and .trust.samples_max == 9' \
+        '.domains.package.nodes == 2 and .domains.gpu.nodes == 1 and .total.partial and .total.energy_j == 2050' \
+        '.notes == [{"component":"nvml","verdict":"not measured","reason":"no\ndriver","nodes":1,"names":["\u001b[31m\"},{"]}]' \
+        '.per_node | map(has("energy_j")) == [false, true, true]'
 }
 
 @test "wrong usage" {

@@ -19,13 +19,13 @@ record() { # JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION that changes it]
         --argjson length "$5" --argjson watts "$6" '
         def stamp: strftime("%Y-%m-%dT%H:%M:%S.000000000Z");
         (1795168800 + $from) as $start |
-        {apapi: 1, cluster: "c1", job: $job, step: $step, name: "app", job_name: "run", node: $node, nodes: 1, user: "anna",
+        {apapi: 1, cluster: "c1", job: $job, array_job: null, array_task: null, het_job: null, het_offset: null, step: $step, name: "app", job_name: "run", node: $node, nodes: 1, uid: null, user: "anna",
          account: "physics", partition: "batch", start: ($start | stamp), elapsed_s: $length, late_s: 0, complete: true,
          end: ($start + $length | stamp),
          domains: {package: {energy_j: ($watts * $length), mean_w: $watts, min_w: $watts, max_w: ($watts + 10)}},
          total: {energy_j: ($watts * $length), mean_w: $watts}, components: [],
          timeline: {bin_s: ($length / 4), package: {unit_j: 1, n: [range(4) | $watts * $length / 4 | round]}},
-         trust: {covered: 1, cpu_s: 0.1, samples: 10}} | '"${7:-.}")
+         trust: {covered: 1, cpu_s: 0.1, samples: 10}} | '"${7:-.}"' | with_entries(select(.value != null))')
     day=$(jq -r '.end[:10]' <<<"$line")
     mkdir -p "$acct/$day"
     printf '%s\n' "$line" >>"$acct/$day/$3.jsonl"

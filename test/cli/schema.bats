@@ -16,7 +16,7 @@ setup_file() {
 # A record as it stands in an accounting file.
 good() {
     cat <<'END'
-{"apapi":1,"cluster":"mars","job":17,"step":"0","name":"stream","node":"n1","node_index":0,"nodes":2,"tasks":4,
+{"apapi":1,"cluster":"mars","job":17,"step":"0","name":"stream","node":"n1","node_index":0,"nodes":2,"nodelist":"n[1-2]","tasks":4,
 "uid":1000,"user":"alice","start":"2026-11-21T11:20:01.123456789Z","elapsed_s":3.0,"late_s":0.0,"exit_code":0,"complete":true,
 "end":"2026-11-21T11:20:04.123456789Z","domains":{"package":{"energy_j":12.5,"mean_w":4.2}},"total":{"energy_j":12.5},
 "components":[{"name":"rapl","source":"sysfs powercap","interval_s":0.1,"period_mean_s":0.1,
@@ -71,6 +71,9 @@ del(.job)
 .array_job = 3
 .het_offset = 1
 .nodes = 0
+.nodelist = ""
+.nodelist = ["n1", "n2"]
+.nodelist = "n" * 256
 .cores = 0
 .gpus = -1
 .verified = false

@@ -36,6 +36,26 @@ has_checkpoint() { # NODE
     run ! has_checkpoint n1
 }
 
+@test "the sampler is killed on one of two nodes: the other one's record says which has none" {
+    as_alice srun -N2 --apapi=rapl sleep 4 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    step=$!
+    eventually helpers_on n2
+    sleep 1
+    cluster on n2 pkill -KILL -x apapi-sampler
+    wait $step
+    grep -q 'n2: no record (the sampler ended before its time)' "$BATS_TEST_TMPDIR/err"
+    job=$(last_record n1 | jq .job)
+    # whatever a user says of it in the environment, srun says it again
+    as_alice env SLURM_STEP_NODELIST='n[7-9]' srun -N2 --apapi=rapl sleep 0.2
+    holds "$(last_record n1)" '.nodes == 2 and .nodelist == "n[1-2]"'
+    run -0 --separate-stderr "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" --format=jobid,missing,missing_nodes
+    [[ ${lines[1]} =~ ^"$job"\ +1\ +n2$ && $stderr == "apapi report: $job.0: no record of 1 of 2 nodes: n2" ]]
+    run -0 "$install/bin/apapi" show --acct-dir "$APAPI_ACCT_DIR" "$job"
+    [[ $output == *"step 0: no record of 1 of its 2 nodes: n2"* ]]
+    run -0 "$install/bin/apapi" merge -j "$job" "$APAPI_ACCT_DIR"
+    [[ $output == *"n2: no record (no record in the files)"* ]]
+}
+
 @test "the node loses its power: after it has come back, the next step recovers what was measured" {
     plugstack checkpoint=1s
     expected_errors='.' # a node that was dead has much to tell

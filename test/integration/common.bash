@@ -5,6 +5,8 @@
 
 # shellcheck source-path=SCRIPTDIR source=../records.bash
 . "$BATS_TEST_DIRNAME/../records.bash"
+# shellcheck source-path=SCRIPTDIR source=../eventually.bash
+. "$BATS_TEST_DIRNAME/../eventually.bash"
 
 repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
 install=$repository/${APAPI_TEST_INSTALL:-build/install}
@@ -40,16 +42,6 @@ start_simulated_cluster() {
 # The plugin's line in plugstack.conf, for the steps from now on.
 plugstack() { # WORDS...
     echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR $*" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
-}
-
-eventually() { # CMD...: at most 20 s
-    local deadline=$((SECONDS + 20))
-    while ((SECONDS < deadline)); do
-        ! "$@" || return 0
-        sleep 0.05
-    done
-    echo "never: $*"
-    return 1
 }
 
 submit() { # CMD [OPTIONS]: in a batch script of alice's; prints its output; the status is sbatch --wait's

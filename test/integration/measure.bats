@@ -26,6 +26,7 @@ right_energy() { # RECORD
         right_energy "$record"
         holds "$record" '.elapsed_s > 2.95 and .elapsed_s < 3.3'
         holds "$record" '.trust.samples >= 28 and .trust.covered > 0.99'
+        holds "$record" '.nodes == 2 and .nodelist == "n[1-2]"'
     done
     # the merged table: both nodes' energy, 1440 J over 3 s
     echo "$stderr"
@@ -44,7 +45,7 @@ right_energy() { # RECORD
     [[ $(wc -c <<<"$record") -le 4096 ]]
     uid=$(cluster run id -u alice)
     holds "$record" ".cluster == \"apapi\" and .job > 0 and .step == \"0\" and .node == \"n1\""
-    holds "$record" ".user == \"alice\" and .uid == $uid and .tasks == 1 and .nodes == 1"
+    holds "$record" ".user == \"alice\" and .uid == $uid and .tasks == 1 and .nodes == 1 and (has(\"nodelist\") | not)"
     holds "$record" '.partition == "main" and .name == "sleep"'
 }
 

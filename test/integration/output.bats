@@ -43,6 +43,16 @@ csv_is_good() { # FILE COLUMNS: every line has as many
     [[ $(grep -cE '^[0-9]+\.0,n[12],step,elapsed,,,s,0\.[0-9]+' "$work/e.csv") -eq 2 ]]
 }
 
+@test "merged: one object of the step, srun's and a batch script's" {
+    alice_sh 'srun -N2 -n4 --apapi=rapl --apapi-format=merged --apapi-output=m.json sleep 0.5'
+    "$repository/test/validate_records" --schema=docs/merged.schema.json "$work/m.json"
+    holds "$(<"$work/m.json")" '.complete and .nodes == 2 and .recorded == 2 and .tasks == 4 and .user == "alice" and .exit_code == 0'
+    holds "$(<"$work/m.json")" '.total.energy_j > 100 and ([.per_node[].energy_j] | add - 0.01) < .total.energy_j and .timeline.package.n'
+    alice_sh 'sbatch -W -N2 -o out -w n[1-2] --apapi=rapl --apapi-format=merged --wrap "sleep 0.3"'
+    "$repository/test/validate_records" --schema=docs/merged.schema.json "$work/out"
+    holds "$(<"$work/out")" '.complete and .step == "batch" and .recorded == 1 and .total.energy_j > 40'
+}
+
 @test "none: nothing is printed, the record is there" {
     before=$(records n1 | wc -l)
     run alice_sh 'srun -N1 -w n1 --apapi=rapl --apapi-format=none sleep 0.2'

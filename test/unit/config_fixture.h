@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)
 
 static char complaints[8][1100];
 static size_t complaint_count;
-static char folder[] = "/tmp/apapi-config-XXXXXX", path[64];
+static char path[80];
 
 static inline void complain(const char *text, void *context)
 {
@@ -46,7 +47,7 @@ static inline void write_file(const char *text)
 /* The words of plugstack.conf: config=PATH, then `word` unless NULL. */
 static inline struct config load(const char *word)
 {
-    static char named[80], text[2048];
+    static char named[96], text[2048];
     char *words[] = {named, text};
     struct config config;
 
@@ -86,17 +87,10 @@ static inline void assert_defaults(const struct config *config)
 
 static inline int make_folder(void **state)
 {
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/apapi.conf", folder);
-    return 0;
-}
+    int result = make_base(state);
 
-static inline int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
+    snprintf(path, sizeof path, "%s/apapi.conf", base);
+    return result;
 }
 
 #endif

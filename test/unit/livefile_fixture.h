@@ -21,18 +21,16 @@
 #define USER 4711
 #define OTHER 4712
 
-static char base[64];
 static struct step step;
 
 static struct livefile live;
 
 static struct apapi_error err;
 
-static inline int make_base(void **state)
+static inline int make_live(void **state)
 {
     (void)state;
-    snprintf(base, sizeof base, "/dev/shm/apapi-test-XXXXXX");
-    if (!mkdtemp(base) || chmod(base, 0755)) {
+    if (make_base_below("/dev/shm") || chmod(base, 0755)) {
         return -1;
     }
     memset(&step, 0, sizeof step);
@@ -47,21 +45,10 @@ static inline int make_base(void **state)
     return 0;
 }
 
-static inline int remove_base(void **state)
+static inline int remove_live(void **state)
 {
-    (void)state;
     livefile_close(&live);
-    return temporary_remove(base);
-}
-
-static inline const char *in_base(const char *name)
-{
-    static char paths[4][256];
-    static int next;
-    char *path = paths[next++ % 4];
-
-    snprintf(path, sizeof paths[0], "%s/%s", base, name);
-    return path;
+    return remove_base(state);
 }
 
 /* What a session would do. */
@@ -120,6 +107,6 @@ static inline void need_root(void)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_live, remove_live)
 
 #endif

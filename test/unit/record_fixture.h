@@ -73,6 +73,7 @@ static inline struct apapi_record usual_record(void)
                .node = "n0417",
                .node_index = 0,
                .nodes = 2,
+               .nodelist = "n[0417-0418]",
                .tasks = 4,
                .cores = 128,
                .gpus = 4,
@@ -161,6 +162,7 @@ static inline char *describe(const struct apapi_record *record)
             id->account, id->partition, record->complete, record->reason);
     fprintf(out, " %u_%u %u+%u '%s' '%s' %d %u %u %u", id->array_job, id->array_task, id->het_job,
             id->het_offset, id->job_name, id->qos, id->verified, id->cores, id->gpus, id->restarts);
+    fprintf(out, " '%s'", id->nodelist);
     fprintf(out, " %u %u %u %d %d", record->ending.code, record->ending.signal,
             record->ending.failed, record->recovered, record->delayed);
     describe_measurement(out, &record->measurement);

@@ -119,45 +119,64 @@ static inline void fixture_fill(struct run *run, double factor, int status)
     m->components[1].events[0] = fixture_gauge();
 }
 
+static struct report report;
+static char *written; /* what a form has made of it */
+
 /* One run of 2 s with 200 J; three: 2, 4 and 6 s with 200, 400 and 600 J. */
-static inline struct report fixture_create(unsigned runs)
+static inline int fixture_make(void **state)
 {
     static const int ends[FIXTURE_RUNS] = {0, 3 << 8, 9}; /* success, exit status 3, signal 9 */
-    struct report report = {.program = fixture_program, .wished = runs, .count = runs};
+    unsigned runs = *(const unsigned *)*state;
 
+    report = (struct report){.program = fixture_program, .wished = runs, .count = runs};
     report.runs = calloc(runs, sizeof *report.runs);
     assert_non_null(report.runs);
     for (unsigned i = 0; i < runs; i++) {
         fixture_fill(&report.runs[i], i + 1, ends[i]);
     }
-    return report;
+    return 0;
 }
 
-static inline void fixture_destroy(struct report *report)
+static inline int fixture_destroy(void **state)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        apapi_record_clear(&report->runs[i].record);
+    (void)state;
+    for (size_t i = 0; i < report.count; i++) {
+        apapi_record_clear(&report.runs[i].record);
     }
-    free(report->runs);
+    free(report.runs);
+    free(written);
+    written = NULL;
+    return 0;
 }
 
-/* What a form makes of it; freed by the caller. */
-static inline char *fixture_text(report_f form, const struct report *report)
+/* A test of a report of so many runs. */
+#define RUNS(count, test)                                                                          \
+    cmocka_unit_test_prestate_setup_teardown(test, fixture_make, fixture_destroy,                  \
+                                             &(unsigned){count})
+
+/* The event of the first run's first or second component. */
+static inline struct apapi_event_result *fixture_event(size_t component)
 {
-    char *text = NULL;
+    return report.runs[0].record.measurement.components[component].events;
+}
+
+static inline void fixture_write(report_f form)
+{
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out;
 
+    free(written);
+    written = NULL;
+    out = open_memstream(&written, &size);
     assert_non_null(out);
-    assert_int_equal(form(out, report, NULL), 0);
+    assert_int_equal(form(out, &report, NULL), 0);
     assert_int_equal(fclose(out), 0);
-    return text;
 }
 
-static inline void fixture_assert_says(const char *text, const char *part)
+static inline void assert_says(const char *part)
 {
-    if (!strstr(text, part)) {
-        fail_msg("\"%s\" is not in\n%s", part, text);
+    if (!strstr(written, part)) {
+        fail_msg("\"%s\" is not in\n%s", part, written);
     }
 }
 

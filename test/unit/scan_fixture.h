@@ -17,28 +17,6 @@
 #define DAY (86400 * S)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static char base[64];
-
-static inline int make_base(void **state)
-{
-    (void)state;
-    return temporary_make(base);
-}
-
-static inline int remove_base(void **state)
-{
-    (void)state;
-    return temporary_remove(base);
-}
-
-static inline const char *in_base(const char *path)
-{
-    static char full[256];
-
-    snprintf(full, sizeof full, "%s/%s", base, path);
-    return full;
-}
-
 /* What a sink has heard: the records' names, the problems' places and reasons. */
 struct heard {
     size_t records, problems, files;

@@ -13,31 +13,14 @@
 
 #define NOON_NS INT64_C(1795262400000000000) /* 2026-11-21T12:00:00Z */
 
-static char base[64];
 static char store[256];
 
-static inline int make_base(void **state)
+static inline int make_store(void **state)
 {
-    (void)state;
-    if (temporary_make(base)) {
-        return -1;
-    }
+    int result = make_base(state);
+
     snprintf(store, sizeof(store), "%s/acct", base);
-    return 0;
-}
-
-static inline int remove_base(void **state)
-{
-    (void)state;
-    return temporary_remove(base);
-}
-
-static inline const char *in_base(const char *path)
-{
-    static char full[256];
-
-    snprintf(full, sizeof(full), "%s/%s", base, path);
-    return full;
+    return result;
 }
 
 static inline void write_file(const char *path, const char *text)

@@ -6,7 +6,11 @@
 #include "sources/sources.h"
 #include "unit/unit.h"
 
+#define READINGS_MAX 32 /* of a reader */
+
 static struct powercap_tree tree;
+static struct apapi_reader *reader; /* what was opened last */
+static struct apapi_reading readings[READINGS_MAX];
 
 static inline int make_tree(void **state)
 {
@@ -15,22 +19,54 @@ static inline int make_tree(void **state)
     return 0;
 }
 
+static inline void close_sysfs(void)
+{
+    if (reader) {
+        apapi_source_sysfs.close(reader);
+    }
+    reader = NULL;
+}
+
 static inline int remove_tree(void **state)
 {
     (void)state;
+    close_sysfs();
     powercap_tree_destroy(&tree);
     return 0;
 }
 
-static inline struct apapi_reader *open_sysfs(const char *component)
+/* For the next row of a table. */
+static inline void renew_tree(void)
+{
+    remove_tree(NULL);
+    make_tree(NULL);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+static inline void open_sysfs(const char *component)
 {
     struct apapi_error err = {""};
-    struct apapi_reader *reader = apapi_source_sysfs.open(component, &err);
 
+    close_sysfs();
+    reader = apapi_source_sysfs.open(component, &err);
     if (!reader) {
         fail_msg("%s", err.text);
     }
-    return reader;
+}
+
+static inline void read_sysfs(void)
+{
+    assert_true(reader->count <= READINGS_MAX);
+    apapi_source_sysfs.read(reader, readings);
+}
+
+static inline void assert_described(size_t index, const char *text)
+{
+    char said[256];
+
+    apapi_source_sysfs.describe(reader, index, said, sizeof said);
+    assert_string_equal(said, text);
 }
 
 #endif

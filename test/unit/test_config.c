@@ -249,5 +249,5 @@ int main(void)
         cmocka_unit_test(test_root_reads_only_what_root_alone_can_write),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, remove_base);
 }

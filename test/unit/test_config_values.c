@@ -96,26 +96,31 @@ static const struct {
     {"job_total=on", "batch, extern or off"},
 };
 
+static void assert_refused(const char *word, const char *hint)
+{
+    struct config config;
+
+    write_file("");
+    config = load(word);
+    assert_defaults(&config);
+    assert_int_equal(complaint_count, 1);
+    assert_ptr_equal(strstr(complaints[0], "plugstack.conf: "), complaints[0]);
+    assert_non_null(strstr(complaints[0], word));
+    assert_non_null(strstr(complaints[0], hint));
+    config_clear(&config);
+}
+
 static void test_a_bad_value_is_named_and_has_no_effect(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
-        struct config config;
-
-        write_file("");
-        config = load(bad_values[i].word);
-        assert_defaults(&config);
-        assert_int_equal(complaint_count, 1);
-        assert_ptr_equal(strstr(complaints[0], "plugstack.conf: "), complaints[0]);
-        assert_non_null(strstr(complaints[0], bad_values[i].word));
-        assert_non_null(strstr(complaints[0], bad_values[i].hint));
-        config_clear(&config);
+        assert_refused(bad_values[i].word, bad_values[i].hint);
     }
 }
 
 static void test_a_bad_value_in_the_file_is_told_with_its_line(void **state)
 {
-    char where[80];
+    char where[96];
 
     (void)state;
     snprintf(where, sizeof where, "%s:2: '", path);
@@ -145,15 +150,7 @@ static void test_an_unknown_word_is_named_with_what_is_valid(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct config config;
-
-        write_file("");
-        config = load(cases[i].word);
-        assert_defaults(&config);
-        assert_int_equal(complaint_count, 1);
-        assert_non_null(strstr(complaints[0], cases[i].word));
-        assert_non_null(strstr(complaints[0], cases[i].hint));
-        config_clear(&config);
+        assert_refused(cases[i].word, cases[i].hint);
     }
 }
 
@@ -192,5 +189,5 @@ int main(void)
         cmocka_unit_test(test_cpus),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, remove_base);
 }

@@ -11,8 +11,8 @@
 
 #include "apapi/record.h"
 #include "apapi/session.h"
+#include "base/clock.h"
 #include "fake/powercap_tree.h"
-#include "sources/clock.h"
 #include "sources/sources.h"
 #include "unit/unit.h"
 

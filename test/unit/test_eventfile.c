@@ -14,39 +14,23 @@
 
 #define LINE "x:::y,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n"
 
-static char folder[64];
 static struct problem_log told;
 static const struct apapi_problem_sink sink = {log_problem, &told};
 
-static const char *path_of(const char *name)
-{
-    static char path[256];
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
 static const char *write_file(const char *name, const char *text, size_t size)
 {
-    int fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = open(in_base(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, size), (ssize_t)size);
     close(fd);
-    return path_of(name);
+    return in_base(name);
 }
 
 static int make_folder(void **state)
 {
-    (void)state;
     memset(&told, 0, sizeof told);
-    return temporary_make(folder);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return temporary_remove(folder);
+    return make_base(state);
 }
 
 /* Both readers refuse the file with the same words. */
@@ -72,10 +56,10 @@ static void refuse(const char *path, int code, const char *says)
 static void test_files_that_are_none(void **state)
 {
     (void)state;
-    refuse(path_of("missing"), ENOENT, "missing: No such file");
-    refuse(path_of("no/folder"), ENOENT, "no/folder: No such file");
+    refuse(in_base("missing"), ENOENT, "missing: No such file");
+    refuse(in_base("no/folder"), ENOENT, "no/folder: No such file");
     refuse("", ENOENT, "No such file");
-    refuse(folder, EISDIR, "is a folder");
+    refuse(base, EISDIR, "is a folder");
     refuse(write_file("empty", "", 0), EINVAL, "empty is empty");
     refuse(write_file("binary", "rapl\0x\n", 7), EINVAL, "binary is no text: its byte 5 is 0");
     refuse("/dev/zero", EINVAL, "/dev/zero is no regular file");
@@ -90,7 +74,7 @@ static void test_unreadable_file(void **state)
 
     (void)state;
     strcpy(path, write_file("secret", LINE, strlen(LINE)));
-    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chmod(base, 0755), 0);
     assert_int_equal(chmod(path, 0), 0);
     if (user == 0) { /* whom no mode stops */
         assert_int_equal(seteuid(65534), 0);
@@ -106,7 +90,7 @@ static void test_fifos_do_not_block(void **state)
     int writer;
 
     (void)state;
-    strcpy(path, path_of("fifo"));
+    strcpy(path, in_base("fifo"));
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(5);
     refuse(path, EINVAL, "fifo is no regular file");
@@ -154,7 +138,7 @@ static void test_rules_are_loaded(void **state)
     struct apapi_event_rules rules;
 
     (void)state;
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, folder, &sink, NULL), 0);
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, NULL), 0);
     assert_false(rules.user_list || rules.default_list || rules.user_ops || rules.default_ops);
     write_file("default_eventlist.txt", "a:::b\n", 6);
     write_file("default_eventops.csv", LINE, strlen(LINE));
@@ -162,7 +146,7 @@ static void test_rules_are_loaded(void **state)
     strcpy(ops, write_file("ops", LINE LINE, 2 * strlen(LINE)));
     environment.eventlist = list;
     environment.eventops = ops;
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, folder, &sink, NULL), 0);
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, NULL), 0);
     assert_int_equal(apapi_eventlist_count(rules.default_list), 1);
     assert_int_equal(apapi_eventops_count(rules.default_ops), 1);
     assert_int_equal(apapi_eventlist_count(rules.user_list), 2);
@@ -184,25 +168,25 @@ static void test_softfail_forgives_default_files_only(void **state)
     (void)state;
     write_file("default_eventlist.txt", "\x01\n", 2);
     write_file("default_eventops.csv", LINE, strlen(LINE));
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, folder, &sink, &err), -1);
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
     assert_int_equal(errno, EINVAL);
     assert_non_null(strstr(err.text, "default_eventlist.txt: line 1 is bad"));
     assert_null(rules.default_ops);
 
     environment.softfail = true;
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, folder, &sink, &err), 0);
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), 0);
     assert_null(rules.default_list);
     assert_int_equal(apapi_eventops_count(rules.default_ops), 1);
     assert_int_equal(told.rests, 1);
     apapi_event_rules_clear(&rules);
 
-    strcpy(bad, path_of("missing"));
+    strcpy(bad, in_base("missing"));
     environment.eventops = bad;
-    assert_int_equal(apapi_event_rules_load(&rules, &environment, folder, &sink, &err), -1);
+    assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), -1);
     assert_int_equal(errno, ENOENT);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_base)
 
 int main(void)
 {

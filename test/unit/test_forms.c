@@ -85,6 +85,41 @@ static void test_csv(void **state)
     free(text);
 }
 
+static json_t *merged(struct apapi_merge *of)
+{
+    struct apapi_merge *kept = merge;
+    char *text;
+    json_t *object;
+
+    merge = of;
+    text = written(CONFIG_MERGED);
+    merge = kept;
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+    object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_true(json_is_object(object));
+    free(text);
+    return object;
+}
+
+/* A batch step has no merge, and a merge needs no lines. */
+static void test_merged(void **state)
+{
+    json_t *of_lines, *of_merge;
+
+    (void)state;
+    add_record("n1", 10);
+    add_record("n2", 20);
+    of_lines = merged(NULL);
+    forms_clear(&forms);
+    of_merge = merged(merge);
+    assert_true(json_equal(of_lines, of_merge));
+    assert_int_equal(json_integer_value(json_object_get(of_merge, "recorded")), 2);
+    json_decref(of_lines);
+    json_decref(of_merge);
+    assert_true(forms_keeps(CONFIG_JSON) && forms_keeps(CONFIG_CSV));
+    assert_false(forms_keeps(CONFIG_MERGED) || forms_keeps(CONFIG_TABLE));
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -106,6 +141,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_json, begin, end),
         cmocka_unit_test_setup_teardown(test_no_records_at_all, begin, end),
         cmocka_unit_test_setup_teardown(test_csv, begin, end),
+        cmocka_unit_test_setup_teardown(test_merged, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

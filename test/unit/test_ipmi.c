@@ -11,6 +11,7 @@
 #include "sources/ipmi_sensors.h"
 #include "sources/ipmi_settings.h"
 #include "sources/sources.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 #define NOBODY 65534
@@ -128,24 +129,14 @@ static void write_file(const char *path, const char *text, mode_t mode)
     assert_int_equal(chmod(path, mode), 0);
 }
 
-static char folder[64], path[128];
+static char path[128];
 
 static int make_folder(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/apapi-ipmi-XXXXXX");
-    if (!mkdtemp(folder)) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/password", folder);
-    return 0;
-}
+    int result = make_base(state);
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
+    snprintf(path, sizeof path, "%s/password", base);
+    return result;
 }
 
 static void test_password(void **state)
@@ -433,7 +424,7 @@ static void test_no_device(void **state)
     struct apapi_error err = {""};
 
     (void)state;
-    setenv("APAPI_SYSROOT", folder, 1);
+    setenv("APAPI_SYSROOT", base, 1);
     assert_null(apapi_source_ipmi.open("ipmi", &err));
     assert_int_equal(errno, ENODEV);
     assert_non_null(strstr(err.text, "ipmi_devintf"));
@@ -448,9 +439,9 @@ int main(void)
         cmocka_unit_test_setup(test_defaults, clear_settings),
         cmocka_unit_test_setup_teardown(test_all_set, clear_settings, clear_settings),
         cmocka_unit_test_setup_teardown(test_wrong_values, clear_settings, clear_settings),
-        cmocka_unit_test_setup_teardown(test_password, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_password_refused, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_password_file_is_read, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_password, make_folder, remove_base),
+        cmocka_unit_test_setup_teardown(test_password_refused, make_folder, remove_base),
+        cmocka_unit_test_setup_teardown(test_password_file_is_read, make_folder, remove_base),
         cmocka_unit_test(test_dcmi_reading),
         cmocka_unit_test(test_dcmi_refused),
         cmocka_unit_test(test_units),
@@ -458,7 +449,7 @@ int main(void)
         cmocka_unit_test(test_whole_names),
         cmocka_unit_test(test_events_of_sensors),
         cmocka_unit_test(test_wanted_sensor_is_not_there),
-        cmocka_unit_test_setup_teardown(test_no_device, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_no_device, make_folder, remove_base),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,14 +4,26 @@
 
 #include "unit/lanes_fixture.h"
 
+static void start(void)
+{
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+}
+
+/* What is open is dead, until the source has been opened anew, or that was tried. */
+static void pull(void)
+{
+    atomic_fetch_add(&meters[ODD].plugged, 1);
+    await(&meters[ODD].opens, 2);
+}
+
 /* Shorter than a second: the same descriptors, and what was counted meanwhile is not lost. */
 static void test_a_short_outage_is_bridged(void **state)
 {
     int before, after;
 
     (void)state;
-    create_and_start("plain:odd");
-    await(&meters[ODD].good, 5);
+    start();
     before = atomic_load(&meters[ODD].reads);
     atomic_store(&meters[ODD].read_fails, EIO);
     await_more(&meters[ODD], 2);
@@ -32,9 +44,7 @@ static void test_a_short_outage_is_bridged(void **state)
 
 static void unplug(void)
 {
-    await(&meters[ODD].good, 5);
-    atomic_fetch_add(&meters[ODD].plugged, 1);
-    await(&meters[ODD].opens, 2);
+    pull();
     await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 5);
 }
 
@@ -42,7 +52,7 @@ static void unplug(void)
 static void test_a_source_is_opened_anew(void **state)
 {
     (void)state;
-    create_and_start("plain:odd");
+    start();
     unplug();
     halt();
     assert_plain_is_whole();
@@ -69,7 +79,7 @@ static void test_a_counter_that_begins_anew(void **state)
 
     (void)state;
     meters[ODD].relative = true;
-    create_and_start("plain:odd");
+    start();
     unplug();
     halt();
     odd = &m.components[1];
@@ -84,11 +94,9 @@ static void test_a_counter_that_begins_anew(void **state)
 static void test_a_source_that_comes_back_late(void **state)
 {
     (void)state;
-    create_and_start("plain:odd");
-    await(&meters[ODD].good, 5);
+    start();
     atomic_store(&meters[ODD].open_fails, ENODEV);
-    atomic_fetch_add(&meters[ODD].plugged, 1);
-    await(&meters[ODD].opens, 2);
+    pull();
     atomic_store(&meters[ODD].open_fails, 0);
     await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 3);
     halt();
@@ -103,8 +111,7 @@ static void test_events_are_found_again_by_name(void **state)
     int before;
 
     (void)state;
-    create_and_start("plain:odd");
-    await(&meters[ODD].good, 5);
+    start();
     atomic_store(&meters[ODD].first, 1); /* ENERGY1 comes first, ENERGY0 is gone */
     atomic_store(&meters[ODD].present, 1);
     atomic_fetch_add(&meters[ODD].plugged, 1);
@@ -125,11 +132,9 @@ static void test_a_source_that_is_gone_for_ever(void **state)
     int good;
 
     (void)state;
-    create_and_start("plain:odd");
-    await(&meters[ODD].good, 5);
+    start();
     atomic_store(&meters[ODD].open_fails, ENODEV);
-    atomic_fetch_add(&meters[ODD].plugged, 1);
-    await(&meters[ODD].opens, 2);
+    pull();
     good = atomic_load(&meters[ODD].good);
     halt(); /* tries once more */
     odd = &m.components[1];
@@ -148,11 +153,9 @@ static void test_a_source_that_is_gone_for_ever(void **state)
 static void test_reopening_hangs(void **state)
 {
     (void)state;
-    create_and_start("plain:odd");
-    await(&meters[ODD].good, 5);
+    start();
     atomic_store(&meters[ODD].open_hangs, true);
-    atomic_fetch_add(&meters[ODD].plugged, 1);
-    await(&meters[ODD].opens, 2);
+    pull();
     await_more(&meters[PLAIN], 5);
     halt();
     assert_plain_is_whole();

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "fake/energy_event.h"
 #include "session/component.h"
 #include "session/live.h"
 #include "session/live_page.h"
-#include "sources/clock.h"
 #include "unit/unit.h"
 
 #define TICK_NS UINT64_C(100000000)

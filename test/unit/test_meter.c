@@ -14,89 +14,160 @@ static const struct apapi_event watts = {
     .scale = 1e-3,
 };
 
-static enum apapi_meter_step feed(struct apapi_meter *meter, uint64_t raw, uint64_t at_ns)
+static const struct apapi_event celsius = {
+    .unit = "C", .kind = APAPI_KIND_TEMPERATURE, .type = APAPI_TYPE_INT64, .scale = 1e-3};
+
+static const struct apapi_event steps = {
+    .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_INT64, .accumulates = true, .scale = 1};
+
+#define READINGS 4
+
+struct row {
+    const char *what;
+    const struct apapi_event *event;
+    uint64_t interval_ns;
+    bool rectangle;
+    struct {
+        uint64_t at_ms, raw;
+    } readings[READINGS]; /* the first at 0 ms, no other */
+    double total;
+    struct apapi_summary summary;
+    uint64_t covered_ms, samples, resets;
+};
+
+static const struct row rows[] = {
+    {.what = "100 W for 1 s, then 200 W for 3 s: the mean is 175 W, not the 150 W of an unweighted "
+             "mean",
+     .event = &fake_energy_event,
+     .interval_ns = TICK_NS,
+     .readings = {{0, 0}, {1000, 100000000}, {4000, 700000000}},
+     .total = 700,
+     .summary = {.min = 100, .mean = 175, .max = 200},
+     .covered_ms = 4000,
+     .samples = 2},
+    {.what = "the last interval is as short as it happens to be: no extreme may come of it",
+     .event = &fake_energy_event,
+     .interval_ns = TICK_NS,
+     .readings = {{0, 0}, {100, 10000000}, {200, 20000000}, {201, 20200000}},
+     .total = 20.2,
+     .summary = {.min = 100, .mean = 20.2 / 0.201, .max = 100},
+     .covered_ms = 201,
+     .samples = 3},
+    {.what = "a run shorter than an interval",
+     .event = &fake_energy_event,
+     .interval_ns = TICK_NS,
+     .readings = {{0, 0}, {10, 1000000}},
+     .total = 1,
+     .summary = {.min = 100, .mean = 100, .max = 100},
+     .covered_ms = 10,
+     .samples = 1},
+    {.what = "power by trapezoid: 100 W to 300 W in 1 s, then steady for 1 s: 200 J + 300 J",
+     .event = &watts,
+     .interval_ns = 10 * TICK_NS,
+     .readings = {{0, 100000}, {1000, 300000}, {2000, 300000}},
+     .total = 500,
+     .summary = {.min = 100, .mean = 250, .max = 300},
+     .covered_ms = 2000,
+     .samples = 2},
+    {.what = "power by rectangle: 300 W for the whole second",
+     .event = &watts,
+     .interval_ns = 10 * TICK_NS,
+     .rectangle = true,
+     .readings = {{0, 100000}, {1000, 300000}},
+     .total = 300,
+     .summary = {.min = 100, .mean = 300, .max = 300},
+     .covered_ms = 1000,
+     .samples = 1},
+    {.what = "negative gauges keep their extremes",
+     .event = &celsius,
+     .interval_ns = TICK_NS,
+     .readings = {{0, (uint64_t)-20000}, {100, (uint64_t)-10000}},
+     .total = NAN,
+     .summary = {.min = -20, .mean = -15, .max = -10},
+     .covered_ms = 100,
+     .samples = 1},
+    {.what = "signed counters that go below 0 have begun anew: no 2^64 of anything",
+     .event = &steps,
+     .interval_ns = TICK_NS,
+     .readings = {{0, (uint64_t)-10}, {100, 5}, {200, (uint64_t)-3}, {300, 4}},
+     .total = 15 + 7,
+     .summary = {.min = 70, .mean = 110, .max = 150},
+     .covered_ms = 200,
+     .samples = 2,
+     .resets = 1},
+};
+
+static struct apapi_meter meter;
+static struct apapi_event_result result;
+
+static enum apapi_meter_step feed_at(uint64_t at_ns, uint64_t raw, int error)
 {
-    const struct apapi_reading reading = {.raw = raw};
+    const struct apapi_reading reading = {.raw = raw, .error = error};
     double energy_j;
 
-    return apapi_meter_add(meter, &reading, at_ns, &energy_j);
+    return apapi_meter_add(&meter, &reading, 1 + at_ns, &energy_j);
 }
 
-static enum apapi_meter_step feed_error(struct apapi_meter *meter, uint64_t at_ns)
+static void run_row(const struct row *row)
 {
-    const struct apapi_reading reading = {.error = EIO};
-    double energy_j;
+    uint64_t at_ns = 0;
 
-    return apapi_meter_add(meter, &reading, at_ns, &energy_j);
+    apapi_meter_init(&meter, row->event, row->interval_ns, NULL);
+    meter.gauge.rectangle = row->rectangle;
+    apapi_meter_restart(&meter);
+    for (size_t i = 0; i < READINGS && (i == 0 || row->readings[i].at_ms > 0); i++) {
+        at_ns = row->readings[i].at_ms * MS;
+        feed_at(at_ns, row->readings[i].raw, 0);
+    }
+    finish(&meter, at_ns, &result);
 }
 
-/* 100 W for 1 s, then 200 W for 3 s: the mean is 175 W, not the 150 W of an unweighted mean. */
-static void test_mean_is_weighted_by_time(void **state)
+static void test_rows(void **state)
 {
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
     (void)state;
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed(&meter, 0, 1);
-    feed(&meter, 100000000, 1 + 10 * TICK_NS);
-    feed(&meter, 700000000, 1 + 40 * TICK_NS);
-    finish(&meter, 40 * TICK_NS, &result);
-    assert_near(result.total, 700);
-    assert_near(result.summary.mean, 175);
-    assert_near(result.summary.min, 100);
-    assert_near(result.summary.max, 200);
-    assert_int_equal(result.raw_total, 700000000);
-    assert_int_equal(result.covered_ns, 40 * TICK_NS);
-    assert_int_equal(result.incidents.samples, 2);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *row = &rows[i];
+
+        print_message("# %s\n", row->what);
+        run_row(row);
+        assert_near(result.total, row->total);
+        assert_near(result.summary.min, row->summary.min);
+        assert_near(result.summary.mean, row->summary.mean);
+        assert_near(result.summary.max, row->summary.max);
+        assert_int_equal(result.covered_ns, row->covered_ms * MS);
+        assert_int_equal(result.incidents.samples, row->samples);
+        assert_int_equal(result.incidents.resets, row->resets);
+        if (row->event == &fake_energy_event) {
+            assert_int_equal(result.raw_total, llround(row->total * 1e6));
+        }
+    }
 }
 
-/* The last interval is as short as it happens to be: no extreme may come of it. */
-static void test_short_intervals_make_no_extremes(void **state)
+static void begin(const struct apapi_event *event)
 {
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
-    (void)state;
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed(&meter, 0, 1);
-    feed(&meter, 10000000, 1 + TICK_NS);
-    feed(&meter, 20000000, 1 + 2 * TICK_NS);
-    feed(&meter, 20200000, 1 + 2 * TICK_NS + 1000000);
-    finish(&meter, 2 * TICK_NS + 1000000, &result);
-    assert_near(result.summary.min, 100);
-    assert_near(result.summary.max, 100);
-    assert_near(result.total, 20.2);
+    apapi_meter_init(&meter, event, TICK_NS, NULL);
 }
 
-static void test_run_shorter_than_an_interval(void **state)
+static enum apapi_meter_step feed(uint64_t tick, uint64_t raw)
 {
-    struct apapi_meter meter;
-    struct apapi_event_result result;
+    return feed_at(tick * TICK_NS, raw, 0);
+}
 
-    (void)state;
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed(&meter, 0, 1);
-    feed(&meter, 1000000, 1 + TICK_NS / 10);
-    finish(&meter, TICK_NS / 10, &result);
-    assert_near(result.total, 1);
-    assert_near(result.summary.min, 100);
-    assert_near(result.summary.max, 100);
+static void end(uint64_t ticks)
+{
+    finish(&meter, ticks * TICK_NS, &result);
 }
 
 /* A failed reading costs nothing: the next one brings the energy of both intervals. */
 static void test_failed_reading_is_bridged(void **state)
 {
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
     (void)state;
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed(&meter, 0, 1);
-    feed(&meter, 10000000, 1 + TICK_NS);
-    assert_int_equal(feed_error(&meter, 1 + 2 * TICK_NS), APAPI_METER_WAITING);
-    assert_int_equal(feed(&meter, 30000000, 1 + 3 * TICK_NS), APAPI_METER_KNOWN);
-    finish(&meter, 3 * TICK_NS, &result);
+    begin(&fake_energy_event);
+    feed(0, 0);
+    feed(1, 10000000);
+    assert_int_equal(feed_at(2 * TICK_NS, 0, EIO), APAPI_METER_WAITING);
+    assert_int_equal(feed(3, 30000000), APAPI_METER_KNOWN);
+    end(3);
     assert_near(result.total, 30);
     assert_int_equal(result.covered_ns, 3 * TICK_NS);
     assert_int_equal(result.incidents.failed, 1);
@@ -106,17 +177,14 @@ static void test_failed_reading_is_bridged(void **state)
 /* The power of a standstill is known when it is over: no 0 W, no peak. */
 static void test_standstill_makes_no_extremes(void **state)
 {
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
     (void)state;
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+    begin(&fake_energy_event);
     for (uint64_t tick = 0; tick <= 50; tick++) {
         uint64_t shown = tick > 10 && tick < 30 ? 10 : tick;
 
-        feed(&meter, shown * 10000000, 1 + tick * TICK_NS);
+        feed(tick, shown * 10000000);
     }
-    finish(&meter, 50 * TICK_NS, &result);
+    end(50);
     assert_near(result.total, 500);
     assert_near(result.summary.min, 100);
     assert_near(result.summary.max, 100);
@@ -125,15 +193,12 @@ static void test_standstill_makes_no_extremes(void **state)
 
 static void test_counter_that_never_moves_is_stuck(void **state)
 {
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
     (void)state;
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+    begin(&fake_energy_event);
     for (uint64_t i = 0; i <= 20; i++) {
-        feed(&meter, 7, 1 + i * TICK_NS);
+        feed(i, 7);
     }
-    finish(&meter, 20 * TICK_NS, &result);
+    end(20);
     assert_true(result.stuck);
     assert_true(isnan(result.total));
     assert_true(isnan(result.summary.mean));
@@ -143,25 +208,23 @@ static void test_counter_that_never_moves_is_stuck(void **state)
 static void test_estimate_may_rest(void **state)
 {
     struct apapi_event estimate = fake_energy_event;
-    struct apapi_meter meter;
-    struct apapi_event_result result;
 
     (void)state;
     estimate.estimated = true;
     estimate.domain = APAPI_DOMAIN_NONE;
-    apapi_meter_init(&meter, &estimate, TICK_NS, NULL);
+    begin(&estimate);
     for (uint64_t tick = 0; tick <= 20; tick++) {
-        feed(&meter, 7, 1 + tick * TICK_NS);
+        feed(tick, 7);
     }
-    finish(&meter, 20 * TICK_NS, &result);
+    end(20);
     assert_false(result.stuck);
     assert_near(result.total, 0);
     assert_near(result.summary.max, 0);
     assert_true(isnan(result.uncertainty_j));
     for (uint64_t tick = 21; tick <= 60; tick++) {
-        feed(&meter, tick <= 30 ? 10000007 : 20000007, 1 + tick * TICK_NS);
+        feed(tick, tick <= 30 ? 10000007 : 20000007);
     }
-    finish(&meter, 60 * TICK_NS, &result);
+    end(60);
     assert_near(result.total, 20);
     assert_near(result.summary.min, 0);
     assert_near(result.summary.max, 100);
@@ -171,56 +234,18 @@ static void test_estimate_may_rest(void **state)
 
 static void test_nothing_read_is_unknown_not_zero(void **state)
 {
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
     (void)state;
-    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
-    feed_error(&meter, 1);
-    feed(&meter, 5, 2);
-    finish(&meter, 1, &result);
+    begin(&fake_energy_event);
+    feed_at(0, 0, EIO);
+    feed(1, 5);
+    end(1);
     assert_true(isnan(result.total));
     assert_true(isnan(result.summary.min));
     assert_false(result.stuck);
-    apapi_meter_init(&meter, &watts, TICK_NS, NULL);
-    finish(&meter, 1, &result);
+    begin(&watts);
+    end(1);
     assert_true(isnan(result.total));
     assert_true(isnan(result.summary.max));
-}
-
-/* 100 W to 300 W in 1 s, then steady for 1 s: 200 J + 300 J. */
-static void test_power_is_integrated_by_trapezoid(void **state)
-{
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
-    (void)state;
-    apapi_meter_init(&meter, &watts, 10 * TICK_NS, NULL);
-    feed(&meter, 100000, 1);
-    feed(&meter, 300000, 1 + 10 * TICK_NS);
-    feed(&meter, 300000, 1 + 20 * TICK_NS);
-    finish(&meter, 20 * TICK_NS, &result);
-    assert_near(result.total, 500);
-    assert_near(result.summary.mean, 250);
-    assert_near(result.summary.min, 100);
-    assert_near(result.summary.max, 300);
-}
-
-static void test_negative_gauges_keep_their_extremes(void **state)
-{
-    const struct apapi_event celsius = {
-        .unit = "C", .kind = APAPI_KIND_TEMPERATURE, .type = APAPI_TYPE_INT64, .scale = 1e-3};
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
-    (void)state;
-    apapi_meter_init(&meter, &celsius, TICK_NS, NULL);
-    feed(&meter, (uint64_t)-20000, 1);
-    feed(&meter, (uint64_t)-10000, 1 + TICK_NS);
-    finish(&meter, TICK_NS, &result);
-    assert_near(result.summary.min, -20);
-    assert_near(result.summary.max, -10);
-    assert_near(result.summary.mean, -15);
 }
 
 static uint64_t bits_of(double value)
@@ -235,21 +260,19 @@ static uint64_t bits_of(double value)
 static void test_counters_of_doubles(void **state)
 {
     struct apapi_event event = fake_energy_event;
-    struct apapi_meter meter;
-    struct apapi_event_result result;
 
     (void)state;
     event.type = APAPI_TYPE_FP64;
     event.scale = 1;
-    apapi_meter_init(&meter, &event, TICK_NS, NULL);
-    feed(&meter, bits_of(1000.5), 1);
-    assert_int_equal(feed(&meter, bits_of(1010.75), 1 + TICK_NS), APAPI_METER_KNOWN);
-    assert_int_equal(feed(&meter, bits_of(NAN), 1 + 2 * TICK_NS), APAPI_METER_WAITING);
-    assert_int_equal(feed(&meter, bits_of(9e9), 1 + 3 * TICK_NS), APAPI_METER_WAITING);
-    feed(&meter, bits_of(1040.5), 1 + 4 * TICK_NS);
-    assert_int_equal(feed(&meter, bits_of(0), 1 + 5 * TICK_NS), APAPI_METER_BROKEN);
-    feed(&meter, bits_of(10), 1 + 6 * TICK_NS);
-    finish(&meter, 6 * TICK_NS, &result);
+    begin(&event);
+    feed(0, bits_of(1000.5));
+    assert_int_equal(feed(1, bits_of(1010.75)), APAPI_METER_KNOWN);
+    assert_int_equal(feed(2, bits_of(NAN)), APAPI_METER_WAITING);
+    assert_int_equal(feed(3, bits_of(9e9)), APAPI_METER_WAITING);
+    feed(4, bits_of(1040.5));
+    assert_int_equal(feed(5, bits_of(0)), APAPI_METER_BROKEN);
+    feed(6, bits_of(10));
+    end(6);
     assert_near(result.total, 50);
     assert_int_equal(result.covered_ns, 5 * TICK_NS);
     assert_int_equal(result.incidents.refused, 2);
@@ -261,59 +284,22 @@ static void test_counter_of_doubles_opened_anew(void **state)
 {
     static const double values[] = {1000.5, 1010.5, 1020.5, 3, 13, 9e9, 9e9 + 10};
     struct apapi_event event = fake_energy_event;
-    struct apapi_meter meter;
-    struct apapi_event_result result;
 
     (void)state;
     event.type = APAPI_TYPE_FP64;
     event.scale = 1;
-    apapi_meter_init(&meter, &event, TICK_NS, NULL);
+    begin(&event);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         if (i >= 2) {
             apapi_meter_reopened(&meter);
         }
-        feed(&meter, bits_of(values[i]), 1 + i * TICK_NS);
+        feed(i, bits_of(values[i]));
     }
-    finish(&meter, 6 * TICK_NS, &result);
+    end(6);
     assert_near(result.total, 40);
     assert_int_equal(result.covered_ns, 4 * TICK_NS);
     assert_int_equal(result.incidents.resets, 2);
     assert_int_equal(result.incidents.refused, 0);
-}
-
-/* Signed counters that go below 0 have begun anew: no 2^64 of anything. */
-static void test_signed_counters(void **state)
-{
-    struct apapi_event event = {
-        .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_INT64, .accumulates = true, .scale = 1};
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
-    (void)state;
-    apapi_meter_init(&meter, &event, TICK_NS, NULL);
-    feed(&meter, (uint64_t)-10, 1);
-    feed(&meter, 5, 1 + TICK_NS);
-    feed(&meter, (uint64_t)-3, 1 + 2 * TICK_NS);
-    feed(&meter, 4, 1 + 3 * TICK_NS);
-    finish(&meter, 3 * TICK_NS, &result);
-    assert_near(result.total, 15 + 7);
-    assert_int_equal(result.incidents.resets, 1);
-}
-
-/* 100 W, then 300 W, by rectangle: 300 W for the whole second. */
-static void test_power_by_rectangle(void **state)
-{
-    struct apapi_meter meter;
-    struct apapi_event_result result;
-
-    (void)state;
-    apapi_meter_init(&meter, &watts, 10 * TICK_NS, NULL);
-    meter.gauge.rectangle = true;
-    apapi_meter_restart(&meter);
-    feed(&meter, 100000, 1);
-    feed(&meter, 300000, 1 + 10 * TICK_NS);
-    finish(&meter, 10 * TICK_NS, &result);
-    assert_near(result.total, 300);
 }
 
 static void test_types_of_raw_values(void **state)
@@ -334,20 +320,14 @@ static void test_types_of_raw_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mean_is_weighted_by_time),
-        cmocka_unit_test(test_short_intervals_make_no_extremes),
-        cmocka_unit_test(test_run_shorter_than_an_interval),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_failed_reading_is_bridged),
         cmocka_unit_test(test_standstill_makes_no_extremes),
         cmocka_unit_test(test_counter_that_never_moves_is_stuck),
         cmocka_unit_test(test_estimate_may_rest),
         cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
-        cmocka_unit_test(test_power_is_integrated_by_trapezoid),
-        cmocka_unit_test(test_negative_gauges_keep_their_extremes),
         cmocka_unit_test(test_counters_of_doubles),
         cmocka_unit_test(test_counter_of_doubles_opened_anew),
-        cmocka_unit_test(test_signed_counters),
-        cmocka_unit_test(test_power_by_rectangle),
         cmocka_unit_test(test_types_of_raw_values),
     };
 

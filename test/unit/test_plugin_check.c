@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
-static char dir[] = "/tmp/apapi-test-check-XXXXXX";
-static char sampler[64];
+static char sampler[80];
 
 /* Let apapi-sampler be a script. */
 static void install(const char *script)
@@ -31,7 +31,7 @@ static struct apapi_error err;
 
 static int check(const char *components)
 {
-    return spank_apapi_check_components(dir, components, &err);
+    return spank_apapi_check_components(base, components, &err);
 }
 
 static void test_it_agrees(void **state)
@@ -120,19 +120,10 @@ static void test_it_hangs(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    if (!mkdtemp(dir)) {
-        return -1;
-    }
-    snprintf(sampler, sizeof sampler, "%s/apapi-sampler", dir);
-    return 0;
-}
+    int result = make_base(state);
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(sampler);
-    return rmdir(dir);
+    snprintf(sampler, sizeof sampler, "%s/apapi-sampler", base);
+    return result;
 }
 
 int main(void)
@@ -148,5 +139,5 @@ int main(void)
         cmocka_unit_test(test_it_hangs),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, remove_base);
 }

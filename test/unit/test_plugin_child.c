@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 #define LIMIT_NS (10000 * DEADLINE_MS)
 
-static char dir[] = "/tmp/apapi-test-child-XXXXXX";
 static struct message message;
 
 static uint64_t soon(void)
@@ -131,7 +131,7 @@ static int help(const char *name)
 
 static struct spank_apapi_child start(const char *name, int listener)
 {
-    const struct spank_apapi_program program = {.dir = dir, .name = name, .listener = listener};
+    const struct spank_apapi_program program = {.dir = base, .name = name, .listener = listener};
     struct spank_apapi_child child = {.channel = -1, .pidfd = -1};
     struct apapi_error err = {""};
 
@@ -208,14 +208,14 @@ static void test_the_makers_state_does_not_matter(void **state)
 
 static void fails_to_start(const char *name, int code)
 {
-    const struct spank_apapi_program program = {.dir = dir, .name = name, .listener = -1};
+    const struct spank_apapi_program program = {.dir = base, .name = name, .listener = -1};
     struct spank_apapi_child child = {.channel = 5, .pidfd = 6};
     struct apapi_error err;
     char want[128];
 
     assert_int_equal(spank_apapi_child_start(&child, &program, &err), -1);
     assert_int_equal(errno, code);
-    snprintf(want, sizeof want, "cannot start %s/%s: %s", dir, name, strerror(code));
+    snprintf(want, sizeof want, "cannot start %s/%s: %s", base, name, strerror(code));
     assert_string_equal(err.text, want);
     assert_int_equal(child.channel, 5);
     assert_int_equal(child.pidfd, 6);
@@ -326,29 +326,16 @@ static int make_links(void **state)
 {
     char program[4096] = "", link[128];
 
-    (void)state;
-    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !mkdtemp(dir)) {
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || make_base(state)) {
         return -1;
     }
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
-        snprintf(link, sizeof link, "%s/%s", dir, helpers[i].name);
+        snprintf(link, sizeof link, "%s/%s", base, helpers[i].name);
         if (symlink(program, link)) {
             return -1;
         }
     }
     return 0;
-}
-
-static int remove_links(void **state)
-{
-    char link[128];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
-        snprintf(link, sizeof link, "%s/%s", dir, helpers[i].name);
-        unlink(link);
-    }
-    return rmdir(dir);
 }
 
 int main(int argc, char **argv)
@@ -367,5 +354,5 @@ int main(int argc, char **argv)
     };
     int helped = argc == 1 ? help(argv[0]) : -1;
 
-    return helped >= 0 ? helped : cmocka_run_group_tests(tests, make_links, remove_links);
+    return helped >= 0 ? helped : cmocka_run_group_tests(tests, make_links, remove_base);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "atime/process.h"
-#include "sources/clock.h"
+#include "base/clock.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)

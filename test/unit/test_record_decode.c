@@ -42,6 +42,26 @@ static void a_minimal_record_is_read(void **state)
     apapi_record_clear(&record);
 }
 
+/* What is left of a longer one would name the wrong nodes; other texts are cut. */
+static void a_list_of_nodes_is_read_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    for (size_t length = 255; length <= 256; length++) {
+        char names[600], list[257] = "", *line;
+        struct apapi_record record;
+
+        memset(list, 'n', length);
+        snprintf(names, sizeof names, "\"node\":\"n1\",\"name\":\"%s\",\"nodelist\":\"%s\"", list,
+                 list);
+        line = replaced("\"node\":\"n1\"", names);
+        record = decode(line);
+        assert_int_equal(strlen(record.id.name), 255);
+        assert_int_equal(strlen(record.id.nodelist), length == 255 ? 255 : 0);
+        apapi_record_clear(&record);
+        free(line);
+    }
+}
+
 static void newer_keys_are_ignored(void **state)
 {
     static const struct {
@@ -165,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_minimal_record_is_read),
+        cmocka_unit_test(a_list_of_nodes_is_read_whole_or_not_at_all),
         cmocka_unit_test(newer_keys_are_ignored),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(what_is_no_object_is_refused),

@@ -43,6 +43,7 @@ static struct apapi_record node_with_gpus(void)
     struct apapi_event_result events[4];
 
     assert_non_null(grown);
+    record.id.nodelist[0] = '\0'; /* there is no room for it */
     for (int i = 0; i < 4; i++) {
         char name[APAPI_NAME_SIZE];
 
@@ -84,6 +85,14 @@ static void set_name(char *name, const char *what, size_t size)
     name[size - 1] = '\0';
 }
 
+/* Of so many bytes. */
+static void set_nodelist(struct apapi_identity *id, size_t length)
+{
+    set_name(id->nodelist, "n[", length + 1);
+    memset(id->nodelist + strlen("n["), '1', length - strlen("n[") - 1);
+    id->nodelist[length - 1] = ']';
+}
+
 /*
  * As long as it gets in practice: host names of 63 letters, users of 32, accounts, QOS and clusters
  * of 40, partitions of 32; 64 for program and job; a task of an array (a component of a
@@ -107,6 +116,7 @@ static void be_long_winded(struct apapi_record *record)
     id->array_task = 4000000;
     id->node_index = 99998;
     id->nodes = 99999;
+    set_nodelist(id, sizeof id->nodelist - 1);
     id->tasks = id->cores = 1024;
     id->restarts = 99;
     id->uid = 2147483647;
@@ -185,16 +195,18 @@ static void lines_have_at_most_four_kilobytes(void **state)
         const char *name;
         bool long_winded, all_of_gpus;
         size_t size, bins;
-    } nodes[] = {{"usual", false, false, 4096, 120},
-                 {"long names, trouble", true, false, 4096, 60},
+        bool listed; /* the nodes are */
+    } nodes[] = {{"usual", false, false, 4096, 120, false},
+                 {"long names, trouble", true, false, 4096, 60, false},
                  /* which does not fit is not made coarser in vain */
-                 {"all events of the GPUs", false, true, 9216, 120}};
+                 {"all events of the GPUs", false, true, 9216, 120, true}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(nodes); i++) {
         struct apapi_record record = node_with_gpus();
         char *line;
 
+        set_nodelist(&record.id, sizeof "n[1-2]" - 1);
         if (nodes[i].long_winded) {
             be_long_winded(&record);
         }
@@ -207,10 +219,40 @@ static void lines_have_at_most_four_kilobytes(void **state)
             fail_msg("%s: %zu bytes: %s", nodes[i].name, strlen(line) + 1, line);
         }
         assert_bins(line, &record, nodes[i].bins);
+        assert_int_equal(strstr(line, "\"nodelist\":") != NULL, nodes[i].listed);
         free(line);
+        if (!nodes[i].listed) {
+            record.id.nodelist[0] = '\0';
+        }
         assert_round_trip(&record);
         apapi_record_clear(&record);
     }
+}
+
+/* The names of the nodes are the first thing that a line does without, before any bin. */
+static void a_line_that_is_too_long_does_without_the_nodes(void **state)
+{
+    struct apapi_record record = node_with_gpus();
+    size_t fits;
+    char *line;
+
+    (void)state;
+    record.id.job_name[0] = record.id.qos[0] = '\0';
+    line = encode(&record);
+    fits = 4096 - strlen(line) - 1 - strlen("\"nodelist\":\"\",");
+    free(line);
+    assert_true(fits > 10);
+    for (size_t more = 0; more <= 1; more++) {
+        set_nodelist(&record.id, fits + more);
+        line = encode(&record);
+        assert_int_equal(strstr(line, record.id.nodelist) != NULL, more == 0);
+        assert_bins(line, &record, 120);
+        free(line);
+    }
+    line = encode_as(apapi_record_encode_whole, &record);
+    assert_non_null(strstr(line, record.id.nodelist));
+    free(line);
+    apapi_record_clear(&record);
 }
 
 /* Readers of other programs' JSON get all of it. */
@@ -274,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_have_at_most_four_kilobytes),
+        cmocka_unit_test(a_line_that_is_too_long_does_without_the_nodes),
         cmocka_unit_test(the_whole_record_keeps_its_bins),
         cmocka_unit_test(what_events_have_in_common_stands_once),
         cmocka_unit_test(what_does_not_follow_is_not_left_out),

@@ -4,23 +4,20 @@
 
 static void one_run(void **state)
 {
-    struct report report = fixture_create(1);
-    char *text = fixture_text(report_table, &report);
-
     (void)state;
+    fixture_write(report_table);
     assert_string_equal(
-        text, "apapi: \"a.out\"  2.000 s  rapl (sysfs powercap)  coretemp (PAPI)\n"
-              "  domain      energy      mean       min       max\n"
-              "  package    200.0 J   100.0 W   90.00 W   120.0 W\n"
-              "  total      200.0 J   100.0 W\n"
-              "  covered 100.0 %, 21 samples\n"
-              "  event                                         mean           min           max\n"
-              "  coretemp:::hwmon0,temp1                     45.2 C       -40.5 C        61.0 C\n"
-              "  nvml: not measured (no driver)\n"
-              "  2 readings failed\n"
-              "  elapsed 2.000 s   user 1.500 s   system 0.250 s   peak memory 12.3 MiB\n");
-    free(text);
-    fixture_destroy(&report);
+        written,
+        "apapi: \"a.out\"  2.000 s  rapl (sysfs powercap)  coretemp (PAPI)\n"
+        "  domain      energy      mean       min       max\n"
+        "  package    200.0 J   100.0 W   90.00 W   120.0 W\n"
+        "  total      200.0 J   100.0 W\n"
+        "  covered 100.0 %, 21 samples\n"
+        "  event                                         mean           min           max\n"
+        "  coretemp:::hwmon0,temp1                     45.2 C       -40.5 C        61.0 C\n"
+        "  nvml: not measured (no driver)\n"
+        "  2 readings failed\n"
+        "  elapsed 2.000 s   user 1.500 s   system 0.250 s   peak memory 12.3 MiB\n");
 }
 
 static void how_it_ended_is_told_if_it_failed(void **state)
@@ -34,50 +31,35 @@ static void how_it_ended_is_told_if_it_failed(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct report report = fixture_create(1);
-        char *text;
-
         report.runs[0].end.status = cases[i].status;
-        text = fixture_text(report_table, &report);
-        assert_string_equal(strstr(text, "peak memory"), cases[i].said);
-        free(text);
-        fixture_destroy(&report);
+        fixture_write(report_table);
+        assert_string_equal(strstr(written, "peak memory"), cases[i].said);
     }
 }
 
 static void more_is_told_when_asked(void **state)
 {
-    struct report report = fixture_create(1);
-    char *text;
-
     (void)state;
     report.verbose = true;
     report.runs[0].record.measurement.cpu_ns = 1230000;
-    text = fixture_text(report_table, &report);
-    fixture_assert_says(text, "  domain      energy      mean       min       max       p95\n"
-                              "  package    200.0 J   100.0 W   90.00 W   120.0 W   118.0 W\n"
-                              "  total      200.0 J   100.0 W\n");
-    fixture_assert_says(text, "\n  rapl:::PACKAGE_ENERGY:PACKAGE0   ");
-    fixture_assert_says(text, "\n  uncertainty of the total 0.25 J (0.12 %): the counters' ");
-    fixture_assert_says(text,
-                        "\n  rapl: sysfs powercap, 1 event, interval 100.0 ms, 21 readings, 100.0 "
-                        "ms apart\n    (standard deviation 1.00 ms, longest 102.0 ms), 0 missed\n");
-    fixture_assert_says(text,
-                        "\n  coretemp: PAPI, 1 event, interval 1.500 s, 1 readings, 0 missed\n");
-    fixture_assert_says(
-        text, "\n  wraps 1, resets 0, readings failed 2, refused 0, gaps 0, standstills 0\n");
-    fixture_assert_says(text, "\n  the sampling thread used 1.23 ms of CPU time (0.061 %)\n");
-    free(text);
-    fixture_destroy(&report);
+    fixture_write(report_table);
+    assert_says("  domain      energy      mean       min       max       p95\n"
+                "  package    200.0 J   100.0 W   90.00 W   120.0 W   118.0 W\n"
+                "  total      200.0 J   100.0 W\n");
+    assert_says("\n  rapl:::PACKAGE_ENERGY:PACKAGE0   ");
+    assert_says("\n  uncertainty of the total 0.25 J (0.12 %): the counters' ");
+    assert_says("\n  rapl: sysfs powercap, 1 event, interval 100.0 ms, 21 readings, 100.0 "
+                "ms apart\n    (standard deviation 1.00 ms, longest 102.0 ms), 0 missed\n");
+    assert_says("\n  coretemp: PAPI, 1 event, interval 1.500 s, 1 readings, 0 missed\n");
+    assert_says("\n  wraps 1, resets 0, readings failed 2, refused 0, gaps 0, standstills 0\n");
+    assert_says("\n  the sampling thread used 1.23 ms of CPU time (0.061 %)\n");
 }
 
 static void several_runs(void **state)
 {
-    struct report report = fixture_create(3);
-    char *text = fixture_text(report_table, &report);
-
     (void)state;
-    assert_string_equal(text,
+    fixture_write(report_table);
+    assert_string_equal(written,
                         "apapi: \"a.out\"  3 runs  rapl (sysfs powercap)  coretemp (PAPI)\n"
                         "  domain                       energy                mean power\n"
                         "  package             400.0 ± 200.0 J           200.0 ± 100.0 W\n"
@@ -87,87 +69,64 @@ static void several_runs(void **state)
                         "  peak memory 12.3 MiB\n"
                         "  run 2: exit status 3\n"
                         "  run 3: killed by signal 9 (Killed)\n");
-    free(text);
-    fixture_destroy(&report);
 }
 
 static void runs_that_were_not_made_and_domains_that_were_not_measured(void **state)
 {
-    struct report report = fixture_create(3);
-    char *text;
-
     (void)state;
     report.wished = 5;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PSYS] =
         (struct apapi_domain_result){true, 70, NAN, {NAN, 35, NAN, NAN}, {0}};
     report.runs[2].end.elapsed_ns = 3600 * FIXTURE_S;
-    text = fixture_text(report_table, &report);
-    fixture_assert_says(text, "  in 2 of 3 runs\n");
-    fixture_assert_says(text,
-                        "\n  (psys)                      70.00 J                   35.00 W  in "
-                        "1 of 3 runs\n  in brackets: ");
-    fixture_assert_says(text, "\n  elapsed 20 min 2.0 s ± 34 min 36.7 s   user ");
-    fixture_assert_says(text, "\n  3 of 5 runs\n");
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+    fixture_write(report_table);
+    assert_says("  in 2 of 3 runs\n");
+    assert_says("\n  (psys)                      70.00 J                   35.00 W  in "
+                "1 of 3 runs\n  in brackets: ");
+    assert_says("\n  elapsed 20 min 2.0 s ± 34 min 36.7 s   user ");
+    assert_says("\n  3 of 5 runs\n");
+    for (char *line = strtok(written, "\n"); line; line = strtok(NULL, "\n")) {
         assert_true(text_columns(line) <= TEXT_COLUMNS);
     }
-    free(text);
-    fixture_destroy(&report);
 }
 
 static void small_deviations_keep_two_digits(void **state)
 {
-    struct report report = fixture_create(2);
-    char *text;
-
     (void)state;
     apapi_record_clear(&report.runs[1].record);
     fixture_fill(&report.runs[1], 1.00001, 0);
-    text = fixture_text(report_table, &report);
-    fixture_assert_says(text, "200.0010 ± 0.0014 J");
-    free(text);
-    fixture_destroy(&report);
+    fixture_write(report_table);
+    assert_says("200.0010 ± 0.0014 J");
 }
 
 static void one_of_several_runs_is_a_plain_table(void **state)
 {
-    struct report report = fixture_create(1);
-    char *text;
-
     (void)state;
     report.wished = 5;
-    text = fixture_text(report_table, &report);
-    fixture_assert_says(text, "apapi: \"a.out\"  2.000 s  rapl");
-    free(text);
-    fixture_destroy(&report);
+    fixture_write(report_table);
+    assert_says("apapi: \"a.out\"  2.000 s  rapl");
 }
 
 static void a_process_that_ran_already_has_no_cpu_time(void **state)
 {
-    struct report report = fixture_create(1);
-    char *text;
-
     (void)state;
     report.program = NULL;
-    text = fixture_text(report_table, &report);
-    fixture_assert_says(text, "apapi: \"a.out\"  2.000 s  rapl");
-    assert_null(strstr(text, "user"));
-    free(text);
-    fixture_destroy(&report);
+    fixture_write(report_table);
+    assert_says("apapi: \"a.out\"  2.000 s  rapl");
+    assert_null(strstr(written, "user"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_run),
-        cmocka_unit_test(how_it_ended_is_told_if_it_failed),
-        cmocka_unit_test(more_is_told_when_asked),
-        cmocka_unit_test(several_runs),
-        cmocka_unit_test(runs_that_were_not_made_and_domains_that_were_not_measured),
-        cmocka_unit_test(small_deviations_keep_two_digits),
-        cmocka_unit_test(one_of_several_runs_is_a_plain_table),
-        cmocka_unit_test(a_process_that_ran_already_has_no_cpu_time),
+        RUNS(1, one_run),
+        RUNS(1, how_it_ended_is_told_if_it_failed),
+        RUNS(1, more_is_told_when_asked),
+        RUNS(3, several_runs),
+        RUNS(3, runs_that_were_not_made_and_domains_that_were_not_measured),
+        RUNS(2, small_deviations_keep_two_digits),
+        RUNS(1, one_of_several_runs_is_a_plain_table),
+        RUNS(1, a_process_that_ran_already_has_no_cpu_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "fake/source.h"
 #include "session/sampling.h"
-#include "sources/clock.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)

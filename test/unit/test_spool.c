@@ -16,23 +16,14 @@
 #include "unit/temporary.h"
 #include "unit/unit.h"
 
-static char base[64];
 static char dir[80];
 
-static int make_base(void **state)
+static int make_spool(void **state)
 {
-    (void)state;
-    if (temporary_make(base)) {
-        return -1;
-    }
-    snprintf(dir, sizeof dir, "%s/spool", base);
-    return 0;
-}
+    int result = make_base(state);
 
-static int remove_base(void **state)
-{
-    (void)state;
-    return temporary_remove(base);
+    snprintf(dir, sizeof dir, "%s/spool", base);
+    return result;
 }
 
 static const char *in_spool(const char *name)
@@ -247,7 +238,7 @@ static void test_a_folder_that_is_removed_is_made_again(void **state)
 
     (void)state;
     save(&spool, "a");
-    assert_int_equal(temporary_remove(dir), 0);
+    assert_int_equal(remove_folder(dir), 0);
     assert_int_equal(spool_save(&spool, "b", NULL), -1);
     save(&spool, "c");
     spool_close(&spool);
@@ -331,7 +322,7 @@ static void test_no_descriptor_is_lost(void **state)
     assert_string_equal(found(SPOOL_KEEP), "b ");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, make_base, remove_base)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, make_spool, remove_base)
 
 int main(void)
 {

@@ -112,6 +112,28 @@ static void test_min_interval_slows_users_and_not_the_site(void **state)
     assert_false(step.slowed);
 }
 
+static void test_the_nodes_of_a_step(void **state)
+{
+    char list[257];
+
+    (void)state;
+    assert_int_equal(parse((const char *[]){"nodes", "4", "nodelist", "n[1-4]", NULL}), 0);
+    assert_string_equal(step.id.nodelist, "n[1-4]");
+    assert_int_equal(parse((const char *[]){"nodes", "1", "nodelist", "n1", NULL}), 0);
+    assert_string_equal(step.id.nodelist, "");
+    assert_int_equal(parse((const char *[]){"nodelist", "n[1-2]", NULL}), 0);
+    assert_string_equal(step.id.nodelist, "");
+    /* all of it or nothing */
+    memset(list, 'n', sizeof list);
+    list[255] = '\0';
+    assert_int_equal(parse((const char *[]){"nodes", "2", "nodelist", list, NULL}), 0);
+    assert_string_equal(step.id.nodelist, list);
+    list[255] = 'n';
+    list[256] = '\0';
+    assert_int_equal(parse((const char *[]){"nodes", "2", "nodelist", list, NULL}), 0);
+    assert_string_equal(step.id.nodelist, "");
+}
+
 static void test_bad_words(void **state)
 {
     static const char *const pairs[][2] = {
@@ -136,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_the_users_intervals_above_the_sites),
         cmocka_unit_test(test_an_interval_for_all_replaces_the_sites),
         cmocka_unit_test(test_min_interval_slows_users_and_not_the_site),
+        cmocka_unit_test(test_the_nodes_of_a_step),
         cmocka_unit_test(test_bad_words),
     };
 

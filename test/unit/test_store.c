@@ -182,7 +182,7 @@ static void no_descriptor_stays_open(void **state)
     close(before);
 }
 
-#define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, make_base, remove_base)
+#define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, make_store, remove_base)
 
 int main(void)
 {

@@ -241,7 +241,7 @@ static void a_short_write_is_an_error(void **state)
     as_ordinary_user(expect_short_write);
 }
 
-#define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, make_base, remove_base)
+#define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, make_store, remove_base)
 
 int main(void)
 {

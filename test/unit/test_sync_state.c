@@ -17,40 +17,18 @@
 #define DAY (86400 * S)
 #define NAME "sync.json"
 
-static char dir[64];
-
-static int make_dir(void **state)
-{
-    (void)state;
-    return temporary_make(dir);
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return temporary_remove(dir);
-}
-
-static const char *in_dir(const char *name)
-{
-    static char path[128];
-
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
-
 static void load(struct state *state)
 {
     struct apapi_error err;
 
-    if (state_load(state, dir, NAME, NOW - DAY, &err)) {
+    if (state_load(state, base, NAME, NOW - DAY, &err)) {
         fail_msg("%s", err.text);
     }
 }
 
 static int count_files(void)
 {
-    DIR *folder = opendir(dir);
+    DIR *folder = opendir(base);
     const struct dirent *entry;
     int count = 0;
 
@@ -75,7 +53,7 @@ static void it_comes_back_as_it_was(void **state)
     assert_int_equal(state_note(&first, "2026-11-21/n2.jsonl", 1), 0);
     assert_int_equal(state_note(&first, "2026-11-21/n2.jsonl", (uint64_t)1 << 40), 0);
     assert_int_equal(state_wait(&first, "mars", 4711, 99), 0);
-    assert_int_equal(state_save(&first, dir, NAME, NOW, NULL), 0);
+    assert_int_equal(state_save(&first, base, NAME, NOW, NULL), 0);
     state_free(&first);
 
     load(&second);
@@ -85,7 +63,7 @@ static void it_comes_back_as_it_was(void **state)
     assert_int_equal(state_offset(&second, "2026-11-21/n2.jsonl"), (uint64_t)1 << 40);
     assert_int_equal(json_array_size(second.waiting), 1);
     /* what is not noted again is forgotten, and so is what is older than the reach */
-    assert_int_equal(state_save(&second, dir, NAME, NOW + 100 * DAY, NULL), 0);
+    assert_int_equal(state_save(&second, base, NAME, NOW + 100 * DAY, NULL), 0);
     state_free(&second);
     load(&first);
     assert_int_equal(json_object_size(first.files), 0);
@@ -102,11 +80,11 @@ static void it_is_its_owners_alone(void **state)
     (void)state;
     umask(0);
     load(&first);
-    assert_int_equal(state_save(&first, dir, NAME, NOW, NULL), 0);
+    assert_int_equal(state_save(&first, base, NAME, NOW, NULL), 0);
     state_free(&first);
-    assert_int_equal(stat(in_dir(NAME), &status), 0);
+    assert_int_equal(stat(in_base(NAME), &status), 0);
     assert_int_equal(status.st_mode & 07777, 0600);
-    lock = state_lock(dir, NULL);
+    lock = state_lock(base, NULL);
     assert_true(lock >= 0);
     close(lock);
     assert_int_equal(count_files(), 2);
@@ -122,11 +100,11 @@ static void the_old_one_stays(void **state)
     (void)state;
     load(&first);
     assert_int_equal(state_note(&first, "2026-11-21/n1.jsonl", 17), 0);
-    assert_int_equal(state_save(&first, dir, NAME, NOW, NULL), 0);
+    assert_int_equal(state_save(&first, base, NAME, NOW, NULL), 0);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-    assert_int_equal(state_save(&first, dir, NAME, NOW + DAY, NULL), -1);
+    assert_int_equal(state_save(&first, base, NAME, NOW + DAY, NULL), -1);
     assert_int_equal(errno, EFBIG);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
     assert_int_equal(count_files(), 1);
@@ -149,7 +127,7 @@ static void one_that_is_damaged_is_made_anew(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        FILE *file = fopen(in_dir(NAME), "w");
+        FILE *file = fopen(in_base(NAME), "w");
         struct state loaded;
 
         assert_non_null(file);
@@ -168,12 +146,12 @@ static void a_link_is_not_followed(void **state)
     struct state loaded;
 
     (void)state;
-    assert_int_equal(symlink("/etc/passwd", in_dir(NAME)), 0);
-    assert_int_equal(state_load(&loaded, dir, NAME, NOW, NULL), -1);
+    assert_int_equal(symlink("/etc/passwd", in_base(NAME)), 0);
+    assert_int_equal(state_load(&loaded, base, NAME, NOW, NULL), -1);
     assert_int_equal(errno, ELOOP);
     state_free(&loaded);
-    assert_int_equal(symlink("/tmp/apapi-state-x", in_dir("sync.lock")), 0);
-    assert_int_equal(state_lock(dir, NULL), -1);
+    assert_int_equal(symlink("/tmp/apapi-state-x", in_base("sync.lock")), 0);
+    assert_int_equal(state_lock(base, NULL), -1);
     assert_int_equal(errno, ELOOP);
 }
 
@@ -182,9 +160,9 @@ static void a_folder_is_not_made(void **state)
     struct state loaded;
 
     (void)state;
-    assert_int_equal(state_lock(in_dir("nothing"), NULL), -1);
+    assert_int_equal(state_lock(in_base("nothing"), NULL), -1);
     assert_int_equal(errno, ENOENT);
-    assert_int_equal(state_load(&loaded, in_dir("nothing"), NAME, NOW, NULL), -1);
+    assert_int_equal(state_load(&loaded, in_base("nothing"), NAME, NOW, NULL), -1);
     assert_int_equal(errno, ENOENT);
     state_free(&loaded);
 }
@@ -192,7 +170,7 @@ static void a_folder_is_not_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
         TEST(it_comes_back_as_it_was), TEST(it_is_its_owners_alone),
         TEST(the_old_one_stays),       TEST(one_that_is_damaged_is_made_anew),
         TEST(a_link_is_not_followed),  TEST(a_folder_is_not_made),

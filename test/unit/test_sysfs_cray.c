@@ -9,8 +9,6 @@
 #include "measure/meter.h"
 #include "unit/sysfs_fixture.h"
 
-#define COUNTERS_MAX 32
-
 /* What the controller does while the library reads: called before each read with its number. */
 static void (*meanwhile)(unsigned number);
 static unsigned reads;
@@ -81,20 +79,18 @@ static const struct {
 static void test_names_and_domains(void **state)
 {
     const size_t count = sizeof pm_files / sizeof *pm_files;
-    struct apapi_reading readings[COUNTERS_MAX];
-    struct apapi_reader *reader;
 
     (void)state;
     for (size_t i = 0; i < count; i++) {
         put(pm_files[i].file, pm_files[i].content);
     }
     put("cpu_temp", "40 C");
-    reader = open_sysfs("cray_pm");
+    open_sysfs("cray_pm");
     assert_string_equal(reader->detail, "sysfs pm_counters");
     assert_int_equal(reader->count, count);
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     for (size_t i = 0; i < count; i++) {
-        char name[64], text[256];
+        char name[64];
 
         snprintf(name, sizeof name, "cray_pm:::%s", pm_files[i].name);
         assert_string_equal(reader->events[i].name, name);
@@ -104,34 +100,28 @@ static void test_names_and_domains(void **state)
         assert_int_equal(reader->events[i].accumulates, pm_files[i].kind == APAPI_KIND_ENERGY);
         assert_true(reader->events[i].scale == 1);
         assert_int_equal(reader->events[i].update_ns, 100000000);
-        apapi_source_sysfs.describe(reader, i, text, sizeof text);
-        assert_string_equal(text, pm_files[i].text);
+        assert_described(i, pm_files[i].text);
         assert_int_equal(readings[i].error, 0);
         assert_int_equal(readings[i].raw, pm_files[i].raw);
     }
-    apapi_source_sysfs.close(reader);
 }
 
 /* Nodes without accelerators have their files all the same. */
 static void test_absent_accelerators(void **state)
 {
-    struct apapi_reader *reader;
-
     (void)state;
     put("accel_energy", "0 J");
     put("accel_power", "0 W");
-    reader = open_sysfs("cray_pm");
+    open_sysfs("cray_pm");
     assert_int_equal(reader->count, 3);
-    apapi_source_sysfs.close(reader);
     put("accel_energy", "10 J");
     put("accel0_energy", "10 J");
-    reader = open_sysfs("cray_pm");
+    open_sysfs("cray_pm");
     assert_int_equal(reader->count, 5);
     assert_string_equal(reader->events[1].name, "cray_pm:::PM_ENERGY:ACC");
     assert_int_equal(reader->events[1].domain, APAPI_DOMAIN_GPU);
     assert_string_equal(reader->events[2].name, "cray_pm:::PM_ENERGY:ACC0");
     assert_int_equal(reader->events[2].domain, APAPI_DOMAIN_NONE);
-    apapi_source_sysfs.close(reader);
 }
 
 static void test_unit_and_time_are_checked(void **state)
@@ -145,22 +135,20 @@ static void test_unit_and_time_are_checked(void **state)
         {"5 J ", false},       {"5 J 12", false},   {"5 J 12 ms", false},   {"5 J 12 us ", false},
         {"5 J -12 us", false}, {"5 J us", false},   {"5 J 12 us 3", false}, {"5.5 J", false},
     };
-    struct apapi_reading readings[COUNTERS_MAX];
-    struct apapi_reader *reader = open_sysfs("cray_pm");
 
     (void)state;
+    open_sysfs("cray_pm");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         put("energy", cases[i].text);
-        apapi_source_sysfs.read(reader, readings);
+        read_sysfs();
         if ((readings[0].error == 0) != cases[i].good) {
             fail_msg("'%s': %s", cases[i].text, strerror(readings[0].error));
         }
         assert_int_equal(readings[1].error, 0);
     }
     put("energy", "281474976710656 J"); /* no node has used so much since it was built */
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     assert_int_equal(readings[0].error, ERANGE);
-    apapi_source_sysfs.close(reader);
 }
 
 static void sleep_ms(long ms)
@@ -173,46 +161,39 @@ static void sleep_ms(long ms)
 /* 10 scans without a new value: the controller writes no more. */
 static void test_stale_values_are_refused(void **state)
 {
-    struct apapi_reading readings[COUNTERS_MAX];
-    struct apapi_reader *reader;
-
     (void)state;
     put("raw_scan_hz", "1000");
-    reader = open_sysfs("cray_pm");
+    open_sysfs("cray_pm");
     assert_int_equal(reader->events[0].update_ns, 1000000);
     sleep_ms(20);
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     for (size_t i = 0; i < reader->count; i++) {
         assert_int_equal(readings[i].error, ESTALE);
     }
     put("freshness", "101");
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     assert_int_equal(readings[0].error, 0);
     sleep_ms(20);
     put("freshness", "102 1700000000000000 us");
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     assert_int_equal(readings[0].error, 0);
     put("freshness", "oops");
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     assert_int_equal(readings[0].error, EBADMSG);
-    apapi_source_sysfs.close(reader);
 }
 
 static void test_no_freshness_is_no_error(void **state)
 {
-    struct apapi_reading readings[COUNTERS_MAX];
-    struct apapi_reader *reader;
     char path[128];
 
     (void)state;
     put("raw_scan_hz", "1000");
     snprintf(path, sizeof path, "%s/sys/cray/pm_counters/freshness", tree.root);
     assert_int_equal(remove(path), 0);
-    reader = open_sysfs("cray_pm");
+    open_sysfs("cray_pm");
     sleep_ms(20);
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     assert_int_equal(readings[0].error, 0);
-    apapi_source_sysfs.close(reader);
 }
 
 /* Reads 0 to 2 are of the stamps, 3 is of the energy, 4 and 5 are of the power and its limit. */
@@ -241,43 +222,37 @@ static void scan_always(unsigned number)
     put("freshness", text);
 }
 
-static void read_while(struct apapi_reader *reader, void (*what)(unsigned number),
-                       struct apapi_reading *readings)
+static void read_while(void (*what)(unsigned number))
 {
     reads = 0;
     meanwhile = what;
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     meanwhile = NULL;
 }
 
 static void test_values_are_of_one_scan(void **state)
 {
-    struct apapi_reading readings[COUNTERS_MAX];
-    struct apapi_reader *reader = open_sysfs("cray_pm");
-
     (void)state;
-    read_while(reader, scan_behind_the_energy, readings);
+    open_sysfs("cray_pm");
+    read_while(scan_behind_the_energy);
     assert_int_equal(readings[0].error, 0);
     assert_int_equal(readings[0].raw, 1000030);
     assert_int_equal(readings[1].raw, 310);
     assert_int_equal(reads, 15);
-    read_while(reader, cap_behind_all, readings);
+    read_while(cap_behind_all);
     assert_int_equal(readings[2].raw, 150);
-    read_while(reader, scan_always, readings);
+    read_while(scan_always);
     assert_true(reads < 30);
     for (size_t i = 0; i < reader->count; i++) {
         assert_int_equal(readings[i].error, EAGAIN);
     }
-    apapi_source_sysfs.close(reader);
 }
 
-static enum apapi_meter_step add(struct apapi_meter *meter, struct apapi_reader *reader,
-                                 uint64_t at_s)
+static enum apapi_meter_step add(struct apapi_meter *meter, uint64_t at_s)
 {
-    struct apapi_reading readings[COUNTERS_MAX];
     double energy_j;
 
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     assert_int_equal(readings[0].error, 0);
     return apapi_meter_add(meter, &readings[0], at_s * 1000000000, &energy_j);
 }
@@ -285,39 +260,38 @@ static enum apapi_meter_step add(struct apapi_meter *meter, struct apapi_reader 
 /* The controller started anew, and its counter shows what could be an increment. */
 static void test_a_restart_of_the_controller_is_a_reset(void **state)
 {
-    struct apapi_reader *reader = open_sysfs("cray_pm");
     struct apapi_meter meter;
 
     (void)state;
+    open_sysfs("cray_pm");
     apapi_meter_init(&meter, &reader->events[0], 100000000, NULL);
-    add(&meter, reader, 1);
+    add(&meter, 1);
     put("energy", "1000100 J");
-    add(&meter, reader, 2);
+    add(&meter, 2);
     put("startup", "1400000000999999");
     put("energy", "1000300 J");
-    add(&meter, reader, 3);
+    add(&meter, 3);
     put("energy", "1000350 J");
-    add(&meter, reader, 4);
+    add(&meter, 4);
     put("energy", "1000400 J");
-    add(&meter, reader, 5);
+    add(&meter, 5);
     assert_int_equal(meter.counter.total, 200);
     assert_int_equal(meter.counter.incidents.resets, 1);
     assert_int_equal(meter.counter.incidents.refused, 0);
-    apapi_source_sysfs.close(reader);
 }
 
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_node, remove_tree)
+#define WITH_NODE(test) cmocka_unit_test_setup_teardown(test, make_node, remove_tree)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_TREE(test_names_and_domains),
-        WITH_TREE(test_absent_accelerators),
-        WITH_TREE(test_unit_and_time_are_checked),
-        WITH_TREE(test_stale_values_are_refused),
-        WITH_TREE(test_no_freshness_is_no_error),
-        WITH_TREE(test_values_are_of_one_scan),
-        WITH_TREE(test_a_restart_of_the_controller_is_a_reset),
+        WITH_NODE(test_names_and_domains),
+        WITH_NODE(test_absent_accelerators),
+        WITH_NODE(test_unit_and_time_are_checked),
+        WITH_NODE(test_stale_values_are_refused),
+        WITH_NODE(test_no_freshness_is_no_error),
+        WITH_NODE(test_values_are_of_one_scan),
+        WITH_NODE(test_a_restart_of_the_controller_is_a_reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

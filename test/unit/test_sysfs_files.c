@@ -38,35 +38,28 @@ static void test_what_cannot_be_opened_is_told(void **state)
         snprintf(text, sizeof text, "/sys/class/powercap/intel-rapl:0/energy_uj: %s",
                  strerror(errors[i]));
         assert_string_equal(err.text, text);
-        powercap_tree_destroy(&tree);
-        powercap_tree_create(&tree);
+        renew_tree();
     }
 }
 
-static int first_error(struct apapi_reader *reader)
+static int first_error(void)
 {
-    struct apapi_reading reading = {.raw = 0};
-
-    apapi_source_sysfs.read(reader, &reading);
-    return reading.error;
+    read_sysfs();
+    return readings[0].error;
 }
 
 /* The kernel refuses to read address 0 of a process, with EIO. */
 static void test_a_read_error_is_a_failed_reading(void **state)
 {
-    struct apapi_reader *reader;
-
     (void)state;
     link_zone("/proc/self/mem");
-    reader = open_sysfs("rapl");
-    assert_int_equal(first_error(reader), EIO);
-    apapi_source_sysfs.close(reader);
+    open_sysfs("rapl");
+    assert_int_equal(first_error(), EIO);
 }
 
 /* As a device that has been taken out: the open file belongs to a process that ends. */
 static void test_a_file_that_vanishes(void **state)
 {
-    struct apapi_reader *reader;
     char target[64];
     int status, hold[2];
     pid_t child;
@@ -82,13 +75,12 @@ static void test_a_file_that_vanishes(void **state)
     }
     snprintf(target, sizeof target, "/proc/%d/oom_score", (int)child);
     link_zone(target);
-    reader = open_sysfs("rapl");
-    assert_int_equal(first_error(reader), 0);
+    open_sysfs("rapl");
+    assert_int_equal(first_error(), 0);
     close(hold[0]);
     close(hold[1]);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(first_error(reader), ESRCH);
-    apapi_source_sysfs.close(reader);
+    assert_int_equal(first_error(), ESRCH);
 }
 
 /* For each component, a file of its and what stands behind the number there. */
@@ -121,21 +113,18 @@ static void test_garbage_is_never_a_number(void **state)
     (void)state;
     make_files();
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
-        struct apapi_reader *reader;
-
         powercap_tree_put(&tree, files[f].path, "");
-        reader = open_sysfs(files[f].component);
-        assert_int_equal(first_error(reader), EBADMSG);
+        open_sysfs(files[f].component);
+        assert_int_equal(first_error(), EBADMSG);
         for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
             char text[128];
 
             snprintf(text, sizeof text, "%s%s\n", garbage[i], files[f].behind);
             powercap_tree_put(&tree, files[f].path, text);
-            if (first_error(reader) != EBADMSG && first_error(reader) != ERANGE) {
+            if (first_error() != EBADMSG && first_error() != ERANGE) {
                 fail_msg("'%s' was taken for a number", text);
             }
         }
-        apapi_source_sysfs.close(reader);
     }
 }
 
@@ -144,40 +133,33 @@ static void test_a_number_without_newline_is_torn(void **state)
     (void)state;
     make_files();
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
-        struct apapi_reader *reader;
         char text[128];
 
         snprintf(text, sizeof text, "123%s\n", files[f].behind);
         powercap_tree_put(&tree, files[f].path, text);
-        reader = open_sysfs(files[f].component);
-        assert_int_equal(first_error(reader), 0);
+        open_sysfs(files[f].component);
+        assert_int_equal(first_error(), 0);
         for (size_t length = strlen(text) - 1; length > 0; length--) {
             text[length] = '\0';
             powercap_tree_put(&tree, files[f].path, text);
-            assert_int_equal(first_error(reader), EBADMSG);
+            assert_int_equal(first_error(), EBADMSG);
         }
-        apapi_source_sysfs.close(reader);
     }
 }
 
 static void test_greatest_number(void **state)
 {
-    struct apapi_reading reading;
-    struct apapi_reader *reader;
-
     (void)state;
     powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
     powercap_tree_write(&tree, "intel-rapl:0", "18446744073709551615\n\n\n");
-    reader = open_sysfs("rapl");
-    apapi_source_sysfs.read(reader, &reading);
-    assert_true(reading.error == 0 && reading.raw == UINT64_MAX);
-    apapi_source_sysfs.close(reader);
+    open_sysfs("rapl");
+    read_sysfs();
+    assert_true(readings[0].error == 0 && readings[0].raw == UINT64_MAX);
 }
 
 static void test_routes(void **state)
 {
     struct apapi_error err;
-    struct apapi_reader *reader;
 
     (void)state;
     assert_true(apapi_route_known("rapl"));
@@ -191,11 +173,9 @@ static void test_routes(void **state)
         reader = apapi_route_open(files[f].component, f == 0 ? "sysfs" : NULL, &err);
         assert_non_null(reader);
         assert_ptr_equal(reader->source, &apapi_source_sysfs);
-        reader->source->close(reader);
+        close_sysfs();
     }
 }
-
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
 
 int main(void)
 {

@@ -188,16 +188,13 @@ static void put_chip(const struct chip *chip)
     }
 }
 
-static void assert_event(const struct apapi_reader *reader, size_t number,
-                         const struct expected *expected)
+static void assert_event(size_t number, const struct expected *expected)
 {
     const struct apapi_event *event = &reader->events[number];
-    char text[256];
 
     assert_string_equal(event->name, expected->name);
     assert_string_equal(apapi_domain_name(event->domain), apapi_domain_name(expected->domain));
-    apapi_source_sysfs.describe(reader, number, text, sizeof text);
-    assert_string_equal(text, expected->text);
+    assert_described(number, expected->text);
 }
 
 static void test_machines(void **state)
@@ -205,35 +202,28 @@ static void test_machines(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH_OF(machines); i++) {
         const struct machine *machine = &machines[i];
-        struct apapi_reading readings[LENGTH_OF(machine->events)];
-        struct apapi_reader *reader;
         size_t count = 0;
 
         print_message("# %s\n", machine->what);
         for (size_t c = 0; c < LENGTH_OF(machine->chips) && machine->chips[c].files[0].name; c++) {
             put_chip(&machine->chips[c]);
         }
-        reader = open_sysfs(machine->component);
+        open_sysfs(machine->component);
         while (count < LENGTH_OF(machine->events) && machine->events[count].name) {
             count++;
         }
         assert_int_equal(reader->count, count);
-        apapi_source_sysfs.read(reader, readings);
+        read_sysfs();
         for (size_t e = 0; e < count; e++) {
-            assert_event(reader, e, &machine->events[e]);
+            assert_event(e, &machine->events[e]);
             assert_true(readings[e].raw == machine->events[e].raw);
         }
-        apapi_source_sysfs.close(reader);
-        powercap_tree_destroy(&tree);
-        powercap_tree_create(&tree);
+        renew_tree();
     }
 }
 
 static void test_units_and_times(void **state)
 {
-    struct apapi_reading readings[2];
-    struct apapi_reader *reader;
-
     (void)state;
     make_chip(0, "power_meter", "ACPI000D:00");
     put(0, "power1_average", "350000000");
@@ -243,7 +233,7 @@ static void test_units_and_times(void **state)
     make_chip(1, "sensor", "1-0040");
     put(1, "energy2_input", "18446744073709551615");
     put(1, "update_interval", "250");
-    reader = open_sysfs("hwmon");
+    open_sysfs("hwmon");
     assert_int_equal(reader->count, 2);
     assert_string_equal(reader->events[0].name, "hwmon:::power_meter:power1");
     assert_string_equal(reader->events[1].name, "hwmon:::sensor:energy2");
@@ -257,35 +247,30 @@ static void test_units_and_times(void **state)
     assert_true(reader->events[1].accumulates);
     assert_int_equal(reader->events[1].range_max, 0);
     assert_int_equal(reader->events[1].update_ns, 250000000);
-    apapi_source_sysfs.read(reader, readings);
+    read_sysfs();
     assert_int_equal(readings[0].raw, 350000000);
     assert_true(reader->events[0].scale * (double)readings[0].raw > 349.999);
     assert_true(readings[1].raw == UINT64_MAX);
-    apapi_source_sysfs.close(reader);
 }
 
 /* What the driver's counter of a card does, and how often amd_energy's are read anew. */
 static void test_ranges(void **state)
 {
-    struct apapi_reader *reader;
-
     (void)state;
     make_chip(4, "amd_energy", "amd_energy.0");
     put(4, "energy1_input", "1");
     put(4, "energy1_label", "Esocket0");
     make_chip(5, "xe", "0000:4d:00.0");
     put(5, "energy1_input", "1");
-    reader = open_sysfs("hwmon");
+    open_sysfs("hwmon");
     assert_int_equal(reader->count, 2);
     assert_int_equal(reader->events[0].update_ns, 1000000);
     assert_true(reader->events[1].guard_j == 262144);
-    apapi_source_sysfs.close(reader);
 }
 
 static void test_odd_chips(void **state)
 {
     struct apapi_error err;
-    struct apapi_reader *reader;
 
     (void)state;
     assert_null(apapi_source_sysfs.open("hwmon", &err));
@@ -301,9 +286,8 @@ static void test_odd_chips(void **state)
     assert_string_equal(err.text, "no chip that measures energy or power in /sys/class/hwmon");
     make_chip(3, "a,b:c\"d", "x");
     put(3, "energy1_input", "1");
-    reader = open_sysfs("hwmon");
+    open_sysfs("hwmon");
     assert_string_equal(reader->events[0].name, "hwmon:::a_b_c_d:energy1");
-    apapi_source_sysfs.close(reader);
 }
 
 static void test_no_gpu(void **state)
@@ -317,8 +301,6 @@ static void test_no_gpu(void **state)
     assert_int_equal(errno, ENODEV);
     assert_non_null(strstr(err.text, "no Intel GPU"));
 }
-
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
 
 int main(void)
 {

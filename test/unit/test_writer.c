@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
+#include "unit/temporary.h"
 #include "unit/unit.h"
 
 #define NOBODY 65534
 
-static char folder[] = "/tmp/apapi-writer-XXXXXX", path[64];
+static char path[128];
 static struct writer_user user;
 
 static uint64_t soon(void)
@@ -96,10 +97,10 @@ static void test_errors_come_back(void **state)
     char name[80];
 
     (void)state;
-    refused(folder, "Is a directory");
+    refused(base, "Is a directory");
     refused("/no/such/folder/x", "No such file");
     refused("/dev/full", "No space");
-    snprintf(name, sizeof name, "%s/fifo", folder);
+    snprintf(name, sizeof name, "%s/fifo", base);
     assert_int_equal(mkfifo(name, 0666), 0);
     assert_int_equal(chmod(name, 0666), 0);
     refused(name, "No such device"); /* nobody reads it: not waited for */
@@ -118,8 +119,8 @@ static void test_root_lends_nothing(void **state)
     }
     refused("/etc/apapi-writer-test", "Permission denied");
     assert_int_not_equal(stat("/etc/apapi-writer-test", &file), 0);
-    snprintf(target, sizeof target, "%s/of-root", folder);
-    snprintf(link_name, sizeof link_name, "%s/link", folder);
+    snprintf(target, sizeof target, "%s/of-root", base);
+    snprintf(link_name, sizeof link_name, "%s/link", base);
     fd = open(target, O_WRONLY | O_CREAT, 0600);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "secret", 6), 6);
@@ -152,22 +153,16 @@ static void test_a_process_that_hangs_is_not_waited_for(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/file", folder);
+    if (make_base(state)) {
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s/file", base);
     user = (struct writer_user){.uid = geteuid(), .gid = getegid(), .umask = 022};
     if (geteuid() == 0) {
         user.uid = user.gid = NOBODY;
-        assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
+        assert_int_equal(chown(base, NOBODY, NOBODY), 0);
     }
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
 }
 
 int main(void)
@@ -181,5 +176,5 @@ int main(void)
         cmocka_unit_test(test_a_process_that_hangs_is_not_waited_for),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, remove_base);
 }

@@ -23,9 +23,11 @@ struct apapi_identity {
     char step[32];              /* "0", "batch", "interactive"; "" outside Slurm */
     char name[APAPI_TEXT_SIZE]; /* the program's or step's name */
     char node[APAPI_TEXT_SIZE];
-    uint32_t node_index; /* of this node in the step, from 0 */
-    uint32_t nodes;      /* of the step */
-    uint32_t tasks;      /* of the step on this node */
+    uint32_t node_index;            /* of this node in the step, from 0 */
+    uint32_t nodes;                 /* of the step */
+    char nodelist[APAPI_TEXT_SIZE]; /* their names as Slurm writes them, "n[001-004,7]"; "" also
+                                       where that is longer: a part of it names the wrong ones */
+    uint32_t tasks;                 /* of the step on this node */
     uint32_t uid;
     char user[64];
     char account[64];
@@ -185,6 +187,16 @@ APAPI_API size_t apapi_merge_count(const struct apapi_merge *merge);
 
 /** @return how many nodes are still awaited. */
 APAPI_API size_t apapi_merge_awaited(const struct apapi_merge *merge);
+
+/**
+ * The merged record: all nodes together as one line of JSON, without the newline, as
+ * docs/merged.schema.json has it.
+ * @param step  "17.0"; said where no node has a record; NULL: not known
+ * @param line  result, to be freed with free(); set on success only
+ * @return 0; -1 with errno ENOMEM.
+ */
+APAPI_API int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,
+                                 struct apapi_error *err);
 
 /** What a table says besides the measurement. */
 struct apapi_table_head {

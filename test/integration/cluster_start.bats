@@ -1,0 +1,209 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/cluster: how it is configured, started and stopped, and what remains of it.
+
+bats_require_minimum_version 1.5.0
+load cluster_common
+
+# --- configuration --------------------------------------------------------------------------------------
+
+@test "the plugin stack can be edited while the cluster runs" {
+    run -0 --separate-stderr cluster run srun true
+    [ -z "$stderr" ]
+    echo "nonsense" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+    run -0 --separate-stderr cluster run srun true
+    [[ $stderr == *"error: "*/etc/plugstack.conf:1:* ]]
+    : >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+    run -0 --separate-stderr cluster run srun true
+    [ -z "$stderr" ]
+}
+
+@test "--plugstack: the file is what the cluster starts with" {
+    own_cluster
+    echo "nonsense" >"$BATS_TEST_TMPDIR/stack"
+    cluster start --nodes 1 --plugstack "$BATS_TEST_TMPDIR/stack"
+    run -0 --separate-stderr cluster run srun true
+    [[ $stderr == *"error: "*/etc/plugstack.conf:1:* ]]
+}
+
+@test "--extra: its lines count, instead of the script's own" {
+    own_cluster
+    cluster start --nodes 3 --extra 'KillWait=17\nInactiveLimit=77' --extra 'PartitionName=second Nodes=n3'
+    run -0 cluster run scontrol show config
+    grep -qE '^KillWait += 17 sec' <<<"$output"
+    grep -qE '^InactiveLimit += 77 sec' <<<"$output"
+    run -0 cluster run sinfo -h -o '%R %N'
+    [[ $output == *"main n[1-3]"* && $output == *"second n3"* ]]
+    # Slurm complains of what is set twice
+    run ! grep -r 'more than once' "$APAPI_CLUSTER_DIR/log"
+}
+
+@test "wrong usage: 2, and nothing happens" {
+    own_cluster
+    run -2 cluster
+    run -2 cluster frobnicate
+    run -2 cluster start --frobnicate 1
+    run -2 cluster start --nodes 0
+    run -2 cluster start --nodes
+    run -2 cluster run
+    run -2 cluster on n1
+    run -2 cluster status n1
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+    run -0 cluster -h
+    [[ $output == "usage: "* ]]
+}
+
+# --- start and stop -------------------------------------------------------------------------------------
+
+@test "a second start is refused and does no harm" {
+    run -1 cluster start
+    [[ $output == *"already running"* ]]
+    run -0 cluster status
+}
+
+@test "two clusters do not know of each other" {
+    local first=$APAPI_CLUSTER_DIR
+    own_cluster
+    cluster start --nodes 3
+    run -0 cluster run srun -N3 hostname
+    [ "$(sort <<<"$output")" = $'n1\nn2\nn3' ]
+    cluster kill-node n1
+    APAPI_CLUSTER_DIR=$first run -0 cluster status
+    APAPI_CLUSTER_DIR=$first run -0 cluster run srun -N2 hostname
+    cluster stop
+    APAPI_CLUSTER_DIR=$first run -0 cluster status
+}
+
+machine_state() {
+    ip -o link | cut -d: -f2
+    cat /proc/self/mounts
+    getent passwd
+    getent group
+    ls -d /run/netns/* /run/munge /sys/class/powercap 2>/dev/null || true
+    sysctl -a 2>/dev/null | grep -E 'hostname|ip_forward '
+}
+
+@test "the machine is not changed while a cluster runs, and nothing remains after stop" {
+    own_cluster
+    machine_state >"$BATS_TEST_TMPDIR/before"
+    cluster start
+    machine_state >"$BATS_TEST_TMPDIR/during"
+    diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/during"
+    cluster run --user alice srun -N2 "${nap[@]}" 3>&- &
+    cluster on n1 setsid "${nap[@]}" 3>&- &
+    eventually pgrep -x -f "(.*/)?${nap[*]}"
+    [ "$(cluster_processes | wc -l)" -ge 6 ]
+
+    run -0 cluster stop
+    [ -z "$output" ]
+    [ "$(cluster_processes)" = "" ]
+    run ! pgrep -f "${nap[*]}"
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+    machine_state >"$BATS_TEST_TMPDIR/after"
+    diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}
+
+@test "stop and status without a cluster" {
+    own_cluster
+    run -0 cluster stop
+    [[ $output == *"not running"* ]]
+    run -3 cluster status
+    [[ $output == *"not running"* ]]
+    run -125 cluster run true
+    run -125 cluster on n1 true
+    run -1 cluster kill-node n1
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+}
+
+@test "start cleans up after a cluster that was killed" {
+    own_cluster
+    cluster start
+    local pid
+    read -r _ pid _ <"$APAPI_CLUSTER_DIR/run/site"
+    kill -KILL "$pid"
+    no_processes() { [[ -z $(cluster_processes) ]]; }
+    eventually no_processes
+    run -3 cluster status
+    run -0 cluster start
+    run -0 cluster run srun -N2 true
+}
+
+@test "a number that another process has got since is not the cluster" {
+    own_cluster
+    cluster start
+    local boot pid start
+    read -r boot pid start <"$APAPI_CLUSTER_DIR/run/site"
+    kill -KILL "$pid"
+    "${nap[@]}" 3>&- &
+    echo "$boot $! $start" >"$APAPI_CLUSTER_DIR/run/site"
+    run -3 cluster status
+    run -0 cluster stop
+    kill $!
+}
+
+@test "a folder that is not a cluster's is not touched" {
+    own_cluster
+    mkdir "$APAPI_CLUSTER_DIR"
+    touch "$APAPI_CLUSTER_DIR/precious"
+    run -1 cluster start
+    [[ $output == *"something else"* ]]
+    run -0 cluster stop
+    [ -e "$APAPI_CLUSTER_DIR/precious" ]
+}
+
+@test "a start that fails shows the log and leaves nothing" {
+    own_cluster
+    run -1 cluster start --extra NoSuchSetting=1
+    [[ $output == *slurmctld* && $output == *NoSuchSetting* ]]
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+    [ "$(cluster_processes)" = "" ]
+    echo "required /no/such/plugin.so" >"$BATS_TEST_TMPDIR/stack"
+    run -1 cluster start --plugstack "$BATS_TEST_TMPDIR/stack"
+    [[ $output == *n1* && $output == *"/no/such/plugin.so"* ]]
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+    [ "$(cluster_processes)" = "" ]
+}
+
+@test "without privileges: 125 and the reason" {
+    own_cluster
+    setpriv --reuid 65534 --clear-groups test -r "$repository/scripts/cluster" ||
+        skip "an ordinary user cannot enter this folder"
+    run -125 setpriv --reuid 65534 --clear-groups bash "$repository/scripts/cluster" start
+    [[ $output == *"must be root"* ]]
+    run -125 setpriv --bounding-set=-net_admin --inh-caps=-net_admin "$repository/scripts/cluster" start
+    [[ $output == *"cannot make namespaces"* ]]
+    [ ! -e "$APAPI_CLUSTER_DIR" ]
+}
+
+@test "without Slurm: the missing program and what to do" {
+    own_cluster
+    local tool
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    for tool in bash readlink dirname realpath; do
+        ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin"
+    done
+    # the script adds the sbin folders to PATH itself
+    # shellcheck disable=SC2016  # for sh to expand
+    run -1 unshare --mount sh -c 'mount -t tmpfs tmpfs /usr/sbin
+        PATH=$1 exec bash "$2" start' sh "$BATS_TEST_TMPDIR/bin" "$repository/scripts/cluster"
+    [[ $output == *"slurmctld is missing: run scripts/setup"* ]]
+}
+
+@test "users reach a repository below a folder that is closed to them" {
+    local clone=$BATS_TEST_TMPDIR/closed/clone
+    mkdir -m 700 "$BATS_TEST_TMPDIR/closed"
+    mkdir -p "$clone/scripts" "$clone/build/install"
+    cp -r "$repository"/scripts/cluster{,.d} "$clone/scripts"
+    echo found >"$clone/build/install/file"
+    unset APAPI_CLUSTER_DIR
+    run -0 "$clone/scripts/cluster" start
+    run "$clone/scripts/cluster" run --user alice srun -N2 cat "$clone/build/install/file"
+    "$clone/scripts/cluster" stop
+    [ "$status" -eq 0 ]
+    [ "$output" = $'found\nfound' ]
+    [ "$(stat -c %a "$BATS_TEST_TMPDIR/closed")" = 700 ]
+    [ ! -e "$clone/build/cluster" ]
+    chmod 700 "$clone/build"
+    run -1 "$clone/scripts/cluster" start
+    [[ $output == *"$clone/build: chmod"* ]]
+}

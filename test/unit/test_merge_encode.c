@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The merged record: what it says of a step, and what it leaves out. */
+#include <jansson.h>
+
+#include "unit/merge_fixture.h"
+
+static const struct apapi_summary power_w = {90, 100, 110, 109};
+
+static json_t *encoded(const struct apapi_merge *merge, const char *step)
+{
+    char *line = NULL;
+    json_t *root;
+
+    assert_int_equal(apapi_merge_encode(merge, step, &line, NULL), 0);
+    assert_null(strchr(line, '\n'));
+    root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    free(line);
+    return root;
+}
+
+/* "domains.package.energy_j", "missing.0.node"; NULL: it is not there. */
+static json_t *at(json_t *value, const char *path)
+{
+    char text[128], *rest = text;
+
+    snprintf(text, sizeof text, "%s", path);
+    for (char *key = strtok_r(text, ".", &rest); key; key = strtok_r(NULL, ".", &rest)) {
+        value = json_is_array(value) ? json_array_get(value, strtoul(key, NULL, 10))
+                                     : json_object_get(value, key);
+    }
+    return value;
+}
+
+static void assert_number(json_t *root, const char *path, double expected)
+{
+    if (!json_is_number(at(root, path))) {
+        fail_msg("%s is not there", path);
+    }
+    assert_value(json_number_value(at(root, path)), expected);
+}
+
+static void assert_text(json_t *root, const char *path, const char *expected)
+{
+    if (!json_is_string(at(root, path))) {
+        fail_msg("%s is not there", path);
+    }
+    assert_string_equal(json_string_value(at(root, path)), expected);
+}
+
+static void assert_absent(json_t *root, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (at(root, paths[i])) {
+            fail_msg("%s is there", paths[i]);
+        }
+    }
+}
+
+static struct apapi_record step_record(const char *node, uint32_t index)
+{
+    struct apapi_record record = node_record(node, index);
+    struct apapi_identity *id = &record.id;
+
+    *id = APAPI_IDENTITY_UNKNOWN;
+    snprintf(id->node, sizeof id->node, "%s", node);
+    snprintf(id->cluster, sizeof id->cluster, "mars");
+    snprintf(id->step, sizeof id->step, "0");
+    snprintf(id->user, sizeof id->user, "alice");
+    id->job = 17;
+    id->uid = 1000;
+    id->node_index = index;
+    id->nodes = 3;
+    id->tasks = 4;
+    id->cores = 8;
+    id->gpus = 1;
+    id->verified = true;
+    record.ending = (struct apapi_ending){0, APAPI_UNKNOWN, APAPI_UNKNOWN};
+    record.measurement.start_unix_ns = (int64_t)((1000 + index) * S);
+    record.measurement.cpu_ns = S / 4;
+    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000 * (index + 1), power_w);
+    return record;
+}
+
+static void add(struct apapi_merge *merge, const struct apapi_record *record)
+{
+    assert_int_equal(apapi_merge_add(merge, record), 0);
+}
+
+static void what_all_nodes_have_in_common(void **state)
+{
+    static const char *const absent[] = {"user",        "account", "node",   "node_index",
+                                         "verified",    "het_job", "reason", "array_job",
+                                         "exit_signal", "restarts"};
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    json_t *root;
+
+    (void)state;
+    snprintf(n2.id.user, sizeof n2.id.user, "bob"); /* as the nodes' name services may disagree */
+    n2.id.verified = false;
+    n1.id.restarts = 1;
+    n2.id.restarts = 2;
+    n2.id.cores = 16;
+    n2.id.gpus = APAPI_UNKNOWN;
+    n2.ending.code = 3;
+    n2.ending.failed = 2;
+    add(merge, &n1);
+    add(merge, &n2);
+    root = encoded(merge, NULL);
+    assert_number(root, "merged", 1);
+    assert_text(root, "cluster", "mars");
+    assert_number(root, "job", 17);
+    assert_text(root, "step", "0");
+    assert_number(root, "uid", 1000);
+    assert_number(root, "tasks", 8);
+    assert_number(root, "cores", 24);
+    assert_null(at(root, "gpus"));
+    assert_number(root, "exit_code", 3);
+    assert_number(root, "failed_tasks", 2);
+    assert_absent(root, absent, COUNT_OF(absent));
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+static void the_time_is_from_the_first_start_to_the_last_end(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    json_t *root;
+
+    (void)state;
+    n1.measurement.elapsed_ns = 12 * S;
+    n1.measurement.start_unix_ns += 123456789;
+    n2.measurement.late_ns = S / 2;
+    add(merge, &n2);
+    add(merge, &n1);
+    root = encoded(merge, NULL);
+    assert_text(root, "start", "1970-01-01T00:16:40.123456789Z");
+    assert_text(root, "end", "1970-01-01T00:16:52.123456789Z");
+    assert_number(root, "elapsed_s", 12);
+    assert_number(root, "late_s", 0.5);
+    assert_text(root, "late_node", "n2");
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+static void what_is_missing_has_a_name_and_a_reason(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    json_t *root;
+
+    (void)state;
+    n2.complete = false;
+    snprintf(n2.reason, sizeof n2.reason, "killed");
+    n1.complete = false;
+    add(merge, &n1);
+    add(merge, &n2);
+    root = encoded(merge, NULL);
+    assert_true(json_is_false(at(root, "complete"))); /* also because the third one is not there */
+    json_decref(root);
+    assert_int_equal(apapi_merge_absent(merge, "n10", "no \"answer\"\n"), 0);
+    assert_int_equal(apapi_merge_absent(merge, "n9", NULL), 0);
+    root = encoded(merge, NULL);
+    assert_number(root, "nodes", 4);
+    assert_number(root, "recorded", 2);
+    assert_int_equal(json_array_size(at(root, "missing")), 2);
+    assert_text(root, "missing.0.node", "n9");
+    assert_null(at(root, "missing.0.reason"));
+    assert_text(root, "missing.1.node", "n10");
+    assert_text(root, "missing.1.reason", "no \"answer\"\n");
+    assert_int_equal(json_array_size(at(root, "incomplete")), 2);
+    assert_text(root, "incomplete.0.node", "n1");
+    assert_null(at(root, "incomplete.0.reason"));
+    assert_text(root, "incomplete.1.node", "n2");
+    assert_text(root, "incomplete.1.reason", "killed");
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+static void complete_if_all_are(void **state)
+{
+    static const char *const names[] = {"n1", "n2", "n3"};
+    struct apapi_merge *merge = apapi_merge_create();
+
+    (void)state;
+    for (uint32_t i = 0; i < COUNT_OF(names); i++) {
+        struct apapi_record record = step_record(names[i], i);
+        json_t *root;
+
+        add(merge, &record);
+        root = encoded(merge, NULL);
+        assert_int_equal(json_is_true(at(root, "complete")), i == 2);
+        assert_int_equal(json_array_size(at(root, "missing")), 0); /* their names are not known */
+        json_decref(root);
+    }
+    apapi_merge_destroy(merge);
+}
+
+static void sums_of_a_domain_that_one_node_lacks(void **state)
+{
+    static const char *const absent[] = {"domains.core",        "domains.package.p95_w",
+                                         "domains.gpu.bin_s",   "total.min_w",
+                                         "total.uncertainty_j", "timeline"};
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    json_t *root;
+
+    (void)state;
+    set_domain(&n1, APAPI_DOMAIN_GPU, 500, power_w);
+    set_domain(&n1, APAPI_DOMAIN_NODE, 9000, power_w);
+    add(merge, &n1);
+    add(merge, &n2);
+    root = encoded(merge, NULL);
+    assert_number(root, "domains.package.energy_j", 3000);
+    assert_number(root, "domains.package.uncertainty_j", 4);
+    assert_number(root, "domains.package.mean_w", 200);
+    assert_number(root, "domains.package.min_w", 180);
+    assert_number(root, "domains.package.max_w", 220);
+    assert_number(root, "domains.package.nodes", 2);
+    assert_number(root, "domains.gpu.energy_j", 500);
+    assert_number(root, "domains.gpu.p95_w", 109);
+    assert_number(root, "domains.gpu.nodes", 1);
+    assert_number(root, "domains.node.energy_j", 9000);
+    assert_number(root, "total.energy_j", 3500);
+    assert_number(root, "total.mean_w", 300);
+    assert_number(root, "total.nodes", 1);
+    assert_true(json_is_true(at(root, "total.partial")));
+    assert_number(root, "trust.uncertainty_j", 6);
+    assert_number(root, "trust.cpu_s", 0.5);
+    assert_number(root, "per_node.0.energy_j", 1500);
+    assert_number(root, "per_node.1.energy_j", 2000);
+    assert_absent(root, absent, COUNT_OF(absent));
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+static void an_energy_that_is_not_known_is_left_out(void **state)
+{
+    static const char *const absent[] = {
+        "domains.package.energy_j", "total.energy_j", "trust.uncertainty_j",
+        "per_node.0.energy_j",      "trust.covered",  "per_node.0.covered"};
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0);
+    json_t *root;
+
+    (void)state;
+    set_domain(&n1, APAPI_DOMAIN_PACKAGE, NAN, power_w);
+    add(merge, &n1);
+    root = encoded(merge, NULL);
+    assert_number(root, "domains.package.mean_w", 100);
+    assert_number(root, "domains.package.p95_w", 109);
+    assert_true(json_is_true(at(root, "total.partial")));
+    assert_absent(root, absent, COUNT_OF(absent));
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+/* Component `name` with two events: one that moved, one that is stuck. */
+static void set_component(struct apapi_record *record, const char *name, bool estimated)
+{
+    struct apapi_measurement *m = &record->measurement;
+    struct apapi_event_result *events = calloc(2, sizeof *events);
+
+    m->components = calloc(2, sizeof *m->components);
+    assert_true(events && m->components);
+    m->component_count = 2;
+    m->components[0] = (struct apapi_component_result){
+        .measured = true, .events = events, .event_count = 2, .missed = 3};
+    snprintf(m->components[0].name, sizeof m->components[0].name, "%s", name);
+    snprintf(m->components[0].source, sizeof m->components[0].source, "sysfs");
+    snprintf(m->components[1].name, sizeof m->components[1].name, "nvml");
+    snprintf(m->components[1].reason, sizeof m->components[1].reason, "no driver");
+    events[0] = (struct apapi_event_result){.event = {.kind = APAPI_KIND_ENERGY,
+                                                      .domain = APAPI_DOMAIN_PACKAGE,
+                                                      .accumulates = true,
+                                                      .estimated = estimated},
+                                            .total = 1000,
+                                            .summary = power_w,
+                                            .covered_ns = 10 * S,
+                                            .incidents = {.samples = 100, .wraps = 2}};
+    snprintf(events[0].event.name, sizeof events[0].event.name, "x:::A");
+    snprintf(events[0].event.unit, sizeof events[0].event.unit, "J");
+    events[1].stuck = true;
+    snprintf(events[1].event.name, sizeof events[1].event.name, "x:::B");
+}
+
+static void components_events_notes_and_trust(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    struct apapi_record n3 = step_record("n3", 2);
+    json_t *root;
+
+    (void)state;
+    set_component(&n1, "rapl", false);
+    set_component(&n2, "rapl", true);
+    n2.measurement.covered = 0.5;
+    n2.measurement.components[1].reason[0] = 'N';
+    add(merge, &n1);
+    add(merge, &n2);
+    add(merge, &n3);
+    root = encoded(merge, NULL);
+    assert_int_equal(json_array_size(at(root, "components")), 1);
+    assert_text(root, "components.0.source", "sysfs");
+    assert_number(root, "components.0.nodes", 2);
+    assert_int_equal(json_array_size(at(root, "events")), 2);
+    assert_null(at(root, "events.0.estimated"));
+    assert_true(json_is_true(at(root, "events.1.estimated")));
+    assert_number(root, "events.0.total", 1000);
+    assert_number(root, "events.0.mean", 100);
+    assert_number(root, "events.0.nodes", 1);
+    assert_int_equal(json_array_size(at(root, "notes")), 3);
+    assert_text(root, "notes.0.component", "nvml");
+    assert_text(root, "notes.0.verdict", "not measured");
+    assert_text(root, "notes.0.reason", "no driver");
+    assert_text(root, "notes.0.names.0", "n1");
+    assert_text(root, "notes.1.names.0", "n2");
+    assert_text(root, "notes.2.event", "x:::B");
+    assert_number(root, "notes.2.nodes", 2);
+    assert_number(root, "trust.covered", 0.5);
+    assert_number(root, "trust.covered_max", 1);
+    assert_number(root, "trust.samples", 100);
+    assert_number(root, "trust.wraps", 4);
+    assert_number(root, "trust.missed", 6);
+    assert_number(root, "per_node.1.covered", 0.5);
+    assert_null(at(root, "per_node.2.covered"));
+    json_decref(root);
+    apapi_merge_destroy(merge);
+    apapi_record_clear(&n1);
+    apapi_record_clear(&n2);
+}
+
+static void set_timeline(struct apapi_record *record, float bin_j)
+{
+    struct apapi_timeline *timeline = &record->measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
+
+    record->measurement.elapsed_ns = 4 * S;
+    *timeline = (struct apapi_timeline){.bin_ns = S, .length_ns = 4 * S, .count = 4};
+    for (size_t i = 0; i < 4; i++) {
+        timeline->energy_j[i] = bin_j * (float)(i + 1);
+        timeline->covered_pct[i] = 100;
+    }
+}
+
+static void a_timeline_of_all_nodes_or_none(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    struct apapi_record n3 = step_record("n3", 2);
+    json_t *root;
+    double sum_j = 0;
+
+    (void)state;
+    set_timeline(&n1, 100);
+    set_timeline(&n2, 200);
+    add(merge, &n1);
+    add(merge, &n2);
+    root = encoded(merge, NULL);
+    assert_text(root, "timeline.package.start", "1970-01-01T00:16:40.000000000Z");
+    assert_number(root, "timeline.package.bin_s", 1);
+    assert_int_equal(json_array_size(at(root, "timeline.package.n")), 5); /* n2 begins 1 s later */
+    for (size_t i = 0; i < 5; i++) {
+        sum_j += json_number_value(json_array_get(at(root, "timeline.package.n"), i)) *
+                 json_number_value(at(root, "timeline.package.unit_j"));
+    }
+    assert_true(fabs(sum_j - 3000) < 10);
+    assert_number(root, "domains.package.bin_s", 1);
+    assert_number(root, "domains.package.min_w", 400);
+    assert_number(root, "domains.package.max_w", 1000);
+    assert_number(root, "total.max_w", 1000);
+    json_decref(root);
+    add(merge, &n3);
+    root = encoded(merge, NULL);
+    assert_null(at(root, "timeline"));
+    assert_null(at(root, "domains.package.bin_s"));
+    assert_null(at(root, "total.max_w"));
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+static void without_any_record_it_says_which_step(void **state)
+{
+    static const char *const absent[] = {"start", "end",   "elapsed_s", "late_s",
+                                         "total", "trust", "exit_code", "name"};
+    static const char *const others[] = {NULL, "", "17", "x.0", "0.0", "4294967295.0", "1+2.0"};
+    struct apapi_merge *merge = apapi_merge_create();
+    json_t *root;
+
+    (void)state;
+    assert_int_equal(apapi_merge_absent(merge, "n1", "no answer"), 0);
+    root = encoded(merge, "17.batch");
+    assert_number(root, "job", 17);
+    assert_text(root, "step", "batch");
+    assert_number(root, "nodes", 1);
+    assert_number(root, "recorded", 0);
+    assert_text(root, "missing.0.reason", "no answer");
+    assert_absent(root, absent, COUNT_OF(absent));
+    json_decref(root);
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        root = encoded(merge, others[i]);
+        assert_null(at(root, "job"));
+        assert_null(at(root, "step"));
+        json_decref(root);
+    }
+    apapi_merge_destroy(merge);
+}
+
+static void hostile_texts_stay_texts(void **state)
+{
+    static const char *const texts[] = {"\"}],\"job\":0,", "\xFF\xFEn", "a\x1B[31m\nb\\", "{}"};
+    struct apapi_merge *merge = apapi_merge_create();
+    json_t *root;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct apapi_record record = step_record(texts[i], (uint32_t)i);
+
+        snprintf(record.id.job_name, sizeof record.id.job_name, "%s", texts[1]);
+        record.complete = false;
+        snprintf(record.reason, sizeof record.reason, "%s", texts[i]);
+        add(merge, &record);
+    }
+    root = encoded(merge, NULL);
+    assert_number(root, "job", 17);
+    assert_text(root, "job_name", "??n");
+    assert_text(root, "per_node.0.node", texts[0]);
+    assert_text(root, "per_node.1.node", "??n");
+    assert_text(root, "incomplete.2.reason", texts[2]);
+    assert_text(root, "incomplete.3.reason", texts[3]);
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+static void numbers_at_their_limits(void **state)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
+    json_t *root;
+
+    (void)state;
+    n1.id.tasks = n2.id.tasks = APAPI_UNKNOWN - 1;
+    n1.measurement.elapsed_ns = UINT64_MAX;
+    n1.measurement.start_unix_ns = INT64_MAX;
+    n2.measurement.start_unix_ns = INT64_MIN;
+    add(merge, &n1);
+    add(merge, &n2);
+    root = encoded(merge, NULL);
+    assert_null(at(root, "tasks"));
+    assert_number(root, "elapsed_s", 18446744073.7096);
+    assert_true(json_is_string(at(root, "start")) && json_is_string(at(root, "end")));
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_all_nodes_have_in_common),
+        cmocka_unit_test(the_time_is_from_the_first_start_to_the_last_end),
+        cmocka_unit_test(what_is_missing_has_a_name_and_a_reason),
+        cmocka_unit_test(complete_if_all_are),
+        cmocka_unit_test(sums_of_a_domain_that_one_node_lacks),
+        cmocka_unit_test(an_energy_that_is_not_known_is_left_out),
+        cmocka_unit_test(components_events_notes_and_trust),
+        cmocka_unit_test(a_timeline_of_all_nodes_or_none),
+        cmocka_unit_test(without_any_record_it_says_which_step),
+        cmocka_unit_test(hostile_texts_stay_texts),
+        cmocka_unit_test(numbers_at_their_limits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
