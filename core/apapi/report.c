@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "apapi/command.h"
 #include "apapi/report_input.h"
@@ -420,6 +419,9 @@ static int run(struct report *report)
     }
     if (report->top && !report->sort) {
         report->sort = report_field_sortable("energy", NULL);
+    }
+    if (report->input.nodes && report_ledger_ask(&report->ledger, report->input.nodes)) {
+        return command_fail(COMMAND, "no memory");
     }
     status = report_input_read(&report->input, take_record, &report->ledger, &left_out);
     if (status) {

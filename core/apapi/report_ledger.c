@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "apapi/report_pieces.h"
+#include "record/hostlist.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define KEY_SIZE 640
@@ -408,6 +409,21 @@ static int chain_account(struct report_ledger *ledger, uint32_t number, const ch
     return 0;
 }
 
+static int ask_one(void *asked, const char *node)
+{
+    return namelist_add(asked, node);
+}
+
+/* What is no list has been refused by the reader of the records. */
+int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
+{
+    if (hostlist_each(nodes, ask_one, &ledger->asked) < 0 && errno == ENOMEM) {
+        return -1;
+    }
+    namelist_sort(&ledger->asked);
+    return 0;
+}
+
 /*
  * Accounts of a row in a chain. Their keys may change while records come, so it is made at last,
  * and in the order of the jobs, so that sums are the same to the last digit in whatever order the
@@ -448,4 +464,5 @@ void report_ledger_free(struct report_ledger *ledger)
     free(ledger->timelines);
     free(ledger->accounts);
     free(ledger->rows);
+    namelist_free(&ledger->asked);
 }

@@ -7,6 +7,7 @@
 #include "apapi/record.h"
 #include "apapi/report_pool.h"
 #include "apapi/report_rates.h"
+#include "record/namelist.h"
 
 /*
  * Records as a report needs them: some hundred bytes each. Timelines are kept of jobs that were
@@ -43,6 +44,7 @@ struct report_ledger {
     size_t account_count, account_room;
     uint32_t *rows; /* the last account of each row, numbered as row_keys; NULL: a row is one */
     size_t row_count, row_room;
+    struct namelist asked; /* nodes whose records were read, sorted; empty: all */
 };
 
 /** A row. What is not known, or differs within it, is "", 0 or NaN. Texts live in the ledger. */
@@ -76,6 +78,9 @@ struct report_view {
 
 /** Its end is a time that 64 bits hold. @return 0; -1 with errno ENOMEM. */
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record);
+
+/** Say that only records of these nodes were read ("n[1-4]"). @return 0; -1 with errno ENOMEM. */
+int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 
 /** To be called once, after the last record. @return 0; -1 with errno ENOMEM. */
 int report_ledger_chain(struct report_ledger *ledger);

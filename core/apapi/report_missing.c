@@ -208,7 +208,27 @@ static int put_names(const struct namelist *list, size_t columns, FILE *out)
 
 /* --- what is told of them ------------------------------------------------------------------- */
 
-static int remark(const struct search *search, const struct run *run)
+/* What was not read cannot be missing. @return how many nodes are */
+static uint32_t count_missing(const struct search *search, struct run *run)
+{
+    const struct namelist *asked = &search->ledger->asked;
+    size_t kept = 0;
+
+    if (asked->count == 0) {
+        return run->nodes - run->own_count;
+    }
+    for (size_t i = 0; i < run->missing.count; i++) {
+        if (namelist_have(asked, run->missing.names[i])) {
+            run->missing.names[kept++] = run->missing.names[i];
+        } else {
+            free(run->missing.names[i]);
+        }
+    }
+    run->missing.count = kept;
+    return (uint32_t)kept;
+}
+
+static int remark(const struct search *search, const struct run *run, uint32_t missing)
 {
     char *text = NULL, restart[32] = "";
     size_t size;
@@ -220,8 +240,7 @@ static int remark(const struct search *search, const struct run *run)
     }
     if (out) {
         fprintf(out, "%s.%s%s: no record of %u of %u nodes%s", search->total->job_id, run->step,
-                restart, run->nodes - run->own_count, run->nodes,
-                run->named ? ": " : "; there is one of ");
+                restart, missing, run->nodes, run->named ? ": " : "; there is one of ");
         result = put_names(run->named ? &run->missing : &run->own, REMARK_COLUMNS, out);
     }
     if (out && fclose(out) == 0 && result == 0) {
@@ -233,14 +252,19 @@ static int remark(const struct search *search, const struct run *run)
 
 static int note_run(struct search *search, struct run *run)
 {
-    search->total->missing += run->nodes - run->own_count;
-    if (!search->view->remark && !search->view->nodelists) {
-        return 0;
-    }
-    if (name_missing(search, run) || (search->view->remark && remark(search, run))) {
+    const struct report_view *view = search->view;
+    bool by_name = view->remark || view->nodelists || search->ledger->asked.count > 0;
+    uint32_t missing;
+
+    if (by_name && name_missing(search, run)) {
         return -1;
     }
-    for (size_t i = 0; i < run->missing.count && search->view->nodelists; i++) {
+    missing = count_missing(search, run);
+    search->total->missing += missing;
+    if (missing > 0 && view->remark && remark(search, run, missing)) {
+        return -1;
+    }
+    for (size_t i = 0; i < run->missing.count && view->nodelists; i++) {
         if (namelist_add(&search->missing, run->missing.names[i])) {
             return -1;
         }

@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "record/db_member.h"
+#include "record/end.h"
 #include "record/timestamp.h"
 
 /* No further record is added from here on: what a processor's cache holds, and a few records of any
@@ -176,14 +177,11 @@ static bool has_gaps(const struct apapi_timeline *timeline)
 
 static struct db_derived derive(const struct apapi_measurement *m)
 {
-    struct db_derived derived = {.energy_j = apapi_measurement_total_j(m),
+    struct db_derived derived = {.end_unix_ns = record_end_ns(m),
+                                 .energy_j = apapi_measurement_total_j(m),
                                  .uncertainty_j = apapi_record_uncertainty_j(m),
                                  .mean_w = apapi_measurement_total_w(m)};
 
-    if (m->elapsed_ns > INT64_MAX ||
-        __builtin_add_overflow(m->start_unix_ns, (int64_t)m->elapsed_ns, &derived.end_unix_ns)) {
-        derived.end_unix_ns = INT64_MAX;
-    }
     timestamp_day(derived.day, sizeof derived.day, derived.end_unix_ns);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         derived.domains_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;

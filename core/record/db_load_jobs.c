@@ -11,6 +11,7 @@
 #include "record/db_read.h"
 #include "record/db_row.h"
 #include "record/db_tables.h"
+#include "record/end.h"
 #include "record/timestamp.h"
 
 #define BATCH 10000 /* jobs in a transaction */
@@ -53,12 +54,8 @@ struct watch {
 static void look(struct watch *watch, const struct apapi_record *record, bool gaps)
 {
     const struct apapi_measurement *m = &record->measurement;
-    int64_t end_ns;
+    int64_t end_ns = record_end_ns(m);
 
-    if (m->elapsed_ns > INT64_MAX ||
-        __builtin_add_overflow(m->start_unix_ns, (int64_t)m->elapsed_ns, &end_ns)) {
-        end_ns = INT64_MAX;
-    }
     if (strcmp(watch->node, record->id.node) != 0) {
         memcpy(watch->node, record->id.node, sizeof watch->node);
         watch->end_ns = INT64_MIN;

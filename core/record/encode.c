@@ -162,27 +162,32 @@ static bool is_too_long(const char *line)
     return line && strlen(line) + 1 > LINE_SIZE;
 }
 
-/*
- * A line that is too long does without the list of nodes, then gets wider bins, too, if that makes
- * it fit.
- */
-static char *dump_short(json_t *root, const struct apapi_record *record)
+/* With wider bins, if that makes it fit. */
+static char *join_bins(json_t *root, const struct apapi_measurement *m, char *line)
 {
-    const struct apapi_measurement *m = &record->measurement;
-    bool failed = put_record(root, record) < 0 || shorten_record(root, record) < 0;
-    char *line = failed ? NULL : dump(root);
-
     for (unsigned joins = 0; joins <= JOINS_MAX && is_too_long(line); joins++) {
-        char *shorter;
+        char *shorter = timelines_encode(root, m, joins) < 0 ? NULL : dump(root);
 
-        json_object_del(root, "nodelist");
-        shorter = timelines_encode(root, m, joins) < 0 ? NULL : dump(root);
         if (is_too_long(shorter)) {
             free(shorter);
         } else {
             free(line);
             line = shorter;
         }
+    }
+    return line;
+}
+
+/* A line that is too long gets wider bins, then does without the list of nodes. */
+static char *dump_short(json_t *root, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    bool failed = put_record(root, record) < 0 || shorten_record(root, record) < 0;
+    char *line = failed ? NULL : dump(root);
+
+    line = join_bins(root, m, line);
+    if (is_too_long(line) && json_object_del(root, "nodelist") == 0) {
+        line = join_bins(root, m, line);
     }
     return line;
 }

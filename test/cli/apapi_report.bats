@@ -235,6 +235,10 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     run -0 report -j 92 --json --format=missing,missing_nodes
     jq -e '.rows == [{missing: 4, missing_nodes: "n[1-3]"}]' <<<"$output"
     [[ $(cells user,missing,missing_nodes -j 92 --by user) == 'anna|4|' ]]
+    run -0 --separate-stderr cells jobid,missing,missing_nodes -j 92 -N 'n[1-2]' # the others are not asked for
+    [[ $output == '92|2|n[1-2]' && -z $stderr ]]
+    run -0 --separate-stderr report -j 92 -N n4
+    [[ -z $stderr ]]
     record 93 0 n1 0 100 200 '.nodes = 500 | .nodelist = "n[1-999/2]"' # no list
     record 94 0 n0 0 100 200 '.nodes = 202 | .nodelist = "n[0-100],m[1-101]"'
     run -0 --separate-stderr report -j 93,94
