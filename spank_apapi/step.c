@@ -164,19 +164,31 @@ static bool step_variable_number(spank_t spank, const char *variable, uint32_t *
     return *end == '\0' && parsed < NO_VAL;
 }
 
+/* An srun of Slurm 22.05 that makes the allocation itself has the old names only. */
+static bool step_het_job(spank_t spank, uint32_t offset, uint32_t *job)
+{
+    static const char *const names[] = {"HET", "PACK"};
+    char variable[48];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(variable, sizeof variable, "SLURM_JOB_ID_%s_GROUP_%u", names[i], offset);
+        if (step_variable_number(spank, variable, job)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Each component of a heterogeneous job has a job id of its own; the environment lists them all. */
 static void step_het(spank_t spank, uint32_t job, struct message *message)
 {
     uint32_t size, first, id;
-    char variable[48];
 
-    if (!step_variable_number(spank, "SLURM_HET_SIZE", &size) ||
-        !step_variable_number(spank, "SLURM_JOB_ID_HET_GROUP_0", &first)) {
+    if (!step_variable_number(spank, "SLURM_HET_SIZE", &size) || !step_het_job(spank, 0, &first)) {
         return;
     }
     for (uint32_t offset = 0; offset < size && offset < HET_COMPONENTS_MAX; offset++) {
-        snprintf(variable, sizeof variable, "SLURM_JOB_ID_HET_GROUP_%u", offset);
-        if (step_variable_number(spank, variable, &id) && id == job) {
+        if (step_het_job(spank, offset, &id) && id == job) {
             message_add_number(message, "het_job", first);
             message_add_number(message, "het_offset", offset);
             return;

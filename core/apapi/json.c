@@ -17,6 +17,15 @@ int json_put_error(json_t *object, int error, const char *reason)
                : 0;
 }
 
+int json_add(json_t *array, json_t *element, int result)
+{
+    if (result || !element) {
+        json_decref(element);
+        return -1;
+    }
+    return json_array_append_new(array, element);
+}
+
 int json_print(json_t *value)
 {
     char *text =

@@ -72,6 +72,7 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
 {
     struct apapi_measurement *m = &record->measurement;
     size_t at = piece->energy_at;
+    double known_s = (double)piece->elapsed_ns / NS_PER_S * (double)piece->known;
 
     snprintf(record->id.node, sizeof record->id.node, "%s", pool_text(&ledger->texts, piece->node));
     snprintf(record->id.step, sizeof record->id.step, "%s", pool_text(&ledger->texts, piece->step));
@@ -83,6 +84,7 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
 
         domain->measured = piece->domain_mask >> d & 1;
         domain->energy_j = domain->measured ? ledger->energies[at] : NAN;
+        domain->power_w.mean = domain->energy_j / known_s;
         domain->timeline.count = 0;
         if (domain->measured && at < ledger->timeline_count) {
             domain->timeline = ledger->timelines[at];

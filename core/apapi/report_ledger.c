@@ -267,6 +267,15 @@ static double max_power_w(const struct apapi_measurement *m)
     return sum;
 }
 
+/* The mean power is that of the time that is known. */
+static float known_share(const struct apapi_measurement *m)
+{
+    double known_s = apapi_measurement_total_j(m) / apapi_measurement_total_w(m);
+    double share = known_s * (double)NS_PER_S / (double)m->elapsed_ns;
+
+    return share > 0 && share < 1 ? (float)share : 1;
+}
+
 /* Which nodes are missing is a matter of whole steps. */
 static uint32_t put_nodelist(struct report_ledger *ledger, const char *nodelist)
 {
@@ -298,6 +307,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .nodelist = put_nodelist(ledger, record->id.nodelist),
                                  .restarts = restarts_of(&record->id),
                                  .covered = (float)record->measurement.covered,
+                                 .known = known_share(&record->measurement),
                                  .delayed = record->delayed,
                                  .max_w = (float)max_power_w(&record->measurement)};
 

@@ -15,6 +15,7 @@ struct report_piece {
     uint32_t nodes;      /* of its step; APAPI_UNKNOWN */
     uint32_t energy_at;  /* its energies in ledger->energies, those of the mask only */
     float covered;       /* 0..1; NaN */
+    float known;         /* share of the time in which its energy is known, 0..1 */
     float max_w;         /* NaN: unknown */
     uint32_t nodelist;   /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
     uint16_t restarts;   /* of the job, as far as 16 bits count; 0: none, or not known */

@@ -13,16 +13,6 @@ static int put_number(json_t *object, const char *key, double value)
     return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
 }
 
-/* Append what was made to an array. */
-static int append(json_t *array, json_t *element, int result)
-{
-    if (result || !element) {
-        json_decref(element);
-        return -1;
-    }
-    return json_array_append_new(array, element);
-}
-
 static int put_domains(json_t *object, const struct apapi_job_total *total)
 {
     json_t *domains = json_object();
@@ -49,14 +39,14 @@ static int put_steps(json_t *object, const struct show *show)
         const struct show_step *step = &show->steps[i];
         json_t *element = json_object();
 
-        result = append(steps, element,
-                        !element || field_put_text(element, "step", step->step) ||
-                            field_put_text(element, "name", step->name) ||
-                            field_put_count(element, "nodes", step->nodes) ||
-                            field_put_moment(element, "start", step->start_ns) ||
-                            field_put_moment(element, "end", step->end_ns) ||
-                            put_number(element, "energy_j", step->energy_j) ||
-                            put_number(element, "mean_w", step->power_w));
+        result = json_add(steps, element,
+                          !element || field_put_text(element, "step", step->step) ||
+                              field_put_text(element, "name", step->name) ||
+                              field_put_count(element, "nodes", step->nodes) ||
+                              field_put_moment(element, "start", step->start_ns) ||
+                              field_put_moment(element, "end", step->end_ns) ||
+                              put_number(element, "energy_j", step->energy_j) ||
+                              put_number(element, "mean_w", step->power_w));
     }
     return result;
 }
@@ -70,11 +60,11 @@ static int put_nodes(json_t *object, const struct show *show)
         const struct show_node *node = &show->nodes[i];
         json_t *element = json_object();
 
-        result = append(nodes, element,
-                        !element || field_put_text(element, "node", node->name) ||
-                            put_number(element, "energy_j", node->energy_j) ||
-                            put_number(element, "mean_w", node->power_w) ||
-                            put_number(element, "measured_s", node->known_s));
+        result = json_add(nodes, element,
+                          !element || field_put_text(element, "node", node->name) ||
+                              put_number(element, "energy_j", node->energy_j) ||
+                              put_number(element, "mean_w", node->power_w) ||
+                              put_number(element, "measured_s", node->known_s));
     }
     return result;
 }
@@ -140,12 +130,12 @@ static void put_gap(const struct show_gap *gap, void *context)
     struct list *list = context;
     json_t *element = json_object();
 
-    if (append(list->array, element,
-               !element || field_put_text(element, "step", gap->step) ||
-                   (gap->restarts > 0 && field_put_count(element, "restarts", gap->restarts)) ||
-                   field_put_count(element, "nodes", gap->nodes) ||
-                   field_put_count(element, "missing", gap->lacking) ||
-                   (*gap->nodelist && field_put_text(element, "missing_nodes", gap->nodelist)))) {
+    if (json_add(list->array, element,
+                 !element || field_put_text(element, "step", gap->step) ||
+                     (gap->restarts > 0 && field_put_count(element, "restarts", gap->restarts)) ||
+                     field_put_count(element, "nodes", gap->nodes) ||
+                     field_put_count(element, "missing", gap->lacking) ||
+                     (*gap->nodelist && field_put_text(element, "missing_nodes", gap->nodelist)))) {
         list->result = -1;
     }
 }

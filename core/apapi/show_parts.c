@@ -90,7 +90,7 @@ void show_say_trust(const struct show *show, show_say_f say, void *context)
     }
     if (isfinite(trust.uncertainty)) {
         snprintf(text, sizeof text,
-                 "the energy of each is known to %.2g %%, errors of the meters aside",
+                 "the energy of each is known to %.2g %% or better, errors of the meters aside",
                  100 * trust.uncertainty);
         say(text, context);
     }

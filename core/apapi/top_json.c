@@ -54,15 +54,6 @@ static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
 
 /* --- parts ---------------------------------------------------------------------------------- */
 
-static int append(json_t *array, json_t *element, int result)
-{
-    if (result || !element) {
-        json_decref(element);
-        return -1;
-    }
-    return json_array_append_new(array, element);
-}
-
 static int put_figure(json_t *object, const struct top_figure *figure)
 {
     return fields_encode(object, power_fields, figure) ||
@@ -111,7 +102,7 @@ static int put_events(json_t *object, const struct top_step *step)
         if (step->events[i].figure.measured) {
             json_t *element = json_object();
 
-            result = append(events, element, !element || put_event(element, &step->events[i]));
+            result = json_add(events, element, !element || put_event(element, &step->events[i]));
         }
     }
     return result;
@@ -138,7 +129,7 @@ static int put_steps(json_t *object, const struct top_view *view, bool events)
     for (size_t i = 0; i < view->count && result == 0; i++) {
         json_t *element = json_object();
 
-        result = append(steps, element, !element || put_step(element, &view->steps[i], events));
+        result = json_add(steps, element, !element || put_step(element, &view->steps[i], events));
     }
     return result;
 }
@@ -152,10 +143,10 @@ static int put_nodes(json_t *object, const struct top_view *view)
         const struct top_node *node = &view->nodes[i];
         json_t *element = json_object();
 
-        result = append(nodes, element,
-                        !element || field_put_text(element, "node", node->name) ||
-                            field_put_count(element, "steps", node->steps) ||
-                            put_domains(element, node->domains));
+        result = json_add(nodes, element,
+                          !element || field_put_text(element, "node", node->name) ||
+                              field_put_count(element, "steps", node->steps) ||
+                              put_domains(element, node->domains));
     }
     return result;
 }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sources/clock.h"
+#include "base/clock.h"
 
 /* exec resets handlers to the default and leaves ignored signals ignored: as it was before. */
 static _Noreturn void become(char *const argv[], const struct signals *signals, int told)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "atime/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "apapi/session.h"
+#include "base/positive.h"
 
 static const struct {
     const char *name;
@@ -74,20 +74,6 @@ static int set_form(const char *text, struct options *options)
     }
     fprintf(stderr, "atime: unknown format '%s'; available: table, json, csv, classic\n", text);
     return USAGE_ERROR;
-}
-
-/* @return 0: not a number from 1 to `most`. */
-static long positive_number(const char *text, long most)
-{
-    char *end;
-    long number;
-
-    if (*text < '0' || *text > '9') {
-        return 0;
-    }
-    errno = 0;
-    number = strtol(text, &end, 10);
-    return *end || errno || number > most ? 0 : number;
 }
 
 static int set_runs(const char *text, struct options *options)

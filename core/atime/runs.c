@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sources/clock.h"
+#include "base/clock.h"
+#include "measure/unmeasured.h"
 
 static void name_record(const struct report *report, struct apapi_record *record)
 {
@@ -35,9 +36,7 @@ static void unmeasured(struct apapi_record *record, const char *reason)
     record->complete = false;
     snprintf(record->reason, sizeof record->reason, "%s", reason);
     *m = (struct apapi_measurement){.start_unix_ns = clock_unix_ns(), .covered = NAN};
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
 }
 
 static void start(const struct measuring *measuring, struct apapi_record *record)

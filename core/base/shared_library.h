@@ -11,6 +11,12 @@ struct library_symbol {
     size_t offset;
 };
 
+/** The entry of a symbol; `table` is a variable or a type with that member. */
+#define LIBRARY_SYMBOL(symbol, table, member)                                                      \
+    {                                                                                              \
+        (symbol), offsetof(__typeof__(table), member)                                              \
+    }
+
 /**
  * Load a library for as long as the process lives, and fill a table with its functions.
  * @param soname   as the system's loader knows it, or a path

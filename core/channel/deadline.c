@@ -4,16 +4,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <time.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#include "base/clock.h"
 
 uint64_t deadline_now(void)
 {
-    struct timespec now = {0};
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+    return clock_monotonic_ns();
 }
 
 /* What is left until the deadline, rounded up, as poll() wants it. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/word.h"
+
 /* The next word and the blank behind it. @return its length, 0: there is none. */
 static size_t parcel_word(const char **rest, const char **word)
 {
@@ -68,7 +70,7 @@ bool parcel_find(const char *parcel, const char *wanted, struct parcel_item *ite
         if (length == 0) {
             return false;
         }
-        if (strlen(wanted) == length && strncmp(kind, wanted, length) == 0) {
+        if (word_is(kind, length, wanted)) {
             *item = found;
             return true;
         }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apapi/live.h"
+#include "base/word.h"
 #include "config/file.h"
 #include "config/ini.h"
 #include "config/values.h"
@@ -33,7 +34,8 @@ static const struct key {
      "absolute path of the accounting files"},
     {"output", value_output, offsetof(struct config, output), "stderr",
      "stderr, none or a file name, for example energy-%J"},
-    {"format", value_format, offsetof(struct config, format), "table", "table, json, csv, merged or none"},
+    {"format", value_format, offsetof(struct config, format), "table",
+     "table, json, csv, merged or none"},
     {"start_timeout", value_timeout, offsetof(struct config, start_timeout_ns), "500ms",
      "duration from 1ms to 1m"},
     {"stop_timeout", value_timeout, offsetof(struct config, stop_timeout_ns), "1s",
@@ -104,7 +106,7 @@ void config_defaults(struct config *config)
 static const struct key *key_find(const char *word, size_t length)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
-        if (strlen(keys[i].name) == length && strncmp(keys[i].name, word, length) == 0) {
+        if (word_is(word, length, keys[i].name)) {
             return &keys[i];
         }
     }

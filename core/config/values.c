@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apapi/interval.h"
+#include "base/word.h"
 #include "config/filename.h"
 
 #define MS UINT64_C(1000000) /* [ns] */
@@ -15,11 +16,6 @@
 #define TIMEOUT_MAX_NS (60000 * MS)
 #define CHECKPOINT_MIN_NS (1000 * MS)
 #define CHECKPOINT_MAX_NS (3600000 * MS)
-
-static bool word_is(const char *word, size_t length, const char *name)
-{
-    return strlen(name) == length && strncmp(word, name, length) == 0;
-}
 
 static int component_check(const char *list, const char *word, size_t length,
                            struct apapi_error *err)
@@ -160,12 +156,9 @@ static int choose(const char *text, const char *const words[], struct apapi_erro
     return words[place] ? place : apapi_fail(err, EINVAL, "'%.60s' is none of them", text);
 }
 
-static const char *const format_words[] = {[CONFIG_TABLE] = "table",
-                                           [CONFIG_JSON] = "json",
-                                           [CONFIG_CSV] = "csv",
-                                           [CONFIG_MERGED] = "merged",
-                                           [CONFIG_NONE] = "none",
-                                           [CONFIG_NONE + 1] = NULL};
+static const char *const format_words[] = {
+    [CONFIG_TABLE] = "table",   [CONFIG_JSON] = "json", [CONFIG_CSV] = "csv",
+    [CONFIG_MERGED] = "merged", [CONFIG_NONE] = "none", [CONFIG_NONE + 1] = NULL};
 
 const char *config_format_word(enum config_format format)
 {
@@ -186,7 +179,8 @@ int config_format_parse(const char *text, enum config_format *format, struct apa
 {
     return value_format(text, format, NULL)
                ? apapi_fail(err, EINVAL,
-                            "unknown format '%.60s'; available: table, json, csv, merged, none", text)
+                            "unknown format '%.60s'; available: table, json, csv, merged, none",
+                            text)
                : 0;
 }
 

@@ -7,7 +7,7 @@
 #include "base/shared_library.h"
 
 static const struct library_symbol symbols[] = {
-#define FUNCTION(name) LIBRARY_SYMBOL("", struct mariadb_library, name),
+#define FUNCTION(name) LIBRARY_SYMBOL(#name, struct mariadb_library, name),
     MARIADB_FUNCTIONS(FUNCTION)
 #undef FUNCTION
         {NULL, 0}};

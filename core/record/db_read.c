@@ -95,6 +95,21 @@ static int read_domains(struct db_statement *domains, int64_t id, struct apapi_m
     return got;
 }
 
+/* The means of domains are elsewhere: as if all were known as long as the total. */
+static void set_domains(const struct db_derived *derived, struct apapi_measurement *m)
+{
+    double per_s = derived->mean_w / derived->energy_j;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
+        if (d != APAPI_DOMAIN_NONE) {
+            m->domains[d].energy_j = derived->domains_j[d];
+            m->domains[d].measured = isfinite(derived->domains_j[d]);
+            m->domains[d].power_w.mean = derived->domains_j[d] * per_s;
+        }
+    }
+}
+
 static int read_record(struct db_reader *reader, struct apapi_record *record,
                        struct apapi_error *err)
 {
@@ -105,13 +120,7 @@ static int read_record(struct db_reader *reader, struct apapi_record *record,
     *record = (struct apapi_record){.id = APAPI_IDENTITY_UNKNOWN};
     timeline = db_parts_read(reader->records, 1, &db_records, (void *const[]){record, m, &derived});
     reader->gaps = derived.gaps;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-        if (d != APAPI_DOMAIN_NONE) {
-            m->domains[d].energy_j = derived.domains_j[d];
-            m->domains[d].measured = isfinite(derived.domains_j[d]);
-        }
-    }
+    set_domains(&derived, m);
     if (reader->parts.timelines) {
         read_timelines(db_column(reader->records, timeline), m);
     }

@@ -16,6 +16,7 @@ struct piece {
     int64_t start_ns, end_ns; /* unix time */
     bool complete;
     double energy_j[APAPI_DOMAINS];                  /* NaN: unknown */
+    double known[APAPI_DOMAINS];                     /* share of the time, 0..1 */
     struct apapi_timeline *timelines[APAPI_DOMAINS]; /* NULL: the power is taken for constant */
 };
 
@@ -67,6 +68,14 @@ static int copy_timeline(struct piece *piece, int domain, const struct apapi_tim
     return 0;
 }
 
+/* The mean power is that of the time that is known. */
+static double known_share(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
+{
+    double share = domain->energy_j * 1e9 / (domain->power_w.mean * (double)elapsed_ns);
+
+    return share > 0 && share < 1 ? share : 1;
+}
+
 static struct piece *piece_create(const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -75,6 +84,7 @@ static struct piece *piece_create(const struct apapi_record *record)
 
     for (int d = 0; d < APAPI_DOMAINS && !failed; d++) {
         piece->energy_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
+        piece->known[d] = known_share(&m->domains[d], m->elapsed_ns);
         failed = copy_timeline(piece, d, &m->domains[d].timeline);
     }
     if (failed) {
@@ -153,8 +163,9 @@ static struct part constant_part(const struct piece *piece, int domain, int64_t 
                                  int64_t to_ns)
 {
     double share = (double)(to_ns - from_ns) / (double)(piece->end_ns - piece->start_ns);
+    double known_ns = (double)(to_ns - from_ns) * piece->known[domain];
 
-    return (struct part){share * piece->energy_j[domain], (uint64_t)(to_ns - from_ns)};
+    return (struct part){share * piece->energy_j[domain], (uint64_t)llround(known_ns)};
 }
 
 /* Bins are rounded when they are written: the record's total is what counts. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/clock.h"
+#include "base/clock.h"
 #include "sources/sources.h"
 #include "sources/turn.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "session/sampling.h"
-#include "sources/clock.h"
 #include "sources/sources.h"
 #include "sources/thread.h"
 #include "sources/turn.h"

@@ -8,10 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "session/lane.h"
 #include "session/live.h"
 #include "session/snapshot.h"
-#include "sources/clock.h"
 #include "sources/thread.h"
 #include "sources/turn.h"
 

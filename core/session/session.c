@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "measure/unmeasured.h"
 #include "session/component.h"
 #include "session/lane.h"
 #include "session/live.h"
@@ -15,7 +17,6 @@
 #include "session/names.h"
 #include "session/sampling.h"
 #include "session/snapshot.h"
-#include "sources/clock.h"
 #include "sources/sources.h"
 
 enum state { IDLE, RUNNING, STOPPED };
@@ -245,9 +246,7 @@ static int collect(const struct apapi_session *session, const struct snapshot *s
     if (!m->components) {
         return -1;
     }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
     for (; m->component_count < session->sampling->count; m->component_count++) {
         if (finish(session, snapshot, m->component_count, &span, m)) {
             return -1;

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "session/lane.h"
 #include "session/sampling.h"
-#include "sources/clock.h"
 
 #define WAIT_NS UINT64_C(200000000) /* for the thread for all, which may be in a slow reading */
 

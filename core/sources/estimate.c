@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "events/number.h"
-#include "sources/clock.h"
 #include "sources/settings.h"
 #include "sources/sources.h"
 #include "sources/sysfs.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sources/clock.h"
+#include "base/clock.h"
 #include "sources/ipmi_session.h"
 #include "sources/sources.h"
 

@@ -7,7 +7,7 @@
 #include "base/shared_library.h"
 
 static const struct library_symbol symbols[] = {
-#define FUNCTION(name) {#name, offsetof(struct ipmi_library, name)},
+#define FUNCTION(name) LIBRARY_SYMBOL(#name, struct ipmi_library, name),
     IPMI_FUNCTIONS(FUNCTION)
 #undef FUNCTION
         {NULL, 0}};

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sources/clock.h"
+#include "base/clock.h"
 #include "sources/cloexec.h"
 #include "sources/sysfs.h"
 

@@ -63,10 +63,7 @@ static struct {
     int (*DeviceGetMigDeviceHandleByIndex)(void *device, unsigned index, void **part);
 } nvml;
 
-#define SYMBOL(name)                                                                               \
-    {                                                                                              \
-        "nvml" #name, offsetof(__typeof__(nvml), name)                                             \
-    }
+#define SYMBOL(name) LIBRARY_SYMBOL("nvml" #name, nvml, name)
 static const struct library_symbol symbols[] = {
     SYMBOL(Init_v2),
     SYMBOL(Shutdown),

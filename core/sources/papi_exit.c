@@ -141,6 +141,7 @@ static const struct replacement {
     {"__vfprintf_chk", (papi_function_f)caught_vfprintf_chk},
     {"fwrite", (papi_function_f)caught_fwrite},
     {"fputc", (papi_function_f)caught_fputc},
+    {"putc", (papi_function_f)caught_fputc}, /* what putchar() is where it is inlined */
     {"putchar", (papi_function_f)caught_putchar},
     {"puts", (papi_function_f)caught_puts},
 };

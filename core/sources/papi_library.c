@@ -36,10 +36,7 @@ static int unfinished[UNFINISHED_MAX]; /* sets that could not be given back */
 static size_t unfinished_count;
 
 static const struct library_symbol symbols[] = {
-#define SYMBOL(name)                                                                               \
-    {                                                                                              \
-        "PAPI_" #name, offsetof(struct papi_library, name)                                         \
-    }
+#define SYMBOL(name) LIBRARY_SYMBOL("PAPI_" #name, struct papi_library, name)
     SYMBOL(library_init),
     SYMBOL(thread_init),
     SYMBOL(register_thread),

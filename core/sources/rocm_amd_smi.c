@@ -42,10 +42,7 @@ static struct {
     int (*get_gpu_memory_usage)(void *processor, int type, uint64_t *used);
 } amdsmi;
 
-#define SYMBOL(name)                                                                               \
-    {                                                                                              \
-        "amdsmi_" #name, offsetof(__typeof__(amdsmi), name)                                        \
-    }
+#define SYMBOL(name) LIBRARY_SYMBOL("amdsmi_" #name, amdsmi, name)
 static const struct library_symbol symbols[] = {
     SYMBOL(init),
     SYMBOL(get_lib_version),

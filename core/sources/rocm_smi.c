@@ -44,10 +44,7 @@ static struct {
     int (*dev_memory_usage_get)(uint32_t index, int type, uint64_t *used);
 } rsmi;
 
-#define SYMBOL(name)                                                                               \
-    {                                                                                              \
-        "rsmi_" #name, offsetof(__typeof__(rsmi), name)                                            \
-    }
+#define SYMBOL(name) LIBRARY_SYMBOL("rsmi_" #name, rsmi, name)
 static const struct library_symbol symbols[] = {
     SYMBOL(init),
     SYMBOL(shut_down),

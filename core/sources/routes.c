@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/word.h"
 #include "sources/gpu_papi.h"
 #include "sources/sources.h"
 #include "sources/turn.h"
@@ -138,7 +139,7 @@ static size_t next_word(const char **word, const char **rest)
 static const struct apapi_source *find_source(const char *word, size_t length)
 {
     for (size_t i = 0; sources[i]; i++) {
-        if (strlen(sources[i]->name) == length && strncmp(sources[i]->name, word, length) == 0) {
+        if (word_is(word, length, sources[i]->name)) {
             return sources[i];
         }
     }

@@ -8,13 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sources/sysfs.h"
 
 #define CRAY_DIR "/sys/cray/pm_counters"
-#define NS_PER_S UINT64_C(1000000000)
 #define USUAL_SCAN_HZ 10
 #define STALE_SCANS 10 /* without a new value: the controller writes no more */
 #define TRIES 3
@@ -75,14 +74,6 @@ struct watch {
     uint64_t lives; /* of the controller since the open, without the first */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* @return 0 or the errno. */
 static int read_stamps(const struct watch *watch, uint64_t stamps[STAMPS])
 {
@@ -131,7 +122,7 @@ static int read_together(const struct sysfs_reader *reader, struct apapi_reading
 /* @return 0, ESTALE if the controller writes no more. */
 static int check_freshness(struct watch *watch, const uint64_t stamps[STAMPS])
 {
-    uint64_t at_ns = now_ns();
+    uint64_t at_ns = clock_monotonic_ns();
 
     if (stamps[STARTUP] != watch->startup) {
         watch->startup = stamps[STARTUP];
@@ -205,7 +196,7 @@ static int begin(struct sysfs_reader *reader, int dir, struct apapi_error *err)
         watch->fds[i] = openat(dir, files[i], O_RDONLY | O_CLOEXEC);
     }
     watch->stale_ns = STALE_SCANS * scan_ns;
-    watch->moved_ns = now_ns();
+    watch->moved_ns = clock_monotonic_ns();
     if (read_stamps(watch, stamps) == 0) {
         watch->freshness = stamps[FRESHNESS];
         watch->startup = stamps[STARTUP];

@@ -176,24 +176,12 @@ static int complete_as_powercap(const struct sysfs_place *place, struct apapi_ev
     return complete(place, event, meter);
 }
 
+#define ENERGY_ZONES                                                                               \
+    .folder = POWERCAP_DIR, .detail = "sysfs powercap", .nothing = "energy zone", .rows = rows,    \
+    .is_item = is_zone, .arrange = name_packages
+
 const struct sysfs_family sysfs_rapl = {
-    .component = "rapl",
-    .folder = POWERCAP_DIR,
-    .detail = "sysfs powercap",
-    .nothing = "energy zone",
-    .rows = rows,
-    .is_item = is_zone,
-    .arrange = name_packages,
-    .complete = complete_as_rapl,
-};
+    .component = "rapl", ENERGY_ZONES, .complete = complete_as_rapl};
 
 const struct sysfs_family sysfs_powercap = {
-    .component = "powercap",
-    .folder = POWERCAP_DIR,
-    .detail = "sysfs powercap",
-    .nothing = "energy zone",
-    .rows = rows,
-    .is_item = is_zone,
-    .arrange = name_packages,
-    .complete = complete_as_powercap,
-};
+    .component = "powercap", ENERGY_ZONES, .complete = complete_as_powercap};

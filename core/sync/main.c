@@ -4,17 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "apapi/command.h"
 #include "apapi/record.h"
 #include "apapi/when.h"
+#include "base/clock.h"
 #include "config/config.h"
 #include "record/folder.h"
 #include "sync/sync.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define JOBS_MAX 10000
 
 static const char usage[] =
@@ -178,10 +177,8 @@ int main(int argc, char **argv)
     static char name[] = "sync";
     struct sync_options options = {.field = DBD_ADMINCOMMENT};
     struct words words = {NULL, NULL, NULL, NULL};
-    struct timespec now;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    options.now_ns = now.tv_sec * NS_PER_S + now.tv_nsec;
+    options.now_ns = clock_unix_ns();
     argv[0] = name;
     switch (read_options(argc, argv, &options, &words)) {
     case 0:

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources/clock.h"
+#include "base/clock.h"
 #include "trace/ring.h"
 #include "trace/trace_row.h"
 

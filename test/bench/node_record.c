@@ -7,6 +7,7 @@
 
 #include "apapi/record.h"
 #include "bench/compare.h"
+#include "measure/unmeasured.h"
 
 #define PACKAGES UINT64_C(2)
 #define GPUS UINT64_C(4)
@@ -80,9 +81,7 @@ static void fill(struct apapi_record *record, const struct bench_record *which,
                         .components = components}};
     snprintf(record->id.node, sizeof record->id.node, "node%05u", which->node);
     snprintf(record->id.user, sizeof record->id.user, "user%u", which->uid);
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        record->measurement.domains[i] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(record->measurement.domains);
     set_domain(record, APAPI_DOMAIN_PACKAGE, 300 + which->node % 17);
     set_domain(record, APAPI_DOMAIN_DRAM, 40 + which->node % 5);
     set_domain(record, APAPI_DOMAIN_GPU, 1200 + which->node % 31);

@@ -38,6 +38,14 @@ load report_common
     [[ $output == 25000 ]]
 }
 
+@test "power is that of the time that is known, whether the job is named or not" {
+    record 13 0 n1 0 100 200 '.domains.package.energy_j = 10000 | .total.energy_j = 10000 | .trust.covered = 0.5 | .timeline.package.n[2,3] = null'
+    record 14 0 n1 200 100 200 '.domains.package.energy_j = 10000 | .total.energy_j = 10000 | .trust.covered = 0.5 | del(.timeline)'
+    [[ $(cells jobid,energy,power,measured) == $'13|10000|200|50\n14|10000|200|50' ]]
+    [[ $(cells jobid,energy,power,measured -j 13,14) == "$(cells jobid,energy,power,measured)" ]]
+    [[ $(cells energy,power,measured --by day -u anna) == '20000|200|50' ]]
+}
+
 @test "a restart counts, a record that came twice does not" {
     record 19 0 n1 0 100 200
     record 19 0 n1 0 50 200

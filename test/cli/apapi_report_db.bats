@@ -31,6 +31,7 @@ mixed() {
     record 18 extern n9 0 10 100 '.nodes = 2 | .nodelist = "n[7-8]"'
     record 19 0 n1 0 10 100 '.domains = {} | del(.timeline, .total)'
     record 19 1 n1 20 10 100 '.domains.gpu = {max_w: 55.5}' # a domain whose energy is not known
+    record 22 0 n4 0 100 200 '.domains.package.energy_j = 10000 | .domains.gpu = {energy_j: 3000, mean_w: 99.5} | .total = {energy_j: 13000, mean_w: 299.5}' # not known all the time
     record 20 0 n2 50400 14400 100 '.account = "chem" | .partition = "gpu" | .user = "bert" | .uid = 2000'
     record 21 0 n2 43000 9000 100 '.user = "" | .uid = 2000 | .account = ""'
     record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3'

@@ -163,6 +163,47 @@ after_checkpoint() { # COMMAND: a script that waits for a second checkpoint firs
     jq -e .complete <<<"$output"
 }
 
+# In the place of $HOST: a program that runs it beside a listener at a /dev/log of its own and puts what that hears into LOG.
+host_with_log() { # LOG
+    local program=$BATS_TEST_TMPDIR/host_with_log dev=$BATS_TEST_TMPDIR/dev
+    mkdir "$dev"
+    cp -a /dev/null /dev/urandom "$dev"
+    cat >"$program.py" <<'END'
+import pathlib, socket, subprocess, sys
+pathlib.Path("/dev/log").unlink(missing_ok=True)
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listener.bind("/dev/log")
+status = subprocess.run(sys.argv[2:]).returncode
+listener.setblocking(False)
+with open(sys.argv[1], "wb") as log:
+    try:
+        while True:
+            log.write(listener.recv(65536) + b"\n")
+    except BlockingIOError:
+        sys.exit(status)
+END
+    # shellcheck disable=SC2016 # for the program
+    printf '#!/bin/bash\nexec unshare -m bash -c '\''mount --bind %q /dev && exec python3 %q %q %q "$@"'\'' - "$@"\n' \
+        "$dev" "$program.py" "$1" "$HOST" >"$program"
+    chmod 700 "$program"
+    HOST=$program
+}
+
+@test "a record that cannot be written is in the system's log, too" {
+    unshare -m true 2>/dev/null || skip "no mount namespace"
+    log=$BATS_TEST_TMPDIR/log
+    host_with_log "$log"
+    for spool in "$BATS_TEST_TMPDIR/spool" /proc/nowhere/spool; do
+        acct=/proc/nowhere/acct
+        run -0 step 1 'sleep 0.3'
+        record=$output
+        grep -q "record of job 1 step 0 not written: .*/proc/nowhere" "$log"
+        [[ $(sed -n 's/.*record: {/{/p' "$log") == "$record" ]]
+        [[ $spool == /proc/* ]] || jq -e .delayed "$spool"/n1/*.json
+        [[ $spool != /proc/* ]] || grep -q 'record of job 1 step 0 is only in this log: ' "$log"
+    done
+}
+
 @test "logrotate removes what is older than 400 days, and folders that are empty then" {
     ((EUID == 0)) || skip "logrotate keeps to files of its own"
     mkdir -p "$acct"/2024-01-01 "$acct"/2026-11-20

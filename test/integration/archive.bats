@@ -117,7 +117,7 @@ batch() { # COMMAND SBATCH-OPTION...
 @test "a forged environment: what Slurm vouches for stays, the rest is not called verified" {
     as_alice env SLURM_JOB_ACCOUNT=physics SLURM_JOB_PARTITION=other SLURM_JOB_USER=root SLURM_JOB_UID=0 \
         SLURM_CLUSTER_NAME=moon SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=2 SLURM_RESTART_COUNT=many \
-        SLURM_HET_SIZE=999999999 SLURM_JOB_ID_HET_GROUP_0=1 SLURM_JOB_QOS="$(head -c 300 /dev/zero | tr '\0' x)" \
+        SLURM_HET_SIZE=999999999 SLURM_JOB_ID_HET_GROUP_0=4711 SLURM_JOB_QOS="$(head -c 300 /dev/zero | tr '\0' x)" \
         srun -N1 -w n1 --apapi=rapl sleep 0.2
     holds "$(last_record n1)" '.user == "alice" and .uid > 0 and (has("verified") | not)'
     holds "$(last_record n1)" '.node == "n1" and .step == "0" and .tasks == 1 and (has("het_job") | not)'
@@ -142,4 +142,8 @@ batch() { # COMMAND SBATCH-OPTION...
     holds "$(<"$BATS_TEST_TMPDIR/n1")" '.het_job == .job and .het_offset == 0'
     holds "$second" '.het_job == .job - 1 and .het_offset == 1'
     [[ $(jq .het_job <<<"$first") == "$(jq .het_job <<<"$second")" ]]
+    as_alice srun --quiet -N1 -w n1 --apapi=rapl --apapi-output=none sleep 0.3 : -N1 -w n2 sleep 0.3 # an allocation of srun's own
+    first=$(last_record n1) second=$(last_record n2)
+    holds "$first" '.het_job == .job and .het_offset == 0'
+    holds "$second" ".het_job == $(jq .het_job <<<"$first") and .het_offset == 1"
 }

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/unmeasured.h"
 #include "record/merge.h"
 #include "unit/unit.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define S UINT64_C(1000000000)
 
 static inline struct apapi_record node_record(const char *node, uint32_t index)
@@ -21,9 +21,7 @@ static inline struct apapi_record node_record(const char *node, uint32_t index)
     struct apapi_measurement *m = &record.measurement;
 
     snprintf(record.id.node, sizeof(record.id.node), "%s", node);
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
     m->elapsed_ns = 10 * S;
     m->covered = 1;
     return record;

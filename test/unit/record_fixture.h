@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "measure/unmeasured.h"
 #include "unit/unit.h"
 
 #define START_NS INT64_C(1795260001123456789) /* 2026-11-21T11:20:01.123456789Z */
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static inline struct apapi_event_result energy_event(const char *name, enum apapi_domain domain)
 {
@@ -43,13 +43,6 @@ static inline void set_events(struct apapi_component_result *component,
     assert_non_null(component->events);
     memcpy(component->events, events, count * sizeof(*events));
     component->event_count = count;
-}
-
-static inline void unmeasure_domains(struct apapi_measurement *m)
-{
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = APAPI_DOMAIN_UNMEASURED;
-    }
 }
 
 /* A usual node: two packages with memory. */
@@ -88,7 +81,7 @@ static inline struct apapi_record usual_record(void)
         .measurement = {START_NS, 3004123456, 1200001, 0.9991, 2100000, 1, NULL, {{0}}}};
     struct apapi_measurement *m = &record.measurement;
 
-    unmeasure_domains(m);
+    unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
         true, 1788.62469, 1.30864, {182.5, 595.22469, 725, 719.5}, {0}};
     m->domains[APAPI_DOMAIN_DRAM] = (struct apapi_domain_result){

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "atime/report.h"
+#include "measure/unmeasured.h"
 #include "unit/unit.h"
 
 #define FIXTURE_RUNS 3
@@ -86,9 +87,7 @@ static inline void fixture_fill(struct run *run, double factor, int status)
         .status = status,
         .elapsed_ns = (uint64_t)(2e9 * factor),
         .usage = {.ru_utime = {1, 500000}, .ru_stime = {0, 250000}, .ru_maxrss = 12595}};
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE] =
         (struct apapi_domain_result){true, 200 * factor, 0.25, {90, 100 * factor, 120, 118}, {0}};
     m->elapsed_ns = 2 * FIXTURE_S;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apapi/scan.h"
+#include "measure/unmeasured.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 
@@ -15,7 +16,6 @@
 #define S INT64_C(1000000000)
 #define NOON (1795262400 * S) /* 2026-11-21T12:00:00Z */
 #define DAY (86400 * S)
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What a sink has heard: the records' names, the problems' places and reasons. */
 struct heard {
@@ -78,9 +78,7 @@ static inline struct apapi_record record_of(const char *node, uint32_t job, int6
     m->start_unix_ns = NOON + (hours - 1) * 3600 * S;
     m->elapsed_ns = (uint64_t)(3600 * S);
     m->covered = 1;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE].measured = true;
     m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 3600.0 * job;
     return record;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "measure/unmeasured.h"
 #include "record/text.h"
 #include "unit/unit.h"
 
@@ -38,9 +39,7 @@ static inline void init_node(struct node *node, const char *name, uint32_t index
     m->covered = 0.9991;
     m->components = node->components;
     m->component_count = 1;
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
     node->components[0] = (struct apapi_component_result){
         .name = "rapl", .source = "sysfs powercap", .measured = true, .event_count = 1};
     node->components[0].events = node->events;

@@ -9,7 +9,6 @@
 
 #define TICK_NS UINT64_C(100000000)
 #define MAX_W 2000.0
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* The usual counter with a range of its own. */
 static struct apapi_event energy_event(uint64_t range_max)

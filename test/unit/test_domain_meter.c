@@ -51,9 +51,7 @@ static struct apapi_domain_result finish_pair(struct pair *pair, uint64_t ticks)
 /* As exact as a timeline. */
 static void assert_about(double value, double wanted)
 {
-    if (isnan(wanted) ? !isnan(value) : !(fabs(value - wanted) <= 1e-6 * fabs(wanted))) {
-        fail_msg("%.9g is not %.9g", value, wanted);
-    }
+    assert_within(value, wanted, 1e-6);
 }
 
 /* Power between two ticks, as the timeline knows it. */

@@ -2,7 +2,6 @@
 /* Energy that is estimated from CPU time: the source over a file, and what becomes of it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "base/clock.h"
 #include "fake/powercap_tree.h"
 #include "sources/sources.h"
-#include "unit/unit.h"
+#include "unit/near.h"
 
 #define USUAL "cpu  1000 200 300 40000 500 60 70 80 90 10\ncpu0 1 2 3\n"
 
@@ -96,11 +95,9 @@ static int error_of(struct apapi_reader *reader)
     return readings[ENERGY].error;
 }
 
-static void assert_near(double value, double truth)
+static void assert_about(double value, double truth)
 {
-    if (!(fabs(value - truth) <= 1e-5)) {
-        fail_msg("%.9g is not %.9g", value, truth);
-    }
+    assert_differs_less(value, truth, 1e-5);
 }
 
 static void events_are_marked_and_of_no_domain(void **state)
@@ -150,8 +147,8 @@ static void only_busy_time_counts(void **state)
         write_stat(USUAL);
         reader = open_estimate();
         write_stat(cases[i].stat);
-        assert_near(value_of(reader, CPU_TIME), cases[i].busy_s);
-        assert_near(value_of(reader, ENERGY), 10 * cases[i].busy_s);
+        assert_about(value_of(reader, CPU_TIME), cases[i].busy_s);
+        assert_about(value_of(reader, ENERGY), 10 * cases[i].busy_s);
         apapi_source_estimate.close(reader);
     }
     write_stat(USUAL);
@@ -209,7 +206,7 @@ static void what_is_no_cpu_time_is_refused(void **state)
         assert_non_null(strstr(err.text, "/proc/stat: "));
     }
     write_stat("cpu  1100 200 300 40000 500 60 70 80 90 10\n");
-    assert_near(value_of(reader, CPU_TIME), 1);
+    assert_about(value_of(reader, CPU_TIME), 1);
     apapi_source_estimate.close(reader);
     write_stat(USUAL);
 }
@@ -220,11 +217,11 @@ static void time_that_goes_back_is_told_and_not_counted(void **state)
 
     (void)state;
     write_stat("cpu  1100 200 300 40000 500 60 70 80 90 10\n");
-    assert_near(value_of(reader, CPU_TIME), 1);
+    assert_about(value_of(reader, CPU_TIME), 1);
     write_stat("cpu  5 0 0 0 0 0 0 0 0 0\n");
     assert_int_equal(error_of(reader), ERANGE);
     write_stat("cpu  25 0 0 0 0 0 0 0 0 0\n");
-    assert_near(value_of(reader, CPU_TIME), 1.2);
+    assert_about(value_of(reader, CPU_TIME), 1.2);
     apapi_source_estimate.close(reader);
     write_stat(USUAL);
 }
@@ -336,10 +333,10 @@ static void nothing_estimated_is_added_to_what_is_measured(void **state)
         struct apapi_measurement m;
 
         measure(lists[i], &rules, &m);
-        assert_near(m.components[1 - i].events[ENERGY].total, 30);
-        assert_near(m.components[i].events[0].total, 5);
-        assert_near(apapi_measurement_total_j(&m), 5);
-        assert_near(m.domains[APAPI_DOMAIN_PACKAGE].energy_j, 5);
+        assert_about(m.components[1 - i].events[ENERGY].total, 30);
+        assert_about(m.components[i].events[0].total, 5);
+        assert_about(apapi_measurement_total_j(&m), 5);
+        assert_about(m.domains[APAPI_DOMAIN_PACKAGE].energy_j, 5);
         assert_false(m.domains[APAPI_DOMAIN_NODE].measured);
         apapi_measurement_clear(&m);
     }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "record/hostlist.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "unit/unit.h"
 
 static int join(void *context, const char *name)
 {

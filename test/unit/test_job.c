@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "apapi/job.h"
 #include "measure/timeline.h"
+#include "unit/near.h"
 
 #define S INT64_C(1000000000)
 #define BEGIN (1795260000 * S)
 #define PACKAGE APAPI_DOMAIN_PACKAGE
 
-static void assert_near(double value, double wanted)
+/* As exact as a timeline of a few bins. */
+static void assert_about(double value, double wanted)
 {
-    if (!(fabs(value - wanted) <= 1e-4 * fabs(wanted))) {
-        fail_msg("%.9g is not %.9g", value, wanted);
-    }
+    assert_within(value, wanted, 1e-4);
 }
 
 /* A step that drew a constant power; seconds since BEGIN. */
@@ -83,12 +77,12 @@ static void a_batch_step_holds_the_sruns_of_its_node(void **state)
     const struct apapi_job_total total = total_of(records, 5);
 
     (void)state;
-    assert_near(total.energy_j, 100 * 10 + 90 * 7);
-    assert_near((double)total.covered_ns, 17e9);
+    assert_about(total.energy_j, 100 * 10 + 90 * 7);
+    assert_about((double)total.covered_ns, 17e9);
     assert_int_equal(total.nodes, 2);
     assert_int_equal(total.steps, 3);
-    assert_near(apapi_job_measured(&total, 2, 0, 0), 17 / 20.0);
-    assert_near(apapi_job_measured(&total, 4, BEGIN - 10 * S, BEGIN + 10 * S), 17 / 80.0);
+    assert_about(apapi_job_measured(&total, 2, 0, 0), 17 / 20.0);
+    assert_about(apapi_job_measured(&total, 4, BEGIN - 10 * S, BEGIN + 10 * S), 17 / 80.0);
     assert_true(total.start_unix_ns == BEGIN && total.end_unix_ns == BEGIN + 10 * S);
 }
 
@@ -99,9 +93,9 @@ static void parallel_steps_count_once(void **state)
     const struct apapi_job_total total = total_of(records, 3);
 
     (void)state;
-    assert_near(total.energy_j, 1000);
-    assert_near((double)total.covered_ns, 10e9);
-    assert_near(total.mean_w, 100);
+    assert_about(total.energy_j, 1000);
+    assert_about((double)total.covered_ns, 10e9);
+    assert_about(total.mean_w, 100);
 }
 
 static void a_record_twice_is_one(void **state)
@@ -112,7 +106,7 @@ static void a_record_twice_is_one(void **state)
 
     (void)state;
     assert_int_equal(total.records, 1);
-    assert_near(total.energy_j, 600);
+    assert_about(total.energy_j, 600);
 }
 
 static void a_restarted_job_has_used_both_runs(void **state)
@@ -124,7 +118,7 @@ static void a_restarted_job_has_used_both_runs(void **state)
     (void)state;
     records[0].complete = false;
     total = total_of(records, 2);
-    assert_near(total.energy_j, 1500);
+    assert_about(total.energy_j, 1500);
     assert_int_equal(total.steps, 1);
     assert_int_equal(total.incomplete, 1);
 }
@@ -140,8 +134,8 @@ static void the_record_that_knows_more_counts(void **state)
     draw(&records[0], high_w, broken);
     draw(&records[1], low_w, all);
     total = total_of(records, 2);
-    assert_near(total.energy_j, 100 + 300 + 100 + 200);
-    assert_near((double)total.covered_ns, 4e9);
+    assert_about(total.energy_j, 100 + 300 + 100 + 200);
+    assert_about((double)total.covered_ns, 4e9);
 }
 
 static void power_over_time_decides_what_lies_in_an_overlap(void **state)
@@ -155,7 +149,7 @@ static void power_over_time_decides_what_lies_in_an_overlap(void **state)
     draw(&records[0], first_w, all);
     draw(&records[1], second_w, all);
     total = total_of(records, 2);
-    assert_near(total.energy_j, 200 + 1000 + 150);
+    assert_about(total.energy_j, 200 + 1000 + 150);
 }
 
 static void nothing_known_is_no_zero(void **state)
@@ -168,7 +162,7 @@ static void nothing_known_is_no_zero(void **state)
     total = total_of(&record, 1);
     assert_true(isnan(total.energy_j) && isnan(total.mean_w));
     assert_int_equal(total.records, 1);
-    assert_near(apapi_job_measured(&total, 0, 0, 0), 0);
+    assert_about(apapi_job_measured(&total, 0, 0, 0), 0);
     total = total_of(NULL, 0);
     assert_true(isnan(total.energy_j) && isnan(apapi_job_measured(&total, 0, 0, 0)));
 }
@@ -184,8 +178,8 @@ static void domains_that_do_not_add_up_stay_beside(void **state)
     record.measurement.domains[APAPI_DOMAIN_DRAM].measured = true;
     record.measurement.domains[APAPI_DOMAIN_DRAM].energy_j = 50;
     total = total_of(&record, 1);
-    assert_near(total.energy_j, 450);
-    assert_near(total.domains[APAPI_DOMAIN_NODE].energy_j, 1000);
+    assert_about(total.energy_j, 450);
+    assert_about(total.domains[APAPI_DOMAIN_NODE].energy_j, 1000);
 }
 
 static void a_record_beyond_all_time_does_no_harm(void **state)
@@ -198,7 +192,7 @@ static void a_record_beyond_all_time_does_no_harm(void **state)
     record.measurement.elapsed_ns = UINT64_MAX / 2;
     total = total_of(&record, 1);
     assert_true(total.end_unix_ns == INT64_MAX - 1);
-    assert_near(total.energy_j, 400);
+    assert_about(total.energy_j, 400);
 }
 
 int main(void)

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "apapi/job.h"
+#include "measure/unmeasured.h"
 #include "record/text.h"
+#include "unit/unit.h"
 
 #define S INT64_C(1000000000)
 #define BEGIN (1795260000 * S)
@@ -28,9 +25,7 @@ static void add(struct apapi_job *job, const char *name, const char *node, const
     snprintf(record.id.node, sizeof record.id.node, "%s", node);
     m->start_unix_ns = BEGIN + span_s[0] * S;
     m->elapsed_ns = (uint64_t)((span_s[1] - span_s[0]) * S);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE] =
         (struct apapi_domain_result){.measured = true, .energy_j = 100 * seconds};
     m->domains[APAPI_DOMAIN_DRAM] =

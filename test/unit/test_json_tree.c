@@ -49,95 +49,95 @@ static void what_is_json_is_taken(void **state)
     }
 }
 
+static const struct {
+    const char *text;
+    size_t line, column;
+    const char *what;
+} refused[] = {
+    {"", 1, 1, "premature end of the text"},
+    {"  ", 1, 3, "premature end of the text"},
+    {"1", 1, 1, "'[' or '{' is expected"},
+    {"\"a\"", 1, 1, "'[' or '{' is expected"},
+    {"\xEF\xBB\xBF[]", 1, 1, "'[' or '{' is expected"},
+    {"[", 1, 2, "premature end of the text"},
+    {"[1,\n2", 2, 2, "premature end of the text"},
+    {"[]]", 1, 3, "end of file expected"},
+    {"{} {}", 1, 4, "end of file expected"},
+    {"[1,]", 1, 4, "a value is expected"},
+    {"[,1]", 1, 2, "a value is expected"},
+    {"[1 2]", 1, 4, "',' or ']' is expected"},
+    {"[1}", 1, 3, "',' or ']' is expected"},
+    {"{\"a\":1]", 1, 7, "',' or '}' is expected"},
+    {"{\"a\":1,}", 1, 8, "a key in quotes is expected"},
+    {"{a:1}", 1, 2, "a key in quotes is expected"},
+    {"{1:1}", 1, 2, "a key in quotes is expected"},
+    {"{\"a\" 1}", 1, 6, "':' is expected"},
+    {"{\"a\":}", 1, 6, "a value is expected"},
+    {"[nul]", 1, 2, "a value is expected"},
+    {"[True]", 1, 2, "a value is expected"},
+    {"[truefalse]", 1, 6, "',' or ']' is expected"},
+    {"[NaN]", 1, 2, "a value is expected"},
+    {"[Infinity]", 1, 2, "a value is expected"},
+    {"[-Infinity]", 1, 3, "a digit is expected"},
+    {"[+1]", 1, 2, "a value is expected"},
+    {"[.5]", 1, 2, "a value is expected"},
+    {"[-]", 1, 3, "a digit is expected"},
+    {"[5.]", 1, 4, "a digit is expected"},
+    {"[5.e1]", 1, 4, "a digit is expected"},
+    {"[5e]", 1, 4, "a digit is expected"},
+    {"[5e+]", 1, 5, "a digit is expected"},
+    {"[01]", 1, 3, "',' or ']' is expected"},
+    {"[-01]", 1, 4, "',' or ']' is expected"},
+    {"[0x1]", 1, 3, "',' or ']' is expected"},
+    {"[1e309]", 1, 7, "real number overflow"},
+    {"[-1.8e308]", 1, 10, "real number overflow"},
+    {"[1e99999999999999999999]", 1, 24, "real number overflow"},
+    {"[9223372036854775808]", 1, 21, "a whole number of more than 64 bits"},
+    {"[-9223372036854775809]", 1, 22, "a whole number of more than 64 bits"},
+    {"[100000000000000000000000]", 1, 26, "a whole number of more than 64 bits"},
+    {"[\"a]", 1, 5, "premature end of the text"},
+    {"[\"a\tb\"]", 1, 4, "a control character in a text"},
+    {"[\"a\nb\"]", 1, 4, "a control character in a text"},
+    {"['a']", 1, 2, "a value is expected"},
+    {"[\"\\x\"]", 1, 4, "no such escape"},
+    {"[\"\\u12g4\"]", 1, 7, "four hexadecimal digits are expected"},
+    {"[\"\\u0000\"]", 1, 9, "U+0000 in a text"},
+    {"[\"\\ud800\"]", 1, 9, "half of a surrogate pair"},
+    {"[\"\\ud800\\n\"]", 1, 9, "half of a surrogate pair"},
+    {"[\"\\ud800\\u0041\"]", 1, 15, "half of a surrogate pair"},
+    {"[\"\\ud800\\ud801\"]", 1, 15, "half of a surrogate pair"},
+    {"[\"\\ud800\\ue000\"]", 1, 15, "half of a surrogate pair"},
+    {"[\"\\udc00\\ud800\"]", 1, 9, "half of a surrogate pair"},
+    {"[\"\xC3\xA9\x80\"]", 1, 4, "no valid UTF-8"},
+    {"[\"\xC0\xAF\"]", 1, 3, "no valid UTF-8"},
+    {"[\"\xE0\x80\x80\"]", 1, 3, "no valid UTF-8"},
+    {"[\"\xED\xA0\x80\"]", 1, 3, "no valid UTF-8"},
+    {"[\"\xF4\x90\x80\x80\"]", 1, 3, "no valid UTF-8"},
+    {"[\"\xF8\x88\x80\x80\x80\"]", 1, 3, "no valid UTF-8"},
+    {"[\"\xE2\x82\"]", 1, 3, "no valid UTF-8"},
+    {"{\"a\":1,\"a\":1}", 1, 13, "duplicate object key"},
+    {"[{\"x\":{\"ab\":1,\"b\":0,\"\\u0061b\":2}}]", 1, 32, "duplicate object key"},
+    {"{\"\":1,\"\":1}", 1, 11, "duplicate object key"},
+    {"[1]//", 1, 4, "end of file expected"},
+};
+
 static void what_is_not_is_refused_where_it_ends(void **state)
 {
-    static const struct {
-        const char *text;
-        size_t line, column;
-        const char *what;
-    } cases[] = {
-        {"", 1, 1, "premature end of the text"},
-        {"  ", 1, 3, "premature end of the text"},
-        {"1", 1, 1, "'[' or '{' is expected"},
-        {"\"a\"", 1, 1, "'[' or '{' is expected"},
-        {"\xEF\xBB\xBF[]", 1, 1, "'[' or '{' is expected"},
-        {"[", 1, 2, "premature end of the text"},
-        {"[1,\n2", 2, 2, "premature end of the text"},
-        {"[]]", 1, 3, "end of file expected"},
-        {"{} {}", 1, 4, "end of file expected"},
-        {"[1,]", 1, 4, "a value is expected"},
-        {"[,1]", 1, 2, "a value is expected"},
-        {"[1 2]", 1, 4, "',' or ']' is expected"},
-        {"[1}", 1, 3, "',' or ']' is expected"},
-        {"{\"a\":1]", 1, 7, "',' or '}' is expected"},
-        {"{\"a\":1,}", 1, 8, "a key in quotes is expected"},
-        {"{a:1}", 1, 2, "a key in quotes is expected"},
-        {"{1:1}", 1, 2, "a key in quotes is expected"},
-        {"{\"a\" 1}", 1, 6, "':' is expected"},
-        {"{\"a\":}", 1, 6, "a value is expected"},
-        {"[nul]", 1, 2, "a value is expected"},
-        {"[True]", 1, 2, "a value is expected"},
-        {"[truefalse]", 1, 6, "',' or ']' is expected"},
-        {"[NaN]", 1, 2, "a value is expected"},
-        {"[Infinity]", 1, 2, "a value is expected"},
-        {"[-Infinity]", 1, 3, "a digit is expected"},
-        {"[+1]", 1, 2, "a value is expected"},
-        {"[.5]", 1, 2, "a value is expected"},
-        {"[-]", 1, 3, "a digit is expected"},
-        {"[5.]", 1, 4, "a digit is expected"},
-        {"[5.e1]", 1, 4, "a digit is expected"},
-        {"[5e]", 1, 4, "a digit is expected"},
-        {"[5e+]", 1, 5, "a digit is expected"},
-        {"[01]", 1, 3, "',' or ']' is expected"},
-        {"[-01]", 1, 4, "',' or ']' is expected"},
-        {"[0x1]", 1, 3, "',' or ']' is expected"},
-        {"[1e309]", 1, 7, "real number overflow"},
-        {"[-1.8e308]", 1, 10, "real number overflow"},
-        {"[1e99999999999999999999]", 1, 24, "real number overflow"},
-        {"[9223372036854775808]", 1, 21, "a whole number of more than 64 bits"},
-        {"[-9223372036854775809]", 1, 22, "a whole number of more than 64 bits"},
-        {"[100000000000000000000000]", 1, 26, "a whole number of more than 64 bits"},
-        {"[\"a]", 1, 5, "premature end of the text"},
-        {"[\"a\tb\"]", 1, 4, "a control character in a text"},
-        {"[\"a\nb\"]", 1, 4, "a control character in a text"},
-        {"['a']", 1, 2, "a value is expected"},
-        {"[\"\\x\"]", 1, 4, "no such escape"},
-        {"[\"\\u12g4\"]", 1, 7, "four hexadecimal digits are expected"},
-        {"[\"\\u0000\"]", 1, 9, "U+0000 in a text"},
-        {"[\"\\ud800\"]", 1, 9, "half of a surrogate pair"},
-        {"[\"\\ud800\\n\"]", 1, 9, "half of a surrogate pair"},
-        {"[\"\\ud800\\u0041\"]", 1, 15, "half of a surrogate pair"},
-        {"[\"\\ud800\\ud801\"]", 1, 15, "half of a surrogate pair"},
-        {"[\"\\ud800\\ue000\"]", 1, 15, "half of a surrogate pair"},
-        {"[\"\\udc00\\ud800\"]", 1, 9, "half of a surrogate pair"},
-        {"[\"\xC3\xA9\x80\"]", 1, 4, "no valid UTF-8"},
-        {"[\"\xC0\xAF\"]", 1, 3, "no valid UTF-8"},
-        {"[\"\xE0\x80\x80\"]", 1, 3, "no valid UTF-8"},
-        {"[\"\xED\xA0\x80\"]", 1, 3, "no valid UTF-8"},
-        {"[\"\xF4\x90\x80\x80\"]", 1, 3, "no valid UTF-8"},
-        {"[\"\xF8\x88\x80\x80\x80\"]", 1, 3, "no valid UTF-8"},
-        {"[\"\xE2\x82\"]", 1, 3, "no valid UTF-8"},
-        {"{\"a\":1,\"a\":1}", 1, 13, "duplicate object key"},
-        {"[{\"x\":{\"ab\":1,\"b\":0,\"\\u0061b\":2}}]", 1, 32, "duplicate object key"},
-        {"{\"\":1,\"\":1}", 1, 11, "duplicate object key"},
-        {"[1]//", 1, 4, "end of file expected"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
         struct tree tree = {0};
         struct tree_problem problem = {"taken", 0, 0};
 
         errno = 0;
-        if (tree_parse(&tree, cases[i].text, strlen(cases[i].text), &problem) == 0 ||
-            problem.line != cases[i].line || problem.column != cases[i].column ||
-            strcmp(problem.what, cases[i].what) != 0) {
-            fail_msg("%s: line %zu, column %zu: %s", cases[i].text, problem.line, problem.column,
+        if (tree_parse(&tree, refused[i].text, strlen(refused[i].text), &problem) == 0 ||
+            problem.line != refused[i].line || problem.column != refused[i].column ||
+            strcmp(problem.what, refused[i].what) != 0) {
+            fail_msg("%s: line %zu, column %zu: %s", refused[i].text, problem.line, problem.column,
                      problem.what);
         }
         assert_int_equal(errno, EINVAL);
         tree_free(&tree);
-        assert_agrees(cases[i].text, strlen(cases[i].text));
+        assert_agrees(refused[i].text, strlen(refused[i].text));
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "fake/energy_event.h"
+#include "measure/unmeasured.h"
 #include "session/component.h"
 #include "session/live.h"
 #include "session/live_page.h"
@@ -82,9 +83,7 @@ static void finish(void)
     const struct apapi_span span = {.elapsed_ns = now_ns - 2 * TICK_NS};
 
     live_finish(&page, &component);
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(domains);
     assert_int_equal(component_finish(&component, &span, &result, domains), 0);
 }
 

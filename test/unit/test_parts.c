@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "measure/unmeasured.h"
 #include "sampler/forward.h"
 #include "sampler/parts.h"
 #include "unit/unit.h"
@@ -33,9 +34,7 @@ static struct apapi_record step(const char *name, const char *node, uint32_t job
     m->start_unix_ns = BEGIN + from_s * S;
     m->elapsed_ns = 4 * S;
     m->covered = 1;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        m->domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE].measured = true;
     m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 400;
     return record;

@@ -135,7 +135,7 @@ static void test_a_step_of_nobody(void **state)
     struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN};
 
     (void)state;
-    unmeasure_domains(&record.measurement);
+    unmeasure_domains(record.measurement.domains);
     record.measurement.domains[APAPI_DOMAIN_DRAM].measured = true;
     record.measurement.domains[APAPI_DOMAIN_DRAM].power_w.mean = 1.5;
     add(&record, false);

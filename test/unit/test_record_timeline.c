@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "apapi/record.h"
 #include "measure/timeline.h"
+#include "measure/unmeasured.h"
+#include "unit/near.h"
 
 #define MS UINT64_C(1000000)
 #define S (1000 * MS)
-
-static void assert_near(double value, double wanted, double share)
-{
-    if (!(fabs(value - wanted) <= share * fabs(wanted))) {
-        fail_msg("%.9g is not %.9g", value, wanted);
-    }
-}
 
 /* A domain with one bin's worth of power after the other. */
 static void draw(struct apapi_record *record, enum apapi_domain d, const double *power_w, size_t n)
@@ -48,9 +37,7 @@ static struct apapi_record empty_record(uint64_t elapsed_ns)
 
     record.measurement.elapsed_ns = elapsed_ns;
     record.measurement.covered = NAN;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        record.measurement.domains[d] = APAPI_DOMAIN_UNMEASURED;
-    }
+    unmeasure_domains(record.measurement.domains);
     return record;
 }
 
@@ -88,7 +75,7 @@ static void the_energy_survives_for_every_shape(void **state)
         read = there_and_back(&record);
         assert_int_equal(read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.count,
                          shapes[i].count);
-        assert_near(
+        assert_within(
             apapi_timeline_energy_j(&read.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline),
             record.measurement.domains[APAPI_DOMAIN_PACKAGE].energy_j, 1e-3);
         apapi_record_clear(&read);
@@ -112,7 +99,7 @@ static void what_is_not_known_is_null_and_comes_back_unknown(void **state)
     read = there_and_back(&record);
     timeline = &read.measurement.domains[APAPI_DOMAIN_GPU].timeline;
     assert_true(isnan(apapi_timeline_power_w(timeline, 1)));
-    assert_near(apapi_timeline_power_w(timeline, 2), 300, 1e-3);
+    assert_within(apapi_timeline_power_w(timeline, 2), 300, 1e-3);
     assert_int_equal(timeline->length_ns, 35 * MS);
     apapi_record_clear(&read);
 }
@@ -130,8 +117,8 @@ static void a_bin_known_in_part_keeps_its_power(void **state)
     apapi_timeline_meter_add(&meter, 5 * MS, 20 * MS, 1.5);
     apapi_timeline_meter_finish(&meter, 20 * MS, &domain->timeline);
     read = there_and_back(&record);
-    assert_near(apapi_timeline_power_w(&read.measurement.domains[APAPI_DOMAIN_DRAM].timeline, 0),
-                100, 1e-3);
+    assert_within(apapi_timeline_power_w(&read.measurement.domains[APAPI_DOMAIN_DRAM].timeline, 0),
+                  100, 1e-3);
     apapi_record_clear(&read);
 }
 

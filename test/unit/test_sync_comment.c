@@ -10,7 +10,6 @@
 
 #include "sync/comment.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define OWN "\"apapi\":{\"v\":1,\"energy_j\":7}"
 #define OLD "\"apapi\":{\"v\":1,\"energy_j\":1234.5,\"nodes\":2}"
 

@@ -9,7 +9,6 @@
 #include "sync/runs.h"
 
 #define HOUR 3600
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static void a_job_is_found_once(void **state)
 {

@@ -173,8 +173,6 @@ static const struct machine machines[] = {
       {"intel_gpu:::card0.gt0:energy1", APAPI_DOMAIN_NONE, "energy of i915_gt0", 2}}},
 };
 
-#define LENGTH_OF(array) (sizeof(array) / sizeof *(array))
-
 static void put_chip(const struct chip *chip)
 {
     if (chip->name) {
@@ -183,7 +181,7 @@ static void put_chip(const struct chip *chip)
     if (chip->card > 0) {
         make_card(chip->device, chip->card - 1);
     }
-    for (size_t f = 0; f < LENGTH_OF(chip->files) && chip->files[f].name; f++) {
+    for (size_t f = 0; f < COUNT_OF(chip->files) && chip->files[f].name; f++) {
         put(chip->number, chip->files[f].name, chip->files[f].text);
     }
 }
@@ -200,16 +198,16 @@ static void assert_event(size_t number, const struct expected *expected)
 static void test_machines(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < LENGTH_OF(machines); i++) {
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
         const struct machine *machine = &machines[i];
         size_t count = 0;
 
         print_message("# %s\n", machine->what);
-        for (size_t c = 0; c < LENGTH_OF(machine->chips) && machine->chips[c].files[0].name; c++) {
+        for (size_t c = 0; c < COUNT_OF(machine->chips) && machine->chips[c].files[0].name; c++) {
             put_chip(&machine->chips[c]);
         }
         open_sysfs(machine->component);
-        while (count < LENGTH_OF(machine->events) && machine->events[count].name) {
+        while (count < COUNT_OF(machine->events) && machine->events[count].name) {
             count++;
         }
         assert_int_equal(reader->count, count);

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "measure/timeline.h"
+#include "unit/near.h"
 
 #define MS UINT64_C(1000000)
 #define S (1000 * MS)
 #define ORIGIN (1234567 * MS)
-
-static void assert_near(double value, double wanted, double share)
-{
-    if (!(fabs(value - wanted) <= share * fabs(wanted))) {
-        fail_msg("%.9g is not %.9g", value, wanted);
-    }
-}
 
 /* A power that rises and falls, so that bins differ. */
 static double energy_until(uint64_t ns)
@@ -62,12 +50,12 @@ static void energy_equals_the_counters_for_every_length(void **state)
         double energy_j;
         struct apapi_timeline timeline = run(runs[i].length_ns, runs[i].interval_ns, &energy_j);
 
-        assert_near(apapi_timeline_energy_j(&timeline), energy_j, 1e-5);
+        assert_within(apapi_timeline_energy_j(&timeline), energy_j, 1e-5);
         assert_true(timeline.count >= 1 && timeline.count <= APAPI_TIMELINE_BINS);
         assert_true(timeline.count * timeline.bin_ns >= runs[i].length_ns);
         for (size_t bin = 0; bin < timeline.count; bin++) {
-            assert_near(timeline.covered_pct[bin], 100, 1e-6);
-            assert_near(apapi_timeline_power_w(&timeline, bin), 200, 0.1);
+            assert_within(timeline.covered_pct[bin], 100, 1e-6);
+            assert_within(apapi_timeline_power_w(&timeline, bin), 200, 0.1);
         }
     }
 }
@@ -93,8 +81,8 @@ static void a_step_in_power_stands_in_its_bin(void **state)
     apapi_timeline_meter_add(&meter, ORIGIN + 20 * MS, ORIGIN + 30 * MS, 4);
     apapi_timeline_meter_finish(&meter, 30 * MS, &timeline);
     assert_int_equal(timeline.count, 3);
-    assert_near(apapi_timeline_power_w(&timeline, 1), 100, 1e-6);
-    assert_near(apapi_timeline_power_w(&timeline, 2), 400, 1e-6);
+    assert_within(apapi_timeline_power_w(&timeline, 1), 100, 1e-6);
+    assert_within(apapi_timeline_power_w(&timeline, 2), 400, 1e-6);
 }
 
 static void what_was_not_measured_is_not_covered(void **state)
@@ -108,16 +96,16 @@ static void what_was_not_measured_is_not_covered(void **state)
     apapi_timeline_meter_add(&meter, ORIGIN, ORIGIN + 15 * MS, 1.5);
     apapi_timeline_meter_add(&meter, ORIGIN + 30 * MS, ORIGIN + 40 * MS, 1);
     apapi_timeline_meter_finish(&meter, 40 * MS, &timeline);
-    assert_near(timeline.covered_pct[1], 50, 1e-6);
-    assert_near(apapi_timeline_power_w(&timeline, 1), 100, 1e-6);
+    assert_within(timeline.covered_pct[1], 50, 1e-6);
+    assert_within(apapi_timeline_power_w(&timeline, 1), 100, 1e-6);
     assert_true(timeline.covered_pct[2] == 0);
     assert_true(isnan(apapi_timeline_power_w(&timeline, 2)));
-    assert_near(apapi_timeline_between_j(&timeline, 0, 40 * MS, &known_ns), 2.5, 1e-6);
+    assert_within(apapi_timeline_between_j(&timeline, 0, 40 * MS, &known_ns), 2.5, 1e-6);
     assert_int_equal(known_ns, 25 * MS);
     apapi_timeline_coarsen(&timeline, 20 * MS);
     assert_int_equal(timeline.count, 2);
-    assert_near(timeline.covered_pct[0], 75, 1e-6);
-    assert_near(apapi_timeline_power_w(&timeline, 0), 100, 1e-6);
+    assert_within(timeline.covered_pct[0], 75, 1e-6);
+    assert_within(apapi_timeline_power_w(&timeline, 0), 100, 1e-6);
 }
 
 static void what_came_before_the_origin_is_left_out(void **state)
@@ -130,7 +118,7 @@ static void what_came_before_the_origin_is_left_out(void **state)
     apapi_timeline_meter_add(&meter, ORIGIN - 10 * MS, ORIGIN + 10 * MS, 2);
     apapi_timeline_meter_add(&meter, ORIGIN - 10 * MS, ORIGIN, 7);
     apapi_timeline_meter_finish(&meter, 10 * MS, &timeline);
-    assert_near(apapi_timeline_energy_j(&timeline), 1, 1e-6);
+    assert_within(apapi_timeline_energy_j(&timeline), 1, 1e-6);
 }
 
 static void an_empty_run_has_no_bins(void **state)
@@ -155,8 +143,8 @@ static void parts_of_bins_share_their_energy(void **state)
     double second_j = apapi_timeline_between_j(&timeline, 33333 * MS, 500 * S, NULL);
 
     (void)state;
-    assert_near(first_j + second_j, energy_j, 1e-5);
-    assert_near(first_j, energy_until(33333 * MS), 2e-3);
+    assert_within(first_j + second_j, energy_j, 1e-5);
+    assert_within(first_j, energy_until(33333 * MS), 2e-3);
 }
 
 static void a_sum_has_all_energy_wherever_its_parts_begin(void **state)
@@ -173,8 +161,8 @@ static void a_sum_has_all_energy_wherever_its_parts_begin(void **state)
         all_j += energy_j;
     }
     assert_true(sum.start_unix_ns == 400000000);
-    assert_near(apapi_timeline_energy_j(&sum.timeline), all_j, 1e-5);
-    assert_near(apapi_timeline_power_w(&sum.timeline, 5), 800, 0.1);
+    assert_within(apapi_timeline_energy_j(&sum.timeline), all_j, 1e-5);
+    assert_within(apapi_timeline_power_w(&sum.timeline, 5), 800, 0.1);
 }
 
 static void between_parts_of_a_sum_nothing_is_known(void **state)
@@ -186,9 +174,9 @@ static void between_parts_of_a_sum_nothing_is_known(void **state)
     (void)state;
     apapi_timeline_sum_add(&sum, 0, &one);
     apapi_timeline_sum_add(&sum, 9000000000, &one);
-    assert_near(apapi_timeline_energy_j(&sum.timeline), 2 * energy_j, 1e-5);
+    assert_within(apapi_timeline_energy_j(&sum.timeline), 2 * energy_j, 1e-5);
     assert_true(isnan(apapi_timeline_power_w(&sum.timeline, sum.timeline.count / 2)));
-    assert_near(apapi_timeline_power_w(&sum.timeline, 0), 200, 0.1);
+    assert_within(apapi_timeline_power_w(&sum.timeline, 0), 200, 0.1);
 }
 
 int main(void)

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "apapi/record.h"
 #include "record/fields.h"
 #include "record/text.h"
 #include "record/timestamp.h"
 #include "record/units.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "unit/unit.h"
 
 static void quantities_have_four_digits(void **state)
 {

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* value0 and value1 as the original APAPI defines them, its defects put right. */
-#include <math.h>
 
 #include "measure/value.h"
-#include "unit/unit.h"
-
-static void assert_near(double value, double truth)
-{
-    if (!(fabs(value - truth) <= 1e-9 * fmax(1, fabs(truth)))) {
-        fail_msg("%.12g is not %.12g", value, truth);
-    }
-}
+#include "unit/near.h"
 
 /* The original's own example: value0 of 7, then 4 after 500 ns. */
 static void test_operations(void **state)

@@ -9,4 +9,6 @@
 
 #include <cmocka.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SOURCES_CLOCK_H
-#define SOURCES_CLOCK_H
+#ifndef APAPI_BASE_CLOCK_H
+#define APAPI_BASE_CLOCK_H
 #include <stdint.h>
 #include <time.h>
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIT_NEAR_H
+#define UNIT_NEAR_H
+/* Numbers that are not exact. What is not known is NaN, and only NaN is like it. */
+#include <math.h>
+
+#include "unit/unit.h"
+
+static inline void assert_differs_less(double value, double wanted, double most)
+{
+    if (isnan(wanted) ? !isnan(value) : !(fabs(value - wanted) <= most)) {
+        fail_msg("%.12g is not %.12g", value, wanted);
+    }
+}
+
+/* But for a share of the number. */
+static inline void assert_within(double value, double wanted, double share)
+{
+    assert_differs_less(value, wanted, share * fabs(wanted));
+}
+
+/* But for the rounding of sums. */
+static inline void assert_near(double value, double wanted)
+{
+    assert_differs_less(value, wanted, 1e-9 * fmax(1, fabs(wanted)));
+}
+
+#endif
