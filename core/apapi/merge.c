@@ -12,6 +12,7 @@
 #include "apapi/command.h"
 #include "apapi/record.h"
 #include "apapi/scan.h"
+#include "base/grow.h"
 #include "config/values.h"
 #include "record/lacking.h"
 #include "sampler/forms.h"
@@ -60,23 +61,6 @@ static void print_help(void)
          "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.");
 }
 
-static int reserve(struct merging *merging)
-{
-    size_t room = merging->room ? 2 * merging->room : 64;
-    struct part *parts;
-
-    if (merging->count < merging->room) {
-        return 0;
-    }
-    parts = reallocarray(merging->parts, room, sizeof *parts);
-    if (!parts) {
-        return -1;
-    }
-    merging->parts = parts;
-    merging->room = room;
-    return 0;
-}
-
 static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
                 size_t size)
 {
@@ -84,9 +68,12 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
                         .start_ns = record->measurement.start_unix_ns,
                         .elapsed_ns = record->measurement.elapsed_ns};
 
-    if (reserve(merging)) {
+    struct part *parts = array_grow(merging->parts, merging->count, &merging->room, sizeof *parts);
+
+    if (!parts) {
         return -1;
     }
+    merging->parts = parts;
     part.node = strdup(record->id.node);
     part.line = strndup(line, size);
     merging->parts[merging->count++] = part;

@@ -318,7 +318,7 @@ static int prepare(struct report *report)
         return refuse(&err);
     }
     if (set_format(report, &err)) {
-        return refuse_field(&err, false);
+        return errno == ERANGE ? refuse(&err) : refuse_field(&err, false);
     }
     choose_parts(report);
     return 0;

@@ -118,12 +118,12 @@ int report_format_parse(const char *list, struct report_format *format, struct a
         if (name_size < size) {
             width = strtol(word + name_size + 1, &end, 10);
             if (end != word + size || width < 1 || width > WIDTH_MAX) {
-                return apapi_fail(err, EINVAL, "'%.*s': the width is no number from 1 to %d",
+                return apapi_fail(err, ERANGE, "'%.*s': the width is no number from 1 to %d",
                                   (int)size, word, WIDTH_MAX);
             }
         }
         if (format->count == REPORT_COLUMNS_MAX) {
-            return apapi_fail(err, EINVAL, "more than %d fields", REPORT_COLUMNS_MAX);
+            return apapi_fail(err, ERANGE, "more than %d fields", REPORT_COLUMNS_MAX);
         }
         format->columns[format->count++] = (struct report_column){field, (int)width};
         word += size;

@@ -53,7 +53,7 @@ const struct report_field *report_field_at(size_t index);
 /** Their names with commas between them; those of numbers only, to sort by. */
 void report_fields_list(bool numbers_only, char *text, size_t size);
 
-/** "jobid,energy%12". @return 0; -1 with errno EINVAL. */
+/** "jobid,energy%12". @return 0; -1 with errno EINVAL (a field), ERANGE (a width, or too many). */
 int report_format_parse(const char *list, struct report_format *format, struct apapi_error *err);
 
 /** @return 0; -1 with errno EINVAL. */

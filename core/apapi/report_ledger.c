@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "apapi/report_pieces.h"
+#include "record/ending.h"
 #include "record/hostlist.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -134,11 +135,6 @@ static void learn_identity(struct report_ledger *ledger, struct report_account *
     }
 }
 
-static uint32_t greater(uint32_t known, uint32_t number)
-{
-    return known == APAPI_UNKNOWN || (number != APAPI_UNKNOWN && number > known) ? number : known;
-}
-
 static void learn_numbers(struct report_account *account, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
@@ -152,9 +148,9 @@ static void learn_numbers(struct report_account *account, const struct apapi_rec
     } else if (account->part_kind == '\0') {
         account->job = id->job;
     }
-    account->code = greater(account->code, record->ending.code);
-    account->signal = greater(account->signal, record->ending.signal);
-    account->restarts = greater(account->restarts, id->restarts);
+    account->code = known_greater(account->code, record->ending.code);
+    account->signal = known_greater(account->signal, record->ending.signal);
+    account->restarts = known_greater(account->restarts, id->restarts);
 }
 
 static int begin_account(struct report_ledger *ledger, const char *cluster, const char *day)

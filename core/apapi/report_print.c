@@ -153,10 +153,28 @@ static int put_json_row(const struct report_printer *printer, const struct repor
 
 /* --- all ------------------------------------------------------------------------------------ */
 
+static void put_json_head(const struct report_printer *printer)
+{
+    const char *currency = printer->format.currency;
+
+    printf("{\"version\":1,\"by\":\"%s\",", printer->by);
+    if (currency && *currency) {
+        json_t *value = json_string(currency);
+        char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+
+        if (text) {
+            printf("\"currency\":%s,", text);
+        }
+        free(text);
+        json_decref(value);
+    }
+    puts("\"rows\":[");
+}
+
 void report_print_begin(struct report_printer *printer)
 {
     if (printer->form == REPORT_JSON) {
-        printf("{\"version\":1,\"by\":\"%s\",\"rows\":[\n", printer->by);
+        put_json_head(printer);
     } else if (printer->no_header) {
         return;
     } else if (printer->form == REPORT_TABLE) {

@@ -23,8 +23,10 @@ struct show_node {
 struct show_step {
     const char *step, *name;
     int64_t start_ns, end_ns;
-    size_t nodes;             /* with a record */
-    double energy_j, power_w; /* NaN: unknown */
+    size_t nodes;                /* with a record */
+    uint32_t tasks, cores, gpus; /* on these nodes; APAPI_UNKNOWN */
+    struct apapi_ending ending;  /* of the job's last run */
+    double energy_j, power_w;    /* NaN: unknown */
 };
 
 struct show {

@@ -30,6 +30,20 @@ static int put_domains(json_t *object, const struct apapi_job_total *total)
     return result;
 }
 
+static int put_known(json_t *object, const char *key, uint32_t number)
+{
+    return number == APAPI_UNKNOWN ? 0 : field_put_count(object, key, number);
+}
+
+static int put_tasks(json_t *object, const struct show_step *step)
+{
+    return put_known(object, "tasks", step->tasks) || put_known(object, "cores", step->cores) ||
+           put_known(object, "gpus", step->gpus) ||
+           put_known(object, "exit_code", step->ending.code) ||
+           put_known(object, "exit_signal", step->ending.signal) ||
+           put_known(object, "failed_tasks", step->ending.failed);
+}
+
 static int put_steps(json_t *object, const struct show *show)
 {
     json_t *steps = json_array();
@@ -43,6 +57,7 @@ static int put_steps(json_t *object, const struct show *show)
                           !element || field_put_text(element, "step", step->step) ||
                               field_put_text(element, "name", step->name) ||
                               field_put_count(element, "nodes", step->nodes) ||
+                              put_tasks(element, step) ||
                               field_put_moment(element, "start", step->start_ns) ||
                               field_put_moment(element, "end", step->end_ns) ||
                               put_number(element, "energy_j", step->energy_j) ||

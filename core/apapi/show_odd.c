@@ -165,6 +165,29 @@ static void tell_record(const struct apapi_record *record, struct teller *teller
     tell_incidents(record, teller);
 }
 
+static void tell_endings(const struct show *show, struct teller *teller)
+{
+    for (size_t i = 0; i < show->step_count; i++) {
+        const struct show_step *step = &show->steps[i];
+        const struct apapi_ending *ending = &step->ending;
+        char of[24] = "", how[64] = "";
+
+        if (ending->failed == APAPI_UNKNOWN || ending->failed == 0) {
+            continue;
+        }
+        if (step->tasks != APAPI_UNKNOWN) {
+            snprintf(of, sizeof of, " of %" PRIu32, step->tasks);
+        }
+        if (ending->signal != APAPI_UNKNOWN) {
+            snprintf(how, sizeof how, ", by signal %" PRIu32, ending->signal);
+        } else {
+            snprintf(how, sizeof how, ", with exit status %" PRIu32, ending->code);
+        }
+        tell(teller, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed, of,
+             step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
+    }
+}
+
 static void tell_gap(const struct show_gap *gap, void *context)
 {
     struct teller *teller = context;
@@ -194,6 +217,7 @@ size_t show_find_odd(const struct show *show, show_say_f say, void *context)
     tell_missing(show, &teller);
     tell_nodes(show, &teller);
     tell_idle(show, &teller);
+    tell_endings(show, &teller);
     for (size_t i = 0; i < show->count; i++) {
         tell_record(&show->records[i], &teller);
     }

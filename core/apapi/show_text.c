@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi show for people. */
+#include <inttypes.h>
 #include <langinfo.h>
 #include <math.h>
 #include <stdlib.h>
@@ -168,11 +169,33 @@ static int finish_grid(struct grid *grid, const char *title, int result)
     return result;
 }
 
+static int put_count(struct grid *grid, uint32_t count)
+{
+    char text[16] = "-";
+
+    if (count != APAPI_UNKNOWN) {
+        snprintf(text, sizeof text, "%" PRIu32, count);
+    }
+    return grid_put(grid, text);
+}
+
+/* As sacct says it: the greatest status and the greatest signal. */
+static int put_ending(struct grid *grid, const struct apapi_ending *ending)
+{
+    char text[32] = "-";
+
+    if (ending->code != APAPI_UNKNOWN) {
+        snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32, ending->code,
+                 ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
+    }
+    return grid_put(grid, text);
+}
+
 static int put_steps(const struct show *show)
 {
     static const struct grid_column columns[] = {
-        {"step", false},  {"nodes", true}, {"begins", true},  {"elapsed", true},
-        {"energy", true}, {"mean", true},  {"program", false}};
+        {"step", false},  {"nodes", true}, {"tasks", true}, {"begins", true},  {"elapsed", true},
+        {"energy", true}, {"mean", true},  {"exit", true},  {"program", false}};
     struct grid *grid = grid_create(columns, sizeof columns / sizeof *columns);
     int result = grid ? 0 : -1;
 
@@ -182,11 +205,11 @@ static int put_steps(const struct show *show)
 
         snprintf(nodes, sizeof nodes, "%zu", step->nodes);
         result =
-            grid_put(grid, step->step) || grid_put(grid, nodes) ||
+            grid_put(grid, step->step) || grid_put(grid, nodes) || put_count(grid, step->tasks) ||
             put_duration(grid, (double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S) ||
             put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S) ||
             put_quantity(grid, step->energy_j, "J") || put_quantity(grid, step->power_w, "W") ||
-            grid_put(grid, step->name);
+            put_ending(grid, &step->ending) || grid_put(grid, step->name);
     }
     return finish_grid(grid, "steps", result ? -1 : 0);
 }

@@ -8,6 +8,7 @@
 #include "apapi/show_power.h"
 #include "base/grow.h"
 #include "record/end.h"
+#include "record/ending.h"
 
 #define NS_PER_S 1e9
 
@@ -154,6 +155,37 @@ static void note_ends(struct show *show, const struct apapi_record *const *list,
     }
 }
 
+/* Before a requeue it was another set of tasks. */
+static uint32_t last_restart(const struct apapi_record *const *list, size_t count)
+{
+    uint32_t last = APAPI_UNKNOWN;
+
+    for (size_t i = 0; i < count; i++) {
+        last = known_greater(last, list[i]->id.restarts);
+    }
+    return last;
+}
+
+static void add_up_tasks(struct show_step *step, const struct apapi_record *const *list,
+                         size_t count)
+{
+    uint32_t last = last_restart(list, count);
+    const struct apapi_record *before = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct apapi_identity *id = &list[i]->id;
+
+        if (id->restarts != last || (before && strcmp(before->id.node, id->node) == 0)) {
+            continue;
+        }
+        step->tasks = before ? known_sum(step->tasks, id->tasks) : id->tasks;
+        step->cores = before ? known_sum(step->cores, id->cores) : id->cores;
+        step->gpus = before ? known_sum(step->gpus, id->gpus) : id->gpus;
+        step->ending = before ? ending_of_both(&step->ending, &list[i]->ending) : list[i]->ending;
+        before = list[i];
+    }
+}
+
 static int work_out_steps(struct show *show, const struct apapi_record **list)
 {
     for (size_t i = 0; i < show->count; i++) {
@@ -173,6 +205,7 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
             return -1;
         }
         note_ends(show, list + i, count);
+        add_up_tasks(step, list + i, count);
         step->start_ns = total.start_unix_ns;
         step->end_ns = total.end_unix_ns;
         step->nodes = total.nodes;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "record/end.h"
 #include "record/fields.h"
 #include "record/shorten.h"
 #include "record/timeline.h"
@@ -126,18 +127,11 @@ static int put_trust(json_t *root, const struct apapi_measurement *m)
     return rc;
 }
 
-static int64_t end_of(const struct apapi_measurement *m)
-{
-    int64_t end_ns;
-
-    return __builtin_add_overflow(m->start_unix_ns, m->elapsed_ns, &end_ns) ? INT64_MAX : end_ns;
-}
-
 static int put_record(json_t *root, const struct apapi_record *record)
 {
     if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
         fields_encode(root, fields_of_record, record) < 0 ||
-        field_put_moment(root, "end", end_of(&record->measurement)) < 0 ||
+        field_put_moment(root, "end", record_end_ns(&record->measurement)) < 0 ||
         put_domains(root, &record->measurement) < 0 || put_total(root, &record->measurement) < 0 ||
         put_components(root, &record->measurement) < 0 ||
         timelines_encode(root, &record->measurement, 0) < 0 ||

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "record/merge.h"
 
 #define ROWS_MAX 256 /* a report shows a few of them */
@@ -18,16 +19,13 @@ static bool is_same_event(const struct merge_event *row, const struct apapi_even
 
 static struct merge_event *append(struct merge_events *events)
 {
-    if (events->count == events->capacity) {
-        size_t capacity = events->capacity ? events->capacity * 2 : 16;
-        struct merge_event *grown = reallocarray(events->rows, capacity, sizeof(*grown));
+    struct merge_event *grown =
+        array_grow(events->rows, events->count, &events->capacity, sizeof(*grown));
 
-        if (!grown) {
-            return NULL;
-        }
-        events->rows = grown;
-        events->capacity = capacity;
+    if (!grown) {
+        return NULL;
     }
+    events->rows = grown;
     return &events->rows[events->count++];
 }
 

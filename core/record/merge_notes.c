@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "record/merge.h"
 
 #define NOTES_MAX 256    /* a report shows ten of each kind */
 #define NAMES_MAX 100000 /* of nodes, in all notes together; the others are counted */
-#define NAMES_ROOM_FIRST 4
 
 static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
 {
@@ -18,18 +18,13 @@ static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
 
 static int reserve(struct merge_notes *notes)
 {
-    size_t capacity = notes->capacity ? notes->capacity * 2 : 8;
-    struct merge_note *grown;
+    struct merge_note *grown =
+        array_grow(notes->notes, notes->count, &notes->capacity, sizeof(*grown));
 
-    if (notes->count < notes->capacity) {
-        return 0;
-    }
-    grown = reallocarray(notes->notes, capacity, sizeof(*grown));
     if (!grown) {
         return -1;
     }
     notes->notes = grown;
-    notes->capacity = capacity;
     return 0;
 }
 
@@ -86,19 +81,16 @@ static struct merge_note *find(struct merge_notes *notes, const struct merge_not
 
 static int add_name(struct merge_notes *notes, struct merge_note *note, const char *name)
 {
+    const char **names;
+
     if (notes->named == NAMES_MAX) {
         return 0;
     }
-    if (note->named == note->room) {
-        size_t room = note->room ? note->room * 2 : NAMES_ROOM_FIRST;
-        const char **names = reallocarray(note->names, room, sizeof(char *));
-
-        if (!names) {
-            return -1;
-        }
-        note->names = names;
-        note->room = room;
+    names = array_grow(note->names, note->named, &note->room, sizeof(char *));
+    if (!names) {
+        return -1;
     }
+    note->names = names;
     note->names[note->named++] = name;
     notes->named++;
     return 0;

@@ -8,31 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "record/csv.h"
-
-static int forms_reserve(struct forms *forms)
-{
-    size_t room = forms->room ? 2 * forms->room : 16;
-    char **lines;
-
-    if (forms->count < forms->room) {
-        return 0;
-    }
-    lines = reallocarray(forms->lines, room, sizeof *lines);
-    if (!lines) {
-        return -1;
-    }
-    forms->lines = lines;
-    forms->room = room;
-    return 0;
-}
 
 void forms_keep(void *context, const char *line, size_t size)
 {
     struct forms *forms = context;
+    char **lines = array_grow(forms->lines, forms->count, &forms->room, sizeof *lines);
     char *copy = strndup(line, size);
 
-    if (!copy || forms_reserve(forms)) {
+    forms->lines = lines ? lines : forms->lines;
+    if (!copy || !lines) {
         free(copy);
         forms->error = ENOMEM;
         return;

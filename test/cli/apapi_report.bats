@@ -174,6 +174,11 @@ load report_common
     [[ $output == *"'BTU' is no unit; valid are auto, J, kJ, Wh and kWh"* ]]
 }
 
+@test "a wrong width is told without the list of fields" {
+    run -2 --separate-stderr report --format=jobid%0
+    [[ $stderr == *"'jobid%0': the width is no number from 1 to "* && $stderr != *nodelist* ]]
+}
+
 @test "sort and top: greatest first, unknown last" {
     record 80 0 n1 0 10 100
     record 81 0 n1 20 10 300
@@ -354,9 +359,11 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     run -0 "$apapi" config --check
     run -0 report -j 97
     [[ ${lines[0]} == *co2*cost && ${lines[1]} == *"300.00 g"*"0.3600 EUR" ]]
+    jq -e '.currency == "EUR" and .rows[0].cost == 0.36' <<<"$(report -j 97 --json)"
     printf '[report]\nco2_g_per_kwh = 0-10:100,10-24:500\n' >"$APAPI_CONFIG"
     run -0 cells co2,cost -j 97
     [[ $output == "500|" ]]
+    jq -e 'has("currency") | not' <<<"$(report -j 97 --json)"
     record 98 0 n1 -1800 3600 1000 # half before 10:00
     run -0 cells co2 -j 98
     [[ $output == 300 ]]

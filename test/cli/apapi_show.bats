@@ -27,6 +27,29 @@ odd() { # the list of what is odd, a line each
     [[ $(wc -L <<<"$output") -le 80 ]]
 }
 
+@test "how its tasks ended" {
+    record 60 0 n1 0 100 200 '.nodes = 2 | .tasks = 3 | .cores = 4 | .gpus = 1 | .exit_code = 0'
+    record 60 0 n2 0 100 200 '.nodes = 2 | .tasks = 1 | .cores = 4 | .exit_code = 3 | .failed_tasks = 1'
+    record 60 1 n1 100 100 200 '.tasks = 1 | .exit_code = 0 | .exit_signal = 9 | .failed_tasks = 1'
+    record 60 2 n1 200 100 200 '.tasks = 1 | .exit_code = 0'
+    record 60 3 n1 300 100 200
+    run -0 show 60
+    [[ $output =~ 0\ +2\ +4\ .*\ 3:0\ +app ]]
+    [[ $output =~ 1\ +1\ +1\ .*\ 0:9\ +app && $output =~ 2\ +1\ +1\ .*\ 0:0\ +app && $output =~ 3\ +1\ +-\ .*\ -\ +app ]]
+    [[ $(odd 60) == "step 0: 1 of 4 tasks failed, with exit status 3
+step 1: 1 of 1 task failed, by signal 9" ]]
+    run -0 show --json 60
+    jq -e '.steps[0] | .tasks == 4 and .cores == 8 and .exit_code == 3 and .failed_tasks == 1 and (has("gpus") or has("exit_signal") | not)' <<<"$output"
+    jq -e '.steps[1].exit_signal == 9 and (.steps[3] | has("tasks") or has("exit_code") | not)' <<<"$output"
+}
+
+@test "what ran before a requeue does not count as its end" {
+    record 61 0 n1 0 100 200 '.tasks = 2 | .exit_code = 1 | .failed_tasks = 2'
+    record 61 0 n1 200 100 200 '.tasks = 2 | .exit_code = 0 | .restarts = 1'
+    run -0 show --json 61
+    jq -e '.steps[0] | .tasks == 2 and .exit_code == 0 and (has("failed_tasks") | not)' <<<"$output"
+}
+
 @test "one step of it" {
     record 17 0 n1 0 100 200
     record 17 1 n1 100 100 300

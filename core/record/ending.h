@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RECORD_ENDING_H
+#define RECORD_ENDING_H
+#include "apapi/record.h"
+
+/* Numbers of several records as one; each may be APAPI_UNKNOWN. */
+
+/** @return the greater one; that which is known. */
+static inline uint32_t known_greater(uint32_t a, uint32_t b)
+{
+    if (a == APAPI_UNKNOWN || b == APAPI_UNKNOWN) {
+        return a == APAPI_UNKNOWN ? b : a;
+    }
+    return a > b ? a : b;
+}
+
+/** @return the sum; unknown unless both are known. */
+static inline uint32_t known_sum(uint32_t a, uint32_t b)
+{
+    return b > APAPI_UNKNOWN - a ? APAPI_UNKNOWN : a + b; /* unknown is the greatest */
+}
+
+/**
+ * How the tasks of two nodes have ended: unknown unless both are known. Without a signal and
+ * without a failure these two are unknown.
+ */
+static inline struct apapi_ending ending_of_both(const struct apapi_ending *a,
+                                                 const struct apapi_ending *b)
+{
+    bool all_failed_known = a->failed != APAPI_UNKNOWN && b->failed != APAPI_UNKNOWN;
+
+    if (a->code == APAPI_UNKNOWN || b->code == APAPI_UNKNOWN) {
+        return APAPI_ENDING_UNKNOWN;
+    }
+    return (struct apapi_ending){.code = known_greater(a->code, b->code),
+                                 .signal = known_greater(a->signal, b->signal),
+                                 .failed = all_failed_known ? known_sum(a->failed, b->failed)
+                                                            : known_greater(a->failed, b->failed)};
+}
+
+#endif
