@@ -10,6 +10,7 @@
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "child.h"
+#include "job_nodes.h"
 #include "log.h"
 #include "meeting.h"
 #include "options.h"
@@ -78,10 +79,13 @@ int spank_apapi_allocator_init_post_opt(void)
 static bool allocator_ask(void)
 {
     uint64_t deadline_ns = deadline_now() + ANSWER_LIMIT_NS;
+    static char nodelist[APAPI_MESSAGE_MAX / 2];
 
     message_start(&message, APAPI_WORD_END);
     message_add_pair(&message, "nodes", getenv("SLURM_JOB_NUM_NODES"));
-    message_add_pair(&message, "nodelist", getenv("SLURM_JOB_NODELIST"));
+    if (spank_apapi_job_nodes(spank_apapi_look_here, NULL, nodelist, sizeof nodelist) == 0) {
+        message_add_pair(&message, "nodelist", nodelist);
+    }
     return message_send(allocator.collector.channel, &message, deadline_ns) == 0 &&
            message_receive(allocator.collector.channel, &message, deadline_ns) == 0 &&
            message_is(&message, APAPI_WORD_TABLE);

@@ -41,11 +41,6 @@ static void configure_site(const struct config *config, struct message *message)
     message_add_pair(message, "job_total", total_word(config->job_total));
 }
 
-static bool configure_look(void *spank, const char *variable, char *value, size_t size)
-{
-    return spank_getenv((spank_t)spank, variable, value, (int)size) == ESPANK_SUCCESS;
-}
-
 /* A file of the user's. What is wrong with its name has been told at the prompt. */
 static bool configure_file(spank_t spank, const struct spank_apapi_step *step, const char *key,
                            const char *pattern, struct message *message)
@@ -53,7 +48,7 @@ static bool configure_file(spank_t spank, const struct spank_apapi_step *step, c
     struct spank_apapi_naming naming = {.job = step->job,
                                         .step = step->step_name,
                                         .node = step->node,
-                                        .look = configure_look,
+                                        .look = spank_apapi_step_look,
                                         .context = spank};
     char name[PATH_MAX];
 

@@ -201,15 +201,6 @@ static int local_receive_table(void)
                : apapi_fail(&local.failure, EBADMSG, "the collector gave no report");
 }
 
-static bool local_look(void *unused, const char *variable, char *value, size_t size)
-{
-    const char *text = getenv(variable);
-
-    (void)unused;
-    snprintf(value, size, "%s", text ? text : "");
-    return text != NULL;
-}
-
 /* The file that the user or the site wants the report in. */
 static int local_name_file(const char *pattern, char path[PATH_MAX])
 {
@@ -218,7 +209,7 @@ static int local_name_file(const char *pattern, char path[PATH_MAX])
                                               .step = strchr(local.step, '.') + 1,
                                               .node = node,
                                               .uid = getuid(),
-                                              .look = local_look};
+                                              .look = spank_apapi_look_here};
 
     spank_apapi_nodelist_first(node, sizeof node);
     return spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure);

@@ -12,6 +12,14 @@
 
 #define NO_ARRAY 4294967294U /* Slurm's own word for the index where there is no array */
 
+bool spank_apapi_look_here(void *unused, const char *variable, char *value, size_t size)
+{
+    const char *text = getenv(variable);
+
+    (void)unused;
+    return text && snprintf(value, size, "%s", text) < (int)size;
+}
+
 static uint32_t look_number(const struct spank_apapi_naming *naming, const char *variable,
                             uint32_t standard)
 {

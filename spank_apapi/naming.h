@@ -8,8 +8,14 @@
 
 #include "apapi/error.h"
 
-/** Looks into the environment of srun, or of the step. @return whether the variable is there. */
+/**
+ * Looks into the environment of srun, or of the step.
+ * @return whether the variable is there, and there is room for its value
+ */
 typedef bool (*spank_apapi_look_f)(void *context, const char *variable, char *value, size_t size);
+
+/** Look into that of this process. */
+bool spank_apapi_look_here(void *unused, const char *variable, char *value, size_t size);
 
 /** What a file name may be made of. */
 struct spank_apapi_naming {

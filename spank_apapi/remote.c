@@ -15,6 +15,7 @@
 #include "channel/parcel.h"
 #include "child.h"
 #include "configure.h"
+#include "job_nodes.h"
 #include "log.h"
 #include "meeting.h"
 #include "options.h"
@@ -150,7 +151,7 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_meeting 
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
         message_add_pair(&message, "job_nodes", nodes);
     }
-    if (spank_getenv(spank, "SLURM_JOB_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
+    if (spank_apapi_job_nodes(spank_apapi_step_look, spank, nodelist, sizeof nodelist) == 0) {
         message_add_pair(&message, "job_nodelist", nodelist);
     }
 }

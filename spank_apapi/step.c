@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HET_COMPONENTS_MAX 128 /* as many as Slurm allows */
+#include "job_nodes.h"
 
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE])
 {
@@ -68,6 +68,11 @@ void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step)
     step->batch = step->step == SLURM_BATCH_SCRIPT;
     spank_apapi_step_name(step->step, step->step_name);
     step_node(step->node);
+}
+
+bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_t size)
+{
+    return spank_getenv((spank_t)spank, variable, value, (int)size) == ESPANK_SUCCESS;
 }
 
 /* Append a variable of the step's environment; nothing where it is not set, or too long. */
@@ -187,7 +192,7 @@ static void step_het(spank_t spank, uint32_t job, struct message *message)
     if (!step_variable_number(spank, "SLURM_HET_SIZE", &size) || !step_het_job(spank, 0, &first)) {
         return;
     }
-    for (uint32_t offset = 0; offset < size && offset < HET_COMPONENTS_MAX; offset++) {
+    for (uint32_t offset = 0; offset < size && offset < SPANK_APAPI_COMPONENTS_MAX; offset++) {
         if (step_het_job(spank, offset, &id) && id == job) {
             message_add_number(message, "het_job", first);
             message_add_number(message, "het_offset", offset);

@@ -28,6 +28,9 @@ void spank_apapi_step_program(spank_t spank, char name[SPANK_APAPI_NAME_SIZE]);
 /** Ask Slurm which step this is. In slurmstepd only. */
 void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
 
+/** A spank_apapi_look_f for the step's environment. In slurmstepd only. */
+bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_t size);
+
 /** How the tasks of the step on this node have ended so far. */
 struct spank_apapi_ending {
     uint32_t tasks, failed;

@@ -22,14 +22,32 @@ struct job_table {
     struct apapi_job *job;
     const struct apapi_job_table_head *head;
     struct apapi_job_total total;
+    size_t nodes;            /* of the job */
+    struct namelist missing; /* those without any record; empty: none, or not known which */
     double greatest_j, greatest_w;
 };
 
-static size_t node_count(const struct job_table *table)
+static int note_missing(void *context, const char *name)
 {
-    size_t recorded = table->total.nodes;
+    struct job_table *table = context;
 
-    return table->head->nodes > recorded ? table->head->nodes : recorded;
+    return apapi_job_has_node(table->job, name) ? 0 : namelist_add(&table->missing, name);
+}
+
+/* There may be records of other nodes than are listed: those of a job's other components. */
+static void count_nodes(struct job_table *table)
+{
+    const char *list = table->head->nodelist ? table->head->nodelist : "";
+    size_t recorded = table->total.nodes, known = table->head->nodes;
+    ssize_t listed = hostlist_each(list, note_missing, table);
+
+    if (listed > 0 && (size_t)listed >= known) {
+        namelist_unique(&table->missing);
+        table->nodes = recorded + table->missing.count;
+    } else {
+        namelist_free(&table->missing);
+        table->nodes = known > recorded ? known : recorded;
+    }
 }
 
 static const char *plural(size_t count)
@@ -49,8 +67,8 @@ static void put_headline(const struct job_table *table)
     text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
     units_duration(duration, sizeof(duration), elapsed_s(table));
     fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s\n", *job ? " " : "", job,
-            node_count(table), plural(node_count(table)), table->total.steps,
-            plural(table->total.steps), duration);
+            table->nodes, plural(table->nodes), table->total.steps, plural(table->total.steps),
+            duration);
 }
 
 static double mean_w(const struct apapi_job_domain *domain)
@@ -139,7 +157,7 @@ static void put_domains(const struct job_table *table)
 /* Rounded down: 100 % means that nothing is missing. */
 static void put_measured(const struct job_table *table)
 {
-    size_t nodes = node_count(table);
+    size_t nodes = table->nodes;
     double share = apapi_job_measured(&table->total, nodes, 0, 0);
     char duration[UNITS_SIZE];
 
@@ -150,19 +168,6 @@ static void put_measured(const struct job_table *table)
     fprintf(table->out,
             "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
             floor(share * 1000 + 1e-6) / 10, nodes, plural(nodes), duration);
-}
-
-/* Nodes of the job without any record. */
-struct missing {
-    const struct apapi_job *job;
-    struct namelist nodes;
-};
-
-static int note_missing(void *context, const char *name)
-{
-    struct missing *missing = context;
-
-    return apapi_job_has_node(missing->job, name) ? 0 : namelist_add(&missing->nodes, name);
 }
 
 static int put_line(FILE *out, char **text, FILE *line)
@@ -197,23 +202,15 @@ static int put_names(const struct job_table *table, const struct namelist *nodes
 
 static int put_missing(const struct job_table *table)
 {
-    size_t nodes = node_count(table);
-    struct missing missing = {.job = table->job};
-    int rc = 0;
+    size_t missing = table->nodes - table->total.nodes;
 
-    if (nodes <= table->total.nodes) {
-        return 0;
+    if (table->missing.count > 0) {
+        return put_names(table, &table->missing);
     }
-    if (table->head->nodelist && *table->head->nodelist) {
-        hostlist_each(table->head->nodelist, note_missing, &missing);
+    if (missing > 0) {
+        fprintf(table->out, "  no record of %zu of the nodes\n", missing);
     }
-    if (missing.nodes.count == nodes - table->total.nodes) {
-        rc = put_names(table, &missing.nodes);
-    } else {
-        fprintf(table->out, "  no record of %zu of the nodes\n", nodes - table->total.nodes);
-    }
-    namelist_free(&missing.nodes);
-    return rc;
+    return 0;
 }
 
 static int put_incomplete(const struct job_table *table)
@@ -264,6 +261,7 @@ static int put_table(struct job_table *table, char **text)
     if (apapi_job_total(table->job, &table->total)) {
         return -1;
     }
+    count_nodes(table);
     find_greatest(table);
     table->out = open_memstream(&result, &size);
     if (!table->out) {
@@ -284,6 +282,8 @@ int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_h
                            char **text, struct apapi_error *err)
 {
     struct job_table table = {.job = job, .head = head};
+    int rc = put_table(&table, text);
 
-    return put_table(&table, text) < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
+    namelist_free(&table.missing);
+    return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
 }

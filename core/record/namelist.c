@@ -35,6 +35,21 @@ void namelist_sort(struct namelist *list)
     }
 }
 
+void namelist_unique(struct namelist *list)
+{
+    size_t kept = 0;
+
+    namelist_sort(list);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept > 0 && strcmp(list->names[kept - 1], list->names[i]) == 0) {
+            free(list->names[i]);
+        } else {
+            list->names[kept++] = list->names[i];
+        }
+    }
+    list->count = kept;
+}
+
 bool namelist_have(const struct namelist *list, const char *name)
 {
     return list->count > 0 &&

@@ -16,6 +16,9 @@ int namelist_add(struct namelist *list, const char *name);
 /** Sort as strverscmp() does: n2 before n10. */
 void namelist_sort(struct namelist *list);
 
+/** Sort and keep one of each. */
+void namelist_unique(struct namelist *list);
+
 /** @return whether a sorted list has the name. */
 bool namelist_have(const struct namelist *list, const char *name);
 

@@ -6,12 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct parts *parts, struct apapi_record *record)
+#include "record/hostlist.h"
+
+/* Each component of a heterogeneous job has a job id of its own; the first one's is the job's. */
+static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
 {
     if (parts->id == APAPI_UNKNOWN) {
-        parts->id = record->id.job;
+        parts->id = id->het_job == APAPI_UNKNOWN ? id->job : id->het_job;
     }
-    if (record->id.job != parts->id) {
+    return id->job == parts->id || id->het_job == parts->id;
+}
+
+static void add(struct parts *parts, struct apapi_record *record)
+{
+    if (!is_of_job(parts, &record->id)) {
         return;
     }
     for (int d = 0; d < APAPI_DOMAINS && parts->count >= PARTS_TIMELINES; d++) {
@@ -85,13 +93,30 @@ int parts_patience_ms(const struct parts *parts)
     return intake_patience_ms(&parts->intake);
 }
 
-/* The table of a single step tells it all, but for nodes that a batch step does not have. */
-static bool is_worth_telling(const struct parts *parts, size_t nodes)
+struct missing {
+    const struct apapi_job *job;
+    size_t count;
+};
+
+static int count_missing(void *context, const char *node)
 {
+    struct missing *missing = context;
+
+    missing->count += !apapi_job_has_node(missing->job, node);
+    return 0;
+}
+
+/* The table of a single step tells it all, but for nodes that a batch step does not have. */
+static bool is_worth_telling(const struct parts *parts, size_t nodes, const char *nodelist)
+{
+    struct missing missing = {.job = parts->job};
     struct apapi_job_total total;
 
-    return apapi_job_total(parts->job, &total) == 0 &&
-           (total.steps > 1 || (parts->own && nodes > total.nodes));
+    if (apapi_job_total(parts->job, &total)) {
+        return false;
+    }
+    hostlist_each(nodelist, count_missing, &missing);
+    return total.steps > 1 || (parts->own && (nodes > total.nodes || missing.count > 0));
 }
 
 char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
@@ -100,7 +125,7 @@ char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
     const struct apapi_job_table_head head = {
         .job = job, .nodes = nodes, .nodelist = nodelist, .left_out = parts->left_out};
 
-    if (!is_worth_telling(parts, nodes)) {
+    if (!is_worth_telling(parts, nodes, nodelist)) {
         return NULL;
     }
     snprintf(job, sizeof job, "%u", parts->id);

@@ -17,9 +17,9 @@
 struct parts {
     struct intake intake;
     struct apapi_job *job;
-    uint32_t id;     /* of the job; APAPI_UNKNOWN: that of the first record */
-    size_t lines;    /* that have arrived */
-    size_t count;    /* of records */
+    uint32_t id;  /* of the job, or its first component; APAPI_UNKNOWN: that of the first record */
+    size_t lines; /* that have arrived */
+    size_t count; /* of records */
     size_t left_out; /* had no room */
     bool own;        /* there is a record that nobody has passed on */
 };
@@ -43,7 +43,7 @@ int parts_patience_ms(const struct parts *parts);
 
 /**
  * The job's table.
- * @param nodes, nodelist  of the job; 0, "": not known
+ * @param nodes, nodelist  of the job, or of its first component; 0, "": not known
  * @return to be freed with free(); NULL: a single step tells it all, or there is no memory.
  */
 char *parts_table(struct parts *parts, size_t nodes, const char *nodelist);

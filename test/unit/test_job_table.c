@@ -100,18 +100,39 @@ static void what_is_missing_is_named(void **state)
     free(text);
 }
 
-static void nodes_without_names_are_counted(void **state)
+/* A list knows of fewer nodes than there are records of, and of some twice. */
+static void records_of_nodes_that_are_not_listed_hide_no_missing_one(void **state)
 {
-    const struct apapi_job_table_head head = {.nodes = 3, .nodelist = "n[1"};
+    const struct apapi_job_table_head head = {.job = "17", .nodes = 2, .nodelist = "n[1-2],n2"};
     struct apapi_job *job = apapi_job_create();
     char *text;
 
     (void)state;
-    ADD(job, "0", "n1", 0, 10);
+    ADD(job, "batch", "n1", 0, 10);
+    ADD(job, "0", "n7", 0, 10);
     text = format(job, &head);
-    assert_true(strncmp(text, "apapi: job  3 nodes  1 step  10.0 s\n", 36) == 0);
-    assert_non_null(strstr(text, "\n  no record of 2 of the nodes\n"));
+    assert_true(strncmp(text, "apapi: job 17  3 nodes  2 steps", 31) == 0);
+    assert_non_null(strstr(text, "  measured 66.6 % of 3 nodes x 10.0 s;"));
+    assert_non_null(strstr(text, "  no record of n2\n"));
     free(text);
+}
+
+static void nodes_without_names_are_counted(void **state)
+{
+    static const char *const lists[] = {"n[1", "n1,n2", "", NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const struct apapi_job_table_head head = {.nodes = 3, .nodelist = lists[i]};
+        struct apapi_job *job = apapi_job_create();
+        char *text;
+
+        ADD(job, "0", "n1", 0, 10);
+        text = format(job, &head);
+        assert_true(strncmp(text, "apapi: job  3 nodes  1 step  10.0 s\n", 36) == 0);
+        assert_non_null(strstr(text, "\n  no record of 2 of the nodes\n"));
+        free(text);
+    }
 }
 
 static void domains_beside_the_total_are_in_brackets(void **state)
@@ -153,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_job_with_two_sruns),
         cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(records_of_nodes_that_are_not_listed_hide_no_missing_one),
         cmocka_unit_test(nodes_without_names_are_counted),
         cmocka_unit_test(domains_beside_the_total_are_in_brackets),
         cmocka_unit_test(nothing_measured_has_no_energy),

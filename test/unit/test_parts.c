@@ -26,9 +26,10 @@ static char strangers_where[128];
 
 static struct apapi_record step(const char *name, const char *node, uint32_t job, int64_t from_s)
 {
-    struct apapi_record record = {.id = {.job = job}, .complete = true};
+    struct apapi_record record = {.id = APAPI_IDENTITY_UNKNOWN, .complete = true};
     struct apapi_measurement *m = &record.measurement;
 
+    record.id.job = job;
     snprintf(record.id.step, sizeof record.id.step, "%s", name);
     snprintf(record.id.node, sizeof record.id.node, "%s", node);
     m->start_unix_ns = BEGIN + from_s * S;
@@ -94,6 +95,15 @@ static void pass_on_step(const char *name, const char *node, uint32_t job, int64
 {
     const struct apapi_record record = step(name, node, job, from_s);
 
+    pass_on(&record);
+}
+
+static void pass_on_component(const char *name, const char *node, uint32_t offset)
+{
+    struct apapi_record record = step(name, node, 17 + offset, 0);
+
+    record.id.het_job = 17;
+    record.id.het_offset = offset;
     pass_on(&record);
 }
 
@@ -180,6 +190,50 @@ static void other_jobs_are_left_out(void **state)
     forward_flush(&forward);
     take_all();
     assert_int_equal(parts.count, 1);
+}
+
+static void all_components_are_of_the_job(void **state)
+{
+    const struct apapi_record batch = step("batch", "n1", 17, 0);
+
+    (void)state;
+    open_forward(TOKEN);
+    pass_on_component("0", "n2", 1);
+    pass_on_component("0", "n1", 0);
+    pass_on_step("0", "n3", 18, 0); /* another job's that has the number, as far as it says */
+    forward_flush(&forward);
+    take_all();
+    parts_add(&parts, &batch);
+    assert_int_equal(parts.count, 3);
+    assert_table_says(1, "n1", "apapi: job 17  2 nodes  2 steps  4.000 s\n");
+    assert_table_says(1, "n1", "  package      800.0 J ");
+    assert_table_says(1, "n1,n2", "measured 100.0 % of 2 nodes");
+    assert_table_says(1, "n1,n[2-3]", "  no record of n3\n");
+}
+
+static void a_component_without_a_record_is_worth_telling(void **state)
+{
+    const struct apapi_record batch = step("batch", "n1", 17, 0);
+
+    (void)state;
+    parts_add(&parts, &batch);
+    assert_null(parts_table(&parts, 1, "n1"));
+    assert_null(parts_table(&parts, 1, "n["));
+    assert_table_says(1, "n1,n2", "  no record of n2\n");
+}
+
+/* salloc may hear of any component first. */
+static void the_first_record_names_the_first_component(void **state)
+{
+    (void)state;
+    parts_close(&parts);
+    assert_int_equal(parts_open(&parts, listener, TOKEN, APAPI_UNKNOWN), 0);
+    open_forward(TOKEN);
+    pass_on_component("0", "n2", 1);
+    pass_on_component("1", "n1", 0);
+    forward_flush(&forward);
+    take_all();
+    assert_table_says(0, "n1,n2", "apapi: job 17  2 nodes  2 steps  4.000 s\n");
 }
 
 /* salloc does not know its job before. */
@@ -320,6 +374,9 @@ int main(void)
         TEST(a_single_record_is_no_table),
         TEST(without_the_token_nothing_changes),
         TEST(other_jobs_are_left_out),
+        TEST(all_components_are_of_the_job),
+        TEST(a_component_without_a_record_is_worth_telling),
+        TEST(the_first_record_names_the_first_component),
         TEST(the_first_record_names_the_job),
         TEST(rubbish_is_bounded),
         TEST(timelines_are_bounded),

@@ -18,7 +18,8 @@
  *             job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
  *             job_token job_nodes job_nodelist: a batch step's, whose sampler makes the
- *             job's table; APAPI_LISTEN_FD is a listening socket then
+ *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
+ *             job_nodes are the first component's, job_nodelist are all
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
  *                     folder: the job's, to which output and trace are relative
  *     stop    exit_code exit_signal failed_tasks
