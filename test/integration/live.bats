@@ -172,11 +172,12 @@ $pages/n1/$job.0
 }
 
 @test "no page: off, a disk, a folder of alice's, no memory; the step is measured all the same" {
-    small=$APAPI_CLUSTER_DIR/small
-    mkdir -p "$small"
+    small=$APAPI_CLUSTER_DIR/small disk=$APAPI_CLUSTER_DIR/disk
+    mkdir -p "$small" "$disk"
     cluster on n1 mount -t tmpfs -o size=64k,mode=755 tmpfs "$small"
+    cluster on n1 mount -t ramfs -o mode=755 ramfs "$disk" # is no tmpfs, wherever the cluster lies
     as_alice mkdir -p "$APAPI_CLUSTER_DIR/home/alice/live"
-    for folder in off "$APAPI_CLUSTER_DIR/disk" "$APAPI_CLUSTER_DIR/home/alice/live" "$small"; do
+    for folder in off "$disk" "$APAPI_CLUSTER_DIR/home/alice/live" "$small"; do
         plugstack live_dir="$folder"
         run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'sleep 0.5; echo "page:$APAPI_LIVE_PAGE"; test ! -e "$APAPI_LIVE_PAGE"'
         echo "$folder: $status $output"
@@ -185,7 +186,7 @@ $pages/n1/$job.0
         [[ $stderr == *package* ]]
         whole "$(last_record n1)"
     done
-    cluster on n1 umount "$small"
+    cluster on n1 umount "$small" "$disk"
 }
 
 @test "memory that is taken away from under a page ends nothing" {
