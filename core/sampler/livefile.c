@@ -108,7 +108,10 @@ static bool has_writer(int file)
     return fcntl(file, F_OFD_GETLK, &reader) || reader.l_type != F_UNLCK;
 }
 
-/* While the lock is held nobody else removes the name, so it does not come to mean another file. */
+/*
+ * While the lock is held nobody else removes the name, so it does not come to mean another file.
+ * Only where a user's lock for reading is in the way it is done without.
+ */
 static void remove_dead(int folder, const char *name)
 {
     int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
