@@ -4,16 +4,17 @@ set -euo pipefail
 
 usage() {
     cat <<END
-usage: test/fuzz/run.sh [RUNS | SECONDSs]
-Fuzz the parsers of event definitions, event lists, intervals, apapi.conf, parcels and records: 20000 inputs each, or RUNS, or
-for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 77 no libFuzzer here.
+usage: test/fuzz/run.sh [RUNS | SECONDSs] [PARSER]...
+Fuzz the parsers (eventops, eventlist, interval, config, parcel, record; default: all of them) with 20000 inputs each, or
+RUNS, or for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 2 wrong usage, 77 no libFuzzer here.
 What is found, and new inputs, lie in build/fuzz.
 END
 }
 
-amount=${1:-20000}
-case $amount in
+amount=20000
+case ${1:-} in
 -h | --help) usage; exit 0 ;;
+[0-9]*) amount=$1; shift ;;
 esac
 if [[ ! $amount =~ ^[0-9]+s?$ ]]; then
     usage >&2
@@ -38,17 +39,37 @@ declare -A sources=(
         core/record/measurement.c core/record/shorten.c core/record/text.c core/record/timeline.c core/record/timestamp.c
         core/measure/*.c -ljansson -lm")
 
+# The parsers that are named, in the order of the words.
+parsers=("$@")
+((${#parsers[@]} > 0)) || parsers=(eventops eventlist interval config parcel record)
+for name in "${parsers[@]}"; do
+    if [[ -z ${sources[$name]:-} ]]; then
+        echo "run.sh: no parser is called '$name'" >&2
+        usage >&2
+        exit 2
+    fi
+done
+
 has_libfuzzer() {
     command -v clang >/dev/null &&
         echo 'int LLVMFuzzerTestOneInput(const char *i, unsigned long s) { return i && s ? 0 : 0; }' |
-        clang -x c -fsanitize=fuzzer -o build/fuzz/probe - 2>/dev/null
+        clang -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null
+}
+
+# If anything is newer than the program.
+build() { # NAME
+    local program=build/fuzz/$1/fuzz_$1
+    [[ ! -e $program || -n $(find core test/fuzz -name '*.[ch]' -newer "$program") || $0 -nt $program ]] || return 0
+    # shellcheck disable=SC2086 # a list of patterns and libraries
+    clang "${flags[@]}" "test/fuzz/fuzz_$1.c" ${sources[$1]} -o "$program"
 }
 
 fuzz() { # NAME
     local dir=build/fuzz/$1
     mkdir -p "$dir/corpus" || return 1
-    # shellcheck disable=SC2086 # a list of patterns and libraries
-    clang "${flags[@]}" "test/fuzz/fuzz_$1.c" ${sources[$1]} -o "$dir/fuzz_$1" || return 1
+    exec {lock}>"$dir/lock"
+    flock "$lock" # one at a time: they write the same files
+    build "$1" || return 1
     if "$dir/fuzz_$1" "$limit" -dict="test/fuzz/$1.dict" -max_len=2048 -timeout=10 \
         -print_final_stats=1 -artifact_prefix="$dir/" "$dir/corpus" "test/fuzz/corpus/$1" \
         >"$dir/log" 2>&1; then
@@ -62,14 +83,12 @@ fuzz() { # NAME
 }
 
 mkdir -p build/fuzz
-exec {lock}>build/fuzz/lock
-flock "$lock" # one at a time: they write the same files
 if ! has_libfuzzer; then
     echo "skipped: clang has no libFuzzer here"
     exit 77
 fi
 status=0
-for name in eventops eventlist interval config parcel record; do
+for name in "${parsers[@]}"; do
     fuzz "$name" || status=1
 done
 exit $status
