@@ -42,7 +42,7 @@ reason_in() { sed -E 's/^not ok [0-9]+ # SKIP .*/its source says why/; s/.*# ski
 add_failure() { # JOB TEST
     local text=$1 command
     command="scripts/test $1"
-    if [[ -n $2 ]]; then
+    if [[ -n $2 && $1 != */"$2" ]]; then
         text+=": $2"
         command+=" -f $(printf %q "$(filter_for "$1" "$2")")"
     fi
