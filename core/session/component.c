@@ -29,6 +29,7 @@ int component_adopt(struct component *component, struct apapi_reader *reader)
         component->event_count = 0;
         return -1;
     }
+    component_create_domains(component);
     component->source = reader->source->name;
     snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
     return 0;
@@ -54,35 +55,6 @@ int component_open(struct component *component, const char *name,
     return component_adopt(component, reader);
 }
 
-/* Has the component a meter of this kind for the domain: a counter of energy, a gauge of power? */
-static bool has_meter(const struct component *component, int domain, enum apapi_kind kind)
-{
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_event *event = &component->events[i];
-
-        if ((int)event->domain == domain && event->kind == kind &&
-            event->accumulates == (kind == APAPI_KIND_ENERGY)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void component_claim_domains(struct component *component, bool taken[APAPI_DOMAINS])
-{
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        bool energy = has_meter(component, d, APAPI_KIND_ENERGY);
-        bool power = !energy && has_meter(component, d, APAPI_KIND_POWER);
-
-        component->power_feeds[d] = power;
-        if (!taken[d] && (energy || power)) {
-            taken[d] = true;
-            apapi_domain_meter_init(&component->domains[d], component->origin_ns,
-                                    component->interval_ns, component_next_histogram(component));
-        }
-    }
-}
-
 void component_restart(struct component *component, uint64_t origin_ns)
 {
     component->origin_ns = origin_ns;
@@ -95,6 +67,7 @@ void component_restart(struct component *component, uint64_t origin_ns)
     for (size_t i = 0; i < component->event_count; i++) {
         apapi_meter_restart(&component->meters[i]);
     }
+    memset(component->known_ns, 0, sizeof component->known_ns);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used) {
             apapi_domain_meter_init(&component->domains[d], origin_ns, component->interval_ns,
@@ -157,8 +130,23 @@ static void judge(struct component *component, bool failed, uint64_t now_ns)
     }
 }
 
+/* @param unknown  for each domain, whether a reading of one of its meters failed */
+static void tick_domains(struct component *component, const bool unknown[APAPI_DOMAINS],
+                         uint64_t now_ns)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (component->domains[d].used) {
+            apapi_domain_meter_tick(&component->domains[d], now_ns);
+        }
+        if (component->known_ns[d] == 0 && !unknown[d]) {
+            component->known_ns[d] = now_ns;
+        }
+    }
+}
+
 void component_account(struct component *component, uint64_t now_ns)
 {
+    bool unknown[APAPI_DOMAINS] = {false};
     size_t failed = 0;
 
     component->read_ns = now_ns;
@@ -171,15 +159,12 @@ void component_account(struct component *component, uint64_t now_ns)
         enum apapi_domain domain = component_fed_domain(component, i);
 
         failed += reading->error != 0;
+        unknown[domain] |= reading->error != 0;
         if (domain != APAPI_DOMAIN_NONE) {
             apapi_domain_meter_add(&component->domains[domain], step, energy_j);
         }
     }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used) {
-            apapi_domain_meter_tick(&component->domains[d], now_ns);
-        }
-    }
+    tick_domains(component, unknown, now_ns);
     judge(component, failed > 0 && failed == component->event_count, now_ns);
 }
 
@@ -224,32 +209,66 @@ static void describe_outages(const struct component *component,
     result->outage_ns = retry_outage_ns(&component->retry);
 }
 
+uint64_t component_late_ns(const struct component *component, int domain, double energy_j)
+{
+    uint64_t late_ns;
+
+    if (isnan(energy_j) || component->known_ns[domain] == 0) {
+        return FEED_NEVER;
+    }
+    late_ns = component->known_ns[domain] - component->origin_ns;
+    return late_ns > FEED_LATE_NS ? late_ns : 0;
+}
+
+static void finish_domain(const struct component *component, int domain,
+                          const struct apapi_span *span,
+                          const struct apapi_component_result *result,
+                          struct apapi_domain_result *domain_result)
+{
+    struct apapi_domain_meter meter = component->domains[domain];
+
+    *domain_result = (struct apapi_domain_result){.measured = false};
+    for (size_t i = 0; i < result->event_count; i++) {
+        if ((int)component_fed_domain(component, i) == domain) {
+            apapi_domain_result_add(domain_result, &result->events[i]);
+        }
+    }
+    apapi_domain_meter_finish(&meter, span->elapsed_ns, domain_result);
+}
+
 static void finish_events(const struct component *component, const struct apapi_span *span,
-                          struct apapi_component_result *result,
-                          struct apapi_domain_result domains[APAPI_DOMAINS])
+                          struct apapi_component_result *result)
 {
     for (size_t i = 0; i < result->event_count; i++) {
         struct apapi_event_result *event = &result->events[i];
-        enum apapi_domain domain = component_fed_domain(component, i);
 
         apapi_meter_finish(&component->meters[i], span, event);
         result->measured |= event->covered_ns > 0;
-        if (domain != APAPI_DOMAIN_NONE) {
-            apapi_domain_result_add(&domains[domain], event);
-        }
     }
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used) {
-            struct apapi_domain_meter domain = component->domains[d];
+}
 
-            apapi_domain_meter_finish(&domain, span->elapsed_ns, &domains[d]);
+static void finish_domains(const struct component *component, size_t place,
+                           const struct apapi_span *span,
+                           const struct apapi_component_result *result,
+                           struct domain_results *domains)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_domain_result own;
+        uint64_t late_ns;
+
+        if (!component->domains[d].used) {
+            continue;
+        }
+        finish_domain(component, d, span, result, &own);
+        late_ns = component_late_ns(component, d, own.energy_j);
+        if (own.measured && feed_offer(&domains->feeds[d], place, late_ns)) {
+            domains->results[d] = own;
         }
     }
 }
 
-int component_finish(const struct component *component, const struct apapi_span *span,
-                     struct apapi_component_result *result,
-                     struct apapi_domain_result domains[APAPI_DOMAINS])
+int component_finish(const struct component *component, size_t place, const struct apapi_span *span,
+                     struct apapi_component_result *result, struct domain_results *domains)
 {
     memset(result, 0, sizeof *result);
     strcpy(result->name, component->name);
@@ -266,7 +285,8 @@ int component_finish(const struct component *component, const struct apapi_span 
     }
     result->event_count = component->event_count;
     snprintf(result->source, sizeof result->source, "%s", component->detail);
-    finish_events(component, span, result, domains);
+    finish_events(component, span, result);
+    finish_domains(component, place, span, result, domains);
     if (result->measured) {
         describe_outages(component, result);
     }

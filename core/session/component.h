@@ -7,6 +7,7 @@
 #include "measure/domain.h"
 #include "measure/meter.h"
 #include "measure/period.h"
+#include "session/feed.h"
 #include "session/retry.h"
 
 /** One component of a session: its open source and all that is kept of its events. */
@@ -37,9 +38,10 @@ struct component {
     uint64_t read_ns;     /* time of the latest reading */
     struct apapi_period_meter period;
     struct retry retry;
-    struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: this component feeds it */
-    bool power_feeds[APAPI_DOMAINS]; /* by power gauges, having no energy counter for it */
-    size_t live_first, live_count;   /* places of its first events on the live page */
+    struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: it has meters for it, see feed.h */
+    uint64_t known_ns[APAPI_DOMAINS]; /* when all of them were known first; 0: not yet */
+    bool power_feeds[APAPI_DOMAINS];  /* by power gauges, having no energy counter for it */
+    size_t live_first, live_count;    /* places of its first events on the live page */
 };
 
 /** How a component is to be opened. */
@@ -75,6 +77,7 @@ int component_adopt(struct component *component, struct apapi_reader *reader);
 /* Parts of component_adopt(). */
 int component_choose_events(struct component *component);
 int component_create_meters(struct component *component);
+void component_create_domains(struct component *component);
 
 /**
  * Take over its source that was opened anew, in place of one that is closed: events are found by
@@ -85,13 +88,10 @@ int component_create_meters(struct component *component);
 int component_rejoin(struct component *component, struct apapi_reader *reader,
                      struct apapi_error *err);
 
-/** @return one of the histograms that were made for the meters and the domains. */
-struct apapi_histogram *component_next_histogram(struct component *component);
-
-/** Feed the domains that `taken` does not have yet, and take them: nothing counts twice. */
-void component_claim_domains(struct component *component, bool taken[APAPI_DOMAINS]);
-
-/** @return the domain that the energy of event `index` goes into; APAPI_DOMAIN_NONE: none. */
+/**
+ * @return the domain that the energy of event `index` goes into if the component feeds it;
+ *         APAPI_DOMAIN_NONE: none.
+ */
 enum apapi_domain component_fed_domain(const struct component *component, size_t index);
 
 /** Forget all readings: a measurement begins (CLOCK_MONOTONIC). */
@@ -119,10 +119,20 @@ void component_lose(struct component *component, int error);
  */
 void component_next_deadline(struct component *component, uint64_t now_ns);
 
-/** The last reading has been taken: tell the result. 0; -1 with errno ENOMEM. */
-int component_finish(const struct component *component, const struct apapi_span *span,
-                     struct apapi_component_result *result,
-                     struct apapi_domain_result domains[APAPI_DOMAINS]);
+/**
+ * @param energy_j  of its meters for the domain; NAN: not known
+ * @return for feed_offer(): how late it was with the domain [ns]; FEED_NEVER: it is not measured
+ */
+uint64_t component_late_ns(const struct component *component, int domain, double energy_j);
+
+/**
+ * The last reading has been taken: tell the result, and that of the domains that it feeds rather
+ * than those before.
+ * @param place  in the list of components
+ * @return 0; -1 with errno ENOMEM.
+ */
+int component_finish(const struct component *component, size_t place, const struct apapi_span *span,
+                     struct apapi_component_result *result, struct domain_results *domains);
 
 /** Close and free what it holds. errno is preserved. */
 void component_close(struct component *component);

@@ -72,7 +72,7 @@ static bool has_percentiles(const struct apapi_event *event)
     return event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 }
 
-struct apapi_histogram *component_next_histogram(struct component *component)
+static struct apapi_histogram *next_histogram(struct component *component)
 {
     return &component->histograms[component->histogram_count++];
 }
@@ -147,7 +147,7 @@ static void create_meter(struct component *component, size_t index)
     struct apapi_meter *meter = &component->meters[index];
 
     apapi_meter_init(meter, event, component->interval_ns,
-                     has_percentiles(event) ? component_next_histogram(component) : NULL);
+                     has_percentiles(event) ? next_histogram(component) : NULL);
     meter->values.operation = definition->operation;
     meter->gauge.rectangle = definition->operation == APAPI_OP1_SAMPLE1_MUL_DIFF_TIME;
     want_value(&meter->wanted[0], definition, event, 0);
@@ -184,6 +184,34 @@ int component_create_meters(struct component *component)
         create_meter(component, i);
     }
     return 0;
+}
+
+/* Has the component a meter of this kind for the domain: a counter of energy, a gauge of power? */
+static bool has_meter(const struct component *component, int domain, enum apapi_kind kind)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_event *event = &component->events[i];
+
+        if ((int)event->domain == domain && event->kind == kind &&
+            event->accumulates == (kind == APAPI_KIND_ENERGY)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void component_create_domains(struct component *component)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        bool energy = has_meter(component, d, APAPI_KIND_ENERGY);
+        bool power = !energy && has_meter(component, d, APAPI_KIND_POWER);
+
+        component->power_feeds[d] = power;
+        if (energy || power) {
+            apapi_domain_meter_init(&component->domains[d], component->origin_ns,
+                                    component->interval_ns, next_histogram(component));
+        }
+    }
 }
 
 /* The same counter or gauge, whose values mean the same. */

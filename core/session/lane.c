@@ -78,7 +78,7 @@ static void open_slowly(struct lane *lane)
         failed = component_adopt(component, reader) != 0;
     }
     if (reader && !failed) {
-        sampling_claim(lane->sampling, component);
+        sampling_join(lane->sampling, component);
     }
     pthread_cond_broadcast(&lane->changed);
     if (failed) {

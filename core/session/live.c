@@ -44,7 +44,8 @@ static void forget(struct apapi_live_slot *slot, uint64_t interval_ns, bool esti
     live_slot_write(slot, &nothing);
 }
 
-void live_restart(struct apapi_live_page *page, const struct component *component)
+void live_restart(struct apapi_live_page *page, const struct component *component,
+                  const struct feed feeds[APAPI_DOMAINS])
 {
     if (!page) {
         return;
@@ -54,7 +55,7 @@ void live_restart(struct apapi_live_page *page, const struct component *componen
                component->events[i].estimated);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used) {
+        if (component->domains[d].used && feeds[d].place == SIZE_MAX) {
             forget(&page->domains[d], component->interval_ns, false);
         }
     }
@@ -69,7 +70,8 @@ static void name(struct apapi_live_event *entry, const struct apapi_event *event
     entry->accumulates = event->accumulates;
 }
 
-void live_join(struct apapi_live_page *page, struct component *component)
+void live_join(struct apapi_live_page *page, struct component *component,
+               const struct feed feeds[APAPI_DOMAINS])
 {
     size_t first, room;
 
@@ -83,7 +85,7 @@ void live_join(struct apapi_live_page *page, struct component *component)
     for (size_t i = 0; i < component->live_count; i++) {
         name(&page->names[first + i], &component->events[i]);
     }
-    live_restart(page, component);
+    live_restart(page, component, feeds);
     __atomic_store_n(&page->head.event_count, (uint32_t)(first + component->live_count),
                      __ATOMIC_RELEASE);
 }
@@ -122,7 +124,27 @@ static void show_domain(struct apapi_live_slot *slot, const struct apapi_domain_
                   domain->open ? domain->open_ns : 0, sum->failed);
 }
 
-void live_show(struct apapi_live_page *page, const struct component *component)
+/* The figures of another component's meters are no continuation of those before. */
+static void show_domains(struct apapi_live_page *page, const struct component *component,
+                         size_t place, struct feed feeds[APAPI_DOMAINS],
+                         const struct sum sums[APAPI_DOMAINS])
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        uint64_t late_ns = component_late_ns(component, d, sums[d].total_j);
+        size_t before = feeds[d].place;
+
+        if (!component->domains[d].used || !feed_offer(&feeds[d], place, late_ns)) {
+            continue;
+        }
+        if (before != place) {
+            forget(&page->domains[d], component->interval_ns, false);
+        }
+        show_domain(&page->domains[d], &component->domains[d], &sums[d]);
+    }
+}
+
+void live_show(struct apapi_live_page *page, const struct component *component, size_t place,
+               struct feed feeds[APAPI_DOMAINS])
 {
     struct sum sums[APAPI_DOMAINS] = {{0}};
 
@@ -142,15 +164,12 @@ void live_show(struct apapi_live_page *page, const struct component *component)
                           apapi_meter_known_ns(meter), failed);
         }
     }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used) {
-            show_domain(&page->domains[d], &component->domains[d], &sums[d]);
-        }
-    }
+    show_domains(page, component, place, feeds, sums);
 }
 
 /* What a meter has counted while others of its domain were late is in the result, too. */
-void live_finish(struct apapi_live_page *page, const struct component *component)
+void live_finish(struct apapi_live_page *page, const struct component *component, size_t place,
+                 const struct feed feeds[APAPI_DOMAINS])
 {
     double totals_j[APAPI_DOMAINS] = {0};
 
@@ -161,7 +180,7 @@ void live_finish(struct apapi_live_page *page, const struct component *component
         totals_j[component_fed_domain(component, i)] += apapi_meter_total(&component->meters[i]);
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used) {
+        if (component->domains[d].used && feeds[d].place == place) {
             struct apapi_live_slot figures = page->domains[d];
 
             figures.total = totals_j[d];

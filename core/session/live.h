@@ -18,16 +18,22 @@ void live_run(struct apapi_live_page *page);
 /** All figures are the last ones. */
 void live_end(struct apapi_live_page *page, uint64_t now_ns);
 
-/** A component is open and knows its domains: its events get their places. One call at a time. */
-void live_join(struct apapi_live_page *page, struct component *component);
+/* The following know by `feeds` whose figures a domain's slot has: one call at a time. */
+
+/** A component is open and knows its domains: its events get their places. */
+void live_join(struct apapi_live_page *page, struct component *component,
+               const struct feed feeds[APAPI_DOMAINS]);
 
 /** A component's figures begin anew. */
-void live_restart(struct apapi_live_page *page, const struct component *component);
+void live_restart(struct apapi_live_page *page, const struct component *component,
+                  const struct feed feeds[APAPI_DOMAINS]);
 
-/** A component has been read. */
-void live_show(struct apapi_live_page *page, const struct component *component);
+/** The component at `place` of the list has been read. */
+void live_show(struct apapi_live_page *page, const struct component *component, size_t place,
+               struct feed feeds[APAPI_DOMAINS]);
 
 /** It will not be read any more: the figures become those of its result. */
-void live_finish(struct apapi_live_page *page, const struct component *component);
+void live_finish(struct apapi_live_page *page, const struct component *component, size_t place,
+                 const struct feed feeds[APAPI_DOMAINS]);
 
 #endif

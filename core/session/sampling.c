@@ -32,7 +32,8 @@ struct sampling *sampling_create(size_t count)
         return NULL;
     }
     pthread_mutex_init(&sampling->telling, NULL);
-    pthread_mutex_init(&sampling->claiming, NULL);
+    pthread_mutex_init(&sampling->showing, NULL);
+    feed_clear(sampling->shown);
     atomic_init(&sampling->references, 1);
     sampling->components = calloc(count, sizeof *sampling->components);
     sampling->lanes = calloc(count, sizeof *sampling->lanes);
@@ -59,7 +60,7 @@ void sampling_release(struct sampling *sampling)
         component_close(&sampling->components[i]);
         lane_clear(&sampling->lanes[i]);
     }
-    pthread_mutex_destroy(&sampling->claiming);
+    pthread_mutex_destroy(&sampling->showing);
     pthread_mutex_destroy(&sampling->telling);
     free(sampling->components);
     free(sampling->lanes);
@@ -67,12 +68,11 @@ void sampling_release(struct sampling *sampling)
     free(sampling);
 }
 
-void sampling_claim(struct sampling *sampling, struct component *component)
+void sampling_join(struct sampling *sampling, struct component *component)
 {
-    pthread_mutex_lock(&sampling->claiming);
-    component_claim_domains(component, sampling->taken);
-    live_join(sampling->live, component);
-    pthread_mutex_unlock(&sampling->claiming);
+    pthread_mutex_lock(&sampling->showing);
+    live_join(sampling->live, component, sampling->shown);
+    pthread_mutex_unlock(&sampling->showing);
 }
 
 /* Does the thread for all read it? */
@@ -108,7 +108,20 @@ static void sleep_until(struct sampling *sampling, uint64_t deadline_ns)
 void sampling_restart(struct sampling *sampling, struct component *component)
 {
     component_restart(component, sampling->start_ns);
-    live_restart(sampling->live, component);
+    pthread_mutex_lock(&sampling->showing);
+    live_restart(sampling->live, component, sampling->shown);
+    pthread_mutex_unlock(&sampling->showing);
+}
+
+static void show(struct sampling *sampling, const struct component *component)
+{
+    size_t place = (size_t)(component - sampling->components);
+
+    if (sampling->live) {
+        pthread_mutex_lock(&sampling->showing);
+        live_show(sampling->live, component, place, sampling->shown);
+        pthread_mutex_unlock(&sampling->showing);
+    }
 }
 
 void sampling_tell(struct sampling *sampling, struct component *component)
@@ -120,7 +133,7 @@ void sampling_tell(struct sampling *sampling, struct component *component)
                                         .readings = component->readings,
                                         .values = component->values};
 
-    live_show(sampling->live, component);
+    show(sampling, component);
     if (!sampling->on_sample) {
         return;
     }
@@ -266,6 +279,9 @@ int sampling_start(struct sampling *sampling)
     atomic_store(&sampling->command, SAMPLING_GO_ON);
     sampling->cpu_ns = 0;
     sampling->start_ns = clock_monotonic_ns();
+    pthread_mutex_lock(&sampling->showing);
+    feed_clear(sampling->shown);
+    pthread_mutex_unlock(&sampling->showing);
     restart_all(sampling);
     read_all(sampling);
     if (thread_start(&sampling->thread, sample, sampling)) {
@@ -308,7 +324,9 @@ static void finish_live(struct sampling *sampling)
 {
     for (size_t i = 0; i < sampling->count; i++) {
         pthread_mutex_lock(&sampling->lanes[i].lock);
-        live_finish(sampling->live, &sampling->components[i]);
+        pthread_mutex_lock(&sampling->showing);
+        live_finish(sampling->live, &sampling->components[i], i, sampling->shown);
+        pthread_mutex_unlock(&sampling->showing);
         pthread_mutex_unlock(&sampling->lanes[i].lock);
     }
 }
@@ -340,14 +358,13 @@ uint64_t sampling_cpu_ns(struct sampling *sampling)
 }
 
 int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
-                    struct apapi_component_result *result,
-                    struct apapi_domain_result domains[APAPI_DOMAINS])
+                    struct apapi_component_result *result, struct domain_results *domains)
 {
     struct lane *lane = &sampling->lanes[index];
     int failed;
 
     pthread_mutex_lock(&lane->lock);
-    failed = component_finish(&sampling->components[index], span, result, domains);
+    failed = component_finish(&sampling->components[index], index, span, result, domains);
     pthread_mutex_unlock(&lane->lock);
     return failed;
 }

@@ -30,10 +30,10 @@ struct sampling {
     uint64_t start_ns;        /* the first reading of all */
     apapi_sample_f on_sample; /* NULL: nobody wants to know */
     void *context;
-    struct apapi_live_page *live; /* NULL: none */
-    pthread_mutex_t telling;      /* one thread at a time in on_sample */
-    pthread_mutex_t claiming;     /* of `taken` and of the places on the live page */
-    bool taken[APAPI_DOMAINS];
+    struct apapi_live_page *live;     /* NULL: none */
+    pthread_mutex_t telling;          /* one thread at a time in on_sample */
+    pthread_mutex_t showing;          /* one thread at a time on the live page */
+    struct feed shown[APAPI_DOMAINS]; /* whose figures it has */
     atomic_uint references;
 };
 
@@ -64,8 +64,7 @@ bool sampling_hide(struct sampling *sampling);
 
 /** As component_finish(). */
 int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
-                    struct apapi_component_result *result,
-                    struct apapi_domain_result domains[APAPI_DOMAINS]);
+                    struct apapi_component_result *result, struct domain_results *domains);
 
 /** After sampling_stop(): end and free, what hangs in its source excepted. NULL is allowed. */
 void sampling_end(struct sampling *sampling);
@@ -78,8 +77,8 @@ void sampling_restart(struct sampling *sampling, struct component *component);
 /** Tell what has just been read, if somebody wants to know. */
 void sampling_tell(struct sampling *sampling, struct component *component);
 
-/** Let the component feed the domains that none feeds yet, and show its events on the live page. */
-void sampling_claim(struct sampling *sampling, struct component *component);
+/** A component is open: show its events and its domains on the live page. */
+void sampling_join(struct sampling *sampling, struct component *component);
 
 void sampling_hold(struct sampling *sampling);
 

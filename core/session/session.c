@@ -54,7 +54,7 @@ static int open_component(struct sampling *sampling, size_t index, const char *n
     if (component_open(component, name, settings)) {
         return refuse(component, err);
     }
-    sampling_claim(sampling, component);
+    sampling_join(sampling, component);
     return 0;
 }
 
@@ -228,18 +228,18 @@ static void leave_out_unmeasured(struct apapi_measurement *m)
 }
 
 static int finish(const struct apapi_session *session, const struct snapshot *snapshot,
-                  size_t index, const struct apapi_span *span, struct apapi_measurement *m)
+                  size_t index, const struct apapi_span *span,
+                  struct apapi_component_result *result, struct domain_results *domains)
 {
-    struct apapi_component_result *result = &m->components[index];
-
-    return snapshot ? component_finish(&snapshot->copies[index], span, result, m->domains)
-                    : sampling_result(session->sampling, index, span, result, m->domains);
+    return snapshot ? component_finish(&snapshot->copies[index], index, span, result, domains)
+                    : sampling_result(session->sampling, index, span, result, domains);
 }
 
 /* @param snapshot  NULL: the session has been stopped */
 static int collect(const struct apapi_session *session, const struct snapshot *snapshot,
                    struct apapi_measurement *m)
 {
+    struct domain_results domains = {.results = m->domains};
     const struct apapi_span span = {.late_ns = m->late_ns, .elapsed_ns = m->elapsed_ns};
 
     m->components = calloc(session->sampling->count, sizeof *m->components);
@@ -247,8 +247,10 @@ static int collect(const struct apapi_session *session, const struct snapshot *s
         return -1;
     }
     unmeasure_domains(m->domains);
+    feed_clear(domains.feeds);
     for (; m->component_count < session->sampling->count; m->component_count++) {
-        if (finish(session, snapshot, m->component_count, &span, m)) {
+        if (finish(session, snapshot, m->component_count, &span, &m->components[m->component_count],
+                   &domains)) {
             return -1;
         }
         m->covered = least_coverage(&m->components[m->component_count], m->late_ns + m->elapsed_ns,

@@ -62,8 +62,10 @@ static void copy_component(struct component *copy, const struct component *compo
     memcpy(copy->name, component->name, sizeof copy->name);
     memcpy(copy->detail, component->detail, sizeof copy->detail);
     memcpy(copy->power_feeds, component->power_feeds, sizeof copy->power_feeds);
+    memcpy(copy->known_ns, component->known_ns, sizeof copy->known_ns);
     copy->reason = component->reason;
     copy->source = component->source;
+    copy->origin_ns = component->origin_ns;
     copy->interval_ns = component->interval_ns;
     copy->missed = component->missed;
     copy->read_ns = component->read_ns;

@@ -85,13 +85,11 @@ void bench_meters_open(const struct bench_meters *meters, struct component *comp
                        uint64_t interval_ns)
 {
     const struct component_settings settings = {.order = "sysfs", .interval_ns = interval_ns};
-    bool taken[APAPI_DOMAINS] = {false};
 
     if (component_open(component, "rapl", &settings) || !component->reader ||
         component->reader->count != meters->count) {
         bench_die("the files do not open as a component");
     }
-    component_claim_domains(component, taken);
 }
 
 void bench_meters_destroy(struct bench_meters *meters)

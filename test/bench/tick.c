@@ -155,6 +155,7 @@ void bench_tick(struct bench_table *table, bool quick)
 }
 
 static struct apapi_live_page page;
+static struct feed feeds[APAPI_DOMAINS];
 
 static double run_live_ticks(void *context)
 {
@@ -163,7 +164,7 @@ static double run_live_ticks(void *context)
 
     for (size_t i = 0; i < ticking->ticks; i++) {
         component_read(&ticking->component);
-        live_show(&page, &ticking->component);
+        live_show(&page, &ticking->component, 0, feeds);
     }
     return ns_per_tick(start_ns, ticking);
 }
@@ -175,7 +176,8 @@ void bench_live_tick(struct bench_table *table, bool quick)
 
     ticking_create(&ticking, 8, quick);
     live_page_init(&page);
-    live_join(&page, &ticking.component);
+    feed_clear(feeds);
+    live_join(&page, &ticking.component, feeds);
     row = bench_table_add(table, (struct bench_row){.what = "live page: tick with it, 8 events",
                                                     .unit = "ns",
                                                     .limit = LIVE_LIMIT});

@@ -19,6 +19,7 @@ struct fake_meter {
     const char *name;
     bool slow, apart;
     bool takes_a_while;                    /* read() does: a millisecond */
+    unsigned step;                         /* 0: FAKE_METER_STEP */
     bool relative;                         /* each time it is opened it counts from 0 */
     enum apapi_domain domain;              /* of both events */
     atomic_bool open_hangs;                /* open() does not return */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which component feeds which domain when several know the same hardware: nothing counts twice. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "fake/source.h"
 #include "session/component.h"
+#include "session/live.h"
+#include "session/live_page.h"
 #include "unit/unit.h"
 
 #define COMPONENTS 3
@@ -41,7 +44,7 @@ static uint64_t amount_uj(int component)
     return 100000 * (uint64_t)(component + 1);
 }
 
-static void attach(int index, const struct named *named, bool taken[APAPI_DOMAINS])
+static void attach(int index, const struct named *named)
 {
     const struct component_settings settings = {.interval_ns = 100000000};
     struct fake_source *fake = &fakes[index];
@@ -57,21 +60,21 @@ static void attach(int index, const struct named *named, bool taken[APAPI_DOMAIN
     fake_source_row(fake, START_UJ, 0);
     fake_source_row(fake, START_UJ + amount_uj(index), 0);
     assert_int_equal(component_attach(&components[index], named->name, &fake->base, &settings), 0);
-    component_claim_domains(&components[index], taken);
 }
 
 static void measure(const struct named named[COMPONENTS], struct apapi_measurement *m)
 {
     const struct apapi_span span = {.elapsed_ns = 100000000};
-    bool taken[APAPI_DOMAINS] = {false};
+    struct domain_results domains = {.results = m->domains};
 
+    feed_clear(domains.feeds);
     for (int i = 0; i < COMPONENTS && named[i].name; i++) {
         struct apapi_component_result result;
 
-        attach(i, &named[i], taken);
+        attach(i, &named[i]);
         component_read(&components[i]);
         component_read(&components[i]);
-        assert_int_equal(component_finish(&components[i], &span, &result, m->domains), 0);
+        assert_int_equal(component_finish(&components[i], i, &span, &result, &domains), 0);
         assert_int_equal(result.event_count, named[i].counters + named[i].gauges);
         free(result.events);
         component_close(&components[i]);
@@ -141,11 +144,147 @@ static void counters_win_over_gauges(void **state)
     }
 }
 
+/* Runs of ten minutes whose clock is the test's; the first component named counts 1 J, the second
+ * one 2 J from reading to reading. */
+
+#define ORIGIN_NS (5 * TICK_NS)
+#define TICK_NS UINT64_C(1000000000)
+#define TICKS 600
+
+static struct apapi_live_page page;
+static struct feed shown[APAPI_DOMAINS];
+
+static void begin(int index)
+{
+    const struct component_settings settings = {.interval_ns = TICK_NS};
+    struct component *component = &components[index];
+
+    fake_source_init(&fakes[index], 1);
+    assert_int_equal(component_attach(component, "fake", &fakes[index].base, &settings), 0);
+    live_join(&page, component, shown);
+    component_restart(component, ORIGIN_NS);
+}
+
+static void tick(int index, unsigned number, int error)
+{
+    struct component *component = &components[index];
+
+    component->raw[0] = (struct apapi_reading){
+        .raw = START_UJ + number * (uint64_t)(index + 1) * 1000000, .error = error};
+    component_account(component, ORIGIN_NS + number * TICK_NS);
+    live_show(&page, component, (size_t)index, shown);
+}
+
+static void finish(int index, struct domain_results *domains)
+{
+    const struct apapi_span span = {.elapsed_ns = TICKS * TICK_NS};
+    struct apapi_component_result result;
+
+    live_finish(&page, &components[index], (size_t)index, shown);
+    assert_int_equal(component_finish(&components[index], (size_t)index, &span, &result, domains),
+                     0);
+    free(result.events);
+    component_close(&components[index]);
+}
+
+/* When each of them is known first, and how it fails until then. */
+struct arrivals {
+    unsigned ticks[2];
+    int error; /* 0: it is not read */
+};
+
+static void tick_all(const struct arrivals *arrivals, unsigned number)
+{
+    for (int i = 1; i >= 0; i--) {
+        bool known = number >= arrivals->ticks[i];
+
+        if (known || arrivals->error) {
+            tick(i, number, known ? 0 : arrivals->error);
+        }
+    }
+}
+
+static double run_with(const struct arrivals *arrivals)
+{
+    struct apapi_measurement m = {0};
+    struct domain_results domains = {.results = m.domains};
+    struct apapi_live_slot slot;
+
+    live_page_init(&page);
+    feed_clear(shown);
+    feed_clear(domains.feeds);
+    for (int i = 0; i < 2; i++) {
+        begin(i);
+    }
+    for (unsigned number = 0; number <= TICKS; number++) {
+        tick_all(arrivals, number);
+    }
+    for (int i = 0; i < 2; i++) {
+        finish(i, &domains);
+    }
+    assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
+    assert_true(m.domains[APAPI_DOMAIN_PACKAGE].measured);
+    assert_true(slot.total == m.domains[APAPI_DOMAIN_PACKAGE].energy_j);
+    return m.domains[APAPI_DOMAIN_PACKAGE].energy_j;
+}
+
+#define NEVER (TICKS + 1)
+
+static void who_comes_late_loses_no_energy(void **state)
+{
+    static const struct {
+        unsigned ticks[2];
+        int feeds;
+    } cases[] = {{{0, 0}, 0},        {{1, 0}, 0},       {{10, 0}, 0},     {{11, 0}, 1},
+                 {{300, 0}, 1},      {{598, 10}, 1},    {{NEVER, 0}, 1},  {{0, NEVER}, 0},
+                 {{0, 300}, 0},      {{10, 10}, 0},     {{20, 15}, 1},    {{15, 20}, 0},
+                 {{20, 20}, 0},      {{300, NEVER}, 0}, {{TICKS, 30}, 1}, {{10, 11}, 0},
+                 {{TICKS - 1, 0}, 1}};
+    static const int errors[] = {0, EIO};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        const unsigned *ticks = cases[i / 2].ticks;
+        int feeds = cases[i / 2].feeds;
+        const struct arrivals arrivals = {{ticks[0], ticks[1]}, errors[i % 2]};
+
+        assert_energy(run_with(&arrivals), (TICKS - ticks[feeds]) * (feeds + 1.0), i / 2,
+                      "the package");
+    }
+}
+
+/* What the page says of a domain is all of one component's, also where it changes. */
+static void the_live_page_changes_once(void **state)
+{
+    const struct arrivals arrivals = {.ticks = {7, 0}};
+    struct apapi_live_slot slot;
+
+    (void)state;
+    live_page_init(&page);
+    feed_clear(shown);
+    begin(0);
+    begin(1);
+    for (unsigned number = 0; number <= 20; number++) {
+        int feeds =
+            number < 8 ? 1 : 0; /* with its second reading the energy of the first is known */
+
+        tick_all(&arrivals, number);
+        assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
+        assert_energy(slot.total,
+                      number == 0 ? NAN : (number - arrivals.ticks[feeds]) * (feeds + 1.0), number,
+                      "the package on the page");
+    }
+    component_close(&components[0]);
+    component_close(&components[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_component_that_has_a_domain_feeds_it),
         cmocka_unit_test(counters_win_over_gauges),
+        cmocka_unit_test(who_comes_late_loses_no_energy),
+        cmocka_unit_test(the_live_page_changes_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "apapi/live.h"
 #include "unit/lanes_fixture.h"
 
 static void test_nobody_waits_for_a_slow_source(void **state)
@@ -141,18 +142,122 @@ static void test_a_definition_that_does_not_fit_a_slow_source(void **state)
     apapi_event_rules_clear(&rules);
 }
 
-static void test_no_domain_counts_twice(void **state)
+/* Steps of both that are never the same energy, however many readings there are of each. */
+static void share_a_domain(void)
 {
-    (void)state;
-    meters[ODD].slow = true;
-    meters[ODD].domain = APAPI_DOMAIN_PACKAGE;
-    create_and_start("odd:plain");
-    await(&meters[ODD].reads, 3);
-    halt();
+    for (int i = 0; i < METERS; i++) {
+        meters[i].domain = APAPI_DOMAIN_PACKAGE;
+        meters[i].step = FAKE_METER_STEP + (unsigned)i;
+    }
+}
+
+/* The domain's energy is that of one component, to the last microjoule. */
+static void assert_feeds(size_t index)
+{
+    const struct apapi_component_result *component = &m.components[index];
+
     assert_true(m.components[0].measured);
     assert_true(m.components[1].measured);
+    assert_true(m.domains[APAPI_DOMAIN_PACKAGE].measured);
+    assert_true(fabs(m.domains[APAPI_DOMAIN_PACKAGE].energy_j -
+                     (component->events[0].total + component->events[1].total)) < 1e-9);
+    assert_true(fabs(m.components[0].events[0].total - m.components[1].events[0].total) > 1e-9);
+}
+
+static struct apapi_live_page page;
+
+static void assert_page_has(double energy_j)
+{
+    struct apapi_live_slot slot;
+
+    assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
+    assert_true(fabs(slot.total - energy_j) < 1e-9);
+}
+
+/* The later one stays shut until the earlier one has been read. */
+static void open_in_order(int first, int second)
+{
+    atomic_store(&meters[first].open_hangs, false);
+    await(&meters[first].good, 5);
+    assert_int_equal(atomic_load(&meters[second].reads), 0);
+    atomic_store(&meters[second].open_hangs, false);
+    await(&meters[second].good, 3);
+}
+
+static void test_the_first_named_feeds_a_domain_whichever_opens_first(void **state)
+{
+    static const int orders[][METERS] = {{PLAIN, ODD}, {ODD, PLAIN}};
+    static const char *const lists[] = {"plain:odd", "odd:plain"};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const int *order = orders[i / 2];
+
+        prepare(NULL);
+        share_a_domain();
+        for (int n = 0; n < METERS; n++) {
+            meters[n].slow = true;
+            atomic_store(&meters[n].open_hangs, true);
+        }
+        live = &page;
+        create_and_start(lists[i % 2]);
+        open_in_order(order[0], order[1]);
+        halt();
+        assert_feeds(0);
+        assert_page_has(m.domains[APAPI_DOMAIN_PACKAGE].energy_j);
+        destroy();
+        live = NULL;
+        await(&meters[PLAIN].closes, 1);
+        await(&meters[ODD].closes, 1);
+    }
+}
+
+/* In each run anew: who was late in one is there at the start of the next. */
+static void test_who_feeds_a_domain_is_decided_in_each_run(void **state)
+{
+    (void)state;
+    share_a_domain();
+    meters[ODD].slow = true;
+    atomic_store(&meters[ODD].open_hangs, true);
+    create_and_start("odd:plain");
+    await(&meters[PLAIN].good, 5);
+    halt();
+    assert_false(m.components[0].measured);
     assert_true(fabs(m.domains[APAPI_DOMAIN_PACKAGE].energy_j -
                      (m.components[1].events[0].total + m.components[1].events[1].total)) < 1e-9);
+    atomic_store(&meters[ODD].open_hangs, false);
+    for (int i = 0; i < 3; i++) {
+        int good = atomic_load(&meters[ODD].good);
+
+        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        await(&meters[ODD].good, good + 4 + i);
+        halt();
+        assert_feeds(0);
+    }
+}
+
+/* A component that is there and cannot be read leaves its domain to the next one. */
+static void test_a_domain_is_fed_by_the_first_that_can_measure_it(void **state)
+{
+    (void)state;
+    share_a_domain();
+    for (int apart = 0; apart < 2; apart++) {
+        meters[ODD].apart = apart != 0;
+        atomic_store(&meters[ODD].read_fails, EIO);
+        create_and_start("odd:plain");
+        await_more(&meters[PLAIN], 5);
+        halt();
+        assert_false(m.components[0].measured);
+        assert_true(m.domains[APAPI_DOMAIN_PACKAGE].measured);
+        atomic_store(&meters[ODD].read_fails, 0);
+        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        await(&meters[ODD].good, 3);
+        await_more(&meters[PLAIN], 5);
+        atomic_store(&meters[ODD].good, 0);
+        halt();
+        assert_feeds(0);
+        destroy();
+    }
 }
 
 /* Unless the machine has no time for them: it gets some chances. */
@@ -344,7 +449,9 @@ int main(void)
         TEST(test_what_is_wrong_with_a_slow_source_is_its_reason),
         TEST(test_a_list_that_does_not_fit_a_slow_source),
         TEST(test_a_definition_that_does_not_fit_a_slow_source),
-        TEST(test_no_domain_counts_twice),
+        TEST(test_the_first_named_feeds_a_domain_whichever_opens_first),
+        TEST(test_who_feeds_a_domain_is_decided_in_each_run),
+        TEST(test_a_domain_is_fed_by_the_first_that_can_measure_it),
         TEST(test_first_readings_of_apart_readers_belong_to_the_start),
         TEST(test_a_run_without_any_time),
         TEST(test_a_reader_that_hangs),

@@ -23,6 +23,7 @@ static struct apapi_live_page page;
 static struct apapi_live_slot slot;
 static struct component component;
 static struct apapi_domain_result domains[APAPI_DOMAINS];
+static struct feed feeds[APAPI_DOMAINS];
 static struct apapi_component_result result;
 static uint64_t now_ns;
 
@@ -57,34 +58,35 @@ static void prepare_events(size_t count, const struct apapi_event *like)
 static void open_component(void)
 {
     const struct component_settings settings = {.interval_ns = TICK_NS};
-    bool taken[APAPI_DOMAINS] = {false};
 
     memset(&page, 0, sizeof page);
     memset(next, 0, sizeof next);
     live_page_init(&page);
     assert_int_equal(component_attach(&component, "fake", &reader, &settings), 0);
-    component_claim_domains(&component, taken);
-    live_join(&page, &component);
+    feed_clear(feeds);
+    live_join(&page, &component, feeds);
     now_ns = TICK_NS;
     component_restart(&component, now_ns);
-    live_restart(&page, &component);
+    live_restart(&page, &component, feeds);
 }
 
 static void read_component(void)
 {
     component_fetch(&component);
     component_account(&component, now_ns);
-    live_show(&page, &component);
+    live_show(&page, &component, 0, feeds);
     now_ns += TICK_NS;
 }
 
 static void finish(void)
 {
     const struct apapi_span span = {.elapsed_ns = now_ns - 2 * TICK_NS};
+    struct domain_results finished = {.results = domains};
 
-    live_finish(&page, &component);
+    live_finish(&page, &component, 0, feeds);
     unmeasure_domains(domains);
-    assert_int_equal(component_finish(&component, &span, &result, domains), 0);
+    feed_clear(finished.feeds);
+    assert_int_equal(component_finish(&component, 0, &span, &result, &finished), 0);
 }
 
 static void clean_up(void)

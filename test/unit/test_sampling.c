@@ -23,7 +23,7 @@ static void attach(int index, uint64_t interval_ns)
     fake_source_row(&fakes[index], 1000, 0);
     assert_int_equal(
         component_attach(&sampling->components[index], "fake", &fakes[index].base, &settings), 0);
-    sampling_claim(sampling, &sampling->components[index]);
+    sampling_join(sampling, &sampling->components[index]);
 }
 
 static void prepare(size_t count)
