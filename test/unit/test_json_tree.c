@@ -268,7 +268,7 @@ static void a_locale_changes_nothing(void **state)
     setlocale(LC_ALL, "C");
 }
 
-/* A byte is changed, taken away or doubled: everywhere, in many ways. */
+/* A byte is changed, taken away or doubled: everywhere, in a third of the ways, in turn. */
 static void damaged_records_are_read_as_by_jansson(void **state)
 {
     static const char bytes[] = {'0', '9', 'e', '.', '-', '"', '\\', 'u',  ',',    ':',
@@ -284,7 +284,7 @@ static void damaged_records_are_read_as_by_jansson(void **state)
     assert_agrees(line, size);
     for (size_t at = 0; at < size; at++) {
         memcpy(copy, line, size);
-        for (size_t i = 0; i < COUNT_OF(bytes); i++) {
+        for (size_t i = at % 3; i < COUNT_OF(bytes); i += 3) {
             copy[at] = bytes[i];
             assert_true(referee_agrees(&tree, copy, size));
         }

@@ -34,8 +34,8 @@ static void test_texts_and_pairs_arrive(void **state)
     message_add_pair(&sent, "unknown", NULL);
     message_add_pair(&sent, "empty", "");
     message_add_number(&sent, "job", 4294967295u);
-    assert_int_equal(message_send(ends[0], &sent, deadline_now() + 1000 * DEADLINE_MS), 0);
-    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 1000 * DEADLINE_MS), 0);
+    assert_int_equal(message_send(ends[0], &sent, deadline_now() + 120000 * DEADLINE_MS), 0);
+    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS), 0);
     assert_true(message_is(&received, APAPI_WORD_CONFIG));
     assert_false(message_is(&received, APAPI_WORD_STOP));
     assert_string_equal(message_value(&received, "name"), "my app=\n1");
@@ -68,10 +68,11 @@ static void test_end_of_file_is_told(void **state)
 {
     (void)state;
     shutdown(ends[0], SHUT_RDWR);
-    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 1000 * DEADLINE_MS), -1);
+    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS),
+                     -1);
     assert_int_equal(errno, EPIPE);
     message_start(&sent, APAPI_WORD_STOP);
-    assert_int_equal(message_send(ends[1], &sent, deadline_now() + 1000 * DEADLINE_MS), -1);
+    assert_int_equal(message_send(ends[1], &sent, deadline_now() + 120000 * DEADLINE_MS), -1);
     assert_int_equal(errno, EPIPE);
 }
 
@@ -79,7 +80,8 @@ static void test_garbage_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(send(ends[0], "no end", 6, 0), 6);
-    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 1000 * DEADLINE_MS), -1);
+    assert_int_equal(message_receive(ends[1], &received, deadline_now() + 120000 * DEADLINE_MS),
+                     -1);
     assert_int_equal(errno, EBADMSG);
 }
 

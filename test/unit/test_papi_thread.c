@@ -93,7 +93,7 @@ static void test_a_child_of_fork(void **state)
         struct apapi_reader *reader = papi->open("late", NULL);
         struct apapi_reading reading = {.error = EIO};
 
-        alarm(10);
+        alarm(120);
         if (reader) {
             papi->read(reader, &reading);
         }

@@ -16,9 +16,10 @@
 
 #include "channel/deadline.h"
 #include "unit/temporary.h"
+#define UNIT_KEEPS_THE_USER
 #include "unit/unit.h"
 
-#define LIMIT_NS (10000 * DEADLINE_MS)
+#define LIMIT_NS (120000 * DEADLINE_MS)
 
 static struct message message;
 

@@ -13,76 +13,103 @@
 
 #define MS UINT64_C(1000000)
 
-/* A child that lives `milliseconds`, then does `kill_parent` with SIGTERM. */
-static pid_t start_child(unsigned milliseconds, bool kill_parent)
-{
-    pid_t pid = fork();
+#define LIFE_MS 100
 
+/* A child lives for LIFE_MS after its parent has begun to wait, which closes the pipe. */
+static int waiting[2];
+
+static void await_the_parent(void)
+{
+    char byte;
+
+    close(waiting[1]);
+    assert_int_equal(read(waiting[0], &byte, 1), 0);
+    usleep(LIFE_MS * 1000);
+}
+
+/* @param kill_parent  send SIGTERM to the parent and live on, instead of ending */
+static pid_t start_child(bool kill_parent)
+{
+    pid_t pid;
+
+    assert_int_equal(pipe(waiting), 0);
+    pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        usleep(milliseconds * 1000);
+        await_the_parent();
         if (kill_parent) {
             kill(getppid(), SIGTERM);
-            usleep(2000000);
+            pause();
         }
         _exit(0);
     }
+    close(waiting[0]);
     return pid;
 }
 
 static uint64_t wait_ms(const struct process *process)
 {
-    uint64_t start_ns = clock_monotonic_ns();
     struct signals signals;
+    uint64_t start_ns;
 
     signals_catch(&signals);
+    start_ns = clock_monotonic_ns();
+    close(waiting[1]);
     process_wait(process, &signals);
     signals_restore(&signals);
     return (clock_monotonic_ns() - start_ns) / MS;
 }
 
+/* Not before, and at all. */
 static void its_end_is_seen(void **state)
 {
     struct process process;
+    pid_t pid = start_child(false);
 
     (void)state;
-    assert_int_equal(process_open(start_child(300, false), &process, NULL), 0);
-    assert_in_range(wait_ms(&process), 200, 3000);
+    assert_int_equal(process_open(pid, &process, NULL), 0);
+    assert_true(wait_ms(&process) >= LIFE_MS);
+    assert_int_equal(kill(pid, 0), -1);
     process_close(&process);
 }
 
 /* Old kernels have no pidfd. */
 static void its_end_is_seen_by_asking(void **state)
 {
-    const struct process process = {.pid = start_child(300, false), .fd = -1};
+    const struct process process = {.pid = start_child(false), .fd = -1};
 
     (void)state;
-    assert_in_range(wait_ms(&process), 200, 3000);
+    assert_true(wait_ms(&process) >= LIFE_MS);
+    assert_int_equal(kill(process.pid, 0), -1);
     process_close(&process);
 }
 
 static void a_signal_ends_the_waiting(void **state)
 {
     struct process process;
-    pid_t pid = start_child(300, true);
+    pid_t pid = start_child(true);
 
     (void)state;
     assert_int_equal(process_open(pid, &process, NULL), 0);
-    assert_in_range(wait_ms(&process), 200, 1500);
+    assert_true(wait_ms(&process) >= LIFE_MS);
     process_close(&process);
-    kill(pid, SIGKILL);
-    pid = start_child(300, true);
-    assert_in_range(wait_ms(&(struct process){.pid = pid, .fd = -1}), 200, 1500);
-    kill(pid, SIGKILL);
+    assert_int_equal(kill(pid, SIGKILL), 0); /* it lives */
+    pid = start_child(true);
+    assert_true(wait_ms(&(struct process){.pid = pid, .fd = -1}) >= LIFE_MS);
+    assert_int_equal(kill(pid, SIGKILL), 0);
 }
 
 static void no_process(void **state)
 {
     struct process process;
     struct apapi_error err = {""};
-    pid_t pid = start_child(0, false);
+    pid_t pid = fork();
 
     (void)state;
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        _exit(0);
+    }
     assert_int_equal(waitpid(pid, NULL, 0), -1); /* until it is gone */
     errno = 0;
     assert_int_equal(process_open(pid, &process, &err), -1);

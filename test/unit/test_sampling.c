@@ -42,14 +42,21 @@ static int clean_up(void **state)
     return 0;
 }
 
-static void run_for(uint64_t ns)
+/* Start, wait for as many readings of the last component, and stop. @return how long it took [ns]
+ */
+static uint64_t run_until(int least)
 {
-    const struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_S),
-                                  .tv_nsec = (long)(ns % NS_PER_S)};
+    uint64_t start_ns = clock_monotonic_ns();
+    atomic_int *reads = &fakes[sampling->count - 1].reads;
+    const struct timespec pause = {.tv_nsec = (long)MS};
 
     assert_int_equal(sampling_start(sampling), 0);
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+    for (int i = 0; i < 60000 && atomic_load(reads) < least; i++) {
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    assert_true(atomic_load(reads) >= least);
     sampling_stop(sampling);
+    return clock_monotonic_ns() - start_ns;
 }
 
 /* However late a deadline is met, the next one is a whole number of intervals after the first. */
@@ -74,32 +81,44 @@ static void test_deadlines_do_not_drift(void **state)
     }
 }
 
+/* Deadlines between the first reading and the last one, which are made at any time. */
+static uint64_t deadlines_of(int index)
+{
+    return (uint64_t)atomic_load(&fakes[index].reads) - 2 + sampling->components[index].missed;
+}
+
 /* A source that needs 30 ms for a reading every 10 ms: skipped ticks, no burst to catch up. */
 static void test_missed_ticks_are_counted_and_skipped(void **state)
 {
+    uint64_t took_ns;
+    unsigned reads;
+
     (void)state;
     prepare(1);
     fakes[0].read_takes_ns = 30 * MS;
     attach(0, 10 * MS);
-    run_for(300 * MS);
-    assert_true(atomic_load(&fakes[0].reads) <= 13);
-    assert_true(sampling->components[0].missed >= 8);
+    took_ns = run_until(6);
+    reads = (unsigned)atomic_load(&fakes[0].reads);
+    assert_true(reads <= took_ns / (30 * MS));
+    assert_true(sampling->components[0].missed >= 2 * (reads - 2));
+    assert_true(deadlines_of(0) <= took_ns / (10 * MS));
 }
 
+/* Whatever was late: each deadline of both was used or counted as missed. */
 static void test_each_component_has_its_interval(void **state)
 {
-    int fast, slow;
+    uint64_t took_ns, slow;
 
     (void)state;
     prepare(2);
     attach(0, 5 * MS);
     attach(1, 100 * MS);
-    run_for(450 * MS);
-    fast = atomic_load(&fakes[0].reads);
-    slow = atomic_load(&fakes[1].reads);
-    /* the first and the last reading, and every fourth of the ticks at least on a busy machine */
-    assert_in_range(slow, 3, 6);
-    assert_in_range(fast, 24, 92);
+    took_ns = run_until(4);
+    slow = deadlines_of(1);
+    assert_true(slow >= 2 && slow <= took_ns / (100 * MS));
+    assert_true(deadlines_of(0) <= took_ns / (5 * MS));
+    assert_true(deadlines_of(0) + 1 >= 20 * slow);
+    assert_true(atomic_load(&fakes[0].reads) > 2);
 }
 
 static void test_start_and_stop_read_at_once(void **state)
@@ -107,7 +126,7 @@ static void test_start_and_stop_read_at_once(void **state)
     (void)state;
     prepare(1);
     attach(0, 3600 * UINT64_C(1000) * MS / 100);
-    run_for(0);
+    run_until(1);
     assert_int_equal(atomic_load(&fakes[0].reads), 2);
 }
 
@@ -157,7 +176,7 @@ static void test_every_sample_is_told(void **state)
     memcpy(fakes[0].rows[20], fakes[0].rows[19], sizeof fakes[0].rows[20]);
     sampling->on_sample = take_sample;
     sampling->context = &told;
-    run_for(200 * MS);
+    run_until(21);
     assert_int_equal(told.count, atomic_load(&fakes[0].reads));
     assert_true(fabs(told.sum - (double)sampling->components[0].meters[0].counter.total * 1e-6) <
                 1e-9);

@@ -21,7 +21,7 @@ static struct writer_user user;
 
 static uint64_t soon(void)
 {
-    return deadline_now() + 5000 * DEADLINE_MS;
+    return deadline_now() + 120000 * DEADLINE_MS;
 }
 
 static int write_text(const char *name, const char *text, struct apapi_error *err)

@@ -6,9 +6,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -23,6 +25,33 @@ __attribute__((constructor)) static void choose_tests(void)
         cmocka_set_test_filter(pattern);
     }
 }
+
+#ifndef UNIT_KEEPS_THE_USER
+/*
+ * Before main(): what the user has set for his own jobs and files is not for tests. But for one
+ * that starts its own program to see what it is given.
+ */
+__attribute__((constructor)) static void unit_forget_the_user(void)
+{
+    static const char *const prefixes[] = {"APAPI_", "SLURM_", "FAKE_"};
+    size_t i = 0;
+
+    while (environ[i]) {
+        char name[256] = "";
+        size_t length = strcspn(environ[i], "=");
+
+        for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes && length < sizeof name; p++) {
+            if (strncmp(environ[i], prefixes[p], strlen(prefixes[p])) == 0) {
+                memcpy(name, environ[i], length);
+            }
+        }
+        if (!*name || unsetenv(name)) {
+            i++;
+        }
+    }
+    umask(022);
+}
+#endif
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
