@@ -102,10 +102,15 @@ static void run(struct apapi_session *session, uint64_t from_uj, struct apapi_me
  */
 static bool is_undisturbed(const struct apapi_measurement *m)
 {
-    const struct apapi_period *period = &m->components[0].period;
-    double unread_s = (double)m->elapsed_ns / 1e9 - (double)period->count * period->mean_s;
+    for (size_t i = 0; i < m->component_count; i++) {
+        const struct apapi_period *period = &m->components[i].period;
+        double unread_s = (double)m->elapsed_ns / 1e9 - (double)period->count * period->mean_s;
 
-    return period->longest_s < 0.015 && unread_s < 0.002 && m->elapsed_ns < 100000000;
+        if (m->components[i].measured && (period->longest_s > 0.015 || unread_s > 0.002)) {
+            return false;
+        }
+    }
+    return m->elapsed_ns < 100000000;
 }
 
 /* All energy stands in it, and none after the counters have stopped. */
