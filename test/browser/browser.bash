@@ -8,7 +8,7 @@ need_browser() {
 
 # What the page wrote on its console stands in the output as "CONSOLE".
 browse() { # PAGE OPTION...
-    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync \
         --proxy-server=127.0.0.1:9 --user-data-dir="$BATS_TEST_TMPDIR/browser" --enable-logging=stderr \
         --virtual-time-budget=2000 --window-size=1200,900 "${@:2}" "file://$1" 2>&1 3>&-

@@ -155,8 +155,7 @@ check_twins() {
     "$apapi" import --db sqlite:db pipe 3>&- &
     exec 4>pipe
     cat file >&4
-    for _ in {1..100}; do [[ -s db-journal ]] && break; sleep 0.1; done
-    [[ -s db-journal ]]
+    eventually test -s db-journal
     kill -KILL $!
     wait $! || true
     exec 4>&-
@@ -256,13 +255,14 @@ check_twins() {
     run -1 import --db "mysql:///apapi?socket=$BATS_TEST_TMPDIR/none" file
     echo "$output"
     [[ $output == "apapi import: MariaDB: Can't connect to "* ]]
-    run -1 import --db "mysql://nobody@/apapi?socket=$server/socket" file
-    [[ $output == "apapi import: MariaDB: Access denied for user 'nobody'"* ]]
+    run -1 import --db "mysql://stranger@/apapi?socket=$server/socket" file
+    [[ $output == "apapi import: MariaDB: Access denied for user 'stranger'"* ]]
     run -1 import --db "mysql:///none?socket=$server/socket" file
     [[ $output == "apapi import: MariaDB: Unknown database 'none'" ]]
     import --db "$url" /dev/null
     # the connection dies in the middle of the reading
-    { record 8 0 n1 10; sleep 1
+    connected() { [[ $(sql "select count(*) from information_schema.processlist where db = 'apapi'") != 0 ]]; }
+    { record 8 0 n1 10; eventually connected
       sql "select concat('kill ', id, ';') from information_schema.processlist where db = 'apapi'" | sql "$(cat)"
       record 9 0 n1 10; } | {
         run -1 import --db "$url" -

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of atime and apapi share; for `load`.
 
+load ../environment
 load kept
 
 setup() {
@@ -8,7 +9,6 @@ setup() {
     atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
     apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
     export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
-    unset APAPI_CMPLIST APAPI_VERBOSE APAPI_SOURCES APAPI_EVENTLIST APAPI_EVENTOPS
 }
 
 sim() { "$repository/scripts/sim" "$@"; }

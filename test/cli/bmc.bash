@@ -2,6 +2,8 @@
 # A BMC for tests: OpenIPMI's ipmi_sim with sensors of a server, on a free port of 127.0.0.1; for
 # `load` after atime_common. A sensor's raw value stands in the file bmc/sensorN.
 
+load ../eventually
+
 # One sensor data record: raw value x M x 10^EXPONENT in UNIT.
 sdr() { # NUMBER NAME TYPE UNIT M EXPONENT ENTITY INSTANCE
     cat <<END
@@ -119,20 +121,29 @@ port_is_used() { # PORT
     grep -qE "^ *[0-9]+: [0-9A-F]{8}:$(printf %04X "$1") " /proc/net/udp
 }
 
+# Is the port the BMC's, and not one of another test's that came first?
+bmc_answers() {
+    local socket
+    socket=$(awk -v port="$(printf :%04X "$bmc_port")" 'substr($2, 9) == port { print $10; exit }' /proc/net/udp)
+    [[ -n $socket && $(readlink "/proc/$bmc_pid/fd/"* 2>/dev/null) == *"socket:[$socket]"* ]]
+}
+
+# It answers, or it has ended.
+bmc_is_decided() {
+    bmc_answers || ! kill -0 "$bmc_pid" 2>/dev/null
+}
+
 start_bmc() {
     make_bmc
-    bmc_port=$((20000 + RANDOM % 12000))
-    while port_is_used "$bmc_port"; do
-        bmc_port=$((bmc_port + 1))
+    for _ in {1..10}; do
+        bmc_port=$((20000 + RANDOM % 12000))
+        ! port_is_used "$bmc_port" || continue
+        start_ipmi_sim
+        eventually bmc_is_decided
+        ! bmc_answers || break
+        stop_bmc
     done
-    start_ipmi_sim
-    until port_is_used "$bmc_port"; do
-        kill -0 "$bmc_pid" || {
-            cat "$bmc/log"
-            return 1
-        }
-        sleep 0.02
-    done
+    [[ -n ${bmc_pid:-} ]] || { cat "$bmc/log" && return 1; }
     export APAPI_IPMI_HOST=127.0.0.1:$bmc_port APAPI_IPMI_USER=reader \
         APAPI_IPMI_PASSWORD_FILE=$bmc/password
 }

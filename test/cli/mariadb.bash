@@ -2,43 +2,61 @@
 # A MariaDB server of the tests' own, for `load`: `server` is its folder, which has `up` while it runs, and `why` where it
 # does not.
 
+load public
+load ../eventually
+
 # For setup_file().
 server_begin() {
-    server=$(mktemp -d)
+    if ((EUID == 0)); then
+        find_public || return # it is not root's server
+        server=$public
+    else
+        server=$(mktemp -d "${TMPDIR:-/tmp}/apapi-test.XXXXXX")
+    fi
     export server
     server_start 2>"$server/why" || true
 }
 
 # For teardown_file().
 server_end() {
-    if [[ -s $server/pid ]]; then kill "$(<"$server/pid")" && wait_gone "$(<"$server/pid")"; fi
+    if [[ -s $server/pid ]]; then
+        kill -KILL "$(<"$server/pid")" # nobody needs its data
+        wait "$(<"$server/pid")" 2>/dev/null || true
+    fi
     rm -rf "$server"
 }
 
+# What it writes need not survive the machine.
+server_options=(--no-defaults --innodb-flush-method=nosync --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
+    --innodb-log-file-size=8M --innodb-buffer-pool-size=32M --performance-schema=OFF)
+
 server_start() {
-    local owner=()
+    local owner=() root
     PATH=$PATH:/usr/sbin
     command -v mariadbd mariadb-install-db mariadb >/dev/null || { echo "no mariadb-server" >&2; return 1; }
     mkdir "$server/data"
+    root=$(id -un) || return 1 # a server knows its users by name
     if ((EUID == 0)); then
-        chmod 711 "$server"
         chown mysql "$server" "$server/data"
         owner=(--user=mysql)
     fi
-    mariadb-install-db --no-defaults "${owner[@]}" --datadir="$server/data" --skip-test-db \
-        --auth-root-authentication-method=socket >"$server/install" 2>&1 || return 1
-    mariadbd --no-defaults "${owner[@]}" --datadir="$server/data" --socket="$server/socket" \
-        --pid-file="$server/pid" --skip-networking --innodb-flush-log-at-trx-commit=0 \
-        >"$server/log" 2>&1 3>&- &
-    for _ in {1..300}; do
-        if sql "select 1" >/dev/null 2>&1; then : >"$server/up"; return; fi
-        sleep 0.1
-    done
-    echo "mariadbd does not start" >&2
+    mariadb-install-db "${server_options[@]}" "${owner[@]}" --datadir="$server/data" --skip-test-db \
+        --auth-root-authentication-method=socket --auth-root-socket-user="$root" >"$server/install" 2>&1 || return 1
+    mariadbd "${server_options[@]}" "${owner[@]}" --datadir="$server/data" --socket="$server/socket" \
+        --pid-file="$server/pid" --skip-networking >"$server/log" 2>&1 3>&- &
+    eventually is_decided $!
+    : >"$server/up"
+    sql "create database apapi"
+    [[ $(sql "show databases like 'apapi'") != apapi ]] || return 0
+    rm "$server/up"
+    tail -n 5 "$server/log" >&2
     return 1
 }
 
-wait_gone() { for _ in {1..100}; do kill -0 "$1" 2>/dev/null || return 0; sleep 0.1; done; }
+# It answers, or it has ended.
+is_decided() { # PID
+    ! kill -0 "$1" 2>/dev/null || [[ $(sql "select 1" 2>/dev/null) == 1 ]]
+}
 
 sql() { mariadb --no-defaults --default-character-set=utf8mb4 --socket="$server/socket" -N "${@:2}" -e "$1" | tr '\t' '|'; }
 

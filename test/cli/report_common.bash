@@ -2,13 +2,14 @@
 # Records by hand for the tests of apapi report and apapi show; for `load`.
 # shellcheck disable=SC2034 # variables are the tests'
 
+load ../environment
 load ../records.bash
 
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
     acct=$BATS_TEST_TMPDIR/acct
-    export TZ=UTC LC_ALL=C APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf COLUMNS=200
+    export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf COLUMNS=200
     mkdir -p "$acct"
 }
 
@@ -26,9 +27,21 @@ record() { # JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION that changes it]
          total: {energy_j: ($watts * $length), mean_w: $watts}, components: [],
          timeline: {bin_s: ($length / 4), package: {unit_j: 1, n: [range(4) | $watts * $length / 4 | round]}},
          trust: {covered: 1, cpu_s: 0.1, samples: 10}} | '"${7:-.}"' | with_entries(select(.value != null))')
-    day=$(jq -r '.end[:10]' <<<"$line")
-    mkdir -p "$acct/$day"
+    [[ $line =~ \"end\":\"([0-9-]{10})T ]]
+    day=${BASH_REMATCH[1]}
+    [[ -d $acct/$day ]] || mkdir -p "$acct/$day"
     printf '%s\n' "$line" >>"$acct/$day/$3.jsonl"
+}
+
+# The only record of JOB on NODE, for the jobs FROM to TO, too.
+copies() { # JOB NODE FROM TO
+    local file job
+    file=$(grep -l "\"job\":$1," "$acct"/*/"$2.jsonl")
+    for ((job = $3; job <= $4; job++)); do
+        sed -n "s/\"job\":$1,/\"job\":$job,/p" "$file" >>"$BATS_TEST_TMPDIR/copies"
+    done
+    cat "$BATS_TEST_TMPDIR/copies" >>"$file"
+    rm "$BATS_TEST_TMPDIR/copies"
 }
 
 report() { "$apapi" report --acct-dir "$acct" "$@"; }

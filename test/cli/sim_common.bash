@@ -2,6 +2,7 @@
 # scripts/sim; for `load`. $spec is a specification that each test may add to.
 # shellcheck disable=SC2034 # they are the tests'
 
+load ../environment
 # shellcheck source-path=SCRIPTDIR source=../eventually.bash
 . "$BATS_TEST_DIRNAME/../eventually.bash"
 

@@ -430,3 +430,14 @@ check_agreement() { # DIR/NAME
 @test "rapl, the release's: agrees with sysfs over a minute with wraps" {
     check_agreement "$old-same"
 }
+
+@test "what setup-papi has built has the components" {
+    local built=$repository/build/papi-prefix component
+
+    run -0 "$built/bin/papi_component_avail"
+    for component in rapl powercap coretemp net; do
+        [[ $output == *"Name:   $component "* ]]
+    done
+    # its hardware is looked for later
+    ! grep -q 'for components to build.*nvml' "$built/setup-papi.log" || [[ $output == *"Name:   nvml "* ]]
+}

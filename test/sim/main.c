@@ -25,6 +25,8 @@ static const char main_usage[] =
     "  --ready-fd N      without --watch: write a newline to descriptor N when the tree can be "
     "read\n"
     "  -h, --help        this text\n"
+    "The time is what $APAPI_SIMHW_TIME, a file, says [ns]; by default the machine's since the "
+    "start.\n"
     "SIGTERM, SIGINT and SIGHUP end it. Status: 0 ended, 1 failure, 2 bad option or spec.\n\n";
 
 struct main_options {

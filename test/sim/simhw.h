@@ -177,7 +177,7 @@ struct sim_run {
     bool background;
 };
 
-/* Nanoseconds since second 0. */
+/* Nanoseconds since second 0, or what the file $APAPI_SIMHW_TIME says. */
 uint64_t sim_run_time_ns(const struct sim_run *run);
 
 /* This is second 0. */

@@ -169,8 +169,10 @@ static void write_page(const char *path, const json_t *wanted)
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0440);
     struct apapi_live_page *page;
 
-    if (file < 0 || ftruncate(file, sizeof *page) ||
-        fchown(file, (uid_t)-1, (gid_t)number(wanted, "gid", 0))) {
+    if (file < 0 || ftruncate(file, sizeof *page)) {
+        fail(path);
+    }
+    if (json_object_get(wanted, "gid") && fchown(file, (uid_t)-1, whole(wanted, "gid", 0))) {
         fail(path);
     }
     if (!json_is_false(json_object_get(wanted, "locked")) && fcntl(file, F_OFD_SETLK, &lock)) {

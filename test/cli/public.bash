@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Being another user, wherever the repository and bats' own folders lie; for `load`. $nobody is the command's beginning.
+# shellcheck disable=SC2034 # they are the tests'
+
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+
+needs_another_user() {
+    if ((EUID != 0)) || ! "${nobody[@]}" true 2>/dev/null; then
+        skip "only root can try as another user"
+    fi
+}
+
+# $public: a folder that every user can enter, and from which programs can be run. End with leave_public.
+make_public() {
+    needs_another_user
+    find_public
+}
+
+find_public() {
+    local place
+    for place in "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm; do
+        public=$(mktemp -d "$place/apapi-test.XXXXXX" 2>/dev/null) || continue
+        chmod 755 "$public"
+        cp /bin/true "$public"
+        ! "${nobody[@]}" "$public/true" 2>/dev/null || return 0
+        leave_public
+    done
+    echo "no folder here that another user can enter"
+    return 1
+}
+
+leave_public() {
+    [[ -z ${public:-} ]] || rm -rf "$public"
+    public=
+}
+
+# Copies in $public, with the libraries that the programs have from the build's folder.
+publish() { # FILE...
+    local library
+    cp "$@" "$public"
+    for library in $(ldd "$@" 2>/dev/null | awk -v build="$repository/" 'index($3, build) == 1 { print $3 }' | sort -u); do
+        cp "$library" "$public"
+    done
+    nobody+=(env "LD_LIBRARY_PATH=$public")
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests have an environment of their own, whatever the caller's is: for `load`, before all else. What a test is about,
+# it sets itself; what setup_file exports stays.
+
+# Variables that stay: those of bats, of scripts/test, of compilers and sanitizers, and what this machine needs.
+environment_kept='^(BATS_.*|bats_.*|APAPI_TEST_.*|.*SAN_OPTIONS|CC|CXX|LLVM_PROFILE_FILE|.*_proxy|.*_PROXY|PATH|PWD|OLDPWD|SHLVL|TMPDIR|_)$'
+
+environment_clean() {
+    local name
+    while read -r name; do
+        [[ $name =~ $environment_kept ]] || unset "$name"
+    done < <(compgen -e)
+    # no .jq, .my.cnf, .sqliterc, .gitconfig
+    export HOME=$BATS_RUN_TMPDIR/home LC_ALL=C TZ=UTC PATH=$PATH:/usr/sbin:/sbin
+    mkdir -p "$HOME"
+}
+
+# Once for each file, when bats reads it first: before setup_file.
+if [[ ${APAPI_TEST_CLEAN:-} != "$BATS_RUN_TMPDIR:$BATS_TEST_FILENAME" ]]; then
+    environment_clean
+    export APAPI_TEST_CLEAN=$BATS_RUN_TMPDIR:$BATS_TEST_FILENAME
+fi
+umask 022
+exec </dev/null
