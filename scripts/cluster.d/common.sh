@@ -4,6 +4,7 @@
 # Part of scripts/cluster: what both sides, outside and inside the site, use.
 
 marker=.apapi-cluster # this file says that a folder is a cluster's state folder
+patience_s=120        # for what takes seconds at most on a machine that has nothing else to do
 network=10.77.0       # of the site; nobody outside can see it
 state=                # the state folder, an absolute path without symbolic links
 clean_env=()          # environment of all daemons and commands

@@ -108,11 +108,12 @@ JobAcctGatherType=jobacct_gather/linux
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
-SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1,bf_interval=1
 MpiDefault=none
 MailProg=/bin/true
 ReturnToService=2
 KillWait=3
+MessageTimeout=30
 NodeName=n[1-$count] CPUs=8 RealMemory=4000
 PartitionName=main Nodes=n[1-$count] Default=YES MaxTime=INFINITE State=UP
 END

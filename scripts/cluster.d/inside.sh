@@ -98,11 +98,11 @@ spawn() {
 
 as_user() { echo setpriv --reuid "$1" --regid "$(id -g "$1")" --init-groups --; }
 
-# wait_daemon NAME SECONDS COMMAND...: until the command succeeds. Fails with the end of the daemon's
-# log when that takes too long or the daemon has died.
+# wait_daemon NAME COMMAND...: until the command succeeds. Fails with the end of the daemon's log when
+# that takes too long or the daemon has died.
 wait_daemon() {
-    local name=$1 deadline=$((${EPOCHREALTIME/[.,]/} + $2 * 1000000)) reason log=$1
-    shift 2
+    local name=$1 deadline=$((${EPOCHREALTIME/[.,]/} + patience_s * 1000000)) reason log=$1
+    shift
     until "$@" >/dev/null 2>&1; do
         reason=
         if ! record_alive "$name" || [[ -e $state/run/$name.ended ]]; then
@@ -135,12 +135,12 @@ up() {
     spawn munged "${as_munge[@]}" munged --foreground --key-file=/run/munge.private/key \
         --socket=/run/munge/munge.socket.2 --pid-file=/run/munge/munged.pid \
         --seed-file=/run/munge.private/seed --log-file=/run/munge.private/log
-    wait_daemon munged 30 munge -n
+    wait_daemon munged munge -n
     ! has_accounting || start_accounting
     spawn slurmctld "${as_slurm[@]}" slurmctld -D -c
-    wait_daemon slurmctld 30 slurmctld_up
+    wait_daemon slurmctld slurmctld_up
     while read -r node _; do node_power_on "$node"; done <"$state/etc/nodes"
-    while read -r node _; do wait_daemon "$node" 60 node_is "$node" idle; done <"$state/etc/nodes"
+    while read -r node _; do wait_daemon "$node" node_is "$node" idle; done <"$state/etc/nodes"
 }
 
 slurmctld_up() { [[ $(scontrol ping) == *" is UP"* ]]; }
@@ -163,25 +163,23 @@ start_accounting() {
     spawn mariadbd "${as_mysql[@]}" mariadbd --no-defaults --datadir="$state/spool/mysql" \
         --socket="$database" --pid-file="$state/spool/mysql/pid" --skip-networking \
         --innodb-flush-log-at-trx-commit=0 --innodb-fast-shutdown=2
-    wait_daemon mariadbd 30 mariadb_say "create user slurm@localhost identified via unix_socket"
+    wait_daemon mariadbd mariadb_say "create user slurm@localhost identified via unix_socket"
     mariadb_say "grant all on slurm_acct_db.* to slurm@localhost"
     spawn slurmdbd "${as_slurm[@]}" env MYSQL_UNIX_PORT="$database" slurmdbd -D
-    wait_daemon slurmdbd 30 sacctmgr -i add cluster apapi
+    wait_daemon slurmdbd sacctmgr -i add cluster apapi
 }
 
 mariadb_say() { mariadb --no-defaults --socket="$database" --execute="$1"; }
 
 # Verb. An orderly end for slurmd and slurmctld, but not a long one.
 down() {
-    local node daemon
+    local node
     while read -r node _; do
         ! record_alive "$node.init" || kill -TERM "$record_pid"
     done <"$state/etc/nodes"
     wait_until 2 all_nodes_dead || true
-    for daemon in slurmctld slurmdbd mariadbd; do # each needs the next one until it has ended
-        ! record_alive "$daemon" || kill -TERM "$record_pid"
-        wait_until 1 dead "$daemon" || true
-    done
+    ! record_alive slurmctld || kill -TERM "$record_pid"
+    wait_until 1 dead slurmctld || true # slurmdbd and its database go with the site: nobody reads them again
 }
 dead() { ! record_alive "$1"; }
 all_nodes_dead() {
@@ -202,7 +200,10 @@ status() {
         [[ $words == up ]] || failed=1
         printf '%-10s %s\n' "$name" "$words"
     done
-    timeout 5 sinfo -N -o '%6N %10T %C' || failed=1
+    if ! record_alive munged || ! record_alive slurmctld; then
+        return 1 # sinfo would try for long
+    fi
+    timeout 60 sinfo -N -o '%6N %10T %C' || failed=1
     return "$failed"
 }
 
@@ -325,7 +326,7 @@ node_boot() {
     ! record_alive "$1" || { echo "cluster: $1 is up already"; return; }
     printf -v now '%(%Y-%m-%dT%H:%M:%S)T' -1
     node_power_on "$1"
-    wait_daemon "$1" 60 node_registered "$1" "$now"
+    wait_daemon "$1" node_registered "$1" "$now"
 }
 
 # Verb. Nobody hears a last word from a machine whose power fails: its cable goes first.
@@ -335,8 +336,8 @@ node_kill() {
     ip link delete "$1" 2>/dev/null || true
     ! record_alive "$1.init" || kill -KILL "$record_pid" 2>/dev/null || true
     ! record_alive "$1" || kill -KILL "$record_pid" 2>/dev/null || true
-    wait_until 20 dead "$1" || die "$1 does not end"
-    wait_until 20 dead "$1.init" || die "$1 does not end"
+    wait_until "$patience_s" dead "$1" || die "$1 does not end"
+    wait_until "$patience_s" dead "$1.init" || die "$1 does not end"
 }
 
 # --- commands -------------------------------------------------------------------------------------

@@ -4,19 +4,15 @@
 # the reason, where the machine does not permit it.
 # shellcheck disable=SC2034 # they are the tests'
 
-# shellcheck source-path=SCRIPTDIR source=../eventually.bash
-. "$BATS_TEST_DIRNAME/../eventually.bash"
-
-repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-
-cluster() { "$repository/scripts/cluster" "$@"; }
+# shellcheck source-path=SCRIPTDIR source=environment.bash
+. "$(dirname "${BASH_SOURCE[0]}")/environment.bash"
 
 setup_file() {
     export APAPI_CLUSTER_DIR=$BATS_FILE_TMPDIR/cluster
     run cluster start --nodes 2
     echo "$output"
-    if [[ $status -eq 125 ]]; then # this version of bats cannot skip here: each test does it
-        export APAPI_SKIP_ALL=${lines[-1]}
+    if [[ $status -eq 125 ]]; then
+        skip_all "${lines[-1]}"
         return 0
     fi
     [[ $status -eq 0 ]]
