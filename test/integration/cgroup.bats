@@ -15,26 +15,20 @@ setup_file() {
 }
 
 @test "the sampler is in no control group of the job" {
-    as_alice srun -N1 -w n1 --apapi=rapl sleep 2 2>"$BATS_TEST_TMPDIR/err" &
-    step=$!
-    eventually helpers_on n1
-    task_runs() { cluster on n1 pgrep -x sleep -u alice; }
-    eventually task_runs
-    cluster on n1 sh -c 'cat /proc/$(pgrep -x sleep -u alice)/cgroup' | grep -q /job_
+    begin_held_step '' -N1 -w n1 --apapi=rapl
+    begun_on n1 sh
+    cluster on n1 sh -c 'cat /proc/$(pgrep -x sh -u alice)/cgroup' | grep -q /job_
     [[ $(cluster on n1 sh -c 'cat /proc/$(pgrep -x apapi-sampler)/cgroup') != */job_* ]]
-    wait $step
+    end_held_step
     grep -q '^  package' "$BATS_TEST_TMPDIR/err"
-    holds "$(last_record n1)" '.complete and (.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.01'
+    whole "$(last_record n1)"
 }
 
 @test "a killed step has its record" {
-    as_alice srun -N1 -w n1 --apapi=rapl sleep 30 2>"$BATS_TEST_TMPDIR/err" &
-    step=$!
-    eventually helpers_on n1
-    sleep 0.3
+    begin_step -N1 -w n1 --apapi=rapl sleep 1000
+    begun_on n1 sleep
     as_alice scancel --signal=KILL -u alice
-    status=0
-    wait $step || status=$?
+    end_step
     [[ $status -ne 0 ]]
     eventually no_helpers
     holds "$(last_record n1)" '.complete and .domains.package.energy_j > 0'

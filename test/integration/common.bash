@@ -1,33 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # For the tests that measure steps in a real Slurm: a cluster for each file, and what is looked at after
-# each test.
+# each test. A loaded machine may do everything late: tests wait for what they need to see, and compare
+# with what the record says of itself.
 # shellcheck disable=SC2034 # used by the tests
 
+# shellcheck source-path=SCRIPTDIR source=environment.bash
+. "$(dirname "${BASH_SOURCE[0]}")/environment.bash"
 # shellcheck source-path=SCRIPTDIR source=../records.bash
-. "$BATS_TEST_DIRNAME/../records.bash"
-# shellcheck source-path=SCRIPTDIR source=../eventually.bash
-. "$BATS_TEST_DIRNAME/../eventually.bash"
+. "$tests/../records.bash"
+# shellcheck source-path=SCRIPTDIR source=steps.bash
+. "$tests/steps.bash"
 
-repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
 install=$repository/${APAPI_TEST_INSTALL:-build/install}
 plugin=$install/lib/slurm/spank_apapi.so
 libexec=$install/libexec/apapi
 
-cluster() { "$repository/scripts/cluster" "$@"; }
-as_alice() { cluster run --user alice "$@"; }
-
-# This version of bats cannot skip in setup_file: each test does it.
-skip_all() { # REASON
-    export APAPI_SKIP_ALL=$1
-}
-
 # Start the file's cluster: 2 nodes, each with 2 packages of 100 W and 20 W DRAM.
 start_cluster() { # [ARGUMENTS OF scripts/cluster start]
-    export APAPI_CLUSTER_DIR=${cluster_folder:-$BATS_FILE_TMPDIR/cluster}
+    export APAPI_CLUSTER_DIR=${cluster_folder:-$BATS_FILE_TMPDIR}/cluster
     export APAPI_ACCT_DIR=$APAPI_CLUSTER_DIR/acct # what the nodes see is what this shell sees
     export APAPI_SPOOL_DIR=$APAPI_CLUSTER_DIR/apapi-spool
     local log=$BATS_FILE_TMPDIR/start.log status=0
-    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR" >"$BATS_FILE_TMPDIR/plugstack.conf"
+    plugstack_line >"$BATS_FILE_TMPDIR/plugstack.conf"
     cluster start --nodes 2 --plugstack "$BATS_FILE_TMPDIR/plugstack.conf" "$@" >"$log" 2>&1 ||
         status=$?
     cat "$log"
@@ -39,19 +33,15 @@ start_simulated_cluster() {
     start_cluster --sim "--packages 2 --package-w 100 --dram-w 20" "$@"
 }
 
-# The plugin's line in plugstack.conf, for the steps from now on.
-plugstack() { # WORDS...
-    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR $*" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+# The plugin's line in plugstack.conf. It waits for a sampler that is late, so that no record is missing or
+# begins late; tests of these times, and of nodes that never answer, set their own.
+plugstack_line() { # WORDS...
+    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR start_timeout=1m stop_timeout=1m $*"
 }
 
-submit() { # CMD [OPTIONS]: in a batch script of alice's; prints its output; the status is sbatch --wait's
-    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM
-    local options=("${@:2}") status=0
-    as_alice sbatch --quiet --wait --output="$file" "${options[@]}" --wrap "$1" || status=$?
-    eventually test -f "$file"
-    cat "$file"
-    rm -f "$file"
-    return $status
+# For the steps from now on.
+plugstack() { # WORDS...
+    plugstack_line "$@" >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
 }
 
 # Make an empty folder of alice's, $work.
@@ -61,8 +51,8 @@ make_work() {
     cluster run --user alice mkdir "$work"
 }
 
-# One shell command of alice's in that folder.
-alice_sh() { as_alice sh -c "cd '$work' && $1"; }
+# One shell command of alice's in that folder. There, sbatch_wait is `sbatch --wait`.
+alice_sh() { as_alice sh -c "sbatch_wait() ( $(<"$tests/sbatch_wait.sh"); ); cd '$work' && $1"; }
 
 # The accounting lines of a node, all days.
 records() { # NODE
@@ -73,13 +63,42 @@ last_record() { # NODE
     records "$1" | tail -n 1
 }
 
+# For expressions about a record. How far it may be from what the simulated meters say: they are exact, but
+# between a meter and the clock the machine may take the CPU away; how long it does, the longest period shows.
+# near() is of energies between `start` and `end`, near_w() of mean powers.
+jq_helpers='
+    def late_reading_s: [.components[]? | select(.source) | (.period_longest_s // 0) - (.interval_s // 0)] | max // 0 | [., 0] | max;
+    def not_covered_s: .elapsed_s - (.trust.covered // 0) * (.late_s + .elapsed_s) | [., 0] | max;
+    def slack_s: 0.05 + late_reading_s;
+    def near($energy_j; $w): ($energy_j - $w * .elapsed_s | fabs) <= $w * (slack_s + not_covered_s + 0.01 * .elapsed_s);
+    def near_w($mean_w; $w): ($mean_w / $w - 1 | fabs) <= 0.01 + slack_s / .elapsed_s;
+    def package($w): near(.domains.package.energy_j; $w);
+    def dram($w): near(.domains.dram.energy_j; $w);
+    def total($w): near(.total.energy_j; $w);
+'
+
 # Does the jq expression hold for the text?
 holds() { # TEXT EXPRESSION
-    if [[ -z $1 ]] || ! jq -e "$2" <<<"$1" >/dev/null; then # jq is content with no text at all
+    if [[ -z $1 ]] || ! jq -e "$jq_helpers $2" <<<"$1" >/dev/null; then # jq is content with no text at all
         echo "not so: $2"
         jq . <<<"$1" || echo "$1"
         return 1
     fi
+}
+
+# A record of a whole step of a node with two packages of 100 W.
+whole() { # RECORD
+    holds "$1" '.complete and package(200)'
+}
+
+# The same with all of the node's 240 W.
+right_energy() { # RECORD
+    holds "$1" '.complete and package(200) and dram(40) and total(240) and near_w(.domains.package.mean_w; 200)'
+}
+
+# What the sampler read, and what it knows it should have read: so many readings or more.
+read_at_least() { # RECORD NUMBER
+    holds "$1" ".trust.samples + (.trust.missed // 0) >= $2"
 }
 
 helpers_on() { # NODE

@@ -103,13 +103,7 @@ interval_ms() { # NODE
 @test "min_interval: the node does not believe the prompt" {
     configure 'min_interval = 50ms'
     # as a plugin of the user's own making would: the option's value goes to the node unchecked
-    as_alice sh -c "cat >/tmp/own.$$ <<'X'
-#!/bin/sh
-srun -N1 -w n1 --apapi=rapl sleep 0.3
-X
-chmod +x /tmp/own.$$"
-    as_alice env _SLURM_SPANK_OPTION_apapi_apapi_interval=1ms "/tmp/own.$$"
-    rm -f "/tmp/own.$$"
+    as_alice env _SLURM_SPANK_OPTION_apapi_apapi_interval=1ms sh -c 'srun -N1 -w n1 --apapi=rapl sleep 0.3'
     interval=$(interval_ms n1)
     echo "$interval"
     [[ $interval == 50 ]]
@@ -138,7 +132,7 @@ chmod +x /tmp/own.$$"
     run as_alice srun -N1 -w n1 --apapi=off sleep 0.2
     [[ $status -eq 0 && -z $output ]]
     [[ $(records n1 | wc -l) -eq $((before + 4)) ]]
-    run as_alice sh -c 'cd && sbatch -W -N1 -w n1 -o silent.out --wrap "srun sleep 0.2; echo done"; cat silent.out'
+    run submit 'srun sleep 0.2; echo done' -N1 -w n1
     [[ $output == *done && $output != *apapi* ]]
 }
 
@@ -182,14 +176,12 @@ chmod +x /tmp/own.$$"
 
 @test "sampler_cpu and sampler_nice: where it can, and no error where not" {
     configure $'sampler_cpu = 0\nsampler_nice = 7'
-    as_alice srun -N1 -w n1 --apapi=rapl sleep 5 3>&- &
-    sampler() { cluster on n1 pgrep -x apapi-sampler >/dev/null; }
-    eventually sampler
-    sleep 0.3
+    begin_held_step '' -N1 -w n1 --apapi=rapl
+    begun_on n1 sh
     run cluster on n1 sh -c 'pid=$(pgrep -x apapi-sampler); taskset -cp $pid; ps -o ni= -p $pid'
     echo "$output"
     [[ $output == *': 0'$'\n'*7 ]]
-    wait
+    end_held_step
     configure $'sampler_cpu = 1000'
     run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
     [[ $status -eq 0 && $output == *package* ]]

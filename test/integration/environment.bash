@@ -9,7 +9,8 @@ repository=${tests%/test/integration}
 . "$tests/../eventually.bash"
 
 umask 022 # ordinary users run what the tests make
-export LC_ALL=C.UTF-8
+export LC_ALL=C.UTF-8 TZ=UTC
+exec </dev/null # a terminal is what a test makes itself
 
 # What of these a file exports itself comes after this, for its tests too.
 forget_settings() {

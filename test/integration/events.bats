@@ -48,8 +48,7 @@ dram='["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]'
         put_list $'rapl:::PACKAGE_ENERGY:*\n'
         job=$(awk '{ print $4 }' "$BATS_TEST_TMPDIR/job")
         cluster run scontrol release "$job"
-        done_() { [[ -z $(cluster run squeue -h -j "$job" 2>/dev/null) ]]; }
-        eventually done_
+        eventually job_is_gone "$job"
         for step in 0 batch; do
             record=$(records n1 | jq -c "select(.job == $job and .step == \"$step\")")
             echo "$export $step: $(jq -c '[.components[].events[].name]' <<<"$record")"
@@ -106,21 +105,21 @@ dram='["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]'
     [[ $status -ne 0 && $output == *"error: apapi: APAPI_CMPLIST: unknown component 'foo'"* ]]
     run alice_sh "APAPI_CMPLIST=foo srun -N1 -w n1 --apapi=rapl sleep 0.2"
     [[ $status -eq 0 ]]
-    alice_sh "APAPI_CMPLIST=powercap sbatch -W -N1 -w n1 --export=NONE -o out --apapi --wrap '/bin/sleep 0.2'"
+    alice_sh "APAPI_CMPLIST=powercap sbatch_wait -N1 -w n1 --export=NONE -o out --apapi --wrap '/bin/sleep 0.2'"
     [[ $(events_of n1) == *powercap* && $(events_of n1) != *rapl* ]]
 }
 
 @test "APAPI_VERBOSE=1: the long table" {
     run alice_sh "APAPI_VERBOSE=1 srun -N1 --apapi=rapl sleep 0.3"
     [[ $output == *'rapl:::PACKAGE_ENERGY:PACKAGE0'* ]]
-    alice_sh "APAPI_VERBOSE=1 sbatch -W -N1 -o out --apapi=rapl --wrap 'sleep 0.3'"
+    alice_sh "APAPI_VERBOSE=1 sbatch_wait -N1 -o out --apapi=rapl --wrap 'sleep 0.3'"
     [[ $(<"$work/out") == *'rapl:::PACKAGE_ENERGY:PACKAGE0'* ]]
 }
 
 @test "tasks do not see it, the script's sruns do" {
     run alice_sh "APAPI_EVENTLIST=$list srun -N1 --apapi=rapl --apapi-format=none env"
     [[ $output == *"APAPI_EVENTLIST=$list"* && $output != *SLURM_APAPI_RULES* ]]
-    alice_sh "APAPI_EVENTLIST=$list sbatch -W -N1 -o out --apapi=rapl --apapi-format=none --wrap 'env | grep -c ^SLURM_APAPI_RULES; srun env | grep -c ^SLURM_APAPI_RULES; true'"
+    alice_sh "APAPI_EVENTLIST=$list sbatch_wait -N1 -o out --apapi=rapl --apapi-format=none --wrap 'env | grep -c ^SLURM_APAPI_RULES; srun env | grep -c ^SLURM_APAPI_RULES; true'"
     [[ $(<"$work/out") == $'1\n0' ]]
 }
 
@@ -132,12 +131,13 @@ dram='["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]'
 }
 
 @test "nothing else of the user's environment reaches root's sampler" {
+    hold
     as_alice LD_PRELOAD=/nowhere.so PAPI_X=1 APAPI_SYSROOT=/nowhere APAPI_SOURCES=papi \
-        srun -N1 -w n1 --apapi=rapl sleep 2 2>/dev/null 3>&- &
-    sampler() { cluster on n1 pgrep -x apapi-sampler >/dev/null; }
-    eventually sampler
+        srun -N1 -w n1 --apapi=rapl sh -c "$until_over" 2>/dev/null 3>&- &
+    begun_on n1 sh
     run cluster on n1 sh -c "tr '\0' '\n' </proc/\$(pgrep -x apapi-sampler)/environ | sort"
     echo "$output"
+    release
     wait
     [[ $output == $'LANG=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin' ]]
     holds "$(last_record n1)" '.components[0].source | startswith("sysfs")'

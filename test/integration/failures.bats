@@ -22,66 +22,51 @@ sampler_is() { # SCRIPT, or nothing: there is none
     plugstack "libexec_dir=$helpers ${2:-}"
 }
 
-# The step runs on both nodes, prints what it prints, ends with its status, within SECONDS more than
-# without; one line says that the nodes were not measured, and why.
-runs_unmeasured() { # SAYS SECONDS
-    local start end
-    start=$(date +%s%N)
-    run --separate-stderr as_alice srun -N2 --apapi=rapl sh -c 'echo out; exit 3'
-    end=$(date +%s%N)
-    echo "status $status, $(((end - start) / 1000000)) ms, $output"
+# The step runs on both nodes, prints what it prints, ends with its status, and before the time is over for which
+# the plugin would wait for a sampler; one line says that the nodes were not measured, and why.
+runs_unmeasured() { # SAYS
+    run --separate-stderr timeout 59 "$repository/scripts/cluster" run --user alice \
+        srun -N2 --apapi=rapl sh -c 'echo out; exit 3'
+    echo "status $status, $output"
     echo "$stderr"
     [[ $status -eq 3 && $output == $'out\nout' ]]
     [[ $(unwrapped "$stderr") == *"apapi: step "*" n[1-2]: no record ("*"$1"* ]]
     [[ $stderr != *package* ]]
-    ((end - start < ($2 + 1) * 1000000000))
     run as_alice srun -N1 --apapi=rapl true
     [[ $status -eq 0 ]]
-    run submit_batch 'exit 3'
+    run submit 'exit 3' --apapi=rapl
     [[ $status -eq 3 && $(unwrapped "$output") == *'apapi: step '*".batch"*"$1"* ]]
 }
 
 # Stand-ins that have become sleep, killed by the plugin.
-no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 20' && ! cluster on n2 pgrep -fx 'sleep 20'; }
-
-# sbatch --wait looks every two seconds.
-submit_batch() { # CMD
-    local file=$APAPI_CLUSTER_DIR/home/alice/out-$RANDOM job
-    job=$(as_alice sbatch --parsable --output="$file" --apapi=rapl --wrap "$1")
-    eventually test -f "$file"
-    eventually grep -q apapi "$file"
-    cat "$file"
-    job_ended() { cluster run scontrol show job "$job" | grep -qE 'JobState=(COMPLETED|FAILED)'; }
-    eventually job_ended
-    return "$(cluster run scontrol show job "$job" | sed -n 's/.*ExitCode=\([0-9]*\):.*/\1/p')"
-}
+no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep -fx 'sleep 1020'; }
 
 @test "the sampler is missing" {
     sampler_is
-    runs_unmeasured "No such file or directory" 1
+    runs_unmeasured "No such file or directory"
 }
 
 @test "the sampler is not executable" {
     sampler_is 'exit 0'
     chmod 644 "$helpers/apapi-sampler"
-    runs_unmeasured "Permission denied" 1
+    runs_unmeasured "Permission denied"
 }
 
 @test "the sampler is no program" {
     sampler_is ''
     printf '\177ELFgarbage' >"$helpers/apapi-sampler"
-    runs_unmeasured "Exec format error" 1
+    runs_unmeasured "Exec format error"
 }
 
 @test "the sampler crashes at once" {
     sampler_is $'#!/bin/sh\nulimit -c 0\nkill -SEGV $$'
-    runs_unmeasured "ended" 1
+    runs_unmeasured "ended"
 }
 
 @test "the sampler hangs for ever and is killed" {
-    sampler_is $'#!/bin/sh\nexec sleep 20'
+    sampler_is $'#!/bin/sh\nexec sleep 1020'
     plugstack "libexec_dir=$helpers start_timeout=200ms stop_timeout=300ms"
-    runs_unmeasured "did not answer" 3
+    runs_unmeasured "did not answer"
     eventually no_sleepers
 }
 
@@ -89,14 +74,14 @@ submit_batch() { # CMD
     # no text; a word that is none; the answer to another question; no record; too long
     for answer in "printf 'garbage'" "printf 'garbage\\0'" "printf 'table\\0text\\0'" \
         "printf 'record\\0{}\\0'" "dd if=/dev/zero bs=200000 count=1"; do
-        sampler_is $'#!/bin/sh\n'"$answer"$' >&3\nexec sleep 20'
+        sampler_is $'#!/bin/sh\n'"$answer"$' >&3\nexec sleep 1020' "start_timeout=200ms stop_timeout=300ms"
         run as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
         echo "$answer: $output"
         [[ $status -eq 3 && $output == *'no record ('* && $output != *package* ]]
         eventually no_sleepers
     done
     sampler_is $'#!/bin/sh\nwhile echo garbage >&3; do :; done'
-    runs_unmeasured "sent what is no answer" 1
+    runs_unmeasured "sent what is no answer"
 }
 
 # A sampler that never stops talking: the plugin must stop to listen.
@@ -105,7 +90,7 @@ submit_batch() { # CMD
         sampler_is "#!/bin/sh
 fill() { yes \"\$(printf '$words')\" | tr '\\n' '\\0' | dd bs=6 >&3; }
 fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
-        run as_alice timeout 20 srun -N1 --apapi=rapl sh -c 'exit 3'
+        run as_alice timeout 100 srun -N1 --apapi=rapl sh -c 'exit 3'
         echo "$words: $output"
         [[ $status -eq 3 && $output == *'no record ('* && $output != *package* ]]
         cluster on n1 pkill -x yes || true
@@ -113,7 +98,7 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
 }
 
 @test "the sampler does not listen" {
-    for script in 'exec sleep 20' 'exec 3>&-; exec sleep 20' 'kill -STOP $$'; do
+    for script in 'exec sleep 1020' 'exec 3>&-; exec sleep 1020' 'kill -STOP $$'; do
         sampler_is $'#!/bin/sh\n'"$script" "start_timeout=200ms stop_timeout=300ms"
         run as_alice srun -N1 --apapi=rapl sh -c 'exit 3'
         echo "$script: $output"
@@ -136,11 +121,13 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
                 >"$BATS_TEST_TMPDIR/out$number" 2>"$BATS_TEST_TMPDIR/err$number" 3>&- &
             steps+=($!)
         done
-        cluster on n1 bash -c "RANDOM=$RANDOM"'
+        "$repository/scripts/cluster" on n1 bash -c "RANDOM=$RANDOM"'
             for moment in {1..10}; do
+                until pgrep -x apapi-sampler; do sleep 0.01; done
                 sleep 0.0$((RANDOM % 10))$((RANDOM % 10))
                 kill -KILL "$(pgrep -x apapi-sampler | shuf -n 1)"
-            done 2>/dev/null' || true
+            done >/dev/null 2>&1' 3>&- &
+        killer=$!
         for number in {0..9}; do
             status=0
             wait "${steps[number]}" || status=$?
@@ -151,6 +138,9 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
             [[ $(grep -cE 'n1: no record|covered [0-9]' <<<"$error") -eq 1 ]]
             [[ $error != *'no record'* ]] || killed=$((killed + 1))
         done
+        # some samplers may have been too quick for it
+        kill "$killer" 2>/dev/null || true
+        wait "$killer" || true
     done
     echo "$killed killed before their last word"
     ((killed >= 5))
@@ -159,10 +149,11 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
 @test "the sampler crashes while it measures" {
     crash=$APAPI_CLUSTER_DIR/crash
     sampler_is "$(shimmed_sampler "SHIM_CRASH=$crash")"
-    begin_step -N1 -w n1 --apapi=rapl sh -c 'echo out; sleep 0.5; exit 3'
-    begun_on n1 sleep
+    begin_held_step 'echo out; exit 3' -N1 -w n1 --apapi=rapl
+    begun_on n1 sh
     touch "$crash"
-    end_step
+    eventually no_helper_on n1
+    end_held_step
     [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == out ]]
     [[ $(unwrapped "$(<"$BATS_TEST_TMPDIR/err")") == *'n1: no record (the sampler ended before its time)'* ]]
     [[ ! -e /core || /core -ot $crash ]]
@@ -170,12 +161,10 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
 
 @test "a stopped sampler does not stop the step" {
     plugstack "stop_timeout=300ms"
-    as_alice srun -N1 -w n1 --apapi=rapl sleep 1 2>"$BATS_TEST_TMPDIR/err" &
-    step=$!
-    eventually helpers_on n1 >/dev/null
-    sleep 0.3
+    begin_held_step '' -N1 -w n1 --apapi=rapl
+    begun_on n1 sh
     cluster on n1 pkill -STOP -x apapi-sampler
-    wait $step
+    end_held_step
     grep -q 'did not answer' "$BATS_TEST_TMPDIR/err"
     eventually no_helpers
 }

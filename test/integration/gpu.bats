@@ -44,27 +44,31 @@ source_of() { # RECORD
 @test "a step with one GPU measures that GPU" {
     as_alice srun -w n1 --gres=gpu:1 --apapi=nvml sleep 1
     record=$(last_record n1)
-    holds "$record" '(.domains.gpu.mean_w / 250 - 1 | fabs) < 0.01'
+    holds "$record" 'near_w(.domains.gpu.mean_w; 250)'
     holds "$record" '[.components[0].events[].name | select(endswith("total_energy_consumption"))] ==
         ["nvml:::Fake_GPU:device_0:total_energy_consumption"]'
 }
 
 @test "two steps at a time measure one GPU each, a third both after them" {
-    as_alice srun -w n1 --gres=gpu:1 --exact -n1 --apapi=nvml sleep 1.5 &
-    first=$!
-    as_alice srun -w n1 --gres=gpu:1 --exact -n1 --apapi=nvml sleep 1.5 &
-    wait $first $!
-    both=$(records n1 | tail -n 2 | jq -s 'map(.domains.gpu.mean_w) | sort')
-    holds "$both" '(.[0] / 250 - 1 | fabs) < 0.01 and (.[1] / 400 - 1 | fabs) < 0.01'
+    begin_held_step 'sleep 1' -w n1 --gres=gpu:1 --exact -n1 --apapi=nvml
+    first=$step
+    begin_step -w n1 --gres=gpu:1 --exact -n1 --apapi=nvml sh -c "$until_over; sleep 1"
+    both_run() { [[ $(helpers_on n1 | wc -l) -eq 2 && $(cluster on n1 pgrep -u alice -x -c sh) -eq 2 ]]; }
+    eventually both_run
+    release
+    wait "$first" "$step"
+    both=$(records n1 | tail -n 2 | jq -c -s 'sort_by(.domains.gpu.mean_w) | .[]')
+    holds "$(head -n 1 <<<"$both")" 'near_w(.domains.gpu.mean_w; 250)'
+    holds "$(tail -n 1 <<<"$both")" 'near_w(.domains.gpu.mean_w; 400)'
     as_alice srun -w n1 --gres=gpu:2 --apapi=nvml sleep 1
-    holds "$(last_record n1)" '(.domains.gpu.mean_w / 650 - 1 | fabs) < 0.01'
+    holds "$(last_record n1)" 'near_w(.domains.gpu.mean_w; 650)'
 }
 
 @test "each node of a step measures its own" {
     run --separate-stderr as_alice srun -N2 --gres=gpu:2 --apapi=nvml sleep 1
     echo "$stderr"
-    holds "$(last_record n1)" '(.domains.gpu.mean_w / 650 - 1 | fabs) < 0.01'
-    holds "$(last_record n2)" '(.domains.gpu.mean_w / 650 - 1 | fabs) < 0.01'
+    holds "$(last_record n1)" 'near_w(.domains.gpu.mean_w; 650)'
+    holds "$(last_record n2)" 'near_w(.domains.gpu.mean_w; 650)'
     [[ $stderr == *'2 nodes'*'nvml (NVML 12.535.104.05)'* ]]
 }
 
@@ -78,25 +82,25 @@ source_of() { # RECORD
 @test "what the user puts into the environment chooses nothing" {
     run as_alice SLURM_STEP_GPUS=1 SLURM_JOB_GPUS=0,1 APAPI_GPUS=all CUDA_VISIBLE_DEVICES=GPU-00000001 \
         srun -w n1 --gres=gpu:1 --apapi=nvml sleep 0.5
-    holds "$(last_record n1)" '(.domains.gpu.mean_w / 250 - 1 | fabs) < 0.02'
+    holds "$(last_record n1)" 'near_w(.domains.gpu.mean_w; 250)'
     run as_alice SLURM_STEP_GPUS=1 CUDA_VISIBLE_DEVICES=1 srun -w n1 --apapi=nvml sleep 0.3
     holds "$(last_record n1)" '.components[0].reason == "the step has no GPU"'
 }
 
 @test "a batch script measures the job's GPUs, its steps their own" {
     plugstack default=nvml
-    as_alice sbatch --wait -w n2 --gres=gpu:2 -o /dev/null \
+    sbatch_wait -w n2 --gres=gpu:2 -o /dev/null \
         --wrap 'srun --gres=gpu:1 sleep 0.6; srun --gres=none sleep 0.3; sleep 0.3'
-    steps=$(records n2 | tail -n 3 | jq -s 'map({(.step): (.domains.gpu.mean_w // .components[0].reason)}) | add')
-    holds "$steps" '(.batch / 650 - 1 | fabs) < 0.01'
-    holds "$steps" '(.["0"] / 250 - 1 | fabs) < 0.02 or (.["0"] / 400 - 1 | fabs) < 0.02'
-    holds "$steps" '.["1"] == "the step has no GPU"'
+    steps=$(records n2 | tail -n 3 | jq -s 'map({(.step): .}) | add')
+    holds "$steps" '.batch | near_w(.domains.gpu.mean_w; 650)'
+    holds "$steps" '.["0"] | near_w(.domains.gpu.mean_w; 250) or near_w(.domains.gpu.mean_w; 400)'
+    holds "$steps" '.["1"].components[0].reason == "the step has no GPU"'
 }
 
 @test "atime in a step measures the step's GPU too" {
     run as_alice srun -w n1 --gres=gpu:1 --apapi=off \
-        "$repository/build/install/bin/atime" -c nvml -f json sleep 0.5
-    holds "$output" '(.domains.gpu.mean_w / 250 - 1 | fabs) < 0.02'
+        "$install/bin/atime" -c nvml -f json sleep 0.5
+    holds "$output" 'near_w(.domains.gpu.mean_w; 250)'
 }
 
 @test "Slurm's parts of GPUs: the whole GPU, and the record says so" {
@@ -105,7 +109,7 @@ source_of() { # RECORD
     managed --etc "$BATS_FILE_TMPDIR/fake_gpus.conf"
     as_alice srun -w n1 --gres=gpu:1 --apapi=nvml sleep 0.6
     record=$(last_record n1)
-    holds "$record" '(.domains.gpu.mean_w / 250 - 1 | fabs) < 0.02'
+    holds "$record" 'near_w(.domains.gpu.mean_w; 250)'
     [[ $(source_of "$record") == 'NVML 12.535.104.05, whole GPU (MIG)' ]]
 }
 
@@ -114,6 +118,6 @@ source_of() { # RECORD
     start_gpu_cluster
     as_alice SLURM_STEP_GPUS=1 srun -w n1 --apapi=nvml sleep 0.6
     record=$(last_record n1)
-    holds "$record" '(.domains.gpu.mean_w / 650 - 1 | fabs) < 0.02'
+    holds "$record" 'near_w(.domains.gpu.mean_w; 650)'
     [[ $(source_of "$record") == 'NVML 12.535.104.05' ]]
 }

@@ -9,33 +9,27 @@ setup_file() {
     start_simulated_cluster
 }
 
-# Is the energy of each domain within 1 % of power x time? Two packages of 100 W, two DRAMs of 20 W.
-right_energy() { # RECORD
-    holds "$1" '.complete' &&
-        holds "$1" '(.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.01' &&
-        holds "$1" '(.domains.dram.energy_j / (40 * .elapsed_s) - 1 | fabs) < 0.01' &&
-        holds "$1" '(.total.energy_j / (240 * .elapsed_s) - 1 | fabs) < 0.01' &&
-        holds "$1" '(.domains.package.mean_w / 200 - 1 | fabs) < 0.01'
-}
-
-@test "a step of 3 s on 2 nodes: each domain within 1 % of power x duration" {
-    run --separate-stderr cluster run srun -N2 --apapi=rapl sleep 3
+@test "a step on 2 nodes: each domain has power x duration" {
+    run --separate-stderr cluster run srun -N2 --apapi=rapl sleep 2
     [[ $status -eq 0 && -z $output ]]
     for node in n1 n2; do
         record=$(last_record $node)
         right_energy "$record"
-        holds "$record" '.elapsed_s > 2.95 and .elapsed_s < 3.3'
-        holds "$record" '.trust.samples >= 28 and .trust.covered > 0.99'
+        holds "$record" '.elapsed_s >= 1.99 and .trust.covered >= 0.99 * .elapsed_s / (.late_s + .elapsed_s)'
+        read_at_least "$record" 19
         holds "$record" '.nodes == 2 and .nodelist == "n[1-2]"'
     done
-    # the merged table: both nodes' energy, 1440 J over 3 s
+    # the merged table: both nodes' energy
     echo "$stderr"
-    package_kj=$(awk '$1 == "package" { print $2 }' <<<"$stderr")
-    total_kj=$(awk '$1 == "total" { print $2 }' <<<"$stderr")
-    awk -v p="$package_kj" -v t="$total_kj" 'BEGIN { exit !(p > 1.18 && p < 1.33 && t > 1.42 && t < 1.6) }'
+    both=$({ last_record n1; last_record n2; } | jq -s -r '[(map(.domains.package.energy_j) | add), (map(.total.energy_j) | add)] | @tsv')
+    awk -v both="$both" 'function j() { return $2 * ($3 == "kJ" ? 1000 : 1) }
+        $1 == "package" { package = j() }
+        $1 == "total" { total = j() }
+        END { split(both, sum); exit !(package / sum[1] > 0.998 && package / sum[1] < 1.002 &&
+                                       total / sum[2] > 0.998 && total / sum[2] < 1.002) }' <<<"$stderr"
     [[ $(grep -c '^apapi: step' <<<"$stderr") -eq 1 ]]
     [[ $stderr == *'"sleep"  2 nodes'*'rapl (sysfs powercap)'* ]]
-    [[ $stderr == *'n1 7'*'J   n2 7'*'J'* ]]
+    [[ $stderr =~ n1\ [0-9.]+\ J\ \ \ n2\ [0-9.]+\ J ]]
     [[ $(wc -L <<<"$stderr") -le 80 ]]
 }
 
@@ -137,7 +131,8 @@ right_energy() { # RECORD
     plugstack default=rapl interval=20ms
     run as_alice srun -N1 sleep 0.3
     [[ $status -eq 0 && $output == *'apapi: step '* ]]
-    holds "$(last_record n1)" '.components[0].interval_s == 0.02 and .trust.samples >= 12'
+    holds "$(last_record n1)" '.components[0].interval_s == 0.02'
+    read_at_least "$(last_record n1)" 12
     count=$(records n1 | wc -l)
     run as_alice srun -N1 --apapi=off sleep 0.1
     [[ $status -eq 0 && -z $output ]]
@@ -153,7 +148,8 @@ right_energy() { # RECORD
 
 @test "an interval of the user's" {
     as_alice srun -N1 --apapi=rapl --apapi-interval=rapl:10ms sleep 0.5
-    holds "$(last_record n1)" '.components[0].interval_s == 0.01 and .trust.samples >= 40'
+    holds "$(last_record n1)" '.components[0].interval_s == 0.01'
+    read_at_least "$(last_record n1)" 40
 }
 
 @test "several tasks on each node are one step" {
@@ -190,8 +186,8 @@ right_energy() { # RECORD
 }
 
 @test "the sampler is a process apart: no task, no child, no signal, no descriptor" {
-    as_alice srun -N1 -w n1 --apapi=rapl sleep 3 &
-    eventually helpers_on n1
+    begin_step -N1 -w n1 --apapi=rapl sleep 1000
+    begun_on n1 sleep
     pid=$(helpers_on n1)
     tasks=$(cluster on n1 pgrep -x sleep -u alice)
     [[ $(cluster on n1 ps -o ppid= -p "$pid" | tr -d ' ') == 1 ]]
@@ -209,7 +205,7 @@ right_energy() { # RECORD
     # a signal for the whole step does not reach it
     as_alice scancel --signal=CONT --full -u alice
     as_alice scancel --signal=TERM -u alice
-    wait || true
+    end_step
     eventually no_helpers
     holds "$(last_record n1)" '.complete'
 }
@@ -222,7 +218,6 @@ right_energy() { # RECORD
             cluster on $node sh -c "$look; ls /proc/\$(pgrep -o -x slurmd)/fd"
         done
         cluster run sh -c "$look"
-        find /tmp -maxdepth 1 -name '*apapi*' ! -name 'apapi-*[-.]??????' # but those of unit tests
     }
     before=$(state)
     for _ in $(seq 50); do

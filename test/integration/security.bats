@@ -80,7 +80,7 @@ traced_step() { # OPTION
     eventually is_traced
     begin_hostile_step "$1"
     eventually runs_on n1 sh
-    sleep 0.3
+    sleep 0.3 # a few readings
     end_hostile_step
     eventually nodes_idle
     cluster on n1 pkill -x strace
@@ -132,12 +132,12 @@ END
     echo "$status $output $stderr"
     [[ $status -eq 0 && $output == "done" && $stderr == *'  package'* ]]
     # nor the one of a step of his that measures as himself: the collector holds the token
-    begin_step -N1 -w n1 --apapi=rapl sleep 1
-    begun_on n1 sleep
+    begin_held_step '' -N1 -w n1 --apapi=rapl
+    begun_on n1 sh
     collector=$(cluster run pgrep -x apapi-collect)
     run as_alice cat "/proc/$collector/environ"
     [[ $status -ne 0 ]]
-    end_step
+    end_held_step
 }
 
 # What a process has open, without numbers that differ from run to run.

@@ -11,10 +11,11 @@ setup_file() {
     start_simulated_cluster --nodes 3 --extra 'MaxTasksPerNode=1000'
     [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
     remember_traces
-    cluster run --user bob srun -N1 -w n3 -J limited --apapi=rapl sh -c 'echo out; exec sleep 300' \
+    cluster run --user bob srun -N1 -w n3 -J limited --apapi=rapl sh -c 'echo out; exec sleep 1000' \
         >"$BATS_FILE_TMPDIR/out" 2>"$BATS_FILE_TMPDIR/err" 3>&- &
-    echo $! >"$BATS_FILE_TMPDIR/srun"
     eventually helpers_on n3
+    bob_has_output() { grep -q out "$BATS_FILE_TMPDIR/out"; }
+    eventually bob_has_output
     cluster run scontrol update "jobid=$(limited)" EndTime=now+1
 }
 
@@ -41,16 +42,16 @@ teardown() {
 
 @test "slurmstepd is killed: the sampler finishes the record by itself" {
     expected_errors='.'
+    plugstack stop_timeout=2s # so long srun waits for a record
     count=$(records n1 | wc -l)
-    begin_step -N1 -w n1 --apapi=rapl sleep 1.5
+    begin_step -N1 -w n1 --apapi=rapl sleep 1000
     begun_on n1 sleep
-    sleep 0.5
+    sleep 0.5 # and is measured for as long
     cluster on n1 pkill -KILL -f 'slurmstepd: \[[0-9]+\.0'
-    one_more() { [[ $(records n1 | wc -l) -gt $count ]]; }
-    eventually one_more
+    eventually has_more_records n1 "$count"
     record=$(last_record n1)
     holds "$record" '.complete == false and (.reason | test("slurmstepd"))'
-    holds "$record" '(.domains.package.energy_j / (200 * .elapsed_s) - 1 | fabs) < 0.02'
+    holds "$record" '.elapsed_s > 0.5 and package(200)'
     # Slurm does not notice by itself
     cluster run scancel -u alice
     cluster on n1 pkill -x sleep -u alice || true
@@ -60,26 +61,32 @@ teardown() {
 
 @test "srun is killed: the nodes keep their records" {
     expected_errors='Failed to send MESSAGE_TASK_EXIT'
-    count=$(records n2 | wc -l)
-    begin_step -N2 -w n1,n2 --apapi=rapl sleep 30
+    count=$(records n2 | wc -l) count1=$(records n1 | wc -l)
+    begin_step -N2 -w n1,n2 --apapi=rapl sleep 1000
+    begun_on n1 sleep
     begun_on n2 sleep
     cluster run pkill -KILL -u alice -x srun -o
     end_step
-    one_more() { [[ $(records n2 | wc -l) -gt $count ]]; }
-    eventually one_more
+    eventually has_more_records n1 "$count1"
+    eventually has_more_records n2 "$count"
     whole "$(last_record n1)"
     whole "$(last_record n2)"
 }
 
+# The second signal counts within a second of the first one; where the machine was too slow for that, again.
+interrupt_twice() {
+    cluster run sh -c 'pkill -INT -u alice -x srun -o; sleep 0.1; pkill -INT -u alice -x srun -o' || true
+    grep -q 'forcing job termination' "$BATS_TEST_TMPDIR/err"
+}
+
 @test "srun is interrupted twice: aborted as ever, and a table" {
     for option in --apapi=off --apapi=rapl; do
-        begin_step -N2 -w n1,n2 "$option" sleep 30
+        begin_step -N2 -w n1,n2 "$option" sleep 1000
         eventually runs_on n1 sleep
         eventually runs_on n2 sleep
-        cluster run pkill -INT -u alice -x srun -o
-        eventually grep -q 'one more within 1 sec' "$BATS_TEST_TMPDIR/err"
-        cluster run pkill -INT -u alice -x srun -o
+        eventually interrupt_twice
         end_step
+        grep -q 'one more within 1 sec' "$BATS_TEST_TMPDIR/err"
         [[ $status -eq 130 ]]
         grep -q 'forcing job termination' "$BATS_TEST_TMPDIR/err"
     done
@@ -91,7 +98,7 @@ teardown() {
 @test "scancel of a step and of a job: ended as ever, and a table" {
     for what in .0 ''; do
         for option in --apapi=off --apapi=rapl; do
-            begin_step -N2 -w n1,n2 "$option" sh -c 'echo out; exec sleep 30'
+            begin_step -N2 -w n1,n2 "$option" sh -c 'echo out; exec sleep 1000'
             eventually runs_on n1 sleep
             eventually runs_on n2 sleep
             as_alice scancel "$(as_alice squeue -h -u alice -o %i)$what"
@@ -108,7 +115,7 @@ teardown() {
 
 @test "scancel of a batch job with a step: records of both" {
     file=$APAPI_CLUSTER_DIR/home/alice/cancelled
-    as_alice sbatch --quiet -N1 -w n1 --output="$file" --apapi=rapl --wrap 'srun sleep 30; echo end'
+    as_alice sbatch --quiet -N1 -w n1 --output="$file" --apapi=rapl --wrap 'srun sleep 1000; echo end'
     eventually runs_on n1 sleep
     as_alice scancel -u alice
     eventually nodes_idle
@@ -142,28 +149,28 @@ teardown() {
 # It is the step's task that is measured; srun waits for the output's end.
 @test "a task leaves a process behind that holds its output: the record is the task's" {
     for option in --apapi=off --apapi=rapl; do
-        begin_step -N1 -w n1 "$option" sh -c 'setsid sleep 2.5 & sleep 0.5; echo out; exit 3'
+        hold
+        count=$(records n1 | wc -l)
+        begin_step -N1 -w n1 "$option" sh -c "setsid sh -c '$until_over' & sleep 0.5; echo out; exit 3"
         if [[ $option == --apapi=rapl ]]; then
-            count=$(records n1 | wc -l)
-            one_more() { [[ $(records n1 | wc -l) -gt $count ]]; }
-            eventually one_more
-            runs_on n1 sleep
+            eventually has_more_records n1 "$count"
+            runs_on n1 sh # the process that was left behind
         fi
-        end_step
+        end_held_step
         [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == out ]]
     done
     [[ $(grep -c '^apapi: step' "$BATS_TEST_TMPDIR/err") -eq 1 ]]
     record=$(last_record n1)
     whole "$record"
-    holds "$record" '.elapsed_s > 0.4 and .elapsed_s < 2'
+    holds "$record" '.elapsed_s >= 0.49'
 }
 
 @test "a task leaves a daemon behind: the step ends at once" {
-    begin_step -N1 -w n1 --apapi=rapl sh -c 'setsid sleep 40 </dev/null >/dev/null 2>&1 & exit 3'
+    begin_step -N1 -w n1 --apapi=rapl sh -c 'setsid sleep 1000 </dev/null >/dev/null 2>&1 & exit 3'
     end_step
     [[ $status -eq 3 ]]
     grep -q '^apapi: step' "$BATS_TEST_TMPDIR/err"
-    holds "$(last_record n1)" '.complete and .elapsed_s < 5'
+    holds "$(last_record n1)" '.complete'
     cluster on n1 pkill -u alice -x sleep || true
 }
 
@@ -193,7 +200,7 @@ END
 @test "the time limit: ended as ever, a table and a record" {
     status=0
     over() { [[ -z $(limited) ]]; }
-    eventually over || eventually over
+    eventually over
     eventually grep -q '^  total' "$BATS_FILE_TMPDIR/err"
     cat "$BATS_FILE_TMPDIR/err"
     [[ $(<"$BATS_FILE_TMPDIR/out") == out ]]

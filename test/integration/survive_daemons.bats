@@ -5,10 +5,8 @@
 bats_require_minimum_version 1.5.0
 load survive
 
-# A job that is requeued waits for as long as its credential lives.
 setup_file() {
-    start_simulated_cluster --extra \
-        'AuthInfo=cred_expire=5\nSchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1,bf_interval=1'
+    start_simulated_cluster
     remember_traces
 }
 
@@ -16,7 +14,7 @@ requeued_job() { # FILE: two steps; the first run's second one does not end
     cat >"$1.sh" <<'END'
 #!/bin/sh
 srun true
-srun sh -c 'echo out; [ -n "$SLURM_RESTART_COUNT" ] || exec sleep 60'
+srun sh -c 'echo out; [ -n "$SLURM_RESTART_COUNT" ] || exec sleep 1000'
 END
     as_alice sbatch --parsable --requeue --open-mode=append -N1 -w n1 --output="$1" --apapi=rapl "$1.sh"
 }
@@ -30,6 +28,8 @@ state_of() { # JOB
     job=$(requeued_job "$file")
     eventually runs_on n1 sleep
     cluster run scontrol requeue "$job"
+    # it would wait for as long as its credential lives
+    eventually cluster run scontrol update jobid="$job" starttime=now
     is_over() { [[ $(state_of "$job") == COMPLETED ]]; }
     eventually is_over
     eventually grep -c 'step [0-9]*.batch' "$file"
@@ -43,15 +43,17 @@ state_of() { # JOB
 
 @test "slurmd is started anew during a step" {
     expected_errors='pmix' # it says at its start that it has none
-    begin_step -N2 --apapi=rapl sh -c 'sleep 1.5; echo out; exit 3'
-    begun_on n1 sleep
+    hold
+    begin_step -N2 --apapi=rapl sh -c "$until_over; echo out; exit 3"
+    begun_on n1 sh
+    begun_on n2 sh
     cluster on n1 pkill -TERM -x slurmd
     gone() { ! cluster on n1 pgrep -x slurmd; }
     eventually gone
     cluster on n1 slurmd
-    end_step
+    end_held_step
     [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == $'out\nout' ]]
-    grep -q '"sh"  2 nodes  1.5' "$BATS_TEST_TMPDIR/err"
+    grep -q '"sh"  2 nodes  ' "$BATS_TEST_TMPDIR/err"
     whole "$(last_record n1)"
     whole "$(last_record n2)"
     run as_alice srun -N2 --apapi=rapl sleep 0.2
@@ -60,14 +62,15 @@ state_of() { # JOB
 
 @test "slurmctld is away when a step ends" {
     count=$(records n1 | wc -l)
-    begin_step -N2 --apapi=rapl sh -c 'sleep 1; echo out; exit 3'
-    begun_on n1 sleep
+    begin_held_step 'echo out; exit 3' -N2 --apapi=rapl
+    begun_on n1 sh
+    begun_on n2 sh
     cluster run pkill -TERM -x slurmctld
     gone() { ! cluster run pgrep -x slurmctld; }
     eventually gone
-    one_more() { [[ $(records n1 | wc -l) -gt $count ]]; }
-    eventually one_more
-    sleep 0.3
+    release
+    eventually has_more_records n1 "$count"
+    sleep 0.3 # slurmd tries to tell slurmctld
     expected_errors='slurmctld|[Cc]ontroller|Unable to complete|Connection refused|slurm_send'
     cluster run --user slurm slurmctld
     end_step
@@ -80,16 +83,18 @@ state_of() { # JOB
 
 @test "a node without power is named as missing, the other one is reported" {
     expected_errors='pmix'
-    as_alice srun -N2 --no-kill --apapi=rapl sh -c '[ $SLURM_NODEID = 1 ] || sleep 2; sleep 1' \
-        2>"$BATS_TEST_TMPDIR/err" 3>&- &
-    step=$!
-    eventually helpers_on n2 >/dev/null
-    sleep 0.2
+    plugstack stop_timeout=2s # so long srun waits for a record
+    count=$(records n1 | wc -l)
+    begin_held_step '' -N2 --no-kill --apapi=rapl
+    begun_on n1 sh
+    begun_on n2 sh
     cluster kill-node n2
-    sleep 3.5
+    release
+    eventually has_more_records n1 "$count"
+    step_is_gone() { ! cluster on n1 pgrep -f 'slurmstepd: \[[0-9]+\.0'; }
+    eventually step_is_gone # and has sent the record to srun
     cluster run pkill -TERM -o -x srun || true
-    wait $step || true
-    cat "$BATS_TEST_TMPDIR/err"
+    end_step
     grep -q '^  n2: no record' "$BATS_TEST_TMPDIR/err"
     grep -q '^  package' "$BATS_TEST_TMPDIR/err"
     cluster run scancel -u alice
