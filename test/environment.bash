@@ -3,7 +3,7 @@
 # it sets itself; what setup_file exports stays.
 
 # Variables that stay: those of bats, of scripts/test, of compilers and sanitizers, and what this machine needs.
-environment_kept='^(BATS_.*|bats_.*|APAPI_TEST_.*|.*SAN_OPTIONS|CC|CXX|LLVM_PROFILE_FILE|.*_proxy|.*_PROXY|PATH|PWD|OLDPWD|SHLVL|TMPDIR|_)$'
+environment_kept='^(BATS_.*|bats_.*|APAPI_TEST_.*|APAPI_SIMHW|.*SAN_OPTIONS|CC|CXX|LLVM_PROFILE_FILE|.*_proxy|.*_PROXY|PATH|PWD|OLDPWD|SHLVL|TMPDIR|_)$'
 
 environment_clean() {
     local name
