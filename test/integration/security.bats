@@ -93,7 +93,7 @@ calls_with_the_users_names() {
     local programs
     programs=$(grep -E '^[0-9]+ +execve\(' "$APAPI_CLUSTER_DIR/trace" |
         grep -vE 'execve\("[^"]*/(slurmstepd|apapi-sampler)"' | cut -d' ' -f1 | sort -u | paste -sd '|')
-    grep -vE "^(${programs:-none}) " "$APAPI_CLUSTER_DIR/trace" | grep -F "$folder" | grep -v ' getcwd(' |
+    grep -vE "^(${programs:-none}) " "$APAPI_CLUSTER_DIR/trace" | grep -F "$folder" | grep -vE ' (getcwd\(|<\.\.\. getcwd)' |
         sed -E 's/^[0-9]+ +//; s/ += .*//; s/ *<unfinished.*//; s/\)$//; s/0x[0-9a-f]+/0x/g; s/(\/|_)[0-9]+/\1N/g' | sort -u
 }
 
