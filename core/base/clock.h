@@ -26,6 +26,27 @@ static inline int64_t clock_unix_ns(void)
     return (int64_t)clock_ns(CLOCK_REALTIME);
 }
 
+#define CLOCK_PAIR_TRIES 8
+#define CLOCK_PAIR_NS 5000 /* no more between two clocks that are read at the same time */
+
+/** The same instant by both clocks, though the process may be interrupted between them. */
+static inline void clock_pair(int64_t *unix_ns, uint64_t *monotonic_ns)
+{
+    uint64_t least_ns = UINT64_MAX;
+
+    for (int i = 0; i < CLOCK_PAIR_TRIES && least_ns > CLOCK_PAIR_NS; i++) {
+        uint64_t before_ns = clock_monotonic_ns();
+        int64_t now_ns = clock_unix_ns();
+        uint64_t after_ns = clock_monotonic_ns();
+
+        if (after_ns - before_ns < least_ns) {
+            least_ns = after_ns - before_ns;
+            *unix_ns = now_ns;
+            *monotonic_ns = after_ns;
+        }
+    }
+}
+
 /** CPU time of the calling thread [ns]. */
 static inline uint64_t clock_thread_cpu_ns(void)
 {

@@ -61,10 +61,10 @@ static bool increment_since(const struct apapi_counter *counter,
     increment->since_ns = now->at_ns - from->at_ns;
     increment->wrapped = wrapped;
     increment->raw = wrapped ? counter->range_max - from->raw + 1 + now->raw : now->raw - from->raw;
-    return (double)increment->raw <= plausible(counter, increment->since_ns);
+    return (double)increment->raw <= plausible(counter, now->at_ns - from->begin_ns);
 }
 
-/* A counter that stood still and caught up: plausible for the time since it had moved last. */
+/* A counter that stood still and caught up: plausible for the time since it ran for certain. */
 static bool caught_up(const struct apapi_counter *counter, const struct apapi_counter_point *now,
                       struct apapi_increment *increment)
 {
@@ -72,7 +72,7 @@ static bool caught_up(const struct apapi_counter *counter, const struct apapi_co
 
     if (decreased(counter, last->raw, now->raw) ||
         (counter->range_max && now->raw > counter->range_max) ||
-        (double)(now->raw - last->raw) > plausible(counter, now->at_ns - last->moved_ns)) {
+        (double)(now->raw - last->raw) > plausible(counter, now->at_ns - last->ran_ns)) {
         return false;
     }
     *increment =
@@ -101,6 +101,30 @@ static void count(struct apapi_counter *counter, const struct apapi_increment *i
     counter->incidents.gaps += whole_wraps_may_hide(counter, increment->since_ns);
 }
 
+static bool has_stalled(const struct apapi_counter *counter)
+{
+    return still_ns(counter) >= counter->stall_ns;
+}
+
+/* What a counter that stands still at the end has missed will never be known. */
+static uint64_t covered_until_ns(const struct apapi_counter *counter)
+{
+    const struct apapi_counter_point *last = &counter->last;
+
+    if (has_stalled(counter) && counter->total > 0) {
+        return last->ran_ns > counter->segment_ns ? last->ran_ns : last->moved_ns;
+    }
+    return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
+}
+
+/* Nothing will be counted from the last believed reading on. */
+static void close_segment(struct apapi_counter *counter)
+{
+    if (counter->last.valid) {
+        counter->covered_ns -= counter->last.at_ns - covered_until_ns(counter);
+    }
+}
+
 void apapi_counter_reopened(struct apapi_counter *counter)
 {
     counter->reopened = true;
@@ -117,18 +141,57 @@ static bool goes_on(const struct apapi_counter *counter, const struct apapi_coun
            !whole_wraps_may_hide(counter, increment.since_ns);
 }
 
+/*
+ * Does a doubted reading lie between the last believed one and the next? Then it was not wrong: a
+ * counter that had stood still showed what it had missed, and now so much time has passed that it
+ * can be true.
+ */
+static bool was_on_the_way(const struct apapi_counter *counter,
+                           const struct apapi_increment *increment)
+{
+    return counter->doubted.raw - counter->last.raw <= increment->raw;
+}
+
 static void begin_anew(struct apapi_counter *counter)
 {
+    close_segment(counter);
     counter->incidents.refused += counter->doubted.valid;
     counter->incidents.resets++;
     counter->doubted.valid = false;
     counter->last.valid = false;
 }
 
-enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, uint64_t now_ns,
-                                   struct apapi_increment *increment)
+/* The doubted reading was the first one after a reset. */
+static void reset(struct apapi_counter *counter)
 {
-    struct apapi_counter_point now = {true, raw, now_ns, now_ns};
+    close_segment(counter);
+    counter->incidents.resets++;
+    counter->incidents.stalls += has_stalled(counter);
+    counter->segment_ns = counter->doubted.at_ns;
+    counter->last = counter->doubted;
+}
+
+static void believe(struct apapi_counter *counter, struct apapi_counter_point now, bool moved)
+{
+    if (moved) {
+        counter->incidents.stalls += has_stalled(counter);
+        now.ran_ns = counter->last.begin_ns;
+    } else {
+        now.moved_ns = counter->last.moved_ns;
+        now.ran_ns = counter->last.ran_ns;
+    }
+    counter->last = now;
+}
+
+enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
+                                   struct apapi_moment when, struct apapi_increment *increment)
+{
+    struct apapi_counter_point now = {.valid = true,
+                                      .raw = raw,
+                                      .begin_ns = when.begin_ns,
+                                      .at_ns = when.end_ns,
+                                      .moved_ns = when.end_ns,
+                                      .ran_ns = when.begin_ns};
     enum apapi_count meaning = APAPI_COUNT_ADDED;
 
     if (counter->reopened) {
@@ -138,14 +201,15 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, 
         }
     }
     if (!counter->last.valid) {
+        counter->segment_ns = now.at_ns;
         counter->last = now;
         return APAPI_COUNT_BASELINE;
     }
     if (increment_since(counter, &counter->last, &now, increment)) {
-        counter->incidents.refused += counter->doubted.valid;
+        counter->incidents.refused += counter->doubted.valid && !was_on_the_way(counter, increment);
     } else if (increment_since(counter, &counter->doubted, &now, increment)) {
         if (!caught_up(counter, &now, increment)) {
-            counter->incidents.resets++;
+            reset(counter);
             meaning = APAPI_COUNT_RESET;
         }
     } else {
@@ -155,12 +219,7 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, 
     }
     counter->doubted.valid = false;
     count(counter, increment);
-    if (increment->raw == 0) {
-        now.moved_ns = counter->last.moved_ns;
-    } else {
-        counter->incidents.stalls += still_ns(counter) >= counter->stall_ns;
-    }
-    counter->last = now;
+    believe(counter, now, increment->raw > 0);
     return meaning;
 }
 
@@ -169,18 +228,17 @@ void apapi_counter_failed(struct apapi_counter *counter)
     counter->incidents.failed++;
 }
 
-/* What a counter that stands still at the end has missed will never be known. */
+/* A second time, nothing changes. */
 void apapi_counter_finish(struct apapi_counter *counter)
 {
-    uint64_t end_ns = still_ns(counter);
-
     counter->incidents.refused += counter->doubted.valid;
     counter->doubted.valid = false;
-    if (end_ns >= counter->stall_ns && counter->total > 0) {
+    close_segment(counter);
+    if (has_stalled(counter) && counter->total > 0) {
         counter->incidents.stalls++;
-        counter->covered_ns -= end_ns;
         counter->last.moved_ns = counter->last.at_ns;
     }
+    counter->last.begin_ns = counter->last.at_ns;
 }
 
 uint64_t apapi_counter_guard_ns(const struct apapi_event *event, double max_w)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "apapi/measurement.h"
+#include "measure/moment.h"
 
 /*
  * The 64-bit total of one hardware counter. Pure arithmetic: no clock, no allocation.
@@ -14,6 +15,10 @@
  * believed one, it was wrong (refused); if the next one goes on from it, either the counter had
  * stood still and shows now what it had missed (all of it is counted), or it began anew (reset) and
  * nothing is counted across the break.
+ *
+ * A reading has a beginning and an end. What is plausible goes by the widest distance of two
+ * readings. What is covered begins with the end of a first reading and ends with the beginning of
+ * the last one before a break, or with the last one in which the counter ran for certain.
  */
 struct apapi_counter {
     bool is_signed;      /* raw values are int64_t */
@@ -23,14 +28,17 @@ struct apapi_counter {
     uint64_t stall_ns;   /* standing still for so long is an incident; UINT64_MAX: never */
     double slack;        /* what may come on top in one interval: one update of the counter */
     uint64_t total;      /* sum of all believed increments [raw units] */
-    uint64_t covered_ns; /* sum of the intervals of these increments [ns] */
+    uint64_t covered_ns; /* sum of the intervals of these increments [ns]; exact when finished */
+    uint64_t segment_ns; /* when the first reading since the last break ended */
     struct apapi_incidents incidents;
     bool reopened; /* since the latest reading: it may count from anywhere */
     struct apapi_counter_point {
         bool valid;
         uint64_t raw;
-        uint64_t at_ns;
+        uint64_t begin_ns;
+        uint64_t at_ns;    /* its end */
         uint64_t moved_ns; /* when it had changed last: the counter may have stood still since */
+        uint64_t ran_ns;   /* the reading before that one began: until then it ran for certain */
     } last, doubted;
 };
 
@@ -64,8 +72,8 @@ static inline bool apapi_counter_never_rests(const struct apapi_event *event)
 void apapi_counter_restart(struct apapi_counter *counter);
 
 /** Take a reading. @param increment set for APAPI_COUNT_ADDED and APAPI_COUNT_RESET. */
-enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw, uint64_t now_ns,
-                                   struct apapi_increment *increment);
+enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
+                                   struct apapi_moment when, struct apapi_increment *increment);
 
 /**
  * Its source was opened anew after an outage. If the next reading cannot but continue the last one,

@@ -8,20 +8,21 @@ void apapi_float_counter_restart(struct apapi_float_counter *counter)
     *counter = (struct apapi_float_counter){.max_per_ns = counter->max_per_ns};
 }
 
-static void believe(struct apapi_float_counter *counter, double raw, uint64_t now_ns)
+static void believe(struct apapi_float_counter *counter, double raw, struct apapi_moment when)
 {
     if (!counter->valid || raw != counter->last) {
-        counter->moved_ns = now_ns;
+        counter->moved_ns = when.end_ns;
     }
     counter->valid = true;
     counter->last = raw;
-    counter->last_ns = now_ns;
+    counter->begin_ns = when.begin_ns;
+    counter->last_ns = when.end_ns;
 }
 
 static bool is_plausible(const struct apapi_float_counter *counter, double raw, uint64_t now_ns)
 {
     return isinf(counter->max_per_ns) ||
-           raw - counter->last <= counter->max_per_ns * (double)(now_ns - counter->last_ns);
+           raw - counter->last <= counter->max_per_ns * (double)(now_ns - counter->begin_ns);
 }
 
 /* After an outage: is it the same counter for certain? */
@@ -31,10 +32,22 @@ static bool goes_on(const struct apapi_float_counter *counter, double raw, uint6
            (raw > counter->last || isinf(counter->max_per_ns));
 }
 
-bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw, uint64_t now_ns,
-                             double *increment, uint64_t *since_ns)
+/* Nothing will be counted from the last reading on: it is covered until that one began. */
+static void close_segment(struct apapi_float_counter *counter)
+{
+    uint64_t until_ns =
+        counter->begin_ns > counter->segment_ns ? counter->begin_ns : counter->segment_ns;
+
+    if (counter->valid) {
+        counter->covered_ns -= counter->last_ns - until_ns;
+    }
+}
+
+bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
+                             struct apapi_moment when, double *increment, uint64_t *since_ns)
 {
     bool reopened = counter->reopened;
+    uint64_t now_ns = when.end_ns;
 
     counter->reopened = false;
     if (!isfinite(raw) || (counter->valid && !reopened && !is_plausible(counter, raw, now_ns))) {
@@ -43,7 +56,9 @@ bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw, ui
     }
     if (!counter->valid || raw < counter->last || (reopened && !goes_on(counter, raw, now_ns))) {
         counter->incidents.resets += counter->valid;
-        believe(counter, raw, now_ns);
+        close_segment(counter);
+        counter->segment_ns = now_ns;
+        believe(counter, raw, when);
         return false;
     }
     *increment = raw - counter->last;
@@ -51,6 +66,12 @@ bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw, ui
     counter->total += *increment;
     counter->covered_ns += *since_ns;
     counter->incidents.samples++;
-    believe(counter, raw, now_ns);
+    believe(counter, raw, when);
     return true;
+}
+
+void apapi_float_counter_finish(struct apapi_float_counter *counter)
+{
+    close_segment(counter);
+    counter->begin_ns = counter->last_ns;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "apapi/measurement.h"
+#include "measure/moment.h"
 
 /** The total of a counter whose raw values are doubles: it does not wrap, it can begin anew. */
 struct apapi_float_counter {
@@ -12,10 +13,12 @@ struct apapi_float_counter {
     bool valid;        /* `last` holds a believed reading */
     bool reopened;     /* since the latest reading: it may count from anywhere */
     double last;
-    uint64_t last_ns;
-    uint64_t moved_ns; /* when it had changed last */
-    double total;      /* [raw units] */
-    uint64_t covered_ns;
+    uint64_t begin_ns;   /* of that reading */
+    uint64_t last_ns;    /* its end */
+    uint64_t moved_ns;   /* when it had changed last */
+    double total;        /* [raw units] */
+    uint64_t covered_ns; /* exact when finished */
+    uint64_t segment_ns; /* when the first reading since the last break ended */
     struct apapi_incidents incidents;
 };
 
@@ -27,7 +30,10 @@ void apapi_float_counter_restart(struct apapi_float_counter *counter);
  * the counter has begun anew.
  * @param increment  what was counted [raw units] and since when [ns]; set when true is returned
  */
-bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw, uint64_t now_ns,
-                             double *increment, uint64_t *since_ns);
+bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
+                             struct apapi_moment when, double *increment, uint64_t *since_ns);
+
+/** The last reading has been taken. */
+void apapi_float_counter_finish(struct apapi_float_counter *counter);
 
 #endif

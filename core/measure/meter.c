@@ -93,11 +93,11 @@ static void lose_part(struct apapi_meter *meter)
     apapi_values_break(&meter->values);
 }
 
-static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, uint64_t now_ns,
-                                       double *energy_j)
+static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
+                                       struct apapi_moment when, double *energy_j)
 {
     struct apapi_increment increment = {0};
-    enum apapi_count meaning = apapi_counter_add(&meter->counter, raw, now_ns, &increment);
+    enum apapi_count meaning = apapi_counter_add(&meter->counter, raw, when, &increment);
     enum apapi_meter_step step;
 
     if (meaning == APAPI_COUNT_DOUBTED) {
@@ -114,14 +114,14 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw, 
 }
 
 static enum apapi_meter_step add_double_count(struct apapi_meter *meter, uint64_t raw,
-                                              uint64_t now_ns, double *energy_j)
+                                              struct apapi_moment when, double *energy_j)
 {
     struct apapi_float_counter *counter = &meter->doubles;
     uint64_t refused = counter->incidents.refused, since_ns;
     double value, increment;
 
     memcpy(&value, &raw, sizeof value);
-    if (apapi_float_counter_add(counter, value, now_ns, &increment, &since_ns)) {
+    if (apapi_float_counter_add(counter, value, when, &increment, &since_ns)) {
         return add_increment(meter, increment, since_ns, energy_j);
     }
     if (counter->incidents.refused > refused) {
@@ -166,7 +166,7 @@ static void add_failure(struct apapi_meter *meter, int error)
 }
 
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
-                                      const struct apapi_reading *reading, uint64_t now_ns,
+                                      const struct apapi_reading *reading, struct apapi_moment when,
                                       double *energy_j)
 {
     *energy_j = 0;
@@ -176,12 +176,12 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
         return APAPI_METER_WAITING;
     }
     if (counts_doubles(meter->event)) {
-        return add_double_count(meter, reading->raw, now_ns, energy_j);
+        return add_double_count(meter, reading->raw, when, energy_j);
     }
     if (meter->event->accumulates) {
-        return add_count(meter, reading->raw, now_ns, energy_j);
+        return add_count(meter, reading->raw, when, energy_j);
     }
-    return add_value(meter, reading->raw, now_ns, energy_j);
+    return add_value(meter, reading->raw, when.end_ns, energy_j);
 }
 
 static double over_seconds(double quantity, uint64_t ns)
@@ -251,10 +251,11 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
 static void finish_count(struct apapi_meter *meter, uint64_t elapsed_ns,
                          struct apapi_event_result *result)
 {
-    const struct apapi_float_counter *doubles = &meter->doubles;
+    struct apapi_float_counter *doubles = &meter->doubles;
     bool whole = !counts_doubles(meter->event);
 
     apapi_counter_finish(&meter->counter);
+    apapi_float_counter_finish(doubles);
     apapi_rate_finish(&meter->rate);
     result->incidents = whole ? meter->counter.incidents : doubles->incidents;
     result->covered_ns = whole ? meter->counter.covered_ns : doubles->covered_ns;

@@ -6,6 +6,7 @@
 #include "measure/counter.h"
 #include "measure/float_counter.h"
 #include "measure/gauge.h"
+#include "measure/moment.h"
 #include "measure/rate.h"
 #include "measure/value.h"
 
@@ -45,7 +46,7 @@ void apapi_meter_reopened(struct apapi_meter *meter);
 
 /** Take a reading. @param energy_j what came in since the last known reading [J]; 0 if none. */
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
-                                      const struct apapi_reading *reading, uint64_t now_ns,
+                                      const struct apapi_reading *reading, struct apapi_moment when,
                                       double *energy_j);
 
 /** @return all so far, in the event's unit, of power gauges [J]; NaN: unknown. */

@@ -87,12 +87,15 @@ enum apapi_domain component_fed_domain(const struct component *component, size_t
     return feeds ? event->domain : APAPI_DOMAIN_NONE;
 }
 
-uint64_t component_fetch(struct component *component)
+struct apapi_moment component_fetch(struct component *component)
 {
+    struct apapi_moment when = {.begin_ns = clock_monotonic_ns()};
+
     if (component->reader) {
         component->reader->source->read(component->reader, component->raw);
     }
-    return clock_monotonic_ns();
+    when.end_ns = clock_monotonic_ns();
+    return when;
 }
 
 static const struct apapi_reading *reading_of(const struct component *component, size_t event)
@@ -144,8 +147,9 @@ static void tick_domains(struct component *component, const bool unknown[APAPI_D
     }
 }
 
-void component_account(struct component *component, uint64_t now_ns)
+void component_account(struct component *component, struct apapi_moment when)
 {
+    uint64_t now_ns = when.end_ns;
     bool unknown[APAPI_DOMAINS] = {false};
     size_t failed = 0;
 
@@ -155,7 +159,7 @@ void component_account(struct component *component, uint64_t now_ns)
         const struct apapi_reading *reading = reading_of(component, i);
         struct apapi_meter *meter = &component->meters[i];
         double energy_j;
-        enum apapi_meter_step step = apapi_meter_add(meter, reading, now_ns, &energy_j);
+        enum apapi_meter_step step = apapi_meter_add(meter, reading, when, &energy_j);
         enum apapi_domain domain = component_fed_domain(component, i);
 
         failed += reading->error != 0;
@@ -170,9 +174,7 @@ void component_account(struct component *component, uint64_t now_ns)
 
 void component_read(struct component *component)
 {
-    uint64_t now_ns = component_fetch(component);
-
-    component_account(component, now_ns);
+    component_account(component, component_fetch(component));
 }
 
 void component_next_deadline(struct component *component, uint64_t now_ns)

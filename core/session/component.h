@@ -100,12 +100,11 @@ void component_restart(struct component *component, uint64_t origin_ns);
 /** Read all events now. Does not allocate, lock or log. */
 void component_read(struct component *component);
 
-/** The first part of it, which may take long: no more than `raw` changes. @return when it was [ns].
- */
-uint64_t component_fetch(struct component *component);
+/** The first part of it, which may take long: no more than `raw` changes. @return when it was. */
+struct apapi_moment component_fetch(struct component *component);
 
 /** The second part: what the readings mean. */
-void component_account(struct component *component, uint64_t now_ns);
+void component_account(struct component *component, struct apapi_moment when);
 
 /** @return whether all latest readings failed. */
 bool component_failed(const struct component *component);

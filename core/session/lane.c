@@ -120,19 +120,19 @@ static void reopen(struct lane *lane, unsigned run)
 }
 
 /* All that may take long. @return when the readings were made [ns]. */
-static uint64_t fetch(struct lane *lane, struct retry retry, unsigned run)
+static struct apapi_moment fetch(struct lane *lane, struct retry retry, unsigned run)
 {
     struct component *component = lane->component;
-    uint64_t now_ns = component_fetch(component);
+    struct apapi_moment when = component_fetch(component);
 
     if (component_failed(component)) {
-        retry_failed(&retry, component->interval_ns, now_ns);
+        retry_failed(&retry, component->interval_ns, when.end_ns);
         if (retry_wants_reopening(&retry)) {
             reopen(lane, run);
-            now_ns = component_fetch(component);
+            when = component_fetch(component);
         }
     }
-    return now_ns;
+    return when;
 }
 
 static void attempt(struct lane *lane)
@@ -140,19 +140,19 @@ static void attempt(struct lane *lane)
     struct component *component = lane->component;
     const struct retry retry = component->retry;
     unsigned run = lane->run;
-    uint64_t now_ns;
+    struct apapi_moment when;
 
     if (!lane->tried) {
         component->deadline_ns = clock_monotonic_ns();
     }
     pthread_mutex_unlock(&lane->lock);
-    now_ns = fetch(lane, retry, run);
+    when = fetch(lane, retry, run);
     pthread_mutex_lock(&lane->lock);
     if (!is_wanted(lane, run)) {
         return;
     }
-    component_account(component, now_ns);
-    component_next_deadline(component, now_ns);
+    component_account(component, when);
+    component_next_deadline(component, when.end_ns);
     sampling_tell(lane->sampling, component);
     lane->running = !(lane->last && lane->tried);
     lane->tried = true;

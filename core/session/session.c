@@ -151,8 +151,7 @@ static int start(struct apapi_session *session, uint64_t wished_ns, struct apapi
     if (session->state == RUNNING) {
         return apapi_fail(err, EALREADY, "the session runs already");
     }
-    session->start_unix_ns = clock_unix_ns();
-    session->start_ns = clock_monotonic_ns();
+    clock_pair(&session->start_unix_ns, &session->start_ns);
     session->wished_ns = wished_ns && wished_ns < session->start_ns ? wished_ns : session->start_ns;
     live_begin(session->sampling->live, session->start_unix_ns, session->start_ns);
     if (sampling_start(session->sampling)) {

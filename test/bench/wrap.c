@@ -54,7 +54,8 @@ static double run_counter(void *context)
             struct apapi_increment increment;
 
             wrapping->now_ns += STEP_NS;
-            apapi_counter_add(&wrapping->counter, wrapping->raws[i], wrapping->now_ns, &increment);
+            apapi_counter_add(&wrapping->counter, wrapping->raws[i], moment_at(wrapping->now_ns),
+                              &increment);
         }
     }
     wrapping->total = wrapping->counter.total;

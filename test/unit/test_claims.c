@@ -171,7 +171,7 @@ static void tick(int index, unsigned number, int error)
 
     component->raw[0] = (struct apapi_reading){
         .raw = START_UJ + number * (uint64_t)(index + 1) * 1000000, .error = error};
-    component_account(component, ORIGIN_NS + number * TICK_NS);
+    component_account(component, moment_at(ORIGIN_NS + number * TICK_NS));
     live_show(&page, component, (size_t)index, shown);
 }
 

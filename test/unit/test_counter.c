@@ -7,7 +7,8 @@
 #include "measure/counter.h"
 #include "unit/unit.h"
 
-#define TICK_NS UINT64_C(100000000)
+#define MS UINT64_C(1000000)
+#define TICK_NS (100 * MS)
 #define MAX_W 2000.0
 
 /* The usual counter with a range of its own. */
@@ -33,7 +34,7 @@ static enum apapi_count add(uint64_t raw, uint64_t at_ns)
 {
     struct apapi_increment increment;
 
-    return apapi_counter_add(&counter, raw, at_ns, &increment);
+    return apapi_counter_add(&counter, raw, moment_at(at_ns), &increment);
 }
 
 static const struct apapi_event steps = {
@@ -121,6 +122,16 @@ static const struct sequence sequences[] = {
      0,
      2,
      4},
+    /* 100 W, 3 kW, and a mean of 1.7 kW: what came in late was true */
+    {"a reading that was early",
+     65712999613,
+     5,
+     {10000000, 20000000, 320000000, 350000000, 360000000},
+     350000000,
+     0,
+     0,
+     0,
+     4},
 };
 
 static void run_sequence(const struct sequence *s)
@@ -178,13 +189,14 @@ static void test_random_walks_add_up(void **state)
 
 /*
  * 100 W, and a counter that stands still. What it then shows at once counts, once flagged; what it
- * has missed to the end is not known: that time is not covered.
+ * has missed to the end is not known: that time is not covered, nor is the interval in which it ran
+ * last, as it may have stopped in the middle of that.
  */
 static void test_standstills(void **state)
 {
     static const struct {
         uint64_t from_tick, to_tick, total, covered_ticks;
-    } cases[] = {{10, 30, 500000000, 50}, {20, 51, 200000000, 20}};
+    } cases[] = {{10, 30, 500000000, 50}, {20, 51, 200000000, 19}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -199,6 +211,124 @@ static void test_standstills(void **state)
         assert_int_equal(counter.covered_ns, cases[i].covered_ticks * TICK_NS);
         assert_int_equal(counter.incidents.stalls, 1);
         assert_int_equal(counter.incidents.resets + counter.incidents.refused, 0);
+    }
+}
+
+/* A reading of a meter of 100 W: when it began, what it found, how long it took in all [ms]. */
+struct lengthy {
+    uint64_t begin_ms, value_ms, took_ms;
+};
+
+static enum apapi_count add_lengthy(const struct lengthy *reading, uint64_t reset_ms)
+{
+    const uint64_t uj_per_ms = 100000, before_reset_uj = 40000000000;
+    struct apapi_moment when = {reading->begin_ms * MS,
+                                (reading->begin_ms + reading->took_ms) * MS};
+    struct apapi_increment increment;
+    uint64_t raw = reading->value_ms < reset_ms ? before_reset_uj + reading->value_ms * uj_per_ms
+                                                : (reading->value_ms - reset_ms) * uj_per_ms;
+
+    return apapi_counter_add(&counter, raw, when, &increment);
+}
+
+/*
+ * What the counter misses of a meter of 100 W, whatever the moments of its readings: no more than
+ * 100 W for the time that is not covered.
+ */
+static void test_lengthy_readings(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t reset_ms;
+        struct lengthy readings[6];
+        uint64_t covered_ms, resets, refused;
+    } cases[] = {
+        {"all at once",
+         1000,
+         {{100, 100, 0}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 0}},
+         500,
+         0,
+         0},
+        {"the last one is delayed behind its value",
+         1000,
+         {{100, 100, 0},
+          {200, 200, 0},
+          {300, 300, 0},
+          {400, 400, 0},
+          {500, 500, 0},
+          {600, 600, 62}},
+         500,
+         0,
+         0},
+        {"the first one is delayed behind its value",
+         1000,
+         {{100, 100, 50},
+          {200, 200, 0},
+          {300, 300, 0},
+          {400, 400, 0},
+          {500, 500, 0},
+          {600, 600, 0}},
+         450,
+         0,
+         0},
+        {"both are delayed in front of their values",
+         1000,
+         {{100, 150, 50},
+          {200, 200, 0},
+          {300, 300, 0},
+          {400, 400, 0},
+          {500, 500, 0},
+          {600, 662, 62}},
+         450,
+         0,
+         0},
+        {"a reset between readings that are delayed",
+         301,
+         {{100, 100, 0},
+          {200, 200, 0},
+          {300, 300, 60},
+          {400, 440, 40},
+          {500, 500, 0},
+          {600, 600, 0}},
+         360,
+         1,
+         0},
+        {"readings in quick succession after a late one",
+         1000,
+         {{100, 100, 0},
+          {200, 200, 98},
+          {299, 299, 0},
+          {300, 300, 0},
+          {301, 301, 0},
+          {400, 400, 0}},
+         300,
+         0,
+         0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint64_t elapsed_ms, missed_ms;
+
+        begin(65712999613);
+        counter.max_per_ns = 300 / 1e3; /* [uJ/ns] */
+        for (size_t k = 0; k < COUNT_OF(cases[i].readings); k++) {
+            add_lengthy(&cases[i].readings[k], cases[i].reset_ms);
+        }
+        elapsed_ms = cases[i].readings[5].begin_ms + cases[i].readings[5].took_ms -
+                     cases[i].readings[0].begin_ms;
+        for (int finish = 0; finish < 2; finish++) {
+            apapi_counter_finish(&counter);
+            if (counter.covered_ns != cases[i].covered_ms * MS ||
+                counter.incidents.resets != cases[i].resets ||
+                counter.incidents.refused != cases[i].refused) {
+                fail_msg("%s: covered %lu ms resets %lu refused %lu", cases[i].name,
+                         counter.covered_ns / MS, counter.incidents.resets,
+                         counter.incidents.refused);
+            }
+        }
+        missed_ms = elapsed_ms - counter.total / 100000;
+        assert_in_range(missed_ms, 0, elapsed_ms - cases[i].covered_ms);
     }
 }
 
@@ -300,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_random_walks_add_up),
         cmocka_unit_test(test_standstills),
+        cmocka_unit_test(test_lengthy_readings),
         cmocka_unit_test(test_pauses),
         cmocka_unit_test(test_full_64_bits_are_exact),
         cmocka_unit_test(test_decrease_without_range_is_a_reset),

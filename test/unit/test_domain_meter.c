@@ -27,7 +27,7 @@ static void tick_pair(struct pair *pair, uint64_t number, uint64_t first, uint64
         const struct apapi_reading reading = {raw[i], raw[i] == UINT64_MAX ? EIO : 0};
         double energy_j;
         enum apapi_meter_step step =
-            apapi_meter_add(&pair->meters[i], &reading, 1 + number * TICK_NS, &energy_j);
+            apapi_meter_add(&pair->meters[i], &reading, moment_at(1 + number * TICK_NS), &energy_j);
 
         apapi_domain_meter_add(&pair->domain, step, energy_j);
     }

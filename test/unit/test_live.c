@@ -73,7 +73,7 @@ static void open_component(void)
 static void read_component(void)
 {
     component_fetch(&component);
-    component_account(&component, now_ns);
+    component_account(&component, moment_at(now_ns));
     live_show(&page, &component, 0, feeds);
     now_ns += TICK_NS;
 }

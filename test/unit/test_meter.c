@@ -105,7 +105,7 @@ static enum apapi_meter_step feed_at(uint64_t at_ns, uint64_t raw, int error)
     const struct apapi_reading reading = {.raw = raw, .error = error};
     double energy_j;
 
-    return apapi_meter_add(&meter, &reading, 1 + at_ns, &energy_j);
+    return apapi_meter_add(&meter, &reading, moment_at(1 + at_ns), &energy_j);
 }
 
 static void run_row(const struct row *row)

@@ -101,7 +101,7 @@ static void add_tick(struct apapi_meter *meter, uint64_t *uj, uint64_t tick, uin
 
     *uj += watts * 100000;
     reading = (struct apapi_reading){.raw = *uj};
-    apapi_meter_add(meter, &reading, 1 + tick * TICK_NS, &energy_j);
+    apapi_meter_add(meter, &reading, moment_at(1 + tick * TICK_NS), &energy_j);
 }
 
 static void test_meter_knows_its_95th_percentile(void **state)

@@ -261,7 +261,7 @@ static enum apapi_meter_step add(struct apapi_meter *meter, uint64_t at_s)
 
     read_sysfs();
     assert_int_equal(readings[0].error, 0);
-    return apapi_meter_add(meter, &readings[0], at_s * 1000000000, &energy_j);
+    return apapi_meter_add(meter, &readings[0], moment_at(at_s * 1000000000), &energy_j);
 }
 
 /* The controller started anew, and its counter shows what could be an increment. */
