@@ -154,7 +154,7 @@ was_quiet() { # DIR/NAME
         .elapsed_s - ([.components[].events[]?.covered_s] | max) < $quiet' "$1.json" >/dev/null
 }
 
-# Measure until a run was quiet, or at most $ATTEMPTS times. All that happens must lie within the run:
+# Leaves what measure_once does, and NAME.shift. Measure until a run was quiet, or at most $ATTEMPTS times. All that happens must lie within the run:
 # put it off where the measurement begins after the first second.
 measure() { # DIR NAME SPEC-FUNCTION MODEL ATIME-AND-OPTION...
     local attempt start late=0
@@ -169,6 +169,7 @@ measure() { # DIR NAME SPEC-FUNCTION MODEL ATIME-AND-OPTION...
             continue
         fi
         late=0
+        echo "$SHIFT" >"$1/$2.shift"
         ! was_quiet "$1/$2" || return 0
     done
     if ((late > 0)); then
@@ -218,7 +219,9 @@ truth() { # DIR/NAME SHAPE NUMBER...
 true_energy() { # DIR/NAME ZONE LOST SHAPE NUMBER...
     local facts expected greatest clock quiet=0
 
-    facts=$(event "$1" "$2" '"\(.raw_total * .scale) \(.uncertainty_j) \(.covered_s)"')
+    facts=$(jq -r --arg name "$(event "$1" "$2" .name)" '.components[] | .interval_s as $interval |
+        .events[]? | select(.name == $name) |
+        "\(.raw_total * .scale) \(.uncertainty_j) \(.covered_s) \(.update_s // $interval)"' "$1.json")
     read -r expected greatest clock < <(truth "$1" "${@:4}") || return
     ! was_quiet "$1" || quiet=1
     calculate -v t="$expected" -v w="$greatest" -v clock="$clock" -v lost="$3" -v quiet=$quiet \
@@ -235,7 +238,7 @@ true_energy() { # DIR/NAME ZONE LOST SHAPE NUMBER...
             good = size <= tolerance && $2 > 0 && $3 > 0 && $3 <= elapsed
             if (quiet)
                 good = good && error <= t / 1000 + w * update && -error <= t / 1000 + w * (update + loss_s) &&
-                    $2 <= 1.02 * mean * (update + ends + loss_s) && elapsed - $3 <= ends + loss_s
+                    $2 <= 1.02 * mean * ($4 + ends + loss_s) && elapsed - $3 <= ends + loss_s
         }
         END { exit !(NR == 1 && good) }' <<<"$facts"
 }

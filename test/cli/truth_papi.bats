@@ -36,12 +36,16 @@ SPEC
     done
 }
 
+wrapping_spec() { registers_spec 24; }
+
+failing_spec() { registers_spec 14 "fail $(at 1.5) $(at 2.5) EIO"; }
+
 # Counters that stand still when PAPI starts, one of them at 0, and one that cannot be read for 1 s.
 starts_spec() {
     package_spec
-    zone_spec :0 dram "$RANGE_UJ" "energy 110 $RANGE_UJ 50000000000" 'freeze 0 2'
-    zone_spec :1 dram "$RANGE_UJ" "energy 120 $RANGE_UJ 0" 'freeze 0 2'
-    zone_spec :2 dram "$RANGE_UJ" "energy 130 $RANGE_UJ 60000000000" 'fail 1.5 2.5 ENODATA'
+    zone_spec :0 dram "$RANGE_UJ" "energy 110 $RANGE_UJ 50000000000" "freeze 0 $(at 2)"
+    zone_spec :1 dram "$RANGE_UJ" "energy 120 $RANGE_UJ 0" "freeze 0 $(at 2)"
+    zone_spec :2 dram "$RANGE_UJ" "energy 130 $RANGE_UJ 60000000000" "fail $(at 1.5) $(at 2.5) ENODATA"
 }
 
 # One package's meter in the kernel's zone and in the processor's register: both wrap after 4096 J.
@@ -68,14 +72,14 @@ compare_sources() { # NAME ATIME
     mv "$result.part" "$result.json"
 }
 
-# Run both atimes, named new and old, in simulations of NAME.spec.
+# Run both atimes, named new and old, in simulations of NAME_spec.
 measure_both() { # NAME OPTION...
-    cp "$BATS_FILE_TMPDIR/$1.spec" "$BATS_FILE_TMPDIR/new-$1.spec"
-    cp "$BATS_FILE_TMPDIR/$1.spec" "$BATS_FILE_TMPDIR/old-$1.spec"
-    measure "$BATS_FILE_TMPDIR" "new-$1" $MODEL "$NEW_ATIME" "${@:2}" &
-    LD_LIBRARY_PATH=$repository/build/papi-prefix-stable/lib \
-        measure "$BATS_FILE_TMPDIR" "old-$1" $MODEL "$OLD_ATIME" "${@:2}"
-    wait $!
+    measure "$BATS_FILE_TMPDIR" "new-$1" "$1_spec" $MODEL "$NEW_ATIME" "${@:2}" &
+    (
+        export LD_LIBRARY_PATH=$repository/build/papi-prefix-stable/lib
+        measure "$BATS_FILE_TMPDIR" "old-$1" "$1_spec" $MODEL "$OLD_ATIME" "${@:2}"
+    ) || : # what is missing fails its test
+    wait $! || :
 }
 
 # The usual build loads PAPI by its soname, which is the release's, and finds the one with components.
@@ -98,11 +102,6 @@ setup_file() {
     unset APAPI_SOURCES
     export NEW_ATIME=$repository/build/papi/core/atime/atime
     export OLD_ATIME=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-    shapes_spec >"$BATS_FILE_TMPDIR/shapes.spec"
-    incidents_spec >"$BATS_FILE_TMPDIR/incidents.spec"
-    starts_spec >"$BATS_FILE_TMPDIR/starts.spec"
-    registers_spec 24 >"$BATS_FILE_TMPDIR/registers.spec"
-    registers_spec 14 'fail 1.5 2.5 EIO' >"$BATS_FILE_TMPDIR/failing.spec"
     sed -E -e 's/^(vendor_id\s*: ).*/\1GenuineIntel/' -e 's/^(cpu family\s*: ).*/\16/' \
         -e "s/^(model\s*: ).*/\1$MODEL/" /proc/cpuinfo >"$BATS_FILE_TMPDIR/cpuinfo"
     same_meter_spec >"$BATS_FILE_TMPDIR/same.spec"
@@ -115,7 +114,7 @@ setup_file() {
     measure_both incidents -c powercap
     measure_both starts -c powercap
     [[ -d /dev/cpu ]] || return 0
-    measure_both registers -c rapl
+    measure_both wrapping -c rapl
     measure_both failing -c rapl
 }
 
@@ -172,15 +171,20 @@ simulate() { # ATIME [SIM-OPTION]... -- ATIME-ARGUMENT...
 
 # What moves first is counted from where it stood; nothing of the counters themselves comes through.
 check_starts() { # DIR/NAME
-    local zone
+    local zone watts=(110 120)
 
     for zone in :0 :1; do
         event "$1" $zone '"\(.raw_total * .scale)"'
-        event "$1" $zone 'if .raw_total * .scale > 400 and .raw_total * .scale < 700 then empty else error end'
+        # what came in before the start may be counted: it stood there at the first reading
+        jq -e --argjson j "$(event "$1" $zone '.raw_total * .scale')" \
+            --argjson u "$(event "$1" $zone '.uncertainty_j')" \
+            --argjson w "${watts[${zone#:}]}" --argjson began "$(began "$1")" '
+            ($u + $w * 0.001) as $tolerance |
+            $j > $w * .elapsed_s - $tolerance and $j < $w * (.elapsed_s + $began) + $tolerance' "$1.json"
         incidents "$1" $zone stalls=0..1
     done
     true_energy "$1" :2 0 constant 130
-    incidents "$1" :2 failed=18..22
+    incidents "$1" :2 failed=19-..22
     true_energy "$1" '' 0 constant 100
 }
 
@@ -205,27 +209,27 @@ check_registers() { # DIR/NAME [INCIDENT]
 }
 
 @test "rapl, newer: registers that wrap" {
-    check_registers "$new-registers"
+    check_registers "$new-wrapping"
 }
 
 @test "rapl, the release's: registers that wrap" {
-    check_registers "$old-registers"
+    check_registers "$old-wrapping"
 }
 
 # PAPI itself would end the process
 @test "rapl, newer: registers that cannot be read for 1 s" {
-    check_registers "$new-failing" failed=4..6
+    check_registers "$new-failing" failed=4-..6
 }
 
 @test "rapl, the release's: registers that cannot be read for 1 s" {
-    check_registers "$old-failing" failed=4..6
+    check_registers "$old-failing" failed=4-..6
 }
 
 # What was measured before is reported; the status is the program's.
 check_lost() { # ATIME
-    registers_spec 14 'fail 0.7 inf EIO' >"$BATS_TEST_TMPDIR/spec"
+    registers_spec 14 'fail 2.7 inf EIO' >"$BATS_TEST_TMPDIR/spec"
     run -3 --separate-stderr simulate "$1" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
-        -c rapl -f json -t 50ms sh -c 'sleep 1; exit 3'
+        -c rapl -f json -t 50ms sh -c 'sleep 3; exit 3'
     echo "$stderr"
     jq -e '.components[0].events[] | select(.domain == "package") | .total > 60 and .failed > 2' <<<"$stderr"
 }
@@ -240,18 +244,21 @@ check_lost() { # ATIME
 
 lose_for_a_while() { # ATIME COMPONENTS
     run -3 simulate "$1" --packages 0 --spec "$BATS_TEST_TMPDIR/spec" -- \
-        -c "$2" -f json -o "$BATS_TEST_TMPDIR/$2" -t 50ms sh -c 'sleep 5; exit 3'
+        -c "$2" -f json -o "$BATS_TEST_TMPDIR/$2" -t 50ms sh -c 'sleep 7; exit 3'
     echo "$output"
     jq -c .components "$BATS_TEST_TMPDIR/$2"
-    jq -e '.components[0] | (has("reason") | not) and .outages == 1 and .outage_s > 1.6 and .outage_s < 4' "$BATS_TEST_TMPDIR/$2"
-    jq -e '.components[0].events[] | select(.domain == "package") |
-        .resets == 1 and (.total / .covered_s - 300 | fabs) < 3 and .covered_s > 1.2' "$BATS_TEST_TMPDIR/$2"
+    jq -e '.components[0] | (has("reason") | not) and .outages == 1 and
+        .outage_s > 1.6 and .outage_s < 4 + .interval_s * (.missed // 0)' "$BATS_TEST_TMPDIR/$2"
+    # an update of the register is missing or too much at each end; what came in for 1.7 s is not known
+    jq -e '.elapsed_s as $elapsed | .components[0].events[] | select(.domain == "package") |
+        .resets == 1 and .covered_s > 1.2 and
+        .total > 300 * (.covered_s - 0.003) and .total < 300 * ($elapsed - 1.7 + 0.003)' "$BATS_TEST_TMPDIR/$2"
 }
 
 # After a second it is opened anew, while another component keeps PAPI going or none does. PAPI itself
 # would end the process when it starts, stops and reads.
 check_reopened() { # ATIME
-    registers_spec 14 'fail 0.6 2.3 EIO' >"$BATS_TEST_TMPDIR/spec"
+    registers_spec 14 'fail 2.6 4.3 EIO' >"$BATS_TEST_TMPDIR/spec"
     lose_for_a_while "$1" rapl &
     lose_for_a_while "$1" rapl:net
     wait $!
@@ -281,14 +288,18 @@ check_reopened() { # ATIME
     jq -e '.domains | .package.energy_j > 149 and has("dram") and (has("core") | not)' <<<"$stderr"
 }
 
+# For jq: is it the energy of so many watts, but for its own uncertainty and one update?
+readonly IS_ENERGY='def is_energy($elapsed; $watts):
+    (.energy_j - $watts * $elapsed | fabs) <= .uncertainty_j + 0.001 * $watts;'
+
 check_psys_first() { # ATIME EXPRESSION
     run -0 --separate-stderr simulate "$1" --packages 1 --psys-w 300 -- -c powercap -f json sleep 1
     echo "$stderr"
-    jq -e ".domains | $2" <<<"$stderr"
+    jq -e "$IS_ENERGY .elapsed_s as \$elapsed | .domains | $2" <<<"$stderr"
 }
 
 @test "powercap, newer: psys as the first zone is not taken for the package" {
-    check_psys_first "$NEW_ATIME" '(.package.mean_w - 100 | fabs) < 1 and (.dram.mean_w - 20 | fabs) < 1 and (has("psys") | not)'
+    check_psys_first "$NEW_ATIME" '(.package | is_energy($elapsed; 100)) and (.dram | is_energy($elapsed; 20)) and (has("psys") | not)'
 }
 
 not_measured() { # REASON
@@ -331,7 +342,8 @@ check_second_package() { # ATIME
 check_runs() { # ATIME
     run -0 --separate-stderr simulate "$1" --packages 1 -- -c powercap -r 3 -f json sleep 0.5
     echo "$stderr"
-    jq -e '.runs | length == 3 and all(.[]; .domains.package.mean_w - 100 | fabs < 5)' <<<"$stderr"
+    jq -e "$IS_ENERGY"'.runs | length == 3 and all(.[]; .elapsed_s as $elapsed |
+        .domains.package | is_energy($elapsed; 100))' <<<"$stderr"
 }
 
 @test "powercap, newer: several runs" {
@@ -356,7 +368,7 @@ SPEC
     run -0 --separate-stderr simulate "$1" --packages 1 --spec "$BATS_TEST_TMPDIR/spec" -- \
         -c powercap:coretemp:net -v -f json sleep 0.5
     echo "$stderr"
-    jq -e '.domains.package.mean_w - 100 | fabs < 5' <<<"$stderr"
+    jq -e "$IS_ENERGY"'.elapsed_s as $elapsed | .domains.package | is_energy($elapsed; 100)' <<<"$stderr"
     jq -e '[.components[].events[] | select(.name | startswith("coretemp:::")) |
         [(.name | split(":")[-1] | split("_")[0]), .mean, .unit]] | sort ==
         [["fan1", 900, "rpm"], ["in0", 1.2, "V"], ["temp1", 45, "C"]]' <<<"$stderr"
@@ -407,20 +419,25 @@ check_permission() { # ATIME
     check_permission "$OLD_ATIME" "$repository/build/papi-prefix-stable/lib"
 }
 
-# Within 0.1 % of each other and of the truth.
+# As near to each other and to the truth as they say; in a quiet run within 0.1 %.
 check_agreement() { # DIR/NAME
-    local waited
+    local waited quiet=false
 
-    for ((waited = 0; waited < 120; waited++)); do
+    for ((waited = 0; waited < 300; waited++)); do
         [[ ! -e $1.json ]] || break
         sleep 1
     done
     cat "$1.err"
     jq -c '.components[] | [.source, (.events[] | [.name, .raw_total * .scale, .wraps])]' "$1.json"
     jq -e '[.components[].source | split(" ")[0]] == ["PAPI", "sysfs"]' "$1.json"
-    jq -e '(.elapsed_s * 300) as $truth | [.components[].events[] | .raw_total * .scale] as [$papi, $sysfs] |
-        ($papi / $sysfs - 1 | fabs) < 0.001 and ($papi / $truth - 1 | fabs) < 0.001 and
-        ([.components[1].events[0].wraps] | . == [4] or . == [5])' "$1.json"
+    ! was_quiet "$1" || quiet=true
+    jq -e --argjson quiet $quiet '(.elapsed_s * 300) as $truth | [.components[].events[]] as $events |
+        [$events[] | .raw_total * .scale] as [$papi, $sysfs] |
+        [$events[].uncertainty_j + 0.3] as [$papi_j, $sysfs_j] |
+        ($papi - $truth | fabs) <= $papi_j and ($sysfs - $truth | fabs) <= $sysfs_j and
+        ($papi - $sysfs | fabs) <= $papi_j + $sysfs_j and
+        (($quiet | not) or ($papi / $sysfs - 1 | fabs) < 0.001 and ($papi / $truth - 1 | fabs) < 0.001) and
+        ($events[1].wraps - ($sysfs / 4096 | floor) | . == 0 or . == 1)' "$1.json"
 }
 
 @test "rapl, newer: agrees with sysfs over a minute with wraps" {
