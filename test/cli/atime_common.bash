@@ -17,8 +17,29 @@ needs_sim() {
     sim -- true || skip "no simulated hardware here: see scripts/sim"
 }
 
+# Does an energy fit its power? A reading is of some instant between its beginning and its end, so it is
+# no less than in the covered and no more than in the whole time, but for one update of the meter at each end.
+energy_fits() { # ENERGY_J WATTS COVERED_S ELAPSED_S [UPDATE_S]
+    LC_ALL=C awk -v j="$1" -v w="$2" -v covered="$3" -v elapsed="$4" -v update="${5:-0.001}" 'BEGIN {
+        exit !(j >= w * (covered - update) - 1e-6 && j <= w * (elapsed + update) + 1e-6 && covered > 0) }' || {
+        echo "$1 J are not those of $2 W in $3 to $4 s"
+        return 1
+    }
+}
+
+# The same of a domain of a record, by its own uncertainty.
+domain_fits() { # DOMAIN WATTS RECORD [UPDATE_S]
+    jq -e --arg name "$1" --argjson w "$2" --argjson update "${4:-0.001}" '.elapsed_s as $elapsed |
+        (if $name == "total" then .total + {uncertainty_j: .trust.uncertainty_j} else .domains[$name] end) |
+        (.energy_j - $w * $elapsed | fabs) <= .uncertainty_j + $w * $update' <<<"$3" >/dev/null || {
+        jq -c '[.elapsed_s, .total, .trust, .domains]' <<<"$3"
+        echo "$1 is not that of $2 W"
+        return 1
+    }
+}
+
 close_to() { # VALUE TRUTH TOLERANCE
-    awk -v v="$1" -v t="$2" -v r="$3" 'BEGIN { exit !(v > t * (1 - r) && v < t * (1 + r)) }' || {
+    LC_ALL=C awk -v v="$1" -v t="$2" -v r="$3" 'BEGIN { exit !(v > t * (1 - r) && v < t * (1 + r)) }' || {
         echo "$1 is not $2"
         return 1
     }

@@ -29,9 +29,8 @@ event() { # NAME: of the JSON in $output
     run "$atime" -c estimate -f json sh -c "$program"
     echo "$output"
     energy=$(event NODE_ENERGY)
-    close_to "$(jq .total <<<"$energy")" "$(jq '50 * .covered_s + 30' <<<"$energy")" 0.001
-    close_to "$(jq .total <<<"$energy")" "$(jq '50 * .program.elapsed_s + 30' <<<"$output")" 0.01
-    close_to "$(jq .mean <<<"$energy")" "$(jq '50 + 30 / .program.elapsed_s' <<<"$output")" 0.01
+    energy_fits "$(jq '.total - 30' <<<"$energy")" 50 "$(jq .covered_s <<<"$energy")" "$(jq .elapsed_s <<<"$output")" 0
+    jq -e '(.mean * .covered_s / .total - 1 | fabs) < 1e-6' <<<"$energy"
     close_to "$(jq .total <<<"$(event CPU_TIME)")" 3 0.0001
     jq -e '.estimated and (has("domain") or has("uncertainty_j") or has("stuck") or has("stalls") | not)' <<<"$energy"
     jq -e '.domains == {} and (has("total") or (.trust | has("uncertainty_j")) | not)' <<<"$output"
@@ -44,7 +43,7 @@ event() { # NAME: of the JSON in $output
     run "$atime" -c estimate -f json sleep 1.5
     echo "$output"
     event NODE_ENERGY | jq -e '.total == 0 and .max == 0 and (has("stuck") or has("stalls") | not)'
-    jq -e '.trust.covered > 0.99 and .trust.stalls == 0' <<<"$output"
+    jq -e '.trust.covered > 0 and .trust.stalls == 0' <<<"$output"
 }
 
 @test "every form marks it" {
@@ -55,7 +54,7 @@ event() { # NAME: of the JSON in $output
     echo "$output"
     [[ $output == *'estimate (/proc/stat: 50 W + 10 W per busy core)'* ]]
     [[ $(grep -c '(estimated)' <<<"$output") -eq 2 ]]
-    grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total 1[0-9][0-9]\.. J$' <<<"$output"
+    grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [1-9][0-9.]* k?J$' <<<"$output"
     grep -qE '^  estimate:::CPU_TIME \(estimated\) .* total 3 s$' <<<"$output"
     run ! grep -qE '^  (domain|total) ' <<<"$output"
     awk -F, 'NR == 1 { exit !($NF == "estimated" && NF == 9) }' "$trace"
@@ -74,8 +73,8 @@ event() { # NAME: of the JSON in $output
     run "$atime" -c estimate -f json timeout 1.5 sh -c 'while :; do :; done'
     echo "$output"
     busy_s=$(event CPU_TIME | jq .total)
-    close_to "$(event NODE_ENERGY | jq .total)" \
-        "$(jq --argjson busy_s "$busy_s" '10 * .program.elapsed_s + 100 * $busy_s' <<<"$output")" 0.01
+    energy_fits "$(event NODE_ENERGY | jq --argjson busy_s "$busy_s" '.total - 100 * $busy_s')" 10 \
+        "$(event NODE_ENERGY | jq .covered_s)" "$(jq .elapsed_s <<<"$output")" 0
     # the kernel counts in ticks; other programs may be at work
     jq -e --argjson busy_s "$busy_s" --argjson cores "$(nproc --all)" '.program |
         $busy_s > 0.6 * .user_s - 0.1 and $busy_s < 1.1 * $cores * .elapsed_s + 0.2' <<<"$output"
@@ -114,11 +113,11 @@ event() { # NAME: of the JSON in $output
         echo "$output"
         jq -e '[.components[].events[] | select(.estimated)] | length == 2' <<<"$output"
         jq -e '.total.energy_j - .domains.package.energy_j - .domains.dram.energy_j | fabs < 1e-6' <<<"$output"
-        close_to "$(jq .total.energy_j <<<"$output")" "$(jq '240 * .elapsed_s' <<<"$output")" 0.03
+        domain_fits total 240 "$output"
     done
     run sim --package-w 100 --dram-w 20 -- "$atime" -c rapl:estimate sleep 1
     echo "$output"
-    grep -qE '^  total +[2-9][0-9][0-9]\.. J +2[0-9][0-9]\.. W$' <<<"$output"
+    grep -qE '^  total +[0-9.]+ k?J +[2-9][0-9][0-9]\.. W$' <<<"$output"
     grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [0-9.]+ J$' <<<"$output"
     [[ $(wc -L <<<"$output") -le 80 ]]
 }

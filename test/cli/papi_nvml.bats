@@ -54,12 +54,37 @@ holds() { # EXPRESSION, in which gpu(N; WORD) is an event of a GPU
 
 # PAPI then fails for all of them and leaves its values as they were.
 @test "nvml: where one GPU is lost, nothing stale is taken for a value" {
-    measure_gpus 'gpu power_w=250 uuid=GPU-a minor=0\ngpu power_w=400 uuid=GPU-b minor=1 lost_s=0.3\n' 1
-    holds 'gpu(0; "power") | .mean == 250 and .samples > 2 and .failed > 0 and .covered_s < 0.5'
-    holds 'gpu(1; "power") | .mean == 400 and .samples > 2 and .failed > 0 and .covered_s < 0.5'
+    measure_gpus 'gpu power_w=250 uuid=GPU-a minor=0\ngpu power_w=400 uuid=GPU-b minor=1 lost_s=1.5\n' 3
+    holds 'gpu(0; "power") | .mean == 250 and .samples > 2 and .failed > 0 and .covered_s < 2'
+    holds 'gpu(1; "power") | .mean == 400 and .samples > 2 and .failed > 0 and .covered_s < 2'
 }
 
 @test "nvml: a library that does not start is a reason" {
     measure_gpus 'library fail=Init_v2:9\n' 0.1
     [[ $stderr == *'"reason":"'* ]]
+}
+
+@test "nvml: PAPI's component comes last; its names and units are those of NVML's own" {
+    local two='gpu power_w=250 uuid=GPU-a minor=0\ngpu power_w=400 uuid=GPU-b minor=1\n'
+    local names='[.components[].events[] | select(.kind != "energy") | [.name, .unit, .kind, .domain, .scale]] | sort'
+
+    unset APAPI_SOURCES
+    measure_gpus "$two" 0.3
+    holds '.components[0].source | startswith("NVML ")'
+    jq "$names" <<<"$stderr" >"$BATS_TEST_TMPDIR/own"
+    export APAPI_SOURCES=papi
+    measure_gpus "$two" 0.6
+    holds '.components[0].source | test("^PAPI [0-9.]+ nvml, power integrated$")'
+    jq -e --slurpfile own "$BATS_TEST_TMPDIR/own" "\$own[0] - ($names) == []" <<<"$stderr"
+    export APAPI_GPUS=1
+    measure_gpus "$two" 0.3
+    holds ".components[0].reason == \"PAPI's nvml cannot leave GPUs out\""
+}
+
+@test "nvml: beside another one of PAPI's components" {
+    printf 'gpu power_w=250 uuid=GPU-a minor=0\ngpu power_w=400 uuid=GPU-b minor=1\n' >"$FAKE_GPUS"
+    run -0 --separate-stderr "$atime" -c net:nvml -t 50ms -f json sleep 0.6
+    keep_records
+    echo "$stderr"
+    jq -e '(.components[0].source | test("^PAPI [0-9.]+ net$")) and .domains.gpu.mean_w == 650' <<<"$stderr"
 }
