@@ -226,10 +226,14 @@ static void leave_out_unmeasured(struct apapi_measurement *m)
     m->component_count = kept > 0 ? kept : 1;
 }
 
+/* The next component. */
 static int finish(const struct apapi_session *session, const struct snapshot *snapshot,
-                  size_t index, const struct apapi_span *span,
-                  struct apapi_component_result *result, struct domain_results *domains)
+                  const struct apapi_span *span, struct apapi_measurement *m,
+                  struct domain_results *domains)
 {
+    size_t index = m->component_count;
+    struct apapi_component_result *result = &m->components[index];
+
     return snapshot ? component_finish(&snapshot->copies[index], index, span, result, domains)
                     : sampling_result(session->sampling, index, span, result, domains);
 }
@@ -248,8 +252,7 @@ static int collect(const struct apapi_session *session, const struct snapshot *s
     unmeasure_domains(m->domains);
     feed_clear(domains.feeds);
     for (; m->component_count < session->sampling->count; m->component_count++) {
-        if (finish(session, snapshot, m->component_count, &span, &m->components[m->component_count],
-                   &domains)) {
+        if (finish(session, snapshot, &span, m, &domains)) {
             return -1;
         }
         m->covered = least_coverage(&m->components[m->component_count], m->late_ns + m->elapsed_ns,
