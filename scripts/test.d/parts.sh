@@ -126,7 +126,7 @@ tests_of() { # JOB
 }
 
 job_matches() { # JOB TEXT
-    tests_of "$1" | grep -qE -- "$2"
+    tests_of "$1" | grep -E -- "$2" >/dev/null # to the end: with -q it could end the writer
 }
 
 # For --filter: this test of the job and no other.

@@ -6,6 +6,13 @@ readonly hang_limit_s=1800 # a job that has not ended by then hangs
 declare -A running=()      # process: job
 declare -A state=()        # job: ended or failed
 load_processes=()
+run_folder= # for all temporary files of the jobs; they see it as TMPDIR
+
+make_run_folder() {
+    run_folder=$(mktemp -d "${TMPDIR:-/tmp}/apapi-test.XXXXXX") || exit 1
+    chmod 755 "$run_folder"
+    export TMPDIR=$run_folder APAPI_TEST_RUN=${run_folder##*/}
+}
 
 # In a process group of its own, whose number is the process's.
 start_job() { # JOB
@@ -96,14 +103,24 @@ run_pool() {
     done
 }
 
+# After an interruption there may be clusters whose tests cannot stop them any more.
+stop_clusters() {
+    local mark
+    find "$run_folder" /var/tmp/"$APAPI_TEST_RUN"* -maxdepth 6 -name .apapi-cluster 2>/dev/null | while IFS= read -r mark; do
+        APAPI_CLUSTER_DIR=${mark%/*} scripts/cluster stop
+    done
+}
+
 pool_end() {
     local process
     trap - EXIT
+    end_load
     for process in "${!running[@]}"; do
         kill -TERM -- "-$process" 2>/dev/null
     done
     ((${#running[@]} == 0)) || wait "${!running[@]}" 2>/dev/null
-    end_load
+    stop_clusters
+    rm -rf --one-file-system "$run_folder" /var/tmp/"$APAPI_TEST_RUN"*
 }
 
 # --- load ---------------------------------------------------------------------------------------

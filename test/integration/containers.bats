@@ -15,7 +15,7 @@ find_place() {
     local folder
     for folder in /var/tmp /srv /opt /var/lib; do
         [[ $(realpath -m "$folder")/ != @(/tmp|/dev/shm|/run)/* ]] || continue
-        containers_place=$(mktemp -d "$folder/apapi-containers.XXXXXX" 2>/dev/null) || continue
+        containers_place=$(mktemp -d "$folder/${APAPI_TEST_RUN:-apapi-test}.XXXXXX" 2>/dev/null) || continue
         cp /bin/true "$containers_place"
         ! "$containers_place/true" 2>/dev/null || return 0
         rm -r "$containers_place"
