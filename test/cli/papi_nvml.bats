@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # GPUs through PAPI's own nvml component, with a stand-in for NVIDIA's library.
 
+# bats file_tags=long
 bats_require_minimum_version 1.5.0
 load truth.bash
 load papi_common.bash

@@ -5,6 +5,7 @@
 # wrong itself (stale values, one range for all, the process ended) must not be seen.
 
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
+# bats file_tags=long
 bats_require_minimum_version 1.5.0
 load truth.bash
 load papi_common.bash
