@@ -10,7 +10,7 @@ run_folder= # for all temporary files of the jobs; they see it as TMPDIR
 
 make_run_folder() {
     run_folder=$(mktemp -d "${TMPDIR:-/tmp}/apapi-test.XXXXXX") || exit 1
-    chmod 755 "$run_folder"
+    chmod 1777 "$run_folder" # as /tmp
     export TMPDIR=$run_folder APAPI_TEST_RUN=${run_folder##*/}
 }
 

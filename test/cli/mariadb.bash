@@ -5,6 +5,8 @@
 load public
 load ../eventually
 
+no_server="package mariadb-server is not installed"
+
 # For setup_file().
 server_begin() {
     if ((EUID == 0)); then
@@ -33,7 +35,7 @@ server_options=(--no-defaults --innodb-flush-method=nosync --innodb-flush-log-at
 server_start() {
     local owner=() root
     PATH=$PATH:/usr/sbin
-    command -v mariadbd mariadb-install-db mariadb >/dev/null || { echo "no mariadb-server" >&2; return 1; }
+    command -v mariadbd mariadb-install-db mariadb >/dev/null || { echo "$no_server" >&2; return 1; }
     mkdir "$server/data"
     root=$(id -un) || return 1 # a server knows its users by name
     if ((EUID == 0)); then
@@ -62,7 +64,12 @@ sql() { mariadb --no-defaults --default-character-set=utf8mb4 --socket="$server/
 
 # An empty database, whose URL is `url`.
 needs_server() {
-    [[ -e $server/up ]] || skip "no MariaDB here: $(<"$server/why")"
+    if [[ ! -e $server/up ]]; then
+        [[ $(<"$server/why") != "$no_server" ]] || skip "$no_server"
+        echo "the server does not start:"
+        tail -n 5 "$server/why" "$server/install" "$server/log"
+        return 1
+    fi
     "$apapi" import --db mysql:///nothing 2>&1 /dev/null | grep -q 'built without MariaDB' &&
         skip "built without MariaDB"
     sql "drop database if exists apapi; create database apapi"
