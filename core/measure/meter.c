@@ -248,9 +248,26 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
     result->summary.p95 = apapi_rate_p95(&meter->rate);
 }
 
-static void finish_count(struct apapi_meter *meter, uint64_t elapsed_ns,
+/*
+ * What is read by a thread of its own may be read after the end. @return how much longer the last
+ * reading was than it is covered, if its end is farther from that of the time than its beginning
+ * [ns].
+ */
+static uint64_t beyond_end_ns(const struct apapi_counter *counter, uint64_t end_ns)
+{
+    const struct apapi_counter_point *last = &counter->last;
+
+    if (!end_ns || !last->valid || last->at_ns <= end_ns || counter->covered_ns == 0 ||
+        (last->begin_ns < end_ns && end_ns - last->begin_ns > last->at_ns - end_ns)) {
+        return 0;
+    }
+    return last->at_ns - last->begin_ns;
+}
+
+static void finish_count(struct apapi_meter *meter, const struct apapi_span *span,
                          struct apapi_event_result *result)
 {
+    uint64_t beyond_ns = beyond_end_ns(&meter->counter, span->end_ns);
     struct apapi_float_counter *doubles = &meter->doubles;
     bool whole = !counts_doubles(meter->event);
 
@@ -258,8 +275,8 @@ static void finish_count(struct apapi_meter *meter, uint64_t elapsed_ns,
     apapi_float_counter_finish(doubles);
     apapi_rate_finish(&meter->rate);
     result->incidents = whole ? meter->counter.incidents : doubles->incidents;
-    result->covered_ns = whole ? meter->counter.covered_ns : doubles->covered_ns;
-    finish_total(meter, elapsed_ns, result);
+    result->covered_ns = whole ? meter->counter.covered_ns + beyond_ns : doubles->covered_ns;
+    finish_total(meter, span->elapsed_ns, result);
     if (whole && !isnan(result->total)) {
         result->raw_total = meter->counter.total;
     }
@@ -284,14 +301,16 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
 
 /*
  * Each end of the covered time is known to one update of the counter, and in the time that is not
- * covered the power may have been anything: it is taken for as large as the mean. How wrong an
- * estimate is nobody knows.
+ * covered the power may have been anything: it is taken for as large as the mean. So it is in the
+ * time that was covered too long, as a thread of its own may read late. How wrong an estimate is
+ * nobody knows.
  */
 double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
                                  uint64_t interval_ns)
 {
     const struct apapi_event *event = &result->event;
-    uint64_t uncovered_ns = whole_ns > result->covered_ns ? whole_ns - result->covered_ns : 0;
+    uint64_t covered_ns = result->covered_ns;
+    uint64_t uncovered_ns = whole_ns > covered_ns ? whole_ns - covered_ns : covered_ns - whole_ns;
     uint64_t update_ns = event->update_ns ? event->update_ns : interval_ns;
 
     if (event->estimated || (event->kind != APAPI_KIND_ENERGY && event->kind != APAPI_KIND_POWER)) {
@@ -308,7 +327,7 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     result->total = NAN;
     result->summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
     if (meter->event->accumulates) {
-        finish_count(meter, span->elapsed_ns, result);
+        finish_count(meter, span, result);
     } else {
         finish_gauge(meter, result);
     }

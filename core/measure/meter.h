@@ -65,6 +65,7 @@ uint64_t apapi_meter_known_ns(const struct apapi_meter *meter);
 struct apapi_span {
     uint64_t late_ns;    /* before the first reading */
     uint64_t elapsed_ns; /* from the first to the last */
+    uint64_t end_ns;     /* on the readings' clock; 0: with the last reading */
 };
 
 /** The last reading has been taken: tell the result. */

@@ -243,7 +243,9 @@ static int collect(const struct apapi_session *session, const struct snapshot *s
                    struct apapi_measurement *m)
 {
     struct domain_results domains = {.results = m->domains};
-    const struct apapi_span span = {.late_ns = m->late_ns, .elapsed_ns = m->elapsed_ns};
+    const struct apapi_span span = {.late_ns = m->late_ns,
+                                    .elapsed_ns = m->elapsed_ns,
+                                    .end_ns = session->start_ns + m->elapsed_ns};
 
     m->components = calloc(session->sampling->count, sizeof *m->components);
     if (!m->components) {

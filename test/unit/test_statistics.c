@@ -140,6 +140,37 @@ static void test_uncertainty(void **state)
     assert_within(result.uncertainty_j, 100.1, 1e-9);
 }
 
+/* 100 W, and a last reading that is late: it may have been fetched at any time while it lasted. */
+static void test_uncertainty_of_a_late_end(void **state)
+{
+    static const struct {
+        uint64_t begin_ms, end_ms, span_end_ms;
+        double uncertainty_j;
+    } cases[] = {
+        {2000, 2000, 2000, 0.1}, {1960, 2000, 2000, 4.1}, {2020, 2020, 2000, 2.1},
+        {2010, 2040, 2000, 4.1}, {1970, 2010, 2000, 3.1}, {1990, 2030, 2000, 3.1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct apapi_span span = {.elapsed_ns = cases[i].span_end_ms * 1000000,
+                                        .end_ns = 1 + cases[i].span_end_ms * 1000000};
+        struct apapi_moment when = {1 + cases[i].begin_ms * 1000000, 1 + cases[i].end_ms * 1000000};
+        struct apapi_reading reading = {.raw = 0};
+        struct apapi_event_result result;
+        struct apapi_meter meter;
+        double energy_j;
+
+        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+        apapi_meter_add(&meter, &reading, moment_at(1), &energy_j);
+        reading.raw = 200000000;
+        apapi_meter_add(&meter, &reading, when, &energy_j);
+        apapi_meter_finish(&meter, &span, &result);
+        assert_within(result.uncertainty_j / result.summary.mean * 100, cases[i].uncertainty_j,
+                      1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +180,7 @@ int main(void)
         cmocka_unit_test(test_period),
         cmocka_unit_test(test_meter_knows_its_95th_percentile),
         cmocka_unit_test(test_uncertainty),
+        cmocka_unit_test(test_uncertainty_of_a_late_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
