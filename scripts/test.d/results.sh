@@ -39,12 +39,23 @@ status_text() {
 name_in() { sed -E 's/^(not )?ok [0-9]+ (- )?//; s/^# SKIP //; s/ # skip.*//' <<<"$1"; }
 reason_in() { sed -E 's/^not ok [0-9]+ # SKIP .*/its source says why/; s/.*# skip ?//' <<<"$1"; }
 
+# As one word for a shell.
+quoted() { # TEXT
+    if [[ $1 != *\'* ]]; then
+        echo "'$1'"
+    elif [[ $1 != *[\"\$\`\\!]* ]]; then
+        echo "\"$1\""
+    else
+        printf '%q\n' "$1"
+    fi
+}
+
 add_failure() { # JOB TEST
     local text=$1 command
     command="scripts/test $1"
     if [[ -n $2 && $1 != */"$2" ]]; then
         text+=": $2"
-        command+=" -f $(printf %q "$(filter_for "$1" "$2")")"
+        command+=" -f $(quoted "$(filter_for "$1" "$2")")"
     fi
     failures+=("$text"$'\n'"      $command")
 }

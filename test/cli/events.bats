@@ -91,7 +91,7 @@ refused() { # VARIABLE FILE SAYS
     jq -e '[.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE0")][0] |
         .value0.unit == "kWs" and (.value0.acc * 1000 / .total - 1 | fabs) < 1e-4 and .value1 == null' <<<"$stderr"
     jq -e '[.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE1")][0] |
-        .value0.unit == "J" and .value1.unit == "W" and (.value1.avg * .covered_s / .total - 1 | fabs) < 1e-4 and
+        .value0.unit == "J" and .value1.unit == "W" and (.value1.avg * .covered_s - .total | fabs) <= .uncertainty_j and
         (.total - 100 * .covered_s | fabs) <= .uncertainty_j + 100 * .update_s' <<<"$stderr"
 }
 

@@ -80,7 +80,7 @@ count() { # STATUS LINE...
     [[ ${lines[0]} == '2 0 0' && ${#lines[@]} -eq 1 ]]
     run -0 count 1 1..2 'ok 1 - one' 'not ok 2 - two'
     [[ ${lines[0]} == '1 1 0' && ${lines[1]} == 'unit/test_base: two' ]]
-    [[ ${lines[2]} == *'scripts/test unit/test_base -f two' ]]
+    [[ ${lines[2]} == *"scripts/test unit/test_base -f 'two'" ]]
     run -0 count 0 1..3 'ok 1 one # skip no BMC' 'not ok 2 # SKIP two' 'ok 3 three'
     [[ ${lines[0]} == '1 0 2' && ${lines[1]} == 'unit/test_base: one: no BMC' ]]
     [[ ${lines[2]} == 'unit/test_base: two: '* ]]
@@ -102,7 +102,13 @@ count() { # STATUS LINE...
     [[ ${lines[1]} == *'a reset (to 0)'* ]]
     # shellcheck source-path=SCRIPTDIR source=../../scripts/test.d/parts.sh
     . "$repository/scripts/test.d/parts.sh"
+    # shellcheck source-path=SCRIPTDIR source=../../scripts/test.d/results.sh
+    . "$repository/scripts/test.d/results.sh"
     pattern=$(filter_for cli/truth.bats 'a reset (to 0): 100 % | "lost" [x]')
+    for text in "it's" 'a $b "c"' 'plain words' "it's \$5 \"now\""; do
+        eval "word=$(quoted "$text")"
+        [[ $word == "$text" ]]
+    done
     [[ 'a reset (to 0): 100 % | "lost" [x]' =~ $pattern && ! 'a reset (to 0): 100 % | "lost" [x] twice' =~ $pattern ]]
 }
 
