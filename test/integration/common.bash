@@ -34,9 +34,11 @@ start_simulated_cluster() {
 }
 
 # The plugin's line in plugstack.conf. It waits for a sampler that is late, so that no record is missing or
-# begins late; tests of these times, and of nodes that never answer, set their own.
+# begins late; tests of these times, and of nodes that never answer, set their own. $plugstack_words: what a
+# file adds to each line.
 plugstack_line() { # WORDS...
-    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR start_timeout=1m stop_timeout=1m $*"
+    echo "optional $plugin acct_dir=$APAPI_ACCT_DIR spool_dir=$APAPI_SPOOL_DIR start_timeout=1m stop_timeout=1m" \
+        "${plugstack_words:-} $*"
 }
 
 # For the steps from now on.

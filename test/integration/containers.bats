@@ -37,6 +37,7 @@ use_copy() {
     install=$repository/build/install
     plugin=$install/lib/slurm/spank_apapi.so
     libexec=$install/libexec/apapi
+    plugstack_words=libexec_dir=$libexec # the plugin knows the original's, which users may be unable to enter
     [[ -n ${APAPI_SIMHW:-} ]] || export APAPI_SIMHW=${simulators[0]}
     [[ -x $APAPI_SIMHW ]] || APAPI_SIMHW=${simulators[1]}
 }
