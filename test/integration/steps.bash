@@ -79,6 +79,15 @@ job_is_gone() { # JOB
     [[ -z $(cluster run squeue -h -j "$1" 2>/dev/null) ]]
 }
 
+# A requeued job runs again now, not when the credential of its last run would have ended. slurmd refuses one that was
+# made in the second in which it ended that run.
+run_again() { # JOB
+    is_pending() { [[ $(cluster run squeue -h -j "$1" -o %T 2>/dev/null) == PENDING ]]; }
+    eventually is_pending "$1"
+    sleep 2
+    eventually cluster run scontrol update jobid="$1" starttime=now
+}
+
 # A message in one line, however it was broken.
 unwrapped() { # TEXT
     tr -s ' \n' ' ' <<<"$1"

@@ -28,8 +28,7 @@ state_of() { # JOB
     job=$(requeued_job "$file")
     eventually runs_on n1 sleep
     cluster run scontrol requeue "$job"
-    # it would wait for as long as its credential lives
-    eventually cluster run scontrol update jobid="$job" starttime=now
+    run_again "$job"
     is_over() { [[ $(state_of "$job") == COMPLETED ]]; }
     eventually is_over
     eventually grep -c 'step [0-9]*.batch' "$file"

@@ -62,7 +62,7 @@ start_jobs() {
     sleep 1 # and have been for so long
     cluster run scontrol requeue "$REQUEUED"
     cluster run scancel "$CANCELLED"
-    eventually cluster run scontrol update jobid="$REQUEUED" starttime=now
+    run_again "$REQUEUED"
 }
 
 setup_file() {
