@@ -2,11 +2,11 @@
 # Part of scripts/test: the parts. A new part is a row of the table, and a case in jobs_of() and run_job().
 # shellcheck shell=bash
 
-# part | what it needs built | what it is
+# part | what it needs built | what it is. Started in this order: what works long and what waits long come first.
 readonly parts_table='
+analyze||clang-tidy (while build/dev is built, with warnings as errors) and cppcheck
 integration||a private, real Slurm
 cli||the programs, with simulated hardware
-analyze||clang-tidy (while build/dev is built, with warnings as errors) and cppcheck
 asan|build/asan|unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
 tsan|build/tsan|unit tests that start threads, with ThreadSanitizer
 fuzz||a short run of the fuzzers of each parser
@@ -63,10 +63,14 @@ names_in() { # PATTERN: the files' names without folders
     done
 }
 
+# These take longest: they are started first, so that none is left alone at the end.
+readonly slow_files=(sync measure survive cluster_start collect cluster job ipmi gpu)
+
 # Files of bats whose tests of the selection (usual, long, every) are not none.
 bats_files() { # FOLDER
     local file tagged
-    for file in test/"$1"/*.bats; do
+    for file in $({ printf "test/$1/%s.bats\n" "${slow_files[@]}"; ls test/"$1"/*.bats; } | awk '!seen[$0]++'); do
+        [[ -e $file ]] || continue
         tagged=$(grep -oE '^# bats (file|test)_tags=.*\blong\b' "$file" | cut -d= -f1 | sort -u)
         case $selection in
         usual) [[ $tagged != *file_tags* ]] || continue ;;
@@ -163,7 +167,8 @@ as_tap() { # NAME COMMAND...
     return $status
 }
 
-check() { bounded scripts/test.d/check "$@"; }
+# Tests that wait for something go before compilers and analyzers.
+check() { bounded nice -n 10 scripts/test.d/check "$@"; }
 
 run_unit() { # PRESET NAME
     local program=build/$1/test/unit/$2

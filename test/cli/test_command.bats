@@ -19,7 +19,7 @@ refuses() { # MESSAGE ARGUMENT...
 
 @test "what it does not know is refused before anything runs, with what there is" {
     refuses "no part or file 'unti'" unti
-    [[ $stderr == *'parts: integration cli '*' slurm-matrix all long'* ]]
+    [[ $stderr == *'parts: analyze integration cli '*' slurm-matrix all long'* ]]
     refuses "part cli has no 'trut.bats'; it has: " cli/trut.bats
     [[ $stderr == *' truth.bats '* ]]
     refuses "part unit has no 'test_nothing'; it has: test_base " test/unit/test_nothing.c
