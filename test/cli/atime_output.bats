@@ -7,7 +7,10 @@ load atime_common
 load ../eventually
 load public
 
-teardown() { leave_public; }
+teardown() {
+    leave_public
+    keep_all_records
+}
 
 column() { # ROW NAME COLUMN: of the CSV in $output
     awk -F, -v row="$1" -v name="$2" -v column="$3" '
