@@ -42,4 +42,19 @@ publish() { # FILE...
         cp "$library" "$public"
     done
     nobody+=(env "LD_LIBRARY_PATH=$public")
+    open_way
+}
+
+# The programs look for event files below the build's folder. If a folder above the repository bars the way, nobody is
+# in a mount namespace where another stands in its place, which holds nothing but the repository.
+open_way() {
+    local folder=$repository barred=
+    while [[ $folder == /?* ]]; do
+        [[ $(stat -c %A "$folder") == *[xt] ]] || barred=$folder
+        folder=${folder%/*}
+    done
+    [[ -n $barred && $barred != "$repository" && $(id -u) == 0 ]] || return 0
+    nobody=(unshare -m bash -c 'exec {fd}<"$1" && mount -t tmpfs -o mode=755 tmpfs "$2" && mkdir -p "$1" &&
+        mount --no-canonicalize --rbind "/proc/self/fd/$fd" "$1" && exec {fd}<&- && cd / && shift 2 && exec "$@"' \
+        bash "$repository" "$barred" "${nobody[@]}")
 }
