@@ -207,10 +207,13 @@ mended_by() { # COMPONENT TEXT [CMD...]
     for command in "${commands[@]}"; do
         echo "for zone in /sys/class/powercap/intel-rapl:*; do ${command//%S%p/\$zone} || exit 9; done"
     done >"$BATS_TEST_TMPDIR/udev"
-    cat >"$BATS_TEST_TMPDIR/script" <<END
-. $BATS_TEST_TMPDIR/udev
-${nobody[*]/--clear-groups/--groups ${group#*:}} $theirs doctor rapl && ${nobody[*]} $theirs doctor rapl
-END
+    member=("${nobody[@]/--clear-groups/--groups=${group#*:}}")
+    {
+        echo ". $BATS_TEST_TMPDIR/udev"
+        printf '%q ' "${member[@]}" "$theirs" doctor rapl
+        echo '&&'
+        printf '%q ' "${nobody[@]}" "$theirs" doctor rapl
+    } >"$BATS_TEST_TMPDIR/script"
     run --separate-stderr sim_alone --method files -- bash "$BATS_TEST_TMPDIR/script"
     echo "$output $stderr"
     [[ $status -eq 1 && $output == *$'\nrapl: can be read by you\n'*$'\nrapl: cannot be read by you\n'* ]]
