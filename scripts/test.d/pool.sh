@@ -144,5 +144,6 @@ end_load() {
     for process in "${load_processes[@]}"; do
         kill -KILL -- "-$process" 2>/dev/null
     done
+    ((${#load_processes[@]} == 0)) || wait "${load_processes[@]}" 2>/dev/null
     rm -f build/test/load
 }

@@ -142,14 +142,22 @@ setup() {
 
 teardown() { undisturbed; }
 
+# For a cluster that does not come to rest.
+what_goes_on() {
+    cluster run squeue -o '%i %T %r %N'
+    cluster run sinfo -N -o '%N %T %E'
+    cluster run ps -e -o pid,ppid,etime,stat,wchan:20,args
+    tail -n 15 "$APAPI_CLUSTER_DIR"/log/slurmctld.log "$APAPI_CLUSTER_DIR"/log/slurmd-n?.log
+}
+
 # After each test: nothing is drained, left behind or in the logs.
 undisturbed() {
     [[ -d ${APAPI_CLUSTER_DIR:-} ]] || return 0
     plugstack
     cluster run scancel --quiet --user=root
     cluster run scancel --quiet --user=alice
-    eventually nodes_idle || return 1
-    eventually no_helpers || return 1
+    eventually nodes_idle || { what_goes_on; return 1; }
+    eventually no_helpers || { what_goes_on; return 1; }
     local errors
     errors=$(log_errors)
     [[ -z $errors ]] || {
