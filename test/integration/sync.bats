@@ -52,11 +52,12 @@ start_jobs() {
     ARRAY=$(submit -N1 -a 1-2 --wrap 'sleep $SLURM_ARRAY_TASK_ID')
     TWO_NODES=$(submit -N2 --wrap 'srun -N2 sleep 2')
     MANY=$(submit -N1 -n3 --wrap 'srun -n1 --exact sleep 3 & srun -n1 --exact sleep 3 & sleep 3; wait')
-    TEXT=$(submit -N1 --wrap 'sleep 1')
-    OBJECT=$(submit -N1 --wrap 'sleep 1')
+    TEXT=$(submit --hold -N1 --wrap 'sleep 1')
+    OBJECT=$(submit --hold -N1 --wrap 'sleep 1')
     HET=$(as_alice sbatch --parsable --output=/dev/null -N1 --wrap 'srun --het-group=0,1 sleep 1' : -N1)
     cluster run scontrol update jobid="$TEXT" admincomment="it's \"mine\": 50 % \\ {so}"
     cluster run scontrol update jobid="$OBJECT" admincomment='{"a": 0.10}'
+    cluster run scontrol release "$TEXT" "$OBJECT"
     eventually measured "$CANCELLED"
     eventually measured "$REQUEUED"
     sleep 1 # and have been for so long
