@@ -149,7 +149,7 @@ run_job() { # JOB
     unit) run_unit release "$name" ;;
     asan | tsan) run_unit "$part" "$name" ;;
     cli | integration) run_bats "test/$1" ;;
-    asan-cli) APAPI_TEST_BUILD=build/asan run_bats "test/cli/$name" ;;
+    asan-cli) selection=every APAPI_TEST_BUILD=build/asan run_bats "test/cli/$name" ;;
     slurm-matrix) slurm_matrix "$name" ;;
     *) as_tap "$name" check "$part" "$name" ;;
     esac
