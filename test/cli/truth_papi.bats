@@ -9,6 +9,7 @@
 bats_require_minimum_version 1.5.0
 load truth.bash
 load papi_common.bash
+load public.bash
 
 # the file may have been asked once more because of what PAPI said, and then it was put right
 CASES=${CASES/refused=1/refused=0..1}
@@ -404,10 +405,9 @@ check_clean() { # ATIME
 }
 
 check_permission() { # ATIME
-    [[ $EUID -eq 0 ]] || skip 'needs root to try as somebody else'
-    setpriv --reuid 65534 test -x "$1" || skip 'an ordinary user cannot enter this folder'
-    run -4 --separate-stderr simulate /usr/bin/env -- setpriv --reuid 65534 --regid 65534 --clear-groups \
-        env LD_LIBRARY_PATH="${2:-}" "$1" -c powercap sh -c 'exit 4'
+    needs_another_user
+    open_way
+    run -4 --separate-stderr simulate /usr/bin/env -- "${nobody[@]}" env LD_LIBRARY_PATH="${2:-}" "$1" -c powercap sh -c 'exit 4'
     echo "$stderr"
     [[ $(tr -s ' \n' ' ' <<<"$stderr") == *'powercap: not measured (no permission to read '*'/intel-rapl:0/energy_uj)'* ]]
 }
