@@ -29,7 +29,7 @@ static struct apapi_live_page *live; /* NULL: none */
 #define GRACE_NS UINT64_C(60000000000)
 
 static uint64_t first_grace_ns, last_grace_ns;
-static uint64_t reopen_ns; /* a source is opened anew when it has failed for so long */
+static uint64_t reopen_ns; /* a source that has failed for so long is reopened */
 
 void __real_lane_await_first(struct lane *lane, uint64_t deadline_ns);
 void __wrap_lane_await_first(struct lane *lane, uint64_t deadline_ns);

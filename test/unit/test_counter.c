@@ -235,100 +235,75 @@ static enum apapi_count add_lengthy(const struct lengthy *reading, uint64_t rese
  * What the counter misses of a meter of 100 W, whatever the moments of its readings: no more than
  * 100 W for the time that is not covered.
  */
+static const struct {
+    const char *name;
+    uint64_t reset_ms;
+    struct lengthy readings[6];
+    uint64_t covered_ms, resets, refused;
+} lengthy_cases[] = {
+    {"all at once",
+     1000,
+     {{100, 100, 0}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 0}},
+     500,
+     0,
+     0},
+    {"the last one is delayed behind its value",
+     1000,
+     {{100, 100, 0}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 62}},
+     500,
+     0,
+     0},
+    {"the first one is delayed behind its value",
+     1000,
+     {{100, 100, 50}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 0}},
+     450,
+     0,
+     0},
+    {"both are delayed in front of their values",
+     1000,
+     {{100, 150, 50}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 662, 62}},
+     450,
+     0,
+     0},
+    {"a reset between readings that are delayed",
+     301,
+     {{100, 100, 0}, {200, 200, 0}, {300, 300, 60}, {400, 440, 40}, {500, 500, 0}, {600, 600, 0}},
+     360,
+     1,
+     0},
+    {"readings in quick succession after a late one",
+     1000,
+     {{100, 100, 0}, {200, 200, 98}, {299, 299, 0}, {300, 300, 0}, {301, 301, 0}, {400, 400, 0}},
+     300,
+     0,
+     0},
+};
+
 static void test_lengthy_readings(void **state)
 {
-    static const struct {
-        const char *name;
-        uint64_t reset_ms;
-        struct lengthy readings[6];
-        uint64_t covered_ms, resets, refused;
-    } cases[] = {
-        {"all at once",
-         1000,
-         {{100, 100, 0}, {200, 200, 0}, {300, 300, 0}, {400, 400, 0}, {500, 500, 0}, {600, 600, 0}},
-         500,
-         0,
-         0},
-        {"the last one is delayed behind its value",
-         1000,
-         {{100, 100, 0},
-          {200, 200, 0},
-          {300, 300, 0},
-          {400, 400, 0},
-          {500, 500, 0},
-          {600, 600, 62}},
-         500,
-         0,
-         0},
-        {"the first one is delayed behind its value",
-         1000,
-         {{100, 100, 50},
-          {200, 200, 0},
-          {300, 300, 0},
-          {400, 400, 0},
-          {500, 500, 0},
-          {600, 600, 0}},
-         450,
-         0,
-         0},
-        {"both are delayed in front of their values",
-         1000,
-         {{100, 150, 50},
-          {200, 200, 0},
-          {300, 300, 0},
-          {400, 400, 0},
-          {500, 500, 0},
-          {600, 662, 62}},
-         450,
-         0,
-         0},
-        {"a reset between readings that are delayed",
-         301,
-         {{100, 100, 0},
-          {200, 200, 0},
-          {300, 300, 60},
-          {400, 440, 40},
-          {500, 500, 0},
-          {600, 600, 0}},
-         360,
-         1,
-         0},
-        {"readings in quick succession after a late one",
-         1000,
-         {{100, 100, 0},
-          {200, 200, 98},
-          {299, 299, 0},
-          {300, 300, 0},
-          {301, 301, 0},
-          {400, 400, 0}},
-         300,
-         0,
-         0},
-    };
-
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT_OF(lengthy_cases); i++) {
         uint64_t elapsed_ms, missed_ms;
 
         begin(65712999613);
         counter.max_per_ns = 300 / 1e3; /* [uJ/ns] */
-        for (size_t k = 0; k < COUNT_OF(cases[i].readings); k++) {
-            add_lengthy(&cases[i].readings[k], cases[i].reset_ms);
+        for (size_t k = 0; k < COUNT_OF(lengthy_cases[i].readings); k++) {
+            add_lengthy(&lengthy_cases[i].readings[k], lengthy_cases[i].reset_ms);
         }
-        elapsed_ms = cases[i].readings[5].begin_ms + cases[i].readings[5].took_ms -
-                     cases[i].readings[0].begin_ms;
+        elapsed_ms = lengthy_cases[i].readings[5].begin_ms + lengthy_cases[i].readings[5].took_ms -
+                     lengthy_cases[i].readings[0].begin_ms;
         for (int finish = 0; finish < 2; finish++) {
             apapi_counter_finish(&counter);
-            if (counter.covered_ns != cases[i].covered_ms * MS ||
-                counter.incidents.resets != cases[i].resets ||
-                counter.incidents.refused != cases[i].refused) {
-                fail_msg("%s: covered %lu ms resets %lu refused %lu", cases[i].name,
+            if (counter.covered_ns != lengthy_cases[i].covered_ms * MS ||
+                counter.incidents.resets != lengthy_cases[i].resets ||
+                counter.incidents.refused != lengthy_cases[i].refused) {
+                fail_msg("%s: covered %lu ms resets %lu refused %lu", lengthy_cases[i].name,
                          counter.covered_ns / MS, counter.incidents.resets,
                          counter.incidents.refused);
             }
         }
         missed_ms = elapsed_ms - counter.total / 100000;
-        assert_in_range(missed_ms, 0, elapsed_ms - cases[i].covered_ms);
+        assert_in_range(missed_ms, 0, elapsed_ms - lengthy_cases[i].covered_ms);
     }
 }
 

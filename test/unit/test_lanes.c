@@ -212,7 +212,7 @@ static void test_the_first_named_feeds_a_domain_whichever_opens_first(void **sta
     }
 }
 
-/* In each run anew: who was late in one is there at the start of the next. */
+/* Each run decides again: a component that was late in one is there at the start of the next. */
 static void test_who_feeds_a_domain_is_decided_in_each_run(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static void pull(void)
     await(&meters[ODD].opens, 2);
 }
 
-/* Not long enough to be opened anew: the same descriptors, and what was counted meanwhile is not
+/* Not long enough for reopening: the same descriptors, and what was counted meanwhile is not
  * lost. The pauses double: five failures take 10 + 20 + 40 + 80 ms after the first one. */
 static void test_a_short_outage_is_bridged(void **state)
 {
