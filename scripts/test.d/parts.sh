@@ -168,7 +168,7 @@ as_tap() { # NAME COMMAND...
 }
 
 # Tests that wait for something go before compilers and analyzers.
-check() { bounded nice -n 10 scripts/test.d/check "$@"; }
+check() { bounded nice -n 5 scripts/test.d/check "$@"; }
 
 run_unit() { # PRESET NAME
     local program=build/$1/test/unit/$2
