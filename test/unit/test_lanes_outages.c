@@ -133,11 +133,11 @@ static void test_a_source_that_is_gone_for_ever(void **state)
     (void)state;
     reopen_ns = RETRY_REOPEN_NS;
     start();
+    opens = atomic_load(&meters[ODD].opens);
     atomic_store(&meters[ODD].open_fails, ENODEV);
     pull();
     good = atomic_load(&meters[ODD].good);
-    opens = atomic_load(&meters[ODD].opens);
-    halt(); /* tries once more */
+    halt(); /* tries once more, unless an attempt is under way */
     odd = &m.components[1];
     assert_plain_is_whole();
     assert_true(odd->measured);
