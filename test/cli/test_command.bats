@@ -36,6 +36,15 @@ refuses() { # MESSAGE ARGUMENT...
     refuses '--jobs must be at least 1' -j 0
 }
 
+@test "a clone that only root can enter is refused with the command that opens it" {
+    ((EUID == 0)) || skip "for root's clones"
+    mkdir -p "$BATS_TEST_TMPDIR/clone/test"
+    cp -r "$repository/scripts" "$BATS_TEST_TMPDIR/clone"
+    chmod 700 "$BATS_TEST_TMPDIR/clone/scripts"
+    run -1 --separate-stderr "$BATS_TEST_TMPDIR/clone/scripts/test" analyze
+    [[ $stderr == *"cannot enter $BATS_TEST_TMPDIR/clone/scripts"*": chmod -R go+rX $BATS_TEST_TMPDIR/clone" ]]
+}
+
 @test "a file by its part, by its path, and by its tests" {
     run -0 "$runner" --list cli/truth.bats test/cli/events.bats "$repository/test/unit/test_base.c"
     [[ $output == $'cli/truth.bats\ncli/events.bats\nunit/test_base' ]]
