@@ -119,7 +119,7 @@ load cluster_common
 
 @test "a batch job of an ordinary user" {
     run -0 cluster run --user alice \
-        sh -c 'cd && sbatch -W -N2 -o out --wrap "srun hostname | sort" && cat out'
+        sh -c 'cd && sbatch -W -N2 -o out --wrap "srun -Q hostname | sort" && cat out'
     [[ $output == *$'\nn1\nn2' ]]
     run -5 cluster run --user alice sh -c 'cd && sbatch -W -o out --wrap "exit 5"'
 }

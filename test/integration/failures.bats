@@ -107,7 +107,8 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
     done
 }
 
-# Steps at the same time, their samplers killed one after the other at random.
+# Steps at the same time, their samplers killed one after the other at random: five in each round while
+# the programs cannot end, five at any moment thereafter.
 @test "the sampler is killed at 20 random moments: the step ends with its own status, one line tells" {
     export RANDOM_SEED=${RANDOM_SEED:-$RANDOM}
     RANDOM=$RANDOM_SEED
@@ -117,15 +118,16 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
         steps=()
         for number in {0..9}; do
             as_alice srun -N1 -n1 -w n1 --overcommit --overlap --apapi=rapl \
-                sh -c 'echo out; sleep 0.5; exit 3' \
+                sh -c 'echo out; until [ -e '"$APAPI_CLUSTER_DIR/killed$round"' ]; do sleep 0.1; done; exit 3' \
                 >"$BATS_TEST_TMPDIR/out$number" 2>"$BATS_TEST_TMPDIR/err$number" 3>&- &
             steps+=($!)
         done
-        "$repository/scripts/cluster" on n1 bash -c "RANDOM=$RANDOM"'
+        "$repository/scripts/cluster" on n1 bash -c "RANDOM=$RANDOM; killed=$APAPI_CLUSTER_DIR/killed$round"'
             for moment in {1..10}; do
-                until pgrep -x apapi-sampler; do sleep 0.01; done
+                until pgrep -r D,R,S -x apapi-sampler; do sleep 0.01; done
                 sleep 0.0$((RANDOM % 10))$((RANDOM % 10))
-                kill -KILL "$(pgrep -x apapi-sampler | shuf -n 1)"
+                kill -KILL "$(pgrep -r D,R,S -x apapi-sampler | shuf -n 1)"
+                [[ $moment != 5 ]] || touch $killed
             done >/dev/null 2>&1' 3>&- &
         killer=$!
         for number in {0..9}; do
@@ -143,7 +145,7 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
         wait "$killer" || true
     done
     echo "$killed killed before their last word"
-    ((killed >= 5))
+    ((killed >= 10))
 }
 
 @test "the sampler crashes while it measures" {

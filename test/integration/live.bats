@@ -150,7 +150,7 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     [[ $status -eq 0 && $(wc -l <<<"$output") -eq 2 && $(sort -u <<<"$output") =~ ^$pages/n1/[0-9]+\.0$ ]]
     # a script that is measured: its own page, its sruns' own ones; none where nothing is measured
     sbatch_wait -N1 -w n1 --apapi=rapl --apapi-format=none --output="$APAPI_CLUSTER_DIR/home/alice/paths" --wrap \
-        'echo $APAPI_LIVE_PAGE; '"$look"' $APAPI_LIVE_PAGE | head -n 1; srun printenv APAPI_LIVE_PAGE; srun --apapi=off env | grep -c APAPI_LIVE; true'
+        'echo $APAPI_LIVE_PAGE; '"$look"' $APAPI_LIVE_PAGE | head -n 1; srun -Q printenv APAPI_LIVE_PAGE; srun -Q --apapi=off env | grep -c APAPI_LIVE; true'
     paths=$(<"$APAPI_CLUSTER_DIR/home/alice/paths")
     echo "$paths"
     job=$(sed -n '1s/.*\/\([0-9]*\)\.batch$/\1/p' <<<"$paths")
