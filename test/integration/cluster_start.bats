@@ -213,5 +213,5 @@ machine_state() {
     [ ! -e "$clone/build/cluster" ]
     chmod 700 "$clone/build"
     run -1 "$clone/scripts/cluster" start
-    [[ $output == *"$clone/build: chmod"* ]]
+    [[ $output == *"cannot enter $clone/build "*": chmod -R go+rX $clone" ]]
 }
