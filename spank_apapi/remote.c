@@ -27,6 +27,7 @@
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define REPORT_LIMIT_NS (500 * DEADLINE_MS)
 #define NODELIST_SIZE 4096                 /* a longer list of nodes is not told to srun */
+#define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script has left running */
 #define LEAVE_LIMIT_NS (100 * DEADLINE_MS) /* for a sampler to end after its last word */
 
 static struct {
@@ -354,6 +355,21 @@ static void remote_receive_note(void)
     remote.failure.text[0] = '\0';
 }
 
+/*
+ * How long the job's table may wait for steps that still run; the rest of stop_timeout is for the
+ * sampler itself. Where a signal has ended the script Slurm is ending its steps, too. Else they run
+ * until the batch step is over, and waiting longer would only delay that.
+ */
+static uint64_t remote_steps_limit_ns(void)
+{
+    uint64_t limit_ns = config.stop_timeout_ns / 4 * 3;
+
+    if (!remote.reports) {
+        return 0;
+    }
+    return remote.ending.signal || limit_ns < STEPS_LIMIT_NS ? limit_ns : STEPS_LIMIT_NS;
+}
+
 /* Get what a working sampler has measured. */
 static void remote_receive(spank_t spank)
 {
@@ -362,6 +378,7 @@ static void remote_receive(spank_t spank)
 
     message_start(&message, APAPI_WORD_STOP);
     spank_apapi_ending_describe(&remote.ending, &message);
+    message_add_number(&message, "wait_ms", remote_steps_limit_ns() / DEADLINE_MS);
     remote_send(deadline_ns);
     if (remote_failed()) {
         return;

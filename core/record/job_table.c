@@ -12,6 +12,7 @@
 #include "record/units.h"
 
 #define INCOMPLETE_LISTED 5
+#define RUNNING_LISTED 5
 #define NAMES_COLUMNS 120
 #define LABEL_COLUMNS 7
 #define CELL_COLUMNS 10
@@ -240,6 +241,42 @@ static int put_incomplete(const struct job_table *table)
     return rc;
 }
 
+static void list_running(const struct apapi_job_table_head *head, FILE *line)
+{
+    size_t listed = head->running_count < RUNNING_LISTED ? head->running_count : RUNNING_LISTED;
+
+    fprintf(line, "not in this table, still running: step%s", plural(head->running_count));
+    for (size_t i = 0; i < listed; i++) {
+        char step[64];
+
+        text_clean(step, sizeof(step), head->running[i]);
+        fprintf(line, "%s %s", i ? "," : "", step);
+    }
+    if (head->running_count > listed) {
+        fprintf(line, " and %zu more", head->running_count - listed);
+    }
+}
+
+static int put_running(const struct job_table *table)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *line;
+    int rc;
+
+    if (table->head->running_count == 0) {
+        return 0;
+    }
+    line = open_memstream(&text, &size);
+    if (!line) {
+        return -1;
+    }
+    list_running(table->head, line);
+    rc = put_line(table->out, &text, line);
+    free(text);
+    return rc;
+}
+
 static int put_all(const struct job_table *table)
 {
     put_headline(table);
@@ -249,7 +286,7 @@ static int put_all(const struct job_table *table)
         fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
                 plural(table->head->left_out));
     }
-    return put_missing(table) < 0 ? -1 : put_incomplete(table);
+    return put_running(table) < 0 || put_missing(table) < 0 ? -1 : put_incomplete(table);
 }
 
 static int put_table(struct job_table *table, char **text)

@@ -3,7 +3,6 @@
  * apapi-collect: takes the records of a step from its nodes and makes one table of them. Started by
  * the plugin in srun, which it talks to over APAPI_CHANNEL_FD; ends when srun does.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
@@ -27,6 +26,7 @@
 
 #define PART_BYTES 65536
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
+#define ORPHAN_NS (2000 * DEADLINE_MS) /* for the records of a step whose srun has been killed */
 
 struct collector {
     char step[64];
@@ -34,6 +34,7 @@ struct collector {
     struct intake intake;
     struct forward forward;
     bool whole_job; /* salloc's: it collects what other sruns pass on */
+    bool alone;     /* srun is gone */
     bool ending;    /* the step has ended: `end_ns` is the time to give up */
     uint64_t end_ns;
     enum config_format format;
@@ -79,9 +80,12 @@ static int configure(struct collector *collector)
     if (collector->whole_job) {
         return 0;
     }
-    return strlen(collector->intake.token) == APAPI_TOKEN_LENGTH
-               ? intake_open(&collector->intake, APAPI_LISTEN_FD)
-               : -1;
+    if (strlen(collector->intake.token) != APAPI_TOKEN_LENGTH ||
+        intake_open(&collector->intake, APAPI_LISTEN_FD)) {
+        return -1;
+    }
+    forward_begin(&collector->forward, collector->step);
+    return 0;
 }
 
 static void begin_end(struct collector *collector)
@@ -94,16 +98,23 @@ static void begin_end(struct collector *collector)
     intake_expect(&collector->intake, nodelist ? nodelist : "");
 }
 
-/* @return whether srun is still there. */
-static bool hear_plugin(struct collector *collector)
+/* srun is gone. The records that its step may still send go into the job's table. */
+static void begin_alone(struct collector *collector)
+{
+    collector->alone = true;
+    collector->ending = true;
+    collector->end_ns = deadline_now() + (forward_is_open(&collector->forward) ? ORPHAN_NS : 0);
+}
+
+static void hear_plugin(struct collector *collector)
 {
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS)) {
-        return false;
+        begin_alone(collector);
+        return;
     }
     if (message_is(&message, APAPI_WORD_END)) {
         begin_end(collector);
     }
-    return true;
 }
 
 /* For poll(): -1 is for ever. */
@@ -118,17 +129,22 @@ static int left_ms(const struct collector *collector)
     return collector->ending && (patience_ms < 0 || end_ms < patience_ms) ? end_ms : patience_ms;
 }
 
-/* Wait for something to happen and deal with it. @return whether srun is still there. */
-static bool turn(struct collector *collector)
+/* Wait for something to happen and deal with it. */
+static void turn(struct collector *collector)
 {
-    struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
+    struct pollfd watched[] = {{.fd = collector->alone ? -1 : APAPI_CHANNEL_FD, .events = POLLIN},
                                {.fd = collector->intake.poll, .events = POLLIN}};
 
     if (poll(watched, 2, left_ms(collector)) < 0) {
-        return errno == EINTR;
+        return;
     }
     intake_work(&collector->intake);
-    return watched[0].revents ? hear_plugin(collector) : true;
+    if (intake_is_complete(&collector->intake)) {
+        forward_end(&collector->forward); /* srun may take long to end, or be killed */
+    }
+    if (watched[0].revents) {
+        hear_plugin(collector);
+    }
 }
 
 static bool is_over(const struct collector *collector)
@@ -207,6 +223,16 @@ static void send_report(struct collector *collector)
     message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
 }
 
+/* A step whose srun is gone may run on: it has ended only if all its nodes have reported. */
+static void finish_forward(struct collector *collector)
+{
+    if (collector->alone && !intake_is_complete(&collector->intake)) {
+        forward_flush(&collector->forward);
+    } else {
+        forward_end(&collector->forward);
+    }
+}
+
 static int run(void)
 {
     static struct collector collector;
@@ -225,13 +251,12 @@ static int run(void)
         return EXIT_SUCCESS;
     }
     while (!is_over(&collector)) {
-        if (!turn(&collector)) {
-            intake_close(&collector.intake);
-            return EXIT_SUCCESS;
-        }
+        turn(&collector);
     }
-    forward_flush(&collector.forward);
-    send_report(&collector);
+    finish_forward(&collector);
+    if (!collector.alone) {
+        send_report(&collector);
+    }
     forms_clear(&collector.forms);
     intake_close(&collector.intake);
     return EXIT_SUCCESS;

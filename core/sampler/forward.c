@@ -16,7 +16,7 @@ void forward_open(struct forward *forward, const char *where)
     const char *colon = where ? strrchr(where, ':') : NULL;
 
     forward->length = 0;
-    forward->name[0] = '\0';
+    forward->name[0] = forward->step[0] = '\0';
     if (!colon || colon == where || (size_t)(colon - where) >= sizeof forward->name ||
         strlen(colon + 1) != APAPI_TOKEN_LENGTH) {
         return;
@@ -49,39 +49,76 @@ static int send_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-static int deliver(int fd, const struct forward *forward, const char *bytes, size_t size)
+/* What is sent with one connection. */
+struct dispatch {
+    const char *word;
+    const char *subject; /* the step; "-": none */
+    const char *bytes;
+    size_t size;
+};
+
+static int deliver(int fd, const struct forward *forward, const struct dispatch *dispatch)
 {
     const struct timeval patience = {.tv_usec = PATIENCE_US};
     struct sockaddr_un address = {.sun_family = AF_UNIX}; /* begins with a NUL: abstract */
     size_t length = strlen(forward->name);
-    char line[APAPI_TOKEN_LENGTH + 32];
+    char line[APAPI_TOKEN_LENGTH + 96];
 
     memcpy(address.sun_path + 1, forward->name, length);
-    snprintf(line, sizeof line, "%s " APAPI_WORD_RECORDS " -\n", forward->token);
+    snprintf(line, sizeof line, "%s %s %s\n", forward->token, dispatch->word, dispatch->subject);
     return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) ||
                    connect(fd, (const struct sockaddr *)&address,
                            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
-                   !is_ours(fd) || send_all(fd, line, strlen(line)) || send_all(fd, bytes, size)
+                   !is_ours(fd) || send_all(fd, line, strlen(line)) ||
+                   send_all(fd, dispatch->bytes, dispatch->size)
                ? -1
                : 0;
 }
 
-static void pass_on(struct forward *forward, const char *bytes, size_t size)
+static int pass_on(const struct forward *forward, const struct dispatch *dispatch)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = forward_is_open(forward) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    int result = fd < 0 ? -1 : deliver(fd, forward, dispatch);
 
-    if (fd < 0 || deliver(fd, forward, bytes, size)) {
-        forward->name[0] = '\0';
-    }
     if (fd >= 0) {
         close(fd);
+    }
+    return result;
+}
+
+static void pass_on_records(struct forward *forward, const char *bytes, size_t size)
+{
+    const struct dispatch records = {APAPI_WORD_RECORDS, "-", bytes, size};
+
+    if (pass_on(forward, &records)) {
+        forward->name[0] = '\0';
+    }
+}
+
+void forward_begin(struct forward *forward, const char *step)
+{
+    const struct dispatch running = {APAPI_WORD_RUNNING, step, "", 0};
+
+    if (*step && strlen(step) < sizeof forward->step && pass_on(forward, &running) == 0) {
+        strcpy(forward->step, step);
+    }
+}
+
+void forward_end(struct forward *forward)
+{
+    const struct dispatch ended = {APAPI_WORD_ENDED, forward->step, "", 0};
+
+    forward_flush(forward);
+    if (*forward->step) {
+        pass_on(forward, &ended);
+        forward->step[0] = '\0';
     }
 }
 
 void forward_flush(struct forward *forward)
 {
-    if (*forward->name && forward->length > 0) {
-        pass_on(forward, forward->bytes, forward->length);
+    if (forward_is_open(forward) && forward->length > 0) {
+        pass_on_records(forward, forward->bytes, forward->length);
     }
     forward->length = 0;
 }
@@ -91,11 +128,11 @@ void forward_record(struct forward *forward, const char *line, size_t size)
     if (size + 1 > sizeof forward->bytes - forward->length) {
         forward_flush(forward);
     }
-    if (*forward->name == '\0') {
+    if (!forward_is_open(forward)) {
         return;
     }
     if (size + 1 > sizeof forward->bytes) {
-        pass_on(forward, line, size);
+        pass_on_records(forward, line, size);
         return;
     }
     memcpy(forward->bytes + forward->length, line, size);

@@ -2,10 +2,13 @@
 #include "sampler/parts.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "channel/deadline.h"
 #include "record/hostlist.h"
 
 /* Each component of a heterogeneous job has a job id of its own; the first one's is the job's. */
@@ -46,15 +49,55 @@ static void take_line(struct parts *parts, const char *line, size_t size)
 }
 
 /* What was cut off in the middle of its last line ends with a line that is no record. */
-static void take(void *context, const struct delivery *delivery)
+static void take_lines(struct parts *parts, const struct delivery *delivery)
 {
     const char *line = delivery->payload, *end = line + delivery->size;
 
-    while (line < end && strcmp(delivery->word, APAPI_WORD_RECORDS) == 0) {
+    while (line < end) {
         size_t size = strcspn(line, "\n");
 
-        take_line(context, line, size);
+        take_line(parts, line, size);
         line += size + 1;
+    }
+}
+
+static size_t find_running(const struct parts *parts, const char *step)
+{
+    size_t place = 0;
+
+    while (place < parts->running_count && strcmp(parts->running[place], step) != 0) {
+        place++;
+    }
+    return place;
+}
+
+static void note_running(struct parts *parts, const char *step)
+{
+    if (parts->running_count < PARTS_RUNNING && strlen(step) < sizeof parts->running[0] &&
+        find_running(parts, step) == parts->running_count) {
+        strcpy(parts->running[parts->running_count++], step);
+    }
+}
+
+static void note_ended(struct parts *parts, const char *step)
+{
+    size_t place = find_running(parts, step);
+
+    if (place < parts->running_count) {
+        parts->running_count--;
+        memmove(parts->running[place], parts->running[place + 1],
+                (parts->running_count - place) * sizeof parts->running[0]);
+    }
+}
+
+static void take(void *context, const struct delivery *delivery)
+{
+    if (strcmp(delivery->word, APAPI_WORD_RECORDS) == 0) {
+        take_lines(context, delivery);
+    } else if (strcmp(delivery->word, APAPI_WORD_RUNNING) == 0) {
+        note_running(context, delivery->node);
+    } else if (strcmp(delivery->word, APAPI_WORD_ENDED) == 0) {
+        note_ended(context, delivery->node);
     }
 }
 
@@ -93,6 +136,33 @@ int parts_patience_ms(const struct parts *parts)
     return intake_patience_ms(&parts->intake);
 }
 
+/* Connections that are being read may bring what a step has measured. */
+static bool is_waiting(const struct parts *parts)
+{
+    return parts->running_count > 0 || parts->intake.free_count < INTAKE_SENDERS;
+}
+
+static int shorter_ms(int patience_ms, uint64_t left_ns)
+{
+    uint64_t left_ms = (left_ns + DEADLINE_MS - 1) / DEADLINE_MS;
+
+    return patience_ms >= 0 && (uint64_t)patience_ms < left_ms ? patience_ms
+           : left_ms < INT_MAX                                 ? (int)left_ms
+                                                               : INT_MAX;
+}
+
+void parts_wait(struct parts *parts, uint64_t deadline_ns)
+{
+    struct pollfd watched = {.fd = parts->intake.poll, .events = POLLIN};
+    uint64_t now_ns;
+
+    parts_work(parts);
+    while (is_waiting(parts) && (now_ns = deadline_now()) < deadline_ns) {
+        poll(&watched, 1, shorter_ms(parts_patience_ms(parts), deadline_ns - now_ns));
+        parts_work(parts);
+    }
+}
+
 struct missing {
     const struct apapi_job *job;
     size_t count;
@@ -106,7 +176,10 @@ static int count_missing(void *context, const char *node)
     return 0;
 }
 
-/* The table of a single step tells it all, but for nodes that a batch step does not have. */
+/*
+ * The table of a single step tells it all, but for nodes that a batch step does not have, and for
+ * steps that still run.
+ */
 static bool is_worth_telling(const struct parts *parts, size_t nodes, const char *nodelist)
 {
     struct missing missing = {.job = parts->job};
@@ -116,17 +189,26 @@ static bool is_worth_telling(const struct parts *parts, size_t nodes, const char
         return false;
     }
     hostlist_each(nodelist, count_missing, &missing);
-    return total.steps > 1 || (parts->own && (nodes > total.nodes || missing.count > 0));
+    return total.steps > 1 || (total.records > 0 && parts->running_count > 0) ||
+           (parts->own && (nodes > total.nodes || missing.count > 0));
 }
 
 char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
 {
     char job[16], *text = NULL;
-    const struct apapi_job_table_head head = {
-        .job = job, .nodes = nodes, .nodelist = nodelist, .left_out = parts->left_out};
+    const char *running[PARTS_RUNNING];
+    const struct apapi_job_table_head head = {.job = job,
+                                              .nodes = nodes,
+                                              .nodelist = nodelist,
+                                              .left_out = parts->left_out,
+                                              .running = running,
+                                              .running_count = parts->running_count};
 
     if (!is_worth_telling(parts, nodes, nodelist)) {
         return NULL;
+    }
+    for (size_t i = 0; i < parts->running_count; i++) {
+        running[i] = parts->running[i];
     }
     snprintf(job, sizeof job, "%u", parts->id);
     apapi_job_table_format(parts->job, &head, &text, NULL);

@@ -9,6 +9,7 @@
 
 #define PARTS_MAX 65536      /* records that are looked at */
 #define PARTS_TIMELINES 4096 /* those that keep their timelines */
+#define PARTS_RUNNING 256    /* steps that are waited for */
 
 /**
  * The records of a job's steps, as the sruns of its script pass them on. They come from processes
@@ -22,6 +23,8 @@ struct parts {
     size_t count; /* of records */
     size_t left_out; /* had no room */
     bool own;        /* there is a record that nobody has passed on */
+    size_t running_count;
+    char running[PARTS_RUNNING][48]; /* steps that have begun and not ended: "17.0" */
 };
 
 /**
@@ -38,11 +41,17 @@ void parts_add(struct parts *parts, const struct apapi_record *record);
 /** Take what has arrived. Blocks never. */
 void parts_work(struct parts *parts);
 
+/**
+ * Take what arrives until all steps that have begun have ended.
+ * @param deadline_ns  of deadline_now(): when to give up
+ */
+void parts_wait(struct parts *parts, uint64_t deadline_ns);
+
 /** @return when to work again even if nothing has happened [ms from now]; -1: no need to */
 int parts_patience_ms(const struct parts *parts);
 
 /**
- * The job's table.
+ * The job's table. Steps that still run are named in it.
  * @param nodes, nodelist  of the job, or of its first component; 0, "": not known
  * @return to be freed with free(); NULL: a single step tells it all, or there is no memory.
  */

@@ -46,6 +46,7 @@ struct sampler {
     struct archive archive;
     struct livefile live;
     bool measuring;
+    uint64_t wait_until_ns; /* for steps that still run when the job's script has ended */
 };
 
 /* Too large for the stack; one at a time is enough. */
@@ -159,11 +160,11 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     return 0;
 }
 
-static uint64_t message_ns(void)
+static uint64_t message_number(const char *key)
 {
-    const char *ns = message_value(&message, "ns");
+    const char *number = message_value(&message, key);
 
-    return ns ? strtoull(ns, NULL, 10) : 0;
+    return number ? strtoull(number, NULL, 10) : 0;
 }
 
 static void begin(struct sampler *sampler)
@@ -172,7 +173,7 @@ static void begin(struct sampler *sampler)
     struct apapi_error err;
 
     userfiles_begin(&sampler->files, &sampler->step, folder ? folder : "");
-    if (apapi_session_start(sampler->session, message_ns(), &err)) {
+    if (apapi_session_start(sampler->session, message_number("ns"), &err)) {
         answer(APAPI_WORD_FAILED, err.text);
         return;
     }
@@ -212,7 +213,7 @@ static void add_job_table(struct sampler *sampler, const struct apapi_record *re
     if (!sampler->parts.job) {
         return;
     }
-    parts_work(&sampler->parts);
+    parts_wait(&sampler->parts, sampler->wait_until_ns);
     parts_add(&sampler->parts, record);
     table = parts_table(&sampler->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
                         step->job_nodelist);
@@ -321,6 +322,7 @@ static bool converse(struct sampler *sampler)
         begin(sampler);
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
+        sampler->wait_until_ns = deadline_now() + message_number("wait_ms") * DEADLINE_MS;
         finish(sampler, &ending, NULL);
         return false;
     }

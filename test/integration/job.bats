@@ -111,13 +111,35 @@ END
 
 @test "scancel: the table comes all the same" {
     file=$APAPI_CLUSTER_DIR/home/alice/cancelled
-    job=$(as_alice sbatch --parsable --output="$file" -N2 --apapi=rapl --wrap 'srun sleep 1; touch ~/now; srun sleep 1000')
+    job=$(as_alice sbatch --parsable --output="$file" -N2 --apapi=rapl --wrap 'srun sleep 1; srun sh -c "touch ~/now; exec sleep 1000"')
     eventually test -f "$APAPI_CLUSTER_DIR/home/alice/now"
     as_alice scancel "$job"
     eventually grep -q '^  measured' "$file"
     cat "$file"
-    grep -qE '^apapi: job .*  2 nodes  [23] steps  ' "$file"
+    grep -q '^apapi: job .*  2 nodes  3 steps  ' "$file"
+    run ! grep 'still running' "$file"
+    right_total "$(<"$file")"
     rm -f "$file" "$APAPI_CLUSTER_DIR/home/alice/now"
+}
+
+@test "scancel of a job on one node: the table has the step that was running" {
+    file=$APAPI_CLUSTER_DIR/home/alice/cancelled
+    job=$(as_alice sbatch --parsable --output="$file" -N1 --apapi=rapl --wrap 'srun sh -c "touch ~/now; exec sleep 1000"')
+    eventually test -f "$APAPI_CLUSTER_DIR/home/alice/now"
+    as_alice scancel "$job"
+    eventually grep -q '^  measured' "$file"
+    cat "$file"
+    grep -q '^apapi: job .*  1 node  2 steps  ' "$file"
+    right_total "$(<"$file")"
+    rm -f "$file" "$APAPI_CLUSTER_DIR/home/alice/now"
+}
+
+@test "the script ends before a background step: the table names the step" {
+    run submit 'srun sh -c "touch ~/begun; exec sleep 1000" & until test -f ~/begun; do sleep 0.1; done' -N1 --apapi=rapl
+    echo "$output"
+    [[ $status -eq 0 && $output == *$'\napapi: job '*'  1 node  1 step  '*'not in this table, still running: step '[0-9]*.0* ]]
+    rm -f "$APAPI_CLUSTER_DIR/home/alice/begun"
+    eventually nodes_idle
 }
 
 @test "each task of an array tells of its own part" {

@@ -7,9 +7,9 @@
 
 # A node draws 240 W.
 
-# The lines of the job's table, which is the last one.
+# The lines of the job's table; that of an srun which ends after the script may follow.
 job_table() { # TEXT
-    sed -n '/^apapi: job /,$p' <<<"$1"
+    awk '/^apapi: / { found = $2 == "job" } found' <<<"$1"
 }
 
 # The records of a job and its components, of all nodes or of one.

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "channel/deadline.h"
 #include "measure/unmeasured.h"
 #include "sampler/forward.h"
 #include "sampler/parts.h"
@@ -364,6 +365,80 @@ static void strangers_get_nothing(void **state)
     close(out[1]);
 }
 
+/* An srun whose step ends while its records are waited for. */
+static pid_t begin_srun(const char *step_name)
+{
+    pid_t srun;
+
+    open_forward(TOKEN);
+    forward_begin(&forward, step_name);
+    take_all();
+    assert_int_equal(parts.running_count, 1);
+    srun = fork();
+    if (srun == 0) {
+        usleep(20000);
+        pass_on_step("0", "n1", 17, 1);
+        pass_on_step("0", "n2", 17, 0);
+        forward_end(&forward);
+        _exit(0);
+    }
+    return srun;
+}
+
+static void a_running_step_is_waited_for(void **state)
+{
+    const struct apapi_record batch = step("batch", "n1", 17, 0);
+    pid_t srun = begin_srun("17.0");
+
+    (void)state;
+    parts_wait(&parts, deadline_now() + 60000 * DEADLINE_MS);
+    assert_int_equal(waitpid(srun, NULL, 0), srun);
+    assert_int_equal(parts.running_count, 0);
+    parts_add(&parts, &batch);
+    assert_table_says(2, "n[1-2]", "apapi: job 17  2 nodes  2 steps  5.000 s\n");
+    assert_table_says(2, "n[1-2]", "  package      900.0 J ");
+}
+
+static void a_step_that_runs_on_is_named(void **state)
+{
+    const struct apapi_record batch = step("batch", "n1", 17, 0);
+    uint64_t begun_ns = deadline_now();
+
+    (void)state;
+    open_forward(TOKEN);
+    forward_begin(&forward, "17.3");
+    parts_wait(&parts, begun_ns + 20 * DEADLINE_MS);
+    assert_true(deadline_now() >= begun_ns + 20 * DEADLINE_MS);
+    assert_null(parts_table(&parts, 1, "n1"));
+    parts_add(&parts, &batch);
+    assert_table_says(1, "n1", "apapi: job 17  1 node  1 step  4.000 s\n");
+    assert_table_says(1, "n1", "  not in this table, still running: step 17.3\n");
+}
+
+static void running_steps_are_bounded(void **state)
+{
+    const struct apapi_record batch = step("batch", "n1", 17, 0);
+    char name[16];
+
+    (void)state;
+    open_forward(TOKEN);
+    for (int i = 0; i < PARTS_RUNNING + 10; i++) {
+        snprintf(name, sizeof name, "17.%d", i);
+        forward_begin(&forward, name);
+        parts_work(&parts);
+    }
+    take_all();
+    assert_int_equal(parts.running_count, PARTS_RUNNING);
+    forward_begin(&forward, "17.0"); /* again */
+    open_forward(TOKEN);
+    forward_begin(&forward, "17.1");
+    forward_end(&forward);
+    take_all();
+    assert_int_equal(parts.running_count, PARTS_RUNNING - 1);
+    parts_add(&parts, &batch);
+    assert_table_says(1, "n1", "running: steps 17.0, 17.2, 17.3, 17.4, 17.5 and 250");
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -382,6 +457,9 @@ int main(void)
         TEST(timelines_are_bounded),
         TEST(nobody_there_is_no_trouble),
         TEST(strangers_get_nothing),
+        TEST(a_running_step_is_waited_for),
+        TEST(a_step_that_runs_on_is_named),
+        TEST(running_steps_are_bounded),
         TEST(a_listener_that_never_reads_does_not_hold_it_up),
     };
 

@@ -22,8 +22,9 @@
  *             job_nodes are the first component's, job_nodelist are all
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
  *                     folder: the job's, to which output and trace are relative
- *     stop    exit_code exit_signal failed_tasks
- *                     take the last reading, write the record, answer, exit
+ *     stop    exit_code exit_signal failed_tasks wait_ms
+ *                     take the last reading, write the record, answer, exit; the table of the job
+ *                     waits for steps that still run, at most wait_ms
  *   apapi-sampler to plugin
  *     ready           the first reading has been taken
  *     record  TEXT    the record, one line of JSON (no key)
@@ -51,7 +52,9 @@
  *
  *   apapi-collect to whoever makes the table of a whole job: apapi-sampler of the batch step, or
  *   apapi-collect of salloc; over a stream socket of this machine, as above:
+ *     running         a step has begun; NODE: the step, "17.0"; no payload
  *     records         payload: records, one in each line; NODE: "-"
+ *     ended           all of a step's records have been sent; NODE: the step; no payload
  * The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV;
  * NAME: of the socket, behind a NUL. It is removed before the tasks of a step start.
  *
@@ -78,5 +81,7 @@
 #define APAPI_WORD_END "end"
 #define APAPI_WORD_ABSENT "absent"
 #define APAPI_WORD_RECORDS "records"
+#define APAPI_WORD_RUNNING "running"
+#define APAPI_WORD_ENDED "ended"
 
 #endif

@@ -84,10 +84,12 @@ APAPI_API const char *apapi_job_incomplete(const struct apapi_job *job, size_t n
 
 /** What the table of a job says besides its total. */
 struct apapi_job_table_head {
-    const char *job;      /* "17", "17_3"; NULL: not known */
-    size_t nodes;         /* of the job; 0: those that are listed or have a record */
-    const char *nodelist; /* their names as Slurm writes them; NULL or "": not known */
-    size_t left_out;      /* records that had no room */
+    const char *job;            /* "17", "17_3"; NULL: not known */
+    size_t nodes;               /* of the job; 0: those that are listed or have a record */
+    const char *nodelist;       /* their names as Slurm writes them; NULL or "": not known */
+    size_t left_out;            /* records that had no room */
+    const char *const *running; /* names of steps that still run: no record of theirs was added */
+    size_t running_count;
 };
 
 /**
