@@ -39,8 +39,7 @@ static bool allocator_waits(void)
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
     return strcmp(program_invocation_short_name, "salloc") == 0 &&
-           config.job_total != CONFIG_TOTAL_OFF && spank_apapi_choice_components(choice, NULL) &&
-           spank_apapi_choice_format(choice) == CONFIG_TABLE;
+           spank_apapi_choice_components(choice, NULL) && spank_apapi_choice_reports_job(choice);
 }
 
 static void allocator_start(void)
@@ -56,6 +55,8 @@ static void allocator_start(void)
     message_start(&message, APAPI_WORD_CONFIG);
     message_add_pair(&message, "token", meeting.token);
     message_add_pair(&message, "whole_job", "1");
+    message_add_pair(&message, "job_only",
+                     spank_apapi_choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_apapi_child_start(&allocator.collector, &program, NULL) == 0) {
         allocator.pid = getpid();
         message_send(allocator.collector.channel, &message, deadline_ns);

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "apapi/interval.h"
@@ -11,11 +12,15 @@
 #define TO_STDERR "stderr"
 #define NOWHERE "none"
 #define WHAT_THERE_IS ""
+#define ALL_TABLES "all"
+#define JOB_TABLE "job"
+#define STEP_TABLES "steps"
+#define NO_TABLES "none"
 
 static const char *const variables[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
     [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT", [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
-    [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",
+    [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",   [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
 };
 
 const char *spank_apapi_choice_variable(enum spank_apapi_option option)
@@ -74,6 +79,20 @@ static int check_intervals(const struct spank_apapi_choice *choice, const char *
     return 0;
 }
 
+static int check_report(const char *text, struct apapi_error *err)
+{
+    static const char *const words[] = {ALL_TABLES, JOB_TABLE, STEP_TABLES, NO_TABLES};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            return 0;
+        }
+    }
+    return apapi_fail(
+        err, EINVAL,
+        "'%.60s' is none of " ALL_TABLES ", " JOB_TABLE ", " STEP_TABLES " and " NO_TABLES, text);
+}
+
 int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
                              enum spank_apapi_option option, bool bounded, struct apapi_error *err)
 {
@@ -87,6 +106,8 @@ int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
         return check_intervals(choice, text, bounded, err);
     case SPANK_APAPI_FORMAT:
         return config_format_parse(text, &format, err);
+    case SPANK_APAPI_REPORT:
+        return check_report(text, err);
     default:
         return filename_check(text, err);
     }
@@ -151,10 +172,30 @@ const char *spank_apapi_choice_interval(const struct spank_apapi_choice *choice)
     return given(choice, SPANK_APAPI_INTERVAL);
 }
 
+size_t spank_apapi_choice_interval_components(const char *list, char *text, size_t size)
+{
+    struct apapi_intervals intervals = {.count = 0};
+    size_t length = 0;
+
+    apapi_intervals_parse(list, &intervals, NULL);
+    for (size_t i = 0; i < intervals.count; i++) {
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ":" : "",
+                                   intervals.named[i].component);
+    }
+    return intervals.count;
+}
+
 /* Does the site want reports for those only who ask for them? */
 static bool is_silent(const struct config *config)
 {
     return config->format == CONFIG_NONE || strcmp(config->output, NOWHERE) == 0;
+}
+
+static bool reports_only(const struct spank_apapi_choice *choice, const char *what)
+{
+    const char *report = given(choice, SPANK_APAPI_REPORT);
+
+    return report && strcmp(report, what) == 0;
 }
 
 enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *choice)
@@ -163,7 +204,7 @@ enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *ch
     const char *output = given(choice, SPANK_APAPI_OUTPUT);
     enum config_format result = choice->config->format;
 
-    if ((output && strcmp(output, NOWHERE) == 0) ||
+    if ((output && strcmp(output, NOWHERE) == 0) || reports_only(choice, NO_TABLES) ||
         (is_silent(choice->config) && !spank_apapi_choice_asked(choice))) {
         return CONFIG_NONE;
     }
@@ -171,6 +212,19 @@ enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *ch
         return result;
     }
     return result == CONFIG_NONE ? CONFIG_TABLE : result;
+}
+
+bool spank_apapi_choice_reports_steps(const struct spank_apapi_choice *choice)
+{
+    enum config_format format = spank_apapi_choice_format(choice);
+
+    return format == CONFIG_TABLE ? !reports_only(choice, JOB_TABLE) : format != CONFIG_NONE;
+}
+
+bool spank_apapi_choice_reports_job(const struct spank_apapi_choice *choice)
+{
+    return spank_apapi_choice_format(choice) == CONFIG_TABLE &&
+           !reports_only(choice, STEP_TABLES) && choice->config->job_total != CONFIG_TOTAL_OFF;
 }
 
 const char *spank_apapi_choice_output(const struct spank_apapi_choice *choice)

@@ -19,6 +19,7 @@ enum spank_apapi_option {
     SPANK_APAPI_FORMAT,
     SPANK_APAPI_OUTPUT,
     SPANK_APAPI_TRACE,
+    SPANK_APAPI_REPORT,
     SPANK_APAPI_OPTIONS /* how many there are */
 };
 
@@ -68,8 +69,21 @@ const char *spank_apapi_choice_components(const struct spank_apapi_choice *choic
 /** @return what the user said of the sampling intervals, NULL: nothing. */
 const char *spank_apapi_choice_interval(const struct spank_apapi_choice *choice);
 
+/**
+ * Write the components that a good list of intervals names: "nvml:ipmi".
+ * @param size  as many bytes as the list has, with its NUL
+ * @return how many there are
+ */
+size_t spank_apapi_choice_interval_components(const char *list, char *text, size_t size);
+
 /** @return the form of the report; CONFIG_NONE: there is none. */
 enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *choice);
+
+/** @return whether there are tables of single steps, or reports of another form. */
+bool spank_apapi_choice_reports_steps(const struct spank_apapi_choice *choice);
+
+/** @return whether there is a table of the whole job. */
+bool spank_apapi_choice_reports_job(const struct spank_apapi_choice *choice);
 
 /** @return the pattern of the report's file name, NULL: standard error. */
 const char *spank_apapi_choice_output(const struct spank_apapi_choice *choice);

@@ -28,6 +28,11 @@
 
 #define WAIT_MORE_NS (500 * DEADLINE_MS) /* srun's grace, and again apapi-collect's */
 
+#define LOG_LEVEL_INFO 3 /* of Slurm's log.h; srun -Q has less */
+
+/* srun's log level; NULL: not known. No header has it, every libslurm from 22.05 on has. */
+extern int slurm_get_log_level(void) __attribute__((weak));
+
 /* SrunPortRange as {first, last}; NULL: none. No header has it, every libslurm from 22.05 on has.
  */
 extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
@@ -242,6 +247,16 @@ static void local_print(const char *text)
     spank_apapi_output_write(STDERR_FILENO, text, deadline_now() + WAIT_MORE_NS);
 }
 
+/* Is the report for nobody? srun is quiet, or the job's table has the step. */
+static bool local_is_silent(void)
+{
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
+    bool quiet = slurm_get_log_level && slurm_get_log_level() < LOG_LEVEL_INFO;
+
+    return (quiet && !spank_apapi_choice_output(choice)) ||
+           (getenv(APAPI_JOB_ENV) && !spank_apapi_choice_reports_steps(choice));
+}
+
 static void local_print_failure(void)
 {
     char line[sizeof local.step + sizeof local.failure.text + 64];
@@ -253,13 +268,18 @@ static void local_print_failure(void)
 
 int spank_apapi_local_exit(void)
 {
+    bool silent;
+
     if (local.pid == 0 || local.pid != getpid()) {
         return ESPANK_SUCCESS;
     }
     local.pid = 0;
-    if (local.collector.channel < 0 || local_receive_table() || local_write_report()) {
+    silent = local_is_silent();
+    if (local.collector.channel < 0 || local_receive_table() || (!silent && local_write_report())) {
         spank_apapi_child_kill(&local.collector);
-        local_print_failure();
+        if (!silent) {
+            local_print_failure();
+        }
     }
     spank_apapi_child_close(&local.collector);
     return ESPANK_SUCCESS;

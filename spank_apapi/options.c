@@ -47,6 +47,10 @@ static struct option {
     [SPANK_APAPI_TRACE] = {"apapi-trace", "FILE",
                            "every reading to FILE as CSV on each node, for example trace-%J-%N",
                            REQUIRED_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_trace"},
+    [SPANK_APAPI_REPORT] = {"apapi-report", "WHICH",
+                            "tables of a job: all, job, steps (without the job's) or none",
+                            REQUIRED_ARGUMENT,
+                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_report"},
 };
 
 /* Say what is wrong, with the name that the user knows. */
@@ -63,7 +67,7 @@ static int options_refuse(enum spank_apapi_option option, const char *text)
 }
 
 /* A list with words that are not compiled in: apapi-sampler knows what PAPI offers. */
-static int options_ask(const char *list)
+static int options_ask(enum spank_apapi_option option, const char *list)
 {
     struct apapi_error err;
     char meant[128], text[CONFIG_LIST_SIZE + 1024];
@@ -72,12 +76,36 @@ static int options_ask(const char *list)
         return 0;
     }
     if (errno == ENOENT) {
-        return options_refuse(SPANK_APAPI_COMPONENTS, err.text);
+        return options_refuse(option, err.text);
     }
     spank_apapi_components_nearest(list, meant, sizeof meant);
     snprintf(text, sizeof text, "'%.200s' could not be checked (%s); known without that: %.600s%s",
              list, err.text, spank_apapi_components_names(), meant);
-    return options_refuse(SPANK_APAPI_COMPONENTS, text);
+    return options_refuse(option, text);
+}
+
+static bool options_need_no_check(enum spank_apapi_option option)
+{
+    const char *text = choice.options[option].text;
+
+    return option == SPANK_APAPI_COMPONENTS && (*text == '\0' || strcmp(text, CONFIG_OFF) == 0);
+}
+
+/* The components that an option names. */
+static int options_check_components(enum spank_apapi_option option)
+{
+    const char *text = choice.options[option].text;
+    char named[CONFIG_LIST_SIZE];
+
+    if (option == SPANK_APAPI_INTERVAL) {
+        if (spank_apapi_choice_interval_components(text, named, sizeof named) == 0) {
+            return 0;
+        }
+        text = named;
+    } else if (option != SPANK_APAPI_COMPONENTS || options_need_no_check(option)) {
+        return 0;
+    }
+    return spank_apapi_components_known(text) ? 0 : options_ask(option, text);
 }
 
 /*
@@ -127,17 +155,9 @@ static int options_check_listed(void)
     return -1;
 }
 
-static bool options_need_no_check(enum spank_apapi_option option)
-{
-    const char *text = choice.options[option].text;
-
-    return option == SPANK_APAPI_COMPONENTS && (*text == '\0' || strcmp(text, CONFIG_OFF) == 0);
-}
-
 /* At the prompt: may this user have that? */
 static int options_check(enum spank_apapi_option option)
 {
-    const char *text = choice.options[option].text;
     struct apapi_error err;
 
     if (!options_need_no_check(option) &&
@@ -147,8 +167,7 @@ static int options_check(enum spank_apapi_option option)
     if (spank_apapi_choice_asked(&choice) && !spank_apapi_policy_user(choice.config, getuid())) {
         return options_refuse(option, "this site lets certain users only ask for measurements");
     }
-    if (option == SPANK_APAPI_COMPONENTS && !options_need_no_check(option) &&
-        !spank_apapi_components_known(text) && options_ask(text)) {
+    if (options_check_components(option)) {
         return -1;
     }
     if (!spank_apapi_choice_asked(&choice)) {

@@ -130,9 +130,7 @@ static void remote_send_now(const char *word, uint64_t deadline_ns)
 /* The sruns of a batch script tell the batch step's sampler of their steps. */
 static void remote_meet(spank_t spank, struct spank_apapi_meeting *meeting)
 {
-    enum config_format format = spank_apapi_choice_format(spank_apapi_options_choice());
-
-    if (!remote.step.batch || format != CONFIG_TABLE || config.job_total == CONFIG_TOTAL_OFF) {
+    if (!remote.step.batch || !spank_apapi_choice_reports_job(spank_apapi_options_choice())) {
         return;
     }
     if (spank_apapi_meeting_open(meeting, NULL) == 0 &&
@@ -149,6 +147,8 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_meeting 
         return;
     }
     message_add_pair(&message, "job_token", meeting->token);
+    message_add_pair(&message, "job_only",
+                     spank_apapi_choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
         message_add_pair(&message, "job_nodes", nodes);
     }

@@ -60,8 +60,12 @@ static int set_components(const char *text, struct options *options)
 static int set_intervals(const char *text, struct options *options)
 {
     struct apapi_error err;
+    int result = apapi_intervals_parse(text, &options->intervals, &err);
 
-    return apapi_intervals_parse(text, &options->intervals, &err) ? options_refuse(err.text) : -1;
+    for (size_t i = 0; i < options->intervals.count && result == 0; i++) {
+        result = apapi_components_check(options->intervals.named[i].component, &err);
+    }
+    return result ? options_refuse(err.text) : -1;
 }
 
 static int set_form(const char *text, struct options *options)

@@ -50,8 +50,10 @@ static void serve(struct parts *parts, struct message *message)
 void collect_job(const char *token, struct message *message)
 {
     static struct parts parts;
+    bool only = message_value(message, "job_only") != NULL;
 
     if (parts_open(&parts, APAPI_LISTEN_FD, token, APAPI_UNKNOWN) == 0) {
+        parts.only = only;
         serve(&parts, message);
         parts_close(&parts);
     }

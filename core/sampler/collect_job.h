@@ -7,7 +7,7 @@
  * For salloc: take what the job's sruns pass on until the plugin says that the job has ended, and
  * answer with the job's table.
  * @param token    of the sruns
- * @param message  for the conversation
+ * @param message  the configuration; then for the conversation
  */
 void collect_job(const char *token, struct message *message);
 

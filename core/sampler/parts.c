@@ -188,6 +188,9 @@ static bool is_worth_telling(const struct parts *parts, size_t nodes, const char
     if (apapi_job_total(parts->job, &total)) {
         return false;
     }
+    if (parts->only) {
+        return total.records > 0;
+    }
     hostlist_each(nodelist, count_missing, &missing);
     return total.steps > 1 || (total.records > 0 && parts->running_count > 0) ||
            (parts->own && (nodes > total.nodes || missing.count > 0));

@@ -23,6 +23,7 @@ struct parts {
     size_t count; /* of records */
     size_t left_out; /* had no room */
     bool own;        /* there is a record that nobody has passed on */
+    bool only;       /* there are no tables of steps */
     size_t running_count;
     char running[PARTS_RUNNING][48]; /* steps that have begun and not ended: "17.0" */
 };

@@ -124,6 +124,7 @@ static void open_parts(struct sampler *sampler)
                                                sampler->step.job_token, sampler->step.id.job)) {
         syslog(LOG_NOTICE, "job %u has no table: %s", sampler->step.id.job, strerror(errno));
     }
+    sampler->parts.only = sampler->step.job_only;
 }
 
 static int prepare(struct sampler *sampler, struct apapi_error *err)
@@ -204,24 +205,37 @@ static int format_table(const struct apapi_record *record, bool verbose, char **
     return result;
 }
 
-/* Put the whole job's table behind the batch step's. */
-static void add_job_table(struct sampler *sampler, const struct apapi_record *record, char **text)
+/* The whole job's table. @return NULL: there is none. */
+static char *format_job_table(struct sampler *sampler, const struct apapi_record *record)
 {
     const struct step *step = &sampler->step;
-    char *table, *both;
 
     if (!sampler->parts.job) {
-        return;
+        return NULL;
     }
     parts_wait(&sampler->parts, sampler->wait_until_ns);
     parts_add(&sampler->parts, record);
-    table = parts_table(&sampler->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
-                        step->job_nodelist);
-    if (table && asprintf(&both, "%s%s", *text, table) >= 0) {
-        free(*text);
-        *text = both;
+    return parts_table(&sampler->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
+                       step->job_nodelist);
+}
+
+/* The batch step's table and, behind it, the job's. */
+static char *format_tables(struct sampler *sampler, const struct apapi_record *record)
+{
+    char *job = format_job_table(sampler, record), *step = NULL, *both = NULL;
+
+    if (job && sampler->step.job_only) {
+        return job;
     }
-    free(table);
+    if (format_table(record, parcel_is_verbose(sampler->step.rules), &step, NULL)) {
+        return job;
+    }
+    if (job && asprintf(&both, "%s%s", step, job) >= 0) {
+        free(step);
+        step = both;
+    }
+    free(job);
+    return step;
 }
 
 static char *format_report(struct sampler *sampler, const struct apapi_record *record,
@@ -233,10 +247,7 @@ static char *format_report(struct sampler *sampler, const struct apapi_record *r
     FILE *out;
 
     if (sampler->step.format == CONFIG_TABLE) {
-        if (format_table(record, parcel_is_verbose(sampler->step.rules), &text, NULL) == 0) {
-            add_job_table(sampler, record, &text);
-        }
-        return text;
+        return format_tables(sampler, record);
     }
     out = open_memstream(&text, &size);
     if (out) {

@@ -129,6 +129,7 @@ static int parse_words(const struct message *message, struct step *step, struct 
     const char *job_total = message_value(message, "job_total");
 
     step->format = CONFIG_NONE;
+    step->job_only = message_value(message, "job_only") != NULL;
     if (format && value_format(format, &step->format, err)) {
         return -1;
     }

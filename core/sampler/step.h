@@ -29,6 +29,7 @@ struct step {
     char job_token[APAPI_TOKEN_LENGTH + 1]; /* of the sruns of this batch script; "": not wanted */
     uint32_t job_nodes;                     /* APAPI_UNKNOWN: not known */
     char job_nodelist[4096];                /* "": not known */
+    bool job_only;                          /* the job has a table, the batch step has none */
     enum config_format format; /* of the report that the plugin wants; CONFIG_NONE: none */
     char output[PATH_MAX];     /* the user's file for it; "": the plugin prints it */
     char trace[PATH_MAX];      /* the user's file for every reading; "": none */

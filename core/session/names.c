@@ -3,6 +3,7 @@
 #include "session/names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "apapi/session.h"
@@ -102,12 +103,28 @@ int names_parse(const char *list, struct names *names, struct apapi_error *err)
     return 0;
 }
 
+static int refuse_commas(const char *name, struct apapi_error *err)
+{
+    char meant[APAPI_COMPONENT_SIZE];
+
+    snprintf(meant, sizeof meant, "%s", name);
+    for (char *comma = meant; (comma = strchr(comma, ','));) {
+        *comma = ':';
+    }
+    return apapi_fail(err, ENOENT,
+                      "unknown component '%s': names are separated by colons, did you mean '%s'?",
+                      name, meant);
+}
+
 static int refuse_unknown(const char *name, struct apapi_error *err)
 {
     struct apapi_error papi = {""};
     struct nearest nearest;
     char meant[128];
 
+    if (strchr(name, ',')) {
+        return refuse_commas(name, err);
+    }
     nearest_begin(&nearest, name);
     apapi_route_list(nearest_offer, &nearest);
     nearest_text(&nearest, meant, sizeof meant);

@@ -142,6 +142,30 @@ END
     eventually nodes_idle
 }
 
+@test "--apapi-report=job: one table for three sruns" {
+    run submit 'srun sleep 0.3; srun sleep 0.3; srun --apapi-interval=50ms true' -N2 --apapi=rapl --apapi-report=job
+    echo "$output"
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 && $output == 'apapi: job '*'  2 nodes  4 steps  '* ]]
+    right_total "$output"
+    run submit 'sleep 0.3' -N1 --apapi=rapl --apapi-report=job
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 && $output == 'apapi: job '*'  1 node  1 step  '* ]]
+    run as_alice salloc --quiet -N2 --apapi=rapl --apapi-report=job srun sleep 0.3
+    [[ $status -eq 0 && $(grep -c '^apapi:' <<<"$output") -eq 1 && $output == 'apapi: job '*'  2 nodes  1 step  '* ]]
+    run as_alice srun -N1 --apapi=rapl --apapi-report=job true
+    [[ $status -eq 0 && $output == 'apapi: step '* ]]
+}
+
+@test "--apapi-report=steps: no table of the job; none: no table at all, the records are there" {
+    run submit 'srun sleep 0.3; env' -N2 --apapi=rapl --apapi-report=steps
+    [[ $status -eq 0 && $(grep -c '^apapi: step' <<<"$output") -eq 2 && $(grep -c '^apapi:' <<<"$output") -eq 2 ]]
+    run ! grep SLURM_APAPI_JOB <<<"$output"
+    run submit 'srun sleep 0.3; echo "job=$SLURM_JOB_ID"' -N2 --apapi=rapl --apapi-report=none
+    [[ $status -eq 0 && $output == job=* ]]
+    [[ $(job_records "${output#job=}" | wc -l) -eq 3 ]]
+    run as_alice env SLURM_APAPI_REPORT=none srun -N1 --apapi=rapl true
+    [[ $status -eq 0 && -z $output ]]
+}
+
 @test "each task of an array tells of its own part" {
     file=$APAPI_CLUSTER_DIR/home/alice/array
     sbatch_wait --array=1-2 --output="$file-%a" -N1 --apapi=rapl --wrap 'srun sleep 0.3'

@@ -43,7 +43,7 @@ steps_of_job() {
 
 @test "500 steps in a row: every one has its table and its record, nothing is left" {
     run_job 'for ((i = 0; i < 500; i++)); do
-        srun --quiet -N1 -n1 -w n$((i % 4 + 1)) --apapi=rapl sh -c "exit $((i % 3))" 2>&1 | grep -c "^apapi: step"
+        srun -N1 -n1 -w n$((i % 4 + 1)) --apapi=rapl sh -c "exit $((i % 3))" 2>&1 | grep -c "^apapi: step"
         echo "status ${PIPESTATUS[0]}"
     done | sort | uniq -c | tr -s " "'
     [[ ${lines[1]} == ' 500 1' && ${lines[2]} == ' 167 status 0' && ${lines[3]} == ' 167 status 1' &&

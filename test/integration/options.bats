@@ -41,6 +41,30 @@ refused() { # OPTION SAYS
     refused --apapi-interval=rapl: "ends with ':'"
 }
 
+@test "an unknown component in --apapi-interval is refused" {
+    refused --apapi-interval=rpal:50ms "--apapi-interval: unknown component 'rpal': did you mean 'rapl'?"
+    run as_alice env SLURM_APAPI_INTERVAL=100ms:foo:1s srun --apapi=rapl true
+    [[ $status -ne 0 && $output == *"SLURM_APAPI_INTERVAL: unknown component 'foo'"* ]]
+}
+
+@test "commas between components: the colon is suggested" {
+    refused --apapi=rapl,nvml "unknown component 'rapl,nvml': names are separated by colons, did you mean 'rapl:nvml'?"
+}
+
+@test "an unknown word of --apapi-report is refused, with those that there are" {
+    refused --apapi-report=jobs "--apapi-report: 'jobs' is none of all, job, steps and none"
+}
+
+@test "srun -Q is quiet, its report in a file is not" {
+    run as_alice srun -Q -N1 --apapi=rapl sh -c 'echo out'
+    echo "$output"
+    [[ $status -eq 0 && $output == out ]]
+    report=$APAPI_CLUSTER_DIR/home/alice/report
+    run as_alice srun --quiet -N1 --apapi=rapl --apapi-output="$report" true
+    [[ $status -eq 0 && -z $output && $(<"$report") == 'apapi: step '* ]]
+    rm -f "$report"
+}
+
 @test "a wrong value in an #SBATCH line is refused by sbatch" {
     script=$APAPI_CLUSTER_DIR/home/alice/job.sh
     printf '#!/bin/sh\n#SBATCH --apapi=foo\nhostname\n' >"$script"
@@ -66,7 +90,7 @@ refused() { # OPTION SAYS
 @test "the options are in the help" {
     for command in srun sbatch salloc; do
         run as_alice $command --help
-        for option in apapi apapi-interval apapi-format apapi-output apapi-trace; do
+        for option in apapi apapi-interval apapi-format apapi-output apapi-trace apapi-report; do
             grep -q -- "--$option" <<<"$output"
         done
     done

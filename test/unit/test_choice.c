@@ -142,6 +142,40 @@ static void test_format_and_output(void **state)
     assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
 }
 
+static void test_which_tables(void **state)
+{
+    static const struct {
+        const char *report;
+        bool steps, job;
+    } cases[] = {
+        {"all", true, true}, {"job", false, true}, {"steps", true, false}, {"none", false, false}};
+
+    (void)state;
+    ask(SPANK_APAPI_COMPONENTS, "rapl");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask(SPANK_APAPI_REPORT, cases[i].report);
+        assert_int_equal(spank_apapi_choice_reports_steps(&choice), cases[i].steps);
+        assert_int_equal(spank_apapi_choice_reports_job(&choice), cases[i].job);
+    }
+    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+    ask(SPANK_APAPI_REPORT, "job");
+    config.job_total = CONFIG_TOTAL_OFF;
+    assert_false(spank_apapi_choice_reports_job(&choice));
+    ask(SPANK_APAPI_FORMAT, "json"); /* a job has no such report, so the steps keep theirs */
+    assert_true(spank_apapi_choice_reports_steps(&choice));
+}
+
+static void test_components_of_intervals(void **state)
+{
+    char named[32];
+
+    (void)state;
+    assert_int_equal(spank_apapi_choice_interval_components("50ms", named, sizeof named), 0);
+    assert_int_equal(
+        spank_apapi_choice_interval_components("1s:rapl:50ms:foo:2s", named, sizeof named), 2);
+    assert_string_equal(named, "rapl:foo");
+}
+
 static void check(enum spank_apapi_option option, const char *text, bool bounded, int code,
                   const char *hint)
 {
@@ -171,6 +205,8 @@ static void test_checks(void **state)
     check(SPANK_APAPI_OUTPUT, "e-%z", true, EINVAL, "'%z'");
     check(SPANK_APAPI_TRACE, "", true, EINVAL, "empty");
     check(SPANK_APAPI_INTERVAL, "soon", true, EINVAL, "soon");
+    check(SPANK_APAPI_REPORT, "job", true, 0, NULL);
+    check(SPANK_APAPI_REPORT, "jobs", true, EINVAL, "'jobs' is none of all, job, steps and none");
 }
 
 static void test_min_interval_binds_users_but_root(void **state)
@@ -229,6 +265,8 @@ int main(void)
         cmocka_unit_test_setup(test_off_wins_over_the_other_options, reset),
         cmocka_unit_test_setup(test_a_silent_site_shows_the_report_to_those_who_ask, reset),
         cmocka_unit_test_setup(test_format_and_output, reset),
+        cmocka_unit_test_setup(test_which_tables, reset),
+        cmocka_unit_test_setup(test_components_of_intervals, reset),
         cmocka_unit_test_setup(test_checks, reset),
         cmocka_unit_test_setup(test_min_interval_binds_users_but_root, reset),
         cmocka_unit_test_setup(test_too_long, reset),

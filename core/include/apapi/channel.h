@@ -17,9 +17,10 @@
  *             site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir live_dir
  *             job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
- *             job_token job_nodes job_nodelist: a batch step's, whose sampler makes the
+ *             job_token job_nodes job_nodelist job_only: a batch step's, whose sampler makes the
  *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
- *             job_nodes are the first component's, job_nodelist are all
+ *             job_nodes are the first component's, job_nodelist are all. job_only: there is no
+ *             table of the batch step
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
  *                     folder: the job's, to which output and trace are relative
  *     stop    exit_code exit_signal failed_tasks wait_ms
@@ -39,7 +40,7 @@
  *     end     nodelist wait_ms   the step has ended; nodelist: "n[1-4,7]", left out if not known.
  *                                Waits at most wait_ms for records still missing.
  *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if there is none
- *     config  token whole_job
+ *     config  token whole_job job_only
  *     end     nodes nodelist
  *   apapi-collect to plugin
  *     table   TEXT    a part of the report, to be written where the user wants it (no key)
