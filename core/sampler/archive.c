@@ -14,6 +14,7 @@
 #include "channel/deadline.h"
 #include "record/end.h"
 #include "record/timestamp.h"
+#include "sampler/log.h"
 
 #define NEVER UINT64_MAX
 #define WALK_MAX 256 /* files of the spool that are looked at in one go */
@@ -110,7 +111,7 @@ static void checkpoint(struct archive *archive, struct apapi_session *session)
     struct apapi_error err;
 
     if (save_checkpoint(archive, session, &err) && !archive->complained) {
-        syslog(LOG_WARNING, "no checkpoint of job %u step %s: %s", archive->step->id.job,
+        log_write(LOG_WARNING, "no checkpoint of job %u step %s: %s", archive->step->id.job,
                archive->step->id.step, err.text);
         archive->complained = true;
     }
@@ -125,7 +126,7 @@ static enum spool_fate write_spooled(const struct archive *archive, const struct
     enum spool_fate fate = SPOOL_KEEP;
 
     if (apapi_record_decode(spooled->line, strlen(spooled->line), &record, &err)) {
-        syslog(LOG_ERR, "spool: %s: %s", spooled->name, err.text);
+        log_write(LOG_ERR, "spool: %s: %s", spooled->name, err.text);
         return errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP;
     }
     /* on the disk before the spool forgets it */
@@ -133,7 +134,7 @@ static enum spool_fate write_spooled(const struct archive *archive, const struct
                            spooled->line, &err) == 0 &&
         apapi_store_sync(step->acct_dir, step->id.node, record_end_ns(&record.measurement), &err) ==
             0) {
-        syslog(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
+        log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
                record.id.step);
         fate = SPOOL_WRITTEN;
     }
@@ -174,11 +175,11 @@ static void put_aside(struct archive *archive, const struct apapi_record *record
     struct apapi_record delayed = *record; /* borrows */
     struct apapi_error err = {""};
 
-    syslog(LOG_WARNING, "record: %s", line);
+    log_write(LOG_WARNING, "record: %s", line);
     choose_name(archive);
     delayed.delayed = true;
     if (!has_spool(archive) || save(archive, &delayed, &err)) {
-        syslog(LOG_ERR, "record of job %u step %s is only in this log: %s", record->id.job,
+        log_write(LOG_ERR, "record of job %u step %s is only in this log: %s", record->id.job,
                record->id.step, *err.text ? err.text : "there is no spool");
     }
     spool_close(&archive->spool);
@@ -194,7 +195,7 @@ void archive_write(struct archive *archive, const struct apapi_record *record, c
     }
     if (apapi_store_append(step->acct_dir, step->id.node, record_end_ns(&record->measurement), line,
                            &err)) {
-        syslog(LOG_ERR, "record of job %u step %s not written: %s", record->id.job, record->id.step,
+        log_write(LOG_ERR, "record of job %u step %s not written: %s", record->id.job, record->id.step,
                err.text);
         put_aside(archive, record, line);
         return;

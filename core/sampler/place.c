@@ -8,6 +8,7 @@
 #include <syslog.h>
 
 #include "config/values.h"
+#include "sampler/log.h"
 
 void place_self(const struct step *step)
 {
@@ -16,10 +17,10 @@ void place_self(const struct step *step)
 
     if (*step->cpu && config_cpus(step->cpu, &cpus, NULL) == 0 &&
         sched_setaffinity(0, sizeof cpus, &cpus)) {
-        syslog(LOG_NOTICE, "sampler_cpu=%s: %s", step->cpu, strerror(errno));
+        log_write(LOG_NOTICE, "sampler_cpu=%s: %s", step->cpu, strerror(errno));
     }
     if (value_nice(step->nice, &nice, NULL) == 0 && nice != 0 &&
         setpriority(PRIO_PROCESS, 0, nice)) {
-        syslog(LOG_NOTICE, "sampler_nice=%s: %s", step->nice, strerror(errno));
+        log_write(LOG_NOTICE, "sampler_nice=%s: %s", step->nice, strerror(errno));
     }
 }

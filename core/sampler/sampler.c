@@ -29,12 +29,14 @@
 #include "sampler/cgroup.h"
 #include "sampler/forms.h"
 #include "sampler/livefile.h"
+#include "sampler/log.h"
 #include "sampler/pack.h"
 #include "sampler/parts.h"
 #include "sampler/place.h"
 #include "sampler/step.h"
 #include "sampler/userfiles.h"
 
+#define LOG_SOCKET "/dev/log"
 #define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin's side of the conversation */
 
 struct sampler {
@@ -79,7 +81,7 @@ static void create_live(struct sampler *sampler)
     struct apapi_error err;
 
     if (*step->live_dir && livefile_create(&sampler->live, step, &err)) {
-        syslog(LOG_NOTICE, "job %u step %s has no live page: %s", step->id.job, step->id.step,
+        log_write(LOG_NOTICE, "job %u step %s has no live page: %s", step->id.job, step->id.step,
                err.text);
     }
 }
@@ -90,7 +92,7 @@ static void publish_live(struct sampler *sampler)
     struct apapi_error err;
 
     if (sampler->live.page && livefile_publish(&sampler->live, step, &err)) {
-        syslog(LOG_NOTICE, "live page of job %u step %s: %s", step->id.job, step->id.step,
+        log_write(LOG_NOTICE, "live page of job %u step %s: %s", step->id.job, step->id.step,
                err.text);
     }
 }
@@ -109,10 +111,10 @@ static int open_session(struct sampler *sampler, struct apapi_error *err)
     };
 
     if (apapi_event_rules_load(&sampler->rules, &nothing, APAPI_CONFIG_DIR, NULL, err)) {
-        syslog(LOG_WARNING, "the default event files are left out: %s", err->text);
+        log_write(LOG_WARNING, "the default event files are left out: %s", err->text);
     }
     if (pack_open(sampler->step.rules, &sampler->rules, err)) {
-        syslog(LOG_INFO, "the user's event files are left out: %s", err->text);
+        log_write(LOG_INFO, "the user's event files are left out: %s", err->text);
     }
     sampler->session = apapi_session_create(&config, err);
     return sampler->session ? 0 : -1;
@@ -122,7 +124,7 @@ static void open_parts(struct sampler *sampler)
 {
     if (*sampler->step.job_token && parts_open(&sampler->parts, APAPI_LISTEN_FD,
                                                sampler->step.job_token, sampler->step.id.job)) {
-        syslog(LOG_NOTICE, "job %u has no table: %s", sampler->step.id.job, strerror(errno));
+        log_write(LOG_NOTICE, "job %u has no table: %s", sampler->step.id.job, strerror(errno));
     }
     sampler->parts.only = sampler->step.job_only;
 }
@@ -146,7 +148,7 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
         config_use_sources(sampler->step.config);
     }
     if (sampler->step.slowed) {
-        syslog(LOG_INFO, "job %u step %s: interval raised to min_interval, %g ms",
+        log_write(LOG_INFO, "job %u step %s: interval raised to min_interval, %g ms",
                sampler->step.id.job, sampler->step.id.step,
                (double)sampler->step.min_interval_ns / 1e6);
     }
@@ -403,7 +405,7 @@ static int run(void)
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* what root reads here is not for a debugger */
     umask(077);
-    openlog("apapi-sampler", LOG_PID, LOG_DAEMON);
+    log_open(LOG_SOCKET, "apapi-sampler");
     cgroup_leave_job();
     archive_init(&sampler.archive, &sampler.step);
     if (prepare(&sampler, &err)) {

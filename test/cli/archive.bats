@@ -165,7 +165,8 @@ checkpointed() { # JOB
 }
 
 # In the place of $HOST: a program that runs it beside a listener at a /dev/log of its own and puts what that hears into LOG.
-host_with_log() { # LOG
+# "full": the listener's queue is full before, and nothing is read until the end.
+host_with_log() { # LOG [full]
     local program=$BATS_TEST_TMPDIR/host_with_log dev=$BATS_TEST_TMPDIR/dev
     mkdir "$dev"
     cp -a /dev/null /dev/urandom "$dev"
@@ -174,7 +175,14 @@ import pathlib, socket, subprocess, sys
 pathlib.Path("/dev/log").unlink(missing_ok=True)
 listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 listener.bind("/dev/log")
-status = subprocess.run(sys.argv[2:]).returncode
+try:
+    filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    filler.setblocking(False)
+    while sys.argv[2] == "full":
+        filler.sendto(b"filler", "/dev/log")
+except BlockingIOError:
+    pass
+status = subprocess.run(sys.argv[3:]).returncode
 listener.setblocking(False)
 with open(sys.argv[1], "wb") as log:
     try:
@@ -184,10 +192,24 @@ with open(sys.argv[1], "wb") as log:
         sys.exit(status)
 END
     # shellcheck disable=SC2016 # for the program
-    printf '#!/bin/bash\nexec unshare -m bash -c '\''mount --bind %q /dev && exec python3 %q %q %q "$@"'\'' - "$@"\n' \
-        "$dev" "$program.py" "$1" "$HOST" >"$program"
+    printf '#!/bin/bash\nexec unshare -m bash -c '\''mount --bind %q /dev && exec python3 %q %q %q %q "$@"'\'' - "$@"\n' \
+        "$dev" "$program.py" "$1" "${2:-reads}" "$HOST" >"$program"
     chmod 700 "$program"
     HOST=$program
+}
+
+@test "a blocked /dev/log: 2 of 2 steps have their record, in the spool too" {
+    unshare -m true 2>/dev/null || skip "no mount namespace"
+    log=$BATS_TEST_TMPDIR/log
+    host_with_log "$log" full
+    acct=/proc/nowhere/acct
+    for job in 1 2; do
+        run -0 step $job true live_dir=/proc/nowhere/live # of both there is much to tell
+        jq -e ".job == $job and .complete" <<<"$output"
+        run -0 grep -c filler "$log"
+        [[ $(wc -l <"$log") -eq $output ]]
+    done
+    [[ $(spooled) -eq 2 ]]
 }
 
 @test "a record that cannot be written is in the system's log, too" {

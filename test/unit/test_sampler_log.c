@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/log.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <syslog.h>
+
+#include "unit/temporary.h"
+#include "unit/unit.h"
+
+#define MANY 10000 /* more than any socket's queue holds */
+
+/* A log that reads when it is asked to. */
+static int open_log(int type)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    assert_true(fd >= 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", in_base("log"));
+    unlink(address.sun_path);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    if (type == SOCK_STREAM) {
+        assert_int_equal(listen(fd, 1), 0);
+    }
+    return fd;
+}
+
+/* @return whether there was a line. */
+static int read_line(int fd, char text[1024])
+{
+    ssize_t got = recv(fd, text, 1023, 0);
+
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+static void test_a_line(void **state)
+{
+    char text[1024], end[64];
+    int fd = open_log(SOCK_DGRAM);
+
+    (void)state;
+    log_write(LOG_WARNING, "record of job %u", 7U);
+    assert_true(read_line(fd, text));
+    snprintf(end, sizeof end, "apapi-test[%d]: record of job 7", (int)getpid());
+    assert_int_equal(strncmp(text, "<28>", 4), 0); /* daemon, warning */
+    assert_string_equal(text + strlen("<28>Nov 22 09:00:00 "), end);
+    assert_int_equal(log_lost(), 0);
+    close(fd);
+}
+
+static void test_a_log_that_does_not_read(void **state)
+{
+    char text[1024], last[1024] = "", told[64];
+    int fd = open_log(SOCK_DGRAM);
+    size_t lost;
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        log_write(LOG_NOTICE, "message %d", i); /* would wait here for ever */
+    }
+    lost = log_lost();
+    assert_in_range(lost, 1, MANY - 1);
+    while (read_line(fd, text)) {
+    }
+    log_write(LOG_NOTICE, "again");
+    while (read_line(fd, text)) {
+        strcpy(last, text);
+    }
+    snprintf(told, sizeof told, "messages lost, as the log did not take them: %zu", lost);
+    assert_non_null(strstr(last, told));
+    assert_int_equal(log_lost(), 0);
+    close(fd);
+}
+
+static void test_no_log(void **state)
+{
+    (void)state;
+    unlink(in_base("log"));
+    errno = EXDEV;
+    log_write(LOG_ERR, "nobody hears this");
+    assert_int_equal(errno, EXDEV);
+    assert_int_equal(log_lost(), 1);
+}
+
+static void test_a_log_that_was_started_again(void **state)
+{
+    char text[1024];
+    int fd = open_log(SOCK_DGRAM);
+
+    (void)state;
+    log_write(LOG_ERR, "one");
+    close(fd);
+    fd = open_log(SOCK_DGRAM);
+    log_write(LOG_ERR, "two");
+    assert_true(read_line(fd, text));
+    assert_non_null(strstr(text, ": two"));
+    close(fd);
+}
+
+static void test_a_stream(void **state)
+{
+    char text[1024];
+    int fd = open_log(SOCK_STREAM), taken;
+
+    (void)state;
+    log_write(LOG_ERR, "one");
+    taken = accept(fd, NULL, NULL);
+    assert_true(taken >= 0);
+    assert_true(read_line(taken, text));
+    assert_non_null(strstr(text, ": one"));
+    for (int i = 0; i < MANY * 10; i++) {
+        log_write(LOG_NOTICE, "message %d", i);
+    }
+    assert_true(log_lost() > 0);
+    close(taken);
+    close(fd);
+}
+
+static int begin(void **state)
+{
+    static char path[64 + sizeof "/log"];
+
+    if (make_base(state)) {
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s", in_base("log"));
+    log_open(path, "apapi-test");
+    return 0;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    log_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_a_line, forget),
+        cmocka_unit_test_teardown(test_a_log_that_does_not_read, forget),
+        cmocka_unit_test_teardown(test_no_log, forget),
+        cmocka_unit_test_teardown(test_a_log_that_was_started_again, forget),
+        cmocka_unit_test_teardown(test_a_stream, forget),
+    };
+
+    return cmocka_run_group_tests_name("sampler_log", tests, begin, remove_base);
+}
