@@ -28,7 +28,6 @@
 #define REPORT_LIMIT_NS (500 * DEADLINE_MS)
 #define NODELIST_SIZE 4096                 /* a longer list of nodes is not told to srun */
 #define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script has left running */
-#define LEAVE_LIMIT_NS (100 * DEADLINE_MS) /* for a sampler to end after its last word */
 
 static struct {
     struct spank_apapi_step step;
@@ -36,6 +35,7 @@ static struct {
     struct spank_apapi_child sampler;
     bool measuring; /* between init_post_opt and the record */
     bool reports;   /* of a batch step: the sampler makes its report */
+    bool stopping;  /* the sampler has heard that the step has ended */
     bool silent;    /* nobody wants to know the reason of a failure */
     bool begun;     /* the first task exists */
     uint32_t ended; /* tasks */
@@ -73,7 +73,10 @@ static void remote_fail(int code, uint64_t limit_ns)
         apapi_fail(failure, code, "the sampler ended before its time");
         break;
     case ETIMEDOUT:
-        apapi_fail(failure, code, "the sampler did not answer within %g s", (double)limit_ns / 1e9);
+        apapi_fail(failure, code,
+                   remote.stopping ? "the record was not ready within %g s: it is in the accounting alone"
+                                   : "the sampler did not answer within %g s",
+                   (double)limit_ns / 1e9);
         break;
     case EBADMSG:
         apapi_fail(failure, code, "the sampler sent what is no answer");
@@ -383,7 +386,8 @@ static void remote_receive(spank_t spank)
     if (remote_failed()) {
         return;
     }
-    if (remote_expect(APAPI_WORD_RECORD, deadline_ns)) {
+    remote.stopping = remote_expect(APAPI_WORD_STOPPING, deadline_ns) == 0;
+    if (!remote.stopping || remote_expect(APAPI_WORD_RECORD, deadline_ns)) {
         remote_fail(errno, limit_ns);
         return;
     }
@@ -414,7 +418,9 @@ static void remote_finish(spank_t spank)
         remote_receive(spank);
     }
     if (remote_failed()) {
-        spank_apapi_child_kill(&remote.sampler);
+        if (!remote.stopping) {
+            spank_apapi_child_kill(&remote.sampler);
+        }
         slurm_info("apapi: step %u.%s not measured on %s: %s", remote.step.job,
                    remote.step.step_name, remote.step.node, remote.failure.text);
         remote_report(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
@@ -464,9 +470,6 @@ int spank_apapi_remote_exit(spank_t spank)
     remote_finish(spank);
     if (remote.step.batch) {
         remote_print();
-    }
-    if (!spank_apapi_child_ended(&remote.sampler, deadline_now() + LEAVE_LIMIT_NS)) {
-        spank_apapi_child_kill(&remote.sampler);
     }
     spank_apapi_child_close(&remote.sampler);
     free(remote.table);

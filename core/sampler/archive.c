@@ -15,21 +15,20 @@
 #include "record/end.h"
 #include "record/timestamp.h"
 #include "sampler/log.h"
+#include "sampler/recover.h"
+#include "sampler/watchdog.h"
 
 #define NEVER UINT64_MAX
-#define WALK_MAX 256 /* files of the spool that are looked at in one go */
+#define APPEND_PATIENCE_NS (300 * DEADLINE_MS) /* for the file system of the accounting */
+#define SPOOL_PATIENCE_NS (200 * DEADLINE_MS)
+#define RECOVERY_PATIENCE_NS (10000 * DEADLINE_MS)
+#define PAUSE_NS (50 * DEADLINE_MS)
+#define LINGER_S 60 /* for the accounting, once the spool has the line */
 
 void archive_init(struct archive *archive, const struct step *step)
 {
-    *archive = (struct archive){.step = step, .checkpoint_ns = NEVER};
+    *archive = (struct archive){.step = step, .checkpoint_ns = NEVER, .line.step = step};
     archive->spool = SPOOL_CLOSED(step->spool_dir, step->id.node, archive->name);
-}
-
-static void begin_walk(struct archive *archive)
-{
-    spool_walk_end(&archive->walk);
-    spool_walk_begin(&archive->walk, archive->step->spool_dir, archive->step->id.node);
-    archive->left = WALK_MAX;
 }
 
 /* A requeued job has the same id and steps again: the time tells them apart. */
@@ -46,13 +45,50 @@ static bool has_spool(const struct archive *archive)
     return *archive->step->acct_dir && *archive->step->spool_dir;
 }
 
+/* A disk that stays full is told once in a step. */
+static void complain(struct archive *archive, const char *reason)
+{
+    if (!archive->complained) {
+        log_write(LOG_WARNING, "no checkpoint of job %u step %s: %s", archive->step->id.job,
+                  archive->step->id.step, reason);
+        archive->complained = true;
+    }
+}
+
+static void do_save(void *context)
+{
+    struct archive *archive = context;
+    struct apapi_error err;
+
+    if (spool_save(&archive->spool, archive->checkpoint, &err)) {
+        complain(archive, err.text);
+    }
+    free(archive->checkpoint);
+    archive->checkpoint = NULL;
+}
+
+static void do_recover(void *context)
+{
+    struct archive *archive = context;
+
+    recover_spooled(archive->step, &archive->ending);
+}
+
+static void recover(struct archive *archive)
+{
+    if (task_wait(&archive->recovery, 0)) {
+        archive->recovery_end_ns = deadline_now() + RECOVERY_PATIENCE_NS;
+        task_start(&archive->recovery, do_recover, archive);
+    }
+}
+
 void archive_begin(struct archive *archive)
 {
     if (!has_spool(archive)) {
         return;
     }
     choose_name(archive);
-    begin_walk(archive);
+    recover(archive);
     if (archive->step->checkpoint_ns > 0) {
         archive->checkpoint_ns = deadline_now() + archive->step->checkpoint_ns;
     }
@@ -62,32 +98,19 @@ int archive_pause_ms(const struct archive *archive)
 {
     uint64_t now_ns = deadline_now(), left_ms;
 
-    if (archive->walk.folder || archive->checkpoint_ns <= now_ns) {
-        return 0;
-    }
     if (archive->checkpoint_ns == NEVER) {
         return -1;
+    }
+    if (archive->checkpoint_ns <= now_ns) {
+        return 0;
     }
     left_ms = (archive->checkpoint_ns - now_ns) / DEADLINE_MS + 1;
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
-static int save(struct archive *archive, const struct apapi_record *record, struct apapi_error *err)
-{
-    char *line = NULL;
-    int result;
-
-    if (apapi_record_encode(record, &line, err)) {
-        return -1;
-    }
-    result = spool_save(&archive->spool, line, err);
-    free(line);
-    return result;
-}
-
 /* As it shall stand in the accounting file if nothing comes after it. */
-static int save_checkpoint(struct archive *archive, struct apapi_session *session,
-                           struct apapi_error *err)
+static int encode_checkpoint(const struct archive *archive, struct apapi_session *session,
+                             char **line, struct apapi_error *err)
 {
     struct apapi_record record = {
         .id = archive->step->id, .ending = APAPI_ENDING_UNKNOWN, .recovered = true};
@@ -100,117 +123,123 @@ static int save_checkpoint(struct archive *archive, struct apapi_session *sessio
     timestamp_format(moment, sizeof moment, record_end_ns(&record.measurement));
     snprintf(record.reason, sizeof record.reason,
              "the node or the sampler ended; recovered from the checkpoint of %.19sZ", moment);
-    result = save(archive, &record, err);
+    result = apapi_record_encode(&record, line, err);
     apapi_record_clear(&record);
     return result;
 }
 
-/* A disk that stays full is told once in a step. */
+/* Where the disk has not taken the last one yet there is no other. */
 static void checkpoint(struct archive *archive, struct apapi_session *session)
 {
     struct apapi_error err;
 
-    if (save_checkpoint(archive, session, &err) && !archive->complained) {
-        log_write(LOG_WARNING, "no checkpoint of job %u step %s: %s", archive->step->id.job,
-               archive->step->id.step, err.text);
-        archive->complained = true;
+    if (!task_wait(&archive->saving, 0)) {
+        return;
     }
-    archive->checkpoint_ns = deadline_now() + archive->step->checkpoint_ns;
+    if (encode_checkpoint(archive, session, &archive->checkpoint, &err)) {
+        complain(archive, err.text);
+        return;
+    }
+    task_start(&archive->saving, do_save, archive);
 }
 
-static enum spool_fate write_spooled(const struct archive *archive, const struct spooled *spooled)
-{
-    const struct step *step = archive->step;
-    struct apapi_record record;
-    struct apapi_error err = {""};
-    enum spool_fate fate = SPOOL_KEEP;
-
-    if (apapi_record_decode(spooled->line, strlen(spooled->line), &record, &err)) {
-        log_write(LOG_ERR, "spool: %s: %s", spooled->name, err.text);
-        return errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP;
-    }
-    /* on the disk before the spool forgets it */
-    if (apapi_store_append(step->acct_dir, step->id.node, record_end_ns(&record.measurement),
-                           spooled->line, &err) == 0 &&
-        apapi_store_sync(step->acct_dir, step->id.node, record_end_ns(&record.measurement), &err) ==
-            0) {
-        log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
-               record.id.step);
-        fate = SPOOL_WRITTEN;
-    }
-    apapi_record_clear(&record);
-    return fate;
-}
-
-/* Where one cannot be written, the others cannot either: another time. */
-static void take_step(struct archive *archive)
-{
-    struct spooled spooled;
-
-    if (archive->left-- == 0) {
-        spool_walk_end(&archive->walk);
-    } else if (spool_walk_next(&archive->walk, &spooled) && spooled.line) {
-        enum spool_fate fate = write_spooled(archive, &spooled);
-
-        spool_walk_done(&archive->walk, &spooled, fate);
-        if (fate == SPOOL_KEEP) {
-            spool_walk_end(&archive->walk);
-        }
-    }
-}
-
+/* A checkpoint on the disk says that what was left before the step is written, where it can be. */
 void archive_work(struct archive *archive, struct apapi_session *session)
 {
-    if (archive->walk.folder) {
-        take_step(archive);
-    } else if (archive->checkpoint_ns <= deadline_now()) {
-        checkpoint(archive, session);
-        begin_walk(archive);
+    uint64_t now_ns = deadline_now();
+
+    if (archive->checkpoint_ns > now_ns) {
+        return;
     }
+    if (now_ns < archive->recovery_end_ns && !task_wait(&archive->recovery, 0)) {
+        archive->checkpoint_ns = now_ns + PAUSE_NS;
+        return;
+    }
+    checkpoint(archive, session);
+    recover(archive);
+    archive->checkpoint_ns = now_ns + archive->step->checkpoint_ns;
+}
+
+static void do_append(void *context)
+{
+    struct archive_line *line = context;
+
+    line->result = apapi_store_append(line->step->acct_dir, line->step->id.node, line->unix_ns,
+                                      line->text, &line->err);
 }
 
 /* Of a log that cuts long lines the spool has the whole one. */
-static void put_aside(struct archive *archive, const struct apapi_record *record, const char *line)
+static void tell_delay(const struct archive *archive, const char *reason)
+{
+    const struct apapi_identity *id = &archive->step->id;
+
+    log_write(LOG_ERR, "record of job %u step %s not written: %s", id->job, id->step, reason);
+    log_write(LOG_WARNING, "record: %s", archive->line.text);
+}
+
+static void put_aside(struct archive *archive)
+{
+    const struct apapi_identity *id = &archive->step->id;
+    struct apapi_error err = {"there is no spool"};
+
+    choose_name(archive);
+    if (!has_spool(archive) || spool_save(&archive->spool, archive->delayed, &err)) {
+        log_write(LOG_ERR, "record of job %u step %s is only in this log: %s", id->job, id->step,
+                  err.text);
+    }
+    free(archive->delayed);
+    archive->delayed = NULL;
+}
+
+static char *encode_delayed(const struct apapi_record *record)
 {
     struct apapi_record delayed = *record; /* borrows */
-    struct apapi_error err = {""};
+    char *line = NULL;
 
-    log_write(LOG_WARNING, "record: %s", line);
-    choose_name(archive);
     delayed.delayed = true;
-    if (!has_spool(archive) || save(archive, &delayed, &err)) {
-        log_write(LOG_ERR, "record of job %u step %s is only in this log: %s", record->id.job,
-               record->id.step, *err.text ? err.text : "there is no spool");
-    }
-    spool_close(&archive->spool);
+    return apapi_record_encode(&delayed, &line, NULL) ? NULL : line;
 }
 
 void archive_write(struct archive *archive, const struct apapi_record *record, const char *line)
 {
-    const struct step *step = archive->step;
-    struct apapi_error err;
-
-    if (*step->acct_dir == '\0') {
+    atomic_store(&archive->ending, true);
+    archive->line.text = *archive->step->acct_dir ? strdup(line) : NULL;
+    if (!archive->line.text) {
         return;
     }
-    if (apapi_store_append(step->acct_dir, step->id.node, record_end_ns(&record->measurement), line,
-                           &err)) {
-        log_write(LOG_ERR, "record of job %u step %s not written: %s", record->id.job, record->id.step,
-               err.text);
-        put_aside(archive, record, line);
-        return;
+    archive->line.unix_ns = record_end_ns(&record->measurement);
+    task_start(&archive->append, do_append, &archive->line);
+    if (!task_wait(&archive->append, deadline_now() + APPEND_PATIENCE_NS)) {
+        archive->delayed = encode_delayed(record);
+        tell_delay(archive, "the file system of the accounting does not answer");
+    } else if (archive->line.result) {
+        archive->delayed = encode_delayed(record);
+        tell_delay(archive, archive->line.err.text);
+        if (archive->delayed && task_wait(&archive->saving, deadline_now() + SPOOL_PATIENCE_NS)) {
+            put_aside(archive);
+        }
     }
-    archive->written_ns = record_end_ns(&record->measurement);
 }
 
 void archive_end(struct archive *archive)
 {
     const struct step *step = archive->step;
 
-    spool_walk_end(&archive->walk);
-    if (archive->spool.file >= 0 && archive->written_ns &&
-        apapi_store_sync(step->acct_dir, step->id.node, archive->written_ns, NULL) == 0) {
+    atomic_store(&archive->ending, true);
+    task_wait(&archive->saving, NEVER);
+    if (archive->delayed) {
+        put_aside(archive);
+    }
+    if (archive->spool.file >= 0) {
+        watchdog_set(LINGER_S); /* whoever comes next finds the line in the spool */
+    }
+    task_wait(&archive->append, NEVER);
+    if (archive->line.text && archive->line.result == 0 && archive->spool.file >= 0 &&
+        apapi_store_sync(step->acct_dir, step->id.node, archive->line.unix_ns, NULL) == 0) {
         spool_remove(&archive->spool);
     }
     spool_close(&archive->spool);
+    free(archive->line.text);
+    archive->line.text = NULL;
+    task_wait(&archive->recovery, deadline_now() + RECOVERY_PATIENCE_NS);
 }

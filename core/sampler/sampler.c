@@ -35,7 +35,9 @@
 #include "sampler/place.h"
 #include "sampler/step.h"
 #include "sampler/userfiles.h"
+#include "sampler/watchdog.h"
 
+#define STOP_LIMIT_S 600 /* for everything after the step, disks that do not answer included */
 #define LOG_SOCKET "/dev/log"
 #define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin's side of the conversation */
 
@@ -307,6 +309,7 @@ static void finish(struct sampler *sampler, const struct apapi_ending *ending, c
     struct apapi_record record = {.id = sampler->step.id, .complete = !reason, .ending = *ending};
     struct apapi_error err;
 
+    watchdog_set(STOP_LIMIT_S);
     if (!sampler->measuring) {
         answer(APAPI_WORD_FAILED, "the step ended before it began");
         return;
@@ -336,6 +339,7 @@ static bool converse(struct sampler *sampler)
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number("wait_ms") * DEADLINE_MS;
+        answer(APAPI_WORD_STOPPING, NULL);
         finish(sampler, &ending, NULL);
         return false;
     }

@@ -158,6 +158,51 @@ checkpointed() { # JOB
     [[ $sorted == $'[1,null]\n[2,true]\n[3,true]\n[4,null]' && $(spooled) -eq 0 ]]
 }
 
+# In the place of $SAMPLER_PROGRAM: the same with the shim.
+shim_sampler() { # VARIABLE=FILE
+    local shim=$BATS_TEST_TMPDIR/sampler_shim.so
+    cc -shared -fPIC -o "$shim" "$repository/test/fake/sampler_shim.c"
+    printf '#!/bin/sh\nexec env LD_PRELOAD=%q ASAN_OPTIONS=verify_asan_link_order=0 %q %q\n' \
+        "$shim" "$1" "$SAMPLER_PROGRAM" >"$BATS_TEST_TMPDIR/sampler"
+    chmod 700 "$BATS_TEST_TMPDIR/sampler"
+    SAMPLER_PROGRAM=$BATS_TEST_TMPDIR/sampler
+}
+
+@test "the accounting's file system does not answer: the record waits in the spool, and is one line in the end" {
+    held=$BATS_TEST_TMPDIR/held
+    shim_sampler "SHIM_HELD=$held"
+    : >"$held"
+    step 1 true >"$BATS_TEST_TMPDIR/out" 3>&- &
+    host=$!
+    eventually test -s "$BATS_TEST_TMPDIR/out" # the answer
+    has_spooled() { [[ $(spooled) -eq 1 ]]; }
+    eventually has_spooled
+    jq -e '.complete and .delayed' "$spool"/n1/1.0-*.json
+    jq -e '.complete and (has("delayed") | not)' "$BATS_TEST_TMPDIR/out"
+    rm "$held"
+    wait "$host"
+    [[ $(cat "$acct"/*/n1.jsonl) == "$(<"$BATS_TEST_TMPDIR/out")" && $(spooled) -eq 0 ]]
+}
+
+@test "a sampler is killed between its record and the end of its checkpoint: one line, the whole one" {
+    run -0 step 1 "checkpointed 1 && cp $spool/n1/1.0-*.json $BATS_TEST_TMPDIR/"
+    cp "$BATS_TEST_TMPDIR"/1.0-*.json "$spool/n1/"
+    run -0 step 2 'looked 2'
+    [[ $(written 'select(.job == 1) | .complete') == true && $(spooled) -eq 0 ]]
+    # that ended on the next day
+    day=$(date -u -d "$(basename "$(dirname "$acct"/*/n1.jsonl)") + 1 day" +%F)
+    mv "$acct"/20* "$acct/$day"
+    cp "$BATS_TEST_TMPDIR"/1.0-*.json "$spool/n1/"
+    run -0 step 3 'looked 3'
+    [[ $(written 'select(.job == 1) | .complete') == true && $(spooled) -eq 0 ]]
+}
+
+@test "another step of the same number is another record" {
+    run -0 step 1 'checkpointed 1 && kill -KILL $SAMPLER'
+    run -0 step 1 'looked 1'
+    [[ $(written .complete | sort) == $'false\ntrue' && $(spooled) -eq 0 ]]
+}
+
 @test "neither the folder nor the spool can be written: the step gets its record all the same" {
     acct=/proc/nowhere/acct spool=/proc/nowhere/spool
     run -0 step 1 'sleep 0.3'

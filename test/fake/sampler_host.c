@@ -6,7 +6,7 @@
  *
  * The pairs are the configuration; those that begin with '+' belong to the message that ends the
  * step. The command has the sampler's process id in $SAMPLER. Afterwards the sampler is told to
- * stop, and the record is printed, or why there is none.
+ * stop, and the record is printed, or why there is none, before the sampler is waited for.
  */
 #include <signal.h>
 #include <spawn.h>
@@ -85,7 +85,12 @@ static void say(int channel, const char *word, char **words, bool end)
 
 static void hear(int channel, const char *word)
 {
-    if (message_receive(channel, &message, deadline_now() + PATIENCE_NS)) {
+    int failed;
+
+    do {
+        failed = message_receive(channel, &message, deadline_now() + PATIENCE_NS);
+    } while (!failed && message_is(&message, APAPI_WORD_STOPPING));
+    if (failed) {
         puts("the sampler has ended");
     } else if (message_is(&message, word)) {
         printf("%s", message_text(&message));
@@ -132,6 +137,7 @@ int main(int argc, char **argv)
     say(channel, APAPI_WORD_STOP, argv + 2, true);
     hear(channel, APAPI_WORD_RECORD);
     puts("");
+    fflush(stdout);
     waitpid(sampler, NULL, 0);
     return 0;
 }

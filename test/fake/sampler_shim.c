@@ -3,14 +3,21 @@
  * Preloaded into a sampler, breaks what it gets from the C library while a file exists:
  *   SHIM_CLOCK_BACK=FILE   the clock (not the monotonic one) has been set back by an hour
  *   SHIM_CRASH=FILE        the next look at a clock is a crash
+ *   SHIM_SLOW=FILE         the disk needs 300 ms until something is on it
+ *   SHIM_HELD=FILE         the file system of the accounting files does not answer
  */
+#include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define BACK_S 3600
+#define SYNC_US 300000
+#define LOOK_US 10000
 
 static int shim_wants(const char *variable)
 {
@@ -31,4 +38,44 @@ int clock_gettime(clockid_t clock, struct timespec *time)
         time->tv_sec -= BACK_S;
     }
     return (int)result;
+}
+
+static void shim_delay_sync(void)
+{
+    if (shim_wants("SHIM_SLOW")) {
+        usleep(SYNC_US);
+    }
+}
+
+int fsync(int fd)
+{
+    shim_delay_sync();
+    return (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+    shim_delay_sync();
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+static int shim_is_accounting(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    return end && strcmp(end, ".jsonl") == 0;
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list rest;
+    int mode;
+
+    va_start(rest, flags);
+    mode = flags & O_CREAT ? va_arg(rest, int) : 0;
+    va_end(rest);
+    while (shim_is_accounting(path) && shim_wants("SHIM_HELD")) {
+        usleep(LOOK_US);
+    }
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
 }

@@ -127,3 +127,48 @@ small_disk() { # OPTIONS
     done
     [[ -z $(find "$home" -user root) ]]
 }
+
+# Steps of n1 have a sampler with the shim from now on; it does as it is told while $trouble is there.
+shim_steps() { # VARIABLE WORDS OF PLUGSTACK...
+    helpers=$APAPI_CLUSTER_DIR/libexec
+    trouble=$APAPI_CLUSTER_DIR/trouble
+    mkdir -p "$helpers"
+    cp "$libexec/apapi-collect" "$helpers/"
+    shimmed_sampler "$1=$trouble" >"$helpers/apapi-sampler"
+    chmod 755 "$helpers/apapi-sampler"
+    plugstack "libexec_dir=$helpers" "${@:2}"
+    touch "$trouble"
+}
+
+@test "a disk whose fsync takes 300 ms: 5 steps are 5 lines, each complete" {
+    shim_steps SHIM_SLOW checkpoint=1s
+    count=$(records n1 | wc -l)
+    for _ in {1..5}; do
+        as_alice srun -N1 -n1 -w n1 --overcommit --overlap --quiet --apapi=rapl sleep 2.5 3>&- &
+        steps+=($!)
+    done
+    wait "${steps[@]}"
+    eventually no_helpers
+    rm "$trouble"
+    # who comes next would write what the five have left
+    plugstack checkpoint=1s
+    as_alice srun -N1 -w n1 --quiet --apapi=rapl sleep 1.5
+    eventually no_helpers
+    [[ -z $(find "$APAPI_SPOOL_DIR" -type f) ]]
+    records n1 | tail -n +$((count + 1)) | jq -s -e 'length == 6 and all(.complete and (has("recovered") | not))'
+}
+
+@test "the accounting's file system does not answer at the end of a step: table at once, one line later" {
+    shim_steps SHIM_HELD
+    count=$(records n1 | wc -l)
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl sh -c 'sleep 0.2; echo $SLURM_JOB_ID; exit 3'
+    echo "$stderr"
+    [[ $status -eq 3 && $stderr == *'  package'* ]]
+    in_spool() { jq -e ".job == $output and .complete and .delayed" "$APAPI_SPOOL_DIR"/n1/*.json; }
+    eventually in_spool
+    [[ $(records n1 | wc -l) -eq $count ]]
+    rm "$trouble"
+    eventually no_helpers
+    holds "$(last_record n1)" ".job == $output and .complete and (has(\"delayed\") | not)"
+    [[ $(records n1 | wc -l) -eq $((count + 1)) && -z $(find "$APAPI_SPOOL_DIR" -type f) ]]
+}

@@ -28,6 +28,8 @@
  *                     waits for steps that still run, at most wait_ms
  *   apapi-sampler to plugin
  *     ready           the first reading has been taken
+ *     stopping        the stop has been heard: a record comes, if late. Whoever has this leaves the
+ *                     sampler alone: it may have to wait for a disk
  *     record  TEXT    the record, one line of JSON (no key)
  *     table   TEXT    follows the record where the configuration names a format (no key)
  *     note    TEXT    the last, where the configuration names output or trace: what went wrong
@@ -75,6 +77,7 @@
 #define APAPI_WORD_BEGIN "begin"
 #define APAPI_WORD_STOP "stop"
 #define APAPI_WORD_READY "ready"
+#define APAPI_WORD_STOPPING "stopping"
 #define APAPI_WORD_RECORD "record"
 #define APAPI_WORD_TABLE "table"
 #define APAPI_WORD_NOTE "note"

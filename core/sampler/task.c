@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/task.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static void *run(void *argument)
+{
+    struct task *task = argument;
+
+    task->work(task->context);
+    pthread_mutex_lock(&task->mutex);
+    task->done = true;
+    pthread_cond_signal(&task->changed);
+    pthread_mutex_unlock(&task->mutex);
+    return NULL;
+}
+
+/* Nobody joins it: its process may end before its disk answers. */
+static int start_thread(struct task *task)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int code;
+
+    if (pthread_attr_init(&attributes)) {
+        return -1;
+    }
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    code = pthread_create(&thread, &attributes, run, task);
+    pthread_attr_destroy(&attributes);
+    return code ? -1 : 0;
+}
+
+void task_start(struct task *task, void (*work)(void *context), void *context)
+{
+    pthread_condattr_t attributes;
+
+    if (!task->started) {
+        pthread_mutex_init(&task->mutex, NULL);
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&task->changed, &attributes);
+        pthread_condattr_destroy(&attributes);
+    }
+    task->work = work;
+    task->context = context;
+    task->started = true;
+    task->done = false;
+    if (start_thread(task)) {
+        run(task);
+    }
+}
+
+bool task_wait(struct task *task, uint64_t deadline_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
+                                   .tv_nsec = (long)(deadline_ns % NS_PER_S)};
+    int code = 0;
+    bool done;
+
+    if (!task->started) {
+        return true;
+    }
+    pthread_mutex_lock(&task->mutex);
+    while (!task->done && code != ETIMEDOUT) {
+        code = pthread_cond_timedwait(&task->changed, &task->mutex, &until);
+    }
+    done = task->done;
+    pthread_mutex_unlock(&task->mutex);
+    return done;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SAMPLER_WATCHDOG_H
+#define SAMPLER_WATCHDOG_H
+
+/**
+ * End this process after a time, whatever it is doing then; a later call replaces the time. Nobody
+ * else ends a sampler that has been told to stop. The calling thread must not block SIGALRM
+ * afterwards.
+ */
+void watchdog_set(unsigned seconds);
+
+#endif
