@@ -76,34 +76,44 @@ int spank_apapi_allocator_init_post_opt(void)
     return ESPANK_SUCCESS;
 }
 
-/* @return whether there is an answer. */
-static bool allocator_ask(void)
+/* @return the table, to be freed; NULL: there is no answer. */
+static char *allocator_ask(void)
 {
     uint64_t deadline_ns = deadline_now() + ANSWER_LIMIT_NS;
     static char nodelist[APAPI_MESSAGE_MAX / 2];
+    char *text = NULL;
 
     message_start(&message, APAPI_WORD_END);
     message_add_pair(&message, "nodes", getenv("SLURM_JOB_NUM_NODES"));
     if (spank_apapi_job_nodes(spank_apapi_look_here, NULL, nodelist, sizeof nodelist) == 0) {
         message_add_pair(&message, "nodelist", nodelist);
     }
-    return message_send(allocator.collector.channel, &message, deadline_ns) == 0 &&
-           message_receive(allocator.collector.channel, &message, deadline_ns) == 0 &&
-           message_is(&message, APAPI_WORD_TABLE);
+    if (message_send(allocator.collector.channel, &message, deadline_ns) ||
+        message_receive_text(allocator.collector.channel, &message, &text, deadline_ns)) {
+        return NULL;
+    }
+    if (!message_is(&message, APAPI_WORD_TABLE)) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 int spank_apapi_allocator_exit(void)
 {
+    char *table;
+
     if (allocator.pid == 0 || allocator.pid != getpid()) {
         return ESPANK_SUCCESS;
     }
     allocator.pid = 0;
-    if (allocator_ask()) {
-        spank_apapi_output_write(STDERR_FILENO, message_text(&message),
-                                 deadline_now() + ANSWER_LIMIT_NS);
+    table = allocator_ask();
+    if (table) {
+        spank_apapi_output_write(STDERR_FILENO, table, deadline_now() + ANSWER_LIMIT_NS);
     } else {
         spank_apapi_child_kill(&allocator.collector);
     }
+    free(table);
     spank_apapi_child_close(&allocator.collector);
     return ESPANK_SUCCESS;
 }

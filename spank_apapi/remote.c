@@ -49,6 +49,7 @@ static struct {
 static char folder[PATH_MAX]; /* of the job; "": not known */
 static struct config config;
 static struct message message;
+static char *answer; /* the text of what the sampler has said last; NULL: none */
 
 int spank_apapi_remote_init(spank_t spank, int count, char *const words[])
 {
@@ -86,14 +87,20 @@ static void remote_fail(int code, uint64_t limit_ns)
     }
 }
 
+static int remote_hear(uint64_t deadline_ns)
+{
+    free(answer);
+    answer = NULL;
+    return message_receive_text(remote.sampler.channel, &message, &answer, deadline_ns);
+}
+
 /*
- * Wait for a message with this word; it is in `message` then.
+ * Wait for a message with this word; its text is `answer` then.
  * @return 0; -1 with errno ETIMEDOUT or, with the reason noted, any other.
  */
 static int remote_expect(const char *word, uint64_t deadline_ns)
 {
-    for (bool first = true; message_receive(remote.sampler.channel, &message, deadline_ns) == 0;
-         first = false) {
+    for (bool first = true; remote_hear(deadline_ns) == 0; first = false) {
         if (message_is(&message, word)) {
             return 0;
         }
@@ -352,7 +359,7 @@ static void remote_receive_note(void)
     bool heard = remote_expect(APAPI_WORD_NOTE, deadline_now() + FILES_LIMIT_NS) == 0;
 
     snprintf(remote.note, sizeof remote.note, "%s",
-             heard ? message_text(&message)
+             heard ? answer
                    : "the files named by --apapi-output and --apapi-trace "
                      "may not be complete");
     remote.failure.text[0] = '\0';
@@ -391,13 +398,14 @@ static void remote_receive(spank_t spank)
         remote_fail(errno, limit_ns);
         return;
     }
-    remote_report(spank, APAPI_WORD_RECORD, message_text(&message));
+    remote_report(spank, APAPI_WORD_RECORD, answer);
     if (remote.reports && remote_expect(APAPI_WORD_TABLE, deadline_ns)) {
         remote_fail(errno, limit_ns);
         return;
     }
     if (remote.reports) {
-        remote.table = strdup(message_text(&message));
+        remote.table = answer;
+        answer = NULL;
     }
     if (remote.files) {
         remote_receive_note();
@@ -474,5 +482,7 @@ int spank_apapi_remote_exit(spank_t spank)
     spank_apapi_child_close(&remote.sampler);
     free(remote.table);
     remote.table = NULL;
+    free(answer);
+    answer = NULL;
     return ESPANK_SUCCESS;
 }

@@ -5,10 +5,13 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "channel/deadline.h"
+
+#define PART_BYTES ((size_t)65536)
 
 void message_add_text(struct message *message, const char *text)
 {
@@ -88,6 +91,72 @@ int message_receive(int channel, struct message *message, uint64_t deadline_ns)
     }
     message->length = (size_t)size;
     message->overflow = false;
+    return 0;
+}
+
+static int send_part(int channel, struct message *message, const char *text, size_t size,
+                     uint64_t deadline_ns)
+{
+    message_start(message, APAPI_WORD_PART);
+    memcpy(message->bytes + message->length, text, size);
+    message->length += size;
+    message->bytes[message->length++] = '\0';
+    return message_send(channel, message, deadline_ns);
+}
+
+int message_send_text(int channel, struct message *message, const char *word, const char *text,
+                      uint64_t deadline_ns)
+{
+    for (; strlen(text) > PART_BYTES; text += PART_BYTES) {
+        if (send_part(channel, message, text, PART_BYTES, deadline_ns)) {
+            return -1;
+        }
+    }
+    message_start(message, word);
+    message_add_text(message, text);
+    return message_send(channel, message, deadline_ns);
+}
+
+/* Append the text of a message to what has come before. */
+static int add_part(const struct message *message, char **text, size_t *length)
+{
+    const char *part = message_text(message);
+    size_t size = strlen(part);
+    char *longer = *length + size > MESSAGE_TEXT_MAX ? NULL : realloc(*text, *length + size + 1);
+
+    if (!longer) {
+        errno = *length + size > MESSAGE_TEXT_MAX ? EBADMSG : ENOMEM;
+        return -1;
+    }
+    memcpy(longer + *length, part, size + 1);
+    *text = longer;
+    *length += size;
+    return 0;
+}
+
+/* Parts without end end with the time. */
+int message_receive_text(int channel, struct message *message, char **text, uint64_t deadline_ns)
+{
+    char *whole = NULL;
+    size_t length = 0;
+    int code = 0;
+
+    do {
+        if (length > 0 && deadline_now() >= deadline_ns) {
+            code = ETIMEDOUT;
+        } else if (message_receive(channel, message, deadline_ns) ||
+                   add_part(message, &whole, &length)) {
+            code = errno;
+        } else if (message_is(message, APAPI_WORD_PART) && *message_text(message) == '\0') {
+            code = EBADMSG;
+        }
+    } while (code == 0 && message_is(message, APAPI_WORD_PART));
+    if (code) {
+        free(whole);
+        errno = code;
+        return -1;
+    }
+    *text = whole;
     return 0;
 }
 

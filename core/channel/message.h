@@ -12,6 +12,8 @@
  * need libc only.
  */
 
+#define MESSAGE_TEXT_MAX (16U << 20) /* bytes of a text that comes in parts */
+
 /**
  * NUL-terminated texts, one after the other. Too big for a small stack: make it static.
  */
@@ -46,6 +48,22 @@ int message_send(int channel, const struct message *message, uint64_t deadline_n
  *         recv().
  */
 int message_receive(int channel, struct message *message, uint64_t deadline_ns);
+
+/**
+ * Send a word with a text of any length, in as many messages as it needs.
+ * @param message  where they are made
+ * @return 0; -1 as message_send().
+ */
+int message_send_text(int channel, struct message *message, const char *word, const char *text,
+                      uint64_t deadline_ns);
+
+/**
+ * Receive what message_send() or message_send_text() has sent.
+ * @param message  result: the last message, which has the word; undefined on error
+ * @param text     result, set on success only: the whole text after the word, freed by the caller
+ * @return 0; -1 as message_receive(), EBADMSG also for more than MESSAGE_TEXT_MAX bytes; ENOMEM.
+ */
+int message_receive_text(int channel, struct message *message, char **text, uint64_t deadline_ns);
 
 /** @return whether the message's first text is `word`. */
 bool message_is(const struct message *message, const char *word);

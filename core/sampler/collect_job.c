@@ -18,9 +18,8 @@ static void answer(struct parts *parts, struct message *message)
 
     parts_work(parts);
     text = parts_table(parts, nodes ? strtoul(nodes, NULL, 10) : 0, nodelist ? nodelist : "");
-    message_start(message, APAPI_WORD_TABLE);
-    message_add_text(message, text ? text : "");
-    message_send(APAPI_CHANNEL_FD, message, deadline_now() + PLUGIN_PATIENCE_NS);
+    message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
+                      deadline_now() + PLUGIN_PATIENCE_NS); /* without it salloc has no table */
     free(text);
 }
 

@@ -56,13 +56,15 @@ struct sampler {
 /* Too large for the stack; one at a time is enough. */
 static struct message message;
 
+/* The plugin may be gone; anything else that keeps an answer from it is told. */
 static void answer(const char *word, const char *text)
 {
-    message_start(&message, word);
-    if (text) {
-        message_add_text(&message, text);
+    if (message_send_text(APAPI_CHANNEL_FD, &message, word, text ? text : "",
+                          deadline_now() + PATIENCE_NS) &&
+        errno != EPIPE) {
+        log_write(LOG_WARNING, "the plugin does not get the answer \"%s\": %s", word,
+                  strerror(errno));
     }
-    message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS);
 }
 
 /* What the step's environment says is the user's word. */

@@ -291,6 +291,19 @@ END
     rm -r "$acct"
 }
 
+@test "1000 events: a record of more than 131 072 bytes is answered" {
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root
+    for i in {0..999}; do
+        mkdir -p "$APAPI_SYSROOT/sys/class/hwmon/hwmon$i"
+        echo "the_chip_with_a_name_of_forty_characters_$i" >"$APAPI_SYSROOT/sys/class/hwmon/hwmon$i/name"
+        echo 100000000 >"$APAPI_SYSROOT/sys/class/hwmon/hwmon$i/power1_input"
+    done
+    step 1 'sleep 0.3' components=hwmon >"$BATS_TEST_TMPDIR/out"
+    jq -e '.complete and (.components[0].events | length == 1000)' "$BATS_TEST_TMPDIR/out"
+    [[ $(wc -c <"$BATS_TEST_TMPDIR/out") -gt 131072 ]]
+    cmp "$acct"/*/n1.jsonl "$BATS_TEST_TMPDIR/out"
+}
+
 @test "no accounting: no spool, no checkpoint" {
     run -0 step 1 'sleep 0.3' acct_dir=
     jq -e .complete <<<"$output"

@@ -166,9 +166,16 @@ hold_connections() { # COUNT
     [[ ${lines[-1]} == "  3 damaged records" ]]
 }
 
+@test "a record of 600 000 bytes" {
+    collect 2 "" 'node n1 0 2
+        { record n2 1 2; head -c 600000 /dev/zero | tr "\0" " "; } | deliver record n2'
+    whole 2
+    fast
+}
+
 @test "a record that is too long" {
     collect 2 "" 'node n1 0 2
-        { record n2 1 2; head -c 400000 /dev/zero | tr "\0" " "; } | deliver record n2'
+        { record n2 1 2; head -c 1200000 /dev/zero | tr "\0" " "; } | deliver record n2'
     [[ $output == *"  n2: no record (its record was cut off)"* ]]
     fast
 }

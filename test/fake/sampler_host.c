@@ -85,18 +85,22 @@ static void say(int channel, const char *word, char **words, bool end)
 
 static void hear(int channel, const char *word)
 {
+    char *text = NULL;
     int failed;
 
     do {
-        failed = message_receive(channel, &message, deadline_now() + PATIENCE_NS);
+        free(text);
+        text = NULL;
+        failed = message_receive_text(channel, &message, &text, deadline_now() + PATIENCE_NS);
     } while (!failed && message_is(&message, APAPI_WORD_STOPPING));
     if (failed) {
         puts("the sampler has ended");
     } else if (message_is(&message, word)) {
-        printf("%s", message_text(&message));
+        printf("%s", text);
     } else {
-        printf("%s: %s\n", message.bytes, message_text(&message));
+        printf("%s: %s\n", message.bytes, text);
     }
+    free(text);
 }
 
 static void run(char **command, pid_t sampler)

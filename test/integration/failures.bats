@@ -86,7 +86,7 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
 
 # A sampler that never stops talking: the plugin must stop to listen.
 @test "the sampler fills its channel" {
-    for words in 'ready' 'record\n{}'; do
+    for words in 'ready' 'record\n{}' 'part\nx'; do
         sampler_is "#!/bin/sh
 fill() { yes \"\$(printf '$words')\" | tr '\\n' '\\0' | dd bs=6 >&3; }
 fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "channel/deadline.h"
@@ -76,6 +77,68 @@ static void test_end_of_file_is_told(void **state)
     assert_int_equal(errno, EPIPE);
 }
 
+/* Sends from a process of its own, as a socket holds less than that. */
+static pid_t send_text(const char *word, const char *text)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        _exit(message_send_text(ends[0], &sent, word, text,
+                                deadline_now() + 120000 * DEADLINE_MS) != 0);
+    }
+    return pid;
+}
+
+static void test_a_text_of_any_length(void **state)
+{
+    static const size_t sizes[] = {0,      1,      65535,  65536,  65537,     131071,
+                                   131072, 131073, 300000, 999999, 16U << 20, (16U << 20) + 1};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        char *text = calloc(1, sizes[i] + 1), *got = NULL;
+        int status, result;
+        pid_t pid;
+
+        for (size_t byte = 0; byte < sizes[i]; byte++) {
+            text[byte] = (char)('a' + byte % 23);
+        }
+        pid = send_text(APAPI_WORD_RECORD, text);
+        result = message_receive_text(ends[1], &received, &got,
+                                      deadline_now() + 120000 * DEADLINE_MS);
+        if (sizes[i] > MESSAGE_TEXT_MAX) {
+            assert_int_equal(result, -1);
+            assert_int_equal(errno, EBADMSG);
+        } else {
+            assert_int_equal(result, 0);
+            assert_true(message_is(&received, APAPI_WORD_RECORD));
+            assert_string_equal(got, text);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+        free(got);
+        free(text);
+    }
+}
+
+static void test_parts_that_never_end(void **state)
+{
+    char *got = NULL;
+
+    (void)state;
+    message_start(&sent, APAPI_WORD_PART);
+    message_add_text(&sent, "x");
+    assert_int_equal(message_send(ends[0], &sent, 0), 0);
+    assert_int_equal(message_send(ends[0], &sent, 0), 0);
+    assert_int_equal(message_receive_text(ends[1], &received, &got, deadline_now()), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    message_start(&sent, APAPI_WORD_PART);
+    assert_int_equal(message_send(ends[0], &sent, 0), 0);
+    assert_int_equal(message_receive(ends[1], &received, 0), 0);
+    assert_int_equal(message_receive_text(ends[1], &received, &got, deadline_now()), -1);
+    assert_int_equal(errno, EBADMSG);
+}
+
 static void test_garbage_is_refused(void **state)
 {
     (void)state;
@@ -117,7 +180,8 @@ int main(void)
         WITH_ENDS(test_texts_and_pairs_arrive), WITH_ENDS(test_text_without_key),
         WITH_ENDS(test_silence_times_out),      WITH_ENDS(test_end_of_file_is_told),
         WITH_ENDS(test_garbage_is_refused),     WITH_ENDS(test_full_channel_times_out),
-        WITH_ENDS(test_overflow_is_not_sent),
+        WITH_ENDS(test_overflow_is_not_sent),   WITH_ENDS(test_a_text_of_any_length),
+        WITH_ENDS(test_parts_that_never_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,9 @@
  *     stop    exit_code exit_signal failed_tasks wait_ms
  *                     take the last reading, write the record, answer, exit; the table of the job
  *                     waits for steps that still run, at most wait_ms
+ *   apapi-sampler to plugin, and apapi-collect to salloc's
+ *     part    TEXT    the beginning, or more, of the text of the word that comes next, where that
+ *                     is too long for a message (no key)
  *   apapi-sampler to plugin
  *     ready           the first reading has been taken
  *     stopping        the stop has been heard: a record comes, if late. Whoever has this leaves the
@@ -66,8 +69,8 @@
  */
 #define APAPI_CHANNEL_FD 3
 #define APAPI_LISTEN_FD 4
-#define APAPI_MESSAGE_MAX 131072 /* bytes of a message */
-#define APAPI_PAYLOAD_MAX 262144 /* bytes that a node may send to srun */
+#define APAPI_MESSAGE_MAX 131072  /* bytes of a message */
+#define APAPI_PAYLOAD_MAX 1048576 /* bytes that a node may send to srun */
 #define APAPI_TOKEN_LENGTH 32
 #define APAPI_COLLECT_ENV "SLURM_APAPI_COLLECT"
 #define APAPI_JOB_ENV "SLURM_APAPI_JOB"
@@ -78,6 +81,7 @@
 #define APAPI_WORD_STOP "stop"
 #define APAPI_WORD_READY "ready"
 #define APAPI_WORD_STOPPING "stopping"
+#define APAPI_WORD_PART "part"
 #define APAPI_WORD_RECORD "record"
 #define APAPI_WORD_TABLE "table"
 #define APAPI_WORD_NOTE "note"
