@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apapi/command.h"
+#include "apapi/report_by.h"
 #include "apapi/report_input.h"
 #include "apapi/report_print.h"
 #include "apapi/report_sort.h"
@@ -28,7 +29,8 @@ static const char usage[] =
     "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time;\n"
     "                                TIME is 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today,\n"
     "                                yesterday, now-1hour, 90m, 7d, as in sacct\n"
-    "      --by=WHAT                 job, step, node, user, account, partition or day\n"
+    "      --by=WHAT                 job, step, node, or a list of user, account, partition, qos,\n"
+    "                                cluster and day\n"
     "      --format=FIELD[%WIDTH],...   columns; --helpformat names them\n"
     "      --units=UNIT              auto, J, kJ, Wh or kWh, of energies but in JSON\n"
     "      --sort=FIELD              greatest first\n"
@@ -41,21 +43,6 @@ static const char usage[] =
     "  -v, --verbose                 which lines are skipped, and why\n"
     "  -h, --help                    this text\n"
     "Exit status: 0 done, 1 no job is found, or failure, 2 wrong usage.\n";
-
-static const struct {
-    const char *name, *format, *with_costs;
-} groupings[] = {
-    [REPORT_BY_JOB] = {"job", "jobid,user,jobname,nodes,elapsed,energy,power,measured", "co2,cost"},
-    [REPORT_BY_STEP] = {"step", "stepid,name,nodes,elapsed,energy,power,maxpower,measured",
-                        "co2,cost"},
-    [REPORT_BY_NODE] = {"node", "node,records,energy,package,dram,gpu,power,measured", "co2,cost"},
-    [REPORT_BY_USER] = {"user", "user,jobs,elapsed,energy,power,measured", "co2,cost"},
-    [REPORT_BY_ACCOUNT] = {"account", "account,jobs,elapsed,energy,power,measured", "co2,cost"},
-    [REPORT_BY_PARTITION] = {"partition", "partition,jobs,elapsed,energy,power,measured",
-                             "co2,cost"},
-    [REPORT_BY_DAY] = {"day", "day,jobs,elapsed,energy,power,measured", "co2,cost"},
-};
-#define GROUPINGS (sizeof groupings / sizeof *groupings)
 
 /* Remarks for people, below the table. */
 struct remarks {
@@ -93,19 +80,6 @@ static int refuse_field(const struct apapi_error *err, bool numbers_only)
     report_fields_list(numbers_only, names, sizeof names);
     fprintf(stderr, "valid are: %s\n", names);
     return USAGE_ERROR;
-}
-
-static int set_by(struct report *report, const char *text, struct apapi_error *err)
-{
-    for (size_t i = 0; i < GROUPINGS; i++) {
-        if (strcmp(groupings[i].name, text) == 0) {
-            report->ledger.by = (enum report_by)i;
-            return 0;
-        }
-    }
-    return apapi_fail(err, EINVAL,
-                      "--by=%.40s: valid are job, step, node, user, account, partition and day",
-                      text);
 }
 
 static int set_top(struct report *report, const char *text, struct apapi_error *err)
@@ -211,7 +185,7 @@ static int take_value(struct report *report, int letter)
 
     switch (letter) {
     case OPTION_BY:
-        return set_by(report, optarg, &err) ? refuse(&err) : 0;
+        return report_by_parse(optarg, &report->ledger, &err) ? refuse(&err) : 0;
     case OPTION_TOP:
         return set_top(report, optarg, &err) ? refuse(&err) : 0;
     case OPTION_UNITS:
@@ -263,9 +237,9 @@ static int set_format(struct report *report, struct apapi_error *err)
 {
     struct report_printer *printer = &report->printer;
     bool costs = has_rate(report->rates.co2_g_per_kwh) || has_rate(report->rates.price_per_kwh);
-    char all[NAMES_SIZE];
+    char fields[REPORT_BY_SIZE + 80], all[NAMES_SIZE];
 
-    printer->by = groupings[report->ledger.by].name;
+    report_by_text(&report->ledger, printer->by, sizeof printer->by);
     printer->format.currency = report->rates.currency;
     if (report->format_text) {
         return report_format_parse(report->format_text, &printer->format, err);
@@ -273,8 +247,8 @@ static int set_format(struct report *report, struct apapi_error *err)
     if (printer->form == REPORT_JSON) {
         report_fields_list(false, all, sizeof all);
     } else {
-        snprintf(all, sizeof all, "%s%s%s", groupings[report->ledger.by].format, costs ? "," : "",
-                 costs ? groupings[report->ledger.by].with_costs : "");
+        report_by_format(&report->ledger, fields, sizeof fields);
+        snprintf(all, sizeof all, "%s%s", fields, costs ? ",co2,cost" : "");
     }
     return report_format_parse(all, &printer->format, err);
 }

@@ -13,6 +13,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define KEY_SIZE 640
+#define ROW_KEY_SIZE ((APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
 #define TIMELINES_MAX 65536      /* 64 MiB */
 #define NODELISTS_MAX (32 << 20) /* bytes */
 #define DAYS_MAX 4000            /* of one record that is divided by day */
@@ -47,20 +48,20 @@ static void make_account_key(enum report_by by, const struct apapi_record *recor
     }
 }
 
-/* @return NULL: a row is one account. */
-static const char *row_key(const struct report_ledger *ledger, const struct report_account *account)
+/* The texts of its groups, in their order. */
+static void make_row_key(const struct report_ledger *ledger, const struct report_account *account,
+                         char key[ROW_KEY_SIZE])
 {
-    switch (ledger->by) {
-    case REPORT_BY_USER:
-        return pool_text(&ledger->texts, account->user);
-    case REPORT_BY_ACCOUNT:
-        return pool_text(&ledger->texts, account->account);
-    case REPORT_BY_PARTITION:
-        return pool_text(&ledger->texts, account->partition);
-    case REPORT_BY_DAY:
-        return pool_text(&ledger->texts, account->day);
-    default:
-        return NULL;
+    const uint32_t texts[REPORT_GROUPS] = {
+        [REPORT_GROUP_USER] = account->user,           [REPORT_GROUP_ACCOUNT] = account->account,
+        [REPORT_GROUP_PARTITION] = account->partition, [REPORT_GROUP_QOS] = account->qos,
+        [REPORT_GROUP_CLUSTER] = account->cluster,     [REPORT_GROUP_DAY] = account->day};
+    size_t length = 0;
+
+    *key = '\0';
+    for (size_t i = 0; i < ledger->group_count && length < ROW_KEY_SIZE; i++) {
+        length += (size_t)snprintf(key + length, ROW_KEY_SIZE - length, "%s%s", i ? "\x1f" : "",
+                                   pool_text(&ledger->texts, texts[ledger->groups[i]]));
     }
 }
 
@@ -399,10 +400,13 @@ static uint32_t *make_order(size_t count, const struct pool *keys)
     return order;
 }
 
-static int chain_account(struct report_ledger *ledger, uint32_t number, const char *key)
+static int chain_account(struct report_ledger *ledger, uint32_t number)
 {
-    uint32_t row = pool_put(&ledger->row_keys, key);
+    char key[ROW_KEY_SIZE];
+    uint32_t row;
 
+    make_row_key(ledger, &ledger->accounts[number], key);
+    row = pool_put(&ledger->row_keys, key);
     if (row == POOL_NONE ||
         pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
         return -1;
@@ -440,14 +444,12 @@ int report_ledger_chain(struct report_ledger *ledger)
     uint32_t *order;
     int result = 0;
 
-    if (ledger->account_count == 0 || !row_key(ledger, ledger->accounts)) {
+    if (ledger->account_count == 0 || ledger->group_count == 0) {
         return 0;
     }
     order = make_order(ledger->account_count, &ledger->account_keys);
     for (size_t i = ledger->account_count; order && i > 0 && result == 0; i--) {
-        uint32_t number = order[i - 1];
-
-        result = chain_account(ledger, number, row_key(ledger, &ledger->accounts[number]));
+        result = chain_account(ledger, order[i - 1]);
     }
     free(order);
     return order ? result : -1;

@@ -20,10 +20,19 @@ enum report_by {
     REPORT_BY_JOB,
     REPORT_BY_STEP,
     REPORT_BY_NODE,
-    REPORT_BY_USER,
-    REPORT_BY_ACCOUNT,
-    REPORT_BY_PARTITION,
-    REPORT_BY_DAY
+    REPORT_BY_GROUP, /* sums of jobs */
+    REPORT_BY_DAY    /* the same, a job divided at midnight */
+};
+
+/** What the jobs of a row have in common. */
+enum report_group {
+    REPORT_GROUP_USER,
+    REPORT_GROUP_ACCOUNT,
+    REPORT_GROUP_PARTITION,
+    REPORT_GROUP_QOS,
+    REPORT_GROUP_CLUSTER,
+    REPORT_GROUP_DAY,
+    REPORT_GROUPS
 };
 
 struct report_piece;
@@ -31,6 +40,8 @@ struct report_account;
 
 struct report_ledger {
     enum report_by by;
+    enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
+    size_t group_count;                      /* 0: a row is one account */
     struct pool texts, account_keys, row_keys;
     struct pool nodelists; /* of steps, as far as there is room */
     struct report_piece *pieces;

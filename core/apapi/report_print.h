@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_PROGRAM_REPORT_PRINT_H
 #define APAPI_PROGRAM_REPORT_PRINT_H
+#include "apapi/report_by.h"
 #include "apapi/report_fields.h"
 
 enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_JSON };
@@ -10,8 +11,8 @@ struct report_printer {
     enum report_form form;
     struct report_format format;
     bool no_header;
-    const char *by; /* for JSON */
-    size_t rows;    /* so far */
+    char by[REPORT_BY_SIZE]; /* for JSON */
+    size_t rows;             /* so far */
 };
 
 void report_print_begin(struct report_printer *printer);

@@ -75,6 +75,32 @@ load report_common
     [[ $output == $'2026-11-20|1|720000\n2026-11-21|1|720000' ]]
 }
 
+@test "--by takes a list, and qos and cluster: user,account is 3 rows of 2 users" {
+    record 22 0 n1 0 100 200 '.qos = "high"'
+    record 23 0 n1 200 100 100 '.account = "chem"'
+    record 24 0 n1 400 100 100 '.user = "bert" | .cluster = "c2"'
+    record 25 0 n1 43200 14400 100 '.account = "chem"' # over midnight
+    run -0 cells user,account,jobs,energy --by user,account
+    [[ $output == $'anna|chem|2|1450000\nanna|physics|1|20000\nbert|physics|1|10000' ]]
+    run -0 cells account,user,energy --by account,user
+    [[ $output == $'chem|anna|1450000\nphysics|anna|20000\nphysics|bert|10000' ]]
+    run -0 cells qos,jobs --by qos
+    [[ $output == $'|3\nhigh|1' ]]
+    run -0 cells cluster,jobs --by cluster
+    [[ $output == $'c1|3\nc2|1' ]]
+    run -0 cells day,account,energy --by day,account
+    [[ $output == $'2026-11-20|chem|730000\n2026-11-20|physics|30000\n2026-11-21|chem|720000' ]]
+    run -0 report -S 2026-01-01 --json --by day,user
+    jq -e '.by == "day,user" and (.rows | length) == 3' <<<"$output"
+    run -0 report -S 2026-01-01 -P --by user,account --top 1
+    [[ ${lines[0]} == "user|account|jobs|elapsed_s|energy_j|power_w|measured_pct" && ${lines[1]} == "anna|chem|2|"* ]]
+    run -2 report --by user,node
+    [[ $output == *"--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
+    run -2 report --by user,user
+    [[ $output == *"user stands there twice"* ]]
+    run -2 report --by user,
+}
+
 @test "what Slurm says wins over what the environment says" {
     record 25 0 n1 0 100 200 '.account = "forged" | .partition = "forged"'
     record 25 batch n1 0 100 200 '.verified = true | .qos = "high"'
@@ -204,7 +230,7 @@ load report_common
     run -2 report --format=jobid%x
     [[ $output == *"'jobid%x': the width is no number"* ]]
     run -2 report --by week
-    [[ $output == *"valid are job, step, node, user, account, partition and day"* ]]
+    [[ $output == *"valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
     run -2 report --jsn
     [[ $output == *"did you mean '--json'"* ]]
     run -0 report --helpformat
