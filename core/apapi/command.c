@@ -8,6 +8,8 @@
 
 #include "events/nearest.h"
 
+#define OPTIONS_MAX 64
+
 int command_fail(const char *command, const char *text)
 {
     fprintf(stderr, "apapi %s: %s\n", command, text);
@@ -56,16 +58,34 @@ static void refuse_option(char **argv, int result, const struct option *options)
     }
 }
 
+/* Every command knows -V. */
+static void add_version(const struct option *options, struct option all[OPTIONS_MAX])
+{
+    size_t count = 0;
+
+    for (; options[count].name && count < OPTIONS_MAX - 2; count++) {
+        all[count] = options[count];
+    }
+    all[count++] = (struct option){"version", no_argument, NULL, 'V'};
+    all[count] = (struct option){0};
+}
+
 int command_option(int argc, char **argv, const char *letters, const struct option *options)
 {
+    struct option all[OPTIONS_MAX];
     char quiet[64];
     int result;
 
-    snprintf(quiet, sizeof quiet, ":%s", letters);
+    add_version(options, all);
+    snprintf(quiet, sizeof quiet, ":%sV", letters);
     opterr = 0;
-    result = getopt_long(argc, argv, quiet, options, NULL);
+    result = getopt_long(argc, argv, quiet, all, NULL);
+    if (result == 'V') {
+        puts("apapi " APAPI_VERSION);
+        exit(command_finish(argv[0], EXIT_SUCCESS));
+    }
     if (result == '?' || result == ':') {
-        refuse_option(argv, result, options);
+        refuse_option(argv, result, all);
         return '?';
     }
     return result;

@@ -27,7 +27,7 @@ int command_fail(const char *command, const char *text);
 int command_refuse(const char *command, const char *text);
 
 /**
- * Next option of a subcommand. An unknown one is told with the nearest name.
+ * Next option of a subcommand. An unknown one is told with the nearest name; -V ends the program.
  * @param letters  as for getopt_long()
  * @return its letter; -1 after the last one; '?' after a message: the status is USAGE_ERROR.
  */

@@ -19,7 +19,7 @@ static void print_help(void)
           "over them and is not known here.\n"
           "      --check    tell what is wrong in the file: exit status 1; else 'ok'\n"
           "  -v, --verbose  with --check: the values too; without: what each key takes\n"
-          "  -h, --help     this text\n",
+          "  -h, --help, -V, --version\n",
           stdout);
     printf("FILE is $APAPI_CONFIG or %s unless it is given.\n", config_path());
 }

@@ -17,7 +17,7 @@ static const char usage[] =
     "APAPI\n"
     "knows a way for.\n"
     "      --json     for programs\n"
-    "  -h, --help     this text\n"
+    "  -h, --help, -V, --version\n"
     "Exit status: 0 all that is named (else: anything) can be measured by you now, 1 not, 2 wrong\n"
     "usage.\n";
 

@@ -36,13 +36,13 @@ static void print_help(void)
          "Prometheus' node exporter. FILE is replaced at once; - is standard output; "
          "default: " FILE_NAME " in\n"
          "prometheus_dir of apapi.conf. Running steps are as their live pages say.\n"
-         "  -S, --since T        finished steps that ended at T or later; default: " SINCE "\n"
-         "  -N, --nodes LIST     of these nodes, n[1-4,7]; default: this host's short name\n"
+         "  -S, --starttime=T    finished steps that ended at T or later; default: " SINCE "\n"
+         "  -N, --nodelist=NODES of these nodes, n[1-4,7]; default: this host's short name\n"
          "      --acct-dir DIR   accounting folder; default: acct_dir of apapi.conf\n"
          "      --spool-dir DIR  records of running steps; default: spool_dir of apapi.conf\n"
          "      --live-dir DIR   live pages of running steps; default: live_dir of apapi.conf\n"
          "  -v, --verbose        which lines were skipped, and why\n"
-         "  -h, --help           this text\n"
+         "  -h, --help, -V, --version\n"
          "T is written " WHEN_FORMS ".\n"
          "Exit status: 0 done, 1 failure, 2 wrong usage.");
 }
@@ -203,8 +203,10 @@ static void set_option(int letter, struct options *options)
 int export_command(int argc, char **argv)
 {
     static const struct option known[] = {{"prometheus", optional_argument, NULL, 'p'},
-                                          {"since", required_argument, NULL, 'S'},
-                                          {"nodes", required_argument, NULL, 'N'},
+                                          {"starttime", required_argument, NULL, 'S'},
+                                          {"nodelist", required_argument, NULL, 'N'},
+                                          {"since", required_argument, NULL, 'S'}, /* old */
+                                          {"nodes", required_argument, NULL, 'N'}, /* old */
                                           {"acct-dir", required_argument, NULL, 'D'},
                                           {"spool-dir", required_argument, NULL, 'P'},
                                           {"live-dir", required_argument, NULL, 'L'},

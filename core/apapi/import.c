@@ -36,14 +36,14 @@ static void print_help(void)
          "                      mysql://[user@][host[:port]]/database[?socket=PATH]"
          "[&option-file=PATH]\n"
          "      --acct-dir DIR  accounting folder; default: acct_dir of apapi.conf\n"
-         "  -S, --since T       records that ended at T or later; then all of them are read\n"
-         "  -E, --until T       records that ended before T\n"
+         "  -S, --starttime=T   records that ended at T or later; then all of them are read\n"
+         "  -E, --endtime=T     records that ended before T\n"
          "      --no-events     without the tables of components and events\n"
          "      --threads N     that decode records; default: one for each processor, 8 at most\n"
-         "  -n, --dry-run       read and count the records, without a database\n"
+         "      --dry-run       read and count the records, without a database\n"
          "  -v, --verbose       which lines were skipped, and why\n"
          "      --strict        lines that are no records are an error; the others are loaded\n"
-         "  -h, --help          this text\n"
+         "  -h, --help, -V, --version\n"
          "T is written " WHEN_FORMS ".\n"
          "A password stands in [client] of ~/.my.cnf, or of the option-file.\n"
          "Exit status: 0 done, 1 failure, 2 wrong usage.");
@@ -198,8 +198,10 @@ int import_command(int argc, char **argv)
 {
     static const struct option known[] = {{"db", required_argument, NULL, 'd'},
                                           {"acct-dir", required_argument, NULL, 'D'},
-                                          {"since", required_argument, NULL, 'S'},
-                                          {"until", required_argument, NULL, 'E'},
+                                          {"starttime", required_argument, NULL, 'S'},
+                                          {"endtime", required_argument, NULL, 'E'},
+                                          {"since", required_argument, NULL, 'S'}, /* old */
+                                          {"until", required_argument, NULL, 'E'}, /* old */
                                           {"no-events", no_argument, NULL, 'x'},
                                           {"threads", required_argument, NULL, 't'},
                                           {"dry-run", no_argument, NULL, 'n'},

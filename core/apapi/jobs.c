@@ -45,7 +45,7 @@ static bool take_part(const char **text, struct job_wish *wish)
 static bool parse_wish(const char *text, struct job_wish *wish)
 {
     *wish = (struct job_wish){.part = APAPI_UNKNOWN};
-    if (!take_number(&text, &wish->job) || !take_part(&text, wish)) {
+    if (!take_number(&text, &wish->job) || wish->job == 0 || !take_part(&text, wish)) {
         return false;
     }
     if (*text == '.' && text[1] && strlen(text + 1) < sizeof wish->step) {
@@ -127,17 +127,4 @@ bool user_list_has(const char *users, const struct apapi_identity *id)
     snprintf(uid, sizeof uid, "%u", id->uid);
     return !users || (*id->user && config_names_have(users, id->user)) ||
            (id->uid != APAPI_UNKNOWN && config_names_have(users, uid));
-}
-
-void job_id_text(const struct apapi_identity *id, char *text, size_t size)
-{
-    if (id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) {
-        snprintf(text, size, "%u_%u", id->array_job, id->array_task);
-    } else if (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN) {
-        snprintf(text, size, "%u+%u", id->het_job, id->het_offset);
-    } else if (id->job != APAPI_UNKNOWN) {
-        snprintf(text, size, "%u", id->job);
-    } else {
-        snprintf(text, size, "%s", "");
-    }
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "apapi/record.h"
+#include "record/job_id.h"
 
 /** Jobs and steps as people name them: "17,18.batch,19_3,20_*,21+1.0". */
 struct job_list {
@@ -31,8 +32,5 @@ void job_list_free(struct job_list *list);
 
 /** @return whether users are named by name or, as for sacct, by number. NULL: any */
 bool user_list_has(const char *users, const struct apapi_identity *id);
-
-/** "17", "17_3", "21+1"; "" outside Slurm. */
-void job_id_text(const struct apapi_identity *id, char *text, size_t size);
 
 #endif

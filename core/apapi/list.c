@@ -21,7 +21,7 @@ static const char usage[] =
     "only.\n"
     "      --json     for programs\n"
     "      --sources  also which sources are tried for a component, in this order\n"
-    "  -h, --help     this text\n"
+    "  -h, --help, -V, --version\n"
     "APAPI_SOURCES sets and limits the sources, as in sysfs:papi.\n"
     "Exit status: 0 done, 1 what is named cannot be read here, 2 wrong usage.\n";
 

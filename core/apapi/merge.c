@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "apapi/command.h"
+#include "apapi/jobs.h"
 #include "apapi/record.h"
 #include "apapi/scan.h"
 #include "base/grow.h"
@@ -28,9 +29,9 @@ struct part {
 };
 
 struct merging {
-    uint32_t job; /* wanted, or found; APAPI_UNKNOWN: none yet */
+    struct job_list wanted;
+    uint32_t job; /* found; APAPI_UNKNOWN: none yet */
     char step[32];
-    bool job_wanted, step_wanted;
     const char *nodes; /* that ran the step; NULL: not said */
     enum config_format format;
     bool verbose, strict;
@@ -50,13 +51,15 @@ static void print_help(void)
          "Merge the nodes' records of one job step, from files in the form of accounting files, "
          "into one\n"
          "report, as srun prints it. FILE may be an accounting folder, or - for standard input.\n"
-         "  -j, --job JOB[.STEP]  of which step; needed where the files have records of several\n"
-         "  -n, --nodes LIST      the nodes of the step, n[1-4,7]: those without a record are "
+         "  -j, --jobs=JOB[.STEP]  of which step, as 17.0, 17_3.0, 17+1.batch; needed where the "
+         "files have\n"
+         "                         records of several\n"
+         "  -N, --nodelist=NODES   the nodes of the step, n[1-4,7]: those without a record are "
          "named\n"
-         "  -f, --format FORM     table (default), json, csv or merged\n"
-         "  -v, --verbose         all events; which lines were skipped, and why\n"
-         "      --strict          lines that are no records are an error\n"
-         "  -h, --help            this text\n"
+         "  -f, --format=FORM      table (default), json, csv or merged\n"
+         "  -v, --verbose          all events; which lines were skipped, and why\n"
+         "      --strict           lines that are no records are an error\n"
+         "  -h, --help, -V, --version\n"
          "Of several records of a node the latest counts, and of those the longest.\n"
          "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.");
 }
@@ -85,16 +88,16 @@ static int choose(struct merging *merging, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
 
-    if (merging->count == 0 && !merging->step_wanted) {
+    if (!job_list_has(&merging->wanted, id)) {
+        return 0;
+    }
+    if (merging->count == 0) {
         merging->job = id->job;
         snprintf(merging->step, sizeof merging->step, "%s", id->step);
         return 1;
     }
     if (id->job == merging->job && strcmp(id->step, merging->step) == 0) {
         return 1;
-    }
-    if (merging->step_wanted) {
-        return 0;
     }
     fprintf(stderr, "apapi " COMMAND ": records of several steps: %u.%s, %u.%s; -j names one\n",
             merging->job, merging->step, id->job, id->step);
@@ -184,8 +187,10 @@ static int check_skipped(const struct merging *merging, const struct apapi_scan_
 
 static int read_files(struct merging *merging, char **files)
 {
-    const struct apapi_scan_filter filter = {
-        .jobs = &merging->job, .job_count = merging->job_wanted, .nodes = merging->nodes};
+    const struct apapi_scan_filter filter = {.jobs = merging->wanted.jobs,
+                                             .job_count = merging->wanted.count,
+                                             .job_parts = true,
+                                             .nodes = merging->nodes};
     const struct apapi_scan_sink sink = {.record = take, .problem = tell, .context = merging};
     struct apapi_error err;
     struct apapi_scan *scan = apapi_scan_create(&filter, &sink, &err);
@@ -337,8 +342,9 @@ static int run(struct merging *merging, char **files)
         return EXIT_FAILURE;
     }
     if (merging->count == 0) {
-        return command_fail(COMMAND, merging->job_wanted ? "no record of this job in the files"
-                                                         : "no record in the files");
+        return command_fail(COMMAND, merging->wanted.count > 0
+                                         ? "no record of this job in the files"
+                                         : "no record in the files");
     }
     snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
     if (complete(merging) ||
@@ -348,39 +354,22 @@ static int run(struct merging *merging, char **files)
     return command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-/* "17" or "17.0", "17.batch". */
-static int parse_job(const char *text, struct merging *merging)
-{
-    char *end;
-    unsigned long job = strtoul(text, &end, 10);
-
-    if (*text < '0' || *text > '9' || job == 0 || job >= APAPI_UNKNOWN ||
-        (*end && (*end != '.' || !end[1] || strlen(end + 1) >= sizeof merging->step))) {
-        return -1;
-    }
-    merging->job = (uint32_t)job;
-    merging->job_wanted = true;
-    merging->step_wanted = *end == '.';
-    snprintf(merging->step, sizeof merging->step, "%s", *end ? end + 1 : "");
-    return 0;
-}
-
 static int set_option(int letter, struct merging *merging)
 {
+    struct apapi_error err;
+
     switch (letter) {
     case 'j':
-        if (parse_job(optarg, merging)) {
-            command_refuse(COMMAND, "-j takes a job id or JOB.STEP, for example 4711.0");
-            return -1;
-        }
-        return 0;
+        job_list_free(&merging->wanted);
+        return job_list_parse(optarg, &merging->wanted, &err) ? command_refuse(COMMAND, err.text)
+                                                              : 0;
     case 'f':
         if (value_format(optarg, &merging->format, NULL) || merging->format == CONFIG_NONE) {
-            command_refuse(COMMAND, "-f takes table, json, csv or merged");
-            return -1;
+            return command_refuse(COMMAND, "-f takes table, json, csv or merged");
         }
         return 0;
-    case 'n':
+    case 'N':
+    case 'n': /* old */
         merging->nodes = optarg;
         return 0;
     case 'v':
@@ -398,13 +387,15 @@ static void merging_clear(struct merging *merging)
         part_free(&merging->parts[i]);
     }
     free(merging->parts);
+    job_list_free(&merging->wanted);
     apapi_merge_destroy(merging->merge);
 }
 
 int merge_command(int argc, char **argv)
 {
-    static const struct option options[] = {{"job", required_argument, NULL, 'j'},
-                                            {"nodes", required_argument, NULL, 'n'},
+    static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
+                                            {"nodelist", required_argument, NULL, 'N'},
+                                            {"nodes", required_argument, NULL, 'N'}, /* old */
                                             {"format", required_argument, NULL, 'f'},
                                             {"verbose", no_argument, NULL, 'v'},
                                             {"strict", no_argument, NULL, 's'},
@@ -413,12 +404,13 @@ int merge_command(int argc, char **argv)
     struct merging merging = {.job = APAPI_UNKNOWN, .format = CONFIG_TABLE};
     int letter, status;
 
-    while ((letter = command_option(argc, argv, "j:n:f:vh", options)) != -1) {
+    while ((letter = command_option(argc, argv, "j:N:n:f:vh", options)) != -1) {
         if (letter == 'h') {
             print_help();
             return command_finish(COMMAND, EXIT_SUCCESS);
         }
         if (letter == '?' || set_option(letter, &merging)) {
+            merging_clear(&merging);
             return USAGE_ERROR;
         }
     }

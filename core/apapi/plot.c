@@ -81,7 +81,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
     if (!job) {
         return request->crowded ? 0 : -1;
     }
-    return show_add(&job->show, line, size);
+    return show_add(&job->show, record, line, size);
 }
 
 static int compare_jobs(const void *left, const void *right)

@@ -9,10 +9,10 @@
 #include "apapi/command.h"
 #include "apapi/report_by.h"
 #include "apapi/report_input.h"
+#include "apapi/report_options.h"
 #include "apapi/report_print.h"
 #include "apapi/report_sort.h"
-#include "apapi/when.h"
-#include "base/clock.h"
+#include "apapi/report_state.h"
 #include "base/positive.h"
 
 #define COMMAND "report"
@@ -25,23 +25,26 @@ static const char usage[] =
     "Without -j or FILE: of today, until now.\n"
     "  -j, --jobs=JOB[.STEP],...     17 (also an array), 17.batch, 17_3, 17+1\n"
     "  -u, --user=USER|UID,...  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...\n"
+    "  -M, --clusters=CLUSTER,...    --name=JOBNAME,...\n"
     "  -N, --nodelist=NODES          records of these nodes only, as n[1-4]\n"
+    "  -s, --state=STATE,...         jobs that are completed (CD) or failed (F), by their tasks\n"
     "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time;\n"
     "                                TIME is 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today,\n"
     "                                yesterday, now-1hour, 90m, 7d, as in sacct\n"
     "      --by=WHAT                 job, step, node, or a list of user, account, partition, qos,\n"
     "                                cluster and day\n"
-    "      --format=FIELD[%WIDTH],...   columns; --helpformat names them\n"
+    "  -X, --allocations             the same as --by=job\n"
+    "  -o, --format=FIELD[%WIDTH],...   columns; --helpformat names them\n"
     "      --units=UNIT              auto, J, kJ, Wh or kWh, of energies but in JSON\n"
     "      --sort=FIELD              greatest first\n"
     "      --top=N                   N rows; sorted by energy unless --sort says another field\n"
-    "      --json, --csv, -P, --parsable2   for programs\n"
+    "      --json, --csv, -P, --parsable2, -p, --parsable   for programs\n"
     "  -n, --noheader                no line of titles\n"
     "      --acct-dir=DIR            accounting folder, in the place of acct_dir of apapi.conf\n"
     "      --db=URL                  the database that apapi import has filled, in its place\n"
     "      --strict                  exit status 1 if a line is skipped\n"
     "  -v, --verbose                 which lines are skipped, and why\n"
-    "  -h, --help                    this text\n"
+    "  -h, --help, -V, --version\n"
     "Exit status: 0 done, 1 no job is found, or failure, 2 wrong usage.\n";
 
 /* Remarks for people, below the table. */
@@ -57,11 +60,9 @@ struct report {
     struct rates rates;
     struct config config;
     struct remarks remarks;
-    const char *format_text; /* NULL: not given */
-    const char *from_text, *to_text;
+    const char *format_text;         /* NULL: not given */
     const struct report_field *sort; /* NULL: by name */
     size_t top;                      /* 0: all */
-    bool strict;
 };
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -89,28 +90,21 @@ static int set_top(struct report *report, const char *text, struct apapi_error *
 }
 
 enum {
-    OPTION_ACCT_DIR = 256,
-    OPTION_BY,
+    OPTION_BY = 256,
     OPTION_CSV,
-    OPTION_DB,
-    OPTION_FORMAT,
     OPTION_HELP_FORMAT,
     OPTION_JSON,
     OPTION_SORT,
-    OPTION_STRICT,
     OPTION_TOP,
     OPTION_UNITS
 };
 
-static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
-                                        {"user", required_argument, NULL, 'u'},
-                                        {"accounts", required_argument, NULL, 'A'},
-                                        {"partition", required_argument, NULL, 'r'},
-                                        {"nodelist", required_argument, NULL, 'N'},
-                                        {"starttime", required_argument, NULL, 'S'},
-                                        {"endtime", required_argument, NULL, 'E'},
+#define LETTERS INPUT_LETTERS "s:Xo:Ppnh"
+static const struct option options[] = {INPUT_OPTIONS,
+                                        {"state", required_argument, NULL, 's'},
                                         {"by", required_argument, NULL, OPTION_BY},
-                                        {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"allocations", no_argument, NULL, 'X'},
+                                        {"format", required_argument, NULL, 'o'},
                                         {"helpformat", no_argument, NULL, OPTION_HELP_FORMAT},
                                         {"units", required_argument, NULL, OPTION_UNITS},
                                         {"sort", required_argument, NULL, OPTION_SORT},
@@ -118,39 +112,10 @@ static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"csv", no_argument, NULL, OPTION_CSV},
                                         {"parsable2", no_argument, NULL, 'P'},
+                                        {"parsable", no_argument, NULL, 'p'},
                                         {"noheader", no_argument, NULL, 'n'},
-                                        {"acct-dir", required_argument, NULL, OPTION_ACCT_DIR},
-                                        {"db", required_argument, NULL, OPTION_DB},
-                                        {"strict", no_argument, NULL, OPTION_STRICT},
-                                        {"verbose", no_argument, NULL, 'v'},
                                         {"help", no_argument, NULL, 'h'},
                                         {0}};
-
-/* Options that only take a text over. @return whether it is one. */
-static bool take_text(struct report *report, int letter)
-{
-    const struct {
-        int letter;
-        const char **text;
-    } texts[] = {{'j', &report->input.jobs},
-                 {'u', &report->input.users},
-                 {'A', &report->input.accounts},
-                 {'r', &report->input.partitions},
-                 {'N', &report->input.nodes},
-                 {'S', &report->from_text},
-                 {'E', &report->to_text},
-                 {OPTION_FORMAT, &report->format_text},
-                 {OPTION_ACCT_DIR, &report->input.dir},
-                 {OPTION_DB, &report->input.db}};
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i].letter == letter) {
-            *texts[i].text = optarg;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Options that are there or not. @return whether it is one. */
 static bool take_flag(struct report *report, int letter)
@@ -159,20 +124,17 @@ static bool take_flag(struct report *report, int letter)
     case 'n':
         report->printer.no_header = true;
         return true;
-    case 'v':
-        report->input.verbose = true;
-        return true;
     case 'P':
-        report->printer.form = REPORT_PARSABLE;
+    case 'p':
+        report->printer.form = letter == 'P' ? REPORT_PARSABLE2 : REPORT_PARSABLE;
         return true;
+    case 'X':
+        return report_by_parse("job", &report->ledger, NULL) == 0;
     case OPTION_CSV:
         report->printer.form = REPORT_CSV;
         return true;
     case OPTION_JSON:
         report->printer.form = REPORT_JSON;
-        return true;
-    case OPTION_STRICT:
-        report->strict = true;
         return true;
     default:
         return false;
@@ -186,6 +148,11 @@ static int take_value(struct report *report, int letter)
     switch (letter) {
     case OPTION_BY:
         return report_by_parse(optarg, &report->ledger, &err) ? refuse(&err) : 0;
+    case 's':
+        return report_states_parse(optarg, &report->ledger.states, &err) ? refuse(&err) : 0;
+    case 'o':
+        report->format_text = optarg;
+        return 0;
     case OPTION_TOP:
         return set_top(report, optarg, &err) ? refuse(&err) : 0;
     case OPTION_UNITS:
@@ -210,22 +177,12 @@ static int help_format(void)
 
 /* --- what follows from them ----------------------------------------------------------------- */
 
-static int set_times(struct report *report, struct apapi_error *err)
+/* As in sacct, a job that is named is found whenever it ran. */
+static void set_times(struct report_input *input)
 {
-    int64_t now_ns = clock_unix_ns();
-    const char *from = report->from_text;
-
-    if (!from && !report->to_text && !report->input.jobs && report->input.file_count == 0) {
-        from = "today";
+    if (!input->from_text && !input->to_text && !input->jobs && input->file_count == 0) {
+        input->from_text = "today";
     }
-    if ((from && when_parse(from, now_ns, &report->input.from_ns, err)) ||
-        (report->to_text && when_parse(report->to_text, now_ns, &report->input.to_ns, err))) {
-        return -1;
-    }
-    if (report->input.to_ns && report->input.from_ns >= report->input.to_ns) {
-        return apapi_fail(err, EINVAL, "-S is not before -E");
-    }
-    return 0;
 }
 
 static bool has_rate(const double hours[RATES_HOURS])
@@ -282,15 +239,13 @@ static int prepare(struct report *report)
     if (rates_read(&report->config, &report->rates, &err)) {
         return command_fail(COMMAND, err.text);
     }
-    if (report->input.db && (report->input.dir || report->input.file_count > 0)) {
-        return command_refuse(COMMAND, "--db stands in the place of files and --acct-dir");
+    if (report_input_complete(&report->input, report->config.acct_dir)) {
+        return USAGE_ERROR;
     }
-    if (!report->input.dir) {
-        report->input.dir = report->config.acct_dir;
+    if (report->ledger.states && report->ledger.by == REPORT_BY_NODE) {
+        return command_refuse(COMMAND, "--state is of jobs: not with --by=node");
     }
-    if (set_times(report, &err)) {
-        return refuse(&err);
-    }
+    set_times(&report->input);
     if (set_format(report, &err)) {
         return errno == ERANGE ? refuse(&err) : refuse_field(&err, false);
     }
@@ -358,11 +313,15 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
 
 static int print_report(struct report *report)
 {
+    size_t count = 0;
     uint32_t *order =
-        report_ledger_chain(&report->ledger) ? NULL : report_ledger_order(&report->ledger);
-    size_t count = report_ledger_rows(&report->ledger);
+        report_ledger_chain(&report->ledger) ? NULL : report_ledger_order(&report->ledger, &count);
     int result = order ? 0 : -1;
 
+    if (order && count == 0) {
+        free(order);
+        return command_fail(COMMAND, "no job is found");
+    }
     if (result == 0 && report->sort) {
         result = report_sort(&report->ledger, report->sort, &report->rates, order, count);
     }
@@ -401,11 +360,8 @@ static int run(struct report *report)
     if (status) {
         return status;
     }
-    if (report->ledger.account_count == 0) {
-        return command_fail(COMMAND, "no job is found");
-    }
     status = print_report(report);
-    return report->strict && left_out > 0 ? EXIT_FAILURE : status;
+    return report->input.strict && left_out > 0 ? EXIT_FAILURE : status;
 }
 
 int report_command(int argc, char **argv)
@@ -413,7 +369,7 @@ int report_command(int argc, char **argv)
     static struct report report = {.input.command = COMMAND};
     int letter, status;
 
-    while ((letter = command_option(argc, argv, "j:u:A:r:N:S:E:Pnvh", options)) != -1) {
+    while ((letter = command_option(argc, argv, LETTERS, options)) != -1) {
         if (letter == 'h') {
             fputs(usage, stdout);
             return command_finish(COMMAND, EXIT_SUCCESS);
@@ -421,7 +377,7 @@ int report_command(int argc, char **argv)
         if (letter == OPTION_HELP_FORMAT) {
             return help_format();
         }
-        if (take_text(&report, letter) || take_flag(&report, letter)) {
+        if (input_option(&report.input, letter) || take_flag(&report, letter)) {
             continue;
         }
         status = take_value(&report, letter);

@@ -58,6 +58,7 @@ static const struct report_field fields[] = {
     {"reason", REPORT_TEXT, 20, ROW(reason), "why one is incomplete"},
     {"delayed", REPORT_COUNT, 7, ROW(delayed), "records that were written late"},
     {"exit", REPORT_BUFFER, 6, ROW(exit), "greatest exit status:signal"},
+    {"state", REPORT_TEXT, 9, ROW(state), "COMPLETED: all tasks with status 0; else FAILED"},
     {"restarts", REPORT_COUNT, 8, ROW(restarts), "times the job was requeued"},
     {"co2", REPORT_MASS, 10, ROW(co2_g), "energy x PUE x co2_g_per_kwh of apapi.conf"},
     {"cost", REPORT_MONEY, 10, ROW(cost), "energy x PUE x price_per_kwh of apapi.conf"},

@@ -10,11 +10,14 @@
 #include "apapi/command.h"
 #include "apapi/jobs.h"
 #include "apapi/report_db.h"
+#include "apapi/when.h"
+#include "base/clock.h"
 #include "config/values.h"
 
 struct reading {
     const struct report_input *input;
     struct job_list jobs;
+    int64_t from_ns, to_ns; /* 0: no limit */
     apapi_scan_f take;
     void *context;
 };
@@ -31,7 +34,9 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
 
     if (!job_list_has(&reading->jobs, &record->id) || !user_list_has(input->users, &record->id) ||
         !is_in(input->accounts, record->id.account) ||
-        !is_in(input->partitions, record->id.partition)) {
+        !is_in(input->partitions, record->id.partition) ||
+        !is_in(input->clusters, record->id.cluster) ||
+        !is_in(input->job_names, record->id.job_name)) {
         return 0;
     }
     return reading->take(record, line, size, reading->context);
@@ -61,11 +66,12 @@ static struct apapi_scan_filter make_filter(const struct reading *reading)
 {
     const struct report_input *input = reading->input;
 
-    return (struct apapi_scan_filter){.from_unix_ns = input->from_ns,
-                                      .to_unix_ns = input->to_ns,
+    return (struct apapi_scan_filter){.from_unix_ns = reading->from_ns,
+                                      .to_unix_ns = reading->to_ns,
                                       .jobs = reading->jobs.jobs,
                                       .job_count = reading->jobs.count,
                                       .job_parts = true,
+                                      .cluster = single(input->clusters),
                                       .user = single(input->users),
                                       .account = single(input->accounts),
                                       .partition = single(input->partitions),
@@ -122,18 +128,42 @@ static int read_files(struct reading *reading, const struct apapi_scan_filter *f
     return result;
 }
 
+static int read_times(struct reading *reading, struct apapi_error *err)
+{
+    const struct report_input *input = reading->input;
+    int64_t now_ns = clock_unix_ns();
+
+    if ((input->from_text && when_parse(input->from_text, now_ns, &reading->from_ns, err)) ||
+        (input->to_text && when_parse(input->to_text, now_ns, &reading->to_ns, err))) {
+        return -1;
+    }
+    if (input->from_text && input->to_text && reading->from_ns >= reading->to_ns) {
+        return apapi_fail(err, EINVAL, "-S is not before -E");
+    }
+    return 0;
+}
+
 static int read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
 {
     const struct report_input *input = reading->input;
     struct apapi_scan_filter filter;
 
-    if (job_list_parse(input->jobs, &reading->jobs, err)) {
+    if (job_list_parse(input->jobs, &reading->jobs, err) || read_times(reading, err)) {
         return -1;
     }
     filter = make_filter(reading);
     *left_out = 0;
     return input->db ? report_db_read(input, &filter, sift, reading, err)
                      : read_files(reading, &filter, left_out, err);
+}
+
+int report_input_complete(struct report_input *input, const char *dir)
+{
+    if (input->db && (input->dir || input->file_count > 0)) {
+        return command_refuse(input->command, "--db stands in the place of files and --acct-dir");
+    }
+    input->dir = input->dir ? input->dir : dir;
+    return 0;
 }
 
 int report_input_read(const struct report_input *input, apapi_scan_f take, void *context,

@@ -19,11 +19,20 @@ struct report_input {
     const char *users;      /* names and uids */
     const char *accounts;   /* names */
     const char *partitions; /* the same */
+    const char *clusters;   /* the same */
+    const char *job_names;  /* the same */
     const char *nodes;      /* as Slurm writes them */
-    int64_t from_ns, to_ns; /* when the record ended [ns since 1970]; 0: no limit */
-    bool verbose;           /* each line that is skipped is told */
-    bool strict;            /* the caller's: one that is skipped makes the exit status 1 */
+    const char *from_text, *to_text; /* when the record ended, as when_parse() reads it */
+    bool verbose;                    /* each line that is skipped is told */
+    bool strict;                     /* the caller's: one that is skipped makes the exit status 1 */
 };
+
+/**
+ * Where nothing says which files there are, the accounting folder of apapi.conf is read.
+ * @param dir  lives as long as the input is used
+ * @return 0; the exit status after a message: the options exclude each other.
+ */
+int report_input_complete(struct report_input *input, const char *dir);
 
 /**
  * Hand over every record that is wanted, and tell on standard error what was skipped.

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "apapi/report_pieces.h"
+#include "apapi/report_state.h"
 #include "record/ending.h"
 #include "record/hostlist.h"
 
@@ -375,11 +376,6 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-size_t report_ledger_rows(const struct report_ledger *ledger)
-{
-    return ledger->rows ? ledger->row_count : ledger->account_count;
-}
-
 static int compare_rows(const void *left, const void *right, void *keys)
 {
     return strverscmp(pool_text(keys, *(const uint32_t *)left),
@@ -398,6 +394,13 @@ static uint32_t *make_order(size_t count, const struct pool *keys)
         qsort_r(order, count, sizeof *order, compare_rows, &names);
     }
     return order;
+}
+
+static bool is_wanted(const struct report_ledger *ledger, uint32_t account)
+{
+    const struct report_account *job = &ledger->accounts[account];
+
+    return !ledger->states || (ledger->states & report_state_of(job->code, job->signal));
 }
 
 static int chain_account(struct report_ledger *ledger, uint32_t number)
@@ -449,16 +452,27 @@ int report_ledger_chain(struct report_ledger *ledger)
     }
     order = make_order(ledger->account_count, &ledger->account_keys);
     for (size_t i = ledger->account_count; order && i > 0 && result == 0; i--) {
-        result = chain_account(ledger, order[i - 1]);
+        if (is_wanted(ledger, order[i - 1])) {
+            result = chain_account(ledger, order[i - 1]);
+        }
     }
     free(order);
     return order ? result : -1;
 }
 
-uint32_t *report_ledger_order(const struct report_ledger *ledger)
+uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
 {
-    return make_order(report_ledger_rows(ledger),
-                      ledger->rows ? &ledger->row_keys : &ledger->account_keys);
+    bool grouped = ledger->group_count > 0;
+    size_t all = grouped ? ledger->row_count : ledger->account_count;
+    uint32_t *order = make_order(all, grouped ? &ledger->row_keys : &ledger->account_keys);
+
+    *count = 0;
+    for (size_t i = 0; order && i < all; i++) {
+        if (grouped || is_wanted(ledger, order[i])) {
+            order[(*count)++] = order[i];
+        }
+    }
+    return order;
 }
 
 void report_ledger_free(struct report_ledger *ledger)

@@ -42,6 +42,7 @@ struct report_ledger {
     enum report_by by;
     enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
     size_t group_count;                      /* 0: a row is one account */
+    unsigned states;                         /* of the jobs that count; 0: all */
     struct pool texts, account_keys, row_keys;
     struct pool nodelists; /* of steps, as far as there is room */
     struct report_piece *pieces;
@@ -63,6 +64,7 @@ struct report_row {
     const char *cluster, *user, *account, *partition, *qos, *job_name, *name;
     const char *reason;     /* of the first record that is not complete */
     const char *day, *node; /* by day, by node */
+    const char *state;
     char job_id[32], step_id[80], exit[32];
     char *nodelist, *missing_nodes; /* NULL: not asked for, or none */
     int64_t start_ns, end_ns;
@@ -96,11 +98,8 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 /** To be called once, after the last record. @return 0; -1 with errno ENOMEM. */
 int report_ledger_chain(struct report_ledger *ledger);
 
-/** Numbers of all rows in their order. @return to be freed; NULL without memory. */
-uint32_t *report_ledger_order(const struct report_ledger *ledger);
-
-/** @return how many rows there are. */
-size_t report_ledger_rows(const struct report_ledger *ledger);
+/** Numbers of all rows in their order, and how many. @return to be freed; NULL without memory. */
+uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count);
 
 /**
  * Sum a row up.

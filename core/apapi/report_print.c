@@ -99,6 +99,7 @@ static void put_plain_row(const struct report_printer *printer, const struct rep
         text_utf8(valid, sizeof valid, text);
         (csv ? put_quoted : put_bare)(valid);
     }
+    fputs(printer->form == REPORT_PARSABLE ? "|" : "", stdout);
     putchar('\n');
 }
 

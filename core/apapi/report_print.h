@@ -4,7 +4,8 @@
 #include "apapi/report_by.h"
 #include "apapi/report_fields.h"
 
-enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_JSON };
+/* PARSABLE ends each line with its '|', as sacct's -p. */
+enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
 
 /** How the rows appear on standard output. */
 struct report_printer {

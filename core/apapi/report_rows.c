@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apapi/report_pieces.h"
+#include "apapi/report_state.h"
 
 #define NS_PER_S 1e9
 #define PCT 100
@@ -59,6 +60,7 @@ static void put_job(const struct report_ledger *ledger, const struct report_acco
 
     memcpy(row->job_id, total->job_id, sizeof row->job_id);
     row->restarts = number(account->restarts);
+    row->state = report_state_name(report_state_of(account->code, account->signal));
     if (account->code != APAPI_UNKNOWN) {
         snprintf(row->exit, sizeof row->exit, "%u:%u", account->code,
                  account->signal == APAPI_UNKNOWN ? 0 : account->signal);
@@ -172,6 +174,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
                                .co2_g = NAN,
                                .cost = NAN,
                                .reason = "",
+                               .state = "",
                                .node = ""};
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = NAN;

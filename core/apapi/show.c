@@ -10,37 +10,31 @@
 #include "apapi/command.h"
 #include "apapi/jobs.h"
 #include "apapi/report_input.h"
-#include "apapi/report_ledger.h"
+#include "apapi/report_options.h"
+#include "config/config.h"
 
 #define COMMAND "show"
 
 static const char usage[] =
     "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
     "One job in full: domains, steps, nodes, power over time, how far it can be trusted, and what\n"
-    "is odd about it. From the accounting folder, or from FILEs of records; - is a pipe.\n"
-    "JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job.\n"
-    "      --json          for programs\n"
-    "      --acct-dir=DIR  accounting folder, in the place of acct_dir of apapi.conf\n"
-    "      --strict        exit status 1 if a line is skipped\n"
-    "  -v, --verbose       which lines are skipped, and why\n"
-    "  -h, --help          this text\n"
+    "is unusual about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
+    "JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for all of that one.\n"
+    "  -j, --jobs=JOB[.STEP]  the job; then all words are FILEs\n"
+    "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
+    "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
+    "  -S, --starttime=TIME, -E, --endtime=TIME   its records that ended in this time\n"
+    "      --json             for programs\n"
+    "      --acct-dir=DIR     accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --db=URL           the database that apapi import has filled, in its place\n"
+    "      --strict           exit status 1 if a line is skipped\n"
+    "  -v, --verbose          which lines are skipped, and why\n"
+    "  -h, --help, -V, --version\n"
     "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
 
 static int take_record(const struct apapi_record *record, const char *line, size_t size, void *show)
 {
-    (void)record;
-    return show_add(show, line, size);
-}
-
-static bool is_one_job(const struct show *show)
-{
-    for (size_t i = 1; i < show->count; i++) {
-        if (show->records[i].id.job != show->records[0].id.job ||
-            strcmp(show->records[i].id.cluster, show->records[0].id.cluster) != 0) {
-            return false;
-        }
-    }
-    return true;
+    return show_add(show, record, line, size);
 }
 
 static bool is_named(const char *list, const char *job_id)
@@ -55,7 +49,7 @@ static bool is_named(const char *list, const char *job_id)
     return false;
 }
 
-/* An array, a heterogeneous job, or jobs of several clusters: name some of them. */
+/* An array, or jobs of several clusters: name some of them. */
 static int refuse_several(const struct show *show)
 {
     char list[80] = "", job_id[32];
@@ -74,23 +68,42 @@ static int refuse_several(const struct show *show)
                 (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
         }
     }
-    apapi_fail(&err, EINVAL, "these are several jobs: %s%s; name one, or one cluster's files", list,
+    apapi_fail(&err, EINVAL, "these are several jobs: %s%s; name one, or a cluster with -M", list,
                more ? ", ..." : "");
     return command_fail(COMMAND, err.text);
 }
 
-static int print(struct show *show, bool json)
+/* The number of a heterogeneous job, or how Slurm writes the one that there is. */
+static void name_job(const struct show *show, char *text, size_t size)
 {
+    const struct apapi_identity *id = &show->records[0].id;
+
+    if (show->heterogeneous) {
+        snprintf(text, size, "%u", id->het_job);
+    } else {
+        job_id_text(id, text, size);
+    }
+}
+
+static int print(struct show *show, const char *job, bool json)
+{
+    size_t strangers = show_drop_strangers(show, (uint32_t)strtoul(job, NULL, 10));
     char job_id[32];
     int result;
 
+    if (strangers > 0) {
+        fprintf(stderr,
+                "apapi " COMMAND ": %zu record%s left out: another user's job claims to be "
+                "part of this one\n",
+                strangers, strangers == 1 ? "" : "s");
+    }
     if (show->count == 0) {
         return command_fail(COMMAND, "no record of this job is found");
     }
-    if (!is_one_job(show)) {
+    if (!show_join(show)) {
         return refuse_several(show);
     }
-    job_id_text(&show->records[0].id, job_id, sizeof job_id);
+    name_job(show, job_id, sizeof job_id);
     result = show_work_out(show);
     if (result == 0) {
         result = (json ? show_print_json : show_print_text)(show, job_id);
@@ -98,67 +111,67 @@ static int print(struct show *show, bool json)
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-static int run(struct report_input *input, bool json)
+static int run(struct report_input *input, struct show *show, bool json)
 {
-    static struct show show;
     struct config config;
     size_t left_out;
     int status;
 
     config_defaults(&config);
     config_read(&config, config_path(), NULL);
-    if (!input->dir) {
-        input->dir = config.acct_dir;
-    }
-    status = report_input_read(input, take_record, &show, &left_out);
+    status = report_input_complete(input, config.acct_dir);
     if (status == EXIT_SUCCESS) {
-        status = print(&show, json);
+        status = report_input_read(input, take_record, show, &left_out);
+    }
+    if (status == EXIT_SUCCESS) {
+        status = print(show, input->jobs, json);
     }
     if (status == EXIT_SUCCESS && input->strict && left_out > 0) {
         status = EXIT_FAILURE;
     }
-    show_free(&show);
+    show_free(show);
     config_clear(&config);
     return status;
 }
 
+/* -j, or the first word. */
+static int take_words(struct report_input *input, char **words, size_t count)
+{
+    if (!input->jobs && count > 0) {
+        input->jobs = *words++;
+        count--;
+    }
+    input->files = words;
+    input->file_count = count;
+    return input->jobs ? 0 : command_refuse(COMMAND, "which JOB? See 'apapi help show'");
+}
+
 int show_command(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},   {"acct-dir", required_argument, NULL, 'd'},
-        {"strict", no_argument, NULL, 's'}, {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},   {0}};
-    struct report_input input = {.command = COMMAND};
+    enum { OPTION_JSON = 256 };
+    static const struct option options[] = {INPUT_OPTIONS,
+                                            {"json", no_argument, NULL, OPTION_JSON},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    static struct show show;
+    struct report_input input = {.command = COMMAND, .timelines = true, .powers = true};
     bool json = false;
     int letter;
 
-    while ((letter = command_option(argc, argv, "vh", options)) != -1) {
-        switch (letter) {
-        case 'j':
-            json = true;
-            break;
-        case 'd':
-            input.dir = optarg;
-            break;
-        case 's':
-            input.strict = true;
-            break;
-        case 'v':
-            input.verbose = true;
-            break;
-        case 'h':
+    while ((letter = command_option(argc, argv, INPUT_LETTERS "h", options)) != -1) {
+        if (letter == 'h') {
             fputs(usage, stdout);
             return command_finish(COMMAND, EXIT_SUCCESS);
-        default:
+        }
+        if (letter == '?') {
             return USAGE_ERROR;
         }
-    }
-    if (optind == argc) {
-        return command_refuse(COMMAND, "which JOB? See 'apapi help show'");
+        json = json || letter == OPTION_JSON;
+        input_option(&input, letter);
     }
     setlocale(LC_CTYPE, "");
-    input.jobs = argv[optind];
-    input.files = argv + optind + 1;
-    input.file_count = (size_t)(argc - optind - 1);
-    return run(&input, json);
+    if (take_words(&input, argv + optind, (size_t)(argc - optind))) {
+        return USAGE_ERROR;
+    }
+    return run(&input, &show, json);
 }

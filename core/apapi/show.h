@@ -32,8 +32,9 @@ struct show_step {
 struct show {
     struct apapi_record *records; /* sorted by node, then by start */
     size_t count, room;
-    size_t left_out;  /* had no room */
-    int64_t *ends_ns; /* of the step of each record, on all nodes and in that run of the job */
+    size_t left_out;    /* had no room */
+    bool heterogeneous; /* the records of several components */
+    int64_t *ends_ns;   /* of the step of each record, on all nodes and in that run of the job */
     struct apapi_job_total total;
     struct show_node *nodes;
     size_t node_count;
@@ -42,8 +43,25 @@ struct show {
     double curve_w[SHOW_CURVE]; /* as show_power() of all nodes and domains */
 };
 
-/** Take over a copy of a record. 0; -1 with errno ENOMEM. */
-int show_add(struct show *show, const char *line, size_t size);
+/**
+ * Take over a copy of a record.
+ * @param line  it; NULL: it comes from a database and owns nothing
+ * @return 0; -1 with errno ENOMEM.
+ */
+int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size);
+
+/**
+ * Leave out records whose own job is another user's, and that only say that they are part of `job`.
+ * @return how many they were.
+ */
+size_t show_drop_strangers(struct show *show, uint32_t job);
+
+/**
+ * See whether the records are of one job. The components of a heterogeneous one are: their steps
+ * are
+ * "+1.0" then.
+ */
+bool show_join(struct show *show);
 
 /** Sort, and work out all that follows. 0; -1 with errno ENOMEM. */
 int show_work_out(struct show *show);

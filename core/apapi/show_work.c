@@ -12,7 +12,7 @@
 
 #define NS_PER_S 1e9
 
-int show_add(struct show *show, const char *line, size_t size)
+int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size)
 {
     struct apapi_record *records;
 
@@ -25,7 +25,9 @@ int show_add(struct show *show, const char *line, size_t size)
         return -1;
     }
     show->records = records;
-    if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
+    if (!line) {
+        show->records[show->count] = *record;
+    } else if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
         return -1;
     }
     show->count++;

@@ -24,21 +24,21 @@ static const char usage[] =
     "The measured steps that run on this machine: power now, energy so far, by domain. Root sees\n"
     "all, others their own. Each step is told what its whole node draws: steps do not add up.\n"
     "  -d, --delay=SECONDS        between two looks, from 0.1 on; 2 unless it is given\n"
-    "  -n, --iterations=N         end after N looks\n"
+    "      --iterations=N         end after N looks\n"
     "  -1, --once                 one look, plain text\n"
     "  -b, --batch                plain text also on a terminal, one table after the other\n"
     "      --json                 for programs, one line for each look\n"
     "  -j, --jobs=JOB[.STEP],...  17, 17.batch, 17_3 or 17_* of an array, 17+1\n"
     "  -u, --user=USER,...        names or numbers\n"
     "  -N, --nodelist=NODES       as n[1-4]; where several nodes are on one machine\n"
-    "      --nodes                show the node's name in any case\n"
+    "      --node-names           show the node's name in any case\n"
     "  -e, --events               a line for each domain and each event, too\n"
     "      --sort=WHAT            job, power, energy or time\n"
     "      --units=UNIT           auto, J, kJ, Wh or kWh, of energies but in JSON\n"
     "      --dir=DIR              folder of the live pages, in the place of live_dir of\n"
     "                             apapi.conf\n"
     "  -v, --verbose              tell what is no page of a running step\n"
-    "  -h, --help                 this text\n"
+    "  -h, --help, -V, --version\n"
     "Keys: w, j, t, n sort by power, energy, time, job; e events; space looks now; q quits.\n"
     "Exit status: 0 done, 1 no step of those that -j names was found, or failure, 2 wrong usage.\n";
 
@@ -72,7 +72,8 @@ static const struct option options[] = {{"delay", required_argument, NULL, 'd'},
                                         {"jobs", required_argument, NULL, 'j'},
                                         {"user", required_argument, NULL, 'u'},
                                         {"nodelist", required_argument, NULL, 'N'},
-                                        {"nodes", no_argument, NULL, OPTION_NODES},
+                                        {"node-names", no_argument, NULL, OPTION_NODES},
+                                        {"nodes", no_argument, NULL, OPTION_NODES}, /* old */
                                         {"events", no_argument, NULL, 'e'},
                                         {"sort", required_argument, NULL, OPTION_SORT},
                                         {"units", required_argument, NULL, OPTION_UNITS},

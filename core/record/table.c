@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/job_id.h"
 #include "record/text.h"
 #include "record/units.h"
 
@@ -17,11 +18,27 @@ bool table_is_in_domains(const struct apapi_event *event)
            (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
 }
 
-static void put_step(struct text_line *line, const char *step)
+/* A task of an array is known by the array's number: "28_1.0". */
+static bool is_part(const struct apapi_merge *merge)
 {
+    const struct apapi_identity *id = &merge->id;
+
+    return merge->nodes.count[MERGE_RECORDED] > 0 && *id->step &&
+           ((id->array_job != APAPI_UNKNOWN && id->array_task != APAPI_UNKNOWN) ||
+            (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN));
+}
+
+static void put_step(struct text_line *line, const struct table *table)
+{
+    char step[APAPI_TEXT_SIZE - sizeof "step "];
     char text[APAPI_TEXT_SIZE];
     char clean[APAPI_TEXT_SIZE];
 
+    if (is_part(table->merge)) {
+        step_id_text(&table->merge->id, step, sizeof(step));
+    } else {
+        snprintf(step, sizeof(step), "%s", table->head->step);
+    }
     snprintf(text, sizeof(text), "step %s", step);
     text_clean(clean, sizeof(clean), text);
     text_item(line, 1, clean);
@@ -98,7 +115,7 @@ static void put_headline(const struct table *table)
 
     fputs("apapi:", table->out);
     if (head->step) {
-        put_step(&line, head->step);
+        put_step(&line, table);
     }
     if (head->name && *head->name) {
         put_name(&line, head->name);

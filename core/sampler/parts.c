@@ -17,6 +17,9 @@ static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
     if (parts->id == APAPI_UNKNOWN) {
         parts->id = id->het_job == APAPI_UNKNOWN ? id->job : id->het_job;
     }
+    if (id->job == parts->id && id->het_job == APAPI_UNKNOWN) {
+        job_id_text(id, parts->name, sizeof parts->name);
+    }
     return id->job == parts->id || id->het_job == parts->id;
 }
 
@@ -198,7 +201,7 @@ static bool is_worth_telling(const struct parts *parts, size_t nodes, const char
 
 char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
 {
-    char job[16], *text = NULL;
+    char job[JOB_ID_SIZE], *text = NULL;
     const char *running[PARTS_RUNNING];
     const struct apapi_job_table_head head = {.job = job,
                                               .nodes = nodes,
@@ -213,7 +216,11 @@ char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
     for (size_t i = 0; i < parts->running_count; i++) {
         running[i] = parts->running[i];
     }
-    snprintf(job, sizeof job, "%u", parts->id);
+    if (*parts->name) {
+        snprintf(job, sizeof job, "%s", parts->name);
+    } else {
+        snprintf(job, sizeof job, "%u", parts->id);
+    }
     apapi_job_table_format(parts->job, &head, &text, NULL);
     return text;
 }

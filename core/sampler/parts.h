@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "apapi/job.h"
+#include "record/job_id.h"
 #include "sampler/intake.h"
 
 #define PARTS_MAX 65536      /* records that are looked at */
@@ -18,12 +19,13 @@
 struct parts {
     struct intake intake;
     struct apapi_job *job;
-    uint32_t id;  /* of the job, or its first component; APAPI_UNKNOWN: that of the first record */
-    size_t lines; /* that have arrived */
-    size_t count; /* of records */
-    size_t left_out; /* had no room */
-    bool own;        /* there is a record that nobody has passed on */
-    bool only;       /* there are no tables of steps */
+    uint32_t id; /* of the job, or its first component; APAPI_UNKNOWN: that of the first record */
+    char name[JOB_ID_SIZE]; /* how Slurm writes it, "28_1"; "": as its number */
+    size_t lines;           /* that have arrived */
+    size_t count;           /* of records */
+    size_t left_out;        /* had no room */
+    bool own;               /* there is a record that nobody has passed on */
+    bool only;              /* there are no tables of steps */
     size_t running_count;
     char running[PARTS_RUNNING][48]; /* steps that have begun and not ended: "17.0" */
 };

@@ -21,16 +21,16 @@ static const char usage[] =
     "Put what jobs have used, by the accounting files, into Slurm's accounting: a short JSON in "
     "each\n"
     "job's AdminComment, beside what stands there. For root, from a timer or EpilogSlurmctld.\n"
-    "      --cluster C     records of this cluster only; default: of all\n"
-    "      --since T       jobs with a record that ended at T or later; default: with a record "
+    "  -M, --clusters=C    records of this cluster only; default: of all\n"
+    "  -S, --starttime=T   jobs with a record that ended at T or later; default: with a record "
     "that\n"
     "                      is new since the last run, in a first run since 24h\n"
-    "  -j, --job JOB,...   these jobs only, whatever their age\n"
+    "  -j, --jobs=JOB,...  these jobs only, whatever their age\n"
     "      --acct-dir DIR  folder of the accounting files; default: acct_dir of apapi.conf\n"
     "      --field FIELD   admincomment (default), comment, or extra (Slurm 23.02 or later)\n"
-    "  -n, --dry-run       tell what would be changed, and change nothing\n"
+    "      --dry-run       tell what would be changed, and change nothing\n"
     "  -v, --verbose       tell what is done, and which lines of the files are no records\n"
-    "  -h, --help          this text\n"
+    "  -h, --help, -V, --version\n"
     "T is written " WHEN_FORMS ".\n"
     "Exit status: 0 done, also if jobs are left for the next run; 1 failure; 2 wrong usage.\n";
 
@@ -45,9 +45,10 @@ static int refuse(const char *text)
 
 static int read_options(int argc, char **argv, struct sync_options *options, struct words *words)
 {
-    static const struct option known[] = {{"cluster", required_argument, NULL, 'C'},
-                                          {"since", required_argument, NULL, 'S'},
-                                          {"job", required_argument, NULL, 'j'},
+    static const struct option known[] = {{"clusters", required_argument, NULL, 'M'},
+                                          {"starttime", required_argument, NULL, 'S'},
+                                          {"since", required_argument, NULL, 'S'}, /* old */
+                                          {"jobs", required_argument, NULL, 'j'},
                                           {"acct-dir", required_argument, NULL, 'D'},
                                           {"field", required_argument, NULL, 'F'},
                                           {"dry-run", no_argument, NULL, 'n'},
@@ -56,9 +57,9 @@ static int read_options(int argc, char **argv, struct sync_options *options, str
                                           {0}};
     int letter;
 
-    while ((letter = command_option(argc, argv, "j:nvh", known)) != -1) {
+    while ((letter = command_option(argc, argv, "M:S:j:nvh", known)) != -1) {
         switch (letter) {
-        case 'C':
+        case 'M':
             options->cluster = optarg;
             break;
         case 'S':
@@ -114,14 +115,14 @@ static int complete(struct sync_options *options, const struct words *words, uin
         return refuse(err.text);
     }
     if (words->jobs && read_jobs(words->jobs, jobs, &options->job_count)) {
-        return refuse("--job takes job numbers with commas between, as 4711,4712");
+        return refuse("--jobs takes job numbers with commas between, as 4711,4712");
     }
     if (words->field && dbd_field_find(words->field, &options->field)) {
         return refuse(errno == ENOTSUP ? "--field extra needs Slurm 23.02 or later"
                                        : "--field takes admincomment, comment or extra");
     }
     if (options->cluster && folder_check_name(options->cluster)) {
-        return refuse("--cluster takes the name of a cluster");
+        return refuse("--clusters takes the name of a cluster");
     }
     options->jobs = jobs;
     return 0;

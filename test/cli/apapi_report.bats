@@ -142,6 +142,39 @@ load report_common
     [[ $output == *"is no list of nodes"* ]]
 }
 
+@test "sacct's words: -M, --name, -s, -o, -p, -X; -V of every command" {
+    record 50 0 n1 0 10 100 '.exit_code = 0'
+    record 51 0 n2 0 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 0'
+    record 51 1 n2 10 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 3 | .failed_tasks = 1'
+    record 52 0 n3 0 10 100 '.exit_code = 0 | .exit_signal = 9'
+    record 53 0 n3 20 10 100
+    for case in "-M c2=51" "--clusters c1,c2=50 52 53 51" "--name train=51" "--name run,train=50 52 53 51" \
+        "-s F=52 51" "--state completed=50" "-s cd,FAILED=50 52 51"; do
+        # shellcheck disable=SC2086 # option and value
+        run -0 cells jobid ${case%%=*}
+        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
+    done
+    run -0 cells user,jobs,energy --by user -s failed
+    [[ $output == "anna|2|3000" ]]
+    run -1 cells jobid -j 53 -s failed
+    [[ $output == *"no job is found" ]]
+    [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
+    run -2 report -s timeout
+    [[ $output == *"records know completed (CD) and failed (F); sacct -s finds the jobs of other states, -j takes them"* ]]
+    run -2 report -s failed --by node
+    run -0 report -S 2026-01-01 -p -o jobid,steps -j 51
+    [[ $output == $'jobid|steps|\n51|2|' ]]
+    [[ $(cells jobid,steps -j 51 --by step -X) == "51|2" ]]
+    run -0 "$apapi" -V
+    version=$output
+    for command in list doctor merge top report show plot import export config sync; do
+        for word in -V --version; do
+            run -0 "$apapi" "$command" "$word"
+            [[ $output == "$version" ]] || { echo "$command $word: $output"; false; }
+        done
+    done
+}
+
 @test "times; without any it is today, with -j or a file it is all" {
     record 60 0 n1 0 10 100
     run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01

@@ -51,7 +51,7 @@ mixed() {
 # All that can be asked, one command line's options a line.
 questions() {
     local by
-    for by in job step node user account partition day; do
+    for by in job step node user account partition day qos cluster user,account day,partition; do
         echo "-S 2026-01-01 --by $by --json"
         echo "-S 2026-01-01 --by $by"
         echo "-S 2026-01-01 --by $by --sort energy --top 2 -P"
@@ -62,7 +62,8 @@ questions() {
         '-A physics,forged -r batch -S 2026-01-01' '-r gpu -S 2026-01-01' '-N n[1,10] -S 2026-01-01 --json' '-N n[1-9999] -S 2026-01-01' \
         '-S 2026-11-20T10:00:10 -E 2026-11-20T10:01:40' '-S 2026-11-20T10:00:33 -E 2026-11-20T10:00:34' '-E 2026-11-20T10:01:40' \
         '-E 2026-11-21T00:00 -j 17,20,18' '-S 2026-11-21' '-S 2026-11-21T00:00Z --by user --csv' '-j 17 -u anna -N n1 --json' \
-        '-j 18 --by step --format=stepid,missing,missing_nodes -P' '-j 17 --format=jobid,cluster,maxpower' '-S 2026-01-01 --format=jobid --sort maxpower' '-j 5' '-A none -S 2026-01-01' ''
+        '-j 18 --by step --format=stepid,missing,missing_nodes -P' '-j 17 --format=jobid,cluster,maxpower' '-S 2026-01-01 --format=jobid --sort maxpower' '-j 5' '-A none -S 2026-01-01' '-M c2 -S 2026-01-01' \
+        '--name other,run -S 2026-01-01 -P' '-s failed -S 2026-01-01' ''
 }
 
 # Each question with its answer and status.
@@ -114,6 +115,23 @@ check_all() {
 }
 
 ask() { "$apapi" report --db "$@"; }
+
+# All that a database gives back of it.
+told() { # SOURCE AND OPTIONS
+    "$apapi" show --json "$@" | jq -S 'del(.trust.cpu_s)' && "$apapi" show "$@" | grep -v 'CPU time'
+}
+
+@test "show --db: the same job as from files" {
+    mixed
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    "$apapi" import --db "$url" --acct-dir "$acct" >/dev/null
+    for job in '17 -M c1' '18 -M c1' 50 40_3 31 60; do
+        # shellcheck disable=SC2086 # job and option
+        diff <(told --acct-dir "$acct" $job) <(told --db "$url" $job) || { echo "$job"; false; }
+    done
+    run -1 "$apapi" show --db "$url" 99
+    [[ $output == "apapi show: no record of this job is found" ]]
+}
 
 @test "a database that is not there, none of ours, of another version, or not to be read" {
     cd "$BATS_TEST_TMPDIR"

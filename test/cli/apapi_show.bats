@@ -59,6 +59,48 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     [[ $output == "apapi show: no record of this job is found" ]]
 }
 
+@test "show 31 of a heterogeneous job is all of it: 2 components, 50.00 kJ" {
+    record 31 batch n1 0 100 200 '.het_job = 31 | .het_offset = 0 | .uid = 1000'
+    record 31 0 n1 10 80 200 '.het_job = 31 | .het_offset = 0 | .uid = 1000'
+    record 32 0 n2 0 100 300 '.het_job = 31 | .het_offset = 1 | .uid = 1000 | .nodes = 2'
+    run -0 show 31
+    [[ ${lines[0]} == "apapi: job 31  3 nodes  3 steps  "* && $output == *"50.00 kJ"* ]]
+    [[ $output == *"+0.0 "*"+0.batch "*"+1.0 "* && $output == *"step +1.0: no record of 1 of its 2 nodes"* ]]
+    run -0 show --json -j 31
+    jq -e '.job == "31" and .energy_j == 50000 and [.steps[].step] == ["+0.0", "+0.batch", "+1.0"]' <<<"$output"
+    run -0 show 31+1
+    [[ $output == "apapi: job 31+1 "*"30.00 kJ"* ]]
+    run -0 show -j 31.0 --json
+    jq -e '[.steps[].step] == ["+0.0", "+1.0"]' <<<"$output"
+}
+
+@test "records of another user's job that claims to be part of it are left out" {
+    record 31 0 n1 0 100 200 '.uid = 1000'
+    record 40 0 n1 0 100 200 '.uid = 2000 | .het_job = 31 | .het_offset = 1'
+    record 41 0 n2 0 100 200 '.uid = 2000 | .array_job = 31 | .array_task = 1'
+    run -0 --separate-stderr show 31
+    [[ $output == "apapi: job 31  "*"20.00 kJ"* ]]
+    [[ $stderr == "apapi show: 2 records left out: another user's job claims to be part of this one" ]]
+}
+
+@test "sacct's words: -j, -M, -S, -E, -N; the files follow" {
+    record 25 0 n1 0 100 200
+    record 25 0 n1 0 100 300 '.cluster = "c2"'
+    run -0 show -j 25 -M c2
+    [[ $output == "apapi: job 25  "*"30.00 kJ"* ]]
+    run -1 show -j 25
+    [[ $output == "apapi show: these are several jobs: 25; name one, or a cluster with -M" ]]
+    run -0 "$apapi" show --clusters c1 --jobs 25 "$acct"/*/n1.jsonl
+    [[ $output == "apapi: job 25  "*"20.00 kJ"* ]]
+    run -1 show -j 25 -S 2026-11-21
+    run -1 show -j 25 -E 2026-11-20
+    run -1 show -j 25 -N n2
+    run -2 show
+    [[ $output == *"which JOB?"* ]]
+    run -2 show -j 25 --db sqlite:x "$acct"/*/n1.jsonl
+    [[ $output == *"--db stands in the place of files and --acct-dir"* ]]
+}
+
 @test "JSON: each moment once, also in the curve" {
     record 18 batch n1 0 100 200
     record 18 0 n1 50 50 200

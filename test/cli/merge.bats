@@ -57,6 +57,19 @@ total_j() { # OPTIONS AND FILES
     [[ $output == *'no record of this job in the files' ]]
 }
 
+@test "a task of an array is 28_1, a component 31+1, in the table and for -j" {
+    cd "$BATS_TEST_TMPDIR"
+    record 29 0 n1 10 | sed 's/"step"/"array_job":28,"array_task":1,&/' >file
+    record 32 0 n1 10 | sed 's/"step"/"het_job":31,"het_offset":1,&/' >>file
+    run -0 merge -j 28_1.0 -N n1 file
+    [[ ${lines[0]} == 'apapi: step 28_1.0 "stream"'* && $output == *'1.000 kJ'* ]]
+    run -0 merge --jobs 29 file
+    [[ ${lines[0]} == 'apapi: step 28_1.0 '* ]]
+    run -0 merge -j 31+1 file
+    [[ ${lines[0]} == 'apapi: step 31+1.0 '* ]]
+    [[ $(merge -j 28 -f merged file | jq -c '[.job, .array_job]') == "[29,28]" ]]
+}
+
 @test "of several records of a node the latest counts, and of those the longest" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 0 n1 30; record 7 0 n1 20; record 7 0 n2 50; record 7 0 n2 5 21; } >file
