@@ -14,11 +14,12 @@ job_table() { # TEXT
 
 # The records of a job and its components, of all nodes or of one.
 job_records() { # JOB [NODE]
-    records "${2:-n?}" | jq -c "select(.job == $1 or .het_job == $1)"
+    records "${2:-n?}" | jq -c --arg job "$1" \
+        'select([.job, .het_job, "\(.array_job)_\(.array_task)"] | map(tostring) | index($job))'
 }
 
 job_id() { # TEXT
-    sed -n 's/^apapi: job \([0-9]*\) .*/\1/p' <<<"$1"
+    sed -n 's/^apapi: job \([0-9_]*\) .*/\1/p' <<<"$1"
 }
 
 # How long a node was measured by any step, by the records alone [s].
