@@ -97,7 +97,7 @@ struct show_trust show_trust(const struct show *show);
 /** Say it, a line each. */
 void show_say_trust(const struct show *show, show_say_f say, void *context);
 
-/** For qsort() of pointers to nodes: the hungriest first, unknown ones last. */
+/** For qsort() of pointers to nodes: the highest energy first, unknown ones last. */
 int show_compare_nodes(const void *left, const void *right);
 
 /** The table that the end of a job shows; `text` is to be freed. 0; -1 with errno ENOMEM. */

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "apapi/show.h"
+#include "record/end.h"
+#include "record/hostlist.h"
 #include "record/units.h"
 
 #define TEXT_SIZE 512
@@ -15,6 +17,9 @@
 #define LOW_COVERAGE 0.95 /* share */
 #define IDLE_SHARE 0.25   /* of the job's time ... */
 #define IDLE_POWER 0.4    /* ... with less than this share of its greatest power */
+#define EARLY_SHARE 0.1   /* of the step's time, between the ends of two nodes */
+#define EARLY_S 1.0
+#define NAMES_COLUMNS 60
 #define NS_PER_S 1e9
 
 struct teller {
@@ -78,6 +83,60 @@ static void tell_nodes(const struct show *show, struct teller *teller)
                  more ? "twice or more of" : "half or less of", others);
         }
     }
+}
+
+/* How long before the last node of its step; 0: not so long that it matters. */
+static double early_s(const struct show *show, size_t index)
+{
+    const struct apapi_record *record = &show->records[index];
+    double early = (double)(show->ends_ns[index] - record_end_ns(&record->measurement)) / NS_PER_S;
+    double length = (double)(show->ends_ns[index] - record->measurement.start_unix_ns) / NS_PER_S;
+
+    return record->complete && early >= EARLY_S && early >= EARLY_SHARE * length ? early : 0;
+}
+
+/* Records are sorted by node. A step of a requeued job may name a node twice. */
+static size_t find_early(const struct show *show, const char *step, const char **names,
+                         double *most_s)
+{
+    size_t count = 0;
+
+    *most_s = 0;
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_identity *id = &show->records[i].id;
+        double early = strcmp(id->step, step) == 0 ? early_s(show, i) : 0;
+
+        if (early > 0 && (count == 0 || strcmp(names[count - 1], id->node) != 0)) {
+            names[count++] = id->node;
+        }
+        *most_s = fmax(*most_s, early);
+    }
+    return count;
+}
+
+/* They waited for the others, or had less to do. */
+static void tell_early(const struct show *show, struct teller *teller)
+{
+    const char **names = calloc(show->count + 1, sizeof(char *));
+    char duration[UNITS_SIZE];
+    double most_s;
+
+    for (size_t i = 0; names && i < show->step_count; i++) {
+        size_t count = find_early(show, show->steps[i].step, names, &most_s);
+        char *list = NULL;
+        size_t size;
+        FILE *out = count > 0 ? open_memstream(&list, &size) : NULL;
+
+        if (out) {
+            hostlist_put(out, names, count, NAMES_COLUMNS);
+            fclose(out);
+            units_duration(duration, sizeof duration, most_s);
+            tell(teller, "step %s: %s ended before its last node, by up to %s", show->steps[i].step,
+                 list, duration);
+        }
+        free(list);
+    }
+    free(names);
 }
 
 static void tell_idle(const struct show *show, struct teller *teller)
@@ -216,6 +275,7 @@ size_t show_find_odd(const struct show *show, show_say_f say, void *context)
 
     tell_missing(show, &teller);
     tell_nodes(show, &teller);
+    tell_early(show, &teller);
     tell_idle(show, &teller);
     tell_endings(show, &teller);
     for (size_t i = 0; i < show->count; i++) {

@@ -13,9 +13,9 @@ int show_compare_nodes(const void *left, const void *right)
 {
     const struct show_node *a = *(const struct show_node *const *)left,
                            *b = *(const struct show_node *const *)right;
-    double a_w = isnan(a->power_w) ? -1 : a->power_w, b_w = isnan(b->power_w) ? -1 : b->power_w;
+    double a_j = isnan(a->energy_j) ? -1 : a->energy_j, b_j = isnan(b->energy_j) ? -1 : b->energy_j;
 
-    return a_w == b_w ? strverscmp(a->name, b->name) : a_w > b_w ? -1 : 1;
+    return a_j == b_j ? strverscmp(a->name, b->name) : a_j > b_j ? -1 : 1;
 }
 
 int show_table(const struct show *show, const char *job_id, char **text)

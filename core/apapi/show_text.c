@@ -217,17 +217,18 @@ static int put_steps(const struct show *show)
 static void put_spread(const struct show_node *const *nodes, size_t count)
 {
     const struct show_node *slowest = nodes[0];
-    double least_w = NAN;
+    double least_w = NAN, greatest_w = NAN;
     char least[UNITS_SIZE], greatest[UNITS_SIZE];
 
     for (size_t i = 0; i < count; i++) {
         slowest = nodes[i]->end_ns > slowest->end_ns ? nodes[i] : slowest;
         least_w = fmin(least_w, nodes[i]->power_w);
+        greatest_w = fmax(greatest_w, nodes[i]->power_w);
     }
     units_quantity(least, sizeof least, least_w, "W");
-    units_quantity(greatest, sizeof greatest, nodes[0]->power_w, "W");
-    printf("  %zu nodes, from %s to %s; hungriest %s, last to end %s\n", count, least, greatest,
-           nodes[0]->name, slowest->name);
+    units_quantity(greatest, sizeof greatest, greatest_w, "W");
+    printf("  %zu nodes, from %s to %s; highest energy %s, last to end %s\n", count, least,
+           greatest, nodes[0]->name, slowest->name);
 }
 
 static int put_node_rows(const struct show_node *const *nodes, size_t count)
@@ -243,7 +244,8 @@ static int put_node_rows(const struct show_node *const *nodes, size_t count)
                  put_duration(grid, nodes[i]->known_s);
     }
     result =
-        finish_grid(grid, count > NODES_LISTED ? "nodes, the hungriest" : "nodes", result ? -1 : 0);
+        finish_grid(grid, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes",
+                    result ? -1 : 0);
     if (result == 0 && count > 1) {
         put_spread(nodes, count);
     }

@@ -111,7 +111,7 @@ EOF
     [[ $(powers "$page" n2 | jq -c '[.[30, 150, 210]]') == "[null,300,null]" ]]
 }
 
-@test "more nodes than lines: the hungriest, and the mean of the others" {
+@test "more nodes than lines: the highest energies, and the mean of the others" {
     page=$BATS_TEST_TMPDIR/a.html
     for ((i = 1; i <= 10; i++)); do record 17 0 n$i 0 100 $((i * 100)); done
     run -0 plot 17 --by node -o "$page"

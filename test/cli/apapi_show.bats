@@ -20,11 +20,25 @@ odd() { # the list of what is odd, a line each
     [[ $output == *"total"*"44.0"*"job name   run"*"user       anna"*"account    physics"*"qos        high"* ]]
     [[ $output == *"start      2026-11-20 10:00:00 UTC"* ]]
     [[ $output == *"steps"*"0 "*"2 "*"10.0 s"*"40.00 kJ"*"batch"*"20.00 kJ"* ]]
-    [[ $output == *"2 nodes, from 200.0 W to 300.0 W; hungriest n2, last to end n1"* ]]
+    [[ $output == *"2 nodes, from 200.0 W to 300.0 W; highest energy n2, last to end n1"* ]]
     [[ $output == *"500.0 W |"*"0 W |"* ]]
     [[ $output == *"trust"*"3 of 3 records are complete"*"100.0 %"*"are what Slurm says"* ]]
     [[ $output == *"nothing is odd"* && $output != *recovered* && $output != *"written late"* ]]
     [[ $(wc -L <<<"$output") -le 80 ]]
+}
+
+@test "the highest energy is n4's, 960 J, and nodes that end early are odd: by up to 3.000 s" {
+    for ((i = 1; i <= 4; i++)); do record 26 0 n$i 0 $i "$((i == 2 ? 241 : 240))" '.nodes = 4'; done
+    run -0 show 26
+    [[ $output == *"4 nodes, from 240.0 W to 241.0 W; highest energy n4, last to end n4"* ]]
+    [[ $(odd 26) == *"step 0: n[1-3] ended before its last node, by up to 3.000 s"* ]]
+    record 27 0 n1 0 95 200 # 5 % of the step's time
+    record 27 0 n2 0 100 200
+    record 28 0 n1 0 1 200 # a launch takes as long
+    record 28 0 n2 0.1 1.8 200
+    record 29 0 n1 0 50 200 '.complete = false | .reason = "the node was lost"'
+    record 29 0 n2 0 100 200
+    [[ -z $(odd 27) && -z $(odd 28) && $(odd 29) != *"before its last node"* ]]
 }
 
 @test "how its tasks ended" {
