@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +40,13 @@ static int default_path(const char *folder, const char *file, char path[PATH_MAX
                : apapi_fail(err, ENAMETOOLONG, "%.180s: %s", folder, strerror(ENAMETOOLONG));
 }
 
-/* A default file that softfail forgives is told like a warning of no line. */
-static int forgive(const struct apapi_problem_sink *sink, const struct apapi_error *why)
+/* A default file that is left out is told like a warning of no line. */
+static int leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
 {
-    struct apapi_problem problem = {.warning = true, .text = why->text};
+    char text[sizeof why->text + 64];
+    struct apapi_problem problem = {.warning = true, .text = text};
 
-    if (errno == ENOMEM) {
-        return -1;
-    }
+    snprintf(text, sizeof text, "%s; the built-in rules count", why->text);
     if (sink && sink->report) {
         sink->report(&problem, sink->context);
     }
@@ -77,13 +77,27 @@ static int load_default_ops(struct apapi_event_rules *rules, const char *folder,
     return rules->default_ops || errno == ENOENT ? 0 : -1;
 }
 
+/* Nobody can mend a folder that he may not enter. */
+static bool is_forgiven(bool softfail)
+{
+    return errno == EACCES || (softfail && errno != ENOMEM);
+}
+
 static int load_defaults(struct apapi_event_rules *rules, const char *folder, bool softfail,
                          const struct apapi_problem_sink *sink, struct apapi_error *err)
 {
-    if (load_default_list(rules, folder, sink, err) && (!softfail || forgive(sink, err))) {
-        return -1;
+    bool barred = false;
+
+    if (load_default_list(rules, folder, sink, err)) {
+        barred = errno == EACCES;
+        if (!is_forgiven(softfail) || leave_out(sink, err)) {
+            return -1;
+        }
     }
-    return load_default_ops(rules, folder, sink, err) && (!softfail || forgive(sink, err)) ? -1 : 0;
+    if (load_default_ops(rules, folder, sink, err) == 0 || (barred && errno == EACCES)) {
+        return 0;
+    }
+    return !is_forgiven(softfail) || leave_out(sink, err) ? -1 : 0;
 }
 
 int apapi_event_rules_load(struct apapi_event_rules *rules,

@@ -178,8 +178,8 @@ struct apapi_event_rules {
 
 /**
  * Read the user's files, and default_eventlist.txt and default_eventops.csv in a folder.
- * A default file that does not exist is no error; a bad one is none if softfail is set, it is
- * then told and left out.
+ * A default file that does not exist is no error. One that this user may not read is told and left
+ * out, and a bad one, too, if softfail is set.
  * @param default_folder  NULL: no default files
  * @param rules           set on success only; emptied by apapi_event_rules_clear()
  * @return 0; -1 with errno as apapi_eventops_read(); `err` names the file.
