@@ -16,6 +16,16 @@ int command_fail(const char *command, const char *text)
     return EXIT_FAILURE;
 }
 
+int command_fail_folder(const char *command, const char *folder)
+{
+    fprintf(stderr,
+            "apapi %s: the accounting files in %s are root's: name files with records of your own "
+            "(srun --apapi-format=json --apapi-output=energy-%%J.json), or ask the site for a "
+            "report\n",
+            command, folder);
+    return EXIT_FAILURE;
+}
+
 int command_refuse(const char *command, const char *text)
 {
     command_fail(command, text);

@@ -23,7 +23,10 @@ int top_command(int argc, char **argv);
 /** Say "apapi COMMAND: TEXT" on standard error. @return EXIT_FAILURE. */
 int command_fail(const char *command, const char *text);
 
-/** The same. @return USAGE_ERROR. */
+/** The same where a folder of root's records cannot be read: with what a user can do. */
+int command_fail_folder(const char *command, const char *folder);
+
+/** Say it. @return USAGE_ERROR. */
 int command_refuse(const char *command, const char *text);
 
 /**

@@ -162,6 +162,10 @@ static int read_file(struct apapi_scan *scan, const char *path)
         result = apapi_scan_stream(scan, STDIN_FILENO, "standard input", &err);
     } else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         result = apapi_scan_folder(scan, path, &err);
+        if (result && errno == EACCES) {
+            command_fail_folder(COMMAND, path);
+            return result;
+        }
     } else {
         result = apapi_scan_file(scan, path, &err);
     }

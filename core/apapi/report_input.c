@@ -177,6 +177,9 @@ int report_input_read(const struct report_input *input, apapi_scan_f take, void 
     if (result == 0) {
         return EXIT_SUCCESS;
     }
+    if (code == EACCES && !input->db && input->file_count == 0) {
+        return command_fail_folder(input->command, input->dir);
+    }
     return code == EINVAL ? command_refuse(input->command, err.text)
                           : command_fail(input->command, *err.text ? err.text : strerror(code));
 }
