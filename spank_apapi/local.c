@@ -220,17 +220,49 @@ static int local_name_file(const char *pattern, char path[PATH_MAX])
     return spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure);
 }
 
+static void local_print(const char *text)
+{
+    spank_apapi_output_write(STDERR_FILENO, text, deadline_now() + WAIT_MORE_NS);
+}
+
+/* What cannot be written where the user wants it is not lost. */
+static void local_fall_back(struct spank_apapi_destination *destination)
+{
+    char line[sizeof local.step + sizeof local.failure.text + 64];
+
+    snprintf(line, sizeof line, "apapi: step %s, here instead: %s\n", local.step,
+             local.failure.text);
+    local_print(line);
+    spank_apapi_destination_close(destination, NULL);
+    destination->path = NULL;
+}
+
+/* A part of the report is in `message`. */
+static int local_write_part(struct spank_apapi_destination *destination)
+{
+    if (spank_apapi_destination_write(destination, message_text(&message), &local.failure) == 0) {
+        return 0;
+    }
+    if (!destination->path) {
+        return -1;
+    }
+    local_fall_back(destination);
+    return spank_apapi_destination_write(destination, message_text(&message), &local.failure);
+}
+
 /* The first part of the report is in `message`. */
 static int local_write_report(void)
 {
     const char *pattern = spank_apapi_choice_output(spank_apapi_options_choice());
     char path[PATH_MAX];
     struct spank_apapi_destination destination = {.path = pattern ? path : NULL, .fd = -1};
-    int result = pattern ? local_name_file(pattern, path) : 0;
+    int result = 0;
 
+    if (pattern && local_name_file(pattern, path)) {
+        local_fall_back(&destination);
+    }
     while (result == 0 && message_is(&message, APAPI_WORD_TABLE)) {
-        result =
-            spank_apapi_destination_write(&destination, message_text(&message), &local.failure);
+        result = local_write_part(&destination);
         if (result == 0 &&
             message_receive(local.collector.channel, &message, deadline_now() + WAIT_MORE_NS)) {
             result = apapi_fail(&local.failure, errno, "the collector ended before its time");
@@ -240,11 +272,6 @@ static int local_write_report(void)
         return -1;
     }
     return result;
-}
-
-static void local_print(const char *text)
-{
-    spank_apapi_output_write(STDERR_FILENO, text, deadline_now() + WAIT_MORE_NS);
 }
 
 /* Is the report for nobody? srun is quiet, or the job's table has the step. */

@@ -266,7 +266,7 @@ static char *format_report(struct sampler *sampler, const struct apapi_record *r
     return text;
 }
 
-/* What the plugin is to print: nothing where the user has named a file. */
+/* What the plugin is to print: nothing where it is in the file that the user has named. */
 static void report(struct sampler *sampler, const struct apapi_record *record, const char *line)
 {
     char *text;

@@ -120,16 +120,13 @@ bool userfiles_report(struct userfiles *files, const struct step *step, const ch
 {
     char path[PATH_MAX];
 
-    if (*step->output == '\0') {
+    if (*step->output == '\0' || files->report.fd < 0 ||
+        filename_absolute(files->folder, step->output, path, sizeof path, trouble_of(files)) ||
+        writer_open(&files->report, path, trouble_of(files))) {
         return false;
     }
-    if (files->report.fd >= 0 &&
-        filename_absolute(files->folder, step->output, path, sizeof path, trouble_of(files)) == 0 &&
-        writer_open(&files->report, path, trouble_of(files)) == 0) {
-        writer_put(&files->report, text, strlen(text), deadline_now() + PATIENCE_NS);
-        writer_finish(&files->report, deadline_now() + PATIENCE_NS, trouble_of(files));
-    }
-    return true;
+    writer_put(&files->report, text, strlen(text), deadline_now() + PATIENCE_NS);
+    return writer_finish(&files->report, deadline_now() + PATIENCE_NS, trouble_of(files)) == 0;
 }
 
 void userfiles_end_trace(struct userfiles *files)

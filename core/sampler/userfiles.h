@@ -22,7 +22,7 @@ void userfiles_prepare(struct userfiles *files, const struct step *step);
 /** The step begins. @param folder  the job's, "" where not known */
 void userfiles_begin(struct userfiles *files, const struct step *step, const char *folder);
 
-/** Write the report. @return whether that has been tried: there is a file for it. */
+/** Write the report. @return whether there is a file for it, and it is there. */
 bool userfiles_report(struct userfiles *files, const struct step *step, const char *text);
 
 /** End the trace; the session that was traced still exists. */
