@@ -104,6 +104,7 @@ static int show(const char *path, bool check, bool verbose)
         }
     }
     if (!check || verbose) {
+        printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
         print_keys(&config, verbose && !check);
         print_settings(&config);
     }

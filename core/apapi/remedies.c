@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What mends a component that cannot be read. */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "apapi/doctor.h"
-
-#define RULES APAPI_DATA_DIR "/60-apapi-powercap.rules"
+#include "config/installed.h"
 
 static bool is_virtual(const struct machine *machine)
 {
@@ -18,7 +19,8 @@ static bool is_container(const struct machine *machine)
 }
 
 static const char powercap_right[] =
-    "as root: groupadd --system apapi; usermod -aG apapi USER; cp " RULES " /etc/udev/rules.d/; "
+    "as root: groupadd --system apapi; usermod -aG apapi USER; "
+    "cp %s/60-apapi-powercap.rules /etc/udev/rules.d/; "
     "udevadm control --reload; udevadm trigger --action=add --subsystem-match=powercap. "
     "Or measure with srun --apapi=, which reads as root.";
 static const char no_rapl_in_vm[] =
@@ -116,6 +118,18 @@ static bool fits(const char *wanted, const char *name)
     return !wanted || strcmp(wanted, name) == 0;
 }
 
+/* The same text at the same address, each time. */
+static const char *with_path(const char *text)
+{
+    static char right[sizeof powercap_right + PATH_MAX];
+
+    if (text != powercap_right) {
+        return text;
+    }
+    snprintf(right, sizeof right, powercap_right, installed_path(INSTALLED_DATA));
+    return right;
+}
+
 const char *remedy_find(const struct examined *component, const struct examined_way *way,
                         const struct finding *finding, const struct machine *machine)
 {
@@ -126,7 +140,7 @@ const char *remedy_find(const struct examined *component, const struct examined_
             fits(remedy->source, way->way.source->name) && fits(remedy->way, way->way.name) &&
             (remedy->error == 0 || remedy->error == finding->error) &&
             (!remedy->when || remedy->when(machine))) {
-            return remedy->text;
+            return with_path(remedy->text);
         }
     }
     return NULL;

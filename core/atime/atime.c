@@ -14,6 +14,7 @@
 #include "atime/process.h"
 #include "atime/runs.h"
 #include "config/config.h"
+#include "config/installed.h"
 #include "record/write_all.h"
 #include "trace/trace.h"
 
@@ -78,7 +79,8 @@ static int load_rules(struct atime *atime, struct apapi_error *err)
     const struct apapi_problem_sink sink = {tell_problem, NULL};
 
     apapi_environment_read(&atime->environment);
-    return apapi_event_rules_load(&atime->rules, &atime->environment, APAPI_CONFIG_DIR, &sink, err);
+    return apapi_event_rules_load(&atime->rules, &atime->environment,
+                                  installed_path(INSTALLED_CONFIG), &sink, err);
 }
 
 static int open_session(struct atime *atime, struct apapi_error *err)

@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/word.h"
 #include "config/file.h"
 #include "config/ini.h"
+#include "config/installed.h"
 #include "config/values.h"
 #include "events/nearest.h"
 
@@ -21,7 +23,7 @@ static const struct key {
     const char *name;
     int (*parse)(const char *text, void *field, struct apapi_error *err);
     size_t offset;
-    const char *standard;
+    const char *standard; /* NULL: a folder of the installation */
     const char *help;
 } keys[] = {
     {"default", value_components, offsetof(struct config, components), CONFIG_OFF,
@@ -30,7 +32,7 @@ static const struct key {
      "sampling intervals, for example 100ms or 100ms:nvml:1s"},
     {"min_interval", value_interval, offsetof(struct config, min_interval_ns), "10ms",
      "duration from 1ms to 1h"},
-    {"acct_dir", value_path, offsetof(struct config, acct_dir), APAPI_ACCT_DIR,
+    {"acct_dir", value_path, offsetof(struct config, acct_dir), NULL,
      "absolute path of the accounting files"},
     {"output", value_output, offsetof(struct config, output), "stderr",
      "stderr, none or a file name, for example energy-%J"},
@@ -42,7 +44,7 @@ static const struct key {
      "duration from 1ms to 1m"},
     {"checkpoint", value_checkpoint, offsetof(struct config, checkpoint_ns), "30s",
      "duration from 1s to 1h, or off"},
-    {"spool_dir", value_path, offsetof(struct config, spool_dir), APAPI_SPOOL_DIR,
+    {"spool_dir", value_path, offsetof(struct config, spool_dir), NULL,
      "absolute path of a folder on a disk of the node's own"},
     {"live_dir", value_path_or_none, offsetof(struct config, live_dir), APAPI_LIVE_DIR,
      "absolute path of a folder on a memory file system, or off"},
@@ -58,7 +60,7 @@ static const struct key {
      "batch, extern or off"},
     {"prometheus_dir", value_path_or_none, offsetof(struct config, prometheus_dir), "",
      "absolute path of a folder"},
-    {"libexec_dir", value_path, offsetof(struct config, libexec_dir), APAPI_LIBEXEC_DIR,
+    {"libexec_dir", value_path, offsetof(struct config, libexec_dir), NULL,
      "absolute path of the folder with apapi-sampler and apapi-collect"},
 };
 #define KEY_COUNT (sizeof keys / sizeof *keys)
@@ -93,14 +95,40 @@ const char *config_section_key(size_t index, const char **key, const char **help
     return section_keys[index].section;
 }
 
+static const char *key_standard(const struct key *key)
+{
+    switch (key->offset) {
+    case offsetof(struct config, acct_dir):
+        return installed_path(INSTALLED_ACCT);
+    case offsetof(struct config, spool_dir):
+        return installed_path(INSTALLED_SPOOL);
+    case offsetof(struct config, libexec_dir):
+        return installed_path(INSTALLED_LIBEXEC);
+    default:
+        return key->standard;
+    }
+}
+
 void config_defaults(struct config *config)
 {
     memset(config, 0, sizeof *config);
     config->path = "";
     for (size_t i = 0; i < KEY_COUNT; i++) {
-        keys[i].parse(keys[i].standard, (char *)config + keys[i].offset, NULL);
-        config->origins[i].text = keys[i].standard;
+        const char *standard = key_standard(&keys[i]);
+
+        keys[i].parse(standard, (char *)config + keys[i].offset, NULL);
+        config->origins[i].text = standard;
     }
+}
+
+const char *config_site_path(void)
+{
+    static char path[PATH_MAX];
+
+    if (*path == '\0') {
+        snprintf(path, sizeof path, "%s/apapi.conf", installed_path(INSTALLED_CONFIG));
+    }
+    return path;
 }
 
 static const struct key *key_find(const char *word, size_t length)
@@ -350,7 +378,7 @@ static const char *word_value(const char *word, const char *name)
 void config_load(struct config *config, int count, char *const words[],
                  const struct config_sink *sink)
 {
-    const char *path = APAPI_CONFIG_DIR "/apapi.conf";
+    const char *path = config_site_path();
     bool named = false;
     char line[LINE_SIZE];
 

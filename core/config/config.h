@@ -69,7 +69,7 @@ struct config_sink {
     void *context;
 };
 
-/** Set everything to its default. */
+/** Set everything to its default. Thread-safety: none at the first call. */
 void config_defaults(struct config *config);
 
 /**
@@ -111,6 +111,9 @@ void config_set_sources(const struct config *config);
 
 /** Read the file for its sections, silently: for programs. NULL: APAPI_CONFIG or the site's. */
 void config_use_sources(const char *path);
+
+/** @return the site's apapi.conf. Static storage. Thread-safety: none at the first call. */
+const char *config_site_path(void);
 
 /** @return the file that programs read: APAPI_CONFIG of the environment, or the site's. */
 const char *config_path(void);

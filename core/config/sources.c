@@ -17,7 +17,7 @@ const char *config_path(void)
 {
     const char *path = getenv("APAPI_CONFIG");
 
-    return path && *path ? path : APAPI_CONFIG_DIR "/apapi.conf";
+    return path && *path ? path : config_site_path();
 }
 
 void config_use_sources(const char *path)

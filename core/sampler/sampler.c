@@ -25,6 +25,7 @@
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "config/config.h"
+#include "config/installed.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
 #include "sampler/forms.h"
@@ -114,7 +115,8 @@ static int open_session(struct sampler *sampler, struct apapi_error *err)
         .live = sampler->live.page,
     };
 
-    if (apapi_event_rules_load(&sampler->rules, &nothing, APAPI_CONFIG_DIR, NULL, err)) {
+    if (apapi_event_rules_load(&sampler->rules, &nothing, installed_path(INSTALLED_CONFIG), NULL,
+                               err)) {
         log_write(LOG_WARNING, "the default event files are left out: %s", err->text);
     }
     if (pack_open(sampler->step.rules, &sampler->rules, err)) {

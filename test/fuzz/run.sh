@@ -27,13 +27,17 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$here"
 flags=(-std=c11 -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer
     "-fsanitize=fuzzer,address,undefined" -fno-sanitize-recover=all -Icore -Icore/include -Itest
-    '-DAPAPI_CONFIG_DIR="/c"' '-DAPAPI_ACCT_DIR="/a"' '-DAPAPI_LIBEXEC_DIR="/l"' '-DAPAPI_SPOOL_DIR="/s"')
+    '-DAPAPI_PREFIX="/p"')
+for folder in CONFIG ACCT SPOOL LIBEXEC DATA; do
+    flags+=("-DAPAPI_${folder}_DIR=\"/p/$folder\"" "-DAPAPI_BELOW_$folder=\"$folder\"")
+done
+flags+=('-DAPAPI_BELOW_BIN="bin"' '-DAPAPI_BELOW_PLUGIN="lib"')
 declare -A sources=(
     [eventops]="core/events/*.c core/measure/error.c core/measure/event.c"
     [eventlist]="core/events/*.c core/measure/error.c core/measure/event.c"
     [interval]="core/measure/interval.c core/measure/error.c"
     [config]="core/config/config.c core/config/file.c core/config/filename.c core/config/ini.c
-        core/config/values.c core/events/nearest.c core/measure/interval.c core/measure/error.c"
+        core/config/installed.c core/config/values.c core/events/nearest.c core/measure/interval.c core/measure/error.c"
     [parcel]="core/channel/parcel.c"
     [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/json_*.c
         core/record/measurement.c core/record/shorten.c core/record/text.c core/record/timeline.c core/record/timestamp.c

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/installed.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Below the prefix; where programs and the plugin lie. */
+static const char *const places[] = {APAPI_BELOW_BIN, APAPI_BELOW_LIBEXEC, APAPI_BELOW_PLUGIN};
+
+static struct folder {
+    const char *configured, *below;
+    char *moved; /* NULL: it is where it was configured to be */
+} folders[INSTALLED_FOLDERS] = {
+    [INSTALLED_CONFIG] = {APAPI_CONFIG_DIR, APAPI_BELOW_CONFIG, NULL},
+    [INSTALLED_ACCT] = {APAPI_ACCT_DIR, APAPI_BELOW_ACCT, NULL},
+    [INSTALLED_SPOOL] = {APAPI_SPOOL_DIR, APAPI_BELOW_SPOOL, NULL},
+    [INSTALLED_LIBEXEC] = {APAPI_LIBEXEC_DIR, APAPI_BELOW_LIBEXEC, NULL},
+    [INSTALLED_DATA] = {APAPI_DATA_DIR, APAPI_BELOW_DATA, NULL},
+};
+
+/* The file that this code is in: the plugin, or else the program. */
+static bool own_file(char path[PATH_MAX])
+{
+    const char *suffix;
+    Dl_info info;
+
+    if (dladdr(folders, &info) && info.dli_fname) {
+        suffix = strrchr(info.dli_fname, '.');
+        if (suffix && strcmp(suffix, ".so") == 0) {
+            return realpath(info.dli_fname, path);
+        }
+    }
+    return realpath("/proc/self/exe", path);
+}
+
+/* Cut "/bin" off the end. */
+static bool cut(char *folder, const char *below)
+{
+    size_t length = strlen(folder), tail = strlen(below);
+
+    if (length <= tail || folder[length - tail - 1] != '/' ||
+        strcmp(folder + length - tail, below) != 0) {
+        return false;
+    }
+    folder[length - tail - 1] = '\0';
+    return true;
+}
+
+static bool is_configured(const char *prefix)
+{
+    struct stat here, there;
+
+    return stat(prefix, &here) || (stat(APAPI_PREFIX, &there) == 0 && here.st_dev == there.st_dev &&
+                                   here.st_ino == there.st_ino);
+}
+
+/* A plugin that was copied into Slurm's folder has no tree around it. */
+static bool has_tree(const char *prefix)
+{
+    char path[PATH_MAX];
+
+    return snprintf(path, sizeof path, "%s/" APAPI_BELOW_LIBEXEC "/apapi-sampler", prefix) <
+               (int)sizeof path &&
+           access(path, X_OK) == 0;
+}
+
+/* @return whether the tree lies somewhere else than where it was configured to be. */
+static bool find_prefix(char prefix[PATH_MAX])
+{
+    char *slash;
+
+    if (!own_file(prefix) || !(slash = strrchr(prefix, '/'))) {
+        return false;
+    }
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (cut(prefix, places[i])) {
+            return !is_configured(prefix) && has_tree(prefix);
+        }
+    }
+    return false;
+}
+
+/* What is changed on a machine lies below the root where the prefix is /usr: as in
+ * cmake/installed.cmake.in. */
+static void move(struct folder *folder, const char *prefix)
+{
+    bool root = strcmp(prefix, "/usr") == 0 &&
+                (strncmp(folder->below, "etc/", 4) == 0 || strncmp(folder->below, "var/", 4) == 0);
+
+    if (*folder->below != '/' &&
+        asprintf(&folder->moved, "%s/%s", root ? "" : prefix, folder->below) < 0) {
+        folder->moved = NULL;
+    }
+}
+
+static void look(void)
+{
+    char prefix[PATH_MAX];
+
+    if (find_prefix(prefix)) {
+        for (size_t i = INSTALLED_NONE + 1; i < INSTALLED_FOLDERS; i++) {
+            move(&folders[i], prefix);
+        }
+    }
+}
+
+const char *installed_path(enum installed_folder folder)
+{
+    static bool looked;
+
+    if (!looked) {
+        look();
+        looked = true;
+    }
+    return folders[folder].moved ? folders[folder].moved : folders[folder].configured;
+}

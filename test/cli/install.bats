@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake --install: everything names the prefix that it was installed to, which need not be the configured one.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+load public
+
+setup_file() {
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    export tree=$BATS_FILE_TMPDIR/tree
+    install_tree --prefix "$tree"
+}
+
+install_tree() {
+    cmake --install "$repository/build/release" "$@" >"$BATS_FILE_TMPDIR/install.log" 2>&1 ||
+        { tail -n 20 "$BATS_FILE_TMPDIR/install.log"; return 1; }
+}
+
+value_of() { # KEY: as apapi config of the tree has it
+    "$tree/bin/apapi" config | sed -n "s/^$1 = \([^ ]*\).*/\1/p"
+}
+
+# What stands in files for people; of manual pages what people read.
+texts() { # TREE
+    find "$1"/etc "$1"/share/man "$1"/share/apapi -type f -exec sed 's/\\&//g; s/\\-/-/g' {} +
+}
+
+@test "--prefix: programs look for their files below it, and say which apapi.conf they read" {
+    run -0 "$tree/bin/apapi" config
+    [[ ${lines[0]} == "# $tree/etc/apapi/apapi.conf" ]]
+    [[ $(value_of acct_dir) == "$tree/var/log/apapi" && $(value_of spool_dir) == "$tree/var/spool/apapi" ]]
+    [[ $(value_of libexec_dir) == "$tree/libexec/apapi" ]]
+    run -0 "$tree/bin/apapi" config --check
+    [[ $output == "$tree/etc/apapi/apapi.conf: ok" ]]
+    mv "$tree/etc/apapi/apapi.conf" "$tree/etc/apapi/kept"
+    run -0 "$tree/bin/apapi" config
+    mv "$tree/etc/apapi/kept" "$tree/etc/apapi/apapi.conf"
+    [[ ${lines[0]} == "# $tree/etc/apapi/apapi.conf: there is no such file: "* ]]
+}
+
+@test "--prefix: texts and manual pages name its folders and no others" {
+    run -0 texts "$tree"
+    [[ $output != *"$repository"* && $output != *@APAPI_* ]]
+    for path in etc/apapi/apapi.conf var/log/apapi var/spool/apapi libexec/apapi share/apapi/60-apapi-powercap.rules; do
+        [[ $output == *"$tree/$path"* ]] || { echo "nobody names $path"; return 1; }
+    done
+    run -0 sed -n 's/^[# ]*optional \([^ ]*\).*/\1/p' "$tree/etc/apapi/plugstack.conf"
+    [[ ${#lines[@]} -eq 3 ]]
+    for plugin in "${lines[@]}"; do
+        [[ $plugin == "$tree"/* && -f $plugin ]]
+    done
+}
+
+@test "the folders for records are there, for their owner alone; what a site has is left as it is" {
+    for folder in log spool; do
+        [[ $(stat -c %a "$tree/var/$folder/apapi") == 700 ]]
+    done
+    other=$BATS_TEST_TMPDIR/other
+    mkdir -p "$other/etc/apapi" "$other/var/log/apapi"
+    chmod 750 "$other/var/log/apapi"
+    echo '# ours' >"$other/etc/apapi/apapi.conf"
+    install_tree --prefix "$other"
+    [[ $(<"$other/etc/apapi/apapi.conf") == '# ours' && $(stat -c %a "$other/var/log/apapi") == 750 ]]
+}
+
+@test "DESTDIR: everything is below it, and no text knows it" {
+    export DESTDIR=$BATS_TEST_TMPDIR/package
+    install_tree --prefix /opt/elsewhere
+    grep -q "^optional /opt/elsewhere/lib/slurm/spank_apapi.so$" "$DESTDIR/opt/elsewhere/etc/apapi/plugstack.conf"
+    [[ -d $DESTDIR/opt/elsewhere/var/log/apapi && $(ls "$DESTDIR") == opt ]]
+    run -0 texts "$DESTDIR/opt/elsewhere"
+    [[ $output != *"$DESTDIR"* && $output != *"$repository"* ]]
+    rm -r "$DESTDIR"
+    install_tree --prefix /usr
+    grep -q '^#acct_dir = /var/log/apapi$' "$DESTDIR/etc/apapi/apapi.conf"
+    [[ -d $DESTDIR/var/spool/apapi && -x $DESTDIR/usr/share/apapi/examples/epilog-slurmctld && ! -e $DESTDIR/usr/etc ]]
+}
+
+@test "helper programs find the library next to them" {
+    for program in apapi-sampler apapi-collect; do
+        run -0 readelf -d "$tree/libexec/apapi/$program"
+        [[ $output == *'[$ORIGIN/../../lib'[:\]]* ]]
+        run -0 ldd "$tree/libexec/apapi/$program"
+        [[ $output == *"libapapi.so.0 => $tree/"* ]]
+    done
+}
+
+@test "a program is compiled as docs/live-page.md says" {
+    command -v pkg-config >/dev/null || skip "no pkg-config"
+    cd "$BATS_TEST_TMPDIR"
+    awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$repository/docs/live-page.md" >region.c
+    compile=$(sed -n 's/^\$ \(cc region.c .*\)/\1/p' "$repository/docs/live-page.md")
+    [[ -n $compile ]]
+    PKG_CONFIG_PATH=$tree/lib/pkgconfig bash -c "$compile"
+    run -1 ./a.out
+    [[ $output == *APAPI_LIVE_PAGE* ]]
+}
+
+# A tree that every user can enter: $public/tree.
+public_tree() {
+    make_public
+    install_tree --prefix "$public/tree"
+}
+
+teardown() {
+    leave_public
+}
+
+@test "default event files that a user may not read: atime goes on with the built-in rules and says so" {
+    public_tree
+    chmod 700 "$public/tree/etc/apapi"
+    run --separate-stderr "${nobody[@]}" "$public/tree/bin/atime" sh -c 'exit 3'
+    echo "$status: $stderr"
+    [[ $status -eq 3 && $stderr == *'apapi: "sh"'* ]]
+    [[ $(grep -c "Permission denied; the built-in rules count" <<<"$stderr") -eq 1 ]]
+}
+
+@test "a user who may not read the accounting folder gets one sentence with what he can do" {
+    public_tree
+    for command in report 'show 1' "plot -o $public/x.svg 1" "merge -j 1.0 $public/tree/var/log/apapi"; do
+        # shellcheck disable=SC2086 # words
+        run "${nobody[@]}" "$public/tree/bin/apapi" $command
+        echo "$output"
+        [[ $status -eq 1 && ${#lines[@]} -eq 1 ]]
+        [[ $output == "apapi ${command%% *}: the accounting files in $public/tree/var/log/apapi are root's: name files with records of your own "*'--apapi-format=json'* ]]
+    done
+}
