@@ -135,7 +135,7 @@ static bool is_off(const struct spank_apapi_choice *choice)
 
 bool spank_apapi_choice_asked(const struct spank_apapi_choice *choice)
 {
-    if (is_off(choice)) {
+    if (is_off(choice) || !config_enabled_anywhere(choice->config)) {
         return false;
     }
     for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
@@ -152,7 +152,7 @@ const char *spank_apapi_choice_components(const struct spank_apapi_choice *choic
     const char *components = given(choice, SPANK_APAPI_COMPONENTS);
     const char *standard = choice->config->components;
 
-    if (is_off(choice)) {
+    if (is_off(choice) || !config_enabled_anywhere(choice->config)) {
         return NULL;
     }
     if (!spank_apapi_choice_asked(choice)) {

@@ -188,6 +188,9 @@ static int options_given(int value, const char *argument, int remote)
     bool missing = !argument && option != SPANK_APAPI_COMPONENTS;
     struct apapi_error err;
 
+    if (!config_enabled_anywhere(choice.config)) {
+        return 0; /* whatever it says: scripts go on as they are */
+    }
     if (missing || spank_apapi_choice_note(&choice, option, lacking ? NULL : argument, &err)) {
         return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
     }

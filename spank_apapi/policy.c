@@ -22,6 +22,11 @@ bool spank_apapi_policy_user(const struct config *config, uid_t uid)
            config_names_have(config->allow_users, found->pw_name);
 }
 
+bool spank_apapi_policy_extern(const struct config *config)
+{
+    return *config->deny_partitions == '\0' && !config_enabled_varies(config);
+}
+
 bool spank_apapi_policy_partition(const struct config *config, const char *partition)
 {
     return !partition || !config_names_have(config->deny_partitions, partition);

@@ -12,4 +12,7 @@ bool spank_apapi_policy_user(const struct config *config, uid_t uid);
 /** @return whether deny_partitions lets a partition be measured. NULL: not known, so yes. */
 bool spank_apapi_policy_partition(const struct config *config, const char *partition);
 
+/** @return whether a step that does not know its partition can be measured. */
+bool spank_apapi_policy_extern(const struct config *config);
+
 #endif

@@ -228,8 +228,14 @@ static int remote_check_partition(spank_t spank)
 {
     char partition[SPANK_APAPI_NAME_SIZE];
 
-    if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) != ESPANK_SUCCESS ||
-        spank_apapi_policy_partition(&config, partition)) {
+    if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) != ESPANK_SUCCESS) {
+        return 0;
+    }
+    if (!config_enabled(&config, partition)) {
+        remote.silent = true;
+        return apapi_fail(&remote.failure, EPERM, "not enabled in partition %s", partition);
+    }
+    if (spank_apapi_policy_partition(&config, partition)) {
         return 0;
     }
     remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice());
@@ -264,7 +270,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
 static bool remote_counts(void)
 {
     return remote.step.step != SLURM_EXTERN_CONT ||
-           (config.job_total == CONFIG_TOTAL_EXTERN && *config.deny_partitions == '\0');
+           (config.job_total == CONFIG_TOTAL_EXTERN && spank_apapi_policy_extern(&config));
 }
 
 int spank_apapi_remote_init_post_opt(spank_t spank)
@@ -412,6 +418,15 @@ static void remote_receive(spank_t spank)
     }
 }
 
+/* What nobody has asked for is no news. */
+static void remote_log_failure(void)
+{
+    void (*tell)(const char *format, ...) = remote.silent ? slurm_verbose : slurm_info;
+
+    tell("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
+         remote.step.node, remote.failure.text);
+}
+
 /* The step has ended on this node. */
 static void remote_finish(spank_t spank)
 {
@@ -429,8 +444,7 @@ static void remote_finish(spank_t spank)
         if (!remote.stopping) {
             spank_apapi_child_kill(&remote.sampler);
         }
-        slurm_info("apapi: step %u.%s not measured on %s: %s", remote.step.job,
-                   remote.step.step_name, remote.step.node, remote.failure.text);
+        remote_log_failure();
         remote_report(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
     }
 }

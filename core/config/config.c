@@ -26,6 +26,8 @@ static const struct key {
     const char *standard; /* NULL: a folder of the installation */
     const char *help;
 } keys[] = {
+    {"enabled", value_enabled, offsetof(struct config, enabled), "yes",
+     "yes or no, and single partitions behind it, for example yes:debug:no"},
     {"default", value_components, offsetof(struct config, components), CONFIG_OFF,
      "components to measure where the user names none, for example rapl:nvml, or off"},
     {"interval", value_intervals, offsetof(struct config, interval), "100ms",

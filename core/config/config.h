@@ -37,6 +37,7 @@ struct config_setting {
 
 /** Texts are never NULL; they live as long as the file's text in here and the host's words. */
 struct config {
+    const char *enabled;         /* for config_enabled() */
     const char *components;      /* default=: measured where the user says nothing; "": none */
     const char *interval;        /* sampling intervals */
     uint64_t min_interval_ns;    /* the shortest for users but root [ns] */

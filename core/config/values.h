@@ -29,10 +29,20 @@ bool config_names_have(const char *list, const char *name);
 /** CPUs of a list like "0,4-7". @return 0; -1 with errno EINVAL, `err` says why. */
 int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err);
 
+/** @return whether anything is measured in a partition. NULL: in one that is not named. */
+bool config_enabled(const struct config *config, const char *partition);
+
+/** @return whether that is not the same in all partitions. */
+bool config_enabled_varies(const struct config *config);
+
+/** @return whether anything is measured in any partition. */
+bool config_enabled_anywhere(const struct config *config);
+
 /*
  * Parse a value into the field of struct config that the name says. 0; -1 with errno EINVAL, ERANGE
  * or ENAMETOOLONG, `err` says why.
  */
+int value_enabled(const char *text, void *field, struct apapi_error *err);
 int value_components(const char *text, void *field, struct apapi_error *err);
 int value_intervals(const char *text, void *field, struct apapi_error *err);
 int value_interval(const char *text, void *field, struct apapi_error *err);

@@ -19,7 +19,7 @@ put() { # TEXT
     [[ ${lines[1]} == "$conf:5: [ipmi]: unknown key 'hots': did you mean 'host'?" ]]
     [[ ${lines[2]} == "$conf:7: "*"found no '='"* ]]
     [[ ${lines[3]} == "$conf:8: unknown section 'impi': did you mean 'ipmi'"* ]]
-    [[ ${lines[4]} == "$conf:10: unknown key 'speed'; valid are default, "* ]]
+    [[ ${lines[4]} == "$conf:10: unknown key 'speed'; valid are enabled, default, "* ]]
 }
 
 @test "what a kWh comes to: a number or a table, and a pue of at least 1" {

@@ -36,7 +36,7 @@ declare -A sources=(
     [eventops]="core/events/*.c core/measure/error.c core/measure/event.c"
     [eventlist]="core/events/*.c core/measure/error.c core/measure/event.c"
     [interval]="core/measure/interval.c core/measure/error.c"
-    [config]="core/config/config.c core/config/file.c core/config/filename.c core/config/ini.c
+    [config]="core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
         core/config/installed.c core/config/values.c core/events/nearest.c core/measure/interval.c core/measure/error.c"
     [parcel]="core/channel/parcel.c"
     [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/json_*.c

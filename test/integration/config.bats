@@ -174,6 +174,40 @@ interval_ms() { # NODE
     [[ $status -eq 0 && $output == *package* ]]
 }
 
+@test "enabled = no: every option is taken, nothing is measured, no line is printed" {
+    configure $'enabled = no\ndefault = rapl\nallow_users = bob'
+    before=$(records n1 | wc -l)
+    # shellcheck disable=SC2016 # for alice's shell
+    for options in '' --apapi --apapi=rapl '--apapi=no_such_component' '--apapi-interval=1ns --apapi-format=xml --apapi-trace=t'; do
+        run as_alice sh -c "srun -N1 -w n1 $options sh -c 'exit 3'"
+        echo "$options: $output"
+        [[ $status -eq 3 && $output == *'srun: error: '*'Exited with exit code 3'* && $output != *apapi* ]]
+        run submit 'srun --apapi true; echo done' -N1 -w n1 $options
+        [[ $output == done ]]
+    done
+    run as_alice SLURM_APAPI=nonsense SLURM_APAPI_INTERVAL=x srun -N1 -w n1 true
+    [[ $status -eq 0 && -z $output ]]
+    run as_alice salloc -N1 --apapi=rapl srun true
+    [[ $status -eq 0 && $output != *apapi:* ]]
+    [[ $(records n1 | wc -l) -eq $before ]]
+}
+
+@test "enabled by partition: one is silent, the others are measured" {
+    configure $'enabled = yes:debug:no\ndefault = rapl'
+    before=$(records n1 | wc -l)
+    run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
+    [[ $status -eq 0 && -z $output ]]
+    run submit 'srun true; echo done' -p debug -N1 -w n1 --apapi
+    [[ $output == done && $(records n1 | wc -l) -eq $before ]]
+    run as_alice srun -N1 -w n1 sleep 0.2
+    [[ $status -eq 0 && $output == *package* ]]
+    configure 'enabled = no:debug:yes'
+    run as_alice srun -N1 -w n1 --apapi sleep 0.2
+    [[ $status -eq 0 && -z $output ]]
+    run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
+    [[ $status -eq 0 && $output == *package* ]]
+}
+
 @test "sampler_cpu and sampler_nice: where it can, and no error where not" {
     configure $'sampler_cpu = 0\nsampler_nice = 7'
     begin_held_step '' -N1 -w n1 --apapi=rapl

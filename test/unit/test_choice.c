@@ -92,6 +92,21 @@ static void test_off_wins_over_the_other_options(void **state)
     assert_null(spank_apapi_choice_components(&choice, NULL));
 }
 
+static void test_where_nothing_is_enabled_nothing_that_is_asked_for_counts(void **state)
+{
+    (void)state;
+    config.components = "rapl";
+    config.enabled = "no";
+    ask(SPANK_APAPI_COMPONENTS, "nvml");
+    ask(SPANK_APAPI_TRACE, "t");
+    assert_false(spank_apapi_choice_asked(&choice));
+    assert_null(spank_apapi_choice_components(&choice, "rapl"));
+    config.enabled = "no:gpu:yes"; /* the node knows the partition */
+    assert_true(spank_apapi_choice_asked(&choice));
+    assert_string_equal(spank_apapi_choice_components(&choice, NULL), "nvml");
+    assert_false(spank_apapi_policy_extern(&config));
+}
+
 static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
 {
     static const struct {
@@ -263,6 +278,8 @@ int main(void)
             test_what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have, reset),
         cmocka_unit_test_setup(test_every_option_asks_and_its_variable_does_not, reset),
         cmocka_unit_test_setup(test_off_wins_over_the_other_options, reset),
+        cmocka_unit_test_setup(test_where_nothing_is_enabled_nothing_that_is_asked_for_counts,
+                               reset),
         cmocka_unit_test_setup(test_a_silent_site_shows_the_report_to_those_who_ask, reset),
         cmocka_unit_test_setup(test_format_and_output, reset),
         cmocka_unit_test_setup(test_which_tables, reset),

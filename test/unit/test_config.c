@@ -115,7 +115,7 @@ static void test_bad_lines(void **state)
         const char *line, *hint;
     } cases[] = {
         {"intervall=1s", "unknown key 'intervall': did you mean 'interval'?"},
-        {"speed = 3", "unknown key 'speed'; valid are default, interval,"},
+        {"speed = 3", "unknown key 'speed'; valid are enabled, default,"},
         {"interval", "found no '='"},
         {"= 3", "the key is missing"},
         {"[ipmi", "']'"},

@@ -15,7 +15,8 @@ static void test_each_key_as_a_word(void **state)
     (void)state;
     write_file("");
     for (size_t i = 0; (name = config_key(i, &help)); i++) {
-        const char *value = strcmp(name, "default") == 0            ? "rapl"
+        const char *value = strcmp(name, "enabled") == 0            ? "no"
+                            : strcmp(name, "default") == 0          ? "rapl"
                             : strcmp(name, "interval") == 0         ? "1s"
                             : strcmp(name, "min_interval") == 0     ? "1s"
                             : strcmp(name, "format") == 0           ? "json"
@@ -51,9 +52,44 @@ static void test_off_is_no_default(void **state)
     config_clear(&config);
 }
 
+static void test_enabled_everywhere_or_in_single_partitions(void **state)
+{
+    static const struct {
+        const char *word;
+        bool unnamed, debug, gpu, anywhere, varies;
+    } cases[] = {
+        {"enabled=yes", true, true, true, true, false},
+        {"enabled=no", false, false, false, false, false},
+        {"enabled=yes:debug:no", true, false, true, true, true},
+        {"enabled=no:debug:no:gpu:yes", false, false, true, true, true},
+        {"enabled=no:gpu:no", false, false, false, false, true},
+    };
+
+    (void)state;
+    write_file("");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config config = load(cases[i].word);
+
+        assert_int_equal(complaint_count, 0);
+        assert_int_equal(config_enabled(&config, NULL), cases[i].unnamed);
+        assert_int_equal(config_enabled(&config, "debug2"), cases[i].unnamed);
+        assert_int_equal(config_enabled(&config, "debug"), cases[i].debug);
+        assert_int_equal(config_enabled(&config, "gpu"), cases[i].gpu);
+        assert_int_equal(config_enabled_anywhere(&config), cases[i].anywhere);
+        assert_int_equal(config_enabled_varies(&config), cases[i].varies);
+        config_clear(&config);
+    }
+}
+
 static const struct {
     const char *word, *hint;
 } bad_values[] = {
+    {"enabled=", "yes:debug:no"},
+    {"enabled=maybe", "neither yes nor no"},
+    {"enabled=no:", "partition is missing"},
+    {"enabled=no:gpu", "yes:debug:no"},
+    {"enabled=no:gpu:on", "'on'"},
+    {"enabled=no:a,b:yes", "partition"},
     {"default=", "rapl:nvml"},
     {"default=rapl:", "rapl:nvml"},
     {"default=off:rapl", "off"},
@@ -182,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_key_as_a_word),
         cmocka_unit_test(test_off_is_no_default),
+        cmocka_unit_test(test_enabled_everywhere_or_in_single_partitions),
         cmocka_unit_test(test_a_bad_value_is_named_and_has_no_effect),
         cmocka_unit_test(test_a_bad_value_in_the_file_is_told_with_its_line),
         cmocka_unit_test(test_an_unknown_word_is_named_with_what_is_valid),
