@@ -143,18 +143,32 @@ static int check_verdict(const struct check_call *call, int status, const char *
 static char path_variable[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang_variable[] = "LANG=C";
 static char name[] = "apapi-sampler";
 
-int spank_apapi_check_components(const char *libexec_dir, const char *components,
-                                 struct apapi_error *err)
+static int check_argument(const char *libexec_dir, char *option, const char *argument,
+                          struct apapi_error *err)
 {
-    static char option[] = "--check";
-    char list[1024], text[sizeof err->text];
-    char *const words[] = {name, option, list, NULL};
+    char copy[PATH_MAX], text[sizeof err->text];
+    char *const words[] = {name, option, copy, NULL};
     char *const environment[] = {path_variable, lang_variable, NULL};
     struct check_call call = {.words = words, .environment = environment};
 
     snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
-    snprintf(list, sizeof list, "%s", components);
+    snprintf(copy, sizeof copy, "%s", argument);
     return check_verdict(&call, check_call(&call, text, sizeof text, err), text, err);
+}
+
+int spank_apapi_check_components(const char *libexec_dir, const char *components,
+                                 struct apapi_error *err)
+{
+    static char option[] = "--check";
+
+    return check_argument(libexec_dir, option, components, err);
+}
+
+int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err)
+{
+    static char option[] = "--folders";
+
+    return check_argument(libexec_dir, option, folder, err);
 }
 
 static const char rules_variable[] = PARCEL_VARIABLE "=";

@@ -14,6 +14,11 @@ int spank_apapi_check_components(const char *libexec_dir, const char *components
                                  struct apapi_error *err);
 
 /**
+ * Ask apapi-sampler whether records can be written to a folder, as a disk may not answer. As above.
+ */
+int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err);
+
+/**
  * Let apapi-sampler, with the user's rights, read the event files that the environment names, and
  * pack them up together with what else the environment says of events. Blocks for 2 s at most.
  * @param parcel  result, "" if the environment says nothing; after ENOENT what is wrong with the

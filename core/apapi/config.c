@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apapi/command.h"
-#include "apapi/report_rates.h"
+#include "apapi/config_check.h"
 #include "config/config.h"
 
 static void print_help(void)
@@ -74,17 +74,6 @@ static void print_settings(const struct config *config)
     }
 }
 
-/* Values of other sections are what their sources make of them: apapi doctor tells. */
-static void check_rates(const struct config *config, size_t *problems)
-{
-    struct rates rates;
-    struct apapi_error err;
-
-    if (rates_read(config, &rates, &err)) {
-        tell(err.text, problems);
-    }
-}
-
 static int show(const char *path, bool check, bool verbose)
 {
     size_t problems = 0;
@@ -109,7 +98,7 @@ static int show(const char *path, bool check, bool verbose)
         print_settings(&config);
     }
     if (check) {
-        check_rates(&config, &problems);
+        config_check(&config, &sink);
     }
     if (check && problems == 0) {
         printf("%s: ok\n", path);

@@ -114,6 +114,7 @@ static int run(bool json, int count, char *const words[])
         return command_refuse("doctor", err.text);
     }
     machine_look(&diagnosis.machine);
+    site_look(&diagnosis.site);
     prepare(&diagnosis, &wanted);
     examine_all(&diagnosis);
     if (!json) {

@@ -44,9 +44,30 @@ struct examined {
     struct examined_way ways[APAPI_WAYS_MAX];
 };
 
+/** What apapi.conf says and cannot be done on this machine. */
+struct site_trouble {
+    const char *key;
+    struct apapi_error reason;
+};
+#define SITE_TROUBLES_MAX 3
+
+/** What apapi.conf says of records. */
+struct site {
+    char acct_dir[256], spool_dir[256];
+    size_t trouble_count;
+    struct site_trouble troubles[SITE_TROUBLES_MAX];
+};
+
+/** Read apapi.conf and look whether records can be written, and whether `default` is known. */
+void site_look(struct site *site);
+
+/** @return why a key's value is of no use; NULL: it is not known to be. */
+const char *site_trouble_of(const struct site *site, const char *key);
+
 /** Everything that was found out. */
 struct diagnosis {
     struct machine machine;
+    struct site site;
     size_t count;
     struct examined components[WANTED_MAX];
 };

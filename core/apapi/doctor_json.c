@@ -115,11 +115,33 @@ static int put_component(json_t *components, const struct examined *component,
     return result;
 }
 
+static json_t *site_json(const struct site *site)
+{
+    json_t *object = json_object(), *troubles = json_array();
+    int result = field_put_text(object, "acct_dir", site->acct_dir) ||
+                 field_put_text(object, "spool_dir", site->spool_dir) ||
+                 field_put(object, "troubles", troubles);
+
+    for (size_t i = 0; i < site->trouble_count && result == 0; i++) {
+        json_t *item = json_object();
+
+        result = json_array_append_new(troubles, item) ||
+                 field_put_text(item, "key", site->troubles[i].key) ||
+                 field_put_text(item, "reason", site->troubles[i].reason.text);
+    }
+    if (result == 0) {
+        return object;
+    }
+    json_decref(object);
+    return NULL;
+}
+
 int doctor_print_json(const struct diagnosis *diagnosis)
 {
     json_t *root = json_object(), *components = json_array();
     int result = field_put(root, "version", json_integer(1)) ||
                  field_put(root, "machine", machine_json(&diagnosis->machine)) ||
+                 field_put(root, "site", site_json(&diagnosis->site)) ||
                  field_put(root, "components", components);
 
     for (size_t i = 0; i < diagnosis->count && result == 0; i++) {

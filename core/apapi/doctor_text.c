@@ -269,6 +269,34 @@ static void put_summary(const struct page *page, const struct diagnosis *diagnos
     }
 }
 
+static void put_folder(const struct page *page, const struct site *site, const char *key,
+                       const char *path)
+{
+    const char *trouble = site_trouble_of(site, key);
+    char text[sizeof site->troubles[0].reason.text + 64];
+
+    if (trouble) {
+        snprintf(text, sizeof text, "no records can be written: %s", trouble);
+    }
+    put_line(page, key, trouble ? text : path);
+}
+
+/* Whether a folder can be written to is for root to know; what others see as well they are told. */
+static void put_site(const struct page *page, const struct site *site)
+{
+    const char *unknown = site_trouble_of(site, "default");
+
+    if (site->trouble_count == 0 && page->machine->uid != 0) {
+        return;
+    }
+    puts("\nwhat apapi.conf says:");
+    put_folder(page, site, "acct_dir", site->acct_dir);
+    put_folder(page, site, "spool_dir", site->spool_dir);
+    if (unknown) {
+        put_line(page, "default", unknown);
+    }
+}
+
 void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
 {
     struct page page = {.machine = &diagnosis->machine, .width = width};
@@ -278,4 +306,5 @@ void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
         put_component(&page, &diagnosis->components[i]);
     }
     put_summary(&page, diagnosis);
+    put_site(&page, &diagnosis->site);
 }

@@ -108,6 +108,25 @@ static int check_pue(const double pue[RATES_HOURS], struct apapi_error *err)
     return 0;
 }
 
+static int read_rate(struct rates *rates, const char *key, const char *value,
+                     struct apapi_error *err)
+{
+    double *hours = find_rate(rates, key);
+
+    if (!hours) {
+        return 0;
+    }
+    return rates_parse(value, hours, err) || (hours == rates->pue && check_pue(hours, err)) ? -1
+                                                                                            : 0;
+}
+
+int rates_check(const char *key, const char *value, struct apapi_error *err)
+{
+    struct rates rates;
+
+    return read_rate(&rates, key, value, err);
+}
+
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err)
 {
     *rates = (struct rates){.currency = ""};
@@ -117,7 +136,6 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
     }
     for (size_t i = 0; i < config->setting_count; i++) {
         const struct config_setting *setting = &config->settings[i];
-        double *hours = find_rate(rates, setting->key);
         struct apapi_error why;
 
         if (strcmp(setting->section, SECTION) != 0) {
@@ -125,8 +143,7 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
         }
         if (strcmp(setting->key, "currency") == 0) {
             rates->currency = setting->value;
-        } else if (hours && (rates_parse(setting->value, hours, &why) ||
-                             (hours == rates->pue && check_pue(hours, &why)))) {
+        } else if (read_rate(rates, setting->key, setting->value, &why)) {
             return apapi_fail(err, EINVAL, "%.80s:%zu: %s: %.100s", config->path, setting->line,
                               setting->key, why.text);
         }

@@ -20,6 +20,9 @@ struct rates {
  */
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err);
 
+/** Check one value of [report]. @return 0; -1 with errno EINVAL. */
+int rates_check(const char *key, const char *value, struct apapi_error *err);
+
 /**
  * A number, or a table of a day's hours as "0-6:250,6-22:400,22-24:250" that leaves none out
  * and says none twice.

@@ -71,7 +71,7 @@ _Static_assert(KEY_COUNT <= CONFIG_KEYS_MAX, "too few origins");
 static const struct section_key {
     const char *section, *name, *help;
 } section_keys[] = {
-#define CONFIG_SECTION_KEY(section, key, help) {#section, #key, help},
+#define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key, help},
 #include "config/sections.def"
 #undef CONFIG_SECTION_KEY
 };

@@ -89,6 +89,9 @@ static int duration(const char *text, uint64_t min_ns, uint64_t max_ns, void *fi
     if (apapi_duration_parse(text, &ns, err)) {
         return -1;
     }
+    if (ns < min_ns && text[strspn(text, "0123456789")] == '\0') {
+        return apapi_fail(err, ERANGE, "a unit is missing: ms, s, m or h");
+    }
     if (ns < min_ns || ns > max_ns) {
         return apapi_fail(err, ERANGE, "out of range");
     }

@@ -118,6 +118,9 @@ static int parse_interval(const char *word, uint64_t *interval_ns, struct apapi_
     if (apapi_duration_parse(word, &ns, err)) {
         return -1;
     }
+    if (ns > 0 && ns < APAPI_INTERVAL_MIN_NS && word[strspn(word, "0123456789")] == '\0') {
+        return apapi_fail(err, ERANGE, "a unit is missing in '%.60s': ms, s, m or h", word);
+    }
     if (ns < APAPI_INTERVAL_MIN_NS || ns > APAPI_INTERVAL_MAX_NS) {
         return apapi_fail(err, ERANGE, "interval '%.60s' is out of bounds: 1ms to 1h", word);
     }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "channel/deadline.h"
+#include "config/folders.h"
 #include "record/end.h"
 #include "record/timestamp.h"
 #include "sampler/log.h"
@@ -71,6 +72,8 @@ static void do_recover(void *context)
 {
     struct archive *archive = context;
 
+    config_folder_make_above(archive->step->acct_dir);
+    config_folder_make_above(archive->step->spool_dir);
     recover_spooled(archive->step, &archive->ending);
 }
 

@@ -25,6 +25,7 @@
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "config/config.h"
+#include "config/folders.h"
 #include "config/installed.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
@@ -443,6 +444,21 @@ static int check(const char *components)
     return EXIT_SUCCESS;
 }
 
+/* For slurmd: can records be written to these? A line on standard output for each that cannot. */
+static int check_folders(char *const folders[])
+{
+    struct apapi_error err;
+    int result = EXIT_SUCCESS;
+
+    for (; *folders; folders++) {
+        if (config_folder_check(*folders, &err)) {
+            printf("%s\n", err.text);
+            result = 2;
+        }
+    }
+    return result;
+}
+
 static bool has_channel(void)
 {
     struct stat channel;
@@ -472,11 +488,15 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "--check") == 0) {
         return check(argv[2]);
     }
+    if (argc > 2 && strcmp(argv[1], "--folders") == 0) {
+        return check_folders(argv + 2);
+    }
     if (argc == 1 && has_channel()) {
         return run();
     }
     fprintf(stderr, "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
                     "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"
+                    "       apapi-sampler --folders FOLDER...\n"
                     "       apapi-sampler --pack\n");
     return 2;
 }

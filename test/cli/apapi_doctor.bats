@@ -71,6 +71,18 @@ mended_by() { # COMPONENT TEXT [CMD...]
     [[ $output == *$'\nwhat can be measured here:\n'*"srun --apapi="*"nothing"* ]]
 }
 
+@test "records that cannot be written, and a default that nothing knows, are told" {
+    fake_machine ""
+    export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
+    printf 'acct_dir = %s/no/folder\nspool_dir = %s\ndefault = rpl\n' "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR" >"$APAPI_CONFIG"
+    run "$apapi" doctor rapl
+    echo "$output"
+    [[ $output == *$'\nwhat apapi.conf says:\n'*"acct_dir "*"no records can be written: $BATS_TEST_TMPDIR/no/folder: the folder above it does not exist"* ]]
+    [[ $output == *"default "*"unknown component 'rpl': did you mean 'rapl'"* ]]
+    run --separate-stderr "$apapi" doctor --json rapl
+    jq -e --arg spool "$BATS_TEST_TMPDIR" '.site.spool_dir == $spool and [.site.troubles[].key] == ["acct_dir", "default"]' <<<"$output"
+}
+
 @test "a virtual machine: no command is offered that could not help" {
     fake_machine " hypervisor"
     run --separate-stderr "$apapi" doctor rapl powercap

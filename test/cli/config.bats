@@ -25,17 +25,83 @@ put() { # TEXT
 @test "what a kWh comes to: a number or a table, and a pue of at least 1" {
     put $'[report]\nco2_g_per_kwh = 0-6:250,6-22:400'
     run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: co2_g_per_kwh: the table says nothing of hour 22" ]]
+    [[ $output == "$conf:2: [report]: 'co2_g_per_kwh = 0-6:250,6-22:400': the table says nothing of hour 22; "* ]]
     put $'[report]\nprice_per_kwh = 0-12:1,11-24:2'
     run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: price_per_kwh: the table says hour 11 twice" ]]
+    [[ $output == "$conf:2: [report]: 'price_per_kwh = 0-12:1,11-24:2': the table says hour 11 twice; "* ]]
     put $'[report]\ncurrency = EUR\npue = 0.9'
     run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:3: pue: 0.9 is below 1" ]]
+    [[ $output == "$conf:3: [report]: 'pue = 0.9': 0.9 is below 1; "* ]]
+}
+
+@test "--check tells every value that its program would refuse: idle_w = many, pue = 0.5, default = rpl" {
+    # shellcheck disable=SC2016 # no variables
+    put 'default = rpl
+interval = 100
+enabled = perhaps
+[estimate]
+idle_w = many
+core_w = -3
+[ipmi]
+host = bmc
+password_file = /no/such/file
+cipher_suite = 99
+sensors = some
+timeout = 5
+period = 2h
+driver = ipmi
+privilege = root
+[nvml]
+library = /no/such/library.so
+[gpus]
+order = size
+[report]
+co2_g_per_kwh = much
+price_per_kwh = 0-6:1
+currency = a-currency-of-more-than-16-bytes
+pue = 0.5'
+    run -1 "$apapi" config --check "$conf"
+    for line in "2: 'interval = 100' has no effect: a unit is missing in '100': ms, s, m or h; " "3: 'enabled = perhaps' has no effect" \
+        "1: default: unknown component 'rpl': did you mean 'rapl'" "5: [estimate]: 'idle_w = many': expected watts" \
+        "6: [estimate]: 'core_w = -3': expected watts" "9: [ipmi]: 'password_file = /no/such/file': No such file" \
+        "10: [ipmi]: 'cipher_suite = 99': expected one of 1, 2, 3" "11: [ipmi]: 'sensors = some': expected one of all" \
+        "12: [ipmi]: 'timeout = 5': expected a time from 1s to 60s" "13: [ipmi]: 'period = 2h': expected" \
+        "14: [ipmi]: 'driver = ipmi': expected one of lan_2_0, lan" "15: [ipmi]: 'privilege = root': expected one of user" \
+        "17: [nvml]: 'library = /no/such/library.so': No such file" "19: [gpus]: 'order = size': expected one of minor, pci" \
+        "21: [report]: 'co2_g_per_kwh = much'" "22: [report]: 'price_per_kwh = 0-6:1'" "23: [report]: 'currency = " \
+        "24: [report]: 'pue = 0.5': 0.5 is below 1"; do
+        grep -qF "$conf:$line" <<<"$output" || { echo "missing: $line"; return 1; }
+    done
+    [[ ${#lines[@]} -eq 18 ]]
+    put $'[estimate]\nidle_w = 60'
+    run -1 "$apapi" config --check "$conf"
+    [[ $output == "$conf:2: [estimate]: idle_w has no effect without core_w" ]]
+}
+
+@test "what --check refuses the sources refuse, too" {
+    for word in APAPI_ESTIMATE_IDLE_W=many APAPI_ESTIMATE_IDLE_W=-3 APAPI_ESTIMATE_IDLE_W=100001; do
+        run env "$word" APAPI_ESTIMATE_CORE_W=8 "$apapi" doctor estimate
+        [[ $output == *'expected watts'* ]]
+    done
+    for word in CIPHER_SUITE=99 SENSORS=some DRIVER=ipmi PRIVILEGE=root TIMEOUT=5 PERIOD=2h; do
+        run env "APAPI_IPMI_$word" APAPI_IPMI_HOST=127.0.0.1 "$apapi" doctor ipmi
+        echo "$word: $output"
+        [[ $output == *"expected "* ]]
+    done
+}
+
+@test "--check tells that no record can be written to acct_dir" {
+    put "acct_dir = $BATS_TEST_TMPDIR/not/there"
+    run -1 "$apapi" config --check "$conf"
+    [[ $output == "$conf:1: acct_dir: no records can be written on this machine: $BATS_TEST_TMPDIR/not/there: the folder above it does not exist" ]]
+    : >"$BATS_TEST_TMPDIR/file"
+    put "spool_dir = $BATS_TEST_TMPDIR/file"
+    run -1 "$apapi" config --check "$conf"
+    [[ $output == "$conf:1: spool_dir: no records can be written on this machine: $BATS_TEST_TMPDIR/file: not a folder" ]]
 }
 
 @test "ok; -v shows the values and where they come from" {
-    put $'default = rapl\n[estimate]\nidle_w = 60'
+    put $'default = rapl\n[estimate]\nidle_w = 60\ncore_w = 8'
     run -0 "$apapi" config --check "$conf"
     [[ $output == "$conf: ok" ]]
     run -0 "$apapi" config --check -v "$conf"
@@ -44,7 +110,7 @@ put() { # TEXT
 }
 
 @test "what is shown can be read again" {
-    put $'allow_users = alice, bob\nacct_dir = "/a # b"\n[ipmi]\nhost = x'
+    put $'allow_users = alice, bob\nacct_dir = "/tmp/a # b"\n[ipmi]\nhost = x'
     "$apapi" config "$conf" >"$BATS_TEST_TMPDIR/again"
     run -0 "$apapi" config --check "$BATS_TEST_TMPDIR/again"
     diff <("$apapi" config "$conf" | sed '1d; s/ # [^#]*$//') \

@@ -177,13 +177,13 @@ interval_ms() { # NODE
 @test "enabled = no: every option is taken, nothing is measured, no line is printed" {
     configure $'enabled = no\ndefault = rapl\nallow_users = bob'
     before=$(records n1 | wc -l)
-    # shellcheck disable=SC2016 # for alice's shell
     for options in '' --apapi --apapi=rapl '--apapi=no_such_component' '--apapi-interval=1ns --apapi-format=xml --apapi-trace=t'; do
         run as_alice sh -c "srun -N1 -w n1 $options sh -c 'exit 3'"
         echo "$options: $output"
         [[ $status -eq 3 && $output == *'srun: error: '*'Exited with exit code 3'* && $output != *apapi* ]]
+        # shellcheck disable=SC2086 # words
         run submit 'srun --apapi true; echo done' -N1 -w n1 $options
-        [[ $output == done ]]
+        [[ $output == "done" ]]
     done
     run as_alice SLURM_APAPI=nonsense SLURM_APAPI_INTERVAL=x srun -N1 -w n1 true
     [[ $status -eq 0 && -z $output ]]
@@ -198,7 +198,7 @@ interval_ms() { # NODE
     run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
     [[ $status -eq 0 && -z $output ]]
     run submit 'srun true; echo done' -p debug -N1 -w n1 --apapi
-    [[ $output == done && $(records n1 | wc -l) -eq $before ]]
+    [[ $output == "done" && $(records n1 | wc -l) -eq $before ]]
     run as_alice srun -N1 -w n1 sleep 0.2
     [[ $status -eq 0 && $output == *package* ]]
     configure 'enabled = no:debug:yes'
@@ -206,6 +206,21 @@ interval_ms() { # NODE
     [[ $status -eq 0 && -z $output ]]
     run as_alice srun -p debug -N1 -w n1 --apapi sleep 0.2
     [[ $status -eq 0 && $output == *package* ]]
+}
+
+@test "a literal installation keeps its records: apapi report shows the step of the installed plugstack.conf" {
+    tree=$APAPI_CLUSTER_DIR/tree
+    cmake --install "$repository/build/release" --prefix "$tree" >/dev/null
+    rm -r "${tree:?}/var" # as on a node that shares the programs only
+    sed '/^optional/s/$/ start_timeout=1m stop_timeout=1m/' "$tree/etc/apapi/plugstack.conf" \
+        >"$APAPI_CLUSTER_DIR/etc/plugstack.conf"
+    run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
+    echo "$output"
+    [[ $status -eq 0 && $output == *package* && $output != *'not written'* ]]
+    run -0 "$tree/bin/apapi" report --format=user,nodes
+    echo "$output"
+    [[ ${#lines[@]} -eq 2 && ${lines[1]} == *alice*1* ]]
+    [[ $(stat -c %U:%a "$tree/var/log/apapi") == root:700 ]]
 }
 
 @test "sampler_cpu and sampler_nice: where it can, and no error where not" {

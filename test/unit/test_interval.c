@@ -94,6 +94,8 @@ static void test_bad_interval_lists_leave_the_result_alone(void **state)
         {"rapl:1ms:2ms", "before interval '2ms'"},
         {"::", "ends with"},
         {"rapl::1s", "empty word"},
+        {"100", "a unit is missing in '100': ms, s, m or h"},
+        {"nvml:1", "a unit is missing in '1'"},
         {"1us", "'1us' is out of bounds"},
         {"0", "out of bounds"},
         {"2h", "out of bounds"},
