@@ -10,33 +10,50 @@
 
 #include "apapi/command.h"
 #include "apapi/jobs.h"
-#include "apapi/report_input.h"
-#include "apapi/report_ledger.h"
+#include "apapi/report_options.h"
+#include "config/config.h"
 #include "record/replace.h"
 
 #define COMMAND "plot"
 
 static const char usage[] =
-    "usage: apapi plot [OPTION]... JOB[.STEP]... -o FILE.{svg,png,html} [RECORDS]...\n"
-    "Power over time of jobs side by side, from the accounting folder, or from files of RECORDS; "
-    "-\n"
-    "is a pipe. JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job. A file whose name\n"
+    "usage: apapi plot [OPTION]... JOB[.STEP]... -o FILE.{svg,png,pdf,html} [RECORDS]...\n"
+    "Power over time of jobs side by side, from the accounting folder, from files of RECORDS (-: "
+    "a\n"
+    "pipe) or --db. JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job. A file whose "
+    "name\n"
     "begins with a digit is written ./17.jsonl.\n"
-    "  -o, --output=FILE   what to write: a picture (svg, png), or a page to zoom in (html)\n"
-    "      --by=WHAT       a line for each domain (default) or node\n"
-    "      --acct-dir=DIR  accounting folder, in the place of acct_dir of apapi.conf\n"
-    "      --strict        exit status 1 if a line is skipped; the picture is drawn all the same\n"
-    "  -v, --verbose       which lines are skipped, and why\n"
-    "  -h, --help          this text\n"
+    "  -o, --output=FILE    what to write: a picture (svg, png, pdf), or a page to zoom in "
+    "(html);\n"
+    "                       - is standard output\n"
+    "  -f, --format=FORM    svg, png, pdf or html, whatever the name; of -: svg unless it is "
+    "given\n"
+    "      --by=WHAT        a line for each domain (default) or node\n"
+    "      --same-scale     one scale of time and power for all jobs; else each has its own\n"
+    "  -j, --jobs=JOB[.STEP],...  the jobs; then all words are RECORDS\n"
+    "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
+    "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
+    "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time\n"
+    "      --acct-dir=DIR   accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --db=URL         the database that apapi import has filled, in its place\n"
+    "      --strict         exit status 1 if a line is skipped; the picture is drawn all the same\n"
+    "  -v, --verbose        which lines are skipped, and why\n"
+    "  -h, --help, -V, --version\n"
     "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
 
-static const char *const forms[] = {"svg", "png", "html"};
+static const char *const forms[] = {"svg", "png", "pdf", "html"};
+
+/* A word that names jobs. */
+struct word {
+    const char *text;
+    struct job_list jobs;
+};
 
 struct request {
     struct report_input input;
     const char *output, *form, *by;
-    char *jobs;   /* joined by commas */
-    char **words; /* of the jobs */
+    char *joined, *parts; /* the words with commas between them; the same, cut */
+    struct word *words;
     size_t word_count;
     struct plot plot;
     bool crowded; /* more jobs than have room */
@@ -49,6 +66,16 @@ static bool is_job(const struct plot_job *job, const struct apapi_identity *id)
     const struct apapi_identity *own = &job->show.records[0].id;
 
     return own->job == id->job && strcmp(own->cluster, id->cluster) == 0;
+}
+
+static size_t find_word(const struct request *request, const struct apapi_identity *id)
+{
+    size_t index = 0;
+
+    while (index < request->word_count && !job_list_has(&request->words[index].jobs, id)) {
+        index++;
+    }
+    return index;
 }
 
 static struct plot_job *find_job(struct request *request, const struct apapi_identity *id)
@@ -69,6 +96,7 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
         return NULL;
     }
     job_id_text(id, plot->jobs[plot->job_count]->id, sizeof plot->jobs[0]->id);
+    plot->jobs[plot->job_count]->order = find_word(request, id);
     return plot->jobs[plot->job_count++];
 }
 
@@ -84,23 +112,28 @@ static int take_record(const struct apapi_record *record, const char *line, size
     return show_add(&job->show, record, line, size);
 }
 
+/* In the order in which they are named; what one word names by number. */
 static int compare_jobs(const void *left, const void *right)
 {
-    const struct apapi_identity *a = &(*(struct plot_job *const *)left)->show.records[0].id,
-                                *b = &(*(struct plot_job *const *)right)->show.records[0].id;
+    const struct plot_job *one = *(struct plot_job *const *)left,
+                          *other = *(struct plot_job *const *)right;
+    const struct apapi_identity *a = &one->show.records[0].id, *b = &other->show.records[0].id;
 
+    if (one->order != other->order) {
+        return one->order < other->order ? -1 : 1;
+    }
     return a->job != b->job ? (a->job < b->job ? -1 : 1) : strcmp(a->cluster, b->cluster);
 }
 
-static bool is_found(const struct plot *plot, const char *word)
+static bool is_found(const struct plot *plot, const struct word *word)
 {
-    uint32_t number = (uint32_t)strtoul(word, NULL, 10);
-
     for (size_t i = 0; i < plot->job_count; i++) {
-        const struct apapi_identity *id = &plot->jobs[i]->show.records[0].id;
+        const struct show *show = &plot->jobs[i]->show;
 
-        if (id->job == number || id->array_job == number || id->het_job == number) {
-            return true;
+        for (size_t k = 0; k < show->count; k++) {
+            if (job_list_has(&word->jobs, &show->records[k].id)) {
+                return true;
+            }
         }
     }
     return false;
@@ -120,13 +153,13 @@ static int work_out(struct request *request)
 {
     struct plot *plot = &request->plot;
 
-    for (size_t i = 0; i < request->word_count; i++) {
-        if (!is_found(plot, request->words[i])) {
-            return fail_job("no record of", request->words[i], "is found");
-        }
-    }
     if (request->crowded) {
         return command_fail(COMMAND, "these are more than 24 jobs; name fewer");
+    }
+    for (size_t i = 0; i < request->word_count; i++) {
+        if (!is_found(plot, &request->words[i])) {
+            return fail_job("no record of", request->words[i].text, "is found");
+        }
     }
     qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
     for (size_t i = 0; i < plot->job_count; i++) {
@@ -148,22 +181,33 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
+static int deliver(const struct request *request, const char *text, size_t size)
+{
+    struct apapi_error err;
+
+    if (strcmp(request->output, "-") == 0) {
+        fwrite(text, 1, size, stdout);
+        return command_finish(COMMAND, EXIT_SUCCESS);
+    }
+    return replace_file(request->output, usual_mode(), text, size, &err)
+               ? command_fail(COMMAND, err.text)
+               : EXIT_SUCCESS;
+}
+
 static int draw(const struct request *request)
 {
     json_t *model = plot_model(&request->plot);
     struct apapi_error err = {.text = "no memory"};
     char *text = NULL;
     size_t size = 0;
-    int status = EXIT_SUCCESS;
+    int status;
 
     if (model && strcmp(request->form, "html") == 0) {
         text = plot_page(model, &size);
     } else if (model) {
         text = plot_draw(model, request->form, &size, &err);
     }
-    if (!text || replace_file(request->output, usual_mode(), text, size, &err)) {
-        status = command_fail(COMMAND, err.text);
-    }
+    status = text ? deliver(request, text, size) : command_fail(COMMAND, err.text);
     free(text);
     json_decref(model);
     return status;
@@ -177,10 +221,10 @@ static int run(struct request *request)
 
     config_defaults(&config);
     config_read(&config, config_path(), NULL);
-    if (!request->input.dir) {
-        request->input.dir = config.acct_dir;
+    status = report_input_complete(&request->input, config.acct_dir);
+    if (status == EXIT_SUCCESS) {
+        status = report_input_read(&request->input, take_record, request, &left_out);
     }
-    status = report_input_read(&request->input, take_record, request, &left_out);
     if (status == EXIT_SUCCESS) {
         status = work_out(request);
     }
@@ -200,92 +244,161 @@ static int run(struct request *request)
 
 /* --- the command line ----------------------------------------------------------------------- */
 
-static const char *form_of(const char *output)
+static const char *find_form(const char *name)
 {
-    const char *dot = strrchr(output, '.');
-
-    for (size_t i = 0; dot && i < sizeof forms / sizeof *forms; i++) {
-        if (strcasecmp(dot + 1, forms[i]) == 0) {
+    for (size_t i = 0; name && i < sizeof forms / sizeof *forms; i++) {
+        if (strcasecmp(name, forms[i]) == 0) {
             return forms[i];
         }
     }
     return NULL;
 }
 
+static const char *form_of(const char *output)
+{
+    const char *dot = strrchr(output, '.');
+
+    return strcmp(output, "-") == 0 ? "svg" : find_form(dot ? dot + 1 : NULL);
+}
+
+static int check_form(struct request *request)
+{
+    struct apapi_error err;
+
+    if (!request->output) {
+        return command_refuse(COMMAND,
+                              "which file? -o FILE.svg, FILE.png, FILE.pdf or FILE.html; or -o -");
+    }
+    if (request->form) {
+        apapi_fail(&err, EINVAL, "--format=%.60s: it is svg, png, pdf or html", request->form);
+        request->form = find_form(request->form);
+    } else {
+        apapi_fail(
+            &err, EINVAL,
+            "%.200s: its name must end with .svg, .png, .pdf or .html, or -f say which it is",
+            request->output);
+        request->form = form_of(request->output);
+    }
+    return request->form ? EXIT_SUCCESS : command_refuse(COMMAND, err.text);
+}
+
 static int check(struct request *request)
 {
     struct apapi_error err;
 
-    if (request->word_count == 0) {
+    if (!*request->joined) {
         return command_refuse(COMMAND, "which JOB? See 'apapi help plot'");
-    }
-    if (!request->output) {
-        return command_refuse(COMMAND, "which file? -o FILE.svg, FILE.png or FILE.html");
-    }
-    request->form = form_of(request->output);
-    if (!request->form) {
-        apapi_fail(&err, EINVAL, "%.200s: its name must end with .svg, .png or .html",
-                   request->output);
-        return command_refuse(COMMAND, err.text);
     }
     request->plot.by_node = strcmp(request->by, "node") == 0;
     if (!request->plot.by_node && strcmp(request->by, "domain") != 0) {
         apapi_fail(&err, EINVAL, "--by=%.60s: it is domain or node", request->by);
         return command_refuse(COMMAND, err.text);
     }
-    return EXIT_SUCCESS;
+    return check_form(request);
 }
 
-/* Jobs first, as far as they begin with a digit and are no path; all others are files. */
-static int take_words(struct request *request, char **words, size_t count)
+/* Words that begin with a digit and are no path, up to the first other one; it and all behind it
+ * are files. */
+static size_t count_jobs(char **words, size_t count)
+{
+    size_t jobs = 0;
+
+    while (jobs < count && isdigit((unsigned char)*words[jobs]) && !strchr(words[jobs], '/')) {
+        jobs++;
+    }
+    return jobs;
+}
+
+static char *join(char **words, size_t count)
 {
     size_t size = 1;
+    char *joined;
 
-    request->words = words;
-    while (request->word_count < count && isdigit((unsigned char)*words[request->word_count]) &&
-           !strchr(words[request->word_count], '/')) {
-        size += strlen(words[request->word_count++]) + 1;
+    for (size_t i = 0; i < count; i++) {
+        size += strlen(words[i]) + 1;
     }
-    request->input.files = words + request->word_count;
-    request->input.file_count = count - request->word_count;
-    request->jobs = calloc(size, 1);
-    if (!request->jobs) {
+    joined = calloc(size, 1);
+    for (size_t i = 0; joined && i < count; i++) {
+        strcat(strcat(joined, i ? "," : ""), words[i]);
+    }
+    return joined;
+}
+
+/* A word that is no job is refused with the rest of the input. */
+static int cut(struct request *request)
+{
+    char *rest;
+
+    request->words = calloc(strlen(request->joined) + 1, sizeof *request->words);
+    request->parts = rest = strdup(request->joined);
+    if (!request->words || !request->parts) {
         return -1;
     }
-    for (size_t i = 0; i < request->word_count; i++) {
-        strcat(strcat(request->jobs, i ? "," : ""), words[i]);
+    for (const char *word; (word = strsep(&rest, ","));) {
+        struct word *next = &request->words[request->word_count];
+
+        next->text = word;
+        if (job_list_parse(word, &next->jobs, NULL)) {
+            job_list_free(&next->jobs);
+        } else {
+            request->word_count++;
+        }
     }
-    request->input.jobs = request->jobs;
     return 0;
+}
+
+static int take_words(struct request *request, char **words, size_t count)
+{
+    size_t jobs = request->input.jobs ? 0 : count_jobs(words, count);
+
+    request->input.files = words + jobs;
+    request->input.file_count = count - jobs;
+    request->joined = request->input.jobs ? strdup(request->input.jobs) : join(words, jobs);
+    if (!request->joined || cut(request)) {
+        return -1;
+    }
+    request->input.jobs = request->joined;
+    return 0;
+}
+
+static void free_words(struct request *request)
+{
+    for (size_t i = 0; i < request->word_count; i++) {
+        job_list_free(&request->words[i].jobs);
+    }
+    free(request->words);
+    free(request->parts);
+    free(request->joined);
 }
 
 static int take_options(int argc, char **argv, struct request *request)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"by", required_argument, NULL, 'b'},
-                                            {"acct-dir", required_argument, NULL, 'd'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"strict", no_argument, NULL, 's'},
+    enum { OPTION_BY = 256, OPTION_SAME_SCALE };
+    static const struct option options[] = {INPUT_OPTIONS,
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"format", required_argument, NULL, 'f'},
+                                            {"by", required_argument, NULL, OPTION_BY},
+                                            {"same-scale", no_argument, NULL, OPTION_SAME_SCALE},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     int letter;
 
-    while ((letter = command_option(argc, argv, "o:vh", options)) != -1) {
+    while ((letter = command_option(argc, argv, INPUT_LETTERS "o:f:h", options)) != -1) {
+        if (input_option(&request->input, letter)) {
+            continue;
+        }
         switch (letter) {
         case 'o':
             request->output = optarg;
             break;
-        case 'b':
+        case 'f':
+            request->form = optarg;
+            break;
+        case OPTION_BY:
             request->by = optarg;
             break;
-        case 'd':
-            request->input.dir = optarg;
-            break;
-        case 's':
-            request->input.strict = true;
-            break;
-        case 'v':
-            request->input.verbose = true;
+        case OPTION_SAME_SCALE:
+            request->plot.same_scale = true;
             break;
         default:
             return letter;
@@ -299,7 +412,7 @@ int plot_command(int argc, char **argv)
     static struct request request;
     int letter, status;
 
-    request.input.command = COMMAND;
+    request.input = (struct report_input){.command = COMMAND, .timelines = true, .powers = true};
     request.by = "domain";
     letter = take_options(argc, argv, &request);
     if (letter == 'h') {
@@ -309,13 +422,12 @@ int plot_command(int argc, char **argv)
     if (letter) {
         return USAGE_ERROR;
     }
-    if (take_words(&request, argv + optind, (size_t)(argc - optind))) {
-        return command_fail(COMMAND, "no memory");
-    }
-    status = check(&request);
+    status = take_words(&request, argv + optind, (size_t)(argc - optind))
+                 ? command_fail(COMMAND, "no memory")
+                 : check(&request);
     if (status == EXIT_SUCCESS) {
         status = run(&request);
     }
-    free(request.jobs);
+    free_words(&request);
     return status;
 }

@@ -22,13 +22,15 @@ struct plot_series {
 
 struct plot_job {
     char id[32];
+    size_t order; /* of the word that names it */
     struct show show;
     struct plot_series series[PLOT_SERIES_MAX];
     size_t series_count;
 };
 
 struct plot {
-    bool by_node; /* else by domain */
+    bool by_node;    /* else by domain */
+    bool same_scale; /* of all jobs; else each has its own */
     size_t job_count;
     struct plot_job *jobs[PLOT_JOBS_MAX];
 };
@@ -51,7 +53,7 @@ char *plot_page(const json_t *model, size_t *size);
 
 /**
  * The picture as apapi-plot draws it, to be freed with free().
- * @param form  "svg", "png"
+ * @param form  "svg", "png", "pdf"
  * @param size  result [bytes]
  * @return NULL with `err`.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi-plot FORM: draw the model on standard input as svg or png on standard output. */
+/* apapi-plot FORM: draw the model on standard input as svg, png or pdf on standard output. */
+#include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <cairo.h>
 #include <jansson.h>
@@ -21,6 +22,8 @@
 #define TICKS 5
 #define INK 0.15
 #define FAINT 0.87
+#define MARK 0.6
+#define MARK_ROOM 4 /* between two marks, or their names */
 
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow that paper loses.
  */
@@ -203,6 +206,36 @@ static void put_series(cairo_t *cr, const struct panel *panel, const json_t *ser
     cairo_set_dash(cr, NULL, 0, 0);
 }
 
+/* Where steps begin; names and marks that have no room are left out. */
+static void put_marks(cairo_t *cr, const struct panel *panel, const json_t *steps)
+{
+    double last_mark = panel->x - MARK_ROOM, last_name = panel->x;
+    const json_t *step;
+    size_t i;
+
+    json_array_foreach(steps, i, step)
+    {
+        double start_s = json_number_value(json_object_get(step, "start_s"));
+        double x = panel->x + panel->width * start_s / panel->time.greatest;
+        const char *name = json_string_value(json_object_get(step, "step"));
+        cairo_text_extents_t extents;
+
+        if (x < last_mark + MARK_ROOM) {
+            continue;
+        }
+        cairo_set_dash(cr, (double[]){1, 3}, 2, 0);
+        put_line(cr, (double[]){x, panel->y, x, panel->y + panel->height}, MARK);
+        cairo_set_dash(cr, NULL, 0, 0);
+        last_mark = x;
+        set_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
+        cairo_text_extents(cr, name ? name : "", &extents);
+        if (name && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
+            put_text(cr, &(struct place){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
+            last_name = x + extents.x_advance + MARK_ROOM;
+        }
+    }
+}
+
 static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lines)
 {
     size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN)), i;
@@ -248,6 +281,7 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
     put_title(cr, panel, job);
     put_power_axis(cr, panel);
     put_time_axis(cr, panel);
+    put_marks(cr, panel, json_object_get(job, "steps"));
     json_array_foreach(lines, i, series)
     {
         put_series(cr, panel, series, json_number_value(json_object_get(job, "length_s")));
@@ -304,22 +338,31 @@ static void paint(cairo_t *cr, const json_t *model, const struct sheet *sheet)
             .y = (double)row * sheet->panel_height + TOP,
             .width = sheet->panel_width - LEFT - RIGHT,
             .height = sheet->area_height,
-            .time = time_scale(json_number_value(json_object_get(model, "longest_s"))),
-            .power = power_scale(json_number_value(json_object_get(model, "greatest_w")))};
+            .time = time_scale(json_number_value(json_object_get(job, "scale_s"))),
+            .power = power_scale(json_number_value(json_object_get(job, "scale_w")))};
 
         put_panel(cr, &panel, job);
     }
 }
 
-static cairo_status_t draw(const json_t *model, bool png)
+static cairo_surface_t *create_surface(const char *form, double width, double height)
 {
+    if (strcmp(form, "png") == 0) {
+        return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * PNG_SCALE),
+                                          (int)(height * PNG_SCALE));
+    }
+    return (strcmp(form, "pdf") == 0
+                ? cairo_pdf_surface_create_for_stream
+                : cairo_svg_surface_create_for_stream)(write_bytes, stdout, width, height);
+}
+
+static cairo_status_t draw(const json_t *model, const char *form)
+{
+    bool png = strcmp(form, "png") == 0;
     struct sheet sheet = sheet_of(json_object_get(model, "jobs"));
     double width = sheet.panel_width * (double)sheet.columns;
     double height = sheet.panel_height * (double)sheet.rows;
-    cairo_surface_t *surface =
-        png ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(width * PNG_SCALE),
-                                         (int)(height * PNG_SCALE))
-            : cairo_svg_surface_create_for_stream(write_bytes, stdout, width, height);
+    cairo_surface_t *surface = create_surface(form, width, height);
     cairo_t *cr = cairo_create(surface);
     cairo_status_t status;
 
@@ -340,15 +383,19 @@ static cairo_status_t draw(const json_t *model, bool png)
     return status;
 }
 
+static bool is_form(const char *word)
+{
+    return strcmp(word, "svg") == 0 || strcmp(word, "png") == 0 || strcmp(word, "pdf") == 0;
+}
+
 int main(int argc, char **argv)
 {
-    bool png = argc == 2 && strcmp(argv[1], "png") == 0;
     json_error_t error;
     json_t *model;
     cairo_status_t status;
 
-    if (argc != 2 || (!png && strcmp(argv[1], "svg") != 0)) {
-        fputs("usage: apapi-plot svg|png <MODEL >PICTURE; 'apapi plot' runs it\n", stderr);
+    if (argc != 2 || !is_form(argv[1])) {
+        fputs("usage: apapi-plot svg|png|pdf <MODEL >PICTURE; 'apapi plot' runs it\n", stderr);
         return 2;
     }
     model = json_loadf(stdin, 0, &error);
@@ -356,7 +403,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "apapi-plot: no model: %s\n", error.text);
         return EXIT_FAILURE;
     }
-    status = draw(model, png);
+    status = draw(model, argv[1]);
     json_decref(model);
     if (status != CAIRO_STATUS_SUCCESS || fflush(stdout)) {
         fprintf(stderr, "apapi-plot: %s\n", cairo_status_to_string(status));

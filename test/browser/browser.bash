@@ -11,7 +11,7 @@ browse() { # PAGE OPTION...
     timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync \
         --proxy-server=127.0.0.1:9 --user-data-dir="$BATS_TEST_TMPDIR/browser" --enable-logging=stderr \
-        --virtual-time-budget=2000 --window-size=1200,900 "${@:2}" "file://$1" 2>&1 3>&-
+        --virtual-time-budget=2000 --window-size="${browser_width:-1200}",900 "${@:2}" "file://$1" 2>&1 3>&-
 }
 
 # Run SCRIPT in a copy of the page; what it says are the $lines. It can call:
@@ -32,7 +32,7 @@ function tip() {
   const node = document.querySelector(".tip");
   return node.hidden ? "hidden" : [...node.children].map(line => line.textContent).join("|");
 }
-function range() { return [view.from, view.to].map(s => String(Math.round(s))).join(" "); }
+function range() { return [charts[0].view.from, charts[0].view.to].map(s => String(Math.round(s))).join(" "); }
 function say(text) { said.push(text); }
 $2
 document.body.replaceChildren();

@@ -36,6 +36,69 @@ hostile='.job_name = "<script>document.title=1</script><img src=x onerror=alert(
 assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.getElementsByTagName("path")) > 10' "$BATS_TEST_TMPDIR/a.svg"
 }
 
+@test "PDF, and -o -: what -f says, else SVG" {
+    need_cairo
+    record 17 0 n1 0 100 200
+    cd "$BATS_TEST_TMPDIR"
+    run -0 plot 17 -o a.pdf
+    [[ $(head -c 5 a.pdf) == %PDF- && $(tail -n 1 a.pdf) == %%EOF* ]]
+    plot 17 -o - -f pdf >b.pdf
+    [[ $(head -c 5 b.pdf) == %PDF- ]]
+    plot 17 -o - >a.svg
+    [[ $(head -n 2 a.svg) == *"<svg "* ]]
+    plot 17 --output=- --format=html >a.html
+    plot 17 -o b.html
+    cmp a.html b.html
+    plot 17 -f html -o page
+    cmp a.html page
+}
+
+@test "the jobs are drawn in the order in which they are named: 19, 17, 18" {
+    page=$BATS_TEST_TMPDIR/a.html
+    for job in 17 18 19; do record $job 0 n1 $((job * 100)) 100 200; done
+    run -0 plot 19 17,18 -o "$page"
+    [[ $(model "$page" | jq -c '[.jobs[].job]') == '["19","17","18"]' ]]
+    run -0 plot -j 18,19 -o "$page" "$acct"/*/n1.jsonl
+    [[ $(model "$page" | jq -c '[.jobs[].job]') == '["18","19"]' ]]
+    run -1 plot 17.0 17.5 -o "$page"
+    [[ $output == "apapi plot: no record of job 17.5 is found" ]]
+}
+
+@test "25 jobs are too many, and that is what is said" {
+    record 1 0 n1 0 100 200
+    copies 1 n1 2 25
+    run -1 plot "$(seq -s, 1 25)" -o "$BATS_TEST_TMPDIR/a.html"
+    [[ $output == "apapi plot: these are more than 24 jobs; name fewer" ]]
+    run -0 plot "$(seq -s, 1 24)" -o "$BATS_TEST_TMPDIR/a.html"
+}
+
+@test "each job has its own scale, or all have one with --same-scale; marks where steps begin" {
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 batch n1 0 100 200
+    record 17 1 n1 60 20 200
+    record 17 0 n1 10 50 200
+    record 18 0 n1 200 400 900
+    run -0 plot 17 18 -o "$page"
+    [[ $(model "$page" | jq -c '[.jobs[] | .scale_s, .scale_w | round]') == '[100,200,400,900]' ]]
+    [[ $(model "$page" | jq -c '[.jobs[0].steps[] | .step, (.start_s | round)]') == '["0",10,"1",60]' ]]
+    run -0 plot 17 18 --same-scale -o "$page"
+    [[ $(model "$page" | jq -c '[.jobs[] | .scale_s, .scale_w | round]') == '[400,900,400,900]' ]]
+    need_cairo
+    run -0 plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
+    plot 18 -o "$BATS_TEST_TMPDIR/b.svg"
+    (($(grep -c '<path' "$BATS_TEST_TMPDIR/a.svg") > $(grep -c '<path' "$BATS_TEST_TMPDIR/b.svg")))
+}
+
+@test "plot --db: the same page as from files" {
+    cd "$BATS_TEST_TMPDIR"
+    record 17 0 n1 0 100 200
+    record 17 0 n2 0 100 300
+    "$apapi" import --db sqlite:db --acct-dir "$acct" >/dev/null
+    run -0 plot 17 -o a.html
+    run -0 "$apapi" plot --db sqlite:db 17 -o b.html
+    diff <(model a.html | jq 'del(.jobs[].trust)') <(model b.html | jq 'del(.jobs[].trust)')
+}
+
 @test "PNG: signature and size; jobs side by side" {
     need_cairo
     record 17 0 n1 0 100 200
@@ -149,10 +212,12 @@ EOF
     record 17 0 n1 0 100 200
     record 18 0 n1 0 100 200 'del(.timeline)'
     cd "$BATS_TEST_TMPDIR"
-    run -2 plot 17 -o a.pdf
-    [[ $output == "apapi plot: a.pdf: its name must end with .svg, .png or .html" ]]
+    run -2 plot 17 -o a.gif
+    [[ $output == "apapi plot: a.gif: its name must end with .svg, .png, .pdf or .html, or -f say which it is" ]]
+    run -2 plot 17 -f gif -o a.svg
+    [[ $output == "apapi plot: --format=gif: it is svg, png, pdf or html" ]]
     run -2 plot 17
-    [[ $output == "apapi plot: which file? -o FILE.svg, FILE.png or FILE.html" ]]
+    [[ $output == "apapi plot: which file? -o FILE.svg, FILE.png, FILE.pdf or FILE.html; or -o -" ]]
     run -2 plot -o a.html
     [[ $output == *"which JOB?"* ]]
     run -2 plot 17x -o a.html
@@ -168,7 +233,7 @@ EOF
     echo "libexec_dir = /nowhere" >"$APAPI_CONFIG"
     run -1 plot 17 -o a.svg
     [[ $output == *"/nowhere/apapi-plot: No such file or directory; it is built where cairo is; .html needs none" ]]
-    run -1 compgen -G '*.[hsp][tvn]*'
+    run -1 compgen -G '*.[hspg][tvnid]*'
 }
 
 @test "a file is replaced whole, or kept" {
@@ -211,6 +276,35 @@ EOF
     sed 's|</body>|<script>nonsense()</script></body>|' "$page" >"$broken"
     run -0 browse "$broken" --dump-dom
     [[ $output == *CONSOLE*nonsense* ]]
+}
+
+@test "in the browser: marks of steps, zoom of one job alone or, with --same-scale, of all" {
+    need_browser
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 batch n1 0 100 200
+    record 17 0 n1 25 50 200
+    record 18 0 n1 200 200 300
+    run -0 plot 17 18 -o "$page"
+    act "$page" "say([...charts[0].svg.querySelectorAll('text.step')].map(text => text.textContent).join(' '));
+        say(charts[0].svg.querySelectorAll('line.mark').length);
+        at('wheel', 0.5, {deltaY: -1}); say(range()); say(Math.round(charts[1].view.to));"
+    [[ ${lines[0]} == 0 && ${lines[1]} == 1 && ${lines[2]} == "10 90" && ${lines[3]} == 200 ]]
+    run -0 plot 17 18 --same-scale -o "$page"
+    act "$page" "at('wheel', 0.5, {deltaY: -1}); say(range()); say(Math.round(charts[1].view.to));"
+    [[ ${lines[0]} == "20 180" && ${lines[1]} == 180 ]]
+}
+
+@test "in the browser: no scroll bar on a page of 500 pixels" {
+    need_browser
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 62 200 '.nodes = 2' # "measured ... % of ..." is the longest line
+    run -0 plot 17 -o "$page"
+    for width in 500 1200; do
+        browser_width=$width act "$page" "say(document.documentElement.scrollWidth <= innerWidth);
+            say([...document.querySelectorAll('pre')].every(pre => pre.scrollWidth <= pre.clientWidth));
+            say([...document.querySelectorAll('pre')].map(pre => pre.textContent.includes('measured ')));"
+        [[ ${lines[*]} == "true true true" ]] || { echo "$width: ${lines[*]}"; false; }
+    done
 }
 
 @test "in the browser: tooltip, zoom by wheel and by dragging, double click, keys" {
