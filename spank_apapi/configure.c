@@ -139,6 +139,9 @@ bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choic
                            struct message *message)
 {
     message_add_pair(message, "components", wish->components);
+    message_add_pair(message, "site_components",
+                     *wish->components && wish->components == choice->config->components ? "1"
+                                                                                         : NULL);
     message_add_pair(message, "rules", wish->rules);
     message_add_pair(message, "intervals", unless_empty(spank_apapi_choice_interval(choice)));
     if (configure_bounded(spank)) {

@@ -14,6 +14,7 @@
 #include "channel/message.h"
 #include "channel/parcel.h"
 #include "child.h"
+#include "components.h"
 #include "configure.h"
 #include "job_nodes.h"
 #include "log.h"
@@ -250,6 +251,8 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
     struct spank_apapi_meeting meeting = SPANK_APAPI_MEETING_NONE;
 
     remote.measuring = true;
+    remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice()) &&
+                    !spank_apapi_components_known(config.components); /* root is told */
     remote.reports =
         remote.step.batch && spank_apapi_choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
     if (remote_check_partition(spank)) {

@@ -30,6 +30,7 @@
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
 #include "sampler/forms.h"
+#include "sampler/known.h"
 #include "sampler/livefile.h"
 #include "sampler/log.h"
 #include "sampler/pack.h"
@@ -88,7 +89,7 @@ static void create_live(struct sampler *sampler)
 
     if (*step->live_dir && livefile_create(&sampler->live, step, &err)) {
         log_write(LOG_NOTICE, "job %u step %s has no live page: %s", step->id.job, step->id.step,
-               err.text);
+                  err.text);
     }
 }
 
@@ -99,7 +100,7 @@ static void publish_live(struct sampler *sampler)
 
     if (sampler->live.page && livefile_publish(&sampler->live, step, &err)) {
         log_write(LOG_NOTICE, "live page of job %u step %s: %s", step->id.job, step->id.step,
-               err.text);
+                  err.text);
     }
 }
 
@@ -156,11 +157,14 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     }
     if (sampler->step.slowed) {
         log_write(LOG_INFO, "job %u step %s: interval raised to min_interval, %g ms",
-               sampler->step.id.job, sampler->step.id.step,
-               (double)sampler->step.min_interval_ns / 1e6);
+                  sampler->step.id.job, sampler->step.id.step,
+                  (double)sampler->step.min_interval_ns / 1e6);
     }
     if (*sampler->step.gpus && apapi_source_set("slurm", "gpus", sampler->step.gpus)) {
         return apapi_fail(err, errno, "the step's GPUs: %s", strerror(errno));
+    }
+    if (sampler->step.site_components && known_components(sampler->step.components, err)) {
+        return -1;
     }
     create_live(sampler);
     if (open_session(sampler, err)) {

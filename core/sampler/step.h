@@ -14,6 +14,7 @@
 struct step {
     struct apapi_identity id;
     char components[1024]; /* "": the default */
+    bool site_components;  /* they are those of apapi.conf */
     struct apapi_intervals intervals;
     bool slowed;              /* the user has asked for shorter ones than the site allows */
     uint64_t min_interval_ns; /* for users [ns]; 0: none */

@@ -208,6 +208,20 @@ interval_ms() { # NODE
     [[ $status -eq 0 && $output == *package* ]]
 }
 
+@test "default with an unknown component: no user is told, the others are measured" {
+    configure 'default = rpl:rapl'
+    run as_alice srun -N1 -w n1 sleep 0.2
+    echo "$output"
+    [[ $status -eq 0 && $output == *package* && $output != *rpl* ]]
+    holds "$(last_record n1)" '[.components[].name] == ["rapl"]'
+    configure 'default = rpl'
+    run as_alice srun -N1 -w n1 sleep 0.2
+    echo "$output"
+    [[ $status -eq 0 && -z $output ]]
+    run submit 'srun true; echo done' -N1 -w n1
+    [[ $output == done ]]
+}
+
 @test "a literal installation keeps its records: apapi report shows the step of the installed plugstack.conf" {
     tree=$APAPI_CLUSTER_DIR/tree
     cmake --install "$repository/build/release" --prefix "$tree" >/dev/null
