@@ -43,6 +43,7 @@ const struct field fields_of_record[] = {
     {"reason", FIELD_TEXT, false, IN_RECORD(reason), APAPI_TEXT_SIZE},
     {"recovered", FIELD_FLAG, false, IN_RECORD(recovered), 0},
     {"delayed", FIELD_FLAG, false, IN_RECORD(delayed), 0},
+    {"unwritten", FIELD_TEXT, false, IN_RECORD(unwritten), APAPI_TEXT_SIZE},
     {NULL, 0, false, 0, 0}};
 
 const struct field fields_of_trust[] = {

@@ -159,13 +159,28 @@ static int note_stuck(struct merge_notes *notes, const struct apapi_component_re
     return 0;
 }
 
-int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
-                    struct merge_node *node)
+/* Of the record itself: what it says is true, and may be missing in later reports. */
+static int note_record(struct merge_notes *notes, const struct apapi_record *record,
+                       struct merge_node *node)
 {
     const struct merge_note incomplete = {.kind = MERGE_NOTE_INCOMPLETE,
                                           .subject = "",
                                           .verdict = "incomplete",
                                           .reason = record->reason};
+    const struct merge_note unwritten = {.kind = MERGE_NOTE_UNWRITTEN,
+                                         .subject = "",
+                                         .verdict = "not in the accounting files yet",
+                                         .reason = record->unwritten};
+
+    if (!record->complete && note_node(notes, &incomplete, node) < 0) {
+        return -1;
+    }
+    return *record->unwritten ? note_node(notes, &unwritten, node) : 0;
+}
+
+int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
+                    struct merge_node *node)
+{
     const struct apapi_measurement *m = &record->measurement;
     size_t events = 0;
 
@@ -176,7 +191,7 @@ int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record
         }
         events += m->components[i].event_count;
     }
-    return record->complete ? 0 : note_node(notes, &incomplete, node);
+    return note_record(notes, record, node);
 }
 
 int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const char *reason)

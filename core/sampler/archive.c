@@ -172,10 +172,11 @@ static void do_append(void *context)
 }
 
 /* Of a log that cuts long lines the spool has the whole one. */
-static void tell_delay(const struct archive *archive, const char *reason)
+static void tell_delay(struct archive *archive, const char *reason)
 {
     const struct apapi_identity *id = &archive->step->id;
 
+    snprintf(archive->trouble.text, sizeof archive->trouble.text, "%s", reason);
     log_write(LOG_ERR, "record of job %u step %s not written: %s", id->job, id->step, reason);
     log_write(LOG_WARNING, "record: %s", archive->line.text);
 }

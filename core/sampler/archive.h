@@ -35,8 +35,9 @@ struct archive {
     uint64_t checkpoint_ns;   /* when the next one is due [CLOCK_MONOTONIC]; UINT64_MAX: never */
     bool complained;
     struct task append;
-    struct archive_line line; /* of `append` while that runs */
-    char *delayed;            /* the same as it shall stand in the spool; NULL: it need not */
+    struct archive_line line;   /* of `append` while that runs */
+    char *delayed;              /* the same as it shall stand in the spool; NULL: it need not */
+    struct apapi_error trouble; /* why it is not in the accounting file; "": it is */
 };
 
 /** Nothing is open. The archive stays where it is. */

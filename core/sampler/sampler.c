@@ -295,7 +295,19 @@ static void finish_files(struct sampler *sampler)
     }
 }
 
-static void deliver(struct sampler *sampler, const struct apapi_record *record)
+/* Who sees the record shall know that reports will not have it, or not soon. */
+static void note_trouble(const struct archive *archive, struct apapi_record *record, char **line)
+{
+    char *noted;
+
+    snprintf(record->unwritten, sizeof record->unwritten, "%s", archive->trouble.text);
+    if (*record->unwritten && apapi_record_encode(record, &noted, NULL) == 0) {
+        free(*line);
+        *line = noted;
+    }
+}
+
+static void deliver(struct sampler *sampler, struct apapi_record *record)
 {
     struct apapi_error err;
     char *line = NULL;
@@ -305,6 +317,7 @@ static void deliver(struct sampler *sampler, const struct apapi_record *record)
         return;
     }
     archive_write(&sampler->archive, record, line);
+    note_trouble(&sampler->archive, record, &line);
     livefile_withdraw(&sampler->live);
     answer(APAPI_WORD_RECORD, line);
     report(sampler, record, line);

@@ -33,6 +33,10 @@ written() { # JQ EXPRESSION: of all lines in the accounting files of n1
     find "$acct" -name n1.jsonl -exec cat {} + | jq -c "$1"
 }
 
+as_written() { # the answer without what is for its reader alone
+    sed 's/,"unwritten":"[^"]*"//'
+}
+
 spooled() { # how many files are in the spool
     find "$spool" -type f -name '*.json' 2>/dev/null | wc -l
 }
@@ -181,7 +185,7 @@ shim_sampler() { # VARIABLE=FILE
     jq -e '.complete and (has("delayed") | not)' "$BATS_TEST_TMPDIR/out"
     rm "$held"
     wait "$host"
-    [[ $(cat "$acct"/*/n1.jsonl) == "$(<"$BATS_TEST_TMPDIR/out")" && $(spooled) -eq 0 ]]
+    [[ $(cat "$acct"/*/n1.jsonl) == "$(as_written <"$BATS_TEST_TMPDIR/out")" && $(spooled) -eq 0 ]]
 }
 
 @test "a sampler is killed between its record and the end of its checkpoint: one line, the whole one" {
@@ -206,7 +210,16 @@ shim_sampler() { # VARIABLE=FILE
 @test "neither the folder nor the spool can be written: the step gets its record all the same" {
     acct=/proc/nowhere/acct spool=/proc/nowhere/spool
     run -0 step 1 'sleep 0.3'
-    jq -e .complete <<<"$output"
+    jq -e '.complete and (.unwritten | startswith("/proc/nowhere/acct: "))' <<<"$output"
+}
+
+@test "a default of the site's with a component that nothing knows: that one is left out" {
+    run -0 step 1 'sleep 0.3' components=rpl:estimate site_components=1
+    jq -e '.components[0].name == "estimate" and (.components | length) == 1' <<<"$output"
+    run step 1 'sleep 0.3' components=rpl site_components=1
+    [[ $output == *"unknown component 'rpl'"* ]]
+    run -0 step 1 'sleep 0.3' components=rpl:estimate # the user's
+    jq -e '[.components[].name] == ["rpl", "estimate"]' <<<"$output"
 }
 
 # In the place of $HOST: a program that runs it beside a listener at a /dev/log of its own and puts what that hears into LOG.
@@ -264,7 +277,7 @@ END
     for spool in "$BATS_TEST_TMPDIR/spool" /proc/nowhere/spool; do
         acct=/proc/nowhere/acct
         run -0 step 1 'sleep 0.3'
-        record=$output
+        record=$(as_written <<<"$output")
         grep -q "record of job 1 step 0 not written: .*/proc/nowhere" "$log"
         [[ $(sed -n 's/.*record: {/{/p' "$log") == "$record" ]]
         [[ $spool == /proc/* ]] || jq -e .delayed "$spool"/n1/*.json

@@ -59,6 +59,27 @@ state_of() { # JOB
     [[ $status -eq 0 && $output == *'2 nodes'*package* ]]
 }
 
+@test "slurmd says at its start that no records can be written, and what nothing knows in default" {
+    plugstack default=rpl "acct_dir=$APAPI_CLUSTER_DIR/no/acct"
+    cluster on n1 pkill -TERM -x slurmd
+    gone() { ! cluster on n1 pgrep -x slurmd; }
+    eventually gone
+    clear_logs
+    cluster on n1 slurmd
+    told() { [[ $(log_errors | grep -c 'apapi: ') -eq 2 ]]; }
+    eventually told
+    run log_errors
+    echo "$output"
+    [[ $output == *"apapi: default = rpl: unknown component 'rpl': did you mean 'rapl'"* ]]
+    [[ $output == *"apapi: no records can be written to acct_dir: $APAPI_CLUSTER_DIR/no/acct: the folder above it does not exist"* ]]
+    clear_logs
+    expected_errors='pmix'
+    run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.2
+    echo "$output"
+    [[ $status -eq 0 && $(tr -s ' \n' ' ' <<<"$output") == *"n1: not in the accounting files yet ($APAPI_CLUSTER_DIR/no/acct: the folder above it does not exist)"* ]]
+    plugstack
+}
+
 @test "slurmctld is away when a step ends" {
     count=$(records n1 | wc -l)
     begin_held_step 'echo out; exit 3' -N2 --apapi=rapl

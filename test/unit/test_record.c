@@ -17,6 +17,7 @@ static void a_usual_record_comes_back(void **state)
     record.complete = false;
     record.recovered = true;
     record.delayed = true;
+    strcpy(record.unwritten, "/acct: No space left on device");
     assert_round_trip(&record);
     apapi_record_clear(&record);
 }

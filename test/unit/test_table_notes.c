@@ -47,6 +47,19 @@ static void incidents_are_told_in_words(void **state)
     }
 }
 
+static void a_record_that_could_not_be_written_is_told(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    strcpy(node.record.unwritten, "/acct: No space left on device");
+    add(merge, &node);
+    assert_says(merge, &stream_step,
+                "\n  n1: not in the accounting files yet (/acct: No space left on device)\n");
+}
+
 static void a_late_start_is_told(void **state)
 {
     static const struct {
@@ -209,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_collector_adds),
         cmocka_unit_test(incidents_are_told_in_words),
+        cmocka_unit_test(a_record_that_could_not_be_written_is_told),
         cmocka_unit_test(a_late_start_is_told),
         cmocka_unit_test(a_stuck_counter_is_told),
         cmocka_unit_test(spans_between_nodes_are_shown),

@@ -80,6 +80,7 @@ struct apapi_record {
     struct apapi_ending ending;
     bool recovered; /* it was saved while the step ran; its writer has not lived to the end */
     bool delayed;   /* it could not be written at the step's end, but later */
+    char unwritten[APAPI_TEXT_SIZE]; /* why it could not; as it is handed to srun. "": it was */
 };
 
 /**
