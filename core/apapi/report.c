@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apapi/command.h"
+#include "apapi/grid.h"
 #include "apapi/report_by.h"
 #include "apapi/report_input.h"
 #include "apapi/report_options.h"
@@ -299,6 +300,7 @@ static int print_rows(struct report *report, const uint32_t *order, size_t count
     struct report_row row;
     int result = 0;
 
+    report->printer.fit.width = terminal_width();
     report_print_begin(&report->printer);
     for (size_t i = 0; i < count && result == 0 && !ferror(stdout); i++) {
         result = report_ledger_sum(&report->ledger, order[i], &view, &row);

@@ -126,7 +126,8 @@ int report_format_parse(const char *list, struct report_format *format, struct a
         if (format->count == REPORT_COLUMNS_MAX) {
             return apapi_fail(err, ERANGE, "more than %d fields", REPORT_COLUMNS_MAX);
         }
-        format->columns[format->count++] = (struct report_column){field, (int)width};
+        format->columns[format->count++] =
+            (struct report_column){.field = field, .width = (int)width, .given = name_size < size};
         word += size;
         if (*word == '\0') {
             return 0;

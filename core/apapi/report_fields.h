@@ -39,6 +39,7 @@ enum report_unit {
 struct report_column {
     const struct report_field *field;
     int width;
+    bool given; /* by who asks for it */
 };
 struct report_format {
     struct report_column columns[REPORT_COLUMNS_MAX];

@@ -39,19 +39,48 @@ static void put_cell(const struct report_printer *printer, size_t index, const c
     printf("%*s", left && !last ? padding : 0, "");
 }
 
-static void put_table_row(const struct report_printer *printer, const struct report_row *row)
+static void put_titles(const struct report_printer *printer)
+{
+    for (size_t i = 0; i < printer->format.count && !printer->no_header; i++) {
+        put_cell(printer, i, printer->format.columns[i].field->name);
+    }
+    fputs(printer->no_header ? "" : "\n", stdout);
+}
+
+static void put_kept_rows(struct report_printer *printer)
+{
+    size_t columns = printer->format.count;
+
+    report_fit_columns(&printer->fit, &printer->format);
+    put_titles(printer);
+    for (size_t i = 0; i < printer->fit.count; i++) {
+        put_cell(printer, i % columns, printer->fit.cells[i]);
+        fputs((i + 1) % columns == 0 ? "\n" : "", stdout);
+    }
+    report_fit_free(&printer->fit);
+    printer->keeps = false;
+}
+
+static int put_table_row(struct report_printer *printer, const struct report_row *row)
 {
     char text[CELL_SIZE];
 
     for (size_t i = 0; i < printer->format.count; i++) {
         const struct report_field *field = printer->format.columns[i].field;
 
-        if (row) {
-            report_field_text(field, row, &printer->format, text, sizeof text);
+        report_field_text(field, row, &printer->format, text, sizeof text);
+        if (!printer->keeps) {
+            put_cell(printer, i, text);
+        } else if (report_fit_keep(&printer->fit, text)) {
+            return -1;
         }
-        put_cell(printer, i, row ? text : field->name);
     }
-    putchar('\n');
+    if (!printer->keeps) {
+        putchar('\n');
+    } else if (printer->fit.count >= REPORT_FIT_ROWS * printer->format.count) {
+        put_kept_rows(printer);
+    }
+    return 0;
 }
 
 /* --- for programs --------------------------------------------------------------------------- */
@@ -176,11 +205,12 @@ void report_print_begin(struct report_printer *printer)
 {
     if (printer->form == REPORT_JSON) {
         put_json_head(printer);
-    } else if (printer->no_header) {
-        return;
     } else if (printer->form == REPORT_TABLE) {
-        put_table_row(printer, NULL);
-    } else {
+        printer->keeps = report_fit_needed(&printer->fit, &printer->format);
+        if (!printer->keeps) {
+            put_titles(printer);
+        }
+    } else if (!printer->no_header) {
         put_plain_row(printer, NULL);
     }
 }
@@ -192,7 +222,7 @@ int report_print_row(struct report_printer *printer, const struct report_row *ro
     if (printer->form == REPORT_JSON) {
         result = put_json_row(printer, row);
     } else if (printer->form == REPORT_TABLE) {
-        put_table_row(printer, row);
+        result = put_table_row(printer, row);
     } else {
         put_plain_row(printer, row);
     }
@@ -204,5 +234,7 @@ void report_print_end(struct report_printer *printer)
 {
     if (printer->form == REPORT_JSON) {
         fputs("]}\n", stdout);
+    } else if (printer->keeps) {
+        put_kept_rows(printer);
     }
 }

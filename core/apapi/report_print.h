@@ -3,6 +3,7 @@
 #define APAPI_PROGRAM_REPORT_PRINT_H
 #include "apapi/report_by.h"
 #include "apapi/report_fields.h"
+#include "apapi/report_fit.h"
 
 /* PARSABLE ends each line with its '|', as sacct's -p. */
 enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
@@ -14,12 +15,17 @@ struct report_printer {
     bool no_header;
     char by[REPORT_BY_SIZE]; /* for JSON */
     size_t rows;             /* so far */
+    struct report_fit fit;   /* of a table */
+    bool keeps;              /* rows, until the columns' widths are known */
 };
 
+/** `fit.width` is the width of the terminal. */
 void report_print_begin(struct report_printer *printer);
 
 /** @return 0; -1 with errno ENOMEM. */
 int report_print_row(struct report_printer *printer, const struct report_row *row);
+
+/** Print what is left. */
 void report_print_end(struct report_printer *printer);
 
 #endif

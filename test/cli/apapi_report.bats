@@ -211,6 +211,24 @@ load report_common
     [[ ${lines[1]} == *'?[31mred?'*'1-01:00:00' ]]
 }
 
+@test "a table fits COLUMNS: texts are cut, numbers and columns of a given width never" {
+    record 70 0 n1 0 3725 200 '.job_name = "a-name-that-is-quite-long"'
+    record 71 0 n1 4000 90000 30000 '.user = "anna-with-a-long-name"'
+    for width in 80 72 70; do
+        COLUMNS=$width run -0 --separate-stderr report -j 70,71
+        (($(wc -L <<<"$output") <= width)) || { echo "$width: $output"; false; }
+        [[ ${lines[0]} == jobid*"measured" && $output == *"745.0 kJ"*"200.0 W"* && $output == *"1-01:00:00"*"2.700 GJ"* ]]
+    done
+    [[ $output == *"a-n..."* ]]
+    COLUMNS=40 run -0 --separate-stderr report -j 70 -n --format=jobid,jobname%25,nodelist,energy,power
+    [[ $output == "70  "*"  a-name-that-is-quite-long  n1  "*"745.0 kJ"*"200.0 W" && ${#lines[@]} -eq 1 ]]
+    copies 70 n1 72 1300
+    COLUMNS=80 run -0 --separate-stderr report -j "$(seq -s, 70 1300)"
+    ((${#lines[@]} == 1232 && $(wc -L <<<"$output") <= 80))
+    unset COLUMNS
+    [[ $(report -j 70 --format=jobid,jobname,energy | head -n 1) == "jobid       jobname           energy" ]]
+}
+
 @test "CSV, parsable, JSON" {
     record 72 0 n1 0 100 200 '.job_name = "a,\"b\"|c"'
     run -0 report --csv -j 72 --format=jobid,jobname,energy,co2
