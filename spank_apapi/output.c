@@ -2,50 +2,101 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "channel/deadline.h"
+#include "child.h"
 
-/* How much write() takes without blocking when poll() says that it does not. */
-static size_t output_piece(int fd)
+/* A way to write that never waits, where that is more than poll() can promise. */
+struct output_way {
+    int fd;
+    size_t piece; /* how much write() takes without waiting when poll() says so */
+    bool socket;
+};
+
+/*
+ * Between poll() and write() somebody else may fill a pipe. The descriptor's own flags are the
+ * user's; so pipes and terminals are opened once more.
+ */
+static int output_reopen(int fd)
 {
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return spank_apapi_child_keep_away(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+static struct output_way output_begin(int fd)
+{
+    struct output_way way = {.fd = -1, .piece = SSIZE_MAX};
     struct stat status;
 
-    return fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
-               ? PIPE_BUF
-               : SSIZE_MAX;
+    if (fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode)) {
+        way.piece = PIPE_BUF;
+        way.fd = output_reopen(fd);
+    } else if (isatty(fd)) {
+        way.fd = output_reopen(fd);
+    } else {
+        way.socket = fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+    }
+    return way;
+}
+
+static void output_end(const struct output_way *way)
+{
+    if (way->fd >= 0) {
+        close(way->fd);
+    }
+}
+
+static ssize_t output_some(int fd, const struct output_way *way, const char *text, size_t left)
+{
+    size_t size = left < way->piece ? left : way->piece;
+
+    if (way->socket) {
+        return send(fd, text, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    return write(way->fd >= 0 ? way->fd : fd, text, size);
 }
 
 /* @return 0; an errno. */
 static int output_loop(int fd, const char *text, uint64_t deadline_ns)
 {
-    size_t left = strlen(text), piece = output_piece(fd);
+    const struct output_way way = output_begin(fd);
+    size_t left = strlen(text);
+    int code = 0;
 
-    while (left > 0) {
-        ssize_t written;
+    while (left > 0 && code == 0) {
+        ssize_t written = -1;
 
         if (deadline_wait(fd, POLLOUT, deadline_ns)) {
-            return errno;
+            code = errno;
+            break;
         }
-        written = write(fd, text, left < piece ? left : piece);
-
+        written = output_some(fd, &way, text, left);
         if (written >= 0) {
             text += written;
             left -= (size_t)written;
         } else if (errno != EINTR && errno != EAGAIN) {
-            return errno;
+            code = errno;
+        } else if (deadline_now() >= deadline_ns) {
+            code = ETIMEDOUT;
         }
     }
-    return 0;
+    output_end(&way);
+    return code;
 }
 
 int spank_apapi_output_write(int fd, const char *text, uint64_t deadline_ns)

@@ -13,6 +13,10 @@
 
 #include "channel/deadline.h"
 
+#define READ_LIMIT_NS (200 * DEADLINE_MS)   /* for srun to take a report, or to refuse it */
+#define CROWD_LIMIT_NS (1000 * DEADLINE_MS) /* beyond the deadline, where srun refuses */
+#define PAUSE_MS 5
+#define PAUSE_MAX_MS 80
 #define PORT_MIN 1024 /* the user has a say in it, and no business with the system's ports */
 
 static int parse_port(const char *text, const char **end, uint16_t *port)
@@ -141,24 +145,70 @@ static int report_deliver(int fd, const char *token, const struct spank_apapi_re
     return result;
 }
 
+/*
+ * Where srun is crowded it may end a connection before it has read from it; that comes back as a
+ * reset. Its end of the connection without that says that it has read everything. In between it has
+ * all the time it wants: what has been sent it will read.
+ */
+static int report_await(int fd, uint64_t deadline_ns)
+{
+    uint64_t until_ns = deadline_now() + READ_LIMIT_NS;
+    char byte;
+
+    if (shutdown(fd, SHUT_WR) ||
+        deadline_wait(fd, POLLIN, until_ns < deadline_ns ? until_ns : deadline_ns)) {
+        return errno == ECONNRESET || errno == ENOTCONN ? ECONNRESET : 0;
+    }
+    return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == ECONNRESET ? ECONNRESET : 0;
+}
+
+/* @return 0; an errno. */
+static int report_try(const union report_address *target, socklen_t size,
+                      const struct spank_apapi_collector *collector,
+                      const struct spank_apapi_report *report, uint64_t deadline_ns)
+{
+    int fd = socket(target->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int code = fd < 0 ? errno : 0;
+
+    if (fd < 0) {
+        return code;
+    }
+    if (report_connect(fd, target, size, deadline_ns) ||
+        report_deliver(fd, collector->token, report, deadline_ns)) {
+        code = errno;
+    } else {
+        code = report_await(fd, deadline_ns);
+    }
+    close(fd);
+    return code;
+}
+
+static bool is_refused(int code)
+{
+    return code == ECONNRESET || code == EPIPE;
+}
+
 int spank_apapi_report_send(const struct spank_apapi_collector *collector, const char *address,
                             const struct spank_apapi_report *report, uint64_t deadline_ns,
                             struct apapi_error *err)
 {
     union report_address target;
     socklen_t size = report_address(address, collector->port, &target);
-    int fd, code = 0;
+    uint64_t end_ns = deadline_ns, pause_ms = PAUSE_MS;
+    int code;
 
     if (size == 0) {
         return apapi_fail(err, EINVAL, "'%.64s' is not an address of srun", address);
     }
-    fd = socket(target.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || report_connect(fd, &target, size, deadline_ns) ||
-        report_deliver(fd, collector->token, report, deadline_ns)) {
-        code = errno;
-    }
-    if (fd >= 0) {
-        close(fd);
+    code = report_try(&target, size, collector, report, end_ns);
+    while (is_refused(code)) {
+        end_ns = deadline_ns + CROWD_LIMIT_NS;
+        if (deadline_now() + pause_ms * DEADLINE_MS >= end_ns) {
+            break;
+        }
+        poll(NULL, 0, (int)pause_ms);
+        pause_ms = pause_ms < PAUSE_MAX_MS ? 2 * pause_ms : pause_ms;
+        code = report_try(&target, size, collector, report, end_ns);
     }
     return code == 0 ? 0
                      : apapi_fail(err, code, "cannot reach srun at %s port %d: %s", address,

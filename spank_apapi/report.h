@@ -28,7 +28,8 @@ struct spank_apapi_report {
 int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *collector);
 
 /**
- * Send a report to srun.
+ * Send a report to srun. Where srun ends the connection without reading it, because others crowd
+ * it, the report is sent again, for up to a second beyond the deadline.
  * @param address  numeric, IPv4 or IPv6
  * @return 0; -1 with errno EINVAL (not an address), ETIMEDOUT or that of the call that failed.
  */

@@ -13,10 +13,11 @@
 #include "channel/deadline.h"
 
 #define TRUSTED_PATIENCE_NS (5000 * DEADLINE_MS)
+#define ORIGIN_MAX 32 /* connections of one origin that have not shown the token */
 #define FOREIGN_PATIENCE_NS (2000 * DEADLINE_MS) /* for the token, which is sent at once */
-#define CROWDED_PATIENCE_NS (300 * DEADLINE_MS)  /* the same when others are waiting */
+#define CROWDED_PATIENCE_NS (50 * DEADLINE_MS)   /* the same when others are waiting */
 #define PATIENCE_MS 500
-#define CROWDED_MS 50
+#define CROWDED_MS 10
 #define ACCEPTED_MAX 256 /* in a row, before the plugin is heard again */
 #define LISTENER_MARK INTAKE_SENDERS
 
@@ -160,24 +161,55 @@ static void read_sender(struct intake *intake, struct sender *sender)
     }
 }
 
+static bool is_of(const struct sender *sender, const struct sender_origin *origin)
+{
+    return sender->fd >= 0 && !sender->trusted &&
+           memcmp(&sender->origin, origin, sizeof *origin) == 0;
+}
+
+/* Who holds many connections loses the oldest: they keep nobody else out. */
+static void limit_origin(struct intake *intake, const struct sender_origin *origin)
+{
+    struct sender *oldest = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < INTAKE_SENDERS; i++) {
+        struct sender *sender = &intake->senders[i];
+
+        if (is_of(sender, origin)) {
+            count++;
+            oldest = oldest && oldest->begun_ns <= sender->begun_ns ? oldest : sender;
+        }
+    }
+    if (count > ORIGIN_MAX) {
+        finish(intake, oldest, false);
+    }
+}
+
 /* @return whether there was one that can be read from. */
 static bool accept_one(struct intake *intake)
 {
     size_t place = intake->free[intake->free_count - 1];
     struct sender *sender = &intake->senders[place];
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = place};
-    int fd = accept4(intake->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+    struct sender_origin origin;
+    socklen_t size = sizeof peer;
+    int fd =
+        accept4(intake->listener, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (fd < 0) {
         intake->starved = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         return errno == ECONNABORTED || errno == EINTR;
     }
     intake->free_count--;
-    sender_begin(sender, fd, deadline_now());
+    origin = sender_find_origin(fd, &peer);
+    sender_begin(sender, fd, &origin, deadline_now());
     read_sender(intake, sender);
     if (sender->fd >= 0 && epoll_ctl(intake->poll, EPOLL_CTL_ADD, fd, &event)) {
         finish(intake, sender, false);
     }
+    limit_origin(intake, &origin);
     return true;
 }
 

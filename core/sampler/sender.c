@@ -2,6 +2,7 @@
 #include "sampler/sender.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,9 +10,58 @@
 
 #define FIRST_ROOM 8192
 
-void sender_begin(struct sender *sender, int fd, uint64_t now_ns)
+/* Of an address of IPv4, also as IPv6 has it. */
+static void origin_v4(struct sender_origin *origin, const uint8_t address[4])
 {
-    *sender = (struct sender){.fd = fd, .begun_ns = now_ns};
+    origin->bytes[0] = AF_INET;
+    memcpy(origin->bytes + 1, address, address[0] == IN_LOOPBACKNET ? 1 : 4);
+}
+
+static void origin_v6(struct sender_origin *origin, const struct in6_addr *address)
+{
+    if (IN6_IS_ADDR_V4MAPPED(address)) {
+        origin_v4(origin, address->s6_addr + 12);
+    } else if (IN6_IS_ADDR_LOOPBACK(address)) {
+        origin_v4(origin, (const uint8_t[4]){IN_LOOPBACKNET});
+    } else {
+        origin->bytes[0] = AF_INET6;
+        memcpy(origin->bytes + 1, address->s6_addr, 8);
+    }
+}
+
+static void origin_user(struct sender_origin *origin, int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    origin->bytes[0] = AF_UNIX;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+        memcpy(origin->bytes + 1, &peer.uid, sizeof peer.uid);
+    }
+}
+
+struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *peer)
+{
+    struct sender_origin origin = {{0}};
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+
+    if (peer->ss_family == AF_INET) {
+        memcpy(&v4, peer, sizeof v4);
+        origin_v4(&origin, (const uint8_t *)&v4.sin_addr.s_addr);
+    } else if (peer->ss_family == AF_INET6) {
+        memcpy(&v6, peer, sizeof v6);
+        origin_v6(&origin, &v6.sin6_addr);
+    } else {
+        origin_user(&origin, fd);
+    }
+    return origin;
+}
+
+void sender_begin(struct sender *sender, int fd, const struct sender_origin *origin,
+                  uint64_t now_ns)
+{
+    *sender = (struct sender){.fd = fd, .begun_ns = now_ns, .origin = *origin};
 }
 
 /* Takes the same time whatever is wrong with the token. */

@@ -4,14 +4,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "apapi/channel.h"
+
+/** Whose connection it is: an address, or the user of a process of this machine. */
+struct sender_origin {
+    uint8_t bytes[17]; /* the first is the family */
+};
 
 /** One connection to apapi-collect. Until it has shown the token it gets no memory. */
 struct sender {
     int fd;            /* -1: free */
     uint64_t begun_ns; /* when it was accepted */
-    bool trusted;      /* it has shown the token */
+    struct sender_origin origin;
+    bool trusted; /* it has shown the token */
     char token[APAPI_TOKEN_LENGTH];
     size_t length; /* bytes of the token or, once trusted, of what follows */
     size_t room;
@@ -34,8 +41,16 @@ struct delivery {
     size_t size;
 };
 
+/**
+ * Say whose an accepted connection is. One who may choose among many addresses is one all the same:
+ * the loopback network of IPv4 counts as one, of IPv6 each /64.
+ * @param peer  what accept(2) has said
+ */
+struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *peer);
+
 /** Begin with an accepted, non-blocking connection, which the sender then owns. */
-void sender_begin(struct sender *sender, int fd, uint64_t now_ns);
+void sender_begin(struct sender *sender, int fd, const struct sender_origin *origin,
+                  uint64_t now_ns);
 
 /** Take what has arrived. Blocks never. */
 enum sender_state sender_read(struct sender *sender, const char *token);

@@ -135,6 +135,27 @@ hold_connections() { # COUNT
     fast
 }
 
+@test "3200 connections from many addresses of one machine, held: both nodes are in the table before 5 s are over" {
+    ulimit -n 4096 || skip "not so many descriptors are allowed here"
+    cat >"$BATS_TEST_TMPDIR/hold.py" <<'END'
+import os, socket, time
+held = []
+for i in range(3200):
+    held.append(socket.socket())
+    held[-1].bind((f"127.1.{i // 250}.{i % 250 + 1}", 0))
+    held[-1].connect(("127.0.0.1", int(os.environ["PORT"])))
+print("ready", flush=True)
+time.sleep(600)
+END
+    # those that wait in the queue would be given 0.3 s, 128 at a time: 7.5 s
+    wait_ms=5000 collect 2 "" "exec 9< <(exec python3 $BATS_TEST_TMPDIR/hold.py 3>&-)
+        echo \$! >$BATS_TEST_TMPDIR/holder
+        read -r -u 9
+        node n1 0 2; node n2 1 2"
+    [[ $output == *"total     2.000 kJ"* ]]
+    [[ $output == *"foreign connections refused"* ]]
+}
+
 @test "with few descriptors it goes on when there are some again" {
     ulimit -Sn 128
     collect 2 "" "ulimit -Sn 1024; $(hold_connections 200); node n1 0 2; node n2 1 2"

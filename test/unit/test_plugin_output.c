@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "channel/deadline.h"
@@ -83,6 +84,58 @@ static void test_a_full_pipe(void **state)
     close(fds[1]);
 }
 
+static int filler = -1; /* what fills the pipe as soon as it has room; -1: nobody */
+
+int __real_deadline_wait(int fd, short events, uint64_t deadline_ns);
+int __wrap_deadline_wait(int fd, short events, uint64_t deadline_ns);
+
+int __wrap_deadline_wait(int fd, short events, uint64_t deadline_ns)
+{
+    static const char page[4096] = "";
+    int result = __real_deadline_wait(fd, events, deadline_ns), code = errno;
+
+    while (filler >= 0 && write(filler, page, sizeof page) > 0) {
+    }
+    errno = code;
+    return result;
+}
+
+static void test_others_fill_the_pipe_between_looking_and_writing(void **state)
+{
+    char path[32];
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fds[1]);
+    filler = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(filler >= 0);
+    /* would wait for a reader here, for ever */
+    assert_int_equal(spank_apapi_output_write(fds[1], "text", in_ms(100)), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
+    close(filler);
+    filler = -1;
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void test_a_socket(void **state)
+{
+    static char text[2000001];
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    assert_int_equal(spank_apapi_output_write(fds[1], "text", in_ms(120000)), 0);
+    assert_int_equal(read(fds[0], text, sizeof text), 4);
+    memset(text, 'x', sizeof text - 1);
+    assert_int_equal(spank_apapi_output_write(fds[1], text, in_ms(100)), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void test_a_file(void **state)
 {
     static char text[200001], back[sizeof text];
@@ -114,6 +167,8 @@ int main(void)
         cmocka_unit_test(test_a_pipe_that_nobody_reads_any_more),
         cmocka_unit_test(test_a_pending_sigpipe_stays),
         cmocka_unit_test(test_a_full_pipe),
+        cmocka_unit_test(test_others_fill_the_pipe_between_looking_and_writing),
+        cmocka_unit_test(test_a_socket),
         cmocka_unit_test(test_a_file),
         cmocka_unit_test(test_what_is_no_descriptor),
     };

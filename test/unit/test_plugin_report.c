@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,46 @@ static void test_a_long_report_arrives(void **state)
     deliver("", payload, want);
 }
 
+struct crowd {
+    int listener, refusals;
+    char *text; /* of the last connection */
+};
+
+/* End some connections without reading, and read one. */
+static void *refuse_some(void *context)
+{
+    struct crowd *crowd = context;
+    struct pollfd sent;
+
+    for (int i = 0; i < crowd->refusals; i++) {
+        sent = (struct pollfd){.fd = accept(crowd->listener, NULL, NULL), .events = POLLIN};
+        poll(&sent, 1, -1); /* what is not read then makes it a reset */
+        close(sent.fd);
+    }
+    crowd->text = read_one(&crowd->listener);
+    return NULL;
+}
+
+static void test_a_refused_report_is_sent_again(void **state)
+{
+    const struct spank_apapi_report report = {
+        .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = "", .payload = "{}"};
+    struct spank_apapi_collector collector;
+    struct crowd crowd = {.listener = listen_here(5, &collector), .refusals = 4};
+    struct apapi_error err = {""};
+    pthread_t reader;
+
+    (void)state;
+    assert_int_equal(pthread_create(&reader, NULL, refuse_some, &crowd), 0);
+    assert_int_equal(spank_apapi_report_send(&collector, "127.0.0.1", &report,
+                                             deadline_now() + PATIENCE_NS, &err),
+                     0);
+    pthread_join(reader, NULL);
+    assert_string_equal(crowd.text, TOKEN " record n1\n{}");
+    free(crowd.text);
+    close(crowd.listener);
+}
+
 static int send_to(const struct spank_apapi_collector *collector, const char *address,
                    const char *payload, uint64_t patience_ns, struct apapi_error *err)
 {
@@ -194,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_bad_places),
         cmocka_unit_test(test_a_report_arrives),
         cmocka_unit_test(test_a_long_report_arrives),
+        cmocka_unit_test(test_a_refused_report_is_sent_again),
         cmocka_unit_test(test_nobody_listens),
         cmocka_unit_test(test_what_is_no_address),
         cmocka_unit_test(test_the_other_side_is_gone),

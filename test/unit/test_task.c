@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/task.h"
+
+#include <semaphore.h>
+
+#include "base/clock.h"
+#include "unit/unit.h"
+
+#define FOR_EVER UINT64_MAX
+
+static sem_t disk; /* answers once for each post */
+static int done;
+
+static void wait_for_disk(void *context)
+{
+    sem_wait(&disk);
+    (*(int *)context)++;
+}
+
+static int open_disk(void **state)
+{
+    (void)state;
+    done = 0;
+    return sem_init(&disk, 0, 0);
+}
+
+static int close_disk(void **state)
+{
+    (void)state;
+    return sem_destroy(&disk);
+}
+
+static void test_what_was_never_started_is_done(void **state)
+{
+    struct task task = {0};
+
+    (void)state;
+    assert_true(task_wait(&task, 0));
+    assert_true(task_wait(&task, FOR_EVER));
+}
+
+static void test_work_that_lasts(void **state)
+{
+    struct task task = {0};
+
+    (void)state;
+    for (int round = 1; round <= 3; round++) {
+        uint64_t now_ns = clock_monotonic_ns();
+
+        task_start(&task, wait_for_disk, &done);
+        assert_false(task_wait(&task, 0));
+        assert_false(task_wait(&task, now_ns + 20000000));
+        assert_true(clock_monotonic_ns() >= now_ns + 20000000);
+        sem_post(&disk);
+        assert_true(task_wait(&task, FOR_EVER));
+        assert_int_equal(done, round);
+        assert_true(task_wait(&task, 0));
+    }
+}
+
+static void test_two_at_a_time(void **state)
+{
+    static struct task first, second;
+    static int second_done;
+
+    (void)state;
+    task_start(&first, wait_for_disk, &done);
+    task_start(&second, wait_for_disk, &second_done);
+    sem_post(&disk);
+    sem_post(&disk);
+    assert_true(task_wait(&first, FOR_EVER));
+    assert_true(task_wait(&second, FOR_EVER));
+    assert_int_equal(done + second_done, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_was_never_started_is_done, open_disk, close_disk),
+        cmocka_unit_test_setup_teardown(test_work_that_lasts, open_disk, close_disk),
+        cmocka_unit_test_setup_teardown(test_two_at_a_time, open_disk, close_disk),
+    };
+
+    return cmocka_run_group_tests_name("task", tests, NULL, NULL);
+}
