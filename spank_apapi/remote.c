@@ -76,8 +76,9 @@ static void remote_fail(int code, uint64_t limit_ns)
         break;
     case ETIMEDOUT:
         apapi_fail(failure, code,
-                   remote.stopping ? "the record was not ready within %g s: it is in the accounting alone"
-                                   : "the sampler did not answer within %g s",
+                   remote.stopping
+                       ? "the record was not ready within %g s: it is in the accounting alone"
+                       : "the sampler did not answer within %g s",
                    (double)limit_ns / 1e9);
         break;
     case EBADMSG:
@@ -178,12 +179,19 @@ static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
     remote_send(deadline_ns);
 }
 
+/* Of a step that no srun has launched, addresses would be the user's word. */
+static bool remote_has_srun(void)
+{
+    return !remote.step.batch && remote.step.step != SLURM_EXTERN_CONT;
+}
+
 /* Learn where srun collects; no task shall see that, nor what is another step's. */
 static void remote_read_collector(spank_t spank)
 {
     char text[64];
 
-    if (spank_getenv(spank, APAPI_COLLECT_ENV, text, sizeof text) == ESPANK_SUCCESS) {
+    if (remote_has_srun() &&
+        spank_getenv(spank, APAPI_COLLECT_ENV, text, sizeof text) == ESPANK_SUCCESS) {
         spank_apapi_report_parse(text, &remote.collector);
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
@@ -280,8 +288,8 @@ int spank_apapi_remote_init_post_opt(spank_t spank)
 {
     struct spank_apapi_wish wish;
 
-    remote_read_collector(spank);
     spank_apapi_step_read(spank, &remote.step);
+    remote_read_collector(spank);
     if (remote.step.batch) {
         spank_apapi_options_recover(spank);
     }
@@ -403,6 +411,9 @@ static void remote_receive(spank_t spank)
         return;
     }
     remote.stopping = remote_expect(APAPI_WORD_STOPPING, deadline_ns) == 0;
+    if (remote.stopping && *answer) {
+        slurm_info("apapi: messages of the sampler that the system's log did not take: %s", answer);
+    }
     if (!remote.stopping || remote_expect(APAPI_WORD_RECORD, deadline_ns)) {
         remote_fail(errno, limit_ns);
         return;

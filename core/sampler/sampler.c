@@ -346,6 +346,17 @@ static void finish(struct sampler *sampler, const struct apapi_ending *ending, c
     apapi_record_clear(&record);
 }
 
+static void acknowledge_stop(void)
+{
+    size_t lost = log_lost();
+    char text[24] = "";
+
+    if (lost > 0) {
+        snprintf(text, sizeof text, "%zu", lost);
+    }
+    answer(APAPI_WORD_STOPPING, text);
+}
+
 /* One message of the plugin. @return whether there is more to do. */
 static bool converse(struct sampler *sampler)
 {
@@ -361,7 +372,7 @@ static bool converse(struct sampler *sampler)
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number("wait_ms") * DEADLINE_MS;
-        answer(APAPI_WORD_STOPPING, NULL);
+        acknowledge_stop();
         finish(sampler, &ending, NULL);
         return false;
     }

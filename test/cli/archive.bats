@@ -262,7 +262,9 @@ END
     host_with_log "$log" full
     acct=/proc/nowhere/acct
     for job in 1 2; do
-        run -0 step $job true live_dir=/proc/nowhere/live # of both there is much to tell
+        # of the folders there is much to tell
+        HOST_TELLS_LOST=1 run -0 --separate-stderr step $job true live_dir=/proc/nowhere/live
+        [[ $stderr == 'messages not logged: '[1-9]* ]]
         jq -e ".job == $job and .complete" <<<"$output"
         run -0 grep -c filler "$log"
         [[ $(wc -l <"$log") -eq $output ]]

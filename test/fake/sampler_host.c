@@ -6,7 +6,8 @@
  *
  * The pairs are the configuration; those that begin with '+' belong to the message that ends the
  * step. The command has the sampler's process id in $SAMPLER. Afterwards the sampler is told to
- * stop, and the record is printed, or why there is none, before the sampler is waited for.
+ * stop, and the record is printed, or why there is none, before the sampler is waited for. With
+ * $HOST_TELLS_LOST it is told on standard error how many messages its log did not take.
  */
 #include <signal.h>
 #include <spawn.h>
@@ -89,6 +90,9 @@ static void hear(int channel, const char *word)
     int failed;
 
     do {
+        if (text && *text && getenv("HOST_TELLS_LOST")) {
+            fprintf(stderr, "messages not logged: %s\n", text);
+        }
         free(text);
         text = NULL;
         failed = message_receive_text(channel, &message, &text, deadline_now() + PATIENCE_NS);

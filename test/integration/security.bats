@@ -166,6 +166,29 @@ open_files() { # NODE PID
     end_hostile_step
 }
 
+@test "a batch step sends nothing to an address that the user names" {
+    cat >"$APAPI_CLUSTER_DIR/listen.py" <<'END'
+import select, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+open(sys.argv[1], "w").write(f"{listener.getsockname()[1]}\n")
+print("connected" if select.select([listener, sys.stdin], [], [])[0] == [listener] else "none")
+END
+    : >"$APAPI_CLUSTER_DIR/port"
+    mkfifo "$BATS_TEST_TMPDIR/over"
+    cluster on n1 python3 "$APAPI_CLUSTER_DIR/listen.py" "$APAPI_CLUSTER_DIR/port" \
+        <"$BATS_TEST_TMPDIR/over" >"$BATS_TEST_TMPDIR/heard" 3>&- &
+    listener=$!
+    exec 8>"$BATS_TEST_TMPDIR/over"
+    eventually test -s "$APAPI_CLUSTER_DIR/port"
+    as_alice env "SLURM_APAPI_COLLECT=$(<"$APAPI_CLUSTER_DIR/port"):0123456789abcdef0123456789abcdef" \
+        SLURM_LAUNCH_NODE_IPADDR=127.0.0.1 SLURM_SRUN_COMM_HOST=127.0.0.1 \
+        sh -c "$(<"$tests/sbatch_wait.sh")" sbatch_wait --output=/dev/null --apapi=rapl -N1 -w n1 --wrap 'sleep 0.2'
+    holds "$(last_record n1)" '.step == "batch" and .complete'
+    exec 8>&-
+    wait "$listener"
+    [[ $(<"$BATS_TEST_TMPDIR/heard") == none ]]
+}
+
 @test "the collector's socket says nothing, to anybody" {
     begin_hostile_step --apapi=rapl
     begun_on n1 sh

@@ -31,8 +31,9 @@
  *                     is too long for a message (no key)
  *   apapi-sampler to plugin
  *     ready           the first reading has been taken
- *     stopping        the stop has been heard: a record comes, if late. Whoever has this leaves the
- *                     sampler alone: it may have to wait for a disk
+ *     stopping TEXT   the stop has been heard: a record comes, if late. Whoever has this leaves the
+ *                     sampler alone: it may have to wait for a disk. TEXT: how many messages the
+ *                     system's log has not taken; "": none (no key)
  *     record  TEXT    the record, one line of JSON (no key)
  *     table   TEXT    follows the record where the configuration names a format (no key)
  *     note    TEXT    the last, where the configuration names output or trace: what went wrong
