@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "apapi/channel.h"
-#include "channel/deadline.h"
 #include "exec.h"
 
 static void child_close(int *fd)
@@ -77,11 +75,6 @@ void spank_apapi_child_kill(const struct spank_apapi_child *child)
 #else
     (void)child;
 #endif
-}
-
-bool spank_apapi_child_ended(const struct spank_apapi_child *child, uint64_t deadline_ns)
-{
-    return child->pidfd < 0 || deadline_wait(child->pidfd, POLLIN, deadline_ns) == 0;
 }
 
 void spank_apapi_child_close(struct spank_apapi_child *child)

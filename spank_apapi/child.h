@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_APAPI_CHILD_H
 #define SPANK_APAPI_CHILD_H
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "apapi/error.h"
@@ -51,9 +50,6 @@ int spank_apapi_child_reason(const struct message *message, struct apapi_error *
 
 /** Kill the helper if it can be done without hitting anybody else. */
 void spank_apapi_child_kill(const struct spank_apapi_child *child);
-
-/** @return whether the helper has ended by the deadline; true where that cannot be known. */
-bool spank_apapi_child_ended(const struct spank_apapi_child *child, uint64_t deadline_ns);
 
 /** Close the descriptors. The helper sees the end of its channel. */
 void spank_apapi_child_close(struct spank_apapi_child *child);
