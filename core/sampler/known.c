@@ -2,26 +2,29 @@
 #include "sampler/known.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "apapi/interval.h"
 #include "apapi/session.h"
 
 int known_components(char *list, struct apapi_error *err)
 {
-    char *rest = list, *end = list, *word;
+    char word[APAPI_COMPONENT_SIZE];
+    size_t kept = 0, length;
 
-    while ((word = strsep(&rest, ":"))) {
-        size_t length = strlen(word);
-
+    for (const char *rest = list; *rest; rest += length + (rest[length] == ':')) {
+        length = strcspn(rest, ":");
+        snprintf(word, sizeof word, "%.*s", (int)length, rest);
         if (apapi_components_check(word, err) == 0) {
-            if (end > list) {
-                *end++ = ':';
+            if (kept > 0) {
+                list[kept++] = ':';
             }
-            memmove(end, word, length);
-            end += length;
+            memmove(list + kept, rest, length);
+            kept += length;
         }
     }
-    *end = '\0';
+    list[kept] = '\0';
     errno = ENOENT;
-    return end > list ? 0 : -1;
+    return kept ? 0 : -1;
 }

@@ -218,6 +218,8 @@ shim_sampler() { # VARIABLE=FILE
     jq -e '.components[0].name == "estimate" and (.components | length) == 1' <<<"$output"
     run step 1 'sleep 0.3' components=rpl site_components=1
     [[ $output == *"unknown component 'rpl'"* ]]
+    run -0 step 1 'sleep 0.3' components=cray_pm:rpl:estimate site_components=1
+    jq -e '[.components[].name] == ["cray_pm", "estimate"]' <<<"$output"
     run -0 step 1 'sleep 0.3' components=rpl:estimate # the user's
     jq -e '[.components[].name] == ["rpl", "estimate"]' <<<"$output"
 }
