@@ -126,3 +126,12 @@ teardown() {
         [[ $output == "apapi ${command%% *}: the accounting files in $public/tree/var/log/apapi are root's: name files with records of your own "*'--apapi-format=json'* ]]
     done
 }
+
+@test "documents: one screen for users, Slurm's own energy beside ours; decisions.md stays in the sources" {
+    docs=$tree/share/doc/apapi/docs
+    [[ -f $docs/slurm-energy.md && ! -e $docs/decisions.md ]]
+    (($(wc -l <"$docs/user-guide.md") <= 50))
+    while read -r file link; do
+        [[ -e $docs/$link ]] || { echo "$file: no $link"; return 1; }
+    done < <(cd "$docs" && grep -oE '\]\([a-z-]+\.md' ./*.md | sed 's/:\](/ /')
+}
