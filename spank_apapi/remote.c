@@ -16,18 +16,18 @@
 #include "child.h"
 #include "components.h"
 #include "configure.h"
+#include "deliver.h"
 #include "job_nodes.h"
 #include "log.h"
 #include "meeting.h"
 #include "options.h"
 #include "output.h"
 #include "policy.h"
-#include "report.h"
 #include "step.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
-#define REPORT_LIMIT_NS (500 * DEADLINE_MS)
-#define NODELIST_SIZE 4096                 /* a longer list of nodes is not told to srun */
+#define PRINT_LIMIT_NS (500 * DEADLINE_MS)
+#define NODELIST_SIZE 4096                 /* a longer list of nodes is not told to the sampler */
 #define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script has left running */
 
 static struct {
@@ -179,26 +179,6 @@ static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
     remote_send(deadline_ns);
 }
 
-/* Of a step that no srun has launched, addresses would be the user's word. */
-static bool remote_has_srun(void)
-{
-    return !remote.step.batch && remote.step.step != SLURM_EXTERN_CONT;
-}
-
-/* Learn where srun collects; no task shall see that, nor what is another step's. */
-static void remote_read_collector(spank_t spank)
-{
-    char text[64];
-
-    if (remote_has_srun() &&
-        spank_getenv(spank, APAPI_COLLECT_ENV, text, sizeof text) == ESPANK_SUCCESS) {
-        spank_apapi_report_parse(text, &remote.collector);
-    }
-    spank_unsetenv(spank, APAPI_COLLECT_ENV);
-    spank_unsetenv(spank, APAPI_JOB_ENV);
-    spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that has called srun */
-}
-
 /* A user who may not ask is measured as if he had not. @return NULL: nothing is to be measured. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
@@ -289,7 +269,7 @@ int spank_apapi_remote_init_post_opt(spank_t spank)
     struct spank_apapi_wish wish;
 
     spank_apapi_step_read(spank, &remote.step);
-    remote_read_collector(spank);
+    spank_apapi_deliver_find(spank, &remote.step, &remote.collector);
     if (remote.step.batch) {
         spank_apapi_options_recover(spank);
     }
@@ -344,32 +324,6 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
-/* slurmstepd sets the address for the tasks; before that it would be the user's word. */
-static void remote_report(spank_t spank, const char *word, const char *payload)
-{
-    uint64_t deadline_ns = deadline_now() + REPORT_LIMIT_NS;
-    struct spank_apapi_report report = {
-        .word = word, .node = remote.step.node, .nodelist = "", .payload = payload};
-    char address[64], nodelist[NODELIST_SIZE];
-    struct apapi_error err;
-
-    if (remote.collector.port == 0) {
-        return;
-    }
-    if (spank_getenv(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
-        report.nodelist = nodelist;
-    }
-    if (spank_getenv(spank, "SLURM_LAUNCH_NODE_IPADDR", address, sizeof address) !=
-            ESPANK_SUCCESS &&
-        spank_getenv(spank, "SLURM_SRUN_COMM_HOST", address, sizeof address) != ESPANK_SUCCESS) {
-        slurm_verbose("apapi: no address of srun in the step's environment");
-        return;
-    }
-    if (spank_apapi_report_send(&remote.collector, address, &report, deadline_ns, &err)) {
-        slurm_verbose("apapi: %s", err.text);
-    }
-}
-
 /* There is a record, so this is no failure. */
 static void remote_receive_note(void)
 {
@@ -418,7 +372,7 @@ static void remote_receive(spank_t spank)
         remote_fail(errno, limit_ns);
         return;
     }
-    remote_report(spank, APAPI_WORD_RECORD, answer);
+    spank_apapi_deliver(spank, &remote.collector, remote.step.node, APAPI_WORD_RECORD, answer);
     if (remote.reports && remote_expect(APAPI_WORD_TABLE, deadline_ns)) {
         remote_fail(errno, limit_ns);
         return;
@@ -459,7 +413,8 @@ static void remote_finish(spank_t spank)
             spank_apapi_child_kill(&remote.sampler);
         }
         remote_log_failure();
-        remote_report(spank, APAPI_WORD_ABSENT, remote.silent ? "" : remote.failure.text);
+        spank_apapi_deliver(spank, &remote.collector, remote.step.node, APAPI_WORD_ABSENT,
+                            remote.silent ? "" : remote.failure.text);
     }
 }
 
@@ -485,7 +440,7 @@ int spank_apapi_remote_task_exit(spank_t spank)
 /* Descriptor 2 is the job's file of errors here. */
 static void remote_print(void)
 {
-    uint64_t deadline_ns = deadline_now() + REPORT_LIMIT_NS;
+    uint64_t deadline_ns = deadline_now() + PRINT_LIMIT_NS;
     char line[sizeof remote.failure.text + 64];
 
     if (remote.note[0]) {

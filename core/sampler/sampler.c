@@ -25,7 +25,6 @@
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "config/config.h"
-#include "config/folders.h"
 #include "config/installed.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
@@ -36,6 +35,7 @@
 #include "sampler/pack.h"
 #include "sampler/parts.h"
 #include "sampler/place.h"
+#include "sampler/questions.h"
 #include "sampler/step.h"
 #include "sampler/userfiles.h"
 #include "sampler/watchdog.h"
@@ -460,33 +460,6 @@ static int run(void)
     return result;
 }
 
-/* For srun: is this list of components good? One line on standard output if not. */
-static int check(const char *components)
-{
-    struct apapi_error err;
-
-    if (apapi_components_check(components, &err)) {
-        printf("%s\n", err.text);
-        return 2;
-    }
-    return EXIT_SUCCESS;
-}
-
-/* For slurmd: can records be written to these? A line on standard output for each that cannot. */
-static int check_folders(char *const folders[])
-{
-    struct apapi_error err;
-    int result = EXIT_SUCCESS;
-
-    for (; *folders; folders++) {
-        if (config_folder_check(*folders, &err)) {
-            printf("%s\n", err.text);
-            result = 2;
-        }
-    }
-    return result;
-}
-
 static bool has_channel(void)
 {
     struct stat channel;
@@ -494,30 +467,12 @@ static bool has_channel(void)
     return fstat(APAPI_CHANNEL_FD, &channel) == 0 && S_ISSOCK(channel.st_mode);
 }
 
-/* For srun: what the environment says of events, packed up, or what is wrong with it. */
-static int pack(void)
-{
-    static char parcel[PARCEL_MAX];
-    struct apapi_error err;
-
-    if (pack_environment(parcel, stdout, &err)) {
-        printf("%s\n", err.text);
-        return 2;
-    }
-    fputs(parcel, stdout);
-    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--pack") == 0) {
-        return pack();
-    }
-    if (argc == 3 && strcmp(argv[1], "--check") == 0) {
-        return check(argv[2]);
-    }
-    if (argc > 2 && strcmp(argv[1], "--folders") == 0) {
-        return check_folders(argv + 2);
+    int answered = questions_answer(argc, argv);
+
+    if (answered >= 0) {
+        return answered;
     }
     if (argc == 1 && has_channel()) {
         return run();

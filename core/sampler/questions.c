@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/questions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/session.h"
+#include "channel/parcel.h"
+#include "config/folders.h"
+#include "sampler/pack.h"
+
+/* For srun: is this list of components good? One line on standard output if not. */
+static int check(const char *components)
+{
+    struct apapi_error err;
+
+    if (apapi_components_check(components, &err)) {
+        printf("%s\n", err.text);
+        return 2;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* For slurmd: can records be written to these? A line on standard output for each that cannot. */
+static int check_folders(char *const folders[])
+{
+    struct apapi_error err;
+    int result = EXIT_SUCCESS;
+
+    for (; *folders; folders++) {
+        if (config_folder_check(*folders, &err)) {
+            printf("%s\n", err.text);
+            result = 2;
+        }
+    }
+    return result;
+}
+
+/* For srun: what the environment says of events, packed up, or what is wrong with it. */
+static int pack(void)
+{
+    static char parcel[PARCEL_MAX];
+    struct apapi_error err;
+
+    if (pack_environment(parcel, stdout, &err)) {
+        printf("%s\n", err.text);
+        return 2;
+    }
+    fputs(parcel, stdout);
+    return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int questions_answer(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--pack") == 0) {
+        return pack();
+    }
+    if (argc == 3 && strcmp(argv[1], "--check") == 0) {
+        return check(argv[2]);
+    }
+    if (argc > 2 && strcmp(argv[1], "--folders") == 0) {
+        return check_folders(argv + 2);
+    }
+    return -1;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "deliver.h"
+
+#include <slurm/slurm.h>
+#include <stdbool.h>
+
+#include "apapi/live.h"
+#include "channel/deadline.h"
+
+#define LIMIT_NS (500 * DEADLINE_MS)
+#define NODELIST_SIZE 4096 /* a longer list of nodes is not told to srun */
+
+/* Of a step that no srun has launched, addresses would be the user's word. */
+static bool has_srun(const struct spank_apapi_step *step)
+{
+    return !step->batch && step->step != SLURM_EXTERN_CONT;
+}
+
+/* No task shall see that, nor what is another step's. */
+void spank_apapi_deliver_find(spank_t spank, const struct spank_apapi_step *step,
+                              struct spank_apapi_collector *collector)
+{
+    char text[64];
+
+    if (has_srun(step) &&
+        spank_getenv(spank, APAPI_COLLECT_ENV, text, sizeof text) == ESPANK_SUCCESS) {
+        spank_apapi_report_parse(text, collector);
+    }
+    spank_unsetenv(spank, APAPI_COLLECT_ENV);
+    spank_unsetenv(spank, APAPI_JOB_ENV);
+    spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that has called srun */
+}
+
+/* slurmstepd sets the address for the tasks; before that it would be the user's word. */
+void spank_apapi_deliver(spank_t spank, const struct spank_apapi_collector *collector,
+                         const char *node, const char *word, const char *payload)
+{
+    uint64_t deadline_ns = deadline_now() + LIMIT_NS;
+    struct spank_apapi_report report = {
+        .word = word, .node = node, .nodelist = "", .payload = payload};
+    char address[64], nodelist[NODELIST_SIZE];
+    struct apapi_error err;
+
+    if (collector->port == 0) {
+        return;
+    }
+    if (spank_getenv(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
+        report.nodelist = nodelist;
+    }
+    if (spank_getenv(spank, "SLURM_LAUNCH_NODE_IPADDR", address, sizeof address) !=
+            ESPANK_SUCCESS &&
+        spank_getenv(spank, "SLURM_SRUN_COMM_HOST", address, sizeof address) != ESPANK_SUCCESS) {
+        slurm_verbose("apapi: no address of srun in the step's environment");
+        return;
+    }
+    if (spank_apapi_report_send(collector, address, &report, deadline_ns, &err)) {
+        slurm_verbose("apapi: %s", err.text);
+    }
+}
