@@ -8,21 +8,27 @@
 
 #include "base/grow.h"
 #include "record/end.h"
+#include "record/job_piece.h"
 
-/* One record: where and when, and the energy over that time. */
-struct piece {
-    char *node;
-    char step[32];
-    int64_t start_ns, end_ns; /* unix time */
-    bool complete;
-    double energy_j[APAPI_DOMAINS];                  /* NaN: unknown */
-    double known[APAPI_DOMAINS];                     /* share of the time, 0..1 */
-    struct apapi_timeline *timelines[APAPI_DOMAINS]; /* NULL: the power is taken for constant */
-};
+#define NS_PER_S 1e9
+#define KNOWN_STEPS 1000 /* of the share of a record's time that is known */
 
 struct apapi_job {
     struct piece **pieces;
     size_t count, room;
+};
+
+/* When something of a node is measured. */
+struct span {
+    int64_t start_ns, end_ns;
+    bool known[2]; /* domains that do not add up, domains that do */
+};
+
+/* What the nodes have in common while they are added up. */
+struct sum {
+    struct span *spans;
+    size_t span_count;
+    double whole_j[APAPI_DOMAINS]; /* as if no time that has a record were unknown */
 };
 
 struct apapi_job *apapi_job_create(void)
@@ -57,7 +63,9 @@ void apapi_job_destroy(struct apapi_job *job)
 
 static int copy_timeline(struct piece *piece, int domain, const struct apapi_timeline *timeline)
 {
-    if (timeline->count == 0) {
+    double whole_j = apapi_timeline_energy_j(timeline);
+
+    if (!(whole_j > 0)) {
         return 0;
     }
     piece->timelines[domain] = malloc(sizeof *timeline);
@@ -65,15 +73,19 @@ static int copy_timeline(struct piece *piece, int domain, const struct apapi_tim
         return -1;
     }
     *piece->timelines[domain] = *timeline;
+    piece->scale[domain] = piece->energy_j[domain] / whole_j;
     return 0;
 }
 
-/* The mean power is that of the time that is known. */
+/*
+ * The mean power is that of the time that is known. Both figures are rounded in a record: a share
+ * that is not, too, would let their last digits decide which record counts.
+ */
 static double known_share(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
 {
-    double share = domain->energy_j * 1e9 / (domain->power_w.mean * (double)elapsed_ns);
+    double share = domain->energy_j * NS_PER_S / (domain->power_w.mean * (double)elapsed_ns);
 
-    return share > 0 && share < 1 ? share : 1;
+    return share > 0 && share < 1 ? round(share * KNOWN_STEPS) / KNOWN_STEPS : 1;
 }
 
 static struct piece *piece_create(const struct apapi_record *record)
@@ -94,8 +106,11 @@ static struct piece *piece_create(const struct apapi_record *record)
     }
     memcpy(piece->step, record->id.step, sizeof piece->step);
     piece->complete = record->complete;
-    piece->start_ns = m->start_unix_ns;
+    piece->start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0;
     piece->end_ns = record_end_ns(m);
+    if (piece->end_ns < piece->start_ns) {
+        piece->end_ns = piece->start_ns;
+    }
     return piece;
 }
 
@@ -116,36 +131,38 @@ int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
     return 0;
 }
 
+static int compare_times(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Of twins the one that is to stay comes first: the longer one, the complete one. */
 static int compare_pieces(const void *left, const void *right)
 {
     const struct piece *a = *(struct piece *const *)left, *b = *(struct piece *const *)right;
     int order = strcmp(a->node, b->node);
 
-    if (order == 0 && a->start_ns != b->start_ns) {
-        order = a->start_ns < b->start_ns ? -1 : 1;
-    }
-    return order ? order : strcmp(a->step, b->step);
+    order = order ? order : compare_times(a->start_ns, b->start_ns);
+    order = order ? order : strcmp(a->step, b->step);
+    order = order ? order : compare_times(b->end_ns, a->end_ns);
+    return order ? order : b->complete - a->complete;
 }
 
 static bool is_same(const struct piece *a, const struct piece *b)
 {
-    return compare_pieces(&a, &b) == 0;
+    return a->start_ns == b->start_ns && strcmp(a->step, b->step) == 0 &&
+           strcmp(a->node, b->node) == 0;
 }
 
-/* Sort by node and start; of twins the longer one stays. */
+/* Sort by node and start; a record that came twice stays once. */
 static void tidy(struct apapi_job *job)
 {
     size_t kept = 0;
 
     qsort(job->pieces, job->count, sizeof(struct piece *), compare_pieces);
     for (size_t i = 0; i < job->count; i++) {
-        struct piece *last = kept ? job->pieces[kept - 1] : NULL;
-
-        if (last && is_same(last, job->pieces[i])) {
-            struct piece *shorter = last->end_ns < job->pieces[i]->end_ns ? last : job->pieces[i];
-
-            job->pieces[kept - 1] = shorter == last ? job->pieces[i] : last;
-            piece_destroy(shorter);
+        if (kept > 0 && is_same(job->pieces[kept - 1], job->pieces[i])) {
+            piece_destroy(job->pieces[i]);
         } else {
             job->pieces[kept++] = job->pieces[i];
         }
@@ -153,152 +170,91 @@ static void tidy(struct apapi_job *job)
     job->count = kept;
 }
 
-/* What a piece knows of a stretch of time. */
-struct part {
-    double energy_j;
-    uint64_t known_ns;
-};
+/* --- the nodes together --------------------------------------------------------------------- */
 
-static struct part constant_part(const struct piece *piece, int domain, int64_t from_ns,
-                                 int64_t to_ns)
+static void add_spans(struct sum *sum, struct piece *const *pieces, size_t count)
 {
-    double share = (double)(to_ns - from_ns) / (double)(piece->end_ns - piece->start_ns);
-    double known_ns = (double)(to_ns - from_ns) * piece->known[domain];
+    for (size_t i = 0; i < count; i++) {
+        struct span *span = &sum->spans[sum->span_count++];
 
-    return (struct part){share * piece->energy_j[domain], (uint64_t)llround(known_ns)};
-}
-
-/* Bins are rounded when they are written: the record's total is what counts. */
-static struct part piece_part(const struct piece *piece, int domain, int64_t from_ns, int64_t to_ns)
-{
-    const struct apapi_timeline *timeline = piece->timelines[domain];
-    double whole_j = timeline ? apapi_timeline_energy_j(timeline) : NAN;
-    struct part part;
-
-    if (!(whole_j > 0)) {
-        return constant_part(piece, domain, from_ns, to_ns);
-    }
-    part.energy_j = apapi_timeline_between_j(timeline, (uint64_t)(from_ns - piece->start_ns),
-                                             (uint64_t)(to_ns - piece->start_ns), &part.known_ns) *
-                    (piece->energy_j[domain] / whole_j);
-    return part;
-}
-
-/* The pieces of one node, and those of them that are running at the moment of the sweep. */
-struct sweep {
-    struct piece *const *pieces;
-    size_t count, next;
-    const struct piece **running;
-    size_t running_count;
-    int domain;
-};
-
-static bool is_longer(const struct piece *a, const struct piece *b)
-{
-    return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
-}
-
-/* By the piece that knows most of it; if several do, by the longest. */
-static struct part best_part(const struct sweep *sweep, int64_t from_ns, int64_t to_ns)
-{
-    struct part best = {0, 0};
-    const struct piece *winner = NULL;
-
-    for (size_t i = 0; i < sweep->running_count; i++) {
-        const struct piece *piece = sweep->running[i];
-        struct part part = piece_part(piece, sweep->domain, from_ns, to_ns);
-
-        if (!winner || part.known_ns > best.known_ns ||
-            (part.known_ns == best.known_ns && is_longer(piece, winner))) {
-            winner = piece;
-            best = part;
-        }
-    }
-    return best;
-}
-
-/* Let the pieces begin and end that do so at this moment. */
-static void sweep_to(struct sweep *sweep, int64_t now_ns)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < sweep->running_count; i++) {
-        if (sweep->running[i]->end_ns > now_ns) {
-            sweep->running[kept++] = sweep->running[i];
-        }
-    }
-    sweep->running_count = kept;
-    while (sweep->next < sweep->count && sweep->pieces[sweep->next]->start_ns <= now_ns) {
-        const struct piece *piece = sweep->pieces[sweep->next++];
-
-        if (!isnan(piece->energy_j[sweep->domain]) && piece->end_ns > now_ns) {
-            sweep->running[sweep->running_count++] = piece;
+        *span = (struct span){.start_ns = pieces[i]->start_ns, .end_ns = pieces[i]->end_ns};
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            span->known[apapi_domain_adds_up(d)] |= !isnan(pieces[i]->energy_j[d]);
         }
     }
 }
 
-/* When the set of running pieces changes next; INT64_MAX: never. */
-static int64_t next_change(const struct sweep *sweep)
+static int compare_spans(const void *left, const void *right)
 {
-    int64_t next_ns = sweep->next < sweep->count ? sweep->pieces[sweep->next]->start_ns : INT64_MAX;
-
-    for (size_t i = 0; i < sweep->running_count; i++) {
-        next_ns = sweep->running[i]->end_ns < next_ns ? sweep->running[i]->end_ns : next_ns;
-    }
-    return next_ns;
+    return compare_times(((const struct span *)left)->start_ns,
+                         ((const struct span *)right)->start_ns);
 }
 
-static void add_node_domain(struct sweep *sweep, struct apapi_job_domain *domain)
+/* How long at least one of the nodes was measured. */
+static double busy_ns(const struct sum *sum, bool adds_up)
 {
-    int64_t now_ns = sweep->pieces[0]->start_ns;
-    struct part sum = {0, 0};
+    double busy = 0;
+    int64_t until_ns = INT64_MIN;
 
-    sweep->next = sweep->running_count = 0;
-    while (now_ns != INT64_MAX) {
-        int64_t until_ns;
+    for (size_t i = 0; i < sum->span_count; i++) {
+        const struct span *span = &sum->spans[i];
+        int64_t start_ns = span->start_ns > until_ns ? span->start_ns : until_ns;
 
-        sweep_to(sweep, now_ns);
-        until_ns = next_change(sweep);
-        if (sweep->running_count > 0) {
-            struct part part = best_part(sweep, now_ns, until_ns);
-
-            sum.energy_j += part.energy_j;
-            sum.known_ns += part.known_ns;
+        if (span->known[adds_up] && span->end_ns > start_ns) {
+            busy += (double)(span->end_ns - start_ns);
+            until_ns = span->end_ns;
         }
-        now_ns = until_ns;
     }
-    if (sum.known_ns > 0) {
-        domain->energy_j = domain->nodes ? domain->energy_j + sum.energy_j : sum.energy_j;
-        domain->covered_ns += sum.known_ns;
-        domain->nodes++;
-    }
+    return busy;
 }
 
-static void add_node(struct sweep *sweep, struct apapi_job_total *total)
+static int add_node(struct sum *sum, struct piece *const *pieces, size_t count,
+                    struct apapi_job_total *total)
 {
-    for (sweep->domain = APAPI_DOMAIN_NONE + 1; sweep->domain < APAPI_DOMAINS; sweep->domain++) {
-        add_node_domain(sweep, &total->domains[sweep->domain]);
+    struct node_total node;
+
+    if (node_add_up(pieces, count, &node)) {
+        return -1;
     }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        struct apapi_job_domain *domain = &total->domains[d];
+
+        if (node.covered_ns[d] > 0) {
+            domain->energy_j = (domain->nodes ? domain->energy_j : 0) + node.energy_j[d];
+            domain->covered_ns += node.covered_ns[d];
+            domain->nodes++;
+            sum->whole_j[d] +=
+                node.energy_j[d] * (double)node.recorded_ns[d] / (double)node.covered_ns[d];
+        }
+    }
+    add_spans(sum, pieces, count);
+    total->covered_ns += node.total_ns;
     total->nodes++;
+    return 0;
 }
 
-static void add_up(struct apapi_job_total *total)
+static double plus(double known, double more)
 {
+    return isnan(known) ? more : known + more;
+}
+
+static void add_up(struct sum *sum, struct apapi_job_total *total)
+{
+    double busy[2];
+
+    qsort(sum->spans, sum->span_count, sizeof *sum->spans, compare_spans);
+    busy[false] = busy_ns(sum, false);
+    busy[true] = busy_ns(sum, true);
     total->energy_j = total->mean_w = NAN;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        const struct apapi_job_domain *domain = &total->domains[d];
+        struct apapi_job_domain *domain = &total->domains[d];
 
-        if (domain->nodes == 0 || !apapi_domain_adds_up(d)) {
-            continue;
+        domain->mean_w =
+            domain->nodes > 0 ? sum->whole_j[d] * NS_PER_S / busy[apapi_domain_adds_up(d)] : NAN;
+        if (domain->nodes > 0 && apapi_domain_adds_up(d)) {
+            total->energy_j = plus(total->energy_j, domain->energy_j);
+            total->mean_w = plus(total->mean_w, domain->mean_w);
         }
-        if (isnan(total->energy_j) || domain->covered_ns < total->covered_ns) {
-            total->covered_ns = domain->covered_ns;
-        }
-        total->energy_j =
-            isnan(total->energy_j) ? domain->energy_j : total->energy_j + domain->energy_j;
-    }
-    if (total->covered_ns > 0) {
-        total->mean_w = total->energy_j * 1e9 / (double)total->covered_ns * (double)total->nodes;
     }
 }
 
@@ -352,31 +308,37 @@ static void note_times(const struct apapi_job *job, struct apapi_job_total *tota
     total->records = job->count;
 }
 
+static int add_nodes(const struct apapi_job *job, struct apapi_job_total *total)
+{
+    struct sum sum = {.spans = calloc(job->count + 1, sizeof *sum.spans)};
+    int result = sum.spans ? 0 : -1;
+
+    for (size_t first = 0, count; first < job->count && result == 0; first += count) {
+        count = same_node(job, first);
+        result = add_node(&sum, job->pieces + first, count, total);
+    }
+    if (result == 0) {
+        add_up(&sum, total);
+    }
+    free(sum.spans);
+    return result;
+}
+
 int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
 {
     struct apapi_job_total sum = {0};
-    const struct piece **running = calloc(job->count + 1, sizeof(struct piece *));
 
     if (job->count > 0) {
         tidy(job);
     }
-    if (!running || count_steps(job, &sum.steps)) {
-        free(running);
-        errno = ENOMEM;
-        return -1;
-    }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         sum.domains[d].energy_j = NAN;
     }
-    for (size_t first = 0; first < job->count; first += same_node(job, first)) {
-        struct sweep sweep = {
-            .pieces = job->pieces + first, .count = same_node(job, first), .running = running};
-
-        add_node(&sweep, &sum);
+    if (count_steps(job, &sum.steps) || add_nodes(job, &sum)) {
+        errno = ENOMEM;
+        return -1;
     }
     note_times(job, &sum);
-    add_up(&sum);
-    free(running);
     *total = sum;
     return 0;
 }
@@ -386,7 +348,8 @@ double apapi_job_measured(const struct apapi_job_total *total, size_t nodes, int
 {
     int64_t start_ns = start_unix_ns ? start_unix_ns : total->start_unix_ns;
     int64_t end_ns = end_unix_ns ? end_unix_ns : total->end_unix_ns;
-    double node_time_ns = (double)(nodes ? nodes : total->nodes) * (double)(end_ns - start_ns);
+    double node_time_ns =
+        (double)(nodes ? nodes : total->nodes) * ((double)end_ns - (double)start_ns);
 
     return node_time_ns > 0 ? fmin((double)total->covered_ns / node_time_ns, 1) : NAN;
 }

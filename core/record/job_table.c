@@ -72,11 +72,6 @@ static void put_headline(const struct job_table *table)
             duration);
 }
 
-static double mean_w(const struct apapi_job_domain *domain)
-{
-    return domain->energy_j * NS_PER_S / (double)domain->covered_ns * (double)domain->nodes;
-}
-
 static void find_greatest(struct job_table *table)
 {
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
@@ -84,7 +79,7 @@ static void find_greatest(struct job_table *table)
 
         if (domain->nodes > 0) {
             table->greatest_j = fmax(table->greatest_j, domain->energy_j);
-            table->greatest_w = fmax(table->greatest_w, mean_w(domain));
+            table->greatest_w = fmax(table->greatest_w, domain->mean_w);
         }
     }
     table->greatest_j = fmax(table->greatest_j, table->total.energy_j);
@@ -119,7 +114,7 @@ static void put_domain(const struct job_table *table, enum apapi_domain d)
     if (domain->nodes > 0) {
         snprintf(label, sizeof(label), apapi_domain_adds_up(d) ? "%s" : "(%s)",
                  apapi_domain_name(d));
-        put_row(table, label, domain->energy_j, mean_w(domain));
+        put_row(table, label, domain->energy_j, domain->mean_w);
     }
 }
 

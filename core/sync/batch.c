@@ -190,17 +190,6 @@ static int set_comment(struct batch *batch, const struct batch_job *job, char *c
     return 0;
 }
 
-/* The records know the nodes of all runs together: a job that was requeued may have changed them.
- */
-static void correct_mean(struct apapi_job_total *total, const struct runs_job *known)
-{
-    double at_once = known->time_s > 0 ? known->node_s / known->time_s : INFINITY;
-
-    if (at_once < (double)total->nodes) {
-        total->mean_w *= at_once / (double)total->nodes;
-    }
-}
-
 static double measured_of(const struct apapi_job_total *total, const struct runs_job *known)
 {
     double share = (double)total->covered_ns / (double)NS_PER_S / known->node_s;
@@ -220,7 +209,6 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
     if (total.records == 0) {
         return 0; /* of another job that had this number */
     }
-    correct_mean(&total, &job->known);
     comment_own(job->own, &total, measured_of(&total, &job->known));
     if (comment_put(job->known.latest->comment, job->own, &comment)) {
         if (errno != EMSGSIZE) {

@@ -67,7 +67,7 @@ static size_t find_end(const struct runs *runs, uint32_t job)
 
 struct runs_job runs_find(const struct runs *runs, uint32_t job)
 {
-    struct runs_job found = {NULL, 0, 0, 0};
+    struct runs_job found = {NULL, 0, 0};
     const struct dbd_run *later = NULL;
 
     for (size_t i = find_end(runs, job); i > 0 && runs->runs[i - 1].job == job; i--) {
@@ -79,7 +79,6 @@ struct runs_job runs_find(const struct runs *runs, uint32_t job)
         found.latest = later ? found.latest : run;
         if (run->start_s > 0) { /* cancelled before it began: no time */
             found.start_s = run->start_s;
-            found.time_s += (double)(run->end_s - run->start_s);
             found.node_s += run->nodes * (double)(run->end_s - run->start_s);
         }
         later = run;

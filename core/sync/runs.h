@@ -19,8 +19,7 @@ struct runs {
 struct runs_job {
     const struct dbd_run *latest; /* NULL: slurmdbd does not know it */
     int64_t start_s;              /* of the first run [s since 1970] */
-    double time_s;                /* of all runs [s] */
-    double node_s;                /* the same, each times its nodes [s] */
+    double node_s;                /* of all runs, the time of each times its nodes [s] */
 };
 
 /** Add a copy of a run; for a struct dbd_sink. */

@@ -195,6 +195,134 @@ static void a_record_beyond_all_time_does_no_harm(void **state)
     assert_about(total.energy_j, 400);
 }
 
+static void add_domain(struct apapi_record *record, enum apapi_domain domain, double power_w)
+{
+    struct apapi_domain_result *result = &record->measurement.domains[domain];
+
+    result->measured = true;
+    result->energy_j = power_w * (double)record->measurement.elapsed_ns / S;
+}
+
+static void nodes_with_different_domains_240_and_540_w_are_780_w(void **state)
+{
+    struct apapi_record records[] = {step("0", "cpu1", 0, 100, 200),
+                                     step("0", "gpu1", 0, 100, 200)};
+    struct apapi_job_total total;
+
+    (void)state;
+    add_domain(&records[0], APAPI_DOMAIN_DRAM, 40);
+    add_domain(&records[1], APAPI_DOMAIN_DRAM, 40);
+    add_domain(&records[1], APAPI_DOMAIN_GPU, 300);
+    total = total_of(records, 2);
+    assert_about(total.mean_w, 780);
+    assert_about(total.domains[APAPI_DOMAIN_GPU].mean_w, 300);
+    assert_about(apapi_job_measured(&total, 0, 0, 0), 1);
+}
+
+static void a_step_without_dram_leaves_220_w(void **state)
+{
+    struct apapi_record records[] = {step("0", "n1", 0, 100, 200), step("1", "n1", 100, 200, 200)};
+    struct apapi_job_total total;
+
+    (void)state;
+    add_domain(&records[0], APAPI_DOMAIN_DRAM, 40);
+    total = total_of(records, 2);
+    assert_about(total.energy_j, 44000);
+    assert_about(total.mean_w, 220);
+    assert_about(apapi_job_measured(&total, 0, 0, 0), 1);
+}
+
+static void nodes_that_end_after_1_2_3_4_s_draw_energy_by_time(void **state)
+{
+    const struct apapi_record records[] = {step("0", "n1", 0, 1, 240), step("0", "n2", 0, 2, 240),
+                                           step("0", "n3", 0, 3, 240), step("0", "n4", 0, 4, 240)};
+    const struct apapi_job_total total = total_of(records, 4);
+
+    (void)state;
+    assert_about(total.energy_j, 2400);
+    assert_about(total.mean_w, 600);
+    assert_about(apapi_job_measured(&total, 0, 0, 0), 10 / 16.0);
+}
+
+static void a_run_on_other_nodes_does_not_add_its_power(void **state)
+{
+    const struct apapi_record records[] = {step("batch", "n1", 0, 10, 100),
+                                           step("batch", "n2", 60, 70, 100)};
+
+    (void)state;
+    assert_about(total_of(records, 2).mean_w, 100);
+}
+
+static void a_gap_that_another_record_knows_is_filled(void **state)
+{
+    static const double power_w[] = {100, 200, 300, 400, 500, 600};
+    static const int batch[] = {1, 1, 0, 1, 1, 1}, srun[] = {1, 1, 1, 1, 0, 1};
+    struct apapi_record records[] = {step("batch", "n1", 0, 6, 0), step("0", "n1", 0, 6, 0)};
+    struct apapi_job_total total;
+
+    (void)state;
+    draw(&records[0], power_w, batch);
+    draw(&records[1], power_w, srun);
+    for (int i = 0; i < 2; i++) {
+        struct apapi_domain_result *domain = &records[i].measurement.domains[PACKAGE];
+
+        domain->power_w.mean = domain->energy_j / 5;
+    }
+    total = total_of(records, 2);
+    assert_about(total.energy_j, 2100);
+    assert_about((double)total.covered_ns, 6e9);
+}
+
+/* What a share in the last digits of two rounded figures decided. */
+static void rounding_does_not_choose_the_record(void **state)
+{
+    struct apapi_record records[] = {step("batch", "n1", 0, 100, 200), step("0", "n1", 0, 90, 300)};
+    struct apapi_job_total exact, rounded;
+
+    (void)state;
+    records[0].measurement.domains[PACKAGE].power_w.mean = 200;
+    exact = total_of(records, 2);
+    records[0].measurement.domains[PACKAGE].power_w.mean = 200.0001;
+    rounded = total_of(records, 2);
+    assert_about(exact.energy_j, 20000);
+    assert_about(rounded.energy_j, 20000);
+}
+
+static void a_record_before_all_time_does_no_harm(void **state)
+{
+    struct apapi_record records[] = {step("0", "n1", 0, 4, 100), step("1", "n1", 0, 4, 100)};
+    struct apapi_job_total total;
+
+    (void)state;
+    records[0].measurement.start_unix_ns = INT64_MIN + 5;
+    records[1].measurement.start_unix_ns = INT64_MAX - 5;
+    total = total_of(records, 2);
+    assert_true(total.start_unix_ns == 0 && total.end_unix_ns == INT64_MAX - 1);
+    assert_true(apapi_job_measured(&total, 1, INT64_MIN, INT64_MAX) < 1e-6);
+}
+
+#define MANY 66000
+
+/* Each runs for half of the time, so that a comparison of all with all would take hours. */
+static void sixty_six_thousand_records_of_a_node_are_added_up(void **state)
+{
+    struct apapi_job *job = apapi_job_create();
+    struct apapi_job_total total;
+
+    (void)state;
+    for (int64_t i = 0; i < MANY; i++) {
+        struct apapi_record record = step("0", "n1", i, i + MANY, 100);
+
+        record.measurement.domains[PACKAGE].power_w.mean = i % 2 ? 100 : 200;
+        snprintf(record.id.step, sizeof record.id.step, "%d", (int)i);
+        assert_int_equal(apapi_job_add(job, &record), 0);
+    }
+    assert_int_equal(apapi_job_total(job, &total), 0);
+    assert_int_equal(total.records, MANY);
+    assert_about(total.energy_j, 100.0 * (2 * MANY - 1));
+    apapi_job_destroy(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +335,14 @@ int main(void)
         cmocka_unit_test(nothing_known_is_no_zero),
         cmocka_unit_test(domains_that_do_not_add_up_stay_beside),
         cmocka_unit_test(a_record_beyond_all_time_does_no_harm),
+        cmocka_unit_test(nodes_with_different_domains_240_and_540_w_are_780_w),
+        cmocka_unit_test(a_step_without_dram_leaves_220_w),
+        cmocka_unit_test(nodes_that_end_after_1_2_3_4_s_draw_energy_by_time),
+        cmocka_unit_test(a_run_on_other_nodes_does_not_add_its_power),
+        cmocka_unit_test(a_gap_that_another_record_knows_is_filled),
+        cmocka_unit_test(rounding_does_not_choose_the_record),
+        cmocka_unit_test(a_record_before_all_time_does_no_harm),
+        cmocka_unit_test(sixty_six_thousand_records_of_a_node_are_added_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,9 +71,9 @@ static void a_batch_job_with_two_sruns(void **state)
     assert_table(job, &head,
                  "apapi: job 17  2 nodes  3 steps  10.0 s\n"
                  "  domain        energy         mean\n"
-                 "  package     1.700 kJ      200.0 W\n"
-                 "  dram        0.340 kJ       40.0 W\n"
-                 "  total       2.040 kJ      240.0 W\n"
+                 "  package     1.700 kJ      170.0 W\n"
+                 "  dram        0.340 kJ       34.0 W\n"
+                 "  total       2.040 kJ      204.0 W\n"
                  "  measured 85.0 % of 2 nodes x 10.0 s; each moment of a node counts once\n");
 }
 

@@ -83,7 +83,6 @@ static void a_jobs_runs_are_taken_together(void **state)
     (void)state;
     assert_string_equal(job.latest->comment, "third");
     assert_true(job.start_s == 110);
-    assert_true(job.time_s == 90 + 100);
     assert_true(job.node_s == 2 * (90 + 100));
     assert_null(find(list, COUNT_OF(list), 5).latest);
     assert_null(find(list, COUNT_OF(list), 9).latest);

@@ -26,6 +26,7 @@ struct apapi_job_domain {
     size_t nodes;        /* that know something of it */
     double energy_j;     /* [J]; NaN: unknown */
     uint64_t covered_ns; /* how long it is known, all nodes added [ns] */
+    double mean_w;       /* its part of the total's mean_w [W]; NaN: unknown */
 };
 
 /** The total. */
@@ -37,9 +38,11 @@ struct apapi_job_total {
     size_t steps;      /* different ones */
     size_t nodes;      /* that have a record */
     struct apapi_job_domain domains[APAPI_DOMAINS];
-    double energy_j;     /* of the domains that add up [J]; NaN: unknown */
-    double mean_w;       /* energy by the time in which it is known, all nodes together [W]; NaN */
-    uint64_t covered_ns; /* node time for which that energy is known [ns] */
+    double energy_j; /* of the domains that add up [J]; NaN: unknown */
+    double mean_w;   /* that energy by the time in which at least one node was measured; time of a
+                        record that is not known counts as its rest [W]; NaN: unknown */
+    uint64_t covered_ns; /* node time for which that energy is known: of each moment of a node, all
+                            the domains that add up and that a record of the moment has [ns] */
 };
 
 /** @return an empty job; freed by apapi_job_destroy(). NULL with errno ENOMEM. */
