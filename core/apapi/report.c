@@ -15,6 +15,7 @@
 #include "apapi/report_sort.h"
 #include "apapi/report_state.h"
 #include "base/positive.h"
+#include "record/units.h"
 
 #define COMMAND "report"
 #define REMARKS_MAX 5
@@ -216,8 +217,8 @@ static bool is_extreme(const struct report_field *field)
     return field->offset == offsetof(struct report_row, max_power_w);
 }
 
-/* Power over time is kept of jobs that are named. Extremes take a database a query for each record.
- */
+/* Power over time is kept of jobs that are named. Extremes, and how long each domain is known, take
+ * a database a query for each record. */
 static void choose_parts(struct report *report)
 {
     const struct report_format *format = &report->printer.format;
@@ -225,7 +226,7 @@ static void choose_parts(struct report *report)
 
     report->ledger.keep_timelines = input->jobs != NULL;
     input->timelines = report->ledger.keep_timelines && report->ledger.by != REPORT_BY_DAY;
-    input->powers = report->sort && is_extreme(report->sort);
+    input->powers = report->ledger.keep_timelines || (report->sort && is_extreme(report->sort));
     for (size_t i = 0; i < format->count && !input->powers; i++) {
         input->powers = is_extreme(format->columns[i].field);
     }
@@ -281,6 +282,22 @@ static void put_remarks(struct remarks *remarks)
     }
 }
 
+/* Sums of rows, and rows of users, are too much by it. */
+static void put_shared(const struct report *report)
+{
+    char energy[UNITS_SIZE];
+
+    if (report->printer.form == REPORT_TABLE && report->printer.shared_j > 0) {
+        report_energy_text(energy, sizeof energy, report->printer.shared_j,
+                           report->printer.format.unit);
+        fprintf(stderr,
+                "apapi " COMMAND
+                ": nodes shared by jobs: %s counted more than once, as each job has "
+                "the whole node's; --by node counts it once\n",
+                energy);
+    }
+}
+
 static struct report_view make_view(struct report *report)
 {
     struct report_view view = {.rates = &report->rates,
@@ -328,11 +345,15 @@ static int print_report(struct report *report)
         result = report_sort(&report->ledger, report->sort, &report->rates, order, count);
     }
     if (result == 0) {
+        result = report_ledger_shared(&report->ledger, &report->printer.shared_j);
+    }
+    if (result == 0) {
         result =
             print_rows(report, order, report->top && report->top < count ? report->top : count);
     }
     free(order);
     put_remarks(&report->remarks);
+    put_shared(report);
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 

@@ -25,8 +25,11 @@ int report_compare_pieces(const void *left, const void *right, void *texts)
     if (order == 0 && a->start_ns != b->start_ns) {
         order = a->start_ns < b->start_ns ? -1 : 1;
     }
-    if (order == 0 && a->elapsed_ns != b->elapsed_ns) {
-        order = a->elapsed_ns > b->elapsed_ns ? -1 : 1;
+    if (order == 0 && a->whole_ns != b->whole_ns) {
+        order = a->whole_ns > b->whole_ns ? -1 : 1;
+    }
+    if (order == 0 && (a->reason == POOL_NONE) != (b->reason == POOL_NONE)) {
+        order = a->reason == POOL_NONE ? -1 : 1;
     }
     if (order == 0 && a->max_w != b->max_w) {
         order = a->max_w > b->max_w ? -1 : 1;
@@ -66,13 +69,17 @@ static int gather(const struct report_ledger *ledger, const struct report_accoun
     return 0;
 }
 
+static double mean_w(const struct report_energy *energy, const struct report_piece *piece)
+{
+    return energy->energy_j * NS_PER_S / ((double)piece->elapsed_ns * energy->known);
+}
+
 /* As much of the record again as apapi_job_add() wants. */
 static void restore(const struct report_ledger *ledger, const struct report_piece *piece,
                     struct apapi_record *record)
 {
     struct apapi_measurement *m = &record->measurement;
     size_t at = piece->energy_at;
-    double known_s = (double)piece->elapsed_ns / NS_PER_S * (double)piece->known;
 
     snprintf(record->id.node, sizeof record->id.node, "%s", pool_text(&ledger->texts, piece->node));
     snprintf(record->id.step, sizeof record->id.step, "%s", pool_text(&ledger->texts, piece->step));
@@ -83,8 +90,8 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
         struct apapi_domain_result *domain = &m->domains[d];
 
         domain->measured = piece->domain_mask >> d & 1;
-        domain->energy_j = domain->measured ? ledger->energies[at] : NAN;
-        domain->power_w.mean = domain->energy_j / known_s;
+        domain->energy_j = domain->measured ? ledger->energies[at].energy_j : NAN;
+        domain->power_w.mean = domain->measured ? mean_w(&ledger->energies[at], piece) : NAN;
         domain->timeline.count = 0;
         if (domain->measured && at < ledger->timeline_count) {
             domain->timeline = ledger->timelines[at];
@@ -107,6 +114,16 @@ static struct apapi_job *restore_job(const struct report_ledger *ledger,
         }
     }
     return job;
+}
+
+int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,
+                        struct apapi_job_total *total)
+{
+    struct apapi_job *job = restore_job(ledger, pieces);
+    int result = job ? apapi_job_total(job, total) : -1;
+
+    apapi_job_destroy(job);
+    return result;
 }
 
 static void note_pieces(const struct pieces *pieces, struct report_total *total)

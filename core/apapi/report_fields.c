@@ -46,7 +46,7 @@ static const struct report_field fields[] = {
     {"nodeenergy", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_NODE]),
      "of whole nodes, as their own meters say"},
     {"energypernode", REPORT_ENERGY, 13, ROW(energy_per_node_j), "energy / nodes"},
-    {"power", REPORT_POWER, POWER_WIDTH, ROW(power_w), "mean of all nodes while measured"},
+    {"power", REPORT_POWER, POWER_WIDTH, ROW(power_w), "mean while any node was measured"},
     {"maxpower", REPORT_POWER, POWER_WIDTH, ROW(max_power_w), "greatest of one node"},
     {"measured", REPORT_PERCENT, 8, ROW(measured_pct), "node time with known energy"},
     {"covered", REPORT_PERCENT, 8, ROW(covered_pct), "records' time between good readings"},

@@ -230,6 +230,23 @@ static int put_timeline(struct report_ledger *ledger, const struct apapi_timelin
     return 0;
 }
 
+/* The mean power is that of the time that is known. */
+static double known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
+{
+    double share = energy_j / mean_w * (double)NS_PER_S / (double)elapsed_ns;
+
+    return share > 0 && share < 1 ? share : 1;
+}
+
+/* A database has the means of domains in another table, and reads them of named jobs only. */
+static double known_of(const struct report_ledger *ledger, const struct apapi_measurement *m, int d)
+{
+    return ledger->keep_timelines
+               ? known_share(m->domains[d].energy_j, m->domains[d].power_w.mean, m->elapsed_ns)
+               : known_share(apapi_measurement_total_j(m), apapi_measurement_total_w(m),
+                             m->elapsed_ns);
+}
+
 static int put_energies(struct report_ledger *ledger, const struct apapi_measurement *m,
                         double share, struct report_piece *piece)
 {
@@ -245,7 +262,8 @@ static int put_energies(struct report_ledger *ledger, const struct apapi_measure
                          sizeof *ledger->energies)) {
             return -1;
         }
-        ledger->energies[ledger->energy_count++] = domain->energy_j * share;
+        ledger->energies[ledger->energy_count++] =
+            (struct report_energy){domain->energy_j * share, known_of(ledger, m, d)};
         piece->domain_mask |= (uint8_t)(1U << d);
     }
     return 0;
@@ -263,15 +281,6 @@ static double max_power_w(const struct apapi_measurement *m)
         }
     }
     return sum;
-}
-
-/* The mean power is that of the time that is known. */
-static float known_share(const struct apapi_measurement *m)
-{
-    double known_s = apapi_measurement_total_j(m) / apapi_measurement_total_w(m);
-    double share = known_s * (double)NS_PER_S / (double)m->elapsed_ns;
-
-    return share > 0 && share < 1 ? (float)share : 1;
 }
 
 /* Which nodes are missing is a matter of whole steps. */
@@ -298,6 +307,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
     struct report_account *account = find_account(ledger, record, day);
     struct report_piece piece = {.start_ns = span->start_ns,
                                  .elapsed_ns = span->elapsed_ns,
+                                 .whole_ns = record->measurement.elapsed_ns,
                                  .node = put_text(ledger, record->id.node),
                                  .step = put_text(ledger, record->id.step),
                                  .reason = POOL_NONE,
@@ -305,7 +315,6 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .nodelist = put_nodelist(ledger, record->id.nodelist),
                                  .restarts = restarts_of(&record->id),
                                  .covered = (float)record->measurement.covered,
-                                 .known = known_share(&record->measurement),
                                  .delayed = record->delayed,
                                  .max_w = (float)max_power_w(&record->measurement)};
 

@@ -36,6 +36,7 @@ enum report_group {
 };
 
 struct report_piece;
+struct report_energy;
 struct report_account;
 
 struct report_ledger {
@@ -47,9 +48,10 @@ struct report_ledger {
     struct pool nodelists; /* of steps, as far as there is room */
     struct report_piece *pieces;
     size_t piece_count, piece_room;
-    double *energies;
+    struct report_energy *energies;
     size_t energy_count, energy_room;
-    bool keep_timelines;              /* of jobs that were named; not by day */
+    bool keep_timelines;              /* of jobs that were named; not by day. Then each domain has
+                                         a known time of its own, too */
     struct apapi_timeline *timelines; /* of the first energies; the rest has none */
     size_t timeline_count, timeline_room;
     struct report_account *accounts; /* numbered as account_keys */
@@ -108,6 +110,13 @@ uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
  */
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
                       const struct report_view *view, struct report_row *row);
+
+/**
+ * @param shared_j  energy that rows count more than once, as jobs shared nodes [J]; 0: none, or
+ * rows by node or step
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_ledger_shared(const struct report_ledger *ledger, double *shared_j);
 
 /** Free what the row owns. */
 void report_row_free(struct report_row *row);

@@ -9,18 +9,24 @@
 struct report_piece {
     int64_t start_ns;
     uint64_t elapsed_ns;
-    uint32_t next; /* of the account; POOL_NONE: none */
+    uint64_t whole_ns; /* of the record; elapsed_ns may be that of a day */
+    uint32_t next;     /* of the account; POOL_NONE: none */
     uint32_t node, step;
     uint32_t reason;     /* POOL_NONE: complete */
     uint32_t nodes;      /* of its step; APAPI_UNKNOWN */
     uint32_t energy_at;  /* its energies in ledger->energies, those of the mask only */
     float covered;       /* 0..1; NaN */
-    float known;         /* share of the time in which its energy is known, 0..1 */
     float max_w;         /* NaN: unknown */
     uint32_t nodelist;   /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
     uint16_t restarts;   /* of the job, as far as 16 bits count; 0: none, or not known */
     uint8_t domain_mask; /* bit d: domain d is known */
     bool delayed;
+};
+
+/** Of a piece, in a domain. */
+struct report_energy {
+    double energy_j;
+    double known; /* share of the time in which it is known, 0..1 */
 };
 
 /**
@@ -62,6 +68,10 @@ struct report_total {
 };
 int report_account_sum(const struct report_ledger *ledger, const struct report_account *account,
                        const struct report_view *view, struct report_total *total);
+
+/** Sum pieces up, each moment of a node once. @return 0; -1 with errno ENOMEM. */
+int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,
+                        struct apapi_job_total *total);
 
 #define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest of it is counted */
 

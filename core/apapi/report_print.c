@@ -198,6 +198,9 @@ static void put_json_head(const struct report_printer *printer)
         free(text);
         json_decref(value);
     }
+    if (printer->shared_j > 0) {
+        printf("\"shared_j\":%.9g,", printer->shared_j);
+    }
     puts("\"rows\":[");
 }
 

@@ -14,6 +14,7 @@ struct report_printer {
     struct report_format format;
     bool no_header;
     char by[REPORT_BY_SIZE]; /* for JSON */
+    double shared_j;         /* for JSON: counted more than once, as jobs shared nodes; 0: none */
     size_t rows;             /* so far */
     struct report_fit fit;   /* of a table */
     bool keeps;              /* rows, until the columns' widths are known */

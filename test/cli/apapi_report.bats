@@ -46,6 +46,45 @@ load report_common
     [[ $(cells energy,power,measured --by day -u anna) == '20000|200|50' ]]
 }
 
+@test "a CPU node of 240 W and a GPU node of 540 W: 780 W, measured 100 %" {
+    dram='.domains.dram = {energy_j: 4000, mean_w: 40, min_w: 40, max_w: 40} | .total = {energy_j: 24000, mean_w: 240}'
+    record 7 0 cpu1 0 100 200 "$dram"
+    record 7 0 gpu1 0 100 200 "$dram"' | .domains.gpu = {energy_j: 30000, mean_w: 300, min_w: 300, max_w: 300} | .total = {energy_j: 54000, mean_w: 540}'
+    record 8 0 n1 0 100 200 "$dram" # a step with DRAM, a step without it
+    record 8 1 n1 100 100 200
+    [[ $(cells jobid,energy,power,measured) == $'7|78000|780|100\n8|44000|220|100' ]]
+    [[ $(cells energy,power --by user) == '122000|406.666667' ]]
+    [[ $(cells energy,power,measured -j 7) == '78000|780|100' ]]
+}
+
+@test "nodes that end after 1, 2, 3 and 4 s: the mean is energy by time, 600 W" {
+    for node in 1 2 3 4; do record 9 0 n$node 0 $node 240; done
+    [[ $(cells energy,elapsed,power,measured) == '2400|4|600|62.5' ]]
+}
+
+@test "by day a saved and a whole record of one step are one, in whatever order they come" {
+    record 11 0 n1 46800 14400 200 # from 23:00 to 03:00
+    record 11 0 n1 46800 7200 300 '.complete = false | .reason = "the node ended; recovered"'
+    [[ $(TZ=UTC cells day,energy,complete --by day) == $'2026-11-20|720000|yes\n2026-11-21|2160000|yes' ]]
+    cat "$acct"/*/n1.jsonl | tac >"$BATS_TEST_TMPDIR/turned"
+    run -0 env TZ=UTC "$apapi" report -P -n --by day --format=day,energy "$BATS_TEST_TMPDIR/turned"
+    [[ $output == $'2026-11-20|720000\n2026-11-21|2160000' ]]
+}
+
+@test "show and report -j agree where records overlap whose figures are rounded" {
+    record 12 batch n1 0 100 200 '.domains.package.mean_w = 200.0001 | .total.mean_w = 200.0001'
+    record 12 0 n1 0 90 300 'del(.timeline)'
+    run -0 "$apapi" show --acct-dir "$acct" --json 12
+    jq -e ".energy_j == 20000" <<<"$output"
+    [[ $(cells energy -j 12) == 20000 && $(cells energy) == 20000 ]]
+}
+
+@test "a gap of one record that another one knows is filled" {
+    record 13 batch n1 0 100 200 '.domains.package.energy_j = 15000 | .total.energy_j = 15000 | .trust.covered = 0.75 | .timeline.package.n[1] = null'
+    record 13 0 n1 0 100 200 '.domains.package.energy_j = 15000 | .total.energy_j = 15000 | .trust.covered = 0.75 | .timeline.package.n[3] = null'
+    [[ $(cells energy,power,measured -j 13) == '20000|200|100' ]]
+}
+
 @test "a restart counts, a record that came twice does not" {
     record 19 0 n1 0 100 200
     record 19 0 n1 0 50 200
@@ -61,6 +100,27 @@ load report_common
     [[ $output == $'anna|1|20000\nbert|1|20000' ]]
     run -0 cells node,energy --by node
     [[ $output == "n1|20000" ]]
+}
+
+@test "nodes shared by jobs: 20.00 kJ counted more than once is said" {
+    record 20 0 n1 0 100 200
+    record 21 0 n1 0 100 200 '.user = "bert"'
+    record 22 0 n2 0 100 200
+    record 22 batch n2 0 100 200
+    for by in user account partition day job; do
+        run -0 --separate-stderr report -S 2026-01-01 --by "$by"
+        [[ $stderr == "apapi report: nodes shared by jobs: 20.00 kJ counted more than once, as each job has the whole node's; --by node counts it once" ]]
+        run -0 report -S 2026-01-01 --by "$by" --json
+        jq -e '.shared_j == 20000' <<<"$output"
+    done
+    for alone in '--by node' '--by step' '-u bert' '-j 22'; do
+        # shellcheck disable=SC2086 # option and value
+        run -0 --separate-stderr report -S 2026-01-01 $alone
+        [[ -z $stderr ]]
+        # shellcheck disable=SC2086
+        run -0 report -S 2026-01-01 $alone --json
+        jq -e 'has("shared_j") | not' <<<"$output"
+    done
 }
 
 @test "by account, partition and day; energy is divided at midnight" {
@@ -458,7 +518,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 100 0 n1 0 10 100
     copies 100 n1 101 140
     # whatever the caller does about SIGPIPE
-    run -0 bash -c "env --default-signal=PIPE '$apapi' report --acct-dir '$acct' -S 2026-01-01 | head -2"
+    run -0 --separate-stderr bash -c "env --default-signal=PIPE '$apapi' report --acct-dir '$acct' -S 2026-01-01 | head -2"
     [[ ${#lines[@]} -eq 2 ]]
     run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >&-"
     [[ $output == *"standard output"* ]]
