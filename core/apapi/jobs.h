@@ -27,6 +27,9 @@ int job_list_parse(const char *text, struct job_list *list, struct apapi_error *
  */
 bool job_list_has(const struct job_list *list, const struct apapi_identity *id);
 
+/** @return whether they may be of one job; extern steps may not know their cluster. */
+bool job_is_same(const struct apapi_identity *a, const struct apapi_identity *b);
+
 /** Free what it owns. */
 void job_list_free(struct job_list *list);
 

@@ -61,13 +61,6 @@ struct request {
 
 /* --- records -------------------------------------------------------------------------------- */
 
-static bool is_job(const struct plot_job *job, const struct apapi_identity *id)
-{
-    const struct apapi_identity *own = &job->show.records[0].id;
-
-    return own->job == id->job && strcmp(own->cluster, id->cluster) == 0;
-}
-
 static size_t find_word(const struct request *request, const struct apapi_identity *id)
 {
     size_t index = 0;
@@ -83,7 +76,7 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
     struct plot *plot = &request->plot;
 
     for (size_t i = 0; i < plot->job_count; i++) {
-        if (is_job(plot->jobs[i], id)) {
+        if (job_is_same(&plot->jobs[i]->show.records[0].id, id)) {
             return plot->jobs[i];
         }
     }
@@ -105,11 +98,19 @@ static int take_record(const struct apapi_record *record, const char *line, size
 {
     struct request *request = context;
     struct plot_job *job = find_job(request, &record->id);
+    struct apapi_identity *own;
 
     if (!job) {
         return request->crowded ? 0 : -1;
     }
-    return show_add(&job->show, record, line, size);
+    if (show_add(&job->show, record, line, size)) {
+        return -1;
+    }
+    own = &job->show.records[0].id;
+    if (!*own->cluster) {
+        memcpy(own->cluster, record->id.cluster, sizeof own->cluster);
+    }
+    return 0;
 }
 
 /* In the order in which they are named; what one word names by number. */
@@ -163,6 +164,7 @@ static int work_out(struct request *request)
     }
     qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
     for (size_t i = 0; i < plot->job_count; i++) {
+        show_name_cluster(&plot->jobs[i]->show);
         if (plot_work_out(plot->jobs[i], plot->by_node)) {
             return command_fail(COMMAND, "no memory");
         }

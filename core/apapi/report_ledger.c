@@ -169,6 +169,7 @@ static int begin_account(struct report_ledger *ledger, const char *cluster, cons
                                                                         .verified_ns = INT64_MAX,
                                                                         .first = POOL_NONE,
                                                                         .next_of_row = POOL_NONE,
+                                                                        .own_job = APAPI_UNKNOWN,
                                                                         .cluster = of_cluster,
                                                                         .user = none,
                                                                         .account = none,
@@ -200,6 +201,7 @@ static struct report_account *find_account(struct report_ledger *ledger,
     if (ledger->by == REPORT_BY_NODE) {
         learn_common(ledger, &ledger->accounts[number], &record->id);
     } else {
+        ledger->accounts[number].own_job = record->id.job;
         learn_identity(ledger, &ledger->accounts[number], record);
         learn_numbers(&ledger->accounts[number], record);
     }
@@ -385,31 +387,12 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-static int compare_rows(const void *left, const void *right, void *keys)
-{
-    return strverscmp(pool_text(keys, *(const uint32_t *)left),
-                      pool_text(keys, *(const uint32_t *)right));
-}
-
-static uint32_t *make_order(size_t count, const struct pool *keys)
-{
-    uint32_t *order = reallocarray(NULL, count + 1, sizeof *order);
-    struct pool names = *keys;
-
-    for (size_t i = 0; order && i < count; i++) {
-        order[i] = (uint32_t)i;
-    }
-    if (order) {
-        qsort_r(order, count, sizeof *order, compare_rows, &names);
-    }
-    return order;
-}
-
-static bool is_wanted(const struct report_ledger *ledger, uint32_t account)
+bool report_account_counts(const struct report_ledger *ledger, uint32_t account)
 {
     const struct report_account *job = &ledger->accounts[account];
 
-    return !ledger->states || (ledger->states & report_state_of(job->code, job->signal));
+    return job->first != POOL_NONE &&
+           (!ledger->states || (ledger->states & report_state_of(job->code, job->signal)));
 }
 
 static int chain_account(struct report_ledger *ledger, uint32_t number)
@@ -454,34 +437,21 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
 int report_ledger_chain(struct report_ledger *ledger)
 {
     uint32_t *order;
+    size_t count;
     int result = 0;
 
+    if (report_name_clusters(ledger)) {
+        return -1;
+    }
     if (ledger->account_count == 0 || ledger->group_count == 0) {
         return 0;
     }
-    order = make_order(ledger->account_count, &ledger->account_keys);
-    for (size_t i = ledger->account_count; order && i > 0 && result == 0; i--) {
-        if (is_wanted(ledger, order[i - 1])) {
-            result = chain_account(ledger, order[i - 1]);
-        }
+    order = report_order_accounts(ledger, &count);
+    for (size_t i = order ? count : 0; i > 0 && result == 0; i--) {
+        result = chain_account(ledger, order[i - 1]);
     }
     free(order);
     return order ? result : -1;
-}
-
-uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
-{
-    bool grouped = ledger->group_count > 0;
-    size_t all = grouped ? ledger->row_count : ledger->account_count;
-    uint32_t *order = make_order(all, grouped ? &ledger->row_keys : &ledger->account_keys);
-
-    *count = 0;
-    for (size_t i = 0; order && i < all; i++) {
-        if (grouped || is_wanted(ledger, order[i])) {
-            order[(*count)++] = order[i];
-        }
-    }
-    return order;
 }
 
 void report_ledger_free(struct report_ledger *ledger)

@@ -51,9 +51,23 @@ struct report_account {
     uint32_t first;       /* piece */
     uint32_t next_of_row; /* account; POOL_NONE */
     uint32_t cluster, user, account, partition, qos, job_name, name, day;
+    uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
     uint32_t job, part, code, signal, restarts;
     char part_kind; /* '_' array, '+' het, '\0' none */
 };
+
+/**
+ * Give records that do not name their cluster to the job of their number. An account whose records
+ * have gone to another one is empty.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_name_clusters(struct report_ledger *ledger);
+
+/** @return whether it is to be counted: it has records, and ended in one of the wanted states. */
+bool report_account_counts(const struct report_ledger *ledger, uint32_t account);
+
+/** @return numbers of all accounts that count in their order, to be freed; NULL without memory. */
+uint32_t *report_order_accounts(const struct report_ledger *ledger, size_t *count);
 
 /** Its total. @return 0; -1 with errno ENOMEM. */
 struct report_total {

@@ -58,7 +58,9 @@ static int gather(struct places *places)
         return -1;
     }
     for (uint32_t account = 0; account < ledger->account_count; account++) {
-        for (uint32_t at = ledger->accounts[account].first; at != POOL_NONE;
+        bool counts = report_account_counts(ledger, account);
+
+        for (uint32_t at = ledger->accounts[account].first; counts && at != POOL_NONE;
              at = ledger->pieces[at].next) {
             places->list[places->count++] = (struct place){&ledger->pieces[at], account};
         }

@@ -100,6 +100,7 @@ static int print(struct show *show, const char *job, bool json)
     if (show->count == 0) {
         return command_fail(COMMAND, "no record of this job is found");
     }
+    show_name_cluster(show);
     if (!show_join(show)) {
         return refuse_several(show);
     }

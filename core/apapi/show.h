@@ -63,6 +63,9 @@ size_t show_drop_strangers(struct show *show, uint32_t job);
  */
 bool show_join(struct show *show);
 
+/** Give the records without a cluster that of the first one that has one. */
+void show_name_cluster(struct show *show);
+
 /** Sort, and work out all that follows. 0; -1 with errno ENOMEM. */
 int show_work_out(struct show *show);
 

@@ -34,6 +34,21 @@ int show_add(struct show *show, const struct apapi_record *record, const char *l
     return 0;
 }
 
+void show_name_cluster(struct show *show)
+{
+    const char *cluster = "";
+
+    for (size_t i = 0; i < show->count && !*cluster; i++) {
+        cluster = show->records[i].id.cluster;
+    }
+    for (size_t i = 0; i < show->count; i++) {
+        if (!*show->records[i].id.cluster) {
+            snprintf(show->records[i].id.cluster, sizeof show->records[i].id.cluster, "%s",
+                     cluster);
+        }
+    }
+}
+
 void show_free(struct show *show)
 {
     for (size_t i = 0; i < show->count; i++) {

@@ -23,7 +23,7 @@ struct stale {
 
 struct totals {
     struct db *db;
-    struct db_statement *stale, *done;
+    struct db_statement *stale, *done, *owners, *nameless;
     struct db_reader *plain, *whole; /* without timelines and with them */
     struct db_insert *insert;
     struct stale jobs[BATCH];
@@ -34,10 +34,73 @@ static void copy_text(char *text, size_t size, struct db_value value)
     snprintf(text, size, "%.*s", (int)value.size, value.text ? value.text : "");
 }
 
-/* What Slurm says before what the step's environment says. */
+/* --- whose records -------------------------------------------------------------------------- */
+
+/*
+ * Extern steps may not know the name of their cluster. Their records belong to the job of that
+ * number, if only one cluster has one and the user is the same.
+ */
+struct owners {
+    char cluster[64], user[APAPI_TEXT_SIZE], nameless_user[APAPI_TEXT_SIZE];
+    bool named, nameless, doubtful;
+};
+
+static void note_owner(struct owners *owners, const char *cluster, const char *user)
+{
+    char *known = *cluster ? owners->user : owners->nameless_user;
+
+    if (*cluster && owners->named && strcmp(cluster, owners->cluster) != 0) {
+        owners->doubtful = true;
+    }
+    if (*user && *known && strcmp(user, known) != 0) {
+        owners->doubtful = true;
+    }
+    if (*user) {
+        snprintf(known, sizeof owners->user, "%s", user);
+    }
+    if (*cluster) {
+        snprintf(owners->cluster, sizeof owners->cluster, "%s", cluster);
+        owners->named = true;
+    } else {
+        owners->nameless = true;
+    }
+}
+
+static bool belong_together(const struct owners *owners)
+{
+    bool same = !*owners->user || !*owners->nameless_user ||
+                strcmp(owners->user, owners->nameless_user) == 0;
+
+    return owners->named && owners->nameless && !owners->doubtful && same;
+}
+
+/* @return 1: they belong together, and the job is now that of the cluster; 0; -1 */
+static int find_owner(const struct totals *totals, struct db_job *job, struct apapi_error *err)
+{
+    const struct db_value number = db_integer(job->job);
+    struct owners owners = {.named = false};
+    int got = db_first(totals->owners, &number, 1, err);
+
+    for (; got > 0; got = db_step(totals->owners, err)) {
+        char cluster[64], user[APAPI_TEXT_SIZE];
+
+        copy_text(cluster, sizeof cluster, db_column(totals->owners, 0));
+        copy_text(user, sizeof user, db_column(totals->owners, 1));
+        note_owner(&owners, cluster, user);
+    }
+    db_end(totals->owners);
+    if (got < 0 || !belong_together(&owners)) {
+        return got;
+    }
+    memcpy(job->cluster, owners.cluster, sizeof job->cluster);
+    return db_run(totals->nameless, &number, 1, err) ? -1 : 1;
+}
+
+/* What Slurm says before what the step's environment says, and that before an extern step. */
 static void know_better(struct db_job *job, const struct apapi_record *record)
 {
-    if (!*job->id.node || (record->id.verified && !job->id.verified)) {
+    if (!*job->id.node || (record->id.verified && !job->id.verified) ||
+        (*record->id.cluster && !*job->id.cluster)) {
         job->id = record->id;
     }
 }
@@ -68,10 +131,11 @@ static void look(struct watch *watch, const struct apapi_record *record, bool ga
 static int collect(struct db_reader *reader, bool whole, struct db_job *job, struct apapi_job *sum,
                    struct apapi_error *err)
 {
-    const struct db_value key[] = {db_text(job->cluster), db_integer(job->job)};
+    const struct db_value key[] = {db_integer(job->job), db_text(job->cluster),
+                                   db_text(job->with_nameless ? "" : job->cluster)};
     struct watch watch = {.end_ns = INT64_MIN};
     struct apapi_record record;
-    int got = db_reader_first(reader, key, 2, &record, err);
+    int got = db_reader_first(reader, key, 3, &record, err);
 
     for (; got > 0; got = db_reader_next(reader, &record, err)) {
         look(&watch, &record, db_reader_gaps(reader));
@@ -137,6 +201,11 @@ static int total(struct totals *totals, const struct stale *stale, struct apapi_
     int result;
 
     memcpy(job.cluster, stale->cluster, sizeof job.cluster);
+    result = find_owner(totals, &job, err);
+    if (result < 0) {
+        return -1;
+    }
+    job.with_nameless = result > 0;
     result = total_job(totals, &job, false, err);
     return result > 0 ? total_job(totals, &job, true, err) : result;
 }
@@ -198,7 +267,9 @@ static int64_t total_all(struct totals *totals, struct apapi_error *err)
 
 static int prepare(struct totals *totals, struct apapi_error *err)
 {
-    static const char which[] = "WHERE cluster = ? AND job = ? ORDER BY node, start_ns";
+    static const char which[] = "WHERE job = ? AND cluster IN (?, ?) ORDER BY node, start_ns";
+    static const char owners[] = "SELECT DISTINCT cluster, user FROM records WHERE job = ?";
+    static const char nameless[] = "DELETE FROM jobs WHERE cluster = '' AND job = ?";
     const struct db_read_parts plain = {.timelines = false}, whole = {.timelines = true};
     char sql[128];
 
@@ -210,7 +281,9 @@ static int prepare(struct totals *totals, struct apapi_error *err)
                                               "BETWEEN ? AND ?",
                                               err)
                                  : NULL;
-    totals->plain = totals->done ? db_reader_create(totals->db, which, &plain, err) : NULL;
+    totals->owners = totals->done ? db_prepare(totals->db, owners, err) : NULL;
+    totals->nameless = totals->owners ? db_prepare(totals->db, nameless, err) : NULL;
+    totals->plain = totals->nameless ? db_reader_create(totals->db, which, &plain, err) : NULL;
     totals->whole = totals->plain ? db_reader_create(totals->db, which, &whole, err) : NULL;
     totals->insert = totals->whole ? db_insert_create(totals->db, &db_jobs, DB_REPLACE, err) : NULL;
     return totals->insert ? 0 : -1;
@@ -229,6 +302,8 @@ int64_t load_jobs(struct db *db, struct apapi_error *err)
     db_insert_destroy(totals->insert);
     db_reader_destroy(totals->whole);
     db_reader_destroy(totals->plain);
+    db_finalize(totals->nameless);
+    db_finalize(totals->owners);
     db_finalize(totals->done);
     db_finalize(totals->stale);
     free(totals);

@@ -49,6 +49,7 @@ struct db_job {
     double energy_j, mean_w;
     uint64_t covered_ns;
     double domains_j[APAPI_DOMAINS];
+    bool with_nameless; /* no column: records that do not name their cluster are its, too */
 };
 
 /** Whether a column is of its row's key. Unknown is "" and 0 there: two NULLs would not be equal.

@@ -190,6 +190,23 @@ check_twins() {
     [[ $(sqlite3 db "select cluster, job, step, user is null from records") == '|0||1' ]]
 }
 
+@test "a job with extern records that lack the cluster is one row of jobs" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p acct/2026-11-21
+    nameless() { record "$@" | sed 's/"cluster":"c1",//'; }
+    record 7 batch n1 20 20 '"user":"alice",' >acct/2026-11-21/n1.jsonl
+    nameless 7 extern n1 20 20 '"user":"alice",' >acct/2026-11-21/n2.jsonl
+    nameless 8 extern n1 20 20 '"user":"bob",' >>acct/2026-11-21/n2.jsonl
+    nameless 9 extern n1 20 20 '"user":"bob",' >>acct/2026-11-21/n2.jsonl
+    record 9 0 n1 10 20 '"user":"alice",' >>acct/2026-11-21/n1.jsonl
+    run -0 import --db sqlite:db --acct-dir acct
+    [[ $(sqlite3 db "select cluster, job, cast(energy_j as integer), records from jobs order by job, cluster") == \
+        $'c1|7|2200|2\n|8|2200|1\n|9|2200|1\nc1|9|1100|1' ]]
+    record 8 0 n1 10 30 '"user":"bob",' >>acct/2026-11-21/n1.jsonl # later
+    run -0 import --db sqlite:db --acct-dir acct
+    [[ $(sqlite3 db "select cluster, job, cast(energy_j as integer), records from jobs where job = 8") == 'c1|8|3300|2' ]]
+}
+
 @test "totals know the power over time" {
     cd "$BATS_TEST_TMPDIR"
     { record 7 batch n1 40 | sed 's/"bin_s":40,/"bin_s":20,/; s/"n":\[4000\]/"n":[4000,null]/'

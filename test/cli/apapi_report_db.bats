@@ -189,7 +189,7 @@ told() { # SOURCE AND OPTIONS
     [[ $output == "17|20000" ]]
     # somebody has begun to write: what is not committed is not there
     chmod 644 db
-    sqlite3 db "begin immediate; update records set package_j = 1" \
+    sqlite3 db "begin immediate; update records set package_j = 1; update domains set energy_j = 1" \
         ".shell touch begun; for i in \$(seq 2400); do [ -e done ] || sleep 0.05; done" "commit" 3>&- &
     eventually test -e begun
     run -0 "${reader[@]}" report --db "sqlite:$PWD/db" -j 17 -n -P --format=jobid,energy
