@@ -15,6 +15,7 @@
 #include "record/namelist.h"
 #include "record/scan_filter.h"
 #include "record/scan_lines.h"
+#include "record/scan_parts.h"
 
 #define SUFFIX ".jsonl"
 
@@ -89,8 +90,17 @@ static void skip(struct apapi_scan *scan, const struct source *source, const str
     tell(scan, &problem);
 }
 
-static int hand_over(struct apapi_scan *scan, const struct apapi_record *record,
-                     const struct line *line)
+/* A record that stands in a line: all of it, an element of an array, a node of a merged record. */
+struct part {
+    struct apapi_scan *scan;
+    const struct source *source;
+    const struct line *line;
+    size_t records; /* found in the line */
+    bool made;      /* from a merged record */
+};
+
+static int hand_over(struct apapi_scan *scan, const struct apapi_record *record, const char *text,
+                     size_t size)
 {
     int result;
 
@@ -98,7 +108,7 @@ static int hand_over(struct apapi_scan *scan, const struct apapi_record *record,
         return 0;
     }
     scan->counts.records++;
-    result = scan->sink.record(record, line->text, line->size, scan->sink.context);
+    result = scan->sink.record(record, text, size, scan->sink.context);
     scan->stopped = result != 0;
     return result;
 }
@@ -109,47 +119,78 @@ static bool has_time(const struct apapi_measurement *m)
     return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
 }
 
-/* @return 1: it was a record; 0: it was none; -1 with errno */
-static int decode(struct apapi_scan *scan, const struct source *source, const struct line *line)
+static int take_record(struct part *part, const char *text, size_t size,
+                       const struct apapi_record *record)
 {
-    struct apapi_record record;
-    struct apapi_error err = {""};
-    int result = 0;
-
-    if (apapi_record_decode(line->text, line->size, &record, &err)) {
-        if (errno == ENOMEM) {
-            return -1;
-        }
-        scan->counts.newer += errno == ENOTSUP;
-        skip(scan, source, line,
-             line->whole || errno == ENOTSUP ? err.text : "the end of the line is missing");
+    part->records++;
+    if (!has_time(&record->measurement)) {
+        skip(part->scan, part->source, part->line,
+             "record: its time is not within the years 1970 to 2262");
         return 0;
     }
-    if (has_time(&record.measurement)) {
-        result = hand_over(scan, &record, line);
-    } else {
-        skip(scan, source, line, "record: its time is not within the years 1970 to 2262");
+    return hand_over(part->scan, record, text, size);
+}
+
+static int take_part(const char *text, size_t size, void *context);
+
+/* Other forms than a record; what is none of them is skipped. */
+static int take_other(struct part *part, const char *text, size_t size,
+                      const struct apapi_error *err)
+{
+    bool newer = errno == ENOTSUP;
+    int result = 1;
+
+    if (!newer && !part->made) {
+        part->made = true;
+        result = parts_of_merged(text, size, take_part, part);
+        part->made = false;
     }
+    if (result == 1 && !newer && parts_is_absence(text, size)) {
+        part->records++;
+        return 0;
+    }
+    if (result == 1) {
+        part->scan->counts.newer += newer;
+        skip(part->scan, part->source, part->line,
+             part->line->whole || newer ? err->text : "the end of the line is missing");
+        return 0;
+    }
+    return result;
+}
+
+static int take_part(const char *text, size_t size, void *context)
+{
+    struct part *part = context;
+    struct apapi_record record;
+    struct apapi_error err = {""};
+    int result;
+
+    if (!filter_may_want(&part->scan->filter, text, size)) {
+        return 0;
+    }
+    if (apapi_record_decode(text, size, &record, &err)) {
+        return errno == ENOMEM ? -1 : take_other(part, text, size, &err);
+    }
+    result = take_record(part, text, size, &record);
     apapi_record_clear(&record);
-    return result ? -1 : 1;
+    return result ? -1 : 0;
 }
 
 static int take_line(struct apapi_scan *scan, struct source *source, const struct line *line)
 {
     uint64_t behind = line->offset + line->size + line->whole;
-    int decoded = 0;
+    struct part part = {.scan = scan, .source = source, .line = line};
+    int result;
 
     if (line->size == SIZE_MAX) {
         skip(scan, source, line, "longer than 1 MiB");
         return 0;
     }
-    if (line->size > 0 && filter_may_want(&scan->filter, line->text, line->size)) {
-        decoded = decode(scan, source, line);
-    }
-    if (line->whole || decoded > 0) { /* the rest of a torn line may be on its way */
+    result = parts_each(line->text, line->size, take_part, &part);
+    if (line->whole || part.records > 0) { /* the rest of a torn line may be on its way */
         source->offset = behind;
     }
-    return decoded < 0 ? -1 : 0;
+    return result;
 }
 
 static int read_source(struct apapi_scan *scan, struct source *source, struct apapi_error *err)

@@ -557,6 +557,33 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ $(grep -o '"job":"1"' "$BATS_TEST_TMPDIR/1.html" | wc -l) -eq 1 ]]
 }
 
+@test "an array as srun writes it, and a merged record, are read: 726.5 J" {
+    record 5 0 n1 0 1 241.7 '.nodes = 3 | .nodelist = "n[1-3]"'
+    record 5 0 n2 0 1 242.4 '.nodes = 3 | .nodelist = "n[1-3]" | .domains.dram = {energy_j: 0, mean_w: 0}'
+    record 5 0 n3 0 1 242.4 '.nodes = 3 | .nodelist = "n[1-3]"'
+    cd "$BATS_TEST_TMPDIR"
+    "$apapi" merge -f json "$acct" >array.json
+    "$apapi" merge -f merged "$acct" >merged.json
+    jq -c . array.json >line.json
+    cat array.json - <<<'{"apapi":1,"node":"n4","complete":false,"reason":"no answer"}' >absent.json
+    for file in array.json merged.json line.json absent.json; do
+        run -0 --separate-stderr "$apapi" report -P -n --format=jobid,nodes,energy,power,measured,missing "$file"
+        [[ $output == '5|3|726.5|726.5|100|0' && -z $stderr ]] || { echo "$file: $output $stderr"; false; }
+        run -0 --separate-stderr "$apapi" report -P -n --by node --format=node,energy "$file"
+        [[ $output == $'n1|241.7\nn2|242.4\nn3|242.4' ]] || { echo "$file: $output"; false; }
+        run -0 --separate-stderr "$apapi" show --json 5 "$file"
+        [[ $(jq -c '[.energy_j, (.nodes | length)]' <<<"$output") == '[726.5,3]' && -z $stderr ]]
+        run -0 --separate-stderr "$apapi" merge -f merged "$file"
+        [[ $(jq -c '[.total.energy_j, .recorded, .complete]' <<<"$output") == '[726.5,3,true]' && -z $stderr ]]
+        run -0 --separate-stderr "$apapi" plot 5 -o plot.svg "./$file"
+        [[ -z $stderr ]]
+    done
+    # a part of an array that is torn is one line that is skipped
+    head -c 900 line.json >torn.json
+    run --separate-stderr "$apapi" report -P -n --format=nodes torn.json
+    [[ $stderr == *"1 line skipped"* ]]
+}
+
 @test "a record without a cluster goes to the job of its user and its node, or to none" {
     record 2 0 n1 0 10 100
     record 2 0 m1 0 10 100 '.cluster = "c2"'
