@@ -51,6 +51,7 @@ static int compare_accounts(const void *left, const void *right)
 static int gather(struct places *places)
 {
     const struct report_ledger *ledger = places->ledger;
+    struct report_ledger context = *ledger;
 
     places->list = calloc(ledger->piece_count + 1, sizeof *places->list);
     places->chosen = calloc(ledger->piece_count + 1, sizeof(struct report_piece *));
@@ -65,8 +66,7 @@ static int gather(struct places *places)
             places->list[places->count++] = (struct place){&ledger->pieces[at], account};
         }
     }
-    qsort_r(places->list, places->count, sizeof *places->list, compare_places,
-            (void *)(uintptr_t)ledger);
+    qsort_r(places->list, places->count, sizeof *places->list, compare_places, &context);
     return 0;
 }
 
@@ -121,7 +121,7 @@ static int energy_of(const struct places *places, const struct place *list, size
 /* What the accounts of a node have together beyond what the node has used. */
 static int add_node(const struct places *places, struct place *list, size_t count, double *shared_j)
 {
-    double node_j, sum_j = 0;
+    double node_j = 0, sum_j = 0;
     int result = energy_of(places, list, count, &node_j);
 
     qsort(list, count, sizeof *list, compare_accounts);
