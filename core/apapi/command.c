@@ -7,12 +7,18 @@
 #include <string.h>
 
 #include "events/nearest.h"
+#include "record/text.h"
+
+#define MESSAGE_SIZE 1024
 
 #define OPTIONS_MAX 64
 
 int command_fail(const char *command, const char *text)
 {
-    fprintf(stderr, "apapi %s: %s\n", command, text);
+    char clean[MESSAGE_SIZE];
+
+    text_clean(clean, sizeof clean, text);
+    fprintf(stderr, "apapi %s: %s\n", command, clean);
     return EXIT_FAILURE;
 }
 

@@ -87,6 +87,7 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
 static int choose(struct merging *merging, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
+    struct apapi_error err;
 
     if (!job_list_has(&merging->wanted, id)) {
         return 0;
@@ -99,8 +100,9 @@ static int choose(struct merging *merging, const struct apapi_record *record)
     if (id->job == merging->job && strcmp(id->step, merging->step) == 0) {
         return 1;
     }
-    fprintf(stderr, "apapi " COMMAND ": records of several steps: %u.%s, %u.%s; -j names one\n",
-            merging->job, merging->step, id->job, id->step);
+    apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %u.%s; -j names one", merging->job,
+               merging->step, id->job, id->step);
+    command_fail(COMMAND, err.text);
     errno = EINVAL;
     return -1;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/csv.h"
 #include "record/fields.h"
 #include "record/text.h"
 
@@ -85,34 +86,18 @@ static int put_table_row(struct report_printer *printer, const struct report_row
 
 /* --- for programs --------------------------------------------------------------------------- */
 
-static void put_quoted(const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"') {
-            putchar('"');
-        }
-        putchar(*text);
-    }
-    putchar('"');
-}
-
 /* As sacct's -P, which knows no quotes. */
 static void put_bare(const char *text)
 {
     for (; *text; text++) {
-        putchar(*text == '|' || (unsigned char)*text < ' ' ? '?' : *text);
+        putchar(*text == '|' ? '?' : *text);
     }
 }
 
 static void put_plain_row(const struct report_printer *printer, const struct report_row *row)
 {
     bool csv = printer->form == REPORT_CSV;
-    char text[CELL_SIZE], valid[CELL_SIZE];
+    char text[CELL_SIZE], clean[CELL_SIZE];
 
     for (size_t i = 0; i < printer->format.count; i++) {
         const struct report_field *field = printer->format.columns[i].field;
@@ -125,8 +110,12 @@ static void put_plain_row(const struct report_printer *printer, const struct rep
         if (i > 0) {
             putchar(csv ? ',' : '|');
         }
-        text_utf8(valid, sizeof valid, text);
-        (csv ? put_quoted : put_bare)(valid);
+        if (csv && is_left(field)) {
+            csv_put_text(stdout, text);
+        } else {
+            text_clean(clean, sizeof clean, text);
+            put_bare(clean);
+        }
     }
     fputs(printer->form == REPORT_PARSABLE ? "|" : "", stdout);
     putchar('\n');

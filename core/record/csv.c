@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "record/text.h"
+
+#define TEXT_SIZE 4200
+#define FORMULA "=+-@" /* what one begins with */
 
 /* One line. Texts may be "", numbers NaN. */
 struct line {
@@ -34,18 +38,24 @@ static const struct line blank = {.domain = "",
                                   .covered_s = NAN,
                                   .source = ""};
 
-static void put_field(FILE *out, const char *text)
+void csv_put_text(FILE *out, const char *text)
 {
-    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
+    char clean[TEXT_SIZE];
+    bool quoted;
 
+    text_clean(clean, sizeof clean, text);
+    quoted = clean[strcspn(clean, ",\"")] != '\0';
     if (quoted) {
         fputc('"', out);
     }
-    for (; *text; text++) {
-        if (*text == '"') {
+    if (*clean && strchr(FORMULA, *clean)) {
+        fputc('\'', out);
+    }
+    for (const char *at = clean; *at; at++) {
+        if (*at == '"') {
             fputc('"', out);
         }
-        fputc(*text, out);
+        fputc(*at, out);
     }
     if (quoted) {
         fputc('"', out);
@@ -56,7 +66,7 @@ static void put_field(FILE *out, const char *text)
 static void put_text(FILE *out, const char *text)
 {
     fputc(',', out);
-    put_field(out, text);
+    csv_put_text(out, text);
 }
 
 /* Nothing where it is not known. */
@@ -83,7 +93,7 @@ static void put_line(const struct csv *csv, const struct line *line)
 {
     FILE *out = csv->out;
 
-    put_field(out, csv->leads[0]);
+    csv_put_text(out, csv->leads[0]);
     for (size_t i = 1; i < CSV_LEADS_MAX && csv->leads[i]; i++) {
         put_text(out, csv->leads[i]);
     }

@@ -21,6 +21,12 @@ struct csv {
     const char *leads[CSV_LEADS_MAX]; /* up to the first NULL; at least one */
 };
 
+/**
+ * A text as one field: in quotes where it has commas or quotes, '?' for each control character, and
+ * a ' before what a spreadsheet would take for a formula.
+ */
+void csv_put_text(FILE *out, const char *text);
+
 /** A line that has a name and one number only; NaN: not known. */
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
                     double number);

@@ -90,6 +90,9 @@ static void *open_connection(const struct db_place *place, bool writing, struct 
     struct connection *connection = library ? calloc(1, sizeof *connection) : NULL;
 
     if (!connection) {
+        if (library) {
+            apapi_fail(err, ENOMEM, "no memory");
+        }
         return NULL;
     }
     connection->library = library;

@@ -56,29 +56,34 @@ void prometheus_destroy(struct prometheus *prometheus)
     errno = saved_errno;
 }
 
+/* Lines stay lines; other control characters are none of a label. */
 static void put_escaped(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '\n') {
-            fputs("\\n", out);
-            continue;
+    char line[APAPI_TEXT_SIZE], clean[APAPI_TEXT_SIZE];
+
+    for (;; text++) {
+        size_t size = strcspn(text, "\n");
+
+        snprintf(line, sizeof line, "%.*s", (int)size, text);
+        text_clean(clean, sizeof clean, line);
+        for (const char *at = clean; *at; at++) {
+            fputs(*at == '\\' || *at == '"' ? "\\" : "", out);
+            fputc(*at, out);
         }
-        if (*text == '\\' || *text == '"') {
-            fputc('\\', out);
+        text += size;
+        if (!*text) {
+            return;
         }
-        fputc(*text, out);
+        fputs("\\n", out);
     }
 }
 
 /* A label that is empty and one that is not there are the same to Prometheus. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
-    char valid[APAPI_TEXT_SIZE];
-
     if (*value) {
-        text_utf8(valid, sizeof valid, value);
         fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
-        put_escaped(out, valid);
+        put_escaped(out, value);
         fputc('"', out);
     }
 }

@@ -57,7 +57,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 
 @test "steps are OpenMetrics, with their labels" {
     record 7 0 n1 0 100 50
-    record 8 batch n1 10 20 30 '.domains.dram = {energy_j: 40, mean_w: 2} | .account = "a\"b\\c\nd" | .trust.covered = 0.5'
+    record 8 batch n1 10 20 30 '.domains.dram = {energy_j: 40, mean_w: 2} | .account = "a\"b\\c\nd" | .qos = "\u001b[2J\r" | .trust.covered = 0.5'
     export_all text.prom
     run -0 samples <text.prom
     echo "$output"
@@ -65,7 +65,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     [[ $output == *"apapi_step_energy_joules_total counter joules 5000 $labels"* ]]
     [[ $output == *"apapi_step_power_watts gauge watts 50 $labels"* ]]
     [[ $output == *"apapi_step_elapsed_seconds gauge seconds 20 cluster='c1' job='8' "* ]]
-    [[ $output == *"apapi_step_info gauge None 1 account='a\"b\\\\c\\nd' cluster='c1' job='8' job_name='run' node='n1' partition='batch' "* ]]
+    [[ $output == *"apapi_step_info gauge None 1 account='a\"b\\\\c\\nd' cluster='c1' job='8' job_name='run' node='n1' partition='batch' qos='?[2J?' "* ]]
     [[ $output == *"apapi_step_covered_ratio gauge ratio 0.5 "* ]]
     [[ $(grep -c domain= <<<"$output") -eq 6 && $(grep -c '^apapi_step_running gauge None 0 ' <<<"$output") -eq 2 ]]
     [[ $output == *'apapi_records_skipped gauge None 0'$'\n''apapi_records_waiting gauge None 0' ]]
