@@ -17,7 +17,7 @@
 #include "record/scan_lines.h"
 #include "record/scan_parts.h"
 
-#define SUFFIX ".jsonl"
+#define SUFFIX ".jsonl" /* behind it: of what is compressed */
 
 struct apapi_scan {
     struct filter filter;
@@ -193,13 +193,26 @@ static int take_line(struct apapi_scan *scan, struct source *source, const struc
     return result;
 }
 
+static const char *reason_of(const struct apapi_scan *scan)
+{
+    const char *problem = lines_problem(&scan->lines);
+
+    return problem ? problem : strerror(errno);
+}
+
+static int fail_source(const struct apapi_scan *scan, const struct source *source,
+                       struct apapi_error *err)
+{
+    return apapi_fail(err, errno, "%.160s: %s", source->name, reason_of(scan));
+}
+
 static int read_source(struct apapi_scan *scan, struct source *source, struct apapi_error *err)
 {
     struct line line;
     int got;
 
     if (lines_begin(&scan->lines, source->fd, source->offset)) {
-        return apapi_fail(err, ENOMEM, "no memory");
+        return fail_source(scan, source, err);
     }
     scan->counts.files++;
     while ((got = lines_next(&scan->lines, &line)) > 0) {
@@ -207,7 +220,7 @@ static int read_source(struct apapi_scan *scan, struct source *source, struct ap
             return apapi_fail(err, errno, "%s", scan->stopped ? "" : strerror(errno));
         }
     }
-    return got == 0 ? 0 : apapi_fail(err, errno, "%.160s: %s", source->name, strerror(errno));
+    return got == 0 ? 0 : fail_source(scan, source, err);
 }
 
 int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *name, struct apapi_error *err)
@@ -249,15 +262,28 @@ static bool wants_day(const struct filter *filter, const char *name)
     return filter_wants_day(filter, name);
 }
 
+/* @return the end of a node's name, before ".jsonl" and what tells how it is compressed; NULL */
+static const char *find_suffix(const char *name)
+{
+    const char *found = NULL;
+
+    for (const char *at = name; (at = strstr(at, SUFFIX)); at++) {
+        char behind = at[strlen(SUFFIX)];
+
+        found = at > name && (behind == '\0' || behind == '.') ? at : found;
+    }
+    return found;
+}
+
 static bool wants_file(const struct filter *filter, const char *name)
 {
-    size_t size = strlen(name);
+    const char *suffix = find_suffix(name);
     char node[NAME_MAX + 1];
 
-    if (size < sizeof SUFFIX || strcmp(name + size - strlen(SUFFIX), SUFFIX) != 0) {
+    if (!suffix) {
         return false;
     }
-    snprintf(node, sizeof node, "%.*s", (int)(size - strlen(SUFFIX)), name);
+    snprintf(node, sizeof node, "%.*s", (int)(suffix - name), name);
     return filter_wants_node(filter, node);
 }
 
@@ -318,9 +344,13 @@ static int read_regular(struct apapi_scan *scan, const struct apapi_scan_file *f
                         struct source *source, struct apapi_error *err)
 {
     const struct apapi_scan_sink *sink = &scan->sink;
+    bool packed = inflow_is_packed(file->name), whole = true;
 
     if (sink->begin && !sink->begin(file, &source->offset, sink->context)) {
         return 0;
+    }
+    if (packed) {
+        source->offset = 0; /* nothing is appended to it */
     }
     source->from_begin = source->offset == 0;
     if ((source->offset > 0 && lseek(source->fd, (off_t)source->offset, SEEK_SET) < 0) ||
@@ -328,12 +358,18 @@ static int read_regular(struct apapi_scan *scan, const struct apapi_scan_file *f
         if (scan->stopped || errno == ENOMEM) {
             return -1;
         }
-        leave_out(scan, source->name, strerror(errno));
+        leave_out(scan, source->name, reason_of(scan));
+        whole = false;
     }
-    if (sink->end) {
-        sink->end(file, source->offset, sink->context);
+    if (sink->end && (whole || !packed)) {
+        sink->end(file, packed ? file->size : source->offset, sink->context);
     }
     return 0;
+}
+
+static bool is_known_form(const char *name)
+{
+    return inflow_is_packed(name) || *(find_suffix(name) + strlen(SUFFIX)) == '\0';
 }
 
 /* `path` is that of the day; the file's name is put behind it. */
@@ -341,11 +377,15 @@ static int scan_entry(struct apapi_scan *scan, int day_fd, char path[PATH_MAX],
                       struct apapi_scan_file *file, struct apapi_error *err)
 {
     size_t length = strlen(path);
-    struct source source = {.name = path};
+    struct source source = {.name = path, .fd = -1};
     int result = 0, saved;
 
     snprintf(path + length, PATH_MAX - length, "/%s", file->name);
-    source.fd = open_regular(scan, day_fd, path, file);
+    if (is_known_form(file->name)) {
+        source.fd = open_regular(scan, day_fd, path, file);
+    } else {
+        leave_out(scan, path, "its name ends neither with .jsonl nor with .gz or .zst");
+    }
     if (source.fd >= 0) {
         result = read_regular(scan, file, &source, err);
         saved = errno;

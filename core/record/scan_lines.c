@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/scan_lines.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "apapi/scan.h"
 
@@ -18,12 +16,19 @@ int lines_begin(struct lines *lines, int fd, uint64_t offset)
     if (!buffer) {
         return -1;
     }
-    *lines = (struct lines){.fd = fd, .buffer = buffer, .line_at = offset, .line_number = 1};
-    return 0;
+    *lines = (struct lines){
+        .inflow = lines->inflow, .buffer = buffer, .line_at = offset, .line_number = 1};
+    return inflow_begin(&lines->inflow, fd, offset == 0);
+}
+
+const char *lines_problem(const struct lines *lines)
+{
+    return lines->inflow.problem;
 }
 
 void lines_free(struct lines *lines)
 {
+    inflow_end(&lines->inflow);
     free(lines->buffer);
     lines->buffer = NULL;
 }
@@ -47,9 +52,7 @@ static int fill(struct lines *lines)
 
     make_room(lines);
     lines->searched = lines->end;
-    do {
-        got = read(lines->fd, lines->buffer + lines->end, CHUNK);
-    } while (got < 0 && errno == EINTR);
+    got = inflow_read(&lines->inflow, lines->buffer + lines->end, CHUNK);
     if (got < 0) {
         return -1;
     }

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/inflow.h"
+
 /** Lines of a descriptor, through a buffer of fixed size. Zeroed before the first lines_begin(). */
 struct lines {
-    int fd;
+    struct inflow inflow;
     char *buffer;
     size_t begin, end;  /* what is in the buffer and not handed out */
     size_t searched;    /* up to where there is no newline */
@@ -25,13 +27,20 @@ struct line {
     bool whole; /* it ends with a newline */
 };
 
-/** Begin to read `fd`, which stands `offset` bytes behind the file's begin. 0; -1 with ENOMEM. */
+/**
+ * Begin to read `fd`, which stands `offset` bytes behind the file's begin. From its begin it may be
+ * compressed; offsets are those of what comes out.
+ * @return 0; -1 with errno ENOMEM, or that of inflow_begin().
+ */
 int lines_begin(struct lines *lines, int fd, uint64_t offset);
 
-/** @return 1; 0 at the end; -1 with errno of read(2). */
+/** @return 1; 0 at the end; -1 with errno of inflow_read(). */
 int lines_next(struct lines *lines, struct line *line);
 
-/** Free the buffer. */
+/** @return what the last error was, beyond errno; NULL: errno says it. */
+const char *lines_problem(const struct lines *lines);
+
+/** Free what it owns. */
 void lines_free(struct lines *lines);
 
 #endif

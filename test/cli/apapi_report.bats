@@ -295,6 +295,11 @@ load report_common
     [[ $output == $'jobid,jobname,energy_j,co2_g\n72,"a,""b""|c",20000,' ]]
     run -0 report -P -j 72 --format=jobid,jobname,energy --units kWh
     [[ $output == $'jobid|jobname|energy_kwh\n72|a,"b"?c|0.00555555556' ]]
+    record 74 0 n1 0 10 100 '.job_name = "=HYPERLINK(\"http://x\")" | .account = "-1+1" | .user = "\u001b[31m@\r\n\u009bx"'
+    run -0 report --csv -n -j 74 --format=jobname,account,user
+    [[ $output == "\"'=HYPERLINK(\"\"http://x\"\")\",'-1+1,?[31m@???x" ]]
+    run -0 report -P -n -j 74 --format=jobname,account,user
+    [[ $output == '=HYPERLINK("http://x")|-1+1|?[31m@???x' ]]
     run -0 report --json -j 72
     jq -e '.version == 1 and .by == "job" and (.rows | length) == 1' <<<"$output"
     jq -e '.rows[0] | .energy_j == 20000 and .package_j == 20000 and .start == "2026-11-20T10:00:00.000000000Z" and .complete
@@ -582,6 +587,49 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     head -c 900 line.json >torn.json
     run --separate-stderr "$apapi" report -P -n --format=nodes torn.json
     [[ $stderr == *"1 line skipped"* ]]
+}
+
+@test "days that gzip or zstd have compressed are read, also when named or in a pipe" {
+    command -v zstd >/dev/null || skip "needs zstd"
+    record 6 0 n1 0 10 100
+    record 6 0 n2 0 10 200
+    record 6 0 n3 0 10 300
+    cd "$acct"/*/
+    gzip n1.jsonl
+    zstd -q --rm n2.jsonl
+    run -0 --separate-stderr cells jobid,nodes,energy
+    [[ $output == '6|3|6000' && -z $stderr ]]
+    run -0 cells jobid,nodes,energy -N 'n[1-2]'
+    [[ $output == '6|2|3000' ]]
+    run -0 --separate-stderr "$apapi" report -P -n --format=energy n1.jsonl.gz n2.jsonl.zst
+    [[ $output == 3000 && -z $stderr ]]
+    mv n1.jsonl.gz other-name
+    run -0 "$apapi" report -P -n --format=energy other-name - <n2.jsonl.zst
+    [[ $output == 3000 ]]
+    cat other-name other-name >n4.jsonl.gz # as logs that are appended to
+    run -0 cells energy
+    [[ $output == 6000 ]]
+    run -0 "$apapi" show --acct-dir "$acct" --json 6
+    jq -e '.energy_j == 6000' <<<"$output"
+}
+
+@test "a compressed day that cannot be read is counted and told, not passed over" {
+    record 6 0 n1 0 10 100
+    record 6 0 n2 0 10 200
+    cd "$acct"/*/
+    gzip -c n1.jsonl | head -c 200 >n3.jsonl.gz
+    mv n2.jsonl n2.jsonl.xz
+    run -0 --separate-stderr cells energy
+    [[ $output == 1000 && $stderr == "apapi report: 2 files or folders cannot be read (-v shows them)" ]]
+    run -0 --separate-stderr cells energy -v
+    [[ $stderr == *"n2.jsonl.xz: its name ends neither with .jsonl nor with .gz or .zst"* ]]
+    [[ $stderr == *"n3.jsonl.gz: it is compressed, and its end is missing"* ]]
+    run -1 cells energy --strict
+    printf '\x1f\x8b\x08 no such thing' >n3.jsonl.gz
+    run -0 --separate-stderr cells energy -v
+    [[ $stderr == *"n3.jsonl.gz: it is compressed, and damaged"* ]]
+    run -1 "$apapi" report n3.jsonl.gz
+    [[ $output == "apapi report: n3.jsonl.gz: it is compressed, and damaged" ]]
 }
 
 @test "a record without a cluster goes to the job of its user and its node, or to none" {

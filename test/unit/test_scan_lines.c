@@ -16,7 +16,8 @@ static void what_is_no_record_is_skipped_and_told(void **state)
     } cases[] = {
         {"not JSON", 0, "record: line 1", 0},
         {"\0\1\2\377\376", 5, "record: line 1", 0},
-        {"[]", 0, "not a JSON object", 0},
+        {"[1]", 0, "record: line 1", 0},
+        {"{}", 0, "is missing", 0},
         {"{\"apapi\":2,\"job\":1}", 0, "version 2", 1},
         {"{\"apapi\":1}", 0, "is missing", 0},
         {"{\"apapi\":1,\"apapi\":1}", 0, "duplicate", 0},

@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 /*
- * Read the records of an accounting folder, of files and of pipes. What is no record is skipped,
+ * Read the records of an accounting folder, of files and of pipes, also what gzip and zstd have
+ * compressed; lines of records, arrays of them, merged records. What is no record is skipped,
  * counted and told, and never ends the reading: a torn last line, bytes of something else, a record
  * of a later version. Memory is bounded, whatever is read.
  */
@@ -46,7 +47,7 @@ struct apapi_scan_problem {
 struct apapi_scan_file {
     const char *day;  /* "2026-11-21" */
     const char *name; /* "n1.jsonl" */
-    uint64_t size;    /* [bytes] */
+    uint64_t size;    /* [bytes]; of a compressed file as it is */
 };
 
 /** @return 0 to go on; -1 with errno: the reading ends with that errno. */
@@ -92,9 +93,9 @@ APAPI_API struct apapi_scan *apapi_scan_create(const struct apapi_scan_filter *f
 APAPI_API void apapi_scan_destroy(struct apapi_scan *scan);
 
 /**
- * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, days and nodes in order. Days and
- * nodes that the filter excludes are not opened. Below `dir` no symbolic link is followed, and what
- * cannot be read is told, counted and left out.
+ * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, also .jsonl.gz and .jsonl.zst, days
+ * and nodes in order. Days and nodes that the filter excludes are not opened. Below `dir` no
+ * symbolic link is followed, and what cannot be read is told, counted and left out.
  * @return 0; -1 with errno of opening `dir`, or that of the sink (`err` is empty then).
  */
 APAPI_API int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct apapi_error *err);
