@@ -18,7 +18,6 @@
 #include "record/units.h"
 
 #define COMMAND "report"
-#define REMARKS_MAX 5
 #define NAMES_SIZE 1024
 
 static const char usage[] =
@@ -51,7 +50,7 @@ static const char usage[] =
 
 /* Remarks for people, below the table. */
 struct remarks {
-    char *texts[REMARKS_MAX];
+    char *texts[REPORT_REMARKS_MAX];
     size_t count;
 };
 
@@ -261,7 +260,7 @@ static void note_remark(const char *text, void *context)
 {
     struct remarks *remarks = context;
 
-    if (remarks->count < REMARKS_MAX) {
+    if (remarks->count < REPORT_REMARKS_MAX) {
         remarks->texts[remarks->count] = strdup(text);
     }
     remarks->count++;
@@ -270,15 +269,15 @@ static void note_remark(const char *text, void *context)
 static void put_remarks(struct remarks *remarks)
 {
     fflush(stdout);
-    for (size_t i = 0; i < remarks->count && i < REMARKS_MAX; i++) {
+    for (size_t i = 0; i < remarks->count && i < REPORT_REMARKS_MAX; i++) {
         if (remarks->texts[i]) {
             command_fail(COMMAND, remarks->texts[i]);
         }
         free(remarks->texts[i]);
     }
-    if (remarks->count > REMARKS_MAX) {
+    if (remarks->count > REPORT_REMARKS_MAX) {
         fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
-                remarks->count - REMARKS_MAX);
+                remarks->count - REPORT_REMARKS_MAX);
     }
 }
 

@@ -220,15 +220,22 @@ static const char *reason_of(const struct report_ledger *ledger, const struct pi
 }
 
 static void remark_incomplete(const struct report_ledger *ledger, const struct pieces *pieces,
-                              const char *job_id, const struct apapi_job *job,
+                              const struct report_total *total, const struct apapi_job *job,
                               const struct report_view *view)
 {
-    const char *step, *node;
-    char text[REMARK_SIZE];
+    const char *job_id = total->job_id, *step, *node;
+    size_t incomplete = total->job.incomplete;
+    char text[REMARK_SIZE] = "";
+    size_t told = 0;
 
-    for (size_t i = 0; view->remark && (step = apapi_job_incomplete(job, i, &node)); i++) {
+    for (; view->remark && told < REPORT_REMARKS_MAX &&
+           (step = apapi_job_incomplete(job, told, &node));
+         told++) {
         snprintf(text, sizeof text, "%s%s%s: incomplete on %s: %s", job_id, *job_id ? "." : "step ",
                  step, node, reason_of(ledger, pieces, step, node));
+        view->remark(text, view->context);
+    }
+    for (; view->remark && told < incomplete; told++) {
         view->remark(text, view->context);
     }
 }
@@ -272,7 +279,7 @@ static int sum_up(const struct report_ledger *ledger, const struct pieces *piece
         (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY ||
          report_find_missing(ledger, pieces, view, total) == 0) &&
         (!view->nodelists || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
-        remark_incomplete(ledger, pieces, total->job_id, job, view);
+        remark_incomplete(ledger, pieces, total, job, view);
         remark_delayed(total, view);
         result = 0;
     }

@@ -80,6 +80,8 @@ struct report_row {
     bool complete;
 };
 
+#define REPORT_REMARKS_MAX 5 /* whose texts are shown; the others only count */
+
 /** A row's remark for people: what is incomplete, missing or late. */
 typedef void (*report_remark_f)(const char *text, void *context);
 

@@ -16,6 +16,7 @@
 #define NAMES_COLUMNS 120
 #define LABEL_COLUMNS 7
 #define CELL_COLUMNS 10
+#define PARTIAL_SHARE 0.99 /* below it a domain lacks in the total */
 #define NS_PER_S 1e9
 
 struct job_table {
@@ -120,11 +121,15 @@ static void put_domain(const struct job_table *table, enum apapi_domain d)
 
 static void put_partial(const struct job_table *table, enum apapi_domain d)
 {
-    size_t nodes = table->total.domains[d].nodes;
+    const struct apapi_job_domain *domain = &table->total.domains[d];
+    double share = (double)domain->covered_ns / (double)table->total.covered_ns;
 
-    if (nodes > 0 && nodes < table->total.nodes) {
-        fprintf(table->out, "  %s known on %zu of %zu nodes\n", apapi_domain_name(d), nodes,
+    if (domain->nodes > 0 && domain->nodes < table->total.nodes) {
+        fprintf(table->out, "  %s known on %zu of %zu nodes\n", apapi_domain_name(d), domain->nodes,
                 table->total.nodes);
+    } else if (domain->nodes > 0 && apapi_domain_adds_up(d) && share < PARTIAL_SHARE) {
+        fprintf(table->out, "  %s known for %.1f %% of the measured time\n", apapi_domain_name(d),
+                floor(share * 1000) / 10);
     }
 }
 

@@ -157,6 +157,28 @@ static void domains_beside_the_total_are_in_brackets(void **state)
     free(text);
 }
 
+static void a_domain_that_a_step_lacks_is_named(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+    struct apapi_record record = {.id = {.node = "n1", .step = "1"}, .complete = true};
+    struct apapi_job *job = apapi_job_create();
+    char *text;
+
+    (void)state;
+    ADD(job, "0", "n1", 0, 10);
+    record.measurement.start_unix_ns = BEGIN + 10 * S;
+    record.measurement.elapsed_ns = 10 * S;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 1000};
+    assert_int_equal(apapi_job_add(job, &record), 0);
+    text = format(job, &head);
+    assert_non_null(strstr(text, "  total       2.200 kJ      110.0 W\n"));
+    assert_non_null(strstr(text, "\n  dram known for 50.0 % of the measured time\n"));
+    assert_null(strstr(text, "package known"));
+    assert_non_null(strstr(text, "\n  measured 100.0 % of 1 node x 20.0 s"));
+    free(text);
+}
+
 static void nothing_measured_has_no_energy(void **state)
 {
     const struct apapi_job_table_head head = {.job = "17\x1b[2J", .nodes = 2};
@@ -177,6 +199,7 @@ int main(void)
         cmocka_unit_test(records_of_nodes_that_are_not_listed_hide_no_missing_one),
         cmocka_unit_test(nodes_without_names_are_counted),
         cmocka_unit_test(domains_beside_the_total_are_in_brackets),
+        cmocka_unit_test(a_domain_that_a_step_lacks_is_named),
         cmocka_unit_test(nothing_measured_has_no_energy),
     };
 
