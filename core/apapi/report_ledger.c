@@ -14,7 +14,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define KEY_SIZE 640
-#define ROW_KEY_SIZE ((APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
+#define ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
 #define TIMELINES_MAX 65536      /* 64 MiB */
 #define NODELISTS_MAX (32 << 20) /* bytes */
 #define DAYS_MAX 4000            /* of one record that is divided by day */
