@@ -219,7 +219,7 @@ interval_ms() { # NODE
     echo "$output"
     [[ $status -eq 0 && -z $output ]]
     run submit 'srun true; echo done' -N1 -w n1
-    [[ $output == done ]]
+    [[ $output == "done" ]]
 }
 
 @test "a literal installation keeps its records: apapi report shows the step of the installed plugstack.conf" {
