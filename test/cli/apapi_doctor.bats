@@ -200,10 +200,10 @@ mended_by() { # COMPONENT TEXT [CMD...]
     needs_sim
     run --separate-stderr sim_alone -- "$apapi" doctor rapl
     [[ $status -eq 0 && $output == *"ordinary users "*"no permission to read "*"60-apapi-powercap.rules"* ]]
-    [[ $(tr -s ' ' <<<"$output") == *"root, srun --apapi= rapl"*"ordinary users, atime nothing" ]]
+    [[ $(tr -s ' ' <<<"$output") == *"root, srun --apapi= rapl"*"ordinary users, atime nothing"$'\n\n'"what apapi.conf says:"* ]]
     run --separate-stderr sim_alone --mode 444 -- "$apapi" doctor rapl
     [[ $status -eq 0 && $output == *$'\nrapl: can be read by everyone\n'* && $output != *"to mend it"* ]]
-    [[ $(tr -s ' ' <<<"$output") == *"ordinary users, atime rapl" ]]
+    [[ $(tr -s ' ' <<<"$output") == *"ordinary users, atime rapl"$'\n\n'"what apapi.conf says:"* ]]
     run --separate-stderr sim_alone --mode 444 -- "$apapi" doctor --json rapl
     rapl '.works and .events == 4 and .in_trouble == 0 and .ordinary_users.opens and (has("remedy") | not)'
     jq -e '.components[0] | .readable and .readable_by_root and .readable_by_all' <<<"$output"
@@ -275,7 +275,7 @@ END
     # a GPU or a BMC is not in the fake tree
     [[ $status -eq 1 || -e /dev/nvidiactl || -e /dev/ipmi0 ]]
     [[ $output == *$'\nestimate: can be computed, without any meter\n'* ]]
-    [[ $(tr -s ' ' <<<"$output") == *"computed only estimate" ]]
+    [[ $(tr -s ' ' <<<"$output") == *"computed only estimate"$'\n\n'"what apapi.conf says:"* ]]
     APAPI_ESTIMATE_IDLE_W=100 APAPI_ESTIMATE_CORE_W=8 run --separate-stderr "$apapi" doctor estimate
     [[ $status -eq 0 ]]
     run --separate-stderr "$apapi" doctor estimate
