@@ -63,11 +63,17 @@ void apapi_domain_result_add(struct apapi_domain_result *result,
 void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elapsed_ns,
                                struct apapi_domain_result *result)
 {
+    double mean_w;
+
     apapi_rate_finish(&domain->rate);
+    mean_w = apapi_rate_mean(&domain->rate);
     result->measured = result->measured && isfinite(result->energy_j);
     if (!result->measured) {
         *result = APAPI_DOMAIN_UNMEASURED;
         return;
+    }
+    if (!isnan(mean_w)) {
+        result->power_w.mean = mean_w; /* of the same windows as the extremes */
     }
     result->power_w.min = domain->rate.min;
     result->power_w.max = domain->rate.max;

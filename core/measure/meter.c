@@ -233,6 +233,17 @@ uint64_t apapi_meter_known_ns(const struct apapi_meter *meter)
                : 0;
 }
 
+/* The readings at both ends are in the energy and not in the covered time. */
+double apapi_meter_mean(const struct apapi_event_result *result)
+{
+    double mean = over_seconds(result->total, result->covered_ns);
+
+    if (mean > result->summary.max) {
+        return result->summary.max;
+    }
+    return mean < result->summary.min ? result->summary.min : mean;
+}
+
 static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
                          struct apapi_event_result *result)
 {
@@ -243,8 +254,8 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
         return;
     }
     result->summary.min = meter->rate.min;
-    result->summary.mean = over_seconds(result->total, result->covered_ns);
     result->summary.max = meter->rate.max;
+    result->summary.mean = apapi_meter_mean(result);
     result->summary.p95 = apapi_rate_p95(&meter->rate);
 }
 

@@ -61,6 +61,9 @@ double apapi_meter_rate(const struct apapi_meter *meter);
  */
 uint64_t apapi_meter_known_ns(const struct apapi_meter *meter);
 
+/** @return the mean over the covered time, not beyond the extremes; NaN: not known. */
+double apapi_meter_mean(const struct apapi_event_result *result);
+
 /** The time in which a meter should have been read [ns]. */
 struct apapi_span {
     uint64_t late_ns;    /* before the first reading */

@@ -16,45 +16,82 @@ void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_h
     }
 }
 
+static double per_s(const struct apapi_rate_window *window)
+{
+    return window->quantity * 1e9 / (double)window->length_ns;
+}
+
+static void join(struct apapi_rate_window *window, struct apapi_rate_window *other)
+{
+    window->quantity += other->quantity;
+    window->length_ns += other->length_ns;
+    *other = (struct apapi_rate_window){0};
+}
+
+/* Nothing will join the last window any more. */
+static void settle(struct apapi_rate *rate)
+{
+    double value;
+
+    if (rate->closed.length_ns == 0) {
+        return;
+    }
+    value = per_s(&rate->closed);
+    rate->min = lesser(rate->min, value);
+    rate->max = greater(rate->max, value);
+    if (rate->histogram) {
+        apapi_histogram_add(rate->histogram, value, rate->closed.length_ns);
+    }
+    join(&rate->all, &rate->closed);
+}
+
 static void close_window(struct apapi_rate *rate)
 {
-    double per_s = rate->pending * 1e9 / (double)rate->pending_ns;
-
-    rate->min = lesser(rate->min, per_s);
-    rate->max = greater(rate->max, per_s);
-    rate->last = per_s;
+    settle(rate);
+    rate->last = per_s(&rate->open);
     rate->windows++;
-    if (rate->histogram) {
-        apapi_histogram_add(rate->histogram, per_s, rate->pending_ns);
-    }
-    apapi_rate_drop(rate);
+    join(&rate->closed, &rate->open);
 }
 
 void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
 {
-    rate->pending += quantity;
-    rate->pending_ns += dt_ns;
+    rate->open.quantity += quantity;
+    rate->open.length_ns += dt_ns;
+    rate->held_ns += dt_ns;
 }
 
 void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
 {
     apapi_rate_hold(rate, quantity, dt_ns);
-    if (rate->pending_ns > 0 && rate->pending_ns >= rate->window_ns) {
+    rate->held_ns = 0;
+    if (rate->open.length_ns > 0 && rate->open.length_ns >= rate->window_ns) {
         close_window(rate);
     }
 }
 
 void apapi_rate_drop(struct apapi_rate *rate)
 {
-    rate->pending = 0;
-    rate->pending_ns = 0;
+    settle(rate);
+    rate->open = (struct apapi_rate_window){0};
+    rate->held_ns = 0;
 }
 
+/* What a quantity has missed that is still on its way will never be known. */
 void apapi_rate_finish(struct apapi_rate *rate)
 {
-    if (rate->windows == 0 && rate->pending_ns > 0) {
+    rate->open.length_ns -= rate->held_ns;
+    rate->held_ns = 0;
+    if (rate->closed.length_ns > 0) {
+        join(&rate->closed, &rate->open);
+    } else if (rate->windows == 0 && rate->open.length_ns > 0) {
         close_window(rate);
     }
+    settle(rate);
+}
+
+double apapi_rate_mean(const struct apapi_rate *rate)
+{
+    return rate->all.length_ns ? per_s(&rate->all) : NAN;
 }
 
 double apapi_rate_p95(const struct apapi_rate *rate)

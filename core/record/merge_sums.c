@@ -6,6 +6,7 @@
 #include "record/merge.h"
 
 #define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
+#define TOGETHER 0.9    /* share of the time in which all nodes must have run */
 #define APART_MAX_NS INT64_C(600000000000)
 #define NOTHING ((struct merge_domain){0, NAN, {NAN, NAN, NAN, NAN}, NAN, 0})
 
@@ -99,6 +100,28 @@ static bool find_extremes(const struct merge_sum *sum, struct apapi_summary *pow
     return true;
 }
 
+/* Did all nodes run for most of the time? */
+static bool ran_together(const struct merge_sum *sum)
+{
+    return (double)(sum->first_end_ns - sum->last_start_ns) >=
+           TOGETHER * (double)sum->timeline.timeline.length_ns;
+}
+
+/*
+ * The mean is of all of the time, the extremes are of whole bins. A mean beyond them shows that the
+ * rest of the time had more, or less, power. Where nodes ran one after the other, the sum of their
+ * means is no power of any time, and the extremes beside it would say nothing.
+ */
+static void reconcile(const struct merge_sum *sum, struct apapi_summary *power_w)
+{
+    if (ran_together(sum)) {
+        power_w->min = fmin(power_w->min, power_w->mean);
+        power_w->max = fmax(power_w->max, power_w->mean);
+    } else if (power_w->mean < power_w->min || power_w->mean > power_w->max) {
+        power_w->min = power_w->max = NAN;
+    }
+}
+
 static bool all_have_timelines(const struct merge_sum *sum)
 {
     return sum->own.nodes > 1 && sum->timelines == sum->own.nodes;
@@ -112,6 +135,7 @@ void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
     *result = sum->own.nodes ? sum->own : NOTHING;
     if (all_have_timelines(sum) && find_extremes(sum, &result->power_w)) {
         result->bin_ns = sum->timeline.timeline.bin_ns;
+        reconcile(sum, &result->power_w);
     }
 }
 
@@ -185,5 +209,9 @@ uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summ
         nodes = sum->own.nodes;
         join(&total, sum);
     }
-    return find_extremes(&total, power_w) ? total.timeline.timeline.bin_ns : 0;
+    if (!find_extremes(&total, power_w)) {
+        return 0;
+    }
+    reconcile(&total, power_w);
+    return total.timeline.timeline.bin_ns;
 }

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/meter.h"
 #include "record/fields.h"
 
-#define NS_PER_S 1e9
 #define RAW_EXACT 1e14 /* counts up to this one survive a total of FIELD_FIGURES digits */
 
 /* Of these keys a value that most events of a kind have stands in "common". */
@@ -29,11 +29,6 @@ static const char *kind_of(const json_t *event)
 }
 
 /* What follows from other numbers. */
-
-static double mean_of(const struct apapi_event_result *event)
-{
-    return event->covered_ns ? event->total * NS_PER_S / (double)event->covered_ns : NAN;
-}
 
 static double uncertainty_of(const struct apapi_component_result *component,
                              const struct apapi_measurement *m,
@@ -120,7 +115,7 @@ static int leave_out_derived(json_t *json, const struct apapi_component_result *
                              const struct apapi_measurement *m,
                              const struct apapi_event_result *event)
 {
-    if (is_number(json, "mean", mean_of(event), FIELD_MEASURED_FIGURES)) {
+    if (is_number(json, "mean", apapi_meter_mean(event), FIELD_MEASURED_FIGURES)) {
         json_object_del(json, "mean");
     }
     if (is_number(json, "uncertainty_j", uncertainty_of(component, m, event),
@@ -320,7 +315,7 @@ static void fill_in_event(const struct apapi_component_result *component,
         event->raw_total = raw_of(event->total, event->event.scale);
     }
     if (isnan(event->summary.mean)) {
-        event->summary.mean = mean_of(event);
+        event->summary.mean = apapi_meter_mean(event);
     }
     if (isnan(event->uncertainty_j)) {
         event->uncertainty_j = uncertainty_of(component, m, event);

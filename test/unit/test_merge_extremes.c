@@ -157,6 +157,39 @@ static void extremes_of_the_total_are_of_all_domains_together(void **state)
     apapi_merge_destroy(merge);
 }
 
+/* The last bin is known in part only: it has less power than any other. */
+static void a_mean_below_all_whole_bins_is_the_minimum(void **state)
+{
+    static const struct apapi_summary summary = {95, 195, 310, NAN};
+    const struct merge_domain expected = {2, 1600, {390, 390, 420, NAN}, 4, S};
+    static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
+    struct apapi_merge *merge = apapi_merge_create();
+
+    (void)state;
+    assert_non_null(merge);
+    for (unsigned i = 0; i < 2; i++) {
+        struct apapi_record record = node_record(i ? "n2" : "n1", i);
+
+        set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, summary);
+        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, 4);
+        record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[3] = 50;
+        assert_int_equal(apapi_merge_add(merge, &record), 0);
+    }
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+/* Both are there for 1 of 7 s and need 600 W then: the means' sum is 400 W. */
+static void extremes_that_the_mean_contradicts_are_unknown(void **state)
+{
+    const struct merge_domain expected = {2, 1600, {NAN, 400, NAN, NAN}, 4, S};
+    struct apapi_merge *merge = alternating_merge(3, 4);
+
+    (void)state;
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +199,8 @@ int main(void)
         cmocka_unit_test(impossible_times_do_no_harm),
         cmocka_unit_test(a_node_without_a_timeline_leaves_only_bounds),
         cmocka_unit_test(what_is_known_in_part_is_no_extreme),
+        cmocka_unit_test(a_mean_below_all_whole_bins_is_the_minimum),
+        cmocka_unit_test(extremes_that_the_mean_contradicts_are_unknown),
         cmocka_unit_test(extremes_of_the_total_are_of_all_domains_together),
     };
 

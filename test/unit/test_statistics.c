@@ -171,6 +171,96 @@ static void test_uncertainty_of_a_late_end(void **state)
     }
 }
 
+static const uint64_t ms_ns = 1000000;
+
+/* A reading of a counter of microjoules that lasts from `begin_ms` to `end_ms`. */
+static void add_slow(struct apapi_meter *meter, uint64_t begin_ms, uint64_t end_ms, uint64_t uj)
+{
+    const struct apapi_moment when = {1 + begin_ms * ms_ns, 1 + end_ms * ms_ns};
+    const struct apapi_reading reading = {.raw = uj};
+    double energy_j;
+
+    apapi_meter_add(meter, &reading, when, &energy_j);
+}
+
+static void finish_at(struct apapi_meter *meter, uint64_t end_ms, struct apapi_summary *summary)
+{
+    const struct apapi_span span = {.elapsed_ns = end_ms * ms_ns};
+    struct apapi_event_result result;
+
+    apapi_meter_finish(meter, &span, &result);
+    *summary = result.summary;
+}
+
+/* A mean of 100.4 W beside a maximum of 100.0 W is none. */
+static void test_mean_is_between_the_extremes_however_long_readings_take(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_summary summary;
+
+    (void)state;
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+    for (uint64_t end_ms = 0; end_ms <= 500; end_ms += 100) {
+        add_slow(&meter, end_ms ? end_ms - 20 : 0, end_ms, 100000 * end_ms);
+    }
+    finish_at(&meter, 500, &summary);
+    assert_within(summary.min, 100, 1e-9);
+    assert_within(summary.mean, 100, 1e-9);
+    assert_within(summary.max, 100, 1e-9);
+}
+
+/* 200 ms at 100 W, then 10 ms at 500 W: a part of the mean, so a part of the last window. */
+static void test_a_short_end_is_in_the_extremes_as_in_the_mean(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_summary summary;
+
+    (void)state;
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+    add_slow(&meter, 0, 0, 0);
+    add_slow(&meter, 100, 100, 10000000);
+    add_slow(&meter, 200, 200, 20000000);
+    add_slow(&meter, 210, 210, 25000000);
+    finish_at(&meter, 210, &summary);
+    assert_within(summary.min, 100, 1e-9);
+    assert_within(summary.mean, 25 / 0.21, 1e-9);
+    assert_within(summary.max, 15 / 0.11, 1e-9);
+}
+
+/* Any power, readings at any time and of any length, a counter that rests now and then. */
+static void add_random(struct apapi_meter *meter, uint64_t *end_ms)
+{
+    uint64_t uj = 1000000;
+
+    for (long i = lrand48() % 30; i >= 0; i--) {
+        uint64_t begin_ms = *end_ms + 1 + (uint64_t)lrand48() % 150;
+
+        *end_ms = begin_ms + (uint64_t)lrand48() % 10;
+        uj += lrand48() % 4 ? (uint64_t)lrand48() % 300000 * (uint64_t)(lrand48() % 20) : 0;
+        add_slow(meter, begin_ms, *end_ms, uj);
+    }
+}
+
+static void test_mean_is_between_the_extremes_whatever_happens(void **state)
+{
+    struct apapi_meter meter;
+    struct apapi_summary summary;
+
+    (void)state;
+    srand48(19);
+    for (int history = 0; history < 10000; history++) {
+        uint64_t end_ms = 0;
+
+        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+        add_random(&meter, &end_ms);
+        finish_at(&meter, end_ms, &summary);
+        if (summary.mean < summary.min * (1 - 1e-12) || summary.mean > summary.max * (1 + 1e-12)) {
+            fail_msg("history %d: mean %g is not in %g to %g", history, summary.mean, summary.min,
+                     summary.max);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +269,9 @@ int main(void)
         cmocka_unit_test(test_values_out_of_range_keep_their_side),
         cmocka_unit_test(test_period),
         cmocka_unit_test(test_meter_knows_its_95th_percentile),
+        cmocka_unit_test(test_mean_is_between_the_extremes_however_long_readings_take),
+        cmocka_unit_test(test_a_short_end_is_in_the_extremes_as_in_the_mean),
+        cmocka_unit_test(test_mean_is_between_the_extremes_whatever_happens),
         cmocka_unit_test(test_uncertainty),
         cmocka_unit_test(test_uncertainty_of_a_late_end),
     };

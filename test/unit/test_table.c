@@ -159,6 +159,8 @@ static void extremes_of_all_nodes_together(void **state)
 
     (void)state;
     init_measured(&node, "n1", 0, 2);
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 12400, (struct apapi_summary){92, 130, 181, NAN});
+    set_domain(&node, APAPI_DOMAIN_DRAM, 1020, (struct apapi_summary){9.8, 10, 14.1, NAN});
     set_domain(&node, APAPI_DOMAIN_CORE, 12000, (struct apapi_summary){80, 90, 120, NAN});
     set_timeline(&node, APAPI_DOMAIN_PACKAGE, 64, 96);
     set_timeline(&node, APAPI_DOMAIN_DRAM, 6.4F, 6.4F);
@@ -167,9 +169,9 @@ static void extremes_of_all_nodes_together(void **state)
     set_timeline(&node, APAPI_DOMAIN_PACKAGE, 96, 80);
     add(merge, &node);
     assert_says(merge, &stream_step,
-                "  package   24.80 kJ   297.2 W   250.0 W   275.0 W\n"
-                "  dram       2.04 kJ    24.4 W    20.0 W    20.0 W\n"
-                "  total     26.84 kJ   321.6 W   270.0 W   295.0 W\n"
+                "  package   24.80 kJ   260.0 W   250.0 W   275.0 W\n"
+                "  dram       2.04 kJ    20.0 W    20.0 W    20.0 W\n"
+                "  total     26.84 kJ   280.0 W   270.0 W   295.0 W\n"
                 "  (core)    24.00 kJ   180.0 W   160.0 W   240.0 W\n"
                 "  in brackets: inside package or around other domains, not to be added\n"
                 "  mean: the nodes' own, added up; min, max: all nodes together, over 640.0 ms\n"
