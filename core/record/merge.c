@@ -193,6 +193,17 @@ static struct merge_component *find_component(struct apapi_merge *merge,
     return known;
 }
 
+/* A power is taken over half an interval at least. */
+static void note_window(struct apapi_merge *merge, const struct apapi_component_result *component)
+{
+    uint64_t window_ns = component->interval_ns / 2;
+
+    if (component->measured && window_ns > 0 &&
+        (merge->window_ns == 0 || window_ns < merge->window_ns)) {
+        merge->window_ns = window_ns;
+    }
+}
+
 static void add_components(struct apapi_merge *merge, const struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
@@ -202,6 +213,7 @@ static void add_components(struct apapi_merge *merge, const struct apapi_measure
         if (known) {
             known->nodes++;
         }
+        note_window(merge, &m->components[i]);
     }
 }
 

@@ -133,6 +133,7 @@ struct apapi_merge {
     uint64_t cpu_ns;                    /* of all samplers */
     uint32_t expected;                  /* nodes of the step, as the records say */
     double elapsed_s;                   /* the longest; NaN without records */
+    uint64_t window_ns;                 /* the shortest time that has a power; 0: not known */
     const struct merge_node *latest;
     uint64_t late_ns; /* of the latest */
     struct merge_span covered_pct, samples;

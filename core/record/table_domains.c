@@ -16,8 +16,12 @@ enum column { COLUMN_ENERGY, COLUMN_MEAN, COLUMN_MIN, COLUMN_MAX, COLUMN_P95, CO
 static const char *const column_names[COLUMNS] = {"energy", "mean", "min", "max", "p95"};
 static const char *const column_units[COLUMNS] = {"J", "W", "W", "W", "W"};
 
+#define SHARE_SIZE 16
+#define TOLD_PCT 1.0 /* an uncertainty above this stands beside its energy */
+
 struct row {
     char label[48];
+    double uncertainty; /* of all its values, as a share; NaN: not known */
     double values[COLUMNS];
     size_t columns; /* how many are shown */
     size_t nodes;
@@ -30,9 +34,28 @@ struct rows {
     size_t count;
     size_t columns; /* of all domains; the total has fewer */
     char cells[APAPI_DOMAINS + 1][COLUMNS][CELL_SIZE];
+    char shares[APAPI_DOMAINS + 1][SHARE_SIZE]; /* "±2.1 %"; "": nothing to tell */
     int label_width;
+    int share_width; /* 0: no row has one */
     int widths[COLUMNS];
 };
+
+static void set_values(struct row *row, const struct merge_domain *sum, bool brief)
+{
+    row->uncertainty = sum->energy_j > 0 ? sum->uncertainty_j / sum->energy_j : NAN;
+    row->values[COLUMN_ENERGY] = sum->energy_j;
+    row->values[COLUMN_MEAN] = brief ? NAN : sum->power_w.mean;
+    row->values[COLUMN_MIN] = brief ? NAN : sum->power_w.min;
+    row->values[COLUMN_MAX] = brief ? NAN : sum->power_w.max;
+    row->values[COLUMN_P95] = brief ? NAN : sum->power_w.p95;
+    row->bin_ns = brief ? 0 : sum->bin_ns;
+}
+
+/* Is the step too short for a power? */
+static bool is_brief(const struct table *table)
+{
+    return table->merge->elapsed_s * 1e9 < (double)table->merge->window_ns;
+}
 
 static void add_domain(struct rows *rows, const struct table *table, enum apapi_domain domain)
 {
@@ -46,14 +69,9 @@ static void add_domain(struct rows *rows, const struct table *table, enum apapi_
     }
     snprintf(row->label, sizeof(row->label), "%s%s%s", adds_up ? "" : "(",
              apapi_domain_name(domain), adds_up ? "" : ")");
-    row->values[COLUMN_ENERGY] = sum.energy_j;
-    row->values[COLUMN_MEAN] = sum.power_w.mean;
-    row->values[COLUMN_MIN] = sum.power_w.min;
-    row->values[COLUMN_MAX] = sum.power_w.max;
-    row->values[COLUMN_P95] = sum.power_w.p95;
+    set_values(row, &sum, is_brief(table));
     row->columns = rows->columns;
     row->nodes = sum.nodes;
-    row->bin_ns = sum.bin_ns;
     rows->count++;
 }
 
@@ -82,12 +100,8 @@ static void add_total(struct rows *rows, const struct table *table)
     merge_total(table->merge, &total);
     name_total(row, &total, table);
     row->is_total = true;
-    row->values[COLUMN_ENERGY] = total.sum.energy_j;
-    row->values[COLUMN_MEAN] = total.sum.power_w.mean;
-    row->values[COLUMN_MIN] = total.sum.power_w.min;
-    row->values[COLUMN_MAX] = total.sum.power_w.max;
-    row->columns = total.sum.bin_ns > 0 ? COLUMN_MAX + 1 : COLUMN_MEAN + 1;
-    row->bin_ns = total.sum.bin_ns;
+    set_values(row, &total.sum, is_brief(table));
+    row->columns = row->bin_ns > 0 ? COLUMN_MAX + 1 : COLUMN_MEAN + 1;
     rows->count++;
 }
 
@@ -144,9 +158,24 @@ static void format_column(struct rows *rows, size_t column)
             scale = units_scale(value);
             scale.decimals = common.decimals;
         }
+        units_keep_known(&scale, value, fabs(value) * rows->rows[i].uncertainty);
         units_number(number, sizeof(number), value, &scale);
         snprintf(cell, CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix), scale.prefix,
                  column_units[column]);
+    }
+}
+
+static void format_shares(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        double pct = rows->rows[i].uncertainty * 100;
+
+        if (pct > TOLD_PCT) {
+            snprintf(rows->shares[i], SHARE_SIZE, "±%.*f %%", pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
+        }
+        if ((int)text_columns(rows->shares[i]) > rows->share_width) {
+            rows->share_width = (int)text_columns(rows->shares[i]);
+        }
     }
 }
 
@@ -168,17 +197,35 @@ static void measure_widths(struct rows *rows)
     }
 }
 
+static void put_share(const struct rows *rows, const char *share, FILE *out)
+{
+    int gap = rows->share_width - (int)text_columns(share);
+
+    if (rows->share_width > 0) {
+        fprintf(out, " %s%*s", share, gap, "");
+    }
+}
+
+static void put_cell(const struct rows *rows, size_t column, const char *cell, const char *share,
+                     FILE *out)
+{
+    fprintf(out, "   %*s", rows->widths[column], cell);
+    if (column == COLUMN_ENERGY) {
+        put_share(rows, share, out);
+    }
+}
+
 static void put_rows(const struct rows *rows, FILE *out)
 {
     fprintf(out, "  %-*s", rows->label_width, "domain");
     for (size_t column = 0; column < rows->columns; column++) {
-        fprintf(out, "   %*s", rows->widths[column], column_names[column]);
+        put_cell(rows, column, column_names[column], "", out);
     }
     fputc('\n', out);
     for (size_t i = 0; i < rows->count; i++) {
         fprintf(out, "  %-*s", rows->label_width, rows->rows[i].label);
         for (size_t column = 0; column < rows->rows[i].columns; column++) {
-            fprintf(out, "   %*s", rows->widths[column], rows->cells[i][column]);
+            put_cell(rows, column, rows->cells[i][column], rows->shares[i], out);
         }
         fputc('\n', out);
     }
@@ -224,6 +271,11 @@ static void put_meaning(const struct rows *rows, const struct table *table)
     uint64_t bin_ns = widest_bin_ns(rows);
     char width[UNITS_SIZE];
 
+    if (is_brief(table)) {
+        units_short(width, sizeof(width), (double)table->merge->window_ns / 1e9);
+        fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
+        return;
+    }
     if (table->recorded < 2) {
         return;
     }
@@ -254,19 +306,21 @@ static void put_footnotes(const struct rows *rows, const struct table *table)
 
 /* What is said of single nodes. */
 struct node_texts {
+    double uncertainty; /* of the nodes together, as a share; NaN: not known */
     char texts[NODES_LISTED][NODE_SIZE];
     size_t count;
 };
 
 static void add_node(struct node_texts *nodes, const char *word, const struct merge_node *node)
 {
+    double uncertainty_j = node->total_j * nodes->uncertainty;
     char clean[APAPI_TEXT_SIZE];
     char name[APAPI_TEXT_SIZE];
     char energy[UNITS_SIZE];
 
     text_clean(clean, sizeof(clean), node->name);
     text_shorten(name, sizeof(name), clean, NODE_COLUMNS, NODE_COLUMNS / 2);
-    units_quantity(energy, sizeof(energy), node->total_j, "J");
+    units_known_quantity(energy, sizeof(energy), node->total_j, uncertainty_j, "J");
     snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
 }
 
@@ -325,8 +379,11 @@ static void add_spread(struct node_texts *nodes, const struct table *table)
 
 static void collect_nodes(struct node_texts *nodes, const struct table *table)
 {
+    struct merge_total total;
     bool known = false;
 
+    merge_total(table->merge, &total);
+    nodes->uncertainty = total.sum.uncertainty_j / total.sum.energy_j;
     for (size_t i = 0; i < table->recorded; i++) {
         known |= !isnan(table->nodes[i]->total_j);
     }
@@ -413,6 +470,7 @@ void table_put_domains(const struct table *table)
         for (size_t column = 0; column < rows.columns; column++) {
             format_column(&rows, column);
         }
+        format_shares(&rows);
         measure_widths(&rows);
         put_rows(&rows, table->out);
         put_footnotes(&rows, table);

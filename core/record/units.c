@@ -14,6 +14,8 @@ static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "
                                            {1e12, "T", 0}, {1e15, "P", 0}};
 enum { STEP_ONE = 2 };
 
+#define TWO_DIGITS_UP_TO 3.55 /* first digits of an uncertainty of which two are told */
+
 /* Decimals of four significant digits; -1 where the rounded number needs four digits before the
  * point. */
 static int decimals_of_four(double size)
@@ -46,11 +48,43 @@ struct units_scale units_scale(double value)
     return scale;
 }
 
+/* The power of ten of a number's first digit. */
+static int magnitude(double number)
+{
+    return (int)floor(log10(number) + 1e-9);
+}
+
+void units_keep_known(struct units_scale *scale, double value, double uncertainty)
+{
+    double size = fabs(value) / scale->factor;
+    int last;
+
+    if (!(uncertainty > 0) || !isfinite(uncertainty) || !(size > 0)) {
+        return;
+    }
+    last = magnitude(uncertainty / scale->factor / TWO_DIGITS_UP_TO);
+    if (last > magnitude(size)) {
+        last = magnitude(size);
+    }
+    if (-last < scale->decimals) {
+        scale->decimals = -last;
+    }
+}
+
+static double rounded(double number, int digits)
+{
+    double step = pow(10, digits);
+
+    return round(number / step) * step;
+}
+
 void units_number(char *text, size_t size, double value, const struct units_scale *scale)
 {
     double scaled = value / scale->factor;
 
-    if (fabs(scaled) < 1e6) {
+    if (scale->decimals < 0) {
+        snprintf(text, size, "%.0f", rounded(scaled, -scale->decimals));
+    } else if (fabs(scaled) < 1e6) {
         snprintf(text, size, "%.*f", scale->decimals, scaled);
     } else {
         snprintf(text, size, "%.3e", scaled);
@@ -80,21 +114,29 @@ static void plain_quantity(char *text, size_t size, double value, const char *un
     }
 }
 
-static void prefixed_quantity(char *text, size_t size, double value, const char *unit)
+static void prefixed_quantity(char *text, size_t size, double value, double uncertainty,
+                              const char *unit)
 {
     struct units_scale scale = units_scale(value);
     char number[UNITS_SIZE];
 
+    units_keep_known(&scale, value, uncertainty);
     units_number(number, sizeof(number), value, &scale);
     snprintf(text, size, "%s %s%s", number, scale.prefix, unit);
 }
 
 void units_quantity(char *text, size_t size, double value, const char *unit)
 {
+    units_known_quantity(text, size, value, NAN, unit);
+}
+
+void units_known_quantity(char *text, size_t size, double value, double uncertainty,
+                          const char *unit)
+{
     if (!isfinite(value)) {
         snprintf(text, size, "-");
     } else if (takes_prefix(unit)) {
-        prefixed_quantity(text, size, value, unit);
+        prefixed_quantity(text, size, value, uncertainty, unit);
     } else if (fabs(value) < 9.995) {
         plain_quantity(text, size, value, unit, 2);
     } else {

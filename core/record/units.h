@@ -10,17 +10,28 @@
 struct units_scale {
     double factor;
     const char *prefix; /* "", "k", "m", ...; static storage */
-    int decimals;
+    int decimals;       /* below 0: so many digits before the point are rounded to 0 */
 };
 
 /** The scale at which `value` shows four significant digits (two from 0.10 to 0.99). */
 struct units_scale units_scale(double value);
+
+/**
+ * Leave out the decimals that are not known: those far below the uncertainty, of which one digit
+ * stays, two up to 35. One digit of the value stays in any case.
+ * @param uncertainty  in the unit of `value`; NaN and 0: nothing is left out
+ */
+void units_keep_known(struct units_scale *scale, double value, double uncertainty);
 
 /** Only the number of `value` in that scale: "24.82". */
 void units_number(char *text, size_t size, double value, const struct units_scale *scale);
 
 /** "24.82 kJ", "297.6 W", "0.42 J", "48.2 C"; "-" for NaN. Prefixes for J, W, Hz, V, A, B only. */
 void units_quantity(char *text, size_t size, double value, const char *unit);
+
+/** The same with no more digits than are known. @param uncertainty  as above */
+void units_known_quantity(char *text, size_t size, double value, double uncertainty,
+                          const char *unit);
 
 /** A total: as units_quantity(), but whole numbers of other units in full: "1048576 packets". */
 void units_total(char *text, size_t size, double value, const char *unit);

@@ -117,7 +117,7 @@ event() { # NAME: of the JSON in $output
     done
     run sim --package-w 100 --dram-w 20 -- "$atime" -c rapl:estimate sleep 1
     echo "$output"
-    grep -qE '^  total +[0-9.]+ k?J +[2-9][0-9][0-9]\.. W$' <<<"$output"
+    grep -qE '^  total +[0-9.]+ k?J( ±[0-9.]+ %)? +[2-9][0-9][0-9](\..)? W$' <<<"$output"
     grep -qE '^  estimate:::NODE_ENERGY \(estimated\) .* total [0-9.]+ J$' <<<"$output"
     [[ $(wc -L <<<"$output") -le 80 ]]
 }

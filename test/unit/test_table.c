@@ -178,6 +178,57 @@ static void extremes_of_all_nodes_together(void **state)
                 "  min, max of (core): the nodes' own, added up\n");
 }
 
+static void set_uncertainty(struct node *node, enum apapi_domain domain, double uncertainty_j)
+{
+    node->record.measurement.domains[domain].uncertainty_j = uncertainty_j;
+}
+
+static void digits_that_are_known_and_what_is_not(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_node(&node, "n1", 0, 1);
+    node.record.measurement.elapsed_ns = 1125 * MS;
+    node.components[0].interval_ns = 100 * MS;
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 223.35,
+               (struct apapi_summary){196.75, 200.95, 202.1, NAN});
+    set_domain(&node, APAPI_DOMAIN_DRAM, 44.65, (struct apapi_summary){39.6, 40.2, 40.35, NAN});
+    set_uncertainty(&node, APAPI_DOMAIN_PACKAGE, 4.7);
+    set_uncertainty(&node, APAPI_DOMAIN_DRAM, 0.4);
+    add(merge, &node);
+    assert_says(merge, &stream_step,
+                "  domain      energy             mean       min       max\n"
+                "  package      223 J ±2.1 %     201 W     197 W     202 W\n"
+                "  dram        44.6 J           40.2 W    39.6 W    40.4 W\n"
+                "  total        268 J ±1.9 %     241 W\n"
+                "  covered 99.9 %, 834 samples\n");
+}
+
+/* The record knows "± 52 %", so 281.2 W would be four digits of which one is known. */
+static void a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_node(&node, "n1", 0, 1);
+    node.record.measurement.elapsed_ns = 2 * MS;
+    node.components[0].interval_ns = 100 * MS;
+    node.events[0].incidents.samples = 1;
+    set_domain(&node, APAPI_DOMAIN_PACKAGE, 0.5624,
+               (struct apapi_summary){281.2, 281.2, 281.2, NAN});
+    set_uncertainty(&node, APAPI_DOMAIN_PACKAGE, 0.2924);
+    add(merge, &node);
+    assert_says(merge, &stream_step,
+                "  domain      energy            mean       min       max\n"
+                "  package     0.56 J ±52 %         -         -         -\n"
+                "  total       0.56 J ±52 %         -\n"
+                "  too short for a power, which is taken over 50.00 ms at least\n"
+                "  covered 99.9 %, 1 sample\n");
+}
+
 static void a_domain_that_some_nodes_lack(void **state)
 {
     struct apapi_merge *merge = start();
@@ -210,6 +261,8 @@ int main(void)
         cmocka_unit_test(a_node_that_nobody_named),
         cmocka_unit_test(the_same_reason_is_told_once),
         cmocka_unit_test(extremes_of_all_nodes_together),
+        cmocka_unit_test(digits_that_are_known_and_what_is_not),
+        cmocka_unit_test(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w),
         cmocka_unit_test(a_domain_that_some_nodes_lack),
     };
 

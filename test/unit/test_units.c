@@ -68,6 +68,30 @@ static void quantities_have_four_digits(void **state)
     }
 }
 
+static void no_more_digits_than_are_known(void **state)
+{
+    static const struct {
+        double value, uncertainty;
+        const char *expected;
+    } cases[] = {
+        {536.04, 10.7, "536 J"},   {536.04, 36, "540 J"},      {536.04, 2, "536.0 J"},
+        {536.04, 4, "536 J"},      {536.04, NAN, "536.0 J"},   {536.04, 0, "536.0 J"},
+        {281.2, 146, "280 J"},     {281.2, 400, "300 J"},      {281.2, 1e9, "300 J"},
+        {24820, 90, "24.82 kJ"},   {24820, 150, "24.82 kJ"},   {24820, 1500, "24.8 kJ"},
+        {24820, 4000, "25 kJ"},    {0.5624, 0.2924, "0.56 J"}, {0.0123, 0.004, "12 mJ"},
+        {-281.2, 146, "-280 J"},   {0, 5, "0.00 J"},           {940, 940, "900 J"},
+        {INFINITY, INFINITY, "-"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[UNITS_SIZE];
+
+        units_known_quantity(text, sizeof(text), cases[i].value, cases[i].uncertainty, "J");
+        assert_string_equal(text, cases[i].expected);
+    }
+}
+
 static void totals_count_whole_things(void **state)
 {
     static const struct {
@@ -428,6 +452,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantities_have_four_digits),
+        cmocka_unit_test(no_more_digits_than_are_known),
         cmocka_unit_test(totals_count_whole_things),
         cmocka_unit_test(durations_carry_over),
         cmocka_unit_test(a_common_scale_keeps_columns_comparable),
