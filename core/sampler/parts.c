@@ -11,6 +11,8 @@
 #include "channel/deadline.h"
 #include "record/hostlist.h"
 
+#define STEP_NAME_SIZE (JOB_ID_SIZE + 48)
+
 /* Each component of a heterogeneous job has a job id of its own; the first one's is the job's. */
 static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
 {
@@ -199,9 +201,23 @@ static bool is_worth_telling(const struct parts *parts, size_t nodes, const char
            (parts->own && (nodes > total.nodes || missing.count > 0));
 }
 
+/* A step is told by its job's number; the table has the name that Slurm gives a task of an array.
+ */
+static void name_step(const struct parts *parts, const char *step, char text[STEP_NAME_SIZE])
+{
+    char number[16];
+    size_t size = (size_t)snprintf(number, sizeof number, "%u.", parts->id);
+
+    if (*parts->name && strncmp(step, number, size) == 0) {
+        snprintf(text, STEP_NAME_SIZE, "%s.%s", parts->name, step + size);
+    } else {
+        snprintf(text, STEP_NAME_SIZE, "%s", step);
+    }
+}
+
 char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
 {
-    char job[JOB_ID_SIZE], *text = NULL;
+    char job[JOB_ID_SIZE], steps[PARTS_RUNNING][STEP_NAME_SIZE], *text = NULL;
     const char *running[PARTS_RUNNING];
     const struct apapi_job_table_head head = {.job = job,
                                               .nodes = nodes,
@@ -214,7 +230,8 @@ char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
         return NULL;
     }
     for (size_t i = 0; i < parts->running_count; i++) {
-        running[i] = parts->running[i];
+        name_step(parts, parts->running[i], steps[i]);
+        running[i] = steps[i];
     }
     if (*parts->name) {
         snprintf(job, sizeof job, "%s", parts->name);

@@ -415,6 +415,21 @@ static void a_step_that_runs_on_is_named(void **state)
     assert_table_says(1, "n1", "  not in this table, still running: step 17.3\n");
 }
 
+static void a_task_of_an_array_is_28_1(void **state)
+{
+    struct apapi_record batch = step("batch", "n1", 17, 0);
+
+    (void)state;
+    batch.id.array_job = 28;
+    batch.id.array_task = 1;
+    open_forward(TOKEN);
+    forward_begin(&forward, "17.3");
+    parts_wait(&parts, deadline_now() + 20 * DEADLINE_MS);
+    parts_add(&parts, &batch);
+    assert_table_says(1, "n1", "apapi: job 28_1  1 node  1 step  4.000 s\n");
+    assert_table_says(1, "n1", "  not in this table, still running: step 28_1.3\n");
+}
+
 static void running_steps_are_bounded(void **state)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
@@ -459,6 +474,7 @@ int main(void)
         TEST(strangers_get_nothing),
         TEST(a_running_step_is_waited_for),
         TEST(a_step_that_runs_on_is_named),
+        TEST(a_task_of_an_array_is_28_1),
         TEST(running_steps_are_bounded),
         TEST(a_listener_that_never_reads_does_not_hold_it_up),
     };
