@@ -113,10 +113,16 @@ int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
     }
 }
 
+void spank_apapi_choice_drop(struct spank_apapi_choice *choice, enum spank_apapi_option option)
+{
+    choice->options[option].given = SPANK_APAPI_NOT_GIVEN;
+    choice->options[option].text[0] = '\0';
+}
+
 void spank_apapi_choice_forget(struct spank_apapi_choice *choice)
 {
     for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
-        choice->options[i].given = SPANK_APAPI_NOT_GIVEN;
+        spank_apapi_choice_drop(choice, (enum spank_apapi_option)i);
     }
 }
 

@@ -53,6 +53,9 @@ int spank_apapi_choice_note(struct spank_apapi_choice *choice, enum spank_apapi_
 int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
                              enum spank_apapi_option option, bool bounded, struct apapi_error *err);
 
+/** Forget what was given for an option. */
+void spank_apapi_choice_drop(struct spank_apapi_choice *choice, enum spank_apapi_option option);
+
 /** Forget all that the user has given. */
 void spank_apapi_choice_forget(struct spank_apapi_choice *choice);
 

@@ -48,6 +48,7 @@ static bool configure_file(spank_t spank, const struct spank_apapi_step *step, c
     struct spank_apapi_naming naming = {.job = step->job,
                                         .step = step->step_name,
                                         .node = step->node,
+                                        .user = step->user,
                                         .look = spank_apapi_step_look,
                                         .context = spank};
     char name[PATH_MAX];

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/filename.h"
+#include "user.h"
 
 #define NO_ARRAY 4294967294U /* Slurm's own word for the index where there is no array */
 
@@ -34,22 +34,22 @@ static uint32_t look_number(const struct spank_apapi_naming *naming, const char 
     return errno || end == text || *end || number > UINT32_MAX ? standard : (uint32_t)number;
 }
 
-static void name_user(uid_t uid, char *name, size_t size)
+static void name_user(const struct spank_apapi_naming *naming, char name[SPANK_APAPI_USER_SIZE])
 {
-    struct passwd entry, *found = NULL;
-    char text[4096];
-
-    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
-        snprintf(name, size, "%s", found->pw_name);
+    if (naming->user) {
+        snprintf(name, SPANK_APAPI_USER_SIZE, "%s", naming->user);
     } else {
-        snprintf(name, size, "%lu", (unsigned long)uid);
+        spank_apapi_user_name(naming->uid, name);
+    }
+    if (*name == '\0') {
+        snprintf(name, SPANK_APAPI_USER_SIZE, "%lu", (unsigned long)naming->uid);
     }
 }
 
 int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *naming, char *name,
                      size_t size, struct apapi_error *err)
 {
-    char user[256] = "", title[NAME_MAX + 1] = "";
+    char user[SPANK_APAPI_USER_SIZE] = "", title[NAME_MAX + 1] = "";
     const struct filename_values values = {
         .job = naming->job,
         .step = naming->step,
@@ -61,7 +61,7 @@ int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *namin
         .name = title};
 
     if (filename_has(pattern, "u")) {
-        name_user(naming->uid, user, sizeof user);
+        name_user(naming, user);
     }
     if (!naming->look(naming->context, "SLURM_JOB_NAME", title, sizeof title)) {
         title[0] = '\0';

@@ -23,6 +23,7 @@ struct spank_apapi_naming {
     const char *step; /* "0", "batch" */
     const char *node;
     uint32_t node_index;
+    const char *user; /* "": not known, and his number stands for it; NULL: looked up by it */
     uid_t uid;
     spank_apapi_look_f look;
     void *context; /* for look */

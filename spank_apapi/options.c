@@ -11,6 +11,7 @@
 #include "check.h"
 #include "components.h"
 #include "policy.h"
+#include "user.h"
 
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1
@@ -53,11 +54,22 @@ static struct option {
                             "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_report"},
 };
 
+/* A variable's text does not end what the user is about to do. */
+static bool options_is_preference(enum spank_apapi_option option)
+{
+    return choice.options[option].given == SPANK_APAPI_PREFERRED;
+}
+
+static void options_ignore(enum spank_apapi_option option, const char *text)
+{
+    slurm_info("apapi: %s is ignored: %s", spank_apapi_choice_variable(option), text);
+}
+
 /* Say what is wrong, with the name that the user knows. */
 static int options_refuse(enum spank_apapi_option option, const char *text)
 {
-    if (choice.options[option].given == SPANK_APAPI_PREFERRED) {
-        slurm_error("apapi: %s: %s", spank_apapi_choice_variable(option), text);
+    if (options_is_preference(option)) {
+        options_ignore(option, text);
     } else if (option == SPANK_APAPI_COMPONENTS) {
         slurm_error("apapi: %s", text);
     } else {
@@ -122,15 +134,17 @@ static int options_pack(enum spank_apapi_option option)
                    !getenv("APAPI_CMPLIST") && !getenv("APAPI_VERBOSE"))) {
         return 0;
     }
-    packed = true;
     if (spank_apapi_check_rules(choice.config->libexec_dir, parcel, &err) == 0) {
+        packed = true;
         return setenv(PARCEL_VARIABLE, parcel, 1) ? options_refuse(option, strerror(errno)) : 0;
     }
     if (errno != ENOENT) {
         return options_refuse(option, err.text);
     }
     for (char *rest = parcel, *line; (line = strsep(&rest, "\n"));) {
-        if (*line) {
+        if (*line && options_is_preference(option)) {
+            options_ignore(option, line);
+        } else if (*line) {
             slurm_error("apapi: %s", line);
         }
     }
@@ -138,9 +152,10 @@ static int options_pack(enum spank_apapi_option option)
 }
 
 /* APAPI_CMPLIST, where it counts. */
-static int options_check_listed(void)
+static int options_check_listed(enum spank_apapi_option option)
 {
     const char *listed = getenv("APAPI_CMPLIST");
+    char text[sizeof((struct apapi_error *)0)->text + 16];
     struct apapi_error err;
 
     if (!listed || !*listed || choice.options[SPANK_APAPI_COMPONENTS].text[0]) {
@@ -151,8 +166,23 @@ static int options_check_listed(void)
          spank_apapi_check_components(choice.config->libexec_dir, listed, &err) == 0)) {
         return 0;
     }
-    slurm_error("apapi: APAPI_CMPLIST: %s", err.text);
-    return -1;
+    if (!options_is_preference(option)) {
+        slurm_error("apapi: APAPI_CMPLIST: %s", err.text);
+        return -1;
+    }
+    snprintf(text, sizeof text, "APAPI_CMPLIST: %s", err.text);
+    return options_refuse(option, text);
+}
+
+/* May the user of this process ask for measurements? */
+static bool options_allowed(void)
+{
+    char name[SPANK_APAPI_USER_SIZE] = "";
+
+    if (!spank_apapi_policy_uid(choice.config, getuid())) {
+        spank_apapi_user_name(getuid(), name);
+    }
+    return spank_apapi_policy_user(choice.config, getuid(), name);
 }
 
 /* At the prompt: may this user have that? */
@@ -164,7 +194,7 @@ static int options_check(enum spank_apapi_option option)
         spank_apapi_choice_check(&choice, option, getuid() != 0, &err)) {
         return options_refuse(option, err.text);
     }
-    if (spank_apapi_choice_asked(&choice) && !spank_apapi_policy_user(choice.config, getuid())) {
+    if (spank_apapi_choice_asked(&choice) && !options_allowed()) {
         return options_refuse(option, "this site lets certain users only ask for measurements");
     }
     if (options_check_components(option)) {
@@ -173,7 +203,25 @@ static int options_check(enum spank_apapi_option option)
     if (!spank_apapi_choice_asked(&choice)) {
         return 0;
     }
-    return options_check_listed() ? -1 : options_pack(option);
+    return options_check_listed(option) ? -1 : options_pack(option);
+}
+
+/* @return 0; -1: it has been said what is wrong. */
+static int options_take(enum spank_apapi_option option, const char *argument, int remote)
+{
+    bool missing = !argument && option != SPANK_APAPI_COMPONENTS;
+    struct apapi_error err;
+
+    if (missing || spank_apapi_choice_note(&choice, option, argument, &err)) {
+        return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
+    }
+    if (remote || (table[option].from_environment && options_is_preference(option))) {
+        return 0;
+    }
+    if (argument && *argument == '\0' && option == SPANK_APAPI_COMPONENTS) {
+        return options_refuse(option, "the list of components is empty");
+    }
+    return options_check(option);
 }
 
 /*
@@ -185,38 +233,41 @@ static int options_given(int value, const char *argument, int remote)
     enum spank_apapi_option option = (enum spank_apapi_option)value;
     bool lacking =
         option == SPANK_APAPI_COMPONENTS && argument && strcmp(argument, NO_ARGUMENT) == 0;
-    bool missing = !argument && option != SPANK_APAPI_COMPONENTS;
-    struct apapi_error err;
+    int result;
 
     if (!config_enabled_anywhere(choice.config)) {
         return 0; /* whatever it says: scripts go on as they are */
     }
-    if (missing || spank_apapi_choice_note(&choice, option, lacking ? NULL : argument, &err)) {
-        return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
+    result = options_take(option, lacking ? NULL : argument, remote);
+    if (result) {
+        result = options_is_preference(option) ? 0 : result;
+        spank_apapi_choice_drop(&choice, option);
     }
-    if (remote) {
-        return 0;
-    }
-    if (argument && *argument == '\0' && option == SPANK_APAPI_COMPONENTS) {
-        return options_refuse(option, "the list of components is empty");
-    }
-    return options_check(option);
+    return result;
 }
 
 /*
  * Slurm calls the option's function for what it finds in a variable of its own, before it looks at
- * the command line, and takes the value to the nodes and to the sruns of a job.
+ * the command line, and takes the value to the nodes and to the sruns of a job. So what is wrong
+ * must not get there.
  */
 static void options_environment(enum spank_apapi_option option)
 {
     const char *variable = spank_apapi_choice_variable(option), *value = getenv(variable);
     char text[CONFIG_LIST_SIZE + 64];
 
-    if (!value || getenv(table[option].spank_variable)) {
+    if (!value || getenv(table[option].spank_variable) ||
+        !config_enabled_anywhere(choice.config)) {
+        return;
+    }
+    if (strlen(value) >= CONFIG_LIST_SIZE) {
+        options_ignore(option, "it is too long");
         return;
     }
     snprintf(text, sizeof text, "%s=%s", variable, value);
-    table[option].from_environment = setenv(table[option].spank_variable, text, 1) == 0;
+    options_given(option, text, 0);
+    table[option].from_environment =
+        options_is_preference(option) && setenv(table[option].spank_variable, text, 1) == 0;
 }
 
 void spank_apapi_options_register(spank_t spank, const struct config *config)

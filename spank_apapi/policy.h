@@ -6,10 +6,16 @@
 
 #include "config/config.h"
 
-/** @return whether allow_users lets this user ask for measurements. root may always. */
-bool spank_apapi_policy_user(const struct config *config, uid_t uid);
+/** @return whether his number says already that a user may ask, or his name cannot matter. */
+bool spank_apapi_policy_uid(const struct config *config, uid_t uid);
 
-/** @return whether deny_partitions lets a partition be measured. NULL: not known, so yes. */
+/**
+ * @param name  the user's; NULL: not known
+ * @return whether allow_users lets this user ask for measurements. root may always.
+ */
+bool spank_apapi_policy_user(const struct config *config, uid_t uid, const char *name);
+
+/** @return whether deny_partitions lets a partition be measured. NULL: not known. */
 bool spank_apapi_policy_partition(const struct config *config, const char *partition);
 
 /** @return whether a step that does not know its partition can be measured. */

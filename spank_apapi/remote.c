@@ -15,6 +15,7 @@
 #include "channel/parcel.h"
 #include "child.h"
 #include "components.h"
+#include "config/filename.h"
 #include "configure.h"
 #include "deliver.h"
 #include "job_nodes.h"
@@ -24,6 +25,7 @@
 #include "output.h"
 #include "policy.h"
 #include "step.h"
+#include "user.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define PRINT_LIMIT_NS (500 * DEADLINE_MS)
@@ -179,17 +181,49 @@ static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
     remote_send(deadline_ns);
 }
 
+/* Look the user's name up, once. */
+static const char *remote_user(uid_t uid)
+{
+    static bool asked;
+
+    if (!asked) {
+        spank_apapi_user_ask(config.libexec_dir, uid, deadline_now() + config.start_timeout_ns,
+                             &message, remote.step.user);
+    }
+    asked = true;
+    return remote.step.user;
+}
+
+/* Who cannot be told is nobody who may ask. */
+static bool remote_allowed(spank_t spank)
+{
+    uid_t uid = 0;
+
+    if (spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
+        return *config.allow_users == '\0';
+    }
+    return spank_apapi_policy_uid(&config, uid) ||
+           spank_apapi_policy_user(&config, uid, remote_user(uid));
+}
+
+static bool remote_file_names_user(void)
+{
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
+    const char *output = spank_apapi_choice_output(choice);
+    const char *trace = spank_apapi_choice_trace(choice);
+
+    return (output && remote.step.batch && filename_has(output, "u")) ||
+           (trace && filename_has(trace, "u"));
+}
+
 /* A user who may not ask is measured as if he had not. @return NULL: nothing is to be measured. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
     struct parcel_item listed = {.size = 0};
     static char list[CONFIG_LIST_SIZE];
     struct spank_apapi_choice *choice = spank_apapi_options_choice();
-    uid_t uid = 0;
 
-    if (spank_apapi_choice_asked(choice) &&
-        spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS &&
-        !spank_apapi_policy_user(&config, uid)) {
+    if (spank_apapi_choice_asked(choice) && !remote_allowed(spank)) {
         spank_apapi_choice_forget(choice);
     }
     if (parcel_find(rules, PARCEL_COMPONENTS, &listed) && listed.size < sizeof list) {
@@ -212,24 +246,30 @@ static const char *remote_rules(spank_t spank)
     return rules;
 }
 
-/* Note a partition in which nothing is measured; only those are told who have asked. */
+/*
+ * Note a partition in which nothing is measured; only those are told who have asked. In a batch
+ * step it is Slurm's word; SPANK has no other than the environment's.
+ */
 static int remote_check_partition(spank_t spank)
 {
     char partition[SPANK_APAPI_NAME_SIZE];
+    bool known =
+        spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) == ESPANK_SUCCESS;
 
-    if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) != ESPANK_SUCCESS) {
-        return 0;
-    }
-    if (!config_enabled(&config, partition)) {
+    if (known && !config_enabled(&config, partition)) {
         remote.silent = true;
         return apapi_fail(&remote.failure, EPERM, "not enabled in partition %s", partition);
     }
-    if (spank_apapi_policy_partition(&config, partition)) {
+    if (known ? spank_apapi_policy_partition(&config, partition)
+              : spank_apapi_policy_extern(&config)) {
         return 0;
     }
     remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice());
-    return apapi_fail(&remote.failure, EPERM, "this site measures nothing in partition %s",
-                      partition);
+    return known ? apapi_fail(&remote.failure, EPERM, "this site measures nothing in partition %s",
+                              partition)
+                 : apapi_fail(&remote.failure, EPERM,
+                              "this site measures nothing in some partitions, and the step's is "
+                              "not known");
 }
 
 static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
@@ -238,6 +278,8 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
     struct spank_apapi_program sampler = {.dir = config.libexec_dir, .name = "apapi-sampler"};
     struct spank_apapi_meeting meeting = SPANK_APAPI_MEETING_NONE;
 
+    uid_t uid = 0;
+
     remote.measuring = true;
     remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice()) &&
                     !spank_apapi_components_known(config.components); /* root is told */
@@ -245,6 +287,9 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
         remote.step.batch && spank_apapi_choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
     if (remote_check_partition(spank)) {
         return;
+    }
+    if (remote_file_names_user() && spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS) {
+        remote_user(uid);
     }
     remote_meet(spank, &meeting);
     sampler.listener = meeting.listener;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "channel/message.h"
+#include "user.h"
 
 #define SPANK_APAPI_NAME_SIZE 256 /* bytes of a program's or node's name with its NUL */
 #define SPANK_APAPI_STEP_SIZE 16  /* bytes of a step's name with its NUL */
@@ -17,6 +18,7 @@ struct spank_apapi_step {
     bool batch;
     char step_name[SPANK_APAPI_STEP_SIZE]; /* "0", "batch", "interactive" */
     char node[SPANK_APAPI_NAME_SIZE];
+    char user[SPANK_APAPI_USER_SIZE]; /* "": not known, or not needed */
 };
 
 /** Write the step's name: "0", "batch", "interactive", "extern". */

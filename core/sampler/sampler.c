@@ -71,15 +71,26 @@ static void answer(const char *word, const char *text)
 }
 
 /* What the step's environment says is the user's word. */
-static void name_user(struct apapi_identity *id)
+static void name_user(uint32_t uid, char *name, size_t size)
 {
     struct passwd entry, *found = NULL;
     char text[4096];
 
-    if (id->uid != APAPI_UNKNOWN && getpwuid_r(id->uid, &entry, text, sizeof text, &found) == 0 &&
-        found) {
-        snprintf(id->user, sizeof id->user, "%s", found->pw_name);
+    if (uid != APAPI_UNKNOWN && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
+        snprintf(name, size, "%s", found->pw_name);
     }
+}
+
+/* What the plugin wants to know before it configures another sampler. */
+static void answer_user(void)
+{
+    const char *uid = message_value(&message, "uid");
+    char name[256] = "";
+
+    if (uid) {
+        name_user((uint32_t)strtoul(uid, NULL, 10), name, sizeof name);
+    }
+    answer(APAPI_WORD_USER, name);
 }
 
 static void create_live(struct sampler *sampler)
@@ -139,9 +150,6 @@ static void open_parts(struct sampler *sampler)
 
 static int prepare(struct sampler *sampler, struct apapi_error *err)
 {
-    if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
-        return apapi_fail(err, errno, "no configuration: %s", strerror(errno));
-    }
     if (!message_is(&message, APAPI_WORD_CONFIG)) {
         return apapi_fail(err, EINVAL, "the first message is not the configuration");
     }
@@ -149,7 +157,7 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
         return -1;
     }
     userfiles_prepare(&sampler->files, &sampler->step);
-    name_user(&sampler->step.id);
+    name_user(sampler->step.id.uid, sampler->step.id.user, sizeof sampler->step.id.user);
     place_self(&sampler->step);
     open_parts(sampler);
     if (*sampler->step.config) {
@@ -445,7 +453,13 @@ static int run(void)
     log_open(LOG_SOCKET, "apapi-sampler");
     cgroup_leave_job();
     archive_init(&sampler.archive, &sampler.step);
-    if (prepare(&sampler, &err)) {
+    if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
+        apapi_fail(&err, errno, "no configuration: %s", strerror(errno));
+        answer(APAPI_WORD_FAILED, err.text);
+        result = EXIT_FAILURE;
+    } else if (message_is(&message, APAPI_WORD_USER)) {
+        answer_user();
+    } else if (prepare(&sampler, &err)) {
         answer(APAPI_WORD_FAILED, err.text);
         result = EXIT_FAILURE;
     } else {

@@ -144,8 +144,13 @@ interval_ms() { # NODE
         echo "$output"
         [[ $status -ne 0 && $output == *'lets certain users only ask'* ]]
     done
-    run as_alice SLURM_APAPI=rapl srun -N1 true
-    [[ $status -ne 0 && $output == *'SLURM_APAPI: '*'certain users'* ]]
+    # what stands in his shell's files ends nothing
+    for command in 'srun -N1' 'sbatch --output=/dev/null' 'salloc -N1'; do
+        # shellcheck disable=SC2086 # words
+        run as_alice SLURM_APAPI=rapl $command "$script"
+        echo "$output"
+        [[ $status -eq 0 && $output == *': apapi: SLURM_APAPI is ignored: '*'certain users'* && $output != *package* ]]
+    done
     run as_alice srun -N1 --apapi=off true
     [[ $status -eq 0 && -z $output ]]
     run cluster run --user bob srun -N1 --apapi=rapl sleep 0.2
@@ -235,6 +240,25 @@ interval_ms() { # NODE
     echo "$output"
     [[ ${#lines[@]} -eq 2 && ${lines[1]} == *alice*1* ]]
     [[ $(stat -c %U:%a "$tree/var/log/apapi") == root:700 ]]
+}
+
+@test "a wrong word in SLURM_APAPI... is said, and the program runs" {
+    configure ''
+    echo nonsense >"$APAPI_CLUSTER_DIR/home/alice/list"
+    for words in SLURM_APAPI=rpl SLURM_APAPI=rapl: SLURM_APAPI_INTERVAL=fast SLURM_APAPI_FORMAT=tables \
+        "SLURM_APAPI=rapl APAPI_EVENTLIST=/nowhere" "SLURM_APAPI= APAPI_CMPLIST=rpl" "SLURM_APAPI=$(head -c 5000 /dev/zero | tr '\0' x)"; do
+        # shellcheck disable=SC2086 # words
+        run as_alice $words srun -N1 -w n1 sh -c 'exit 3'
+        echo "$words: $output"
+        [[ $status -eq 3 && $output == *"srun: apapi: ${words%%=*} is ignored: "* && $output != *package* && $output != *'not measured'* ]]
+    done
+    # what is said on the command line counts all the same, and is refused if it is wrong
+    run as_alice SLURM_APAPI_INTERVAL=fast srun -N1 -w n1 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == *'is ignored: '*package* ]]
+    run as_alice SLURM_APAPI=rpl srun -N1 -w n1 --apapi=rapl sleep 0.2
+    [[ $status -eq 0 && $output == *package* ]]
+    run as_alice SLURM_APAPI=rapl srun -N1 -w n1 --apapi=rpl sleep 0.2
+    [[ $status -ne 0 && $output == *"'rpl'"* ]]
 }
 
 @test "sampler_cpu and sampler_nice: where it can, and no error where not" {

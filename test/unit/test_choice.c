@@ -256,16 +256,23 @@ static void test_too_long(void **state)
 static void test_policy(void **state)
 {
     (void)state;
-    assert_true(spank_apapi_policy_user(&config, 4711));
-    config.allow_users = "nobody,1234";
-    assert_false(spank_apapi_policy_user(&config, 4711));
-    assert_true(spank_apapi_policy_user(&config, 1234));
-    assert_true(spank_apapi_policy_user(&config, 65534)); /* nobody */
-    assert_true(spank_apapi_policy_user(&config, 0));
-    assert_true(spank_apapi_policy_partition(&config, "main"));
-    config.deny_partitions = "debug, test";
+    assert_true(spank_apapi_policy_uid(&config, 4711));
+    assert_true(spank_apapi_policy_user(&config, 4711, NULL));
+    config.allow_users = "bob,1234";
+    assert_false(spank_apapi_policy_uid(&config, 4711));
+    assert_true(spank_apapi_policy_uid(&config, 1234));
+    assert_true(spank_apapi_policy_uid(&config, 0));
+    assert_false(spank_apapi_policy_user(&config, 4711, "alice"));
+    assert_true(spank_apapi_policy_user(&config, 4711, "bob"));
+    assert_true(spank_apapi_policy_user(&config, 1234, "alice"));
+    /* who is not known may not */
+    assert_false(spank_apapi_policy_user(&config, 4711, ""));
+    assert_false(spank_apapi_policy_user(&config, 4711, NULL));
     assert_true(spank_apapi_policy_partition(&config, "main"));
     assert_true(spank_apapi_policy_partition(&config, NULL));
+    config.deny_partitions = "debug, test";
+    assert_true(spank_apapi_policy_partition(&config, "main"));
+    assert_false(spank_apapi_policy_partition(&config, NULL));
     assert_false(spank_apapi_policy_partition(&config, "test"));
 }
 

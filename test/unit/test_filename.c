@@ -157,6 +157,12 @@ static void test_what_the_environment_knows(void **state)
     naming.uid = 4294967290U;
     assert_int_equal(spank_apapi_name("%A-%a-%x-%u", &naming, name, sizeof name, NULL), 0);
     assert_string_equal(name, "9-4294967294--4294967290"); /* as Slurm has it without an array */
+    naming.user = "";
+    assert_int_equal(spank_apapi_name("%u", &naming, name, sizeof name, NULL), 0);
+    assert_string_equal(name, "4294967290");
+    naming.user = "alice";
+    assert_int_equal(spank_apapi_name("%u", &naming, name, sizeof name, NULL), 0);
+    assert_string_equal(name, "alice");
 }
 
 static void test_traces_do_not_meet(void **state)

@@ -18,6 +18,7 @@
 
 #include "channel/deadline.h"
 #include "unit/temporary.h"
+#include "user.h"
 #define UNIT_KEEPS_THE_USER
 #include "unit/unit.h"
 
@@ -120,11 +121,32 @@ static int help_fail(void)
     return message_send(APAPI_CHANNEL_FD, &message, soon());
 }
 
+/* A sampler that knows one user's name, and for all others asks a server that hangs. */
+static int help_know_user(void)
+{
+    const char *uid;
+
+    if (message_receive(APAPI_CHANNEL_FD, &message, soon()) ||
+        !message_is(&message, APAPI_WORD_USER)) {
+        return -1;
+    }
+    uid = message_value(&message, "uid");
+    if (!uid || strcmp(uid, "1234") != 0) {
+        return raise(SIGSTOP);
+    }
+    message_start(&message, APAPI_WORD_USER);
+    message_add_text(&message, "alice");
+    return message_send(APAPI_CHANNEL_FD, &message, soon());
+}
+
 static const struct {
     const char *name;
     int (*help)(void);
-} helpers[] = {
-    {"describe", help_describe}, {"stop", help_stop}, {"end", help_end}, {"fail", help_fail}};
+} helpers[] = {{"describe", help_describe},
+               {"stop", help_stop},
+               {"end", help_end},
+               {"fail", help_fail},
+               {"apapi-sampler", help_know_user}};
 
 static int help(const char *name)
 {
@@ -317,6 +339,29 @@ static void test_a_reason_is_one_line(void **state)
     spank_apapi_child_close(&child);
 }
 
+static void test_a_users_name_is_asked_of_a_helper(void **state)
+{
+    char name[SPANK_APAPI_USER_SIZE] = "x";
+
+    (void)state;
+    assert_int_equal(spank_apapi_user_ask(base, 1234, soon(), &message, name), 0);
+    assert_string_equal(name, "alice");
+}
+
+static void test_a_user_database_that_hangs_is_not_waited_for(void **state)
+{
+    uint64_t deadline_ns = deadline_now() + 50 * DEADLINE_MS;
+    char name[SPANK_APAPI_USER_SIZE] = "x";
+    long before = descriptors();
+
+    (void)state;
+    assert_int_equal(spank_apapi_user_ask(base, 7, deadline_ns, &message, name), -1);
+    assert_string_equal(name, "");
+    assert_int_equal(spank_apapi_user_ask("/nowhere", 7, soon(), &message, name), -1);
+    assert_string_equal(name, "");
+    assert_int_equal(descriptors(), before);
+}
+
 static void test_nothing_leaks(void **state)
 {
     long before = descriptors();
@@ -359,6 +404,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_helper_that_hangs_is_killed),
         cmocka_unit_test(test_killing_what_has_ended),
         cmocka_unit_test(test_a_reason_is_one_line),
+        cmocka_unit_test(test_a_users_name_is_asked_of_a_helper),
+        cmocka_unit_test(test_a_user_database_that_hangs_is_not_waited_for),
         cmocka_unit_test(test_nothing_leaks),
     };
     int helped = argc == 1 ? help(argv[0]) : -1;

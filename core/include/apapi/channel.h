@@ -26,6 +26,7 @@
  *     stop    exit_code exit_signal failed_tasks wait_ms
  *                     take the last reading, write the record, answer, exit; the table of the job
  *                     waits for steps that still run, at most wait_ms
+ *     user    uid     instead of config: what is this user's name? Answered, then it exits
  *   apapi-sampler to plugin, and apapi-collect to salloc's
  *     part    TEXT    the beginning, or more, of the text of the word that comes next, where that
  *                     is too long for a message (no key)
@@ -38,6 +39,7 @@
  *     table   TEXT    follows the record where the configuration names a format (no key)
  *     note    TEXT    the last, where the configuration names output or trace: what went wrong
  *                     with them; "": nothing (no key)
+ *     user    TEXT    the name; "": he has none (no key)
  *     failed  TEXT    instead of ready or record: why (no key)
  *
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
@@ -78,6 +80,7 @@
 #define APAPI_LIVE_PATH "%s/%s/%u.%s" /* of a live page: live_dir, node, job, step */
 
 #define APAPI_WORD_CONFIG "config"
+#define APAPI_WORD_USER "user"
 #define APAPI_WORD_BEGIN "begin"
 #define APAPI_WORD_STOP "stop"
 #define APAPI_WORD_READY "ready"
