@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/types.h>
 
 #include "gpus.h"
@@ -31,6 +32,7 @@ static void configure_site(const struct config *config, struct message *message)
 
     snprintf(nice, sizeof nice, "%d", config->sampler_nice);
     message_add_pair(message, "config", unless_empty(config->path));
+    message_add_pair(message, "slurm_conf", unless_empty(getenv("SLURM_CONF"))); /* slurmd's */
     message_add_pair(message, "acct_dir", config->acct_dir);
     message_add_pair(message, "site_intervals", config->interval);
     message_add_pair(message, "cpu", unless_empty(config->sampler_cpu));

@@ -24,6 +24,7 @@
 #include "apapi/source.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
+#include "config/cluster.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "sampler/archive.h"
@@ -78,6 +79,16 @@ static void name_user(uint32_t uid, char *name, size_t size)
 
     if (uid != APAPI_UNKNOWN && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
         snprintf(name, size, "%s", found->pw_name);
+    }
+}
+
+/* What the node's slurmd has counts, and the step's environment where that cannot be had. */
+static void name_cluster(struct step *step)
+{
+    char name[sizeof step->id.cluster];
+
+    if (*step->slurm_conf && config_cluster(step->slurm_conf, name, sizeof name) == 0) {
+        strcpy(step->id.cluster, name);
     }
 }
 
@@ -156,6 +167,7 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     if (step_parse(&message, &sampler->step, err)) {
         return -1;
     }
+    name_cluster(&sampler->step);
     userfiles_prepare(&sampler->files, &sampler->step);
     name_user(sampler->step.id.uid, sampler->step.id.user, sizeof sampler->step.id.user);
     place_self(&sampler->step);

@@ -37,6 +37,7 @@ static const struct text_key {
     TEXT("qos", id.qos),
     TEXT("job_name", id.job_name),
     TEXT("config", config),
+    TEXT("slurm_conf", slurm_conf),
     TEXT("cpu", cpu),
     TEXT("nice", nice),
     TEXT("job_token", job_token),

@@ -16,16 +16,17 @@ struct step {
     char components[1024]; /* "": the default */
     bool site_components;  /* they are those of apapi.conf */
     struct apapi_intervals intervals;
-    bool slowed;              /* the user has asked for shorter ones than the site allows */
-    uint64_t min_interval_ns; /* for users [ns]; 0: none */
-    char acct_dir[PATH_MAX];  /* "": no accounting file */
-    char spool_dir[PATH_MAX]; /* of records that are not written yet; "": none */
-    char live_dir[PATH_MAX];  /* of the live page; "": none */
-    char gpus[4096];          /* of the step; "none"; "": Slurm does not manage GPUs */
-    char config[PATH_MAX];    /* apapi.conf, for the settings of sources; "": none */
-    char cpu[1024];           /* list of config_cpus() to run on; "": any */
-    char nice[16];            /* number, "" or "0": as it is */
-    uint64_t checkpoint_ns;   /* [ns]; 0: none */
+    bool slowed;               /* the user has asked for shorter ones than the site allows */
+    uint64_t min_interval_ns;  /* for users [ns]; 0: none */
+    char acct_dir[PATH_MAX];   /* "": no accounting file */
+    char spool_dir[PATH_MAX];  /* of records that are not written yet; "": none */
+    char live_dir[PATH_MAX];   /* of the live page; "": none */
+    char gpus[4096];           /* of the step; "none"; "": Slurm does not manage GPUs */
+    char config[PATH_MAX];     /* apapi.conf, for the settings of sources; "": none */
+    char slurm_conf[PATH_MAX]; /* of the node's slurmd; "": not known */
+    char cpu[1024];            /* list of config_cpus() to run on; "": any */
+    char nice[16];             /* number, "" or "0": as it is */
+    uint64_t checkpoint_ns;    /* [ns]; 0: none */
     enum config_job_total job_total;
     char job_token[APAPI_TOKEN_LENGTH + 1]; /* of the sruns of this batch script; "": not wanted */
     uint32_t job_nodes;                     /* APAPI_UNKNOWN: not known */

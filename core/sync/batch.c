@@ -114,6 +114,15 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* A cluster's name may be a user's word where his node does not know it; his uid never is. */
+static bool is_of(const struct apapi_record *record, const struct runs_job *known,
+                  const struct dbd_place *place)
+{
+    const char *cluster = *record->id.cluster ? record->id.cluster : dbd_cluster();
+
+    return strcmp(cluster, place->cluster) == 0 && record->id.uid == known->latest->uid;
+}
+
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
                        void *context)
 {
@@ -126,7 +135,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
     (void)line;
     (void)size;
-    if (!job || !job->records || strcmp(record->id.cluster, batch->place.cluster) != 0 ||
+    if (!job || !job->records || !is_of(record, &job->known, &batch->place) ||
         end_s < job->known.start_s - CLOCKS_S) {
         return 0;
     }

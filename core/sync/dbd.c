@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync/dbd.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
@@ -52,6 +53,18 @@ static int fail(struct apapi_error *err, const char *what)
 {
     return apapi_fail(err, EIO, "slurmdbd: %s%s%s", what, errno ? ": " : "",
                       errno ? slurm_strerror(errno) : "");
+}
+
+/* No header declares the variable, but every libslurm has it. */
+const char *dbd_cluster(void)
+{
+    static const slurm_conf_t *conf;
+
+    if (!conf) {
+        slurm_init(NULL);
+        conf = dlsym(RTLD_DEFAULT, "slurm_conf");
+    }
+    return conf && conf->cluster_name ? conf->cluster_name : "";
 }
 
 int dbd_open(struct apapi_error *err)

@@ -34,6 +34,9 @@ int dbd_field_find(const char *name, enum dbd_field *field);
 /** The field's name as sacct has it. */
 const char *dbd_field_name(enum dbd_field field);
 
+/** @return the name of slurm.conf's cluster; "": not known. Static storage. */
+const char *dbd_cluster(void);
+
 /** Read slurm.conf and connect. 0; -1 with errno EIO. */
 int dbd_open(struct apapi_error *err);
 

@@ -32,6 +32,12 @@ static int no_memory(struct apapi_error *err)
 
 /* --- which jobs ----------------------------------------------------------------------------- */
 
+/* A record that names no cluster is of the one of slurm.conf: one job must not become two. */
+static void name_cluster(struct found_job *job, const char *name)
+{
+    snprintf(job->cluster, sizeof job->cluster, "%s", *name ? name : dbd_cluster());
+}
+
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
                        void *context)
 {
@@ -44,7 +50,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
     if (record->id.job == APAPI_UNKNOWN) {
         return 0;
     }
-    memcpy(job.cluster, record->id.cluster, sizeof job.cluster);
+    name_cluster(&job, record->id.cluster);
     return found_add(&sync->found, &job);
 }
 
@@ -151,7 +157,7 @@ static int take_waiting(struct sync *sync, struct apapi_error *err)
         struct found_job job = {.job = (uint32_t)json_integer_value(json_object_get(entry, "job")),
                                 .since_s = json_integer_value(json_object_get(entry, "since"))};
 
-        snprintf(job.cluster, sizeof job.cluster, "%s", cluster ? cluster : "");
+        name_cluster(&job, cluster ? cluster : "");
         if (job.job > 0 && job.since_s >= oldest_s && found_add(&sync->found, &job)) {
             return no_memory(err);
         }

@@ -269,6 +269,42 @@ draws_240_w() { # TEXT JOB
     [[ $(comment "$job") == '{"apapi":'* ]]
 }
 
+# Put changed records of a job into a folder of their own.
+forge() { # JOB JQ-EXPRESSION
+    folder=$BATS_TEST_TMPDIR/forged
+    mkdir -p "$folder/$(date -u +%F)"
+    records n1 | jq -c "select(.job == $1) | $2" >"$folder/$(date -u +%F)/n1.jsonl"
+}
+
+@test "a record of another user's is not this job's, whatever cluster it names" {
+    job=$(submit -w n1 --wrap 'sleep 0.2')
+    eventually ended "$job"
+    forge "$job" '.uid += 1'
+    run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
+    echo "$output $stderr"
+    [[ $status -eq 0 && $output == "1 jobs, 0 changed"* && -z $(comment "$job") ]]
+    forge "$job" 'del(.uid)'
+    apapi sync --acct-dir "$folder" -j "$job"
+    [[ -z $(comment "$job") ]]
+}
+
+@test "a job with records that name no cluster is one job: both its records count" {
+    job=$(submit -w n1 --wrap 'srun sleep 0.2; sleep 0.2')
+    eventually ended "$job"
+    apapi sync --acct-dir "$APAPI_ACCT_DIR" -j "$job"
+    whole=$(comment "$job")
+    forge "$job" 'if .step == "batch" then del(.cluster) else . end'
+    [[ $(wc -l <"$folder"/*/n1.jsonl) -eq 2 ]]
+    run --separate-stderr apapi sync --acct-dir "$folder" -v -j "$job"
+    echo "$output $stderr"
+    [[ $status -eq 0 && $output == *"1 jobs, 0 changed"* && $(comment "$job") == "$whole" ]]
+}
+
+@test "the cluster is what the node's slurm.conf says, not a step's environment" {
+    as_alice env SLURM_CLUSTER_NAME=moon srun -N1 -w n1 sleep 0.2
+    holds "$(last_record n1)" '.step == "0" and .cluster == "apapi"'
+}
+
 @test "comment, and extra where Slurm has it" {
     job=$(submit -N1 --comment "for the thesis" --wrap 'sleep 0.2')
     eventually ended "$job"

@@ -14,7 +14,7 @@
  *     config  components intervals acct_dir cluster job step name node node_index nodes nodelist
  *             tasks cores restarts uid account partition qos job_name array_job array_task het_job
  *             het_offset verified (left out where a user can have forged some of it) gpus
- *             site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir live_dir
+ *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir live_dir
  *             job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
  *             job_token job_nodes job_nodelist job_only: a batch step's, whose sampler makes the

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The cluster's name, as slurm.conf has it. */
+#include "config/cluster.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit/temporary.h"
+#include "unit/unit.h"
+
+static void put(const char *name, const char *text)
+{
+    FILE *file = fopen(in_base(name), "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int read_name(char *name, size_t size)
+{
+    strcpy(name, "x");
+    return config_cluster(in_base("slurm.conf"), name, size);
+}
+
+static void test_forms_of_a_line(void **state)
+{
+    static const struct {
+        const char *text, *name;
+    } cases[] = {
+        {"ClusterName=mars\n", "mars"},
+        {"SlurmctldHost=h\nclustername = Mars # ours\n", "mars"},
+        {"SlurmUser=slurm ClusterName=mars SlurmctldPort=1\n", "mars"},
+        {"\tClusterName=\"mars\"", "mars"},
+        {"#ClusterName=venus\nClusterName=mars\n", "mars"},
+        {"ClusterName=venus\nClusterName=mars\n", "mars"},
+        {"MyClusterName=venus\nClusterNames=venus\n", ""},
+        {"ClusterName=\n", ""},
+        {"ClusterName=a-name-that-is-longer-than-any-cluster-has\n", ""},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char name[32];
+
+        put("slurm.conf", cases[i].text);
+        assert_int_equal(read_name(name, sizeof name), *cases[i].name ? 0 : -1);
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
+static void test_files_that_are_included(void **state)
+{
+    char name[32], line[300];
+
+    (void)state;
+    put("slurm.conf", "ControlHost=h\ninclude names.conf # here\n");
+    snprintf(line, sizeof line, "Include %s\n", in_base("more.conf"));
+    put("names.conf", line);
+    put("more.conf", "ClusterName=mars\nInclude names.conf\n"); /* round and round */
+    assert_int_equal(read_name(name, sizeof name), 0);
+    assert_string_equal(name, "mars");
+}
+
+static void test_what_is_no_file(void **state)
+{
+    const char *path = in_base("slurm.conf");
+    char name[32];
+
+    (void)state;
+    unlink(path);
+    assert_int_equal(read_name(name, sizeof name), -1);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(read_name(name, sizeof name), -1);
+    assert_string_equal(name, "");
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forms_of_a_line),
+        cmocka_unit_test(test_files_that_are_included),
+        cmocka_unit_test(test_what_is_no_file),
+    };
+
+    return cmocka_run_group_tests_name("cluster", tests, make_base, remove_base);
+}
