@@ -184,16 +184,20 @@ static bool step_het_job(spank_t spank, uint32_t offset, uint32_t *job)
     return false;
 }
 
-/* Each component of a heterogeneous job has a job id of its own; the environment lists them all. */
-static void step_het(spank_t spank, uint32_t job, struct message *message)
+/*
+ * Each component of a heterogeneous job has a job id of its own; the environment lists them all.
+ * The batch script is the first one's; if another is named there, the user has made it up.
+ */
+static void step_het(spank_t spank, const struct spank_apapi_step *step, struct message *message)
 {
     uint32_t size, first, id;
 
-    if (!step_variable_number(spank, "SLURM_HET_SIZE", &size) || !step_het_job(spank, 0, &first)) {
+    if (!step_variable_number(spank, "SLURM_HET_SIZE", &size) || !step_het_job(spank, 0, &first) ||
+        (step->batch && first != step->job)) {
         return;
     }
     for (uint32_t offset = 0; offset < size && offset < SPANK_APAPI_COMPONENTS_MAX; offset++) {
-        if (step_het_job(spank, offset, &id) && id == job) {
+        if (step_het_job(spank, offset, &id) && id == step->job) {
             message_add_number(message, "het_job", first);
             message_add_number(message, "het_offset", offset);
             return;
@@ -203,8 +207,8 @@ static void step_het(spank_t spank, uint32_t job, struct message *message)
 
 /*
  * What Slurm's items say is Slurm's, but for the array: in a step that srun has launched,
- * slurmstepd has that from the environment, which is the user's. Only a batch step's variables are
- * slurmctld's.
+ * slurmstepd has that from the environment, which is the user's. Of a batch step's variables those
+ * are slurmctld's that it always sends: the partition. So `verified` is of partition and array.
  */
 void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
                                struct message *message)
@@ -229,7 +233,7 @@ void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *ste
     step_cores(spank, message);
     step_restarts(spank, message);
     step_array(spank, message);
-    step_het(spank, step->job, message);
+    step_het(spank, step, message);
     step_variable(spank, "SLURM_JOB_NAME", "job_name", message);
     step_variable(spank, "SLURM_JOB_ACCOUNT", "account", message);
     step_variable(spank, "SLURM_JOB_PARTITION", "partition", message);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "apapi/claims.h"
 #include "apapi/command.h"
 #include "apapi/jobs.h"
 #include "apapi/report_options.h"
@@ -126,6 +127,34 @@ static int compare_jobs(const void *left, const void *right)
     return a->job != b->job ? (a->job < b->job ? -1 : 1) : strcmp(a->cluster, b->cluster);
 }
 
+static bool is_stranger(const struct claims *claims, const struct apapi_identity *id)
+{
+    return id->job != claims->job && (id->array_job == claims->job || id->het_job == claims->job) &&
+           !claims_hold(claims, id);
+}
+
+/* Another user's job that calls itself a part of this one is none of it. */
+static void drop_strangers(struct plot *plot, const char *word)
+{
+    struct claims claims = {.job = (uint32_t)strtoul(word, NULL, 10)};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < plot->job_count; i++) {
+        claims_learn(&claims, &plot->jobs[i]->show.records[0].id);
+    }
+    for (size_t i = 0; i < plot->job_count; i++) {
+        struct plot_job *job = plot->jobs[i];
+
+        if (is_stranger(&claims, &job->show.records[0].id)) {
+            show_free(&job->show);
+            free(job);
+        } else {
+            plot->jobs[kept++] = job;
+        }
+    }
+    plot->job_count = kept;
+}
+
 static bool is_found(const struct plot *plot, const struct word *word)
 {
     for (size_t i = 0; i < plot->job_count; i++) {
@@ -158,6 +187,7 @@ static int work_out(struct request *request)
         return command_fail(COMMAND, "these are more than 24 jobs; name fewer");
     }
     for (size_t i = 0; i < request->word_count; i++) {
+        drop_strangers(plot, request->words[i].text);
         if (!is_found(plot, &request->words[i])) {
             return fail_job("no record of", request->words[i].text, "is found");
         }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apapi/claims.h"
 #include "apapi/show.h"
 
 static bool same_cluster(const struct show *show)
@@ -66,29 +67,21 @@ bool show_join(struct show *show)
     return show->heterogeneous;
 }
 
-static uint32_t owner_of(const struct show *show, uint32_t job)
-{
-    for (size_t i = 0; i < show->count; i++) {
-        if (show->records[i].id.job == job) {
-            return show->records[i].id.uid;
-        }
-    }
-    return APAPI_UNKNOWN;
-}
-
 size_t show_drop_strangers(struct show *show, uint32_t job)
 {
-    uint32_t owner = owner_of(show, job);
+    struct claims claims = {.job = job};
     size_t kept = 0, count = show->count;
 
     for (size_t i = 0; i < count; i++) {
+        claims_learn(&claims, &show->records[i].id);
+    }
+    for (size_t i = 0; i < count; i++) {
         const struct apapi_identity *id = &show->records[i].id;
-        bool known = owner != APAPI_UNKNOWN && id->uid != APAPI_UNKNOWN;
 
-        if (known && id->job != job && id->uid != owner) {
-            apapi_record_clear(&show->records[i]);
-        } else {
+        if (id->job == job || claims_hold(&claims, id)) {
             show->records[kept++] = show->records[i];
+        } else {
+            apapi_record_clear(&show->records[i]);
         }
     }
     show->count = kept;

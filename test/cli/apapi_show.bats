@@ -97,6 +97,18 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     [[ $stderr == "apapi show: 2 records left out: another user's job claims to be part of this one" ]]
 }
 
+@test "a component or a task that another user claims to be is left out, too" {
+    # Slurm numbers components one after the other, and says itself which task a batch script is
+    record 91 0 n1 0 50 200 '.uid = 1001 | .het_job = 90 | .het_offset = 1'
+    record 95 0 n1 0 50 200 '.uid = 1666 | .het_job = 90 | .het_offset = 1'
+    run -0 --separate-stderr show 90+1
+    [[ ${lines[0]} == "apapi: job 90+1  1 node  1 step  50.0 s" && $stderr == *"1 record left out"* ]]
+    record 97 batch n1 0 50 200 '.uid = 1001 | .array_job = 96 | .array_task = 3 | .verified = true'
+    record 98 0 n1 0 60 200 '.uid = 1666 | .array_job = 96 | .array_task = 3'
+    run -0 --separate-stderr show 96_3
+    [[ ${lines[0]} == "apapi: job 96_3  1 node  1 step  50.0 s" && $stderr == *"1 record left out"* ]]
+}
+
 @test "sacct's words: -j, -M, -S, -E, -N; the files follow" {
     record 25 0 n1 0 100 200
     record 25 0 n1 0 100 300 '.cluster = "c2"'

@@ -34,8 +34,8 @@ struct apapi_identity {
     char partition[64];
     char qos[64];
     char job_name[APAPI_TEXT_SIZE]; /* of the job */
-    bool verified; /* cluster, account, partition, qos and the array are what Slurm says; else they
-                      are what the step's environment says, and so its user */
+    bool verified; /* partition and array are what Slurm says; else they are what the step's
+                      environment says, and so its user */
     uint32_t array_job;  /* job id of the array that the job is one of */
     uint32_t array_task; /* its number in there */
     uint32_t het_job;    /* job id of the heterogeneous job's first component */
