@@ -2,13 +2,36 @@
 #include "sampler/place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include "config/values.h"
+#include "record/write_all.h"
 #include "sampler/log.h"
+
+static void write_oom_score(const char *score)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (file >= 0) {
+        write_all(file, score, strlen(score));
+        close(file);
+    }
+}
+
+void place_limits(void)
+{
+    const struct rlimit none = {0, 0};
+
+    write_oom_score("0");
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &none);
+}
 
 void place_self(const struct step *step)
 {

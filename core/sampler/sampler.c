@@ -462,6 +462,7 @@ static int run(void)
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* what root reads here is not for a debugger */
     umask(077);
+    place_limits();
     log_open(LOG_SOCKET, "apapi-sampler");
     cgroup_leave_job();
     archive_init(&sampler.archive, &sampler.step);
