@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <linux/posix_acl.h>
 #include <linux/posix_acl_xattr.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,8 @@
 
 #include "record/folder.h"
 #include "record/text.h"
+
+#define FLOOR_BYTES (UINT64_C(64) << 20) /* of free memory that pages leave to others, at most */
 
 static int fail(const char *path, struct apapi_error *err)
 {
@@ -48,7 +51,17 @@ static int let_in(int folder, const char *path, struct apapi_error *err)
     return 0;
 }
 
-/* Elsewhere a reading would wait for the disk now and then. */
+/* Users who keep ended pages mapped keep their memory, but not what others in /run live on. */
+static bool leaves_enough(const struct statfs *status)
+{
+    uint64_t unit = (uint64_t)status->f_bsize, free = status->f_bavail * unit;
+    uint64_t tenth = status->f_blocks * unit / 10;
+    uint64_t floor = tenth < FLOOR_BYTES ? tenth : FLOOR_BYTES;
+
+    return status->f_blocks == 0 /* no limit */ || free >= floor + sizeof(struct apapi_live_page);
+}
+
+/* On a disk a reading would wait for it now and then. */
 static int check_memory(int folder, const char *path, struct apapi_error *err)
 {
     struct statfs status;
@@ -56,9 +69,13 @@ static int check_memory(int folder, const char *path, struct apapi_error *err)
     if (fstatfs(folder, &status)) {
         return fail(path, err);
     }
-    return status.f_type == TMPFS_MAGIC
+    if (status.f_type != TMPFS_MAGIC) {
+        return apapi_fail(err, EMEDIUMTYPE, "%s: not on a memory file system (tmpfs)", path);
+    }
+    return leaves_enough(&status)
                ? 0
-               : apapi_fail(err, EMEDIUMTYPE, "%s: not on a memory file system (tmpfs)", path);
+               : apapi_fail(err, ENOSPC,
+                            "%s: the file system has less than a tenth, or 64 MiB, free", path);
 }
 
 static int open_folder(const struct step *step, struct apapi_error *err)

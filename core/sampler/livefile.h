@@ -25,7 +25,8 @@ struct livefile {
  * Nobody sees it yet. Folders that are not there are made for all to enter, and so is one of mode
  * 0700 that is ours.
  * @return 0; -1 with errno of the call that failed, EPERM (others could change what is in the
- *         folder), EMEDIUMTYPE (no memory file system), EINVAL (a name).
+ *         folder), EMEDIUMTYPE (no memory file system), ENOSPC (too
+ *         little of it is free: others need the last tenth, or 64 MiB), EINVAL (a name).
  */
 int livefile_create(struct livefile *live, const struct step *step, struct apapi_error *err);
 

@@ -288,6 +288,41 @@ static void test_full_memory_costs_the_page_only(void **state)
     assert_int_equal(result, 0);
 }
 
+/* Pages that have ended, and that their user still holds, until there are no more. */
+static int try_hoarding(void)
+{
+    enum { SIZE = 4 << 20, PAGES = SIZE / sizeof(struct apapi_live_page) };
+    struct livefile held[PAGES];
+    struct statfs status;
+    int count = 0;
+
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("small", base, "tmpfs", 0, "size=4m,mode=755")) {
+        return 77;
+    }
+    while (count < PAGES && livefile_create(&held[count], &step, &err) == 0) {
+        count++;
+    }
+    if (count < PAGES / 2 || count == PAGES || errno != ENOSPC || statfs(base, &status)) {
+        return 1;
+    }
+    return status.f_bavail * (uint64_t)status.f_bsize >= SIZE / 10 ? 0 : 2;
+}
+
+static void test_ended_pages_that_stay_mapped_leave_a_tenth_free(void **state)
+{
+    int result;
+
+    (void)state;
+    need_root();
+    result = as_user(0, try_hoarding);
+    if (result == 77) {
+        print_message("no mounts of one's own here\n");
+        skip();
+    }
+    assert_int_equal(result, 0);
+}
+
 static void test_folders_are_made_for_all_to_enter(void **state)
 {
     struct stat status;
@@ -316,6 +351,7 @@ int main(void)
         TEST(test_names_that_lead_elsewhere_are_refused),
         TEST(test_a_disk_is_refused),
         TEST(test_full_memory_costs_the_page_only),
+        TEST(test_ended_pages_that_stay_mapped_leave_a_tenth_free),
         TEST(test_folders_are_made_for_all_to_enter),
     };
 
