@@ -67,7 +67,7 @@ static int folder_enter_or_make(int folder, const char *name, bool last)
 }
 
 /* Go from folder to folder. @return as folder_enter(); `rest` is where it has ended. */
-static int folder_walk(const char *path, const char **rest)
+static int folder_walk(const char *path, bool make, const char **rest)
 {
     int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -80,20 +80,34 @@ static int folder_walk(const char *path, const char **rest)
 
         snprintf(name, sizeof(name), "%.*s", (int)length, *rest);
         errno = ENAMETOOLONG;
-        fd = length < sizeof(name) ? folder_enter_or_make(above, name, !*next) : -1;
+        fd = length < sizeof(name) ? folder_enter_or_make(above, name, make && !*next) : -1;
         folder_close(above);
         *rest = fd >= 0 ? next : *rest;
     }
     return fd;
 }
 
-int folder_open(const char *path, struct apapi_error *err)
+/* The way there is for openat() only. @return a descriptor for all that a folder is for. */
+static int folder_arrive(int way)
 {
-    const char *rest;
-    int way = folder_walk(path, &rest);
     int fd = way < 0 ? -1 : openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     folder_close(way);
+    return fd;
+}
+
+int folder_find(const char *path)
+{
+    const char *rest;
+
+    return folder_arrive(folder_walk(path, false, &rest));
+}
+
+int folder_open(const char *path, struct apapi_error *err)
+{
+    const char *rest;
+    int fd = folder_arrive(folder_walk(path, true, &rest));
+
     if (fd >= 0) {
         return fd;
     }

@@ -16,6 +16,9 @@
  */
 int folder_open(const char *path, struct apapi_error *err);
 
+/** The same, but a folder that is not there is not made. */
+int folder_find(const char *path);
+
 /**
  * Open the folder `path`, of which the last part is looked up in `parent`; made (mode 0700) if it
  * is not there. It must belong to the user who asks and be no link.

@@ -123,6 +123,23 @@ void spool_remove(struct spool *spool)
     spool_close(spool);
 }
 
+/* No link of an ordinary user's leads there, and root does not take what is somebody else's. */
+static int find_node_folder(const char *dir, const char *node)
+{
+    int top = folder_find(dir), folder = -1;
+    struct stat status;
+
+    if (top >= 0) {
+        folder = openat(top, node, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    folder_close(top);
+    if (folder >= 0 && (fstat(folder, &status) || status.st_uid != geteuid())) {
+        folder_close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
 void spool_walk_begin(struct spool_walk *walk, const char *dir, const char *node)
 {
     int folder;
@@ -132,7 +149,7 @@ void spool_walk_begin(struct spool_walk *walk, const char *dir, const char *node
         snprintf(walk->path, sizeof walk->path, "%s/%s", dir, node) >= (int)sizeof walk->path) {
         return;
     }
-    folder = open(walk->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    folder = find_node_folder(dir, node);
     if (folder < 0) {
         return;
     }

@@ -262,6 +262,29 @@ static void test_names_that_lead_elsewhere(void **state)
     assert_null(walk.folder);
 }
 
+/* `dir` is moved away, and somebody's link stands in its place. */
+static void test_a_link_above_the_nodes_folder_is_not_followed(void **state)
+{
+    char elsewhere[sizeof dir + 16];
+
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("not root: no other users to be had\n");
+        skip();
+    }
+    make_folders();
+    write_file("n1/1.0.json", "a\n", 2);
+    assert_string_equal(found(SPOOL_KEEP), "a ");
+    snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", dir);
+    assert_int_equal(rename(dir, elsewhere) | symlink(elsewhere, dir), 0);
+    assert_string_equal(found(SPOOL_KEEP), "a "); /* root's own link */
+    assert_int_equal(lchown(dir, 4711, 4711), 0);
+    assert_string_equal(found(SPOOL_KEEP), "");
+    /* nor is the folder of another */
+    assert_int_equal(unlink(dir) | rename(elsewhere, dir) | chown(in_spool("n1"), 4711, 4711), 0);
+    assert_string_equal(found(SPOOL_KEEP), "");
+}
+
 /* Eight processes save, die and take what others left: each line comes once. */
 static void test_many_at_once(void **state)
 {
@@ -337,6 +360,7 @@ int main(void)
         TEST(test_a_full_disk_keeps_what_was_there),
         TEST(test_a_folder_that_is_removed_is_made_again),
         TEST(test_names_that_lead_elsewhere),
+        TEST(test_a_link_above_the_nodes_folder_is_not_followed),
         TEST(test_many_at_once),
         TEST(test_no_descriptor_is_lost),
     };
