@@ -14,7 +14,22 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct turn {
     const char *source; /* NULL: free */
     pthread_mutex_t lock;
+    pthread_cond_t given_back;
+    bool taken;
 } turns[SOURCES_MAX];
+
+/* Who sets the clock of the day shall neither prolong nor end a wait. */
+static void init(struct turn *turn, const char *source)
+{
+    pthread_condattr_t monotonic;
+
+    turn->source = source;
+    pthread_mutex_init(&turn->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&turn->given_back, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
 
 /* Sources of one name use one library. More names than places share the last one. */
 static struct turn *find_turn(const struct apapi_source *source)
@@ -26,8 +41,7 @@ static struct turn *find_turn(const struct apapi_source *source)
         i++;
     }
     if (!turns[i].source) {
-        turns[i].source = source->name;
-        pthread_mutex_init(&turns[i].lock, NULL);
+        init(&turns[i], source->name);
     }
     pthread_mutex_unlock(&table_lock);
     return &turns[i];
@@ -36,10 +50,26 @@ static struct turn *find_turn(const struct apapi_source *source)
 static bool take(struct turn *turn)
 {
     struct timespec until;
+    bool taken;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
-    return pthread_mutex_timedlock(&turn->lock, &until) == 0;
+    pthread_mutex_lock(&turn->lock);
+    while (turn->taken &&
+           pthread_cond_timedwait(&turn->given_back, &turn->lock, &until) != ETIMEDOUT) {
+    }
+    taken = !turn->taken;
+    turn->taken = true;
+    pthread_mutex_unlock(&turn->lock);
+    return taken;
+}
+
+static void give_back(struct turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    turn->taken = false;
+    pthread_cond_signal(&turn->given_back);
+    pthread_mutex_unlock(&turn->lock);
 }
 
 struct apapi_reader *source_open(const struct apapi_source *source, const char *component,
@@ -56,7 +86,7 @@ struct apapi_reader *source_open(const struct apapi_source *source, const char *
     }
     reader = source->open(component, err);
     error = errno;
-    pthread_mutex_unlock(&turn->lock);
+    give_back(turn);
     errno = error;
     return reader;
 }
@@ -68,7 +98,7 @@ void source_close(struct apapi_reader *reader)
 
     if (take(turn)) {
         reader->source->close(reader);
-        pthread_mutex_unlock(&turn->lock);
+        give_back(turn);
     }
     errno = saved;
 }
