@@ -9,7 +9,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "sources/settings.h"
+
+#define FOLDER "/proc/self/fd"
 #define NOTED_MAX 16 /* at a time; more are not looked after in children */
 
 typedef void (*descriptor_f)(int fd, void *context);
@@ -19,7 +23,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void for_each_descriptor(descriptor_f visit, void *context)
 {
-    DIR *dir = opendir("/proc/self/fd");
+    DIR *dir = opendir(FOLDER);
 
     if (!dir) {
         return;
@@ -48,6 +52,45 @@ static bool is_noted(const struct open_files *files, int fd)
     return files->bits[fd / 64] >> fd % 64 & 1;
 }
 
+/* The name of a descriptor's link; snprintf() is not for children of fork(). */
+static void link_name(char name[sizeof FOLDER "/4294967295"], int fd)
+{
+    char digits[12], *digit = digits + sizeof digits;
+
+    *--digit = '\0';
+    do {
+        *--digit = (char)('0' + fd % 10);
+        fd /= 10;
+    } while (fd > 0);
+    stpcpy(stpcpy(name, FOLDER "/"), digit);
+}
+
+static bool is_meter(int fd)
+{
+    static const char *const meters[] = {
+        "/sys/",    "/proc/",    "/dev/cpu/", "/dev/nvidia", "/dev/dri/",
+        "/dev/kfd", "/dev/ipmi", "/dev/mem",  "/dev/hsi",    "anon_inode:[perf_event]"};
+    char name[sizeof FOLDER "/4294967295"], target[64];
+    ssize_t length;
+
+    link_name(name, fd);
+    length = readlink(name, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    for (size_t i = 0; i < sizeof meters / sizeof *meters; i++) {
+        if (strncmp(target, meters[i], strlen(meters[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void mark(const struct open_files *before, int fd)
+{
+    if (!is_noted(before, fd) && fcntl(fd, F_GETFD) == 0 && (before->all || is_meter(fd))) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+}
+
 /* In a child of fork(): only what a signal handler may call. */
 static void mark_in_child(void)
 {
@@ -55,9 +98,7 @@ static void mark_in_child(void)
         const struct open_files *files = atomic_load(&noted[i]);
 
         for (int fd = 0; files && fd < OPEN_FILES_MAX; fd++) {
-            if (!is_noted(files, fd)) {
-                fcntl(fd, F_SETFD, FD_CLOEXEC);
-            }
+            mark(files, fd);
         }
     }
 }
@@ -81,7 +122,10 @@ static void replace_noted(const struct open_files *old, const struct open_files 
 
 void open_files_note(struct open_files *files)
 {
+    const char *whose = source_setting("descriptors", "close_on_exec");
+
     memset(files, 0, sizeof *files);
+    files->all = whose && strcmp(whose, "all") == 0;
     for_each_descriptor(note, files);
     pthread_once(&once, look_after_children);
     replace_noted(NULL, files);
@@ -89,10 +133,8 @@ void open_files_note(struct open_files *files)
 
 static void close_new_on_exec(int fd, void *context)
 {
-    const struct open_files *before = context;
-
-    if (fd < OPEN_FILES_MAX && !is_noted(before, fd)) {
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (fd < OPEN_FILES_MAX) {
+        mark(context, fd);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apapi/source.h"
 #include "sources/cloexec.h"
 #include "unit/unit.h"
 
@@ -32,6 +33,20 @@ static bool is_marked_in_child(int fd)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+/* As in a program of ours. */
+static int own_all(void **state)
+{
+    (void)state;
+    return apapi_source_set("descriptors", "close_on_exec", "all");
+}
+
+/* As in a program that uses libapapi. */
+static int be_a_guest(void **state)
+{
+    (void)state;
+    return apapi_source_set("descriptors", "close_on_exec", "");
 }
 
 static void test_new_ones_are_marked(void **state)
@@ -89,12 +104,35 @@ static void test_many(void **state)
     test_children_meanwhile(state);
 }
 
+static void test_what_a_programs_other_threads_open_is_left_alone(void **state)
+{
+    struct open_files before;
+    int ends[2], own, meter;
+
+    (void)state;
+    open_files_note(&before);
+    own = open_null();
+    assert_int_equal(pipe(ends), 0);
+    meter = open("/proc/stat", O_RDONLY);
+    assert_true(meter >= 0);
+    assert_true(is_marked_in_child(meter));
+    assert_false(is_marked_in_child(own));
+    open_files_close_new_on_exec(&before);
+    assert_true(is_marked(meter));
+    assert_false(is_marked(own) || is_marked(ends[0]) || is_marked(ends[1]));
+    close(own);
+    close(ends[0]);
+    close(ends[1]);
+    close(meter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new_ones_are_marked),
-        cmocka_unit_test(test_children_meanwhile),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test_setup(test_new_ones_are_marked, own_all),
+        cmocka_unit_test_setup(test_children_meanwhile, own_all),
+        cmocka_unit_test_setup(test_many, own_all),
+        cmocka_unit_test_setup(test_what_a_programs_other_threads_open_is_left_alone, be_a_guest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
