@@ -60,6 +60,12 @@ static int read_file(const char *dir, const char *name, json_t **root, struct ap
     return 1;
 }
 
+/* As seconds since 1970, and as nanoseconds too. */
+static bool is_time(json_int_t time_s)
+{
+    return time_s >= 0 && time_s <= INT64_MAX / NS_PER_S;
+}
+
 static bool understand(struct state *state, json_t *root)
 {
     json_int_t version, since_s, read_s;
@@ -68,7 +74,8 @@ static bool understand(struct state *state, json_t *root)
 
     if (json_unpack(root, "{s:I, s:I, s:I, s:o, s:o}", "apapi_sync", &version, "since", &since_s,
                     "read", &read_s, "files", &files, "waiting", &waiting) ||
-        version != VERSION || !json_is_object(files) || !json_is_array(waiting)) {
+        version != VERSION || !json_is_object(files) || !json_is_array(waiting) ||
+        !is_time(since_s) || !is_time(read_s)) {
         return false;
     }
     reach_ns = read_s * NS_PER_S - STATE_REACH_NS;

@@ -123,6 +123,8 @@ static void one_that_is_damaged_is_made_anew(void **state)
         "{\"apapi_sync\":2,\"since\":1,\"read\":1,\"files\":{},\"waiting\":[]}",
         "{\"apapi_sync\":1,\"since\":1,\"read\":1,\"files\":[],\"waiting\":[]}",
         "{\"apapi_sync\":1,\"since\":\"x\",\"read\":1,\"files\":{},\"waiting\":[]}",
+        "{\"apapi_sync\":1,\"since\":9223372036854775807,\"read\":1,\"files\":{},\"waiting\":[]}",
+        "{\"apapi_sync\":1,\"since\":1,\"read\":-9223372036854775808,\"files\":{},\"waiting\":[]}",
         "{\"apapi_sync\":1,\"since\":1,\"read\":1,\"files\":{}}"};
 
     (void)state;
