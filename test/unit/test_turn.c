@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting for a source that another thread is stuck in, while somebody sets the clock. */
+#include "sources/turn.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit/unit.h"
+
+#define HOUR_S 3600
+
+static sem_t entered, leave;
+static struct apapi_reader reader;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+/* The clock of the day is set back by an hour as soon as it has been read. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int result = __real_clock_gettime(clock, now);
+
+    now->tv_sec += clock == CLOCK_REALTIME ? HOUR_S : 0;
+    return result;
+}
+
+static struct apapi_reader *open_slowly(const char *component, struct apapi_error *err)
+{
+    (void)component;
+    (void)err;
+    sem_post(&entered);
+    sem_wait(&leave);
+    return &reader;
+}
+
+static void close_at_once(struct apapi_reader *unused)
+{
+    (void)unused;
+}
+
+static const struct apapi_source slow = {
+    .name = "slow", .open = open_slowly, .close = close_at_once};
+
+static void *open_it(void *unused)
+{
+    (void)unused;
+    return source_open(&slow, "c", NULL);
+}
+
+static void test_a_clock_that_is_set_back_prolongs_no_wait(void **state)
+{
+    struct apapi_error err;
+    pthread_t stuck;
+    void *opened;
+
+    (void)state;
+    alarm(120);
+    reader.source = &slow;
+    assert_int_equal(pthread_create(&stuck, NULL, open_it, NULL), 0);
+    sem_wait(&entered);
+    assert_null(source_open(&slow, "c", &err));
+    assert_int_equal(errno, EBUSY);
+    assert_non_null(strstr(err.text, "has not come back"));
+    sem_post(&leave);
+    assert_int_equal(pthread_join(stuck, &opened), 0);
+    assert_ptr_equal(opened, &reader);
+    /* and now it is free again */
+    sem_post(&leave);
+    assert_ptr_equal(source_open(&slow, "c", &err), &reader);
+    source_close(&reader);
+    alarm(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_clock_that_is_set_back_prolongs_no_wait)};
+
+    sem_init(&entered, 0, 0);
+    sem_init(&leave, 0, 0);
+    return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
+}
