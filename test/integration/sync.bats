@@ -271,7 +271,7 @@ draws_240_w() { # TEXT JOB
 
 # Put changed records of a job into a folder of their own.
 forge() { # JOB JQ-EXPRESSION
-    folder=$BATS_TEST_TMPDIR/forged
+    folder=$APAPI_CLUSTER_DIR/forged
     mkdir -p "$folder/$(date -u +%F)"
     records n1 | jq -c "select(.job == $1) | $2" >"$folder/$(date -u +%F)/n1.jsonl"
 }
