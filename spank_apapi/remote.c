@@ -341,9 +341,11 @@ int spank_apapi_remote_user_init(void)
 int spank_apapi_remote_task_init(spank_t spank)
 {
     char path[PATH_MAX];
+    uid_t uid = 0;
 
     if (remote.measuring && !remote_failed() && *config.live_dir &&
-        snprintf(path, sizeof path, APAPI_LIVE_PATH, config.live_dir, remote.step.node,
+        spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS &&
+        snprintf(path, sizeof path, APAPI_LIVE_PATH, config.live_dir, remote.step.node, uid,
                  remote.step.job, remote.step.step_name) < (int)sizeof path) {
         spank_setenv(spank, APAPI_LIVE_ENVIRONMENT, path, 1);
     }

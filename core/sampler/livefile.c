@@ -33,8 +33,8 @@ static bool is_safe(const struct stat *status, mode_t allowed)
            (!(status->st_mode & (S_IWGRP | S_IWOTH)) || status->st_mode & allowed);
 }
 
-/* folder_open() makes folders that nobody else can enter. */
-static int let_in(int folder, const char *path, struct apapi_error *err)
+/* folder_open() makes folders that nobody else can enter. One of another mode is the site's. */
+static int let_in(int folder, const char *path, mode_t mode, struct apapi_error *err)
 {
     struct stat status, above;
 
@@ -45,7 +45,7 @@ static int let_in(int folder, const char *path, struct apapi_error *err)
         return apapi_fail(err, EPERM, "%s: others than root can change what is in it, or above it",
                           path);
     }
-    if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, 0755)) {
+    if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, mode)) {
         return fail(path, err);
     }
     return 0;
@@ -76,30 +76,6 @@ static int check_memory(int folder, const char *path, struct apapi_error *err)
                ? 0
                : apapi_fail(err, ENOSPC,
                             "%s: the file system has less than a tenth, or 64 MiB, free", path);
-}
-
-static int open_folder(const struct step *step, struct apapi_error *err)
-{
-    char path[PATH_MAX + sizeof step->id.node];
-    int top, folder = -1;
-
-    if (folder_check_name(step->id.node)) {
-        return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a node", step->id.node);
-    }
-    snprintf(path, sizeof path, "%s/%s", step->live_dir, step->id.node);
-    top = folder_open(step->live_dir, err);
-    if (top < 0) {
-        return -1;
-    }
-    if (let_in(top, step->live_dir, err) == 0 && check_memory(top, step->live_dir, err) == 0) {
-        folder = folder_open_below(top, path, err);
-    }
-    folder_close(top);
-    if (folder >= 0 && let_in(folder, path, err)) {
-        folder_close(folder);
-        folder = -1;
-    }
-    return folder;
 }
 
 static int lock(int file)
@@ -157,6 +133,98 @@ static void sweep(int folder)
     }
 }
 
+/* Pages of all users that are left behind. */
+static void sweep_node(int node)
+{
+    int copy = openat(node, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
+    struct dirent *entry;
+
+    while (entries && (entry = readdir(entries))) {
+        int folder =
+            *entry->d_name == '.'
+                ? -1
+                : openat(node, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (folder >= 0) {
+            sweep(folder);
+            folder_close(folder);
+        }
+    }
+    if (entries) {
+        closedir(entries);
+    } else {
+        folder_close(copy);
+    }
+}
+
+static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uint32_t id)
+{
+    return (struct posix_acl_xattr_entry){
+        .e_tag = htole16(tag), .e_perm = htole16(rights), .e_id = htole32(id)};
+}
+
+/* One user more than the owner has `rights`; he may be the owner. */
+static int let_user(int file, uint32_t uid, uint16_t rights)
+{
+    const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;
+    const struct {
+        struct posix_acl_xattr_header head;
+        struct posix_acl_xattr_entry entries[5];
+    } acl = {{htole32(POSIX_ACL_XATTR_VERSION)},
+             {acl_entry(ACL_USER_OBJ, ACL_WRITE | rights, nobody), acl_entry(ACL_USER, rights, uid),
+              acl_entry(ACL_GROUP_OBJ, 0, nobody), acl_entry(ACL_MASK, rights, nobody),
+              acl_entry(ACL_OTHER, 0, nobody)}};
+
+    return uid == geteuid() || uid == APAPI_UNKNOWN
+               ? 0
+               : fsetxattr(file, "system.posix_acl_access", &acl, sizeof acl, 0);
+}
+
+/* Who runs what is nobody else's concern: users find their own folder, and see no other. */
+static int open_node_folder(const struct step *step, const char *path, struct apapi_error *err)
+{
+    int top = folder_open(step->live_dir, err), folder = -1;
+
+    if (top < 0) {
+        return -1;
+    }
+    if (let_in(top, step->live_dir, 0755, err) == 0 &&
+        check_memory(top, step->live_dir, err) == 0) {
+        folder = folder_open_below(top, path, err);
+    }
+    folder_close(top);
+    if (folder >= 0 && let_in(folder, path, 0711, err)) {
+        folder_close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
+/* Where there are no access control lists, root alone enters: as with the page. */
+static int open_folder(const struct step *step, struct apapi_error *err)
+{
+    char path[sizeof step->live_dir + sizeof step->id.node + 16];
+    int node, folder, length;
+
+    if (folder_check_name(step->id.node)) {
+        return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a node", step->id.node);
+    }
+    length = snprintf(path, sizeof path, "%s/%s", step->live_dir, step->id.node);
+    node = open_node_folder(step, path, err);
+    if (node < 0) {
+        return -1;
+    }
+    sweep_node(node);
+    snprintf(path + length, sizeof path - (size_t)length, "/%u", step->id.uid);
+    folder = folder_open_below(node, path, err);
+    folder_close(node);
+    if (folder >= 0) {
+        let_user(folder, step->id.uid, ACL_READ | ACL_EXECUTE);
+    }
+    return folder;
+}
+
 /* All memory is there from the start: where it were to come later, a write could end the process.
  */
 static struct apapi_live_page *map_new(int file, const char *path, struct apapi_error *err)
@@ -203,7 +271,6 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
     if (live->folder < 0) {
         return -1;
     }
-    sweep(live->folder);
     live->file = openat(live->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (live->file < 0) {
         fail(step->live_dir, err);
@@ -216,29 +283,6 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
     }
     describe(&live->page->head, &step->id);
     return 0;
-}
-
-static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uint32_t id)
-{
-    return (struct posix_acl_xattr_entry){
-        .e_tag = htole16(tag), .e_perm = htole16(rights), .e_id = htole32(id)};
-}
-
-/* One user more than the owner. */
-static int let_read(int file, uint32_t uid)
-{
-    const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;
-    const struct {
-        struct posix_acl_xattr_header head;
-        struct posix_acl_xattr_entry entries[5];
-    } acl = {{htole32(POSIX_ACL_XATTR_VERSION)},
-             {acl_entry(ACL_USER_OBJ, ACL_READ | ACL_WRITE, nobody),
-              acl_entry(ACL_USER, ACL_READ, uid), acl_entry(ACL_GROUP_OBJ, 0, nobody),
-              acl_entry(ACL_MASK, ACL_READ, nobody), acl_entry(ACL_OTHER, 0, nobody)}};
-
-    return uid == geteuid() || uid == APAPI_UNKNOWN
-               ? 0
-               : fsetxattr(file, "system.posix_acl_access", &acl, sizeof acl, 0);
 }
 
 /* @return 0; -1 with errno. */
@@ -268,11 +312,11 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
 
     if (folder_check_name(step->id.step) ||
         snprintf(live->path, sizeof live->path, APAPI_LIVE_PATH, step->live_dir, step->id.node,
-                 step->id.job, step->id.step) >= (int)sizeof live->path) {
+                 step->id.uid, step->id.job, step->id.step) >= (int)sizeof live->path) {
         live->path[0] = '\0';
         return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a step", step->id.step);
     }
-    readable = let_read(live->file, step->id.uid) == 0;
+    readable = let_user(live->file, step->id.uid, ACL_READ) == 0;
     if (!readable) {
         apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", live->path,
                    step->id.uid, strerror(errno));

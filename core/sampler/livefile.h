@@ -7,9 +7,9 @@
 #include "sampler/step.h"
 
 /*
- * The file of a live page, <live_dir>/<node>/<job>.<step>. It is root's: its owner could take the
- * memory away from under whoever writes to it. A lock for writing says that its writer lives; it
- * ends with the process. Who has the lock may remove the file.
+ * The file of a live page, <live_dir>/<node>/<uid>/<job>.<step>. It is root's: its owner could take
+ * the memory away from under whoever writes to it. A lock for writing says that its writer lives;
+ * it ends with the process. Who has the lock may remove the file.
  */
 
 struct livefile {
@@ -22,8 +22,9 @@ struct livefile {
 
 /**
  * Make the page, with all of its memory, say whose it is, and remove what dead writers have left.
- * Nobody sees it yet. Folders that are not there are made for all to enter, and so is one of mode
- * 0700 that is ours.
+ * Nobody sees it yet. Folders that are not there are made: for all to enter, but the node's for
+ * nobody to list, and in there the user's for him alone. One of mode 0700 that is ours is taken for
+ * new.
  * @return 0; -1 with errno of the call that failed, EPERM (others could change what is in the
  *         folder), EMEDIUMTYPE (no memory file system), ENOSPC (too
  *         little of it is free: others need the last tenth, or 64 MiB), EINVAL (a name).

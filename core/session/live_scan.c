@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "session/live_map.h"
@@ -68,22 +69,69 @@ static void free_names(struct dirent **names, int count)
     errno = saved;
 }
 
-static int look_at_node(struct scan *scan, int top, const char *node)
+static int look_at_entry(struct scan *scan, int folder, const char *path, const char *name);
+
+/* @param path  of the folder, below scan->dir */
+static int look_at_folder(struct scan *scan, int folder, const char *path)
 {
     struct dirent **names = NULL;
-    int folder = openat(top, node, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int count, result = 0;
+    int count = scandirat(folder, ".", &names, is_visible, versionsort), result = 0;
 
-    if (folder < 0) {
+    for (int i = 0; i < count && result == 0; i++) {
+        result = look_at_entry(scan, folder, path, names[i]->d_name);
+    }
+    free_names(names, count);
+    return result;
+}
+
+/* The pages of a user, whose number the folder's name is. */
+static int look_at_user(struct scan *scan, int folder, const char *path, const char *name)
+{
+    char user_path[PATH_MAX];
+    int user = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
+
+    if (user < 0) {
         scan->counts.foreign += errno == EACCES;
         return 0;
     }
-    count = scandirat(folder, ".", &names, is_visible, versionsort);
-    for (int i = 0; i < count && result == 0; i++) {
-        result = look_at_page(scan, folder, node, names[i]->d_name);
+    snprintf(user_path, sizeof user_path, "%s/%s", path, name);
+    result = look_at_folder(scan, user, user_path);
+    close(user);
+    return result;
+}
+
+static bool is_user(int folder, const char *name)
+{
+    struct stat status;
+
+    return name[strspn(name, "0123456789")] == '\0' &&
+           fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int look_at_entry(struct scan *scan, int folder, const char *path, const char *name)
+{
+    if (!strchr(path, '/') && is_user(folder, name)) {
+        return look_at_user(scan, folder, path, name);
     }
-    free_names(names, count);
-    close(folder);
+    return look_at_page(scan, folder, path, name);
+}
+
+/* Root lists the users, each of whom knows his own folder only. */
+static int look_at_node(struct scan *scan, int top, const char *node)
+{
+    int folder = openat(top, node, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result = 0;
+    char own[16];
+
+    if (folder < 0 && errno == EACCES) {
+        folder = openat(top, node, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        snprintf(own, sizeof own, "%u", (unsigned)geteuid());
+        result = folder < 0 ? 0 : look_at_user(scan, folder, node, own);
+    } else if (folder >= 0) {
+        result = look_at_folder(scan, folder, node);
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
     return result;
 }
 

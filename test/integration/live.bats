@@ -33,7 +33,7 @@ setup() {
 begin_it() { # ARGUMENTS OF srun
     begin_held_step '' -N1 -w n1 "$@"
     begun_on n1 sh
-    page=$(cluster on n1 sh -c "ls $pages/n1/*.0")
+    page=$(cluster on n1 sh -c "ls $pages/n1/*/*.0")
 }
 
 end_it() {
@@ -57,7 +57,7 @@ figure() { # TEXT NAME COLUMN
 
 @test "a running step's page says whose it is and what its meters show" {
     begin_it --apapi=rapl -J myjob
-    [[ $page =~ ^$pages/n1/([0-9]+)\.0$ ]]
+    [[ $page =~ ^$pages/n1/[0-9]+/([0-9]+)\.0$ ]]
     job=${BASH_REMATCH[1]}
     has_samples() { # NUMBER; a look is in $latest
         latest=$(as alice "$look" "$page")
@@ -92,11 +92,17 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     cluster on n1 "$look" "$page"
     run as bob "$look" "$page"
     [[ $status -eq 1 && $output == "$page: Permission denied" ]]
-    [[ $(as bob "$look" --scan $pages) == 'pages 0 foreign 1 dead 0 broken 0' ]]
+    # nor does he see that it is there
+    [[ $(as bob "$look" --scan $pages) == 'pages 0 foreign 0 dead 0 broken 0' ]]
+    run as bob ls "$pages/n1"
+    [[ $status -ne 0 && $output == *'Permission denied'* ]]
+    run as bob ls "${page%/*}"
+    [[ $status -ne 0 && $output == *'Permission denied'* ]]
+    [[ $(as alice ls "${page%/*}") == "${page##*/}" ]]
     [[ $(as alice "$look" --scan $pages) == "n1/${page##*/}"$'\npages 1 foreign 0 dead 0 broken 0' ]]
-    [[ $(cluster on n1 stat -c '%u %A' "$page" $pages/n1 $pages) == $'0 -rw-r-----\n0 drwxr-xr-x\n0 drwxr-xr-x' ]]
+    [[ $(cluster on n1 stat -c '%u %A' "$page" $pages/n1 $pages) == $'0 -rw-r-----\n0 drwx--x--x\n0 drwxr-xr-x' ]]
     for user in alice bob; do
-        for command in "echo x >>$page" ": >$page" "rm -f $page" "mv $page $page.x" "chmod 666 $page" "ln -s /etc/passwd $pages/n1/1.0" \
+        for command in "echo x >>$page" ": >$page" "rm -f $page" "mv $page $page.x" "chmod 666 $page" "ln -s /etc/passwd $pages/n1/1.0" "ln -s /etc/passwd ${page%/*}/1.0" \
             "mkdir $pages/n3" "truncate -s 0 $page" "setfattr -x system.posix_acl_access $page"; do
             run ! as "$user" sh -c "$command"
         done
@@ -147,16 +153,17 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
 
 @test "the tasks of a measured step find its path, those of others nothing" {
     run --separate-stderr as_alice srun -N1 -n2 -w n1 --apapi=rapl printenv APAPI_LIVE_PAGE
-    [[ $status -eq 0 && $(wc -l <<<"$output") -eq 2 && $(sort -u <<<"$output") =~ ^$pages/n1/[0-9]+\.0$ ]]
+    [[ $status -eq 0 && $(wc -l <<<"$output") -eq 2 && $(sort -u <<<"$output") =~ ^$pages/n1/[0-9]+/[0-9]+\.0$ ]]
     # a script that is measured: its own page, its sruns' own ones; none where nothing is measured
     sbatch_wait -N1 -w n1 --apapi=rapl --apapi-format=none --output="$APAPI_CLUSTER_DIR/home/alice/paths" --wrap \
         'echo $APAPI_LIVE_PAGE; '"$look"' $APAPI_LIVE_PAGE | head -n 1; srun -Q printenv APAPI_LIVE_PAGE; srun -Q --apapi=off env | grep -c APAPI_LIVE; true'
     paths=$(<"$APAPI_CLUSTER_DIR/home/alice/paths")
     echo "$paths"
     job=$(sed -n '1s/.*\/\([0-9]*\)\.batch$/\1/p' <<<"$paths")
-    [[ -n $job && $paths == "$pages/n1/$job.batch
+    own=$pages/n1/$(cluster run id -u alice)
+    [[ -n $job && $paths == "$own/$job.batch
 page n1/$job.batch state 1 "*"
-$pages/n1/$job.0
+$own/$job.0
 0" ]]
     run as_alice env APAPI_LIVE_PAGE=/x srun -N1 --apapi=off printenv APAPI_LIVE_PAGE
     [[ $status -ne 0 && $output != */x* ]]
@@ -201,7 +208,7 @@ $pages/n1/$job.0
     begin_held_step '' -N1 -w n1 --apapi=rapl
     begun_on n1 sh
     cluster on n1 sh -c "cat /dev/zero >$small/filler" 2>/dev/null || true
-    says_package() { cluster on n1 sh -c "$look $small/n1/*.0" | grep -q '^domain package [0-9]'; }
+    says_package() { cluster on n1 sh -c "$look $small/n1/*/*.0" | grep -q '^domain package [0-9]'; }
     eventually says_package
     end_it
     whole "$(last_record n1)"

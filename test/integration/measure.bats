@@ -76,7 +76,7 @@ setup_file() {
     run --separate-stderr as_alice srun -N1 --apapi=rapl env
     [[ $status -eq 0 ]]
     run -0 grep -E '^SLURM_APAPI|^APAPI' <<<"$output"
-    [[ $output == APAPI_LIVE_PAGE=/run/apapi/n1/+([0-9]).0 ]]
+    [[ $output == APAPI_LIVE_PAGE=/run/apapi/n1/+([0-9])/+([0-9]).0 ]]
 }
 
 @test "exit status of srun: 0, 3, killed by signal 9" {

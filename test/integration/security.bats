@@ -164,7 +164,7 @@ open_files() { # NODE PID
     open=$(open_files n1 "$(helpers_on n1)")
     echo "$open"
     [[ $(head -n 4 <<<"$open") == $'0 /dev/null\n1 /dev/null\n2 /dev/null\n3 socket:[]' ]]
-    others=$(tail -n +5 <<<"$open" | grep -vE '^[0-9]+ (/sys/.*/energy_uj|anon_inode:\[signalfd\]|/.*apapi-spool.*|/run/apapi/n1(/#[0-9]+ \(deleted\))?)$' || true)
+    others=$(tail -n +5 <<<"$open" | grep -vE '^[0-9]+ (/sys/.*/energy_uj|anon_inode:\[signalfd\]|/.*apapi-spool.*|/run/apapi/n1/[0-9]+(/#[0-9]+ \(deleted\))?)$' || true)
     echo "others: $others"
     [[ -z $others ]]
     end_hostile_step

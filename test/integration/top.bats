@@ -48,13 +48,13 @@ start_steps() {
     holds "$output" '[.steps[0].events[].name] == ["rapl:::PACKAGE_ENERGY:PACKAGE0", "rapl:::DRAM_ENERGY:PACKAGE0",
         "rapl:::PACKAGE_ENERGY:PACKAGE1", "rapl:::DRAM_ENERGY:PACKAGE1"]'
     run -0 look n1 alice
-    holds "$output" '[.steps[].user] == ["alice"] and .foreign == 1'
+    holds "$output" '[.steps[].user] == ["alice"] and .foreign == 0'
     run -0 look n1 bob
-    holds "$output" '[.steps[].user] == ["bob"] and .foreign == 1'
+    holds "$output" '[.steps[].user] == ["bob"] and .foreign == 0'
     run -0 look n2 root
     holds "$output" '[.steps[] | [.node, .user]] == [["n2", "alice"]]'
     run -0 look n2 bob
-    holds "$output" '.steps == [] and .foreign == 1'
+    holds "$output" '.steps == [] and .foreign == 0'
     cluster run scancel --user=bob
     eventually are_measured n1 1 0
     cluster run scancel --user=alice

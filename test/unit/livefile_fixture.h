@@ -72,6 +72,15 @@ static inline int count_page(const struct apapi_live_page *page, void *jobs)
     return 0;
 }
 
+/* A path below the folder of the step's user, which lives as long as those of in_base(). */
+static inline const char *in_pages(const char *name)
+{
+    char below[128];
+
+    snprintf(below, sizeof below, "live/n1/%u/%s", step.id.uid, name);
+    return in_base(below);
+}
+
 /* @return the pages that a scan hands over: "n1/4711.0 ". */
 static inline const char *scan(struct apapi_live_counts *counts)
 {

@@ -12,28 +12,28 @@ static bool is_there(const char *name)
 {
     struct stat status;
 
-    return lstat(in_base(name), &status) == 0;
+    return lstat(in_pages(name), &status) == 0;
 }
 
-/* The errno of opening the page for reading, and whether a scan counts it as somebody else's. */
+/* The errno of opening the page for reading, and whether a scan finds any. */
 static int try_reading(void)
 {
-    const struct apapi_live_page *page = apapi_live_open(in_base("live/n1/4711.0"), NULL);
+    const struct apapi_live_page *page = apapi_live_open(in_pages("4711.0"), NULL);
 
     apapi_live_close(page);
     return page ? 0 : errno;
 }
 
-static int count_foreign(void)
+static int see_any(void)
 {
     struct apapi_live_counts counts;
 
-    return *scan(&counts) == '\0' && counts.foreign == 1 ? 1 : 0;
+    return *scan(&counts) != '\0' || counts.pages + counts.foreign + counts.broken > 0;
 }
 
 static int try_writing(void)
 {
-    const char *path = in_base("live/n1/4711.0");
+    const char *path = in_pages("4711.0");
     int flags[] = {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC};
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
@@ -41,8 +41,8 @@ static int try_writing(void)
             return 1;
         }
     }
-    return truncate(path, 0) == 0 || unlink(path) == 0 || rename(path, in_base("live/n1/x")) == 0 ||
-                   chmod(path, 0666) == 0 || creat(in_base("live/n1/4711.1"), 0600) >= 0
+    return truncate(path, 0) == 0 || unlink(path) == 0 || rename(path, in_pages("x")) == 0 ||
+                   chmod(path, 0666) == 0 || creat(in_pages("4711.1"), 0600) >= 0
                ? 2
                : 0;
 }
@@ -58,8 +58,8 @@ static void test_its_user_reads_it_and_nobody_else(void **state)
     assert_int_equal(counts.pages, 1);
     assert_int_equal(as_user(USER, try_reading), 0);
     assert_int_equal(as_user(OTHER, try_reading), EACCES);
-    assert_int_equal(as_user(USER, count_foreign), 0);
-    assert_int_equal(as_user(OTHER, count_foreign), 1);
+    assert_int_equal(as_user(USER, see_any), 1);
+    assert_int_equal(as_user(OTHER, see_any), 0);
     assert_int_equal(as_user(USER, try_writing), 0);
     assert_int_equal(as_user(OTHER, try_writing), 0);
 }
@@ -76,7 +76,7 @@ static void die(struct livefile *file)
 static int lock_for_reading(void)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    int file = open(in_base("live/n1/4711.0"), O_RDONLY | O_CLOEXEC);
+    int file = open(in_pages("4711.0"), O_RDONLY | O_CLOEXEC);
 
     return file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0 ? 1 : 0;
 }
@@ -91,14 +91,14 @@ static void test_its_user_cannot_make_it_look_dead_or_alive(void **state)
     need_root();
     publish(&live);
     assert_int_equal(as_user(USER, lock_for_reading), 0);
-    file = open(in_base("live/n1/4711.0"), O_RDONLY | O_CLOEXEC);
+    file = open(in_pages("4711.0"), O_RDONLY | O_CLOEXEC);
     die(&live);
     assert_int_equal(fcntl(file, F_OFD_SETLK, &lock), 0);
     assert_string_equal(scan(&counts), "");
     assert_int_equal(counts.dead, 1);
     step.id.job++;
     publish(&live);
-    assert_false(is_there("live/n1/4711.0")); /* his lock does not keep it */
+    assert_false(is_there("4711.0")); /* his lock does not keep it */
     close(file);
 }
 
@@ -123,16 +123,16 @@ static void test_it_goes_with_the_step(void **state)
 
     (void)state;
     publish(&live);
-    page = apapi_live_open(in_base("live/n1/4711.0"), &err);
+    page = apapi_live_open(in_pages("4711.0"), &err);
     assert_non_null(page);
     livefile_withdraw(&live);
-    assert_false(is_there("live/n1/4711.0"));
+    assert_false(is_there("4711.0"));
     live.page->domains[1].readings = 42;
     livefile_close(&live);
     assert_true(apapi_live_read(&page->domains[1], &slot));
     assert_int_equal(slot.readings, 42);
     apapi_live_close(page);
-    assert_null(apapi_live_open(in_base("live/n1/4711.0"), &err));
+    assert_null(apapi_live_open(in_pages("4711.0"), &err));
     assert_int_equal(errno, ENOENT);
 }
 
@@ -146,13 +146,13 @@ static void test_the_next_one_sweeps_up_what_a_dead_one_has_left(void **state)
     step.id.job = 4712;
     publish(&dead);
     die(&dead);
-    assert_null(apapi_live_open(in_base("live/n1/4712.0"), &err));
+    assert_null(apapi_live_open(in_pages("4712.0"), &err));
     assert_int_equal(errno, ESTALE);
     assert_string_equal(scan(&counts), "n1/4711.0 ");
     assert_int_equal(counts.dead, 1);
     step.id.job = 4713;
     publish(&live);
-    assert_false(is_there("live/n1/4712.0"));
+    assert_false(is_there("4712.0"));
     assert_string_equal(scan(&counts), "n1/4711.0 n1/4713.0 ");
     assert_int_equal(counts.dead, 0);
     livefile_close(&alive);
@@ -172,7 +172,7 @@ static void test_the_same_step_again(void **state)
     die(&first);
     assert_int_equal(livefile_publish(&second, &step, &err), 0);
     livefile_close(&second);
-    assert_false(is_there("live/n1/4711.0"));
+    assert_false(is_there("4711.0"));
 }
 
 /* Another one's page under our name is not ours to take away. */
@@ -182,10 +182,10 @@ static void test_only_its_own_page_is_withdrawn(void **state)
 
     (void)state;
     publish(&live);
-    assert_int_equal(unlink(in_base("live/n1/4711.0")), 0);
+    assert_int_equal(unlink(in_pages("4711.0")), 0);
     publish(&again);
     livefile_close(&live);
-    assert_true(is_there("live/n1/4711.0"));
+    assert_true(is_there("4711.0"));
     livefile_close(&again);
 }
 
@@ -333,7 +333,44 @@ static void test_folders_are_made_for_all_to_enter(void **state)
     assert_int_equal(stat(in_base("live"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0755);
     assert_int_equal(stat(in_base("live/n1"), &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0755);
+    assert_int_equal(status.st_mode & 0777, 0711);
+}
+
+static int try_listing(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return folder < 0 ? errno : 0;
+}
+
+static int list_own(void)
+{
+    return try_listing(in_pages("."));
+}
+
+static int list_node(void)
+{
+    return try_listing(in_base("live/n1"));
+}
+
+/* Who asks for a page by its name learns no more than who asks for one that is not there. */
+static int probe(void)
+{
+    struct stat status;
+
+    return stat(in_pages("4711.0"), &status) == 0 ? 0 : errno;
+}
+
+static void test_nobody_sees_which_jobs_of_others_run(void **state)
+{
+    (void)state;
+    need_root();
+    publish(&live);
+    assert_int_equal(as_user(USER, list_own), 0);
+    assert_int_equal(as_user(USER, list_node), EACCES);
+    assert_int_equal(as_user(OTHER, list_own), EACCES);
+    assert_int_equal(as_user(OTHER, list_node), EACCES);
+    assert_int_equal(as_user(OTHER, probe), EACCES);
 }
 
 int main(void)
@@ -353,6 +390,7 @@ int main(void)
         TEST(test_full_memory_costs_the_page_only),
         TEST(test_ended_pages_that_stay_mapped_leave_a_tenth_free),
         TEST(test_folders_are_made_for_all_to_enter),
+        TEST(test_nobody_sees_which_jobs_of_others_run),
     };
 
     return cmocka_run_group_tests_name("livefile", tests, NULL, NULL);

@@ -14,8 +14,8 @@
  *     config  components intervals acct_dir cluster job step name node node_index nodes nodelist
  *             tasks cores restarts uid account partition qos job_name array_job array_task het_job
  *             het_offset verified (left out where a user can have forged some of it) gpus
- *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir live_dir
- *             job_total format output trace gid groups umask rules
+ *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
+ *             live_dir job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
  *             job_token job_nodes job_nodelist job_only: a batch step's, whose sampler makes the
  *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
@@ -77,7 +77,7 @@
 #define APAPI_TOKEN_LENGTH 32
 #define APAPI_COLLECT_ENV "SLURM_APAPI_COLLECT"
 #define APAPI_JOB_ENV "SLURM_APAPI_JOB"
-#define APAPI_LIVE_PATH "%s/%s/%u.%s" /* of a live page: live_dir, node, job, step */
+#define APAPI_LIVE_PATH "%s/%s/%u/%u.%s" /* of a live page: live_dir, node, uid, job, step */
 
 #define APAPI_WORD_CONFIG "config"
 #define APAPI_WORD_USER "user"

@@ -18,9 +18,10 @@ extern "C" {
  * step runs. One process writes it, after each of its readings; any number of others look at it,
  * and none of them waits for another or is seen by it.
  *
- * A file of a memory file system, <live_dir>/<node>/<job>.<step>, whose layout is this header.
- * Root owns it; the step's user may read it, others may not. The tasks of the step find its name
- * in APAPI_LIVE_PAGE. It goes when the step has ended: who has mapped it keeps the last figures.
+ * A file of a memory file system, <live_dir>/<node>/<uid>/<job>.<step>, whose layout is this
+ * header. Root owns it; the step's user may read it, others may not, nor do they see its name. The
+ * tasks of the step find its name in APAPI_LIVE_PAGE. It goes when the step has ended: who has
+ * mapped it keeps the last figures.
  *
  * Each figure has a cache line of its own, so that a program that reads one around its code
  * touches nothing else: some nanoseconds, no system call, no lock.
