@@ -22,7 +22,7 @@ odd() { # the list of what is odd, a line each
     [[ $output == *"steps"*"0 "*"2 "*"10.0 s"*"40.00 kJ"*"batch"*"20.00 kJ"* ]]
     [[ $output == *"2 nodes, from 200.0 W to 300.0 W; highest energy n2, last to end n1"* ]]
     [[ $output == *"500.0 W |"*"0 W |"* ]]
-    [[ $output == *"trust"*"3 of 3 records are complete"*"100.0 %"*"are what Slurm says"* ]]
+    [[ $output == *"trust"*"3 of 3 records are complete"*"100.0 %"*"the partition is what Slurm says, account and qos are if it knows them"* ]]
     [[ $output == *"nothing is odd"* && $output != *recovered* && $output != *"written late"* ]]
     [[ $(wc -L <<<"$output") -le 80 ]]
 }
