@@ -15,7 +15,6 @@
 #include "channel/parcel.h"
 #include "child.h"
 #include "components.h"
-#include "config/filename.h"
 #include "configure.h"
 #include "deliver.h"
 #include "job_nodes.h"
@@ -23,9 +22,9 @@
 #include "meeting.h"
 #include "options.h"
 #include "output.h"
+#include "permission.h"
 #include "policy.h"
 #include "step.h"
-#include "user.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define PRINT_LIMIT_NS (500 * DEADLINE_MS)
@@ -181,41 +180,6 @@ static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
     remote_send(deadline_ns);
 }
 
-/* Look the user's name up, once. */
-static const char *remote_user(uid_t uid)
-{
-    static bool asked;
-
-    if (!asked) {
-        spank_apapi_user_ask(config.libexec_dir, uid, deadline_now() + config.start_timeout_ns,
-                             &message, remote.step.user);
-    }
-    asked = true;
-    return remote.step.user;
-}
-
-/* Who cannot be told is nobody who may ask. */
-static bool remote_allowed(spank_t spank)
-{
-    uid_t uid = 0;
-
-    if (spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
-        return *config.allow_users == '\0';
-    }
-    return spank_apapi_policy_uid(&config, uid) ||
-           spank_apapi_policy_user(&config, uid, remote_user(uid));
-}
-
-static bool remote_file_names_user(void)
-{
-    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-    const char *output = spank_apapi_choice_output(choice);
-    const char *trace = spank_apapi_choice_trace(choice);
-
-    return (output && remote.step.batch && filename_has(output, "u")) ||
-           (trace && filename_has(trace, "u"));
-}
-
 /* A user who may not ask is measured as if he had not. @return NULL: nothing is to be measured. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
@@ -223,7 +187,8 @@ static const char *remote_components(spank_t spank, const char *rules)
     static char list[CONFIG_LIST_SIZE];
     struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    if (spank_apapi_choice_asked(choice) && !remote_allowed(spank)) {
+    if (spank_apapi_choice_asked(choice) &&
+        !spank_apapi_permission_asks(spank, &config, &remote.step)) {
         spank_apapi_choice_forget(choice);
     }
     if (parcel_find(rules, PARCEL_COMPONENTS, &listed) && listed.size < sizeof list) {
@@ -246,39 +211,22 @@ static const char *remote_rules(spank_t spank)
     return rules;
 }
 
-/*
- * Note a partition in which nothing is measured; only those are told who have asked. In a batch
- * step it is Slurm's word; SPANK has no other than the environment's.
- */
+/* Note a partition in which nothing is measured; only those are told who have asked. */
 static int remote_check_partition(spank_t spank)
 {
-    char partition[SPANK_APAPI_NAME_SIZE];
-    bool known =
-        spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) == ESPANK_SUCCESS;
+    bool disabled = false;
+    int result = spank_apapi_permission_partition(spank, &config, &disabled, &remote.failure);
 
-    if (known && !config_enabled(&config, partition)) {
-        remote.silent = true;
-        return apapi_fail(&remote.failure, EPERM, "not enabled in partition %s", partition);
+    if (result) {
+        remote.silent = disabled || !spank_apapi_choice_asked(spank_apapi_options_choice());
     }
-    if (known ? spank_apapi_policy_partition(&config, partition)
-              : spank_apapi_policy_extern(&config)) {
-        return 0;
-    }
-    remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice());
-    return known ? apapi_fail(&remote.failure, EPERM, "this site measures nothing in partition %s",
-                              partition)
-                 : apapi_fail(&remote.failure, EPERM,
-                              "this site measures nothing in some partitions, and the step's is "
-                              "not known");
+    return result;
 }
 
 static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
 {
-    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
     struct spank_apapi_program sampler = {.dir = config.libexec_dir, .name = "apapi-sampler"};
     struct spank_apapi_meeting meeting = SPANK_APAPI_MEETING_NONE;
-
-    uid_t uid = 0;
 
     remote.measuring = true;
     remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice()) &&
@@ -288,13 +236,11 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
     if (remote_check_partition(spank)) {
         return;
     }
-    if (remote_file_names_user() && spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS) {
-        remote_user(uid);
-    }
+    spank_apapi_permission_name(spank, spank_apapi_options_choice(), &remote.step);
     remote_meet(spank, &meeting);
     sampler.listener = meeting.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
-        remote_configure(spank, wish, &meeting, deadline_ns);
+        remote_configure(spank, wish, &meeting, deadline_now() + config.start_timeout_ns);
     }
     spank_apapi_meeting_close(&meeting);
 }

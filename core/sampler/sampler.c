@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +23,6 @@
 #include "apapi/source.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
-#include "config/cluster.h"
 #include "config/config.h"
 #include "config/installed.h"
 #include "sampler/archive.h"
@@ -33,6 +31,7 @@
 #include "sampler/known.h"
 #include "sampler/livefile.h"
 #include "sampler/log.h"
+#include "sampler/names.h"
 #include "sampler/pack.h"
 #include "sampler/parts.h"
 #include "sampler/place.h"
@@ -71,27 +70,6 @@ static void answer(const char *word, const char *text)
     }
 }
 
-/* What the step's environment says is the user's word. */
-static void name_user(uint32_t uid, char *name, size_t size)
-{
-    struct passwd entry, *found = NULL;
-    char text[4096];
-
-    if (uid != APAPI_UNKNOWN && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
-        snprintf(name, size, "%s", found->pw_name);
-    }
-}
-
-/* What the node's slurmd has counts, and the step's environment where that cannot be had. */
-static void name_cluster(struct step *step)
-{
-    char name[sizeof step->id.cluster];
-
-    if (*step->slurm_conf && config_cluster(step->slurm_conf, name, sizeof name) == 0) {
-        strcpy(step->id.cluster, name);
-    }
-}
-
 /* What the plugin wants to know before it configures another sampler. */
 static void answer_user(void)
 {
@@ -99,7 +77,7 @@ static void answer_user(void)
     char name[256] = "";
 
     if (uid) {
-        name_user((uint32_t)strtoul(uid, NULL, 10), name, sizeof name);
+        names_user((uint32_t)strtoul(uid, NULL, 10), name, sizeof name);
     }
     answer(APAPI_WORD_USER, name);
 }
@@ -167,9 +145,8 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     if (step_parse(&message, &sampler->step, err)) {
         return -1;
     }
-    name_cluster(&sampler->step);
     userfiles_prepare(&sampler->files, &sampler->step);
-    name_user(sampler->step.id.uid, sampler->step.id.user, sizeof sampler->step.id.user);
+    names_complete(&sampler->step);
     place_self(&sampler->step);
     open_parts(sampler);
     if (*sampler->step.config) {
