@@ -256,8 +256,7 @@ static void options_environment(enum spank_apapi_option option)
     const char *variable = spank_apapi_choice_variable(option), *value = getenv(variable);
     char text[CONFIG_LIST_SIZE + 64];
 
-    if (!value || getenv(table[option].spank_variable) ||
-        !config_enabled_anywhere(choice.config)) {
+    if (!value || getenv(table[option].spank_variable) || !config_enabled_anywhere(choice.config)) {
         return;
     }
     if (strlen(value) >= CONFIG_LIST_SIZE) {

@@ -120,11 +120,14 @@ batch() { # COMMAND SBATCH-OPTION...
         srun -N1 -w n1 --apapi=rapl sleep 0.2
     holds "$(last_record n1)" '.user == "alice" and .uid > 0 and (has("verified") | not)'
     holds "$(last_record n1)" '.node == "n1" and .step == "0" and .tasks == 1 and (has("het_job") | not)'
+    next=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
     as_alice env SLURM_JOB_ACCOUNT=physics SLURM_JOB_PARTITION=other SLURM_CLUSTER_NAME=moon \
         SLURM_JOB_QOS=best SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=2 \
+        SLURM_HET_SIZE=2 SLURM_JOB_ID_HET_GROUP_0=77 SLURM_JOB_ID_HET_GROUP_1="$next" \
         sh -c "$(<"$tests/sbatch_wait.sh")" sbatch_wait --output=/dev/null --apapi=rapl -N1 -w n1 --wrap 'sleep 0.2'
     record=$(last_record n1)
     holds "$record" '.verified and .cluster == "apapi" and .partition == "main" and (has("array_job") | not)'
+    holds "$record" ".job == $next and (has(\"het_job\") | not)"
 }
 
 @test "a job array" {
