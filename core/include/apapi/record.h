@@ -34,16 +34,16 @@ struct apapi_identity {
     char partition[64];
     char qos[64];
     char job_name[APAPI_TEXT_SIZE]; /* of the job */
-    bool verified; /* partition and array are what Slurm says; else they are what the step's
-                      environment says, and so its user */
-    uint32_t array_job;  /* job id of the array that the job is one of */
-    uint32_t array_task; /* its number in there */
-    uint32_t het_job;    /* job id of the heterogeneous job's first component */
-    uint32_t het_offset; /* which component of it, from 0 */
-    uint32_t cores;      /* allocated on this node, as Slurm counts; to the job in a batch or
-                            interactive step, else to the step */
-    uint32_t gpus;       /* the same */
-    uint32_t restarts;   /* times the job was requeued */
+    bool verified;                  /* partition and array are what Slurm says; else they are what
+                                       the step's environment says, and so its user */
+    uint32_t array_job;             /* job id of the array that the job is one of */
+    uint32_t array_task;            /* its number in there */
+    uint32_t het_job;               /* job id of the heterogeneous job's first component */
+    uint32_t het_offset;            /* which component of it, from 0 */
+    uint32_t cores;    /* allocated on this node, as Slurm counts; to the job in a batch or
+                          interactive step, else to the step */
+    uint32_t gpus;     /* the same */
+    uint32_t restarts; /* times the job was requeued */
 };
 
 /** All unknown. */
