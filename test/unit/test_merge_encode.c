@@ -334,9 +334,11 @@ static void components_events_notes_and_trust(void **state)
 
 static void set_timeline(struct apapi_record *record, float bin_j)
 {
-    struct apapi_timeline *timeline = &record->measurement.domains[APAPI_DOMAIN_PACKAGE].timeline;
+    struct apapi_domain_result *domain = &record->measurement.domains[APAPI_DOMAIN_PACKAGE];
+    struct apapi_timeline *timeline = &domain->timeline;
 
     record->measurement.elapsed_ns = 4 * S;
+    domain->power_w.mean = 2.5 * (double)bin_j;
     *timeline = (struct apapi_timeline){.bin_ns = S, .length_ns = 4 * S, .count = 4};
     for (size_t i = 0; i < 4; i++) {
         timeline->energy_j[i] = bin_j * (float)(i + 1);
