@@ -79,7 +79,7 @@ static void add_version(const struct option *options, struct option all[OPTIONS_
 {
     size_t count = 0;
 
-    for (; options[count].name && count < OPTIONS_MAX - 2; count++) {
+    for (; count < OPTIONS_MAX - 2 && options[count].name; count++) {
         all[count] = options[count];
     }
     all[count++] = (struct option){"version", no_argument, NULL, 'V'};

@@ -248,7 +248,7 @@ static int draw(const struct request *request)
 static int run(struct request *request)
 {
     struct config config;
-    size_t left_out;
+    size_t left_out = 0;
     int status;
 
     config_defaults(&config);

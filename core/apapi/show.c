@@ -115,7 +115,7 @@ static int print(struct show *show, const char *job, bool json)
 static int run(struct report_input *input, struct show *show, bool json)
 {
     struct config config;
-    size_t left_out;
+    size_t left_out = 0;
     int status;
 
     config_defaults(&config);
