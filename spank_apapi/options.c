@@ -166,10 +166,6 @@ static int options_check_listed(enum spank_apapi_option option)
          spank_apapi_check_components(choice.config->libexec_dir, listed, &err) == 0)) {
         return 0;
     }
-    if (!options_is_preference(option)) {
-        slurm_error("apapi: APAPI_CMPLIST: %s", err.text);
-        return -1;
-    }
     snprintf(text, sizeof text, "APAPI_CMPLIST: %s", err.text);
     return options_refuse(option, text);
 }

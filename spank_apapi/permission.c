@@ -21,8 +21,7 @@ static const char *look_up(const struct config *config, uid_t uid, struct spank_
     return step->user;
 }
 
-bool spank_apapi_permission_asks(spank_t spank, const struct config *config,
-                                 struct spank_apapi_step *step)
+bool spank_apapi_may_ask(spank_t spank, const struct config *config, struct spank_apapi_step *step)
 {
     uid_t uid = 0;
 
@@ -33,8 +32,8 @@ bool spank_apapi_permission_asks(spank_t spank, const struct config *config,
            spank_apapi_policy_user(config, uid, look_up(config, uid, step));
 }
 
-void spank_apapi_permission_name(spank_t spank, const struct spank_apapi_choice *choice,
-                                 struct spank_apapi_step *step)
+void spank_apapi_name_user(spank_t spank, const struct spank_apapi_choice *choice,
+                           struct spank_apapi_step *step)
 {
     const char *output = spank_apapi_choice_output(choice);
     const char *trace = spank_apapi_choice_trace(choice);
@@ -47,23 +46,18 @@ void spank_apapi_permission_name(spank_t spank, const struct spank_apapi_choice 
     }
 }
 
-int spank_apapi_permission_partition(spank_t spank, const struct config *config, bool *disabled,
-                                     struct apapi_error *err)
+int spank_apapi_may_measure(spank_t spank, const struct config *config, bool *disabled,
+                            struct apapi_error *err)
 {
     char partition[SPANK_APAPI_NAME_SIZE];
 
     if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) != ESPANK_SUCCESS) {
         return spank_apapi_policy_extern(config)
                    ? 0
-                   : apapi_fail(err, EPERM,
-                                "this site measures nothing in some partitions, and the step's is "
-                                "not known");
+                   : apapi_fail(err, EPERM, "the step's partition is not known");
     }
     *disabled = !config_enabled(config, partition);
-    if (*disabled) {
-        return apapi_fail(err, EPERM, "not enabled in partition %s", partition);
-    }
-    return spank_apapi_policy_partition(config, partition)
+    return !*disabled && spank_apapi_policy_partition(config, partition)
                ? 0
                : apapi_fail(err, EPERM, "this site measures nothing in partition %s", partition);
 }

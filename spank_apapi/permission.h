@@ -10,12 +10,11 @@
 /* What the site allows, decided in slurmstepd. Both wait for start_timeout together, at most. */
 
 /** @return whether the step's user may ask for measurements; who cannot be told may not. */
-bool spank_apapi_permission_asks(spank_t spank, const struct config *config,
-                                 struct spank_apapi_step *step);
+bool spank_apapi_may_ask(spank_t spank, const struct config *config, struct spank_apapi_step *step);
 
 /** Look up step->user if a name of a file that was chosen needs it. */
-void spank_apapi_permission_name(spank_t spank, const struct spank_apapi_choice *choice,
-                                 struct spank_apapi_step *step);
+void spank_apapi_name_user(spank_t spank, const struct spank_apapi_choice *choice,
+                           struct spank_apapi_step *step);
 
 /**
  * May the step's partition be measured? In a batch step it is Slurm's word; elsewhere SPANK has no
@@ -23,7 +22,7 @@ void spank_apapi_permission_name(spank_t spank, const struct spank_apapi_choice 
  * @param disabled  whether nobody is to hear of it: set, or left as it is
  * @return 0; -1 with errno EPERM, `err` says why.
  */
-int spank_apapi_permission_partition(spank_t spank, const struct config *config, bool *disabled,
-                                     struct apapi_error *err);
+int spank_apapi_may_measure(spank_t spank, const struct config *config, bool *disabled,
+                            struct apapi_error *err);
 
 #endif

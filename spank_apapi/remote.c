@@ -187,8 +187,7 @@ static const char *remote_components(spank_t spank, const char *rules)
     static char list[CONFIG_LIST_SIZE];
     struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    if (spank_apapi_choice_asked(choice) &&
-        !spank_apapi_permission_asks(spank, &config, &remote.step)) {
+    if (spank_apapi_choice_asked(choice) && !spank_apapi_may_ask(spank, &config, &remote.step)) {
         spank_apapi_choice_forget(choice);
     }
     if (parcel_find(rules, PARCEL_COMPONENTS, &listed) && listed.size < sizeof list) {
@@ -215,7 +214,7 @@ static const char *remote_rules(spank_t spank)
 static int remote_check_partition(spank_t spank)
 {
     bool disabled = false;
-    int result = spank_apapi_permission_partition(spank, &config, &disabled, &remote.failure);
+    int result = spank_apapi_may_measure(spank, &config, &disabled, &remote.failure);
 
     if (result) {
         remote.silent = disabled || !spank_apapi_choice_asked(spank_apapi_options_choice());
@@ -236,7 +235,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
     if (remote_check_partition(spank)) {
         return;
     }
-    spank_apapi_permission_name(spank, spank_apapi_options_choice(), &remote.step);
+    spank_apapi_name_user(spank, spank_apapi_options_choice(), &remote.step);
     remote_meet(spank, &meeting);
     sampler.listener = meeting.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
