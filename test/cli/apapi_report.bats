@@ -135,32 +135,6 @@ load report_common
     [[ $output == $'2026-11-20|1|720000\n2026-11-21|1|720000' ]]
 }
 
-@test "--by takes a list, and qos and cluster: user,account is 3 rows of 2 users" {
-    record 22 0 n1 0 100 200 '.qos = "high"'
-    record 23 0 n1 200 100 100 '.account = "chem"'
-    record 24 0 n1 400 100 100 '.user = "bert" | .cluster = "c2"'
-    record 25 0 n1 43200 14400 100 '.account = "chem"' # over midnight
-    run -0 cells user,account,jobs,energy --by user,account
-    [[ $output == $'anna|chem|2|1450000\nanna|physics|1|20000\nbert|physics|1|10000' ]]
-    run -0 cells account,user,energy --by account,user
-    [[ $output == $'chem|anna|1450000\nphysics|anna|20000\nphysics|bert|10000' ]]
-    run -0 cells qos,jobs --by qos
-    [[ $output == $'|3\nhigh|1' ]]
-    run -0 cells cluster,jobs --by cluster
-    [[ $output == $'c1|3\nc2|1' ]]
-    run -0 cells day,account,energy --by day,account
-    [[ $output == $'2026-11-20|chem|730000\n2026-11-20|physics|30000\n2026-11-21|chem|720000' ]]
-    run -0 report -S 2026-01-01 --json --by day,user
-    jq -e '.by == "day,user" and (.rows | length) == 3' <<<"$output"
-    run -0 report -S 2026-01-01 -P --by user,account --top 1
-    [[ ${lines[0]} == "user|account|jobs|elapsed_s|energy_j|power_w|measured_pct" && ${lines[1]} == "anna|chem|2|"* ]]
-    run -2 report --by user,node
-    [[ $output == *"--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
-    run -2 report --by user,user
-    [[ $output == *"user stands there twice"* ]]
-    run -2 report --by user,
-}
-
 @test "what Slurm says wins over what the environment says" {
     record 25 0 n1 0 100 200 '.account = "forged" | .partition = "forged"'
     record 25 batch n1 0 100 200 '.verified = true | .qos = "high"'
@@ -202,39 +176,6 @@ load report_common
     [[ $output == *"is no list of nodes"* ]]
 }
 
-@test "sacct's words: -M, --name, -s, -o, -p, -X; -V of every command" {
-    record 50 0 n1 0 10 100 '.exit_code = 0'
-    record 51 0 n2 0 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 0'
-    record 51 1 n2 10 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 3 | .failed_tasks = 1'
-    record 52 0 n3 0 10 100 '.exit_code = 0 | .exit_signal = 9'
-    record 53 0 n3 20 10 100
-    for case in "-M c2=51" "--clusters c1,c2=50 52 53 51" "--name train=51" "--name run,train=50 52 53 51" \
-        "-s F=52 51" "--state completed=50" "-s cd,FAILED=50 52 51"; do
-        # shellcheck disable=SC2086 # option and value
-        run -0 cells jobid ${case%%=*}
-        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
-    done
-    run -0 cells user,jobs,energy --by user -s failed
-    [[ $output == "anna|2|3000" ]]
-    run -1 cells jobid -j 53 -s failed
-    [[ $output == *"no job is found" ]]
-    [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
-    run -2 report -s timeout
-    [[ $output == *"records know completed (CD) and failed (F); sacct -s finds the jobs of other states, -j takes them"* ]]
-    run -2 report -s failed --by node
-    run -0 report -S 2026-01-01 -p -o jobid,steps -j 51
-    [[ $output == $'jobid|steps|\n51|2|' ]]
-    [[ $(cells jobid,steps -j 51 --by step -X) == "51|2" ]]
-    run -0 "$apapi" -V
-    version=$output
-    for command in list doctor merge top report show plot import export config sync; do
-        for word in -V --version; do
-            run -0 "$apapi" "$command" "$word"
-            [[ $output == "$version" ]] || { echo "$command $word: $output"; false; }
-        done
-    done
-}
-
 @test "times; without any it is today, with -j or a file it is all" {
     record 60 0 n1 0 10 100
     run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
@@ -269,24 +210,6 @@ load report_common
     record 71 0 n1 0 90000 1 '.job_name = "\u001b[31mred\n"'
     run -0 --separate-stderr report -j 71 --format=jobname,elapsed
     [[ ${lines[1]} == *'?[31mred?'*'1-01:00:00' ]]
-}
-
-@test "a table fits COLUMNS: texts are cut, numbers and columns of a given width never" {
-    record 70 0 n1 0 3725 200 '.job_name = "a-name-that-is-quite-long"'
-    record 71 0 n1 4000 90000 30000 '.user = "anna-with-a-long-name"'
-    for width in 80 72 70; do
-        COLUMNS=$width run -0 --separate-stderr report -j 70,71
-        (($(wc -L <<<"$output") <= width)) || { echo "$width: $output"; false; }
-        [[ ${lines[0]} == jobid*"measured" && $output == *"745.0 kJ"*"200.0 W"* && $output == *"1-01:00:00"*"2.700 GJ"* ]]
-    done
-    [[ $output == *"a-n..."* ]]
-    COLUMNS=40 run -0 --separate-stderr report -j 70 -n --format=jobid,jobname%25,nodelist,energy,power
-    [[ $output == "70  "*"  a-name-that-is-quite-long  n1  "*"745.0 kJ"*"200.0 W" && ${#lines[@]} -eq 1 ]]
-    copies 70 n1 72 1300
-    COLUMNS=80 run -0 --separate-stderr report -j "$(seq -s, 70 1300)"
-    ((${#lines[@]} == 1232 && $(wc -L <<<"$output") <= 80))
-    unset COLUMNS
-    [[ $(report -j 70 --format=jobid,jobname,energy | head -n 1) == "jobid       jobname           energy" ]]
 }
 
 @test "CSV, parsable, JSON" {

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The words of options, sacct's, in all commands; what rows are, and how wide a table is.
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+@test "--by takes a list, and qos and cluster: user,account is 3 rows of 2 users" {
+    record 22 0 n1 0 100 200 '.qos = "high"'
+    record 23 0 n1 200 100 100 '.account = "chem"'
+    record 24 0 n1 400 100 100 '.user = "bert" | .cluster = "c2"'
+    record 25 0 n1 43200 14400 100 '.account = "chem"' # over midnight
+    run -0 cells user,account,jobs,energy --by user,account
+    [[ $output == $'anna|chem|2|1450000\nanna|physics|1|20000\nbert|physics|1|10000' ]]
+    run -0 cells account,user,energy --by account,user
+    [[ $output == $'chem|anna|1450000\nphysics|anna|20000\nphysics|bert|10000' ]]
+    run -0 cells qos,jobs --by qos
+    [[ $output == $'|3\nhigh|1' ]]
+    run -0 cells cluster,jobs --by cluster
+    [[ $output == $'c1|3\nc2|1' ]]
+    run -0 cells day,account,energy --by day,account
+    [[ $output == $'2026-11-20|chem|730000\n2026-11-20|physics|30000\n2026-11-21|chem|720000' ]]
+    run -0 report -S 2026-01-01 --json --by day,user
+    jq -e '.by == "day,user" and (.rows | length) == 3' <<<"$output"
+    run -0 report -S 2026-01-01 -P --by user,account --top 1
+    [[ ${lines[0]} == "user|account|jobs|elapsed_s|energy_j|power_w|measured_pct" && ${lines[1]} == "anna|chem|2|"* ]]
+    run -2 report --by user,node
+    [[ $output == *"--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
+    run -2 report --by user,user
+    [[ $output == *"user stands there twice"* ]]
+    run -2 report --by user,
+}
+
+@test "sacct's words: -M, --name, -s, -o, -p, -X; -V of every command" {
+    record 50 0 n1 0 10 100 '.exit_code = 0'
+    record 51 0 n2 0 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 0'
+    record 51 1 n2 10 10 100 '.cluster = "c2" | .job_name = "train" | .exit_code = 3 | .failed_tasks = 1'
+    record 52 0 n3 0 10 100 '.exit_code = 0 | .exit_signal = 9'
+    record 53 0 n3 20 10 100
+    for case in "-M c2=51" "--clusters c1,c2=50 52 53 51" "--name train=51" "--name run,train=50 52 53 51" \
+        "-s F=52 51" "--state completed=50" "-s cd,FAILED=50 52 51"; do
+        # shellcheck disable=SC2086 # option and value
+        run -0 cells jobid ${case%%=*}
+        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
+    done
+    run -0 cells user,jobs,energy --by user -s failed
+    [[ $output == "anna|2|3000" ]]
+    run -1 cells jobid -j 53 -s failed
+    [[ $output == *"no job is found" ]]
+    [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
+    run -2 report -s timeout
+    [[ $output == *"records know completed (CD) and failed (F); sacct -s finds the jobs of other states, -j takes them"* ]]
+    run -2 report -s failed --by node
+    run -0 report -S 2026-01-01 -p -o jobid,steps -j 51
+    [[ $output == $'jobid|steps|\n51|2|' ]]
+    [[ $(cells jobid,steps -j 51 --by step -X) == "51|2" ]]
+    run -0 "$apapi" -V
+    version=$output
+    for command in list doctor merge top report show plot import export config sync; do
+        for word in -V --version; do
+            run -0 "$apapi" "$command" "$word"
+            [[ $output == "$version" ]] || { echo "$command $word: $output"; false; }
+        done
+    done
+}
+
+@test "a table fits COLUMNS: texts are cut, numbers and columns of a given width never" {
+    record 70 0 n1 0 3725 200 '.job_name = "a-name-that-is-quite-long"'
+    record 71 0 n1 4000 90000 30000 '.user = "anna-with-a-long-name"'
+    for width in 80 72 70; do
+        COLUMNS=$width run -0 --separate-stderr report -j 70,71
+        (($(wc -L <<<"$output") <= width)) || { echo "$width: $output"; false; }
+        [[ ${lines[0]} == jobid*"measured" && $output == *"745.0 kJ"*"200.0 W"* && $output == *"1-01:00:00"*"2.700 GJ"* ]]
+    done
+    [[ $output == *"a-n..."* ]]
+    COLUMNS=40 run -0 --separate-stderr report -j 70 -n --format=jobid,jobname%25,nodelist,energy,power
+    [[ $output == "70  "*"  a-name-that-is-quite-long  n1  "*"745.0 kJ"*"200.0 W" && ${#lines[@]} -eq 1 ]]
+    copies 70 n1 72 1300
+    COLUMNS=80 run -0 --separate-stderr report -j "$(seq -s, 70 1300)"
+    ((${#lines[@]} == 1232 && $(wc -L <<<"$output") <= 80))
+    unset COLUMNS
+    [[ $(report -j 70 --format=jobid,jobname,energy | head -n 1) == "jobid       jobname           energy" ]]
+}
+
+@test "old words go on working: --since, --until, --nodes, --job, -n" {
+    cd "$BATS_TEST_TMPDIR"
+    record 17 0 n1 0 100 200
+    record 18 0 n1 200 100 200
+    for words in '--starttime 2026-11-20T10:02 --endtime 2026-11-21 --dry-run' '-S 2026-11-20T10:02 -E 2026-11-21 --dry-run' \
+        '--since 2026-11-20T10:02 --until 2026-11-21 -n'; do
+        # shellcheck disable=SC2086 # several words
+        run -0 "$apapi" import --acct-dir "$acct" $words
+        [[ $output == "1 records (not loaded: dry run)" ]] || { echo "$words: $output"; false; }
+    done
+    for words in '--starttime 2026-11-20T10:02 --nodelist n1' '--since 2026-11-20T10:02 --nodes n1'; do
+        # shellcheck disable=SC2086
+        run -0 "$apapi" export --acct-dir "$acct" --spool-dir . --live-dir . --prometheus - $words
+        [[ $output == *'job="18"'* && $output != *'job="17"'* ]] || { echo "$words: $output"; false; }
+    done
+    for words in '--jobs 17 --nodelist n[1-2]' '-j 17.0 -N n[1-2]' '--job 17.0 --nodes n[1-2]' '-j 17 -n n[1-2]'; do
+        # shellcheck disable=SC2086
+        run -0 "$apapi" merge $words "$acct"/*/n1.jsonl
+        [[ $output == *'step 17.0 '*'no record in the files'* ]] || { echo "$words: $output"; false; }
+    done
+    mkdir live
+    for words in '--iterations=1 --node-names' '-n 1 --nodes'; do
+        # shellcheck disable=SC2086
+        run -0 "$apapi" top -b --dir live $words
+    done
+}
