@@ -17,7 +17,8 @@
  */
 void log_open(const char *path, const char *name);
 
-/** Write one line. errno is preserved. @param priority  LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO of syslog.h */
+/** Write one line. errno is preserved. @param priority  LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO
+ * of syslog.h */
 void log_write(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** @return how many messages the log has not taken, of which it has not been told. */
