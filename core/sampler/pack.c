@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apapi/session.h"
 #include "events/lines.h"
 #include "events/text.h"
 
@@ -20,9 +21,15 @@ static int check_list(const char *path, const char *text, const struct apapi_pro
                       struct apapi_error *err)
 {
     struct apapi_eventlist *list = apapi_eventlist_parse(path, text, strlen(text), sink, err);
+    struct apapi_environment environment;
+    int result = list ? 0 : -1;
 
+    apapi_environment_read(&environment);
+    if (list && !environment.softfail) {
+        result = apapi_eventlist_check(list, true, err);
+    }
     apapi_eventlist_destroy(list);
-    return list ? 0 : -1;
+    return result;
 }
 
 static int check_ops(const char *path, const char *text, const struct apapi_problem_sink *sink,

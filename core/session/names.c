@@ -148,6 +148,39 @@ int names_check(const struct names *names, struct apapi_error *err)
     return 0;
 }
 
+/* What stands before ":::". @return whether that is the name of one component. */
+static bool component_of(const char *event, char component[APAPI_COMPONENT_SIZE])
+{
+    const char *end = strstr(event, ":::");
+    size_t length = end ? (size_t)(end - event) : 0;
+
+    if (length == 0 || length >= APAPI_COMPONENT_SIZE || strcspn(event, "*?[") < length) {
+        return false;
+    }
+    memcpy(component, event, length);
+    component[length] = '\0';
+    return true;
+}
+
+int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
+                          struct apapi_error *err)
+{
+    char component[APAPI_COMPONENT_SIZE];
+    struct apapi_error why = {""};
+
+    for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
+        const struct apapi_listed *listed = apapi_eventlist_at(list, i);
+
+        if (!component_of(listed->name, component) || apapi_route_known(component) ||
+            (elsewhere && apapi_source_papi.probe(component, NULL) && errno == ENOSYS)) {
+            continue;
+        }
+        refuse_unknown(component, &why);
+        return apapi_fail(err, ENOENT, "event list, line %zu: %s", listed->line, why.text);
+    }
+    return 0;
+}
+
 int apapi_components_check(const char *components, struct apapi_error *err)
 {
     struct names names;

@@ -58,6 +58,13 @@ static int open_component(struct sampling *sampling, size_t index, const char *n
     return 0;
 }
 
+static void want_listed(const struct apapi_eventlist *list)
+{
+    for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
+        apapi_route_want_event(apapi_eventlist_at(list, i)->name);
+    }
+}
+
 static int open_components(struct apapi_session *session, const struct names *names,
                            const struct apapi_session_config *config, struct apapi_error *err)
 {
@@ -68,6 +75,10 @@ static int open_components(struct apapi_session *session, const struct names *na
 
     for (size_t i = 0; i < names->count; i++) {
         apapi_route_want(names->name[i]);
+    }
+    if (config->rules) {
+        want_listed(config->rules->user_list);
+        want_listed(config->rules->default_list);
     }
     for (size_t i = 0; i < names->count; i++) {
         settings.interval_ns = apapi_intervals_get(intervals, names->name[i]);
@@ -83,6 +94,10 @@ static int check_config(const struct apapi_session_config *config, struct names 
                         struct apapi_error *err)
 {
     if (config->sources && apapi_route_order_check(config->sources, err)) {
+        return -1;
+    }
+    if (config->rules && !config->softfail &&
+        apapi_eventlist_check(config->rules->user_list, false, err)) {
         return -1;
     }
     if (!config->components) {

@@ -2,10 +2,13 @@
 #include "sources/papi_events.h"
 
 #include <fnmatch.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #define RAPL_RANGE_J 65536.0 /* the smallest range of a RAPL counter: 32 bits of 15.3 uJ */
+#define RAPL "rapl:::"
+#define WANTED_MAX 128 /* those beyond are passed over */
 
 /* Units as PAPI's components give them, or as the rules below do. */
 static const struct unit {
@@ -23,6 +26,8 @@ static const struct unit {
     {"uW", APAPI_KIND_POWER, false, "W", 1e-6},
     {"mW", APAPI_KIND_POWER, false, "W", 1e-3},
     {"W", APAPI_KIND_POWER, false, "W", 1},
+    {"W limit", APAPI_KIND_COUNT, false, "W", 1}, /* no power that is drawn */
+    {"s", APAPI_KIND_COUNT, false, "s", 1},
     {"mC", APAPI_KIND_TEMPERATURE, false, "C", 1e-3},
     {"C", APAPI_KIND_TEMPERATURE, false, "C", 1},
     {"degrees C", APAPI_KIND_TEMPERATURE, false, "C", 1},
@@ -59,7 +64,11 @@ static const struct rule {
     {"rapl:::PP0_ENERGY:*", AS_PAPI, APAPI_DOMAIN_CORE, RAPL_RANGE_J},
     {"rapl:::PP1_ENERGY:*", AS_PAPI, APAPI_DOMAIN_UNCORE, RAPL_RANGE_J},
     {"rapl:::PSYS_ENERGY:*", AS_PAPI, APAPI_DOMAIN_PSYS, RAPL_RANGE_J},
-    {"rapl:::*", UNUSED, APAPI_DOMAIN_NONE, 0},
+    {"rapl:::*_ENERGY_CNT:*", "# since", APAPI_DOMAIN_NONE, 0},
+    {"rapl:::*_CNT:*", "#", APAPI_DOMAIN_NONE, 0},
+    {"rapl:::THERMAL_SPEC:*", "W limit", APAPI_DOMAIN_NONE, 0},
+    {"rapl:::M*IMUM_POWER:*", "W limit", APAPI_DOMAIN_NONE, 0},
+    {"rapl:::*", AS_PAPI, APAPI_DOMAIN_NONE, 0},
     {"*rapl::RAPL_ENERGY_PKG*", "2^-32 J", APAPI_DOMAIN_PACKAGE, 0},
     {"*rapl::RAPL_ENERGY_DRAM*", "2^-32 J", APAPI_DOMAIN_DRAM, 0},
     {"*rapl::RAPL_ENERGY_CORES*", "2^-32 J", APAPI_DOMAIN_CORE, 0},
@@ -113,6 +122,32 @@ static const struct rule {
     {"infiniband:::*port_*_data*", "4 B since", APAPI_DOMAIN_NONE, 0},
 };
 
+static char wanted[WANTED_MAX][APAPI_NAME_SIZE];
+static atomic_size_t wanted_count;
+
+static bool is_wanted(const char *name)
+{
+    for (size_t i = 0; i < atomic_load(&wanted_count); i++) {
+        if (fnmatch(wanted[i], name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What fits even a component without events names none of them. */
+void papi_event_want(const char *pattern)
+{
+    size_t count = atomic_load(&wanted_count);
+
+    if (strncmp(pattern, RAPL, strlen(RAPL)) != 0 || strlen(pattern) >= sizeof *wanted ||
+        fnmatch(pattern, RAPL, 0) == 0 || is_wanted(pattern) || count == WANTED_MAX) {
+        return;
+    }
+    strcpy(wanted[count], pattern);
+    atomic_store(&wanted_count, count + 1);
+}
+
 static const struct rule *find_rule(const char *name)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -121,6 +156,12 @@ static const struct rule *find_rule(const char *name)
         }
     }
     return NULL;
+}
+
+/* Of component rapl what is no energy of a domain; see papi_event_want(). */
+static bool is_spare(const char *name, const struct rule *rule)
+{
+    return rule && rule->domain == APAPI_DOMAIN_NONE && strncmp(name, RAPL, strlen(RAPL)) == 0;
 }
 
 static const struct unit *find_unit(const char *unit)
@@ -170,7 +211,8 @@ bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct
     const struct unit *unit = find_unit(rule && rule->unit ? rule->unit : info->units);
 
     memset(event, 0, sizeof *event);
-    if (strlen(name) >= sizeof event->name || (rule && rule->unit && !unit)) {
+    if (strlen(name) >= sizeof event->name || (rule && rule->unit && !unit) ||
+        (is_spare(name, rule) && !is_wanted(name))) {
         return false;
     }
     strcpy(event->name, name);

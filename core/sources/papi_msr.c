@@ -11,6 +11,9 @@
 
 #include "sources/sysfs.h"
 
+#define RAPL "rapl:::"
+#define POWER_INFO_INTEL 0x614
+
 static const struct msr {
     const char *prefix; /* of the event's name */
     off_t intel, amd;   /* 0: AMD has none */
@@ -20,6 +23,15 @@ static const struct msr {
     {"rapl:::PP0_ENERGY:PACKAGE", 0x639, 0xc001029a},
     {"rapl:::PP1_ENERGY:PACKAGE", 0x641, 0},
     {"rapl:::PSYS_ENERGY:PACKAGE", 0x64d, 0},
+    {"rapl:::PACKAGE_ENERGY_CNT:PACKAGE", 0x611, 0xc001029b},
+    {"rapl:::DRAM_ENERGY_CNT:PACKAGE", 0x619, 0},
+    {"rapl:::PP0_ENERGY_CNT:PACKAGE", 0x639, 0xc001029a},
+    {"rapl:::PP1_ENERGY_CNT:PACKAGE", 0x641, 0},
+    {"rapl:::PSYS_ENERGY_CNT:PACKAGE", 0x64d, 0},
+    {"rapl:::THERMAL_SPEC", POWER_INFO_INTEL, 0},
+    {"rapl:::MINIMUM_POWER", POWER_INFO_INTEL, 0},
+    {"rapl:::MAXIMUM_POWER", POWER_INFO_INTEL, 0},
+    {"rapl:::MAXIMUM_TIME_WINDOW", POWER_INFO_INTEL, 0},
 };
 
 #define UNIT_INTEL 0x606
@@ -108,21 +120,27 @@ int papi_msrs_check(struct apapi_error *err)
                  : 0;
 }
 
+static bool can_read(const struct papi_msrs *msrs, const struct msr *msr, const char *event)
+{
+    off_t number = msrs->amd ? msr->amd : msr->intel;
+    const char *place = strstr(event + strlen(RAPL), ":PACKAGE");
+    unsigned package;
+
+    return number && place && sscanf(place, ":PACKAGE%u", &package) == 1 &&
+           package < PAPI_MSR_PACKAGES_MAX && msrs->fds[package] >= 0 &&
+           read_msr(msrs->fds[package], number) == 0;
+}
+
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event)
 {
     for (size_t i = 0; i < sizeof msrs_of_events / sizeof *msrs_of_events; i++) {
         const struct msr *msr = &msrs_of_events[i];
-        size_t length = strlen(msr->prefix);
-        off_t number = msrs->amd ? msr->amd : msr->intel;
-        unsigned package;
 
-        if (strncmp(event, msr->prefix, length) == 0 &&
-            sscanf(event + length, "%u", &package) == 1) {
-            return number && package < PAPI_MSR_PACKAGES_MAX && msrs->fds[package] >= 0 &&
-                   read_msr(msrs->fds[package], number) == 0;
+        if (strncmp(event, msr->prefix, strlen(msr->prefix)) == 0) {
+            return can_read(msrs, msr, event);
         }
     }
-    return false;
+    return true;
 }
 
 void papi_msrs_close(struct papi_msrs *msrs)

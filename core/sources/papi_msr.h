@@ -34,7 +34,7 @@ void papi_msrs_open(struct papi_msrs *msrs);
  */
 int papi_msrs_check(struct apapi_error *err);
 
-/** Can the register of an event of component rapl be read? */
+/** Can the register of an event of component rapl be read? Of one that is not known here: true. */
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event);
 
 void papi_msrs_close(struct papi_msrs *msrs);

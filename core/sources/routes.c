@@ -126,6 +126,15 @@ void apapi_route_want(const char *component)
     }
 }
 
+void apapi_route_want_event(const char *pattern)
+{
+    for (size_t i = 0; sources[i]; i++) {
+        if (sources[i]->want_event) {
+            sources[i]->want_event(pattern);
+        }
+    }
+}
+
 /* The next word of "a:b" starting at *rest. @return its length, 0 at the end. */
 static size_t next_word(const char **word, const char **rest)
 {

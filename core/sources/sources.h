@@ -32,6 +32,9 @@ void apapi_route_list(apapi_component_f visit, void *context);
 /** Say that a component will be opened soon; for all of them, before the first is opened. */
 void apapi_route_want(const char *component);
 
+/** The same for events, see apapi_source.want_event. */
+void apapi_route_want_event(const char *pattern);
+
 /** Check an order of sources, "sysfs:papi". @return 0; -1 with errno EINVAL. */
 int apapi_route_order_check(const char *order, struct apapi_error *err);
 

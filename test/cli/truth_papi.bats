@@ -31,6 +31,7 @@ $cpu reg 0x606 const $((0xA0003 | $1 << 8))
 $cpu reg 0x611 energy 300 $1 0
 $cpu reg 0x619 energy 20 16 $((0x100000000 - 40 * 65536))
 $cpu reg 0x639 energy 60 $1 1000
+$cpu reg 0x614 const $((2400 | 800 << 16 | 3200 << 32))
 SPEC
         for incident in "${@:2}"; do
             echo "$cpu $incident"
@@ -288,6 +289,28 @@ check_reopened() { # ATIME
         -c rapl -f json sleep 0.5
     echo "$stderr"
     jq -e '.domains | .package.energy_j > 149 and has("dram") and (has("core") | not)' <<<"$stderr"
+}
+
+# Design power, least and greatest power: 300, 100 and 400 W.
+check_named() { # ATIME
+    registers_spec 14 >"$BATS_TEST_TMPDIR/spec"
+    printf '%s\n' 'rapl:::THERMAL_SPEC:*' 'rapl:::M*IMUM_POWER:PACKAGE0' 'rapl:::PACKAGE_ENERGY_CNT:*' \
+        >"$BATS_TEST_TMPDIR/list"
+    APAPI_EVENTLIST=$BATS_TEST_TMPDIR/list run -0 --separate-stderr simulate "$1" --packages 0 \
+        --spec "$BATS_TEST_TMPDIR/spec" -- -c rapl -f json sleep 0.5
+    echo "$stderr"
+    jq -e '.domains.package.energy_j > 149 and ([.components[0].events[] | {(.name): .}] | add |
+        ."rapl:::THERMAL_SPEC:PACKAGE0".mean == 300 and ."rapl:::MINIMUM_POWER:PACKAGE0".mean == 100 and
+        ."rapl:::MAXIMUM_POWER:PACKAGE0".max == 400 and ."rapl:::PACKAGE_ENERGY_CNT:PACKAGE0".counter)' <<<"$stderr"
+}
+
+@test "rapl, newer: THERMAL_SPEC and others that are no energy, when they are named: 300 W" {
+    check_named "$NEW_ATIME"
+}
+
+@test "rapl, the release's: THERMAL_SPEC and others that are no energy, when they are named: 300 W" {
+    need_old
+    check_named "$OLD_ATIME"
 }
 
 # For jq: is it the energy of so many watts, but for its own uncertainty and one update?

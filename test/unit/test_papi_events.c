@@ -102,8 +102,6 @@ static void test_known_events(void **state)
 static void test_events_without_use(void **state)
 {
     static const char *const names[] = {
-        "rapl:::PACKAGE_ENERGY_CNT:PACKAGE0",
-        "rapl:::THERMAL_SPEC:PACKAGE0",
         "powercap:::POWER_LIMIT_A_UW:ZONE0",
         "powercap:::MAX_ENERGY_RANGE_UJ:ZONE0",
     };
@@ -114,6 +112,41 @@ static void test_events_without_use(void **state)
 
         assert_false(describe(names[i], "", &event));
     }
+}
+
+/* Events of rapl that are no energy: only for those who name them. */
+static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **state)
+{
+    static const struct {
+        const char *named, *name, *papi;
+        bool accumulates;
+        const char *unit;
+    } events[] = {
+        {"rapl:::THERMAL_SPEC:PACKAGE0", "rapl:::THERMAL_SPEC:PACKAGE0", "W", false, "W"},
+        {"rapl:::*_POWER:*", "rapl:::MINIMUM_POWER:PACKAGE1", "W", false, "W"},
+        {"rapl:::*_CNT:*", "rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", "", true, ""},
+        {"rapl:::*_CNT:*", "rapl:::THERMAL_SPEC_CNT:PACKAGE0", "", false, ""},
+        {"rapl:::MAX*_WINDOW:*", "rapl:::MAXIMUM_TIME_WINDOW:PACKAGE0", "s", false, "s"},
+    };
+    struct apapi_event event;
+
+    (void)state;
+    papi_event_want("rapl:::*");
+    papi_event_want("*");
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        assert_false(describe(events[i].name, events[i].papi, &event));
+    }
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        papi_event_want(events[i].named);
+        assert_true(describe(events[i].name, events[i].papi, &event));
+        assert_int_equal(event.kind, APAPI_KIND_COUNT); /* no power that is drawn */
+        assert_int_equal(event.domain, APAPI_DOMAIN_NONE);
+        assert_int_equal(event.accumulates, events[i].accumulates);
+        assert_string_equal(event.unit, events[i].unit);
+    }
+    assert_false(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
+    papi_event_want("rapl:::THERM_STATUS:PACKAGE0");
+    assert_true(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
 }
 
 static void test_a_name_that_is_too_long(void **state)
@@ -146,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_events),
         cmocka_unit_test(test_events_without_use),
+        cmocka_unit_test(test_rapl_events_that_are_no_energy_can_be_had_when_named),
         cmocka_unit_test(test_a_name_that_is_too_long),
         cmocka_unit_test(test_guards),
     };

@@ -80,13 +80,24 @@ APAPI_API const char *apapi_components_default(void);
 APAPI_API int apapi_components_check(const char *components, struct apapi_error *err);
 
 /**
+ * Check the components that an event list names before ":::", whether they are measured or not.
+ * @param list       NULL is allowed
+ * @param elsewhere  it is for other machines: without PAPI here nobody knows what theirs has
+ * @return 0; -1 with errno ENOENT: no source knows one of them, `err` names its line.
+ * Thread-safety: one thread at a time (PAPI).
+ */
+APAPI_API int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
+                                    struct apapi_error *err);
+
+/**
  * Open the sources of all components. A component that cannot be read is no error: its
  * result will say why. Sources that may take seconds for it are opened in the background, and are
  * waited for as long as config->patience_ns says; what is wrong with them, or with the user's list
  * of their events, is also told by the result only.
  * @return the session, freed by apapi_session_destroy(); NULL with errno
  *         EINVAL, ENOENT  as apapi_components_check(), or an unknown word in config->sources, or
- *                         an event of the user's list that is not there
+ *                         an event of the user's list that is not there, or a component in it that
+ *                         no source knows
  *         EDOM            a definition contradicts what the source knows of the event's unit
  *         ENOMEM
  * Thread-safety: one thread at a time (PAPI).
