@@ -14,7 +14,7 @@
  * keys of a record, so they are made of the same lists.
  */
 
-#define DB_VERSION 2
+#define DB_VERSION 3
 #define DB_KEYS 3
 #define DB_PARTS 3
 #define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path that is remembered */

@@ -66,6 +66,7 @@ const struct field fields_of_component[] = {
     {"reason", FIELD_TEXT, false, IN_COMPONENT(reason), 256},
     {"interval_s", FIELD_DURATION, false, IN_COMPONENT(interval_ns), 0},
     {"missed", FIELD_COUNT, false, IN_COMPONENT(missed), 0},
+    {"user_rules", FIELD_FLAG, false, IN_COMPONENT(user_rules), 0},
     {"outages", FIELD_COUNT, false, IN_COMPONENT(outages), 0},
     {"outage_s", FIELD_DURATION, false, IN_COMPONENT(outage_ns), 0},
     {"periods", FIELD_COUNT, false, IN_COMPONENT(period.count), 0},

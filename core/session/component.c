@@ -25,8 +25,13 @@ void component_begin(struct component *component, const char *name,
 int component_adopt(struct component *component, struct apapi_reader *reader)
 {
     component->reader = reader;
-    if (component_choose_events(component) || component_create_meters(component)) {
-        component->event_count = 0;
+    if (component_choose_events(component) || component_define_events(component)) {
+        component->event_count = component->meter_count = 0;
+        return -1;
+    }
+    component_feed_domains(component);
+    if (component_create_meters(component)) {
+        component->event_count = component->meter_count = 0;
         return -1;
     }
     component_create_domains(component);
@@ -64,7 +69,7 @@ void component_restart(struct component *component, uint64_t origin_ns)
     if (component->source) {
         component->reason.text[0] = '\0';
     }
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         apapi_meter_restart(&component->meters[i]);
     }
     memset(component->known_ns, 0, sizeof component->known_ns);
@@ -74,17 +79,6 @@ void component_restart(struct component *component, uint64_t origin_ns)
                                     component->domains[d].rate.histogram);
         }
     }
-}
-
-enum apapi_domain component_fed_domain(const struct component *component, size_t index)
-{
-    const struct apapi_event *event = component->meters[index].event;
-    bool power = component->power_feeds[event->domain];
-    bool feeds = component->domains[event->domain].used &&
-                 (power ? event->kind == APAPI_KIND_POWER
-                        : event->kind == APAPI_KIND_ENERGY && event->accumulates);
-
-    return feeds ? event->domain : APAPI_DOMAIN_NONE;
 }
 
 struct apapi_moment component_fetch(struct component *component)
@@ -105,17 +99,17 @@ static const struct apapi_reading *reading_of(const struct component *component,
 
 bool component_failed(const struct component *component)
 {
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         if (!reading_of(component, i)->error) {
             return false;
         }
     }
-    return component->event_count > 0;
+    return component->meter_count > 0;
 }
 
 void component_lose(struct component *component, int error)
 {
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         component->raw[component->places[i]].error = error;
     }
 }
@@ -155,12 +149,12 @@ void component_account(struct component *component, struct apapi_moment when)
 
     component->read_ns = now_ns;
     apapi_period_add(&component->period, now_ns);
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         const struct apapi_reading *reading = reading_of(component, i);
         struct apapi_meter *meter = &component->meters[i];
         double energy_j;
         enum apapi_meter_step step = apapi_meter_add(meter, reading, when, &energy_j);
-        enum apapi_domain domain = component_fed_domain(component, i);
+        enum apapi_domain domain = component->feeds[i];
 
         failed += reading->error != 0;
         unknown[domain] |= reading->error != 0;
@@ -169,7 +163,7 @@ void component_account(struct component *component, struct apapi_moment when)
         }
     }
     tick_domains(component, unknown, now_ns);
-    judge(component, failed > 0 && failed == component->event_count, now_ns);
+    judge(component, failed > 0 && failed == component->meter_count, now_ns);
 }
 
 void component_read(struct component *component)
@@ -193,7 +187,7 @@ void component_next_deadline(struct component *component, uint64_t now_ns)
 /* Why it was not measured, or not to the end; "" if it was. */
 static void describe_end(const struct component *component, struct apapi_component_result *result)
 {
-    int error = component->event_count ? component->meters[0].last_error : 0;
+    int error = component->meter_count ? component->meters[0].last_error : 0;
     bool failing = component->retry.failures > 0;
 
     if (*component->reason.text) {
@@ -230,8 +224,8 @@ static void finish_domain(const struct component *component, int domain,
     struct apapi_domain_meter meter = component->domains[domain];
 
     *domain_result = (struct apapi_domain_result){.measured = false};
-    for (size_t i = 0; i < result->event_count; i++) {
-        if ((int)component_fed_domain(component, i) == domain) {
+    for (size_t i = 0; i < component->meter_count; i++) {
+        if ((int)component->feeds[i] == domain) {
             apapi_domain_result_add(domain_result, &result->events[i]);
         }
     }
@@ -241,12 +235,24 @@ static void finish_domain(const struct component *component, int domain,
 static void finish_events(const struct component *component, const struct apapi_span *span,
                           struct apapi_component_result *result)
 {
-    for (size_t i = 0; i < result->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         struct apapi_event_result *event = &result->events[i];
 
         apapi_meter_finish(&component->meters[i], span, event);
         result->measured |= event->covered_ns > 0;
     }
+}
+
+/* Of the time in which each of its meters should have been read. */
+static double least_coverage(const struct component *component, const struct apapi_span *span,
+                             const struct apapi_component_result *result, double least)
+{
+    double whole_ns = (double)(span->late_ns + span->elapsed_ns);
+
+    for (size_t i = 0; result->measured && i < component->meter_count; i++) {
+        least = fmin(least, fmin((double)result->events[i].covered_ns / whole_ns, 1));
+    }
+    return least;
 }
 
 static void finish_domains(const struct component *component, size_t place,
@@ -281,14 +287,16 @@ int component_finish(const struct component *component, size_t place, const stru
         snprintf(result->reason, sizeof result->reason, "%s", component->reason.text);
         return 0;
     }
-    result->events = calloc(component->event_count, sizeof *result->events);
+    result->events = calloc(component->meter_count + 1, sizeof *result->events);
     if (!result->events) {
         return -1;
     }
-    result->event_count = component->event_count;
+    result->event_count = component->event_count; /* those that feed a domain lie behind */
+    result->user_rules = component->user_rules;
     snprintf(result->source, sizeof result->source, "%s", component->detail);
     finish_events(component, span, result);
     finish_domains(component, place, span, result, domains);
+    domains->covered = least_coverage(component, span, result, domains->covered);
     if (result->measured) {
         describe_outages(component, result);
     }
@@ -308,6 +316,7 @@ void component_close(struct component *component)
     free(component->readings);
     free(component->events);
     free(component->places);
+    free(component->feeds);
     free(component->definitions);
     free(component->values);
     free(component->histograms);

@@ -20,19 +20,23 @@ struct component {
     const char *source;          /* what is read, as in `order`; NULL: it has never been open */
     const struct apapi_event_rules *rules; /* borrowed; NULL: no files */
     bool softfail;
-    bool apart; /* a thread of its own reads it, see lane.h: nobody else touches the reader */
-    size_t event_count;
+    bool apart;      /* a thread of its own reads it, see lane.h: nobody else touches the reader */
+    bool user_rules; /* the user's list chose its events, or his definitions speak of them */
+    size_t event_count; /* those that are shown; behind them those that only feed a domain */
+    size_t meter_count; /* of both */
     const struct apapi_definition **definitions; /* of each event; live as long as the rules */
     struct apapi_event *events; /* those that are measured, completed by their definitions */
-    size_t *places; /* of each in the reader's; the reader's count: it is there no more */
+    size_t *places;           /* of each in the reader's; the reader's count: it is there no more */
+    enum apapi_domain *feeds; /* what each adds its energy to, see component_feed_domains() */
     struct apapi_meter *meters;     /* one for each event */
     struct apapi_reading *raw;      /* latest, of all events of the reader; a failed one follows */
-    struct apapi_reading *readings; /* of those that are measured, for those who want samples */
+    struct apapi_reading *readings; /* of those that are shown, for those who want samples */
     double *values;                 /* of the latest reading, for those who want samples */
     struct apapi_histogram *histograms; /* of the meters of energy and power, then of the domains */
     size_t histogram_count;
     uint64_t interval_ns; /* asked for, or shorter where a counter would wrap too often */
-    uint64_t origin_ns;   /* when the measurement began (CLOCK_MONOTONIC) */
+    uint64_t floor_ns;  /* of the interval, and the grid of the readings, see component_due_ns() */
+    uint64_t origin_ns; /* when the measurement began (CLOCK_MONOTONIC) */
     uint64_t deadline_ns; /* of the next reading (CLOCK_MONOTONIC) */
     uint64_t missed;      /* deadlines that passed unused */
     uint64_t read_ns;     /* time of the latest reading */
@@ -40,7 +44,6 @@ struct component {
     struct retry retry;
     struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: it has meters for it, see feed.h */
     uint64_t known_ns[APAPI_DOMAINS]; /* when all of them were known first; 0: not yet */
-    bool power_feeds[APAPI_DOMAINS];  /* by power gauges, having no energy counter for it */
     size_t live_first, live_count;    /* places of its first events on the live page */
 };
 
@@ -48,6 +51,7 @@ struct component {
 struct component_settings {
     const char *order; /* of sources; NULL: its own; outlives the component */
     uint64_t interval_ns;
+    uint64_t floor_ns;                     /* the shortest that a user may have; 0: none */
     const struct apapi_event_rules *rules; /* NULL: all events; outlives the component */
     bool softfail; /* events of the user's list that are not there do not matter */
 };
@@ -74,8 +78,13 @@ int component_attach(struct component *component, const char *name, struct apapi
  */
 int component_adopt(struct component *component, struct apapi_reader *reader);
 
+/** @return an event of the reader as its source and the site define it. */
+struct apapi_event component_accounted(const struct component *component, size_t place);
+
 /* Parts of component_adopt(). */
 int component_choose_events(struct component *component);
+int component_define_events(struct component *component);
+void component_feed_domains(struct component *component);
 int component_create_meters(struct component *component);
 void component_create_domains(struct component *component);
 
@@ -87,12 +96,6 @@ void component_create_domains(struct component *component);
  */
 int component_rejoin(struct component *component, struct apapi_reader *reader,
                      struct apapi_error *err);
-
-/**
- * @return the domain that the energy of event `index` goes into if the component feeds it;
- *         APAPI_DOMAIN_NONE: none.
- */
-enum apapi_domain component_fed_domain(const struct component *component, size_t index);
 
 /** Forget all readings: a measurement begins (CLOCK_MONOTONIC). */
 void component_restart(struct component *component, uint64_t origin_ns);
@@ -111,6 +114,14 @@ bool component_failed(const struct component *component);
 
 /** All readings fail with `error` as long as there is no reader. */
 void component_lose(struct component *component, int error);
+
+/**
+ * When it is to be read. Where there is a floor, at a multiple of it (CLOCK_MONOTONIC): so all the
+ * steps on a node that may read a meter once in that time read it together. Who is woken late waits
+ * for the next multiple, but not for ever.
+ * @return not after `now_ns`: now
+ */
+uint64_t component_due_ns(const struct component *component, uint64_t now_ns);
 
 /**
  * Move the deadline on to the next one after `now_ns`, in an outage by its pause; those in between

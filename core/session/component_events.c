@@ -36,17 +36,21 @@ static int refuse_unmatched(struct component *component, const struct apapi_sele
 
 static int take_events(struct component *component, const struct apapi_selection *selection)
 {
-    component->events = calloc(selection->count + 1, sizeof *component->events);
-    component->places = calloc(selection->count + 1, sizeof *component->places);
-    component->definitions = calloc(selection->count + 1, sizeof(const struct apapi_definition *));
-    if (!component->events || !component->places || !component->definitions) {
+    size_t room = selection->count + component->reader->count + 1;
+
+    component->events = calloc(room, sizeof *component->events);
+    component->places = calloc(room, sizeof *component->places);
+    component->feeds = calloc(room, sizeof *component->feeds);
+    component->definitions = calloc(room, sizeof(const struct apapi_definition *));
+    if (!component->events || !component->places || !component->feeds || !component->definitions) {
         return no_memory(component);
     }
     for (size_t i = 0; i < selection->count; i++) {
         component->places[i] = selection->indices[i];
         component->events[i] = component->reader->events[selection->indices[i]];
     }
-    component->event_count = selection->count;
+    component->event_count = component->meter_count = selection->count;
+    component->user_rules = selection->choice == APAPI_CHOICE_USER;
     return 0;
 }
 
@@ -90,7 +94,7 @@ static struct apapi_reading *create_raw(const struct apapi_reader *reader)
 
 static int allocate(struct component *component)
 {
-    size_t count = component->event_count + 1;
+    size_t count = component->meter_count + 1;
 
     component->meters = calloc(count, sizeof *component->meters);
     component->readings = calloc(count, sizeof *component->readings);
@@ -137,6 +141,8 @@ static int define_event(struct component *component, size_t index)
     }
     apapi_definition_complete(definition, event);
     component->definitions[index] = definition;
+    component->user_rules |=
+        component->rules && apapi_eventops_find(component->rules->user_ops, event->name);
     return 0;
 }
 
@@ -145,69 +151,82 @@ static void create_meter(struct component *component, size_t index)
     const struct apapi_event *event = &component->events[index];
     const struct apapi_definition *definition = component->definitions[index];
     struct apapi_meter *meter = &component->meters[index];
+    bool shown = index < component->event_count;
 
     apapi_meter_init(meter, event, component->interval_ns,
-                     has_percentiles(event) ? next_histogram(component) : NULL);
+                     shown && has_percentiles(event) ? next_histogram(component) : NULL);
     meter->values.operation = definition->operation;
     meter->gauge.rectangle = definition->operation == APAPI_OP1_SAMPLE1_MUL_DIFF_TIME;
     want_value(&meter->wanted[0], definition, event, 0);
     want_value(&meter->wanted[1], definition, event, 1);
 }
 
-/* No counter may wrap unseen, whatever interval was asked for. */
-static void guard_interval(struct component *component)
-{
-    uint64_t interval_ns = component->interval_ns;
-
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_event *event = &component->events[i];
-        uint64_t guard_ns = apapi_counter_guard_ns(event, apapi_domain_max_w(event->domain));
-
-        interval_ns = guard_ns < interval_ns ? guard_ns : interval_ns;
-    }
-    component->interval_ns =
-        interval_ns > APAPI_INTERVAL_MIN_NS ? interval_ns : APAPI_INTERVAL_MIN_NS;
-}
-
-int component_create_meters(struct component *component)
+int component_define_events(struct component *component)
 {
     for (size_t i = 0; i < component->event_count; i++) {
         if (define_event(component, i)) {
             return -1;
         }
     }
+    return 0;
+}
+
+/* What a reading after the same time would miss. */
+static uint64_t guard_ns(const struct apapi_event *event)
+{
+    double domain_w = apapi_domain_max_w(event->domain);
+    double node_w = apapi_domain_max_w(APAPI_DOMAIN_NODE);
+
+    return apapi_counter_guard_ns(event, domain_w < node_w ? domain_w : node_w);
+}
+
+static uint64_t shorter(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/*
+ * No counter may wrap unseen, whatever interval was asked for. What the user says of a counter that
+ * its source does not know does not go below the floor.
+ */
+static void guard_interval(struct component *component)
+{
+    uint64_t users_ns = component->interval_ns, own_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_event known = component_accounted(component, component->places[i]);
+
+        if (known.kind == APAPI_KIND_COUNT) {
+            users_ns = shorter(users_ns, guard_ns(&component->events[i]));
+        } else {
+            own_ns = shorter(own_ns, guard_ns(&known));
+        }
+    }
+    users_ns = users_ns > component->floor_ns ? users_ns : component->floor_ns;
+    component->interval_ns = shorter(users_ns, own_ns);
+    if (component->interval_ns < APAPI_INTERVAL_MIN_NS) {
+        component->interval_ns = APAPI_INTERVAL_MIN_NS;
+    }
+}
+
+int component_create_meters(struct component *component)
+{
     guard_interval(component);
     if (allocate(component)) {
         return -1;
     }
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         create_meter(component, i);
     }
     return 0;
 }
 
-/* Has the component a meter of this kind for the domain: a counter of energy, a gauge of power? */
-static bool has_meter(const struct component *component, int domain, enum apapi_kind kind)
-{
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_event *event = &component->events[i];
-
-        if ((int)event->domain == domain && event->kind == kind &&
-            event->accumulates == (kind == APAPI_KIND_ENERGY)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void component_create_domains(struct component *component)
 {
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        bool energy = has_meter(component, d, APAPI_KIND_ENERGY);
-        bool power = !energy && has_meter(component, d, APAPI_KIND_POWER);
+    for (size_t i = 0; i < component->meter_count; i++) {
+        enum apapi_domain d = component->feeds[i];
 
-        component->power_feeds[d] = power;
-        if (energy || power) {
+        if (d != APAPI_DOMAIN_NONE && !component->domains[d].used) {
             apapi_domain_meter_init(&component->domains[d], component->origin_ns,
                                     component->interval_ns, next_histogram(component));
         }
@@ -239,7 +258,7 @@ static size_t find_all_again(struct component *component, const struct apapi_rea
 {
     size_t found = 0;
 
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         component->places[i] = find_again(component, i, reader);
         if (component->places[i] < reader->count) {
             apapi_meter_reopened(&component->meters[i]);

@@ -25,6 +25,7 @@ struct feed {
 struct domain_results {
     struct apapi_domain_result *results; /* APAPI_DOMAINS; borrowed */
     struct feed feeds[APAPI_DOMAINS];
+    double covered; /* the least share of the time of any meter, 0..1; NaN: nothing */
 };
 
 /** Nobody feeds any domain. */

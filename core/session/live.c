@@ -151,11 +151,11 @@ void live_show(struct apapi_live_page *page, const struct component *component, 
     if (!page) {
         return;
     }
-    for (size_t i = 0; i < component->event_count; i++) {
+    for (size_t i = 0; i < component->meter_count; i++) {
         const struct apapi_meter *meter = &component->meters[i];
         bool failed = component->raw[component->places[i]].error != 0;
         double total = apapi_meter_total(meter);
-        struct sum *sum = &sums[component_fed_domain(component, i)];
+        struct sum *sum = &sums[component->feeds[i]];
 
         sum->total_j += total;
         sum->failed |= failed;
@@ -176,8 +176,8 @@ void live_finish(struct apapi_live_page *page, const struct component *component
     if (!page || !component->source) {
         return;
     }
-    for (size_t i = 0; i < component->event_count; i++) {
-        totals_j[component_fed_domain(component, i)] += apapi_meter_total(&component->meters[i]);
+    for (size_t i = 0; i < component->meter_count; i++) {
+        totals_j[component->feeds[i]] += apapi_meter_total(&component->meters[i]);
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used && feeds[d].place == place) {

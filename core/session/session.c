@@ -210,17 +210,6 @@ int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
     return result;
 }
 
-static double least_coverage(const struct apapi_component_result *component, uint64_t whole_ns,
-                             double least)
-{
-    for (size_t i = 0; component->measured && i < component->event_count; i++) {
-        double share = (double)component->events[i].covered_ns / (double)whole_ns;
-
-        least = fmin(least, fmin(share, 1));
-    }
-    return least;
-}
-
 /* Keep the measured components; the first one for its reason if none was measured. */
 static void leave_out_unmeasured(struct apapi_measurement *m)
 {
@@ -257,7 +246,7 @@ static int finish(const struct apapi_session *session, const struct snapshot *sn
 static int collect(const struct apapi_session *session, const struct snapshot *snapshot,
                    struct apapi_measurement *m)
 {
-    struct domain_results domains = {.results = m->domains};
+    struct domain_results domains = {.results = m->domains, .covered = NAN};
     const struct apapi_span span = {.late_ns = m->late_ns,
                                     .elapsed_ns = m->elapsed_ns,
                                     .end_ns = session->start_ns + m->elapsed_ns};
@@ -272,9 +261,8 @@ static int collect(const struct apapi_session *session, const struct snapshot *s
         if (finish(session, snapshot, &span, m, &domains)) {
             return -1;
         }
-        m->covered = least_coverage(&m->components[m->component_count], m->late_ns + m->elapsed_ns,
-                                    m->covered);
     }
+    m->covered = domains.covered;
     if (session->by_default) {
         leave_out_unmeasured(m);
     }

@@ -19,8 +19,9 @@
 static int make_room(struct component *copy, const struct component *component)
 {
     copy->event_count = component->event_count;
-    copy->meters = calloc(component->event_count + 1, sizeof *copy->meters);
-    copy->histograms = calloc(component->event_count + 1 + APAPI_DOMAINS, sizeof *copy->histograms);
+    copy->meter_count = component->meter_count;
+    copy->meters = calloc(component->meter_count + 1, sizeof *copy->meters);
+    copy->histograms = calloc(component->meter_count + 1 + APAPI_DOMAINS, sizeof *copy->histograms);
     return copy->meters && copy->histograms ? 0 : -1;
 }
 
@@ -39,8 +40,8 @@ static struct apapi_histogram *own(const struct component *copy, const struct co
 
 static void copy_meters(struct component *copy, const struct component *component)
 {
-    memcpy(copy->meters, component->meters, component->event_count * sizeof *copy->meters);
-    for (size_t i = 0; i < component->event_count; i++) {
+    memcpy(copy->meters, component->meters, component->meter_count * sizeof *copy->meters);
+    for (size_t i = 0; i < component->meter_count; i++) {
         struct apapi_meter *meter = &copy->meters[i];
 
         meter->histogram = own(copy, component, meter->histogram);
@@ -61,8 +62,9 @@ static void copy_component(struct component *copy, const struct component *compo
 {
     memcpy(copy->name, component->name, sizeof copy->name);
     memcpy(copy->detail, component->detail, sizeof copy->detail);
-    memcpy(copy->power_feeds, component->power_feeds, sizeof copy->power_feeds);
+    copy->feeds = component->feeds;
     memcpy(copy->known_ns, component->known_ns, sizeof copy->known_ns);
+    copy->user_rules = component->user_rules;
     copy->reason = component->reason;
     copy->source = component->source;
     copy->origin_ns = component->origin_ns;
@@ -99,7 +101,7 @@ static int take_lane(struct snapshot *snapshot, struct sampling *sampling, size_
     int failed = 0;
 
     pthread_mutex_lock(&lane->lock);
-    if (copy->event_count != component->event_count) {
+    if (copy->meter_count != component->meter_count) {
         free_room(copy);
         failed = make_room(copy, component);
     }

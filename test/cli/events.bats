@@ -68,7 +68,59 @@ refused() { # VARIABLE FILE SAYS
     [[ $status -eq 0 ]]
     [[ $(jq -c '[.components[0].events[].name]' <<<"$stderr") == \
         '["rapl:::DRAM_ENERGY:PACKAGE0","rapl:::DRAM_ENERGY:PACKAGE1"]' ]]
-    [[ $(jq '.domains.package' <<<"$stderr") == null ]]
+    jq -e '.components[0].user_rules' <<<"$stderr"
+}
+
+# The machine draws 240 W: 2 packages of 100 W, their memories 20 W each.
+is_whole() {
+    echo "$stderr"
+    jq -e '.elapsed_s as $s | def is($w): (.energy_j - $w * $s | fabs) <= .uncertainty_j + 0.001 * $w;
+        (.domains | (keys == ["dram", "package"]) and (.package | is(200)) and (.dram | is(40))) and
+        (.total.energy_j - .domains.package.energy_j - .domains.dram.energy_j | fabs) < 1e-6 and
+        .components[0].user_rules' <<<"$stderr"
+}
+
+@test "a list with one package of two, or with none: the total is that of all 240 W" {
+    paths
+    needs_sim
+    echo 'rapl:::PACKAGE_ENERGY:PACKAGE0' >"$list"
+    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -f json sleep 0.3
+    is_whole
+    [[ $(jq -c '[.components[0].events[].name]' <<<"$stderr") == '["rapl:::PACKAGE_ENERGY:PACKAGE0"]' ]]
+    echo 'rapl:::NONE' >"$list"
+    APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl -f json sleep 0.3
+    is_whole
+    jq -e '.components[0] | .source == "sysfs powercap" and .events == []' <<<"$stderr"
+}
+
+@test "DRAM defined as package, packages as none: the total is that of all 240 W" {
+    paths
+    needs_sim
+    cat >"$ops" <<'END'
+rapl:::DRAM*,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ACC,APAPI_STAT_AVG,auto,energy,J,1,power,W,1,energy,package
+rapl:::*,APAPI_OP1_NOP,APAPI_STAT_ACC,APAPI_STAT_NO,auto,heat,J,1,-,-,1,temperature,none
+END
+    APAPI_EVENTOPS=$ops run --separate-stderr sim -- "$atime" -c rapl -f json sleep 0.3
+    is_whole
+    [[ $(jq -c '.components[0].interval_s' <<<"$stderr") == 0.1 ]]
+}
+
+@test "a list with a component that nobody knows is refused; with APAPI_SOFTFAIL it is not" {
+    paths
+    needs_sim
+    printf 'rapl:::PACKAGE_ENERGY:*\n\nasdfasdf:::x\n' >"$list"
+    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl touch "$started"
+    echo "$stderr"
+    [[ $status -eq 2 && $stderr == *"event list, line 3: unknown component 'asdfasdf'"* && ! -e $started ]]
+    echo 'nvlm:::H200:device_0:power' >"$list"
+    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl true
+    [[ $status -eq 2 && $stderr == *"line 1: unknown component 'nvlm'"*"'nvml'"* ]]
+    APAPI_SOFTFAIL=1 APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl true
+    [[ $status -eq 0 && $stderr == *package* ]]
+    # one that is known and not measured, or not here, is no mistake
+    printf 'micknc:::POWER_MIC:DEVICE0\n*:::x\n' >"$list"
+    APAPI_EVENTLIST=$list run --separate-stderr sim -- "$atime" -c rapl true
+    [[ $status -eq 0 && $stderr == *package* ]]
 }
 
 @test "an event that is not there is an error; with APAPI_SOFTFAIL it is left out" {

@@ -87,6 +87,7 @@ struct apapi_component_result {
     uint64_t outages;     /* times no event could be read; it was tried less and less often */
     uint64_t outage_ns;   /* length of them all, between good readings [ns] */
     struct apapi_period period;
+    bool user_rules; /* the user's list chose its events, or his definitions made their values */
     size_t event_count;
     struct apapi_event_result *events; /* owned by the measurement */
 };
