@@ -110,6 +110,7 @@ static int open_session(struct sampler *sampler, struct apapi_error *err)
     const struct apapi_session_config config = {
         .components = *sampler->step.components ? sampler->step.components : NULL,
         .intervals = &sampler->step.intervals,
+        .min_interval_ns = sampler->step.min_interval_ns,
         .rules = &sampler->rules,
         .softfail = true,
         .on_sample = sampler->files.tracer ? trace_sample : NULL,

@@ -11,12 +11,16 @@
 #include "sources/sources.h"
 #include "sources/turn.h"
 
+#define GRID_LATE_SHARE 8 /* a reading on the grid is not later than this part of it */
+#define GRID_PATIENCE 10  /* so many of the grid's steps; then it is read whenever that is */
+
 void component_begin(struct component *component, const char *name,
                      const struct component_settings *settings)
 {
     memset(component, 0, sizeof *component);
     snprintf(component->name, sizeof component->name, "%s", name);
     component->interval_ns = settings->interval_ns;
+    component->floor_ns = settings->floor_ns;
     component->order = settings->order;
     component->rules = settings->rules;
     component->softfail = settings->softfail;
@@ -171,12 +175,35 @@ void component_read(struct component *component)
     component_account(component, component_fetch(component));
 }
 
+/* 1: there is none. Only a counter's own range makes the interval shorter than the floor. */
+static uint64_t grid_ns(const struct component *component)
+{
+    uint64_t floor_ns = component->floor_ns ? component->floor_ns : 1;
+
+    return floor_ns < component->interval_ns ? floor_ns : component->interval_ns;
+}
+
+static uint64_t next_multiple(uint64_t ns, uint64_t grid_ns)
+{
+    return (ns + grid_ns - 1) / grid_ns * grid_ns;
+}
+
+uint64_t component_due_ns(const struct component *component, uint64_t now_ns)
+{
+    uint64_t step_ns = grid_ns(component);
+    uint64_t due_ns = next_multiple(component->deadline_ns, step_ns);
+    bool late = due_ns < now_ns && now_ns % step_ns > step_ns / GRID_LATE_SHARE;
+
+    return late && now_ns - due_ns < GRID_PATIENCE * step_ns ? next_multiple(now_ns, step_ns)
+                                                             : due_ns;
+}
+
 void component_next_deadline(struct component *component, uint64_t now_ns)
 {
     uint64_t pause_ns = component->retry.pause_ns;
 
     component->deadline_ns += pause_ns > component->interval_ns ? pause_ns : component->interval_ns;
-    if (component->deadline_ns <= now_ns) {
+    if (component_due_ns(component, component->deadline_ns) <= now_ns) {
         uint64_t passed = (now_ns - component->deadline_ns) / component->interval_ns + 1;
 
         component->missed += passed;

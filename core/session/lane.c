@@ -159,20 +159,25 @@ static void attempt(struct lane *lane)
     pthread_cond_broadcast(&lane->changed);
 }
 
-static bool is_due(const struct lane *lane)
+/* @return when the next reading is due [ns]; 0: now. */
+static uint64_t due_ns(const struct lane *lane)
 {
-    return !lane->tried || lane->last || lane->component->deadline_ns <= clock_monotonic_ns();
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t due_ns = component_due_ns(lane->component, now_ns);
+
+    return !lane->tried || lane->last || due_ns <= now_ns ? 0 : due_ns;
 }
 
 static void serve(struct lane *lane)
 {
     while (!lane->ending) {
-        if (!lane->running || !lane->component->source) {
-            wait_until(lane, UINT64_MAX);
-        } else if (is_due(lane)) {
+        bool reads = lane->running && lane->component->source;
+        uint64_t until_ns = reads ? due_ns(lane) : UINT64_MAX;
+
+        if (until_ns == 0) {
             attempt(lane);
         } else {
-            wait_until(lane, lane->component->deadline_ns);
+            wait_until(lane, until_ns);
         }
     }
 }

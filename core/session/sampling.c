@@ -83,14 +83,15 @@ static bool is_shared(const struct component *component)
 
 static uint64_t earliest_deadline(const struct sampling *sampling)
 {
+    uint64_t now_ns = clock_monotonic_ns();
     uint64_t earliest_ns = UINT64_MAX;
 
     for (size_t i = 0; i < sampling->count; i++) {
         const struct component *component = &sampling->components[i];
 
-        if (is_shared(component) && component->deadline_ns < earliest_ns) {
-            earliest_ns = component->deadline_ns;
-        }
+        uint64_t due_ns = is_shared(component) ? component_due_ns(component, now_ns) : UINT64_MAX;
+
+        earliest_ns = due_ns < earliest_ns ? due_ns : earliest_ns;
     }
     return earliest_ns;
 }
@@ -157,7 +158,7 @@ static void read_due(struct sampling *sampling, uint64_t now_ns)
     for (size_t i = 0; i < sampling->count; i++) {
         struct component *component = &sampling->components[i];
 
-        if (!is_shared(component) || component->deadline_ns > now_ns) {
+        if (!is_shared(component) || component_due_ns(component, now_ns) > now_ns) {
             continue;
         }
         read_component(sampling, component);

@@ -70,8 +70,10 @@ static int open_components(struct apapi_session *session, const struct names *na
 {
     const struct apapi_intervals everything = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
     const struct apapi_intervals *intervals = config->intervals ? config->intervals : &everything;
-    struct component_settings settings = {
-        .order = session->sampling->order, .rules = config->rules, .softfail = config->softfail};
+    struct component_settings settings = {.order = session->sampling->order,
+                                          .floor_ns = config->min_interval_ns,
+                                          .rules = config->rules,
+                                          .softfail = config->softfail};
 
     for (size_t i = 0; i < names->count; i++) {
         apapi_route_want(names->name[i]);

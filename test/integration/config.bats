@@ -109,6 +109,28 @@ interval_ms() { # NODE
     [[ $interval == 50 ]]
 }
 
+@test "min_interval: a definition without a domain does not get below it: 1 s, not 1 ms" {
+    configure $'min_interval = 1s\ninterval = 1s'
+    make_work
+    printf 'rapl:::*,APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ALL,APAPI_STAT_ALL,auto,energy,J,1,power,W,1,energy,none\n' >"$work/ops.csv"
+    chmod 644 "$work/ops.csv"
+    as_alice "APAPI_EVENTOPS=$work/ops.csv" srun -N1 -w n1 --apapi=rapl "--apapi-trace=$work/t.csv" sleep 2
+    [[ $(interval_ms n1) == 1000 ]]
+    # the first, the last, and those on the grid of 1 s
+    readings=$(tail -n +2 "$work/t.csv" | cut -d, -f2 | sort -u | wc -l)
+    elapsed_s=$(last_record n1 | jq '.elapsed_s | floor')
+    echo "$readings readings in $elapsed_s s"
+    ((readings >= 2 && readings <= elapsed_s + 3))
+}
+
+@test "min_interval: the site's interval and the default are not below it either" {
+    configure 'min_interval = 300ms'
+    as_alice srun -N1 -w n1 --apapi=rapl:powercap --apapi-interval=rapl:500ms sleep 0.2
+    holds "$(last_record n1)" '[.components[].interval_s] == [0.5, 0.3]'
+    cluster run srun -N1 -w n1 --apapi=rapl sleep 0.2
+    [[ $(interval_ms n1) == 100 ]]
+}
+
 @test "a user's interval for one component leaves the site's for the others" {
     configure 'interval = 200ms:powercap:300ms'
     as_alice srun -N1 -w n1 --apapi=rapl:powercap --apapi-interval=rapl:50ms sleep 0.3

@@ -81,6 +81,59 @@ static void test_deadlines_do_not_drift(void **state)
     }
 }
 
+/* Whenever steps began: with a floor they read at its multiples, and not late behind one. */
+static void test_readings_fall_on_the_grid_of_the_floor(void **state)
+{
+    static const struct {
+        uint64_t deadline_us, now_us, due_us;
+    } cases[] = {
+        {123000, 100000, 130000},                           /* the next multiple of 10 ms */
+        {130000, 100000, 130000}, {123000, 130000, 130000}, /* in time: now */
+        {123000, 131250, 130000},                           /* late by an eighth */
+        {123000, 131251, 140000},                           /* by more: the next one */
+        {123000, 140900, 130000}, {123000, 229999, 230000}, /* for ten of them */
+        {123000, 235000, 130000},                           /* then at once */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct component component = {.interval_ns = 25 * MS,
+                                            .floor_ns = 10 * MS,
+                                            .deadline_ns = cases[i].deadline_us * 1000};
+
+        assert_int_equal(component_due_ns(&component, cases[i].now_us * 1000),
+                         cases[i].due_us * 1000);
+    }
+}
+
+/* 25 ms on a grid of 10 ms: 30, 50, 80, 100 ms, none of them missed. */
+static void test_intervals_keep_their_mean_on_the_grid(void **state)
+{
+    static const uint64_t due_ms[] = {30, 50, 80, 100, 130};
+    struct component component = {
+        .interval_ns = 25 * MS, .floor_ns = 10 * MS, .deadline_ns = 25 * MS};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof due_ms / sizeof *due_ms; i++) {
+        assert_int_equal(component_due_ns(&component, component.deadline_ns), due_ms[i] * MS);
+        component_next_deadline(&component, due_ms[i] * MS + 1);
+    }
+    assert_int_equal(component.missed, 0);
+    component_next_deadline(&component, 200 * MS);
+    assert_int_equal(component.deadline_ns, 225 * MS);
+    assert_int_equal(component.missed, 2);
+}
+
+/* A floor that a counter's own range does not allow is no grid either. */
+static void test_the_grid_is_no_wider_than_the_interval(void **state)
+{
+    const struct component component = {
+        .interval_ns = 25 * MS, .floor_ns = 100 * MS, .deadline_ns = 26 * MS};
+
+    (void)state;
+    assert_int_equal(component_due_ns(&component, 26 * MS), 50 * MS);
+}
+
 /* Deadlines between the first reading and the last one, which are made at any time. */
 static uint64_t deadlines_of(int index)
 {
@@ -187,6 +240,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deadlines_do_not_drift),
+        cmocka_unit_test(test_readings_fall_on_the_grid_of_the_floor),
+        cmocka_unit_test(test_intervals_keep_their_mean_on_the_grid),
+        cmocka_unit_test(test_the_grid_is_no_wider_than_the_interval),
         cmocka_unit_test_teardown(test_missed_ticks_are_counted_and_skipped, clean_up),
         cmocka_unit_test_teardown(test_each_component_has_its_interval, clean_up),
         cmocka_unit_test_teardown(test_start_and_stop_read_at_once, clean_up),

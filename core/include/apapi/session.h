@@ -53,7 +53,13 @@ struct apapi_session_config {
     bool all_results;
     const char *sources; /* order of sources, "sysfs:papi"; NULL: each component's own order */
     const struct apapi_intervals *intervals; /* NULL: APAPI_INTERVAL_DEFAULT_NS for all */
-    const struct apapi_event_rules *rules;   /* NULL: all events; must outlive the session */
+    /* No component is read more often, whatever `intervals` or the user's definitions say, and all
+     * are read at multiples of it on CLOCK_MONOTONIC, but for the first and the last reading. Only
+     * a counter that would wrap unseen, by its source's own word, is. 0: none [ns] */
+    uint64_t min_interval_ns;
+    /* NULL: all events; must outlive the session. They choose and define what is shown: domains are
+     * all meters of a source, by its own word and that of `default_ops` */
+    const struct apapi_event_rules *rules;
     bool softfail; /* components and listed events that are not there do not stop the rest */
     uint64_t
         patience_ns; /* create() waits so long for sources that are slow to open; 0: not at all */

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What users' lists and definitions can change of a measurement, and what they cannot. */
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "apapi/live.h"
+#include "apapi/session.h"
+#include "fake/powercap_tree.h"
+#include "unit/unit.h"
+
+#define RANGE UINT64_C(262143328850)
+#define MS UINT64_C(1000000)
+#define EVERYTHING ",APAPI_OP1_DIV_DIFF_TIME,APAPI_STAT_ALL,APAPI_STAT_ALL,"
+
+static struct powercap_tree tree;
+static struct apapi_live_page page;
+static struct apapi_measurement m;
+
+static int make_tree(void **state)
+{
+    (void)state;
+    powercap_tree_create(&tree);
+    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:0:0", "dram", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:1", "package-1", RANGE);
+    powercap_tree_zone(&tree, "intel-rapl:1:0", "dram", RANGE);
+    return 0;
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    apapi_measurement_clear(&m);
+    powercap_tree_destroy(&tree);
+    return 0;
+}
+
+static void set_energy(uint64_t package_uj, uint64_t dram_uj)
+{
+    powercap_tree_energy(&tree, "intel-rapl:0", package_uj);
+    powercap_tree_energy(&tree, "intel-rapl:0:0", dram_uj);
+    powercap_tree_energy(&tree, "intel-rapl:1", package_uj);
+    powercap_tree_energy(&tree, "intel-rapl:1:0", dram_uj);
+}
+
+/* NULL: none. */
+static struct apapi_event_rules parse(const char *list, const char *ops)
+{
+    struct apapi_event_rules rules = {0};
+    struct apapi_error err = {""};
+
+    if (list) {
+        rules.user_list = apapi_eventlist_parse("list", list, strlen(list), NULL, &err);
+    }
+    if (ops) {
+        rules.user_ops = apapi_eventops_parse("ops", ops, strlen(ops), NULL, &err);
+    }
+    if ((list && !rules.user_list) || (ops && !rules.user_ops)) {
+        fail_msg("%s", err.text);
+    }
+    return rules;
+}
+
+/* Each package uses 102 J, each DRAM 20 J. */
+static void use_energy(struct apapi_session *session)
+{
+    struct apapi_measurement so_far;
+
+    set_energy(1000000, 1000000);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 60 * (long)MS}, NULL);
+    set_energy(103000000, 21000000);
+    assert_int_equal(apapi_session_snapshot(session, &so_far, NULL), 0);
+    apapi_measurement_clear(&so_far);
+    assert_int_equal(apapi_session_stop(session, NULL), 0);
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
+}
+
+static void measure(const char *list, const char *ops, bool softfail)
+{
+    struct apapi_event_rules rules = parse(list, ops);
+    const struct apapi_intervals intervals = {.default_ns = 3600000 * MS};
+    const struct apapi_session_config config = {.components = "rapl",
+                                                .sources = "sysfs",
+                                                .intervals = &intervals,
+                                                .rules = &rules,
+                                                .softfail = softfail,
+                                                .live = &page};
+    struct apapi_error err = {""};
+    struct apapi_session *session;
+
+    memset(&page, 0, sizeof page);
+    session = apapi_session_create(&config, &err);
+    if (!session) {
+        fail_msg("%s", err.text);
+    }
+    use_energy(session);
+    apapi_session_destroy(session);
+    apapi_event_rules_clear(&rules);
+}
+
+static void assert_j(double value_j, double truth_j)
+{
+    if (!(fabs(value_j - truth_j) < 1e-6)) {
+        fail_msg("%.9g J, not %.9g J", value_j, truth_j);
+    }
+}
+
+/* The whole node's, and so says the live page. */
+static void assert_whole(void)
+{
+    assert_j(m.domains[APAPI_DOMAIN_PACKAGE].energy_j, 204);
+    assert_j(m.domains[APAPI_DOMAIN_DRAM].energy_j, 40);
+    assert_j(apapi_measurement_total_j(&m), 244);
+    assert_j(apapi_timeline_energy_j(&m.domains[APAPI_DOMAIN_PACKAGE].timeline), 204);
+    assert_j(page.domains[APAPI_DOMAIN_PACKAGE].total, 204);
+    assert_j(page.domains[APAPI_DOMAIN_DRAM].total, 40);
+    assert_true(m.components[0].measured);
+    assert_true(m.covered > 0);
+}
+
+static void a_list_shows_one_package_of_two_and_the_total_stays_244_j(void **state)
+{
+    (void)state;
+    measure("rapl:::PACKAGE_ENERGY:PACKAGE0\n", NULL, false);
+    assert_int_equal(m.components[0].event_count, 1);
+    assert_j(m.components[0].events[0].total, 102);
+    assert_int_equal(page.head.event_count, 1);
+    assert_true(m.components[0].user_rules);
+    assert_whole();
+}
+
+static void a_list_that_shows_nothing_leaves_the_total_too(void **state)
+{
+    (void)state;
+    measure("rapl:::NONE_OF_THEM\n", NULL, true);
+    assert_int_equal(m.components[0].event_count, 0);
+    assert_true(m.components[0].user_rules);
+    assert_whole();
+}
+
+static void definitions_move_no_energy_to_another_domain(void **state)
+{
+    (void)state;
+    measure(NULL,
+            "rapl:::DRAM*" EVERYTHING "auto,energy,J,1,power,W,1,energy,package\n"
+            "rapl:::PACKAGE*" EVERYTHING "auto,energy,J,1,power,W,1,energy,none\n",
+            false);
+    assert_int_equal(m.components[0].event_count, 4);
+    assert_true(m.components[0].user_rules);
+    assert_whole();
+}
+
+/* Another kind than the source's: no energy to who reads the event, and energy all the same. */
+static void definitions_hide_no_energy_as_another_kind(void **state)
+{
+    (void)state;
+    measure("rapl:::PACKAGE*\n",
+            "rapl:::*" EVERYTHING "auto,heat,J,1,power,W,1,temperature,package\n", false);
+    assert_int_equal(m.components[0].event_count, 2);
+    assert_int_equal(m.components[0].events[0].event.kind, APAPI_KIND_TEMPERATURE);
+    assert_whole();
+}
+
+static void without_rules_of_the_user_nothing_says_so(void **state)
+{
+    (void)state;
+    measure(NULL, NULL, false);
+    assert_int_equal(m.components[0].event_count, 4);
+    assert_false(m.components[0].user_rules);
+    assert_whole();
+    apapi_measurement_clear(&m);
+    /* a list and definitions of other components */
+    measure("nvml:::*\n", "nvml:::*" EVERYTHING "auto,energy,J,1,power,W,1,energy,gpu\n", false);
+    assert_false(m.components[0].user_rules);
+    assert_whole();
+}
+
+static atomic_int readings;
+
+static void count_reading(const struct apapi_sample *sample, void *unused)
+{
+    (void)sample;
+    (void)unused;
+    atomic_fetch_add(&readings, 1);
+}
+
+/* @return the interval that is kept [ns]. */
+static uint64_t keep_interval(uint64_t wished_ns, uint64_t floor_ns, const char *ops)
+{
+    struct apapi_event_rules rules = parse(NULL, ops);
+    const struct apapi_intervals intervals = {.default_ns = wished_ns};
+    const struct apapi_session_config config = {.components = "rapl",
+                                                .sources = "sysfs",
+                                                .intervals = &intervals,
+                                                .min_interval_ns = floor_ns,
+                                                .rules = &rules,
+                                                .on_sample = count_reading};
+    struct apapi_session *session = apapi_session_create(&config, NULL);
+    uint64_t most, interval_ns;
+
+    assert_non_null(session);
+    atomic_store(&readings, 0);
+    use_energy(session);
+    interval_ns = m.components[0].interval_ns;
+    most = m.elapsed_ns / interval_ns + 3; /* the first, the last, and one on the way to the grid */
+    assert_in_range(atomic_load(&readings), 2, most);
+    apapi_session_destroy(session);
+    apapi_event_rules_clear(&rules);
+    apapi_measurement_clear(&m);
+    return interval_ns;
+}
+
+static void a_definition_without_a_domain_makes_no_reading_every_ms(void **state)
+{
+    static const char ops[] = "rapl:::*" EVERYTHING "auto,energy,J,1,power,W,1,energy,none\n";
+
+    (void)state;
+    assert_int_equal(keep_interval(1000 * MS, 0, ops), 1000 * MS);
+    assert_int_equal(keep_interval(1000 * MS, 1000 * MS, ops), 1000 * MS);
+}
+
+static void the_floor_is_under_every_interval(void **state)
+{
+    (void)state;
+    assert_int_equal(keep_interval(1 * MS, 50 * MS, NULL), 50 * MS);
+    assert_int_equal(keep_interval(50 * MS, 1 * MS, NULL), 50 * MS);
+    assert_int_equal(keep_interval(100 * MS, 1000 * MS, NULL), 1000 * MS);
+}
+
+/* 262 kJ at 2 kW last 131 s. */
+static void only_a_counters_own_range_goes_below_the_floor(void **state)
+{
+    (void)state;
+    assert_in_range(keep_interval(100 * MS, 3600000 * MS, NULL), 32767 * MS, 32768 * MS);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(a_list_shows_one_package_of_two_and_the_total_stays_244_j),
+        WITH_TREE(a_list_that_shows_nothing_leaves_the_total_too),
+        WITH_TREE(definitions_move_no_energy_to_another_domain),
+        WITH_TREE(definitions_hide_no_energy_as_another_kind),
+        WITH_TREE(without_rules_of_the_user_nothing_says_so),
+        WITH_TREE(a_definition_without_a_domain_makes_no_reading_every_ms),
+        WITH_TREE(the_floor_is_under_every_interval),
+        WITH_TREE(only_a_counters_own_range_goes_below_the_floor),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
