@@ -18,7 +18,7 @@
 static const char usage[] =
     "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
     "One job in full: domains, steps, nodes, power over time, how far it can be trusted, and what\n"
-    "is unusual about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
+    "is odd about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
     "JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for all of that one.\n"
     "  -j, --jobs=JOB[.STEP]  the job; then all words are FILEs\n"
     "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
