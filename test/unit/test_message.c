@@ -104,8 +104,8 @@ static void test_a_text_of_any_length(void **state)
             text[byte] = (char)('a' + byte % 23);
         }
         pid = send_text(APAPI_WORD_RECORD, text);
-        result = message_receive_text(ends[1], &received, &got,
-                                      deadline_now() + 120000 * DEADLINE_MS);
+        result =
+            message_receive_text(ends[1], &received, &got, deadline_now() + 120000 * DEADLINE_MS);
         if (sizes[i] > MESSAGE_TEXT_MAX) {
             assert_int_equal(result, -1);
             assert_int_equal(errno, EBADMSG);
