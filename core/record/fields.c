@@ -55,8 +55,8 @@ const struct field fields_of_domain[] = {
     {"energy_j", FIELD_AMOUNT, false, IN_DOMAIN(energy_j), 0},
     {"uncertainty_j", FIELD_ROUGH, false, IN_DOMAIN(uncertainty_j), 0},
     {"mean_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.mean), 0},
-    {"min_w", FIELD_ROUGH, false, IN_DOMAIN(power_w.min), 0},
-    {"max_w", FIELD_ROUGH, false, IN_DOMAIN(power_w.max), 0},
+    {"min_w", FIELD_LEAST, false, IN_DOMAIN(power_w.min), 0},
+    {"max_w", FIELD_GREATEST, false, IN_DOMAIN(power_w.max), 0},
     {"p95_w", FIELD_ROUGH, false, IN_DOMAIN(power_w.p95), 0},
     {NULL, 0, false, 0, 0}};
 
@@ -89,9 +89,9 @@ const struct field fields_of_event[] = {
     {"range_max", FIELD_COUNT, false, IN_EVENT(event.range_max), 0},
     {"guard_j", FIELD_EXACT, false, IN_EVENT(event.guard_j), 0},
     {"update_s", FIELD_DURATION, false, IN_EVENT(event.update_ns), 0},
-    {"min", FIELD_ROUGH, false, IN_EVENT(summary.min), 0},
+    {"min", FIELD_LEAST, false, IN_EVENT(summary.min), 0},
     {"mean", FIELD_MEASURED, false, IN_EVENT(summary.mean), 0},
-    {"max", FIELD_ROUGH, false, IN_EVENT(summary.max), 0},
+    {"max", FIELD_GREATEST, false, IN_EVENT(summary.max), 0},
     {"p95", FIELD_ROUGH, false, IN_EVENT(summary.p95), 0},
     {"uncertainty_j", FIELD_ROUGH, false, IN_EVENT(uncertainty_j), 0},
     {"covered_s", FIELD_DURATION, true, IN_EVENT(covered_ns), 0},

@@ -17,6 +17,8 @@ enum field_form {
     FIELD_DURATION, /* uint64_t [ns], in JSON [s]; unknown: 0 */
     FIELD_MEASURED, /* double, nine digits; unknown: NaN */
     FIELD_ROUGH,    /* the same, six digits: it is not known more exactly */
+    FIELD_LEAST,    /* the same, rounded down: no value of it is below the least */
+    FIELD_GREATEST, /* the same, rounded up */
     FIELD_AMOUNT,   /* double, nine digits, never below 0; unknown: NaN */
     FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
     FIELD_FLAG,     /* bool; unknown: false */

@@ -205,6 +205,8 @@ static const char *read_field(const struct tree_node *value, const struct field 
         return read_duration(value, member);
     case FIELD_MEASURED:
     case FIELD_ROUGH:
+    case FIELD_LEAST:
+    case FIELD_GREATEST:
         return read_measured(value, member);
     case FIELD_AMOUNT:
     case FIELD_EXACT:
@@ -233,6 +235,8 @@ static void set_unknown(const struct field *field, void *member)
     case FIELD_MEASURED:
     case FIELD_AMOUNT:
     case FIELD_ROUGH:
+    case FIELD_LEAST:
+    case FIELD_GREATEST:
         *(double *)member = NAN;
         break;
     case FIELD_TYPE:

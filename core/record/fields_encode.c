@@ -43,15 +43,29 @@ int field_put_count(json_t *object, const char *key, uint64_t count)
     return field_put(object, key, json_string(digits));
 }
 
-int field_put_rounded(json_t *object, const char *key, double value, int figures)
+static double rounded(double value, int figures)
 {
     char digits[32];
 
-    if (!isfinite(value)) {
-        return WRITTEN;
-    }
     snprintf(digits, sizeof(digits), "%.*g", figures, value);
-    return field_put(object, key, json_real(strtod(digits, NULL)));
+    return strtod(digits, NULL);
+}
+
+/* @param direction  1: not below the value, -1: not above it */
+static double rounded_to_side(double value, int figures, int direction)
+{
+    double nearest = rounded(value, figures);
+    double step = pow(10, floor(log10(fabs(value))) - figures + 1);
+
+    if (!isfinite(value) || (nearest - value) * direction >= 0) {
+        return nearest;
+    }
+    return rounded(nearest + direction * step, figures);
+}
+
+int field_put_rounded(json_t *object, const char *key, double value, int figures)
+{
+    return isfinite(value) ? field_put(object, key, json_real(rounded(value, figures))) : WRITTEN;
 }
 
 static int put_exact(json_t *object, const char *key, double value)
@@ -106,6 +120,14 @@ static int put_field(json_t *object, const struct field *field, const void *memb
                                  FIELD_MEASURED_FIGURES);
     case FIELD_ROUGH:
         return field_put_rounded(object, field->key, *(const double *)member, FIELD_ROUGH_FIGURES);
+    case FIELD_LEAST:
+        return field_put_rounded(object, field->key,
+                                 rounded_to_side(*(const double *)member, FIELD_ROUGH_FIGURES, -1),
+                                 FIELD_ROUGH_FIGURES);
+    case FIELD_GREATEST:
+        return field_put_rounded(object, field->key,
+                                 rounded_to_side(*(const double *)member, FIELD_ROUGH_FIGURES, 1),
+                                 FIELD_ROUGH_FIGURES);
     case FIELD_EXACT:
         return put_exact(object, field->key, *(const double *)member);
     case FIELD_FLAG:

@@ -108,7 +108,7 @@ static inline void describe_event(FILE *out, const struct apapi_event_result *re
     fprintf(out, " range %ju scale %.15g guard %.15g update %ju raw %ju",
             (uintmax_t)event->range_max, event->scale, event->guard_j, (uintmax_t)event->update_ns,
             (uintmax_t)result->raw_total);
-    fprintf(out, " total %.9g +- %.6g %.6g %.9g %.6g %.6g covered %ju stuck %d", result->total,
+    fprintf(out, " total %.9g +- %.6g %.4g %.9g %.4g %.6g covered %ju stuck %d", result->total,
             result->uncertainty_j, result->summary.min, result->summary.mean, result->summary.max,
             result->summary.p95, (uintmax_t)result->covered_ns, result->stuck);
     fprintf(out, " %ju %ju %ju %ju %ju %ju %ju", (uintmax_t)n->samples, (uintmax_t)n->failed,
@@ -123,7 +123,7 @@ static inline void describe_measurement(FILE *out, const struct apapi_measuremen
     for (int i = 0; i < APAPI_DOMAINS; i++) {
         const struct apapi_domain_result *domain = &m->domains[i];
 
-        fprintf(out, "\n  domain %d %.9g %.6g %.6g %.9g %.6g %.6g", domain->measured,
+        fprintf(out, "\n  domain %d %.9g %.6g %.4g %.9g %.4g %.6g", domain->measured,
                 domain->energy_j, domain->uncertainty_j, domain->power_w.min, domain->power_w.mean,
                 domain->power_w.max, domain->power_w.p95);
     }

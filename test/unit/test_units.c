@@ -424,6 +424,15 @@ static void numbers_are_as_exact_as_they_should_be(void **state)
                  {FIELD_MEASURED, {.measured = 2.0 / 3}, "{\"x\":0.666666667}"},
                  {FIELD_AMOUNT, {.measured = 0.1 + 0.2}, "{\"x\":0.3}"},
                  {FIELD_MEASURED, {.measured = 0}, "{\"x\":0.0}"},
+                 /* a mean of 200.899358 W lies between them */
+                 {FIELD_LEAST, {.measured = 200.899358}, "{\"x\":200.899}"},
+                 {FIELD_GREATEST, {.measured = 200.899358}, "{\"x\":200.9}"},
+                 {FIELD_LEAST, {.measured = 197.2467}, "{\"x\":197.246}"},
+                 {FIELD_GREATEST, {.measured = 999999.5}, "{\"x\":1000000.0}"},
+                 {FIELD_LEAST, {.measured = -20.00001}, "{\"x\":-20.0001}"},
+                 {FIELD_LEAST, {.measured = 100}, "{\"x\":100.0}"},
+                 {FIELD_GREATEST, {.measured = 0}, "{\"x\":0.0}"},
+                 {FIELD_GREATEST, {.measured = 0.1}, "{\"x\":0.1}"},
                  {FIELD_EXACT, {.measured = 0x1p-14}, "{\"x\":6.103515625e-5}"}};
 
     (void)state;
