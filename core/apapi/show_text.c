@@ -219,16 +219,19 @@ static void put_spread(const struct show_node *const *nodes, size_t count)
     const struct show_node *slowest = nodes[0];
     double least_w = NAN, greatest_w = NAN;
     char least[UNITS_SIZE], greatest[UNITS_SIZE];
+    char first[APAPI_TEXT_SIZE], last[APAPI_TEXT_SIZE];
 
     for (size_t i = 0; i < count; i++) {
         slowest = nodes[i]->end_ns > slowest->end_ns ? nodes[i] : slowest;
         least_w = fmin(least_w, nodes[i]->power_w);
         greatest_w = fmax(greatest_w, nodes[i]->power_w);
     }
+    text_clean(first, sizeof first, nodes[0]->name);
+    text_clean(last, sizeof last, slowest->name);
     units_quantity(least, sizeof least, least_w, "W");
     units_quantity(greatest, sizeof greatest, greatest_w, "W");
     printf("  %zu nodes, from %s to %s; highest energy %s, last to end %s\n", count, least,
-           greatest, nodes[0]->name, slowest->name);
+           greatest, first, last);
 }
 
 static int put_node_rows(const struct show_node *const *nodes, size_t count)

@@ -39,6 +39,10 @@ setup() {
         # the other steps of this node lie inside
         job_records "$job" "$node" | jq -se '(.[] | select(.step == "extern").elapsed_s) as $all | all(.elapsed_s <= $all)'
     done
+    # one job, of one cluster
+    run -0 cluster run "$install/bin/apapi" report --acct-dir "$APAPI_ACCT_DIR" -j "$job" -P -n --format=jobid,cluster,nodes,steps
+    [[ $output =~ ^$job\|[a-z]+\|2\|3$ ]]
+    run -0 cluster run "$install/bin/apapi" show --acct-dir "$APAPI_ACCT_DIR" "$job"
 }
 
 @test "job_total=extern measures an allocation in which nothing runs, and one that is cancelled" {
