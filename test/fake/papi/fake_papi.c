@@ -322,7 +322,7 @@ int PAPI_start(int set)
     case LEAVER:
         pthread_exit(NULL);
     case OPENER:
-        open("/dev/null", O_RDONLY);
+        open("/proc/cpuinfo", O_RDONLY);
         break;
     default:
         break;
