@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "record/json_tree.h"
+#include "json/json_tree.h"
 
 static inline bool referee_same(const struct tree_node *node, const json_t *json);
 

@@ -15,7 +15,7 @@
 #include "atime/runs.h"
 #include "config/config.h"
 #include "config/installed.h"
-#include "record/write_all.h"
+#include "base/write_all.h"
 #include "trace/trace.h"
 
 #define PATIENCE_NS UINT64_C(2000000000) /* with what a user has named: GPUs, a BMC */

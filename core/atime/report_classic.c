@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "atime/report.h"
-#include "record/text.h"
+#include "base/text.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "atime/report.h"
-#include "record/csv.h"
+#include "output/csv.h"
 
 static void put_program(const struct csv *csv, const char *name, const char *unit, double number)
 {

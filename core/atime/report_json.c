@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "atime/report.h"
-#include "record/text.h"
+#include "base/text.h"
 
 #define DIGITS_WRITTEN 15
 #define FORM (JSON_COMPACT | JSON_REAL_PRECISION(DIGITS_WRITTEN))

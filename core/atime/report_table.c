@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 
 #include "atime/report.h"
-#include "record/text.h"
-#include "record/units.h"
+#include "base/text.h"
+#include "base/units.h"
 
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
 #define CELL_WIDTH 24

@@ -13,7 +13,7 @@
 #include "config/ini.h"
 #include "config/installed.h"
 #include "config/values.h"
-#include "events/nearest.h"
+#include "base/nearest.h"
 
 #define TOP_SECTION "apapi" /* the same as none */
 #define LINE_SIZE 1024

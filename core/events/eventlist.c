@@ -6,7 +6,7 @@
 #include "apapi/events.h"
 #include "base/grow.h"
 #include "events/problems.h"
-#include "events/text.h"
+#include "base/text_file.h"
 
 struct apapi_eventlist {
     char *text; /* what the entries point into */

@@ -6,7 +6,7 @@
 #include "apapi/events.h"
 #include "base/grow.h"
 #include "events/fields.h"
-#include "events/text.h"
+#include "base/text_file.h"
 
 struct apapi_eventops {
     char *text; /* what the definitions point into */

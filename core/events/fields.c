@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "events/number.h"
-#include "events/text.h"
+#include "base/number.h"
+#include "base/text_file.h"
 
 #define FIELDS_LEAST 11
 #define FIELDS_MOST 13

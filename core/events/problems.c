@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events/text.h"
+#include "base/text_file.h"
 
 #define QUOTED_BYTES 40
 

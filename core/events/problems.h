@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "apapi/events.h"
-#include "events/lines.h"
+#include "base/lines.h"
 
 /** What has been found in one file. */
 struct problems {

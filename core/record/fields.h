@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "apapi/error.h"
-#include "record/json_tree.h"
+#include "json/json_tree.h"
 
 /** How a member of a structure stands in JSON. A member that is not known has no key. */
 enum field_form {

@@ -8,7 +8,7 @@
 
 #include "apapi/record.h"
 #include "record/fields.h"
-#include "record/timestamp.h"
+#include "base/timestamp.h"
 
 #define NS_PER_S 1e9
 #define PATH_SIZE 128              /* "components[N].events[N]" is the longest */

@@ -7,8 +7,8 @@
 
 #include "apapi/record.h"
 #include "record/fields.h"
-#include "record/text.h"
-#include "record/timestamp.h"
+#include "base/text.h"
+#include "base/timestamp.h"
 
 #define NS_PER_S 1e9
 

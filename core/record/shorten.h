@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "apapi/record.h"
-#include "record/json_tree.h"
+#include "json/json_tree.h"
 
 /*
  * A line of the accounting file leaves out what follows from the rest of it. What most events of a

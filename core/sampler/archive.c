@@ -14,7 +14,7 @@
 #include "channel/deadline.h"
 #include "config/folders.h"
 #include "record/end.h"
-#include "record/timestamp.h"
+#include "base/timestamp.h"
 #include "sampler/log.h"
 #include "sampler/recover.h"
 #include "sampler/watchdog.h"

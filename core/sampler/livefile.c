@@ -17,8 +17,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "record/folder.h"
-#include "record/text.h"
+#include "base/folder.h"
+#include "base/text.h"
 
 #define FLOOR_BYTES (UINT64_C(64) << 20) /* of free memory that pages leave to others, at most */
 

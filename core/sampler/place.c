@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "config/values.h"
-#include "record/write_all.h"
+#include "base/write_all.h"
 #include "sampler/log.h"
 
 static void write_oom_score(const char *score)

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/folder.h"
-#include "record/write_all.h"
+#include "base/folder.h"
+#include "base/write_all.h"
 
 #define SUFFIX ".json"
 #define NEW_SUFFIX ".new" /* behind the name of a file that shall take the place of another */

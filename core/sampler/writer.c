@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
-#include "record/write_all.h"
+#include "base/write_all.h"
 
 #define BUFFER_BYTES (1 << 20) /* what waits for a slow file system */
 #define SOCKET_FD 3            /* in the new process */

@@ -11,8 +11,8 @@
 
 #include "apapi/scan.h"
 #include "record/end.h"
-#include "record/folder.h"
-#include "record/timestamp.h"
+#include "base/folder.h"
+#include "base/timestamp.h"
 
 #define DAY_NS (INT64_C(86400) * 1000000000)
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/nearest.h"
+#include "base/nearest.h"
 #include "session/component.h"
 
 static int no_memory(struct component *component)

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "session/sampling.h"
 #include "sources/sources.h"
-#include "sources/thread.h"
+#include "base/thread.h"
 #include "sources/turn.h"
 
 void lane_init(struct lane *lane, struct sampling *sampling, struct component *component)

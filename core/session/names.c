@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apapi/session.h"
-#include "events/nearest.h"
+#include "base/nearest.h"
 #include "sources/sources.h"
 
 const char *apapi_components_default(void)

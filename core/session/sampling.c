@@ -12,7 +12,7 @@
 #include "session/lane.h"
 #include "session/live.h"
 #include "session/snapshot.h"
-#include "sources/thread.h"
+#include "base/thread.h"
 #include "sources/turn.h"
 
 #define END_WAIT_NS UINT64_C(100000000) /* for what is slow to close */

@@ -2,7 +2,7 @@
 #include "apapi/catalog.h"
 
 #include "sources/sources.h"
-#include "sources/sysfs.h"
+#include "sources/sysfs/sysfs.h"
 #include "sources/turn.h"
 
 void apapi_catalog_components(apapi_component_f visit, void *context)

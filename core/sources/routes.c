@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/word.h"
-#include "sources/gpu_papi.h"
+#include "sources/papi/gpu_papi.h"
 #include "sources/sources.h"
 #include "sources/turn.h"
 

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apapi/command.h"
+#include "cli/command.h"
 #include "apapi/record.h"
-#include "apapi/when.h"
+#include "cli/when.h"
 #include "base/clock.h"
 #include "config/config.h"
-#include "record/folder.h"
+#include "base/folder.h"
 #include "sync/sync.h"
 
 #define JOBS_MAX 10000

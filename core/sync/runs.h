@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/namelist.h"
+#include "base/namelist.h"
 #include "sync/dbd.h"
 
 /** All that slurmdbd knows of some jobs. Zeroed before the first. */

@@ -10,8 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "record/folder.h"
-#include "record/replace.h"
+#include "base/folder.h"
+#include "base/replace.h"
 
 #define VERSION 1
 #define NS_PER_S INT64_C(1000000000)

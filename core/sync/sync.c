@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
-#include "record/folder.h"
+#include "base/folder.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define FIRST_REACH_NS (86400 * NS_PER_S) /* of a run that knows of none before */

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "bench/parts.h"
-#include "sources/papi_library.h"
+#include "sources/papi/papi_library.h"
 #include "sources/sources.h"
 
 #define READINGS 500

@@ -9,7 +9,7 @@ load ../browser/browser
 plot() { "$apapi" plot --acct-dir "$acct" "$@"; }
 
 need_cairo() {
-    local helpers=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi
+    local helpers=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli
     [[ -x $helpers/apapi-plot ]] || skip "built without cairo"
     echo "libexec_dir = $helpers" >"$APAPI_CONFIG"
     # fontconfig keeps its memory to the end

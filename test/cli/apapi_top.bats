@@ -10,7 +10,7 @@ load live
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     build=$repository/${APAPI_TEST_BUILD:-build/release}
-    apapi=$build/core/apapi/apapi
+    apapi=$build/core/cli/apapi
     live=$BATS_TEST_TMPDIR/live
     mkdir -p "$live"
     set_clock stands

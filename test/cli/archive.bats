@@ -328,7 +328,7 @@ END
 }
 
 @test "apapi export sees the step while it runs, and after it" {
-    local apapi=$BATS_TEST_DIRNAME/../../${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
+    local apapi=$BATS_TEST_DIRNAME/../../${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
     local export="$apapi export --acct-dir $acct --spool-dir $spool -N n1 --prometheus -"
     mkdir "$acct"
     run -0 step 1 "checkpointed 1 && $export -S now >$BATS_TEST_TMPDIR/running"

@@ -7,7 +7,7 @@ load kept
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     atime=$repository/${APAPI_TEST_BUILD:-build/release}/core/atime/atime
-    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
+    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
     export APAPI_SIMHW=$repository/build/release/test/sim/apapi-simhw
 }
 

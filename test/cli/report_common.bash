@@ -7,7 +7,7 @@ load ../records.bash
 
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/apapi/apapi
+    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
     acct=$BATS_TEST_TMPDIR/acct
     export APAPI_CONFIG=$BATS_TEST_TMPDIR/apapi.conf COLUMNS=200
     mkdir -p "$acct"

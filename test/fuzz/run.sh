@@ -33,14 +33,14 @@ for folder in CONFIG ACCT SPOOL LIBEXEC DATA; do
 done
 flags+=('-DAPAPI_BELOW_BIN="bin"' '-DAPAPI_BELOW_PLUGIN="lib"')
 declare -A sources=(
-    [eventops]="core/events/*.c core/measure/error.c core/measure/event.c"
-    [eventlist]="core/events/*.c core/measure/error.c core/measure/event.c"
-    [interval]="core/measure/interval.c core/measure/error.c"
+    [eventops]="core/events/*.c core/base/error.c core/measure/event.c"
+    [eventlist]="core/events/*.c core/base/error.c core/measure/event.c"
+    [interval]="core/base/interval.c core/base/error.c"
     [config]="core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
-        core/config/installed.c core/config/values.c core/events/nearest.c core/measure/interval.c core/measure/error.c"
+        core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [parcel]="core/channel/parcel.c"
     [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/json_*.c
-        core/record/measurement.c core/record/shorten.c core/record/text.c core/record/timeline.c core/record/timestamp.c
+        core/record/measurement.c core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
         core/measure/*.c -ljansson -lm")
 
 # The parsers that are named, in the order of the words.

@@ -10,7 +10,7 @@
 
 #include "apapi/record.h"
 #include "measure/unmeasured.h"
-#include "record/text.h"
+#include "base/text.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sampler/forms.h"
+#include "output/forms.h"
 
 #include <jansson.h>
 #include <math.h>

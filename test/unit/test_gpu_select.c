@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "apapi/source.h"
-#include "sources/gpu_select.h"
+#include "sources/gpu/gpu_select.h"
 #include "unit/unit.h"
 
 #define GPUS 4

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/grid.h"
+#include "cli/grid.h"
 #include "unit/unit.h"
 
 static const struct grid_column columns[] = {

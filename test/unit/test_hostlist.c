@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/hostlist.h"
+#include "base/hostlist.h"
 #include "unit/unit.h"
 
 static int join(void *context, const char *name)

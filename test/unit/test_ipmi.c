@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sources/ipmi_dcmi.h"
-#include "sources/ipmi_sensors.h"
-#include "sources/ipmi_settings.h"
+#include "sources/ipmi/ipmi_dcmi.h"
+#include "sources/ipmi/ipmi_sensors.h"
+#include "sources/ipmi/ipmi_settings.h"
 #include "sources/sources.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"

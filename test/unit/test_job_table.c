@@ -7,7 +7,7 @@
 
 #include "apapi/job.h"
 #include "measure/unmeasured.h"
-#include "record/text.h"
+#include "base/text.h"
 #include "unit/unit.h"
 
 #define S INT64_C(1000000000)

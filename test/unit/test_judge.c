@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "apapi/judge.h"
+#include "cli/doctor/judge.h"
 #include "unit/unit.h"
 
 static const struct apapi_event energy = {.name = "e",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which nodes of a step have no record, and when nobody can say. */
-#include "record/lacking.h"
+#include "sum/lacking.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events/nearest.h"
+#include "base/nearest.h"
 #include "unit/unit.h"
 
 static const char *const components[] = {"rapl",     "powercap", "nvml", "ipmi",

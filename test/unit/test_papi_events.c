@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sources/papi_events.h"
+#include "sources/papi/papi_events.h"
 #include "unit/unit.h"
 
 static bool describe(const char *name, const char *units, struct apapi_event *event)

@@ -11,8 +11,8 @@
 
 #include "channel/deadline.h"
 #include "measure/unmeasured.h"
-#include "sampler/forward.h"
-#include "sampler/parts.h"
+#include "gather/forward.h"
+#include "gather/parts.h"
 #include "unit/unit.h"
 
 #define S INT64_C(1000000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/prometheus.h"
+#include "output/prometheus.h"
 
 #include "unit/record_fixture.h"
 

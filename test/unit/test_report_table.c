@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/text.h"
+#include "base/text.h"
 #include "report_fixture.h"
 
 static void one_run(void **state)

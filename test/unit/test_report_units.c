@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a report says of memory, of short times and of several nodes. */
-#include "record/units.h"
+#include "base/units.h"
 #include "report_fixture.h"
 
 static void short_times(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose a connection is, for those that listen to everybody. */
-#include "sampler/sender.h"
+#include "gather/sender.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

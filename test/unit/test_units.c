@@ -9,9 +9,9 @@
 
 #include "apapi/record.h"
 #include "record/fields.h"
-#include "record/text.h"
-#include "record/timestamp.h"
-#include "record/units.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "base/units.h"
 #include "unit/unit.h"
 
 static void quantities_have_four_digits(void **state)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/hostlist.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE 256
+#define DIGITS_MAX 9 /* what fits into an unsigned int for sure */
+
+struct walk {
+    hostlist_visit_f visit;
+    void *context;
+    size_t count;
+    char name[NAME_SIZE]; /* as far as it is made */
+};
+
+static int malformed(void)
+{
+    errno = EINVAL;
+    return -1;
+}
+
+static int walk_name(struct walk *walk, size_t length)
+{
+    if (length == 0 || walk->count == HOSTLIST_MAX) {
+        return malformed();
+    }
+    walk->name[length] = '\0';
+    walk->count++;
+    return walk->visit(walk->context, walk->name);
+}
+
+static const char *read_number(const char *text, unsigned *number)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    *number = (unsigned)strtoul(text, NULL, 10);
+    return digits > 0 && digits <= DIGITS_MAX ? text + digits : NULL;
+}
+
+static int walk_rest(struct walk *walk, size_t length, const char *rest, const char *end);
+
+/* One "3" or "001-004" of a bracket: `range` up to `range_end`, the name goes on at `rest`. */
+static int walk_range(struct walk *walk, size_t length, const char *range, const char *range_end,
+                      const char *const rest[2])
+{
+    unsigned first, last;
+    const char *next = read_number(range, &first);
+    int width = next ? (int)(next - range) : 0;
+
+    last = first;
+    if (next && *next == '-') {
+        next = read_number(next + 1, &last);
+    }
+    if (next != range_end || last < first || last - first >= HOSTLIST_MAX) {
+        return malformed();
+    }
+    for (unsigned number = first; number <= last; number++) {
+        int digits = snprintf(walk->name + length, NAME_SIZE - length, "%0*u", width, number);
+
+        if (length + (size_t)digits >= NAME_SIZE) {
+            return malformed();
+        }
+        if (walk_rest(walk, length + (size_t)digits, rest[0], rest[1])) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* "[1-4,7]" at `bracket`. */
+static int walk_bracket(struct walk *walk, size_t length, const char *bracket, const char *end)
+{
+    const char *close = memchr(bracket, ']', (size_t)(end - bracket));
+    const char *const rest[2] = {close ? close + 1 : NULL, end};
+
+    if (!close) {
+        return malformed();
+    }
+    for (const char *range = bracket + 1; range <= close;) {
+        const char *comma = memchr(range, ',', (size_t)(close - range));
+        const char *range_end = comma ? comma : close;
+
+        if (walk_range(walk, length, range, range_end, rest)) {
+            return -1;
+        }
+        range = range_end + 1;
+    }
+    return 0;
+}
+
+/* `length` bytes of the name are made; it goes on with `rest`. */
+static int walk_rest(struct walk *walk, size_t length, const char *rest, const char *end)
+{
+    const char *bracket = memchr(rest, '[', (size_t)(end - rest));
+    size_t plain = (size_t)((bracket ? bracket : end) - rest);
+
+    if (length + plain >= NAME_SIZE) {
+        return malformed();
+    }
+    memcpy(walk->name + length, rest, plain);
+    return bracket ? walk_bracket(walk, length + plain, bracket, end)
+                   : walk_name(walk, length + plain);
+}
+
+/* Where the comma is that ends this name; those in brackets do not. */
+static const char *find_end(const char *name)
+{
+    bool inside = false;
+
+    for (; *name && (inside || *name != ','); name++) {
+        inside = *name == '[' || (inside && *name != ']');
+    }
+    return name;
+}
+
+ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context)
+{
+    struct walk walk = {.visit = visit, .context = context};
+
+    for (const char *name = list; *name;) {
+        const char *end = find_end(name);
+
+        if (walk_rest(&walk, 0, name, end)) {
+            return -1;
+        }
+        name = end + (*end == ',');
+    }
+    return (ssize_t)walk.count;
+}
+
+/* The number at the end of a name, after `stem` bytes. Not one of more digits than DIGITS_MAX. */
+static size_t find_stem(const char *name)
+{
+    size_t length = strlen(name), stem = length;
+
+    while (stem > 0 && isdigit((unsigned char)name[stem - 1])) {
+        stem--;
+    }
+    return length - stem <= DIGITS_MAX ? stem : length;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const char *a = *(const char *const *)left, *b = *(const char *const *)right;
+    size_t a_stem = find_stem(a), b_stem = find_stem(b);
+    int order = strncmp(a, b, a_stem < b_stem ? a_stem : b_stem);
+
+    if (order == 0 && a_stem != b_stem) {
+        order = a_stem < b_stem ? -1 : 1;
+    }
+    if (order == 0) {
+        unsigned long x = strtoul(a + a_stem, NULL, 10), y = strtoul(b + b_stem, NULL, 10);
+
+        order = x < y ? -1 : x > y;
+    }
+    return order ? order : strcmp(a, b);
+}
+
+static bool is_same_stem(const char *a, const char *b)
+{
+    size_t stem = find_stem(a);
+
+    return a[stem] && b[find_stem(b)] && stem == find_stem(b) && strncmp(a, b, stem) == 0;
+}
+
+/* Would a range that holds `a` give `b` as its next name? */
+static bool is_next(const char *a, const char *b)
+{
+    size_t stem = find_stem(a);
+
+    return is_same_stem(a, b) && strtoul(b + stem, NULL, 10) == strtoul(a + stem, NULL, 10) + 1 &&
+           (strlen(a) == strlen(b) || (a[stem] != '0' && b[stem] != '0'));
+}
+
+/* Write the names from `first` that differ in their number only. @return how many they were. */
+static size_t put_group(FILE *out, const char *const *names, size_t count, size_t columns)
+{
+    size_t stem = find_stem(names[0]), done = 0;
+    bool many = count > 1 && is_same_stem(names[0], names[1]);
+    size_t written = (size_t)fprintf(out, "%.*s%s", (int)stem, names[0], many ? "[" : "");
+
+    while (done < count && (done == 0 || is_same_stem(names[0], names[done])) &&
+           (done == 0 || written < columns)) {
+        size_t last = done;
+
+        while (last + 1 < count && is_next(names[last], names[last + 1])) {
+            last++;
+        }
+        written += (size_t)fprintf(out, "%s%s", done ? "," : "", names[done] + stem);
+        if (last > done) {
+            written += (size_t)fprintf(out, "-%s", names[last] + stem);
+        }
+        done = last + 1;
+    }
+    if (many) {
+        fputc(']', out);
+    }
+    return done;
+}
+
+void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
+{
+    long start = ftell(out);
+    size_t done = 0;
+
+    qsort(names, count, sizeof(char *), compare_names);
+    while (done < count) {
+        size_t used = (size_t)(ftell(out) - start);
+
+        if (done > 0 && used >= columns) {
+            fprintf(out, " and %zu more", count - done);
+            return;
+        }
+        fputs(done ? "," : "", out);
+        done += put_group(out, names + done, count - done, columns - used);
+    }
+}

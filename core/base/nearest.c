@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libc only: the plugin compiles it too. */
+#include "base/nearest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define MISTAKES_MAX 2
+#define PART_MIN 3 /* letters that make a part of a name worth a thought */
+
+#define BEGINNING_MIN 5 /* the same for one with mistakes */
+
+/* Less is nearer; a mistake in a beginning weighs more than any number of letters after it. */
+enum { BY_MISTAKE = 0, BY_BEGINNING = 1000, MISTAKE = 200, BY_PART = 2000, FAR = 3000 };
+
+void nearest_begin(struct nearest *nearest, const char *wanted)
+{
+    size_t length = strcspn(wanted, "*?[");
+
+    *nearest = (struct nearest){.count = 0};
+    if (length < sizeof nearest->wanted) {
+        memcpy(nearest->wanted, wanted, length);
+    }
+}
+
+static bool same(char left, char right)
+{
+    return tolower((unsigned char)left) == tolower((unsigned char)right);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* The last three rows of the table of distances between beginnings of two names. */
+struct rows {
+    unsigned before[APAPI_NAME_SIZE];
+    unsigned last[APAPI_NAME_SIZE];
+    unsigned now[APAPI_NAME_SIZE];
+};
+
+/* The row of the first i letters of `left`, from those of i - 1 and i - 2. */
+static void fill_row(struct rows *rows, const char *left, unsigned i, const char *right)
+{
+    memcpy(rows->before, rows->last, sizeof rows->before);
+    memcpy(rows->last, rows->now, sizeof rows->last);
+    rows->now[0] = i;
+    for (unsigned j = 1; right[j - 1]; j++) {
+        unsigned changed = rows->last[j - 1] + !same(left[i - 1], right[j - 1]);
+
+        rows->now[j] = least(changed, least(rows->last[j], rows->now[j - 1]) + 1);
+        if (i > 1 && j > 1 && same(left[i - 1], right[j - 2]) && same(left[i - 2], right[j - 1])) {
+            rows->now[j] = least(rows->now[j], rows->before[j - 2] + 1);
+        }
+    }
+}
+
+struct mistakes {
+    unsigned whole;     /* between the two names */
+    unsigned beginning; /* between the first and some beginning of the second */
+};
+
+/* Letters wrong, missing, too many or swapped with the next one (Damerau and Levenshtein). */
+static struct mistakes count_mistakes(const char *left, const char *right)
+{
+    struct rows rows;
+    struct mistakes mistakes;
+
+    for (unsigned j = 0; j < APAPI_NAME_SIZE; j++) {
+        rows.now[j] = j;
+    }
+    for (unsigned i = 1; left[i - 1]; i++) {
+        fill_row(&rows, left, i, right);
+    }
+    mistakes.whole = rows.now[strlen(right)];
+    mistakes.beginning = mistakes.whole;
+    for (size_t j = 0; right[j]; j++) {
+        mistakes.beginning = least(mistakes.beginning, rows.now[j]);
+    }
+    return mistakes;
+}
+
+static unsigned rank_part(const char *part, size_t length, const char *whole, size_t whole_length)
+{
+    unsigned rest = (unsigned)(whole_length - length);
+
+    if (length < PART_MIN || length > whole_length) {
+        return FAR;
+    }
+    if (strncasecmp(part, whole, length) == 0) {
+        return BY_BEGINNING + rest;
+    }
+    return strcasestr(whole, part) ? BY_PART + rest : FAR;
+}
+
+static unsigned rank_mistakes(const char *wanted, size_t wanted_length, const char *name)
+{
+    struct mistakes mistakes = count_mistakes(wanted, name);
+
+    if (mistakes.whole <= MISTAKES_MAX && (size_t)mistakes.whole * 2 <= wanted_length) {
+        return BY_MISTAKE + mistakes.whole;
+    }
+    if (mistakes.beginning <= MISTAKES_MAX && wanted_length >= BEGINNING_MIN) {
+        return BY_BEGINNING + MISTAKE * mistakes.beginning + (unsigned)strlen(name);
+    }
+    return FAR;
+}
+
+/* How far two names are from each other; from FAR on: not at all near. */
+static unsigned rank(const char *wanted, const char *name)
+{
+    size_t wanted_length = strlen(wanted), name_length = strlen(name);
+
+    if (wanted_length >= APAPI_NAME_SIZE || name_length >= APAPI_NAME_SIZE) {
+        return FAR;
+    }
+    return least(rank_mistakes(wanted, wanted_length, name),
+                 least(rank_part(wanted, wanted_length, name, name_length),
+                       rank_part(name, name_length, wanted, wanted_length)));
+}
+
+/* An event is often meant without its component. */
+static unsigned rank_with_component(const char *wanted, const char *name)
+{
+    const char *event = strstr(name, ":::");
+
+    if (!event || strstr(wanted, ":::")) {
+        return rank(wanted, name);
+    }
+    return least(rank(wanted, name), rank(wanted, event + strlen(":::")));
+}
+
+static void insert(struct nearest *nearest, const char *name, unsigned rank)
+{
+    size_t place = nearest->count;
+
+    while (place > 0 && nearest->best[place - 1].rank > rank) {
+        place--;
+    }
+    if (place == NEAREST_MAX) {
+        return;
+    }
+    nearest->count += nearest->count < NEAREST_MAX;
+    memmove(&nearest->best[place + 1], &nearest->best[place],
+            (nearest->count - 1 - place) * sizeof *nearest->best);
+    strcpy(nearest->best[place].name, name);
+    nearest->best[place].rank = rank;
+}
+
+void nearest_offer(const char *name, void *context)
+{
+    struct nearest *nearest = context;
+    unsigned distance = rank_with_component(nearest->wanted, name);
+
+    if (distance < FAR) {
+        insert(nearest, name, distance);
+    }
+}
+
+/* @return whether so many names fit. */
+static bool put_names(const struct nearest *nearest, size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < size; i++) {
+        const char *before = i + 1 == count ? " or " : ", ";
+
+        used += (size_t)snprintf(text + used, size - used, "%s'%s'",
+                                 i == 0 ? ": did you mean " : before, nearest->best[i].name);
+    }
+    if (used < size) {
+        used += (size_t)snprintf(text + used, size - used, "%s", count ? "?" : "");
+    }
+    return used < size;
+}
+
+void nearest_text(const struct nearest *nearest, char *text, size_t size)
+{
+    size_t count = nearest->count;
+
+    while (!put_names(nearest, count, text, size) && count > 0) {
+        count--;
+    }
+}

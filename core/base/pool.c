@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+static size_t hash(const char *text)
+{
+    uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    for (; *text; text++) {
+        sum = (sum ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    }
+    return (size_t)(sum ^ sum >> 32);
+}
+
+int pool_reserve(void *array, size_t count, size_t *room, size_t size)
+{
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof old);
+    grown = array_grow(old, count, room, size);
+    if (!grown) {
+        return -1;
+    }
+    memcpy(array, &grown, sizeof grown);
+    return 0; // cppcheck-suppress memleak; the array has it
+}
+
+static uint32_t *find_slot(const struct pool *pool, const char *text)
+{
+    size_t at = hash(text) & (pool->slot_count - 1);
+
+    while (pool->slots[at] != POOL_NONE && strcmp(pool_text(pool, pool->slots[at]), text) != 0) {
+        at = (at + 1) & (pool->slot_count - 1);
+    }
+    return &pool->slots[at];
+}
+
+static int grow_slots(struct pool *pool)
+{
+    size_t count = pool->slot_count ? 2 * pool->slot_count : 64;
+    uint32_t *slots = reallocarray(NULL, count, sizeof *slots);
+
+    if (!slots) {
+        return -1;
+    }
+    memset(slots, 0xff, count * sizeof *slots);
+    free(pool->slots);
+    pool->slots = slots;
+    pool->slot_count = count;
+    for (size_t i = 0; i < pool->count; i++) {
+        *find_slot(pool, pool_text(pool, (uint32_t)i)) = (uint32_t)i;
+    }
+    return 0;
+}
+
+static int reserve_bytes(struct pool *pool, size_t size)
+{
+    char *bytes = array_reserve(pool->bytes, pool->size, size, &pool->room, 1);
+
+    if (!bytes) {
+        return -1;
+    }
+    pool->bytes = bytes;
+    return pool->size + size < POOL_NONE ? 0 : -1;
+}
+
+uint32_t pool_put(struct pool *pool, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    uint32_t *slot;
+
+    if (2 * (pool->count + 1) > pool->slot_count && grow_slots(pool)) {
+        return POOL_NONE;
+    }
+    slot = find_slot(pool, text);
+    if (*slot != POOL_NONE) {
+        return *slot;
+    }
+    if (reserve_bytes(pool, size) ||
+        pool_reserve(&pool->offsets, pool->count, &pool->offset_room, sizeof *pool->offsets)) {
+        return POOL_NONE;
+    }
+    memcpy(pool->bytes + pool->size, text, size);
+    pool->offsets[pool->count] = (uint32_t)pool->size;
+    pool->size += size;
+    *slot = (uint32_t)pool->count;
+    return (uint32_t)pool->count++;
+}
+
+const char *pool_text(const struct pool *pool, uint32_t number)
+{
+    return pool->bytes + pool->offsets[number];
+}
+
+void pool_free(struct pool *pool)
+{
+    free(pool->bytes);
+    free(pool->offsets);
+    free(pool->slots);
+    *pool = (struct pool){0};
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_BASE_POOL_H
+#define APAPI_BASE_POOL_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define POOL_NONE UINT32_MAX
+
+/** Different texts, numbered from 0 in the order in which they came. Zeroed before the first. */
+struct pool {
+    char *bytes;
+    size_t size, room;
+    uint32_t *offsets; /* of the texts in `bytes` */
+    size_t count, offset_room;
+    uint32_t *slots; /* hash table of numbers */
+    size_t slot_count;
+};
+
+/** @return the number of a text, which is copied if it is new; POOL_NONE without memory. */
+uint32_t pool_put(struct pool *pool, const char *text);
+
+/** The text of a number; lives until the next pool_put(). */
+const char *pool_text(const struct pool *pool, uint32_t number);
+
+/** Room for one more element of `size` bytes in an array, as array_grow(); *array is set. 0; -1:
+ * ENOMEM. */
+int pool_reserve(void *array, size_t count, size_t *room, size_t size);
+
+void pool_free(struct pool *pool);
+
+#endif

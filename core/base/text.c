@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct range {
+    uint32_t first;
+    uint32_t last;
+};
+
+static const struct range unprintable[] = {{0x0000, 0x001F}, {0x007F, 0x009F}, {0x061C, 0x061C},
+                                           {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
+                                           {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFB}, {0xE0000, 0xE007F}};
+
+static const struct range double_width[] = {
+    {0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xA960, 0xA97F}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+    {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+
+static bool in_ranges(uint32_t character, const struct range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (character >= ranges[i].first && character <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define IN(character, ranges) in_ranges(character, ranges, sizeof(ranges) / sizeof((ranges)[0]))
+
+static size_t sequence_length(unsigned char lead)
+{
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xC2 && lead <= 0xDF) {
+        return 2;
+    }
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        return 3;
+    }
+    return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+}
+
+size_t text_character(const char *text, uint32_t *character)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t length = sequence_length(bytes[0]);
+    uint32_t value = length > 1 ? bytes[0] & (0x7FU >> length) : bytes[0];
+
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+        value = value << 6 | (bytes[i] & 0x3FU);
+    }
+    if (length == 0 || value < smallest[length] || value > 0x10FFFF ||
+        (value >= 0xD800 && value <= 0xDFFF)) {
+        return 0;
+    }
+    *character = value;
+    return length;
+}
+
+static void copy_text(char *copy, size_t size, const char *text, bool for_terminal)
+{
+    size_t used = 0;
+
+    while (*text) {
+        uint32_t character = 0;
+        size_t length = text_character(text, &character);
+        bool bad = length == 0 || (for_terminal && IN(character, unprintable));
+        size_t wanted = bad ? 1 : length;
+
+        if (used + wanted >= size) {
+            break;
+        }
+        if (bad) {
+            copy[used] = '?';
+        } else {
+            memcpy(copy + used, text, length);
+        }
+        used += wanted;
+        text += length ? length : 1;
+    }
+    copy[used] = '\0';
+}
+
+void text_utf8(char *copy, size_t size, const char *text)
+{
+    copy_text(copy, size, text, false);
+}
+
+void text_clean(char *copy, size_t size, const char *text)
+{
+    copy_text(copy, size, text, true);
+}
+
+static size_t step_over(const char *text, size_t *columns)
+{
+    uint32_t character = 0;
+    size_t length = text_character(text, &character);
+
+    *columns = length && IN(character, double_width) ? 2 : 1;
+    return length ? length : 1;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t columns = 0;
+
+    for (size_t width; *text; columns += width) {
+        text += step_over(text, &width);
+    }
+    return columns;
+}
+
+/* Bytes at the start of `text` that take at most `columns` columns. */
+static size_t bytes_within(const char *text, size_t columns)
+{
+    size_t bytes = 0;
+
+    while (text[bytes]) {
+        size_t width;
+        size_t length = step_over(text + bytes, &width);
+
+        if (width > columns) {
+            break;
+        }
+        columns -= width;
+        bytes += length;
+    }
+    return bytes;
+}
+
+void text_shorten(char *copy, size_t size, const char *text, size_t columns, size_t tail)
+{
+    size_t all = text_columns(text);
+    const char *end = text + strlen(text);
+    int head_bytes;
+
+    if (all <= columns) {
+        snprintf(copy, size, "%s", text);
+        return;
+    }
+    head_bytes = (int)bytes_within(text, columns - tail - 3);
+    if (tail > 0) {
+        const char *start = text;
+
+        for (size_t width; all > tail; all -= width < all ? width : all) {
+            start += step_over(start, &width);
+        }
+        end = start;
+    }
+    snprintf(copy, size, "%.*s...%s", head_bytes, text, end);
+}
+
+void text_item(struct text_line *line, size_t gap, const char *item)
+{
+    char copy[TEXT_COLUMNS * 4 + 1];
+    size_t columns;
+
+    text_shorten(copy, sizeof(copy), item, TEXT_COLUMNS - 4, 0);
+    columns = text_columns(copy);
+    if (line->column + gap + columns > TEXT_COLUMNS) {
+        fputc('\n', line->out);
+        line->column = 0;
+        gap = 4;
+    }
+    fprintf(line->out, "%*s%s", (int)gap, "", copy);
+    line->column += gap + columns;
+}
+
+static size_t put_word(FILE *out, const char *word, size_t bytes, size_t column, bool first)
+{
+    char copy[TEXT_COLUMNS * 4 + 1];
+    size_t columns;
+
+    snprintf(copy, sizeof(copy), "%.*s", (int)bytes, word);
+    columns = text_columns(copy);
+    if (!first && column + 1 + columns > TEXT_COLUMNS) {
+        fputs("\n    ", out);
+        column = 4;
+    } else if (!first) {
+        fputc(' ', out);
+        column++;
+    }
+    fputs(copy, out);
+    return column + columns;
+}
+
+void text_wrap(FILE *out, const char *text)
+{
+    char clean[2048];
+    const char *start, *word;
+    size_t column = 2;
+
+    text_clean(clean, sizeof(clean), text);
+    start = clean + strspn(clean, " ");
+    word = start;
+    fputs("  ", out);
+    while (*(word += strspn(word, " "))) {
+        size_t bytes = strcspn(word, " ");
+        size_t most = bytes_within(word, TEXT_COLUMNS - 4);
+
+        if (bytes > most) {
+            bytes = most;
+        }
+        column = put_word(out, word, bytes, column, word == start);
+        word += bytes;
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/timestamp.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* Split into whole seconds, rounded down, and the nanoseconds above them. */
+static long split(int64_t unix_ns, struct tm *utc)
+{
+    int64_t above_ns = unix_ns % NS_PER_S;
+    time_t seconds = unix_ns / NS_PER_S;
+
+    if (above_ns < 0) {
+        above_ns += NS_PER_S;
+        seconds--;
+    }
+    gmtime_r(&seconds, utc);
+    return above_ns;
+}
+
+void timestamp_format(char *text, size_t size, int64_t unix_ns)
+{
+    struct tm utc = {0};
+    long above_ns = split(unix_ns, &utc);
+
+    snprintf(text, size, "%04d-%02d-%02dT%02d:%02d:%02d.%09ldZ", utc.tm_year + 1900, utc.tm_mon + 1,
+             utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, above_ns);
+}
+
+void timestamp_day(char *text, size_t size, int64_t unix_ns)
+{
+    struct tm utc = {0};
+
+    split(unix_ns, &utc);
+    snprintf(text, size, "%04d-%02d-%02d", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
+/* Read as many digits as `mask` has '0'; other characters of the mask must be there as they are. */
+static const char *read_mask(const char *text, const char *mask, int *numbers)
+{
+    for (; *mask; mask++, text++) {
+        if (*mask != '0') {
+            if (*text != *mask) {
+                return NULL;
+            }
+            numbers++;
+        } else if (*text >= '0' && *text <= '9') {
+            *numbers = *numbers * 10 + (*text - '0');
+        } else {
+            return NULL;
+        }
+    }
+    return text;
+}
+
+static const char *read_fraction(const char *text, int64_t *above_ns)
+{
+    int64_t worth = NS_PER_S / 10;
+
+    *above_ns = 0;
+    if (*text != '.') {
+        return text;
+    }
+    for (text++; *text >= '0' && *text <= '9'; text++, worth /= 10) {
+        if (worth == 0) {
+            return NULL;
+        }
+        *above_ns += worth * (*text - '0');
+    }
+    return text;
+}
+
+static int seconds_of(const int numbers[6], time_t *seconds)
+{
+    struct tm utc = {.tm_year = numbers[0] - 1900,
+                     .tm_mon = numbers[1] - 1,
+                     .tm_mday = numbers[2],
+                     .tm_hour = numbers[3],
+                     .tm_min = numbers[4],
+                     .tm_sec = numbers[5]};
+    struct tm wished = utc;
+
+    *seconds = timegm(&utc);
+    if (utc.tm_mon != wished.tm_mon || utc.tm_mday != wished.tm_mday ||
+        utc.tm_hour != wished.tm_hour || utc.tm_min != wished.tm_min ||
+        utc.tm_sec != wished.tm_sec) {
+        return -1;
+    }
+    return 0;
+}
+
+static int join(int64_t seconds, int64_t above_ns, int64_t *unix_ns)
+{
+    int64_t product_ns;
+    int64_t sum_ns;
+
+    if (seconds < 0) {
+        seconds++;
+        above_ns -= NS_PER_S;
+    }
+    if (__builtin_mul_overflow(seconds, NS_PER_S, &product_ns) ||
+        __builtin_add_overflow(product_ns, above_ns, &sum_ns)) {
+        return -1;
+    }
+    *unix_ns = sum_ns;
+    return 0;
+}
+
+int timestamp_parse(const char *text, int64_t *unix_ns)
+{
+    int numbers[6] = {0};
+    time_t seconds;
+    int64_t above_ns;
+    const char *rest = read_mask(text, "0000-00-00T00:00:00", numbers);
+
+    if (rest) {
+        rest = read_fraction(rest, &above_ns);
+    }
+    if (!rest || strcmp(rest, "Z") != 0 || seconds_of(numbers, &seconds) < 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (join(seconds, above_ns, unix_ns) < 0) {
+        errno = ERANGE;
+        return -1;
+    }
+    return 0;
+}

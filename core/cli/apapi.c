@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi: what can be measured, what was measured. Each subcommand is a file of its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "config/config.h"
+#include "base/nearest.h"
+
+static int help_command(int argc, char **argv);
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"list", list_command, "components and events that can be measured here"},
+    {"doctor", doctor_command, "what cannot be read here, why, and what would mend it"},
+    {"merge", merge_command, "the nodes' records of a step as one report"},
+    {"top", top_command, "what the running steps on this machine draw now"},
+    {"report", report_command, "what jobs, users, nodes and days have used"},
+    {"show", show_command, "one job in full: nodes, power over time, what is odd"},
+    {"plot", plot_command, "power over time of jobs, as a picture or a page to zoom in"},
+    {"import", import_command, "records into a database, SQLite or MariaDB"},
+    {"export", export_command, "this node's steps as metrics, for Prometheus"},
+    {"config", config_command, "what apapi.conf says, and what is wrong with it"},
+    {"sync", sync_command, "what jobs have used, into Slurm's own accounting"},
+    {"help", help_command, "this text, or that of a command"},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+static void print_help(FILE *out)
+{
+    fputs("usage: apapi COMMAND [OPTION]... [ARG]...\n", out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    }
+    fputs("'apapi help COMMAND' tells more. Options: -h, --help; -V, --version.\n"
+          "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
+          out);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+    struct nearest nearest;
+    char meant[256];
+
+    nearest_begin(&nearest, name);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        nearest_offer(commands[i].name, &nearest);
+    }
+    nearest_text(&nearest, meant, sizeof meant);
+    fprintf(stderr, "apapi: unknown command '%s'%s%s 'apapi help' shows all\n", name, meant,
+            *meant ? "" : ";");
+    return USAGE_ERROR;
+}
+
+static int help_command(int argc, char **argv)
+{
+    static char option[] = "--help";
+    const struct command *command = NULL;
+
+    if (argc > 1 && argv[1][0] != '-') {
+        command = find_command(argv[1]);
+        if (!command) {
+            return refuse_command(argv[1]);
+        }
+    }
+    if (!command || command->run == help_command) {
+        print_help(stdout);
+        return command_finish("help", EXIT_SUCCESS);
+    }
+    return command->run(2, (char *[]){argv[1], option, NULL});
+}
+
+static bool is_option(const char *word, const char *letter, const char *name)
+{
+    return strcmp(word, letter) == 0 || strcmp(word, name) == 0;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct command *command;
+
+    if (argc < 2) {
+        print_help(stderr);
+        return USAGE_ERROR;
+    }
+    if (is_option(argv[1], "-V", "--version")) {
+        puts("apapi " APAPI_VERSION);
+        return command_finish("--version", EXIT_SUCCESS);
+    }
+    if (is_option(argv[1], "-h", "--help")) {
+        print_help(stdout);
+        return command_finish("--help", EXIT_SUCCESS);
+    }
+    command = find_command(argv[1]);
+    if (!command) {
+        return refuse_command(argv[1]);
+    }
+    config_use_sources(NULL);
+    return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    return run(argc, argv);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/config/config_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "apapi/interval.h"
+#include "cli/totals/report_rates.h"
+#include "apapi/session.h"
+#include "config/folders.h"
+#include "config/values.h"
+#include "base/number.h"
+
+#define MAX_W 100000.0
+#define S_IN_NS UINT64_C(1000000000)
+#define LINE_SIZE 1024
+
+struct value_check {
+    int (*check)(const struct value_check *this, const char *key, const char *value,
+                 struct apapi_error *err);
+    const char *words;
+    unsigned min, max;
+};
+
+static int check_watts(const struct value_check *this, const char *key, const char *value,
+                       struct apapi_error *err)
+{
+    struct real_number number = {-1, ""};
+    bool decimal = *value && value[strspn(value, "0123456789.eE+-")] == '\0';
+
+    (void)this;
+    (void)key;
+    return decimal && real_number_parse(value, &number) == 0 && !*number.rest &&
+                   number.value >= 0 && number.value <= MAX_W
+               ? 0
+               : apapi_fail(err, EINVAL, "expected watts, from 0 to %.0f", MAX_W);
+}
+
+static int check_text(const struct value_check *this, const char *key, const char *value,
+                      struct apapi_error *err)
+{
+    (void)key;
+    return strlen(value) <= this->max
+               ? 0
+               : apapi_fail(err, EINVAL, "longer than %u characters", this->max);
+}
+
+/* In a list with ", " between its words. */
+static int check_word(const struct value_check *this, const char *key, const char *value,
+                      struct apapi_error *err)
+{
+    (void)key;
+    return *value && config_names_have(this->words, value)
+               ? 0
+               : apapi_fail(err, EINVAL, "expected one of %s", this->words);
+}
+
+static int check_seconds(const struct value_check *this, const char *key, const char *value,
+                         struct apapi_error *err)
+{
+    uint64_t ns;
+
+    (void)key;
+    if (apapi_duration_parse(value, &ns, err)) {
+        return -1;
+    }
+    return ns >= this->min * S_IN_NS && ns <= this->max * S_IN_NS
+               ? 0
+               : apapi_fail(err, ERANGE, "expected a time from %us to %us", this->min, this->max);
+}
+
+/* A name without a folder is looked for where the system's libraries are. */
+static int check_library(const struct value_check *this, const char *key, const char *value,
+                         struct apapi_error *err)
+{
+    struct stat file;
+
+    (void)this;
+    (void)key;
+    return !strchr(value, '/') || stat(value, &file) == 0
+               ? 0
+               : apapi_fail(err, errno, "%s on this machine", strerror(errno));
+}
+
+static int check_secret(const struct value_check *this, const char *key, const char *value,
+                        struct apapi_error *err)
+{
+    struct stat file;
+
+    (void)this;
+    (void)key;
+    if (stat(value, &file)) {
+        return errno == EACCES ? 0 : apapi_fail(err, errno, "%s on this machine", strerror(errno));
+    }
+    if (!S_ISREG(file.st_mode)) {
+        return apapi_fail(err, EINVAL, "no file");
+    }
+    return file.st_mode & (S_IRWXG | S_IRWXO)
+               ? apapi_fail(err, EACCES, "it can be read or written by others: chmod 600")
+               : 0;
+}
+
+static int check_rate(const struct value_check *this, const char *key, const char *value,
+                      struct apapi_error *err)
+{
+    (void)this;
+    return rates_check(key, value, err);
+}
+
+static const struct section_check {
+    const char *section, *key, *help;
+    struct value_check value;
+} checks[] = {
+#define WATTS .check = check_watts
+#define TEXT(size) .check = check_text, .max = (size)
+#define WORD(list) .check = check_word, .words = (list)
+#define SECONDS(from, to) .check = check_seconds, .min = (from), .max = (to)
+#define LIBRARY .check = check_library
+#define SECRET .check = check_secret
+#define RATE .check = check_rate
+#define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key, help, {check}},
+#include "config/sections.def"
+#undef CONFIG_SECTION_KEY
+};
+
+static void complain(const struct config_sink *sink, const char *text)
+{
+    sink->complain(text, sink->context);
+}
+
+static void check_setting(const struct config *config, const struct config_setting *setting,
+                          const struct config_sink *sink)
+{
+    char text[LINE_SIZE];
+    struct apapi_error err;
+
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (strcmp(checks[i].section, setting->section) == 0 &&
+            strcmp(checks[i].key, setting->key) == 0 &&
+            checks[i].value.check(&checks[i].value, setting->key, setting->value, &err)) {
+            snprintf(text, sizeof text, "%.200s:%zu: [%s]: '%s = %.60s': %.200s; %s takes: %s",
+                     config->path, setting->line, setting->section, setting->key, setting->value,
+                     err.text, setting->key, checks[i].help);
+            complain(sink, text);
+        }
+    }
+}
+
+static const struct config_setting *setting_find(const struct config *config, const char *section,
+                                                 const char *key)
+{
+    for (size_t i = 0; i < config->setting_count; i++) {
+        if (strcmp(config->settings[i].section, section) == 0 &&
+            strcmp(config->settings[i].key, key) == 0) {
+            return &config->settings[i];
+        }
+    }
+    return NULL;
+}
+
+/* What says something together with another one only. */
+static void check_pairs(const struct config *config, const struct config_sink *sink)
+{
+    static const struct {
+        const char *section, *key, *needs;
+    } pairs[] = {{"estimate", "idle_w", "core_w"},
+                 {"estimate", "core_w", "idle_w"},
+                 {"ipmi", "user", "host"},
+                 {"ipmi", "password_file", "host"}};
+    char text[LINE_SIZE];
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct config_setting *setting = setting_find(config, pairs[i].section, pairs[i].key);
+
+        if (setting && !setting_find(config, pairs[i].section, pairs[i].needs)) {
+            snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s has no effect without %s",
+                     config->path, setting->line, setting->section, setting->key, pairs[i].needs);
+            complain(sink, text);
+        }
+    }
+}
+
+/* Where a value of the plugin's own keys stands; "": it is the default. */
+static const char *place_of(const struct config *config, const char *wanted, char *place,
+                            size_t size)
+{
+    const char *key, *help;
+
+    *place = '\0';
+    for (size_t i = 0; (key = config_key(i, &help)); i++) {
+        if (strcmp(key, wanted) == 0 && config->origins[i].line) {
+            snprintf(place, size, "%.200s:%zu: ", config->path, config->origins[i].line);
+        }
+    }
+    return place;
+}
+
+static void check_component(const struct config *config, const char *key, const char *list,
+                            const struct config_sink *sink)
+{
+    char place[256], text[LINE_SIZE];
+    struct apapi_error err;
+
+    if (apapi_components_check(list, &err)) {
+        snprintf(text, sizeof text, "%s%s: %.200s", place_of(config, key, place, sizeof place), key,
+                 err.text);
+        complain(sink, text);
+    }
+}
+
+static void check_components(const struct config *config, const struct config_sink *sink)
+{
+    struct apapi_intervals intervals;
+
+    if (*config->components) {
+        check_component(config, "default", config->components, sink);
+    }
+    if (apapi_intervals_parse(config->interval, &intervals, NULL) == 0) {
+        for (size_t i = 0; i < intervals.count; i++) {
+            check_component(config, "interval", intervals.named[i].component, sink);
+        }
+    }
+}
+
+static void check_folder(const struct config *config, const char *key, const char *path,
+                         const struct config_sink *sink)
+{
+    char place[256], text[LINE_SIZE];
+    struct apapi_error err;
+
+    if (config_folder_check(path, &err)) {
+        snprintf(text, sizeof text, "%s%s: no records can be written on this machine: %.200s",
+                 place_of(config, key, place, sizeof place), key, err.text);
+        complain(sink, text);
+    }
+}
+
+void config_check(const struct config *config, const struct config_sink *sink)
+{
+    check_components(config, sink);
+    check_folder(config, "acct_dir", config->acct_dir, sink);
+    check_folder(config, "spool_dir", config->spool_dir, sink);
+    for (size_t i = 0; i < config->setting_count; i++) {
+        check_setting(config, &config->settings[i], sink);
+    }
+    check_pairs(config, sink);
+}

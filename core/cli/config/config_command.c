@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi config: what apapi.conf says, and what is wrong with it. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/config/config_check.h"
+#include "config/config.h"
+
+static void print_help(void)
+{
+    fputs("usage: apapi config [-v] [FILE]\n"
+          "       apapi config --check [-v] [FILE]\n"
+          "Show the values of apapi.conf(5) and where each comes from. What plugstack.conf says "
+          "wins\n"
+          "over them and is not known here.\n"
+          "      --check    tell what is wrong in the file: exit status 1; else 'ok'\n"
+          "  -v, --verbose  with --check: the values too; without: what each key takes\n"
+          "  -h, --help, -V, --version\n",
+          stdout);
+    printf("FILE is $APAPI_CONFIG or %s unless it is given.\n", config_path());
+}
+
+static void tell(const char *text, void *context)
+{
+    size_t *problems = context;
+
+    puts(text);
+    ++*problems;
+}
+
+static void print_value(const char *key, const char *value)
+{
+    bool quoted = *value == '"' || strpbrk(value, "#;") || value[strspn(value, " \t")] == '\0';
+
+    printf(quoted && *value ? "%s = \"%s\"" : "%s = %s", key, value);
+}
+
+static void print_keys(const struct config *config, bool with_help)
+{
+    const char *key, *help;
+
+    for (size_t i = 0; (key = config_key(i, &help)); i++) {
+        const struct config_origin *origin = &config->origins[i];
+
+        if (with_help) {
+            printf("# %s takes: %s\n", key, help);
+        }
+        print_value(key, origin->text);
+        if (origin->line) {
+            printf(" # %s:%zu\n", config->path, origin->line);
+        } else {
+            puts(" # default");
+        }
+    }
+}
+
+static void print_settings(const struct config *config)
+{
+    const char *section = "";
+
+    for (size_t i = 0; i < config->setting_count; i++) {
+        const struct config_setting *setting = &config->settings[i];
+
+        if (strcmp(setting->section, section) != 0) {
+            section = setting->section;
+            printf("[%s]\n", section);
+        }
+        print_value(setting->key, setting->value);
+        printf(" # %s:%zu\n", config->path, setting->line);
+    }
+}
+
+static int show(const char *path, bool check, bool verbose)
+{
+    size_t problems = 0;
+    const struct config_sink sink = {.complain = check ? tell : NULL, .context = &problems};
+    struct config config;
+    int result;
+
+    config_defaults(&config);
+    result = config_read(&config, path, &sink);
+    if (result && (errno != ENOENT || check)) {
+        if (problems == 0) {
+            char text[512];
+
+            snprintf(text, sizeof text, "%.400s: %s", path, strerror(errno));
+            config_clear(&config);
+            return command_fail("config", text);
+        }
+    }
+    if (!check || verbose) {
+        printf(result ? "# %s: there is no such file: these are the defaults\n" : "# %s\n", path);
+        print_keys(&config, verbose && !check);
+        print_settings(&config);
+    }
+    if (check) {
+        config_check(&config, &sink);
+    }
+    if (check && problems == 0) {
+        printf("%s: ok\n", path);
+    }
+    config_clear(&config);
+    return command_finish("config", problems ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+int config_command(int argc, char **argv)
+{
+    static const struct option options[] = {{"check", no_argument, NULL, 'c'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    bool check = false, verbose = false;
+    int letter;
+
+    while ((letter = command_option(argc, argv, "vh", options)) != -1) {
+        switch (letter) {
+        case 'c':
+            check = true;
+            break;
+        case 'v':
+            verbose = true;
+            break;
+        case 'h':
+            print_help();
+            return command_finish("config", EXIT_SUCCESS);
+        default:
+            return USAGE_ERROR;
+        }
+    }
+    if (argc - optind > 1) {
+        return command_refuse("config", "more than one FILE");
+    }
+    return show(optind < argc ? argv[optind] : config_path(), check, verbose);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi doctor: what cannot be read here, why, and what would mend it. */
+#include "cli/doctor/doctor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/grid.h"
+
+static const char usage[] =
+    "usage: apapi doctor [OPTION]... [COMPONENT]...\n"
+    "Try every way to read a component: whether it works, for whom, why not, and what would mend "
+    "it.\n"
+    "Every counter is read twice: one that stands still is dead. Without COMPONENT: all that "
+    "APAPI\n"
+    "knows a way for.\n"
+    "      --json     for programs\n"
+    "  -h, --help, -V, --version\n"
+    "Exit status: 0 all that is named (else: anything) can be measured by you now, 1 not, 2 wrong\n"
+    "usage.\n";
+
+bool way_works(const struct examined_way *way)
+{
+    const struct finding *mine = &way->mine;
+
+    return mine->known && mine->error == 0 && mine->trouble_count < mine->events;
+}
+
+bool examined_is_estimate(const struct examined *component)
+{
+    bool estimate = false;
+
+    for (size_t i = 0; i < component->way_count; i++) {
+        if (way_works(&component->ways[i]) && !component->ways[i].mine.estimated) {
+            return false;
+        }
+        estimate |= component->ways[i].mine.estimated;
+    }
+    return estimate;
+}
+
+struct readers examined_readers(const struct examined *component, const struct machine *machine)
+{
+    struct readers readers = {false, false, false};
+
+    for (size_t i = 0; i < component->way_count; i++) {
+        const struct examined_way *way = &component->ways[i];
+        bool works = way_works(way);
+
+        readers.me |= works;
+        readers.ordinary |= works && way->ordinary.known && way->ordinary.error == 0;
+        readers.root |= works || (machine->uid != 0 && way->mine.error == EACCES);
+    }
+    return readers;
+}
+
+bool finding_matters(const struct examined *component, const struct finding *finding,
+                     const struct machine *machine)
+{
+    struct readers readers = examined_readers(component, machine);
+
+    return finding->error && !readers.me && (!readers.root || finding->error == EACCES);
+}
+
+static void prepare(struct diagnosis *diagnosis, const struct wanted *wanted)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const char *name = wanted->components[i].name;
+        struct examined *component = &diagnosis->components[diagnosis->count];
+        struct apapi_way ways[APAPI_WAYS_MAX];
+
+        if (wanted->named || apapi_catalog_has_route(name)) {
+            component->name = name;
+            component->way_count = apapi_catalog_ways(name, ways);
+            for (size_t k = 0; k < component->way_count; k++) {
+                component->ways[k].way = ways[k];
+            }
+            diagnosis->count++;
+        }
+    }
+}
+
+static void examine_all(struct diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        for (size_t k = 0; k < diagnosis->components[i].way_count; k++) {
+            examine(&diagnosis->components[i].ways[k]);
+        }
+    }
+}
+
+static int status_of(const struct diagnosis *diagnosis, bool named)
+{
+    size_t measured = 0;
+
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        const struct examined *component = &diagnosis->components[i];
+        bool mine = examined_readers(component, &diagnosis->machine).me;
+
+        measured += mine && (named || !examined_is_estimate(component));
+    }
+    return measured > 0 && (!named || measured == diagnosis->count) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int run(bool json, int count, char *const words[])
+{
+    static struct diagnosis diagnosis;
+    static struct wanted wanted;
+    struct apapi_error err;
+
+    if (wanted_parse(count, words, &wanted, &err)) {
+        return command_refuse("doctor", err.text);
+    }
+    machine_look(&diagnosis.machine);
+    site_look(&diagnosis.site);
+    prepare(&diagnosis, &wanted);
+    examine_all(&diagnosis);
+    if (!json) {
+        doctor_print_text(&diagnosis, terminal_width());
+    } else if (doctor_print_json(&diagnosis)) {
+        return command_fail("doctor", "no memory");
+    }
+    return command_finish("doctor", status_of(&diagnosis, wanted.named));
+}
+
+int doctor_command(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    bool json = false;
+    int letter;
+
+    while ((letter = command_option(argc, argv, "h", options)) != -1) {
+        if (letter == '?') {
+            return USAGE_ERROR;
+        }
+        if (letter == 'h') {
+            fputs(usage, stdout);
+            return command_finish("doctor", EXIT_SUCCESS);
+        }
+        json = true;
+    }
+    return run(json, argc - optind, argv + optind);
+}

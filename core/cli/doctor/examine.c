@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Try a way to read a component. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor.h"
+#include "base/clock.h"
+
+#define PAUSE_NS (NS_PER_S / 10)
+#define PATIENCE_NS NS_PER_S /* until a counter that stands still is taken for dead */
+#define LONGEST_PAUSE_NS (UINT64_C(5) * NS_PER_S)
+#define NOBODY 65534
+#define LIMIT_S 30
+
+/* The readings of all events, twice. */
+struct twice {
+    const struct apapi_reader *reader;
+    struct apapi_reading *before;
+    struct apapi_reading *after;
+    double elapsed_s;
+};
+
+static uint64_t pause_of(const struct apapi_reader *reader)
+{
+    uint64_t pause_ns = PAUSE_NS;
+
+    for (size_t i = 0; i < reader->count; i++) {
+        uint64_t two_ns = 2 * reader->events[i].update_ns;
+
+        pause_ns = two_ns > pause_ns ? two_ns : pause_ns;
+    }
+    return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
+}
+
+static enum judgement judge(const struct twice *twice, size_t index, char *text, size_t size)
+{
+    const struct two_readings readings = {twice->before[index], twice->after[index],
+                                          twice->elapsed_s};
+
+    return judge_event(&twice->reader->events[index], &readings, text, size);
+}
+
+static bool all_move(const struct twice *twice)
+{
+    char text[sizeof((struct trouble *)0)->text];
+
+    for (size_t i = 0; i < twice->reader->count; i++) {
+        if (judge(twice, i, text, sizeof text) == JUDGED_DEAD) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Two readings, further apart while some counter has not moved yet. */
+static void read_twice(struct apapi_reader *reader, struct twice *twice)
+{
+    uint64_t pause_ns = pause_of(reader), start_ns, elapsed_ns;
+    const struct timespec pause = {(time_t)(pause_ns / NS_PER_S), (long)(pause_ns % NS_PER_S)};
+
+    reader->source->read(reader, twice->before);
+    start_ns = clock_monotonic_ns();
+    do {
+        nanosleep(&pause, NULL);
+        reader->source->read(reader, twice->after);
+        elapsed_ns = clock_monotonic_ns() - start_ns;
+        twice->elapsed_s = (double)elapsed_ns / NS_PER_S;
+    } while (elapsed_ns < PATIENCE_NS && !all_move(twice));
+}
+
+static void note_trouble(struct finding *finding, const struct twice *twice, size_t index)
+{
+    struct trouble trouble = {.dead = false};
+    enum judgement judgement = judge(twice, index, trouble.text, sizeof trouble.text);
+
+    if (judgement == JUDGED_FINE) {
+        return;
+    }
+    strcpy(trouble.event, twice->reader->events[index].name);
+    trouble.dead = judgement == JUDGED_DEAD;
+    if (finding->trouble_count < TROUBLES_MAX) {
+        finding->troubles[finding->trouble_count] = trouble;
+    }
+    finding->trouble_count++;
+}
+
+static bool all_estimated(const struct apapi_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        if (!reader->events[i].estimated) {
+            return false;
+        }
+    }
+    return reader->count > 0;
+}
+
+static void judge_all(struct apapi_reader *reader, struct finding *finding)
+{
+    struct twice twice = {.reader = reader,
+                          .before = calloc(reader->count + 1, sizeof *twice.before),
+                          .after = calloc(reader->count + 1, sizeof *twice.after)};
+
+    if (twice.before && twice.after) {
+        read_twice(reader, &twice);
+        for (size_t i = 0; i < reader->count; i++) {
+            note_trouble(finding, &twice, i);
+        }
+    }
+    free(twice.before);
+    free(twice.after);
+}
+
+static void try_way(const struct apapi_way *way, bool with_readings, struct finding *finding)
+{
+    struct apapi_reader *reader = apapi_catalog_open_way(way, &finding->reason);
+
+    finding->error = reader ? 0 : errno;
+    if (reader) {
+        strcpy(finding->detail, reader->detail);
+        finding->events = reader->count;
+        finding->estimated = all_estimated(reader);
+        if (with_readings) {
+            judge_all(reader, finding);
+        }
+    }
+    finding->known = true;
+}
+
+/* Libraries print, and tests of rights must not find a right. */
+static int enter_child(bool ordinary)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0) {
+        return -1;
+    }
+    alarm(LIMIT_S);
+    return ordinary && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+                        setresuid(NOBODY, NOBODY, NOBODY))
+               ? -1
+               : 0;
+}
+
+static _Noreturn void answer(const struct apapi_way *way, bool ordinary, int to)
+{
+    static struct finding finding;
+
+    if (enter_child(ordinary)) {
+        _exit(EXIT_FAILURE);
+    }
+    try_way(way, !ordinary, &finding);
+    _exit(write(to, &finding, sizeof finding) == (ssize_t)sizeof finding ? EXIT_SUCCESS
+                                                                         : EXIT_FAILURE);
+}
+
+static bool hear(int from, struct finding *finding)
+{
+    char *bytes = (char *)finding;
+    size_t got = 0;
+
+    while (got < sizeof *finding) {
+        ssize_t more = read(from, bytes + got, sizeof *finding - got);
+
+        if (more <= 0 && !(more < 0 && errno == EINTR)) {
+            return false;
+        }
+        got += more > 0 ? (size_t)more : 0;
+    }
+    return true;
+}
+
+static void note_end(int status, struct finding *finding)
+{
+    memset(finding, 0, sizeof *finding);
+    finding->error = EIO;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+        finding->error = ETIMEDOUT;
+        apapi_fail(&finding->reason, ETIMEDOUT, "no answer within %d s", LIMIT_S);
+    } else if (WIFSIGNALED(status)) {
+        apapi_fail(&finding->reason, EIO, "what it loads ends the process: %s",
+                   strsignal(WTERMSIG(status)));
+    } else {
+        apapi_fail(&finding->reason, EIO, "what it loads ends the process with status %d",
+                   WEXITSTATUS(status));
+    }
+}
+
+static void try_in_child(const struct apapi_way *way, bool ordinary, struct finding *finding)
+{
+    int ends[2], status = 0;
+    bool heard;
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC)) {
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        answer(way, ordinary, ends[1]);
+    }
+    close(ends[1]);
+    heard = hear(ends[0], finding);
+    close(ends[0]);
+    if (child < 0) {
+        return;
+    }
+    waitpid(child, &status, 0);
+    if (!heard) {
+        note_end(status, finding);
+        finding->known = !ordinary;
+    }
+}
+
+void examine(struct examined_way *way)
+{
+    try_in_child(&way->way, false, &way->mine);
+    if (geteuid() == 0) {
+        try_in_child(&way->way, true, &way->ordinary);
+    }
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi export: this node's steps for a monitoring system. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/export/export_read.h"
+#include "cli/when.h"
+#include "base/clock.h"
+#include "config/config.h"
+#include "output/prometheus.h"
+#include "base/replace.h"
+
+#define COMMAND "export"
+#define FILE_NAME "apapi.prom" /* in prometheus_dir */
+#define FILE_MODE 0644         /* the collector is not root */
+#define SINCE "1h"
+
+struct options {
+    struct export_input input;
+    const char *since; /* NULL: not given */
+    const char *file;  /* "": not given */
+    bool prometheus;
+    char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* what they are if not given */
+};
+
+static void print_help(void)
+{
+    puts("usage: apapi export --prometheus [OPTION]... [FILE]\n"
+         "Write what this node's steps use and have used as OpenMetrics text, for the textfile "
+         "collector of\n"
+         "Prometheus' node exporter. FILE is replaced at once; - is standard output; "
+         "default: " FILE_NAME " in\n"
+         "prometheus_dir of apapi.conf. Running steps are as their live pages say.\n"
+         "  -S, --starttime=T    finished steps that ended at T or later; default: " SINCE "\n"
+         "  -N, --nodelist=NODES of these nodes, n[1-4,7]; default: this host's short name\n"
+         "      --acct-dir DIR   accounting folder; default: acct_dir of apapi.conf\n"
+         "      --spool-dir DIR  records of running steps; default: spool_dir of apapi.conf\n"
+         "      --live-dir DIR   live pages of running steps; default: live_dir of apapi.conf\n"
+         "  -v, --verbose        which lines were skipped, and why\n"
+         "  -h, --help, -V, --version\n"
+         "T is written " WHEN_FORMS ".\n"
+         "Exit status: 0 done, 1 failure, 2 wrong usage.");
+}
+
+static int write_text(struct prometheus *prometheus, const struct prometheus_counts *counts,
+                      char **text, size_t *size)
+{
+    FILE *out = open_memstream(text, size);
+    int result;
+
+    if (!out) {
+        return -1;
+    }
+    result = prometheus_write(prometheus, counts, out);
+    return fclose(out) == EOF ? -1 : result;
+}
+
+static bool is_collected(const char *file)
+{
+    const char *end = strrchr(file, '.');
+
+    return end && strcmp(end, ".prom") == 0;
+}
+
+static int deliver(const char *file, const char *text, size_t size)
+{
+    struct apapi_error err;
+
+    if (strcmp(file, "-") == 0) {
+        fwrite(text, 1, size, stdout);
+        return command_finish(COMMAND, EXIT_SUCCESS);
+    }
+    if (!is_collected(file)) {
+        fprintf(stderr,
+                "apapi " COMMAND ": %s: node exporter reads files only whose name ends in .prom\n",
+                file);
+    }
+    return replace_file(file, FILE_MODE, text, size, &err) ? command_fail(COMMAND, err.text)
+                                                           : EXIT_SUCCESS;
+}
+
+static int export(const struct options *options, struct prometheus *prometheus)
+{
+    struct apapi_error err = {""};
+    struct prometheus_counts counts;
+    size_t size;
+    char *text = NULL;
+    int status;
+
+    if (export_read(&options->input, prometheus, &counts, &err)) {
+        return errno == EINVAL ? command_refuse(COMMAND, err.text)
+                               : command_fail(COMMAND, err.text);
+    }
+    status = write_text(prometheus, &counts, &text, &size) ? command_fail(COMMAND, "no memory")
+                                                           : deliver(options->file, text, size);
+    free(text);
+    return status;
+}
+
+/* The name that Slurm gives a node unless it is told another one. */
+static const char *short_host_name(char *name, size_t size)
+{
+    if (gethostname(name, size - 1)) {
+        *name = '\0';
+    }
+    name[size - 1] = '\0';
+    name[strcspn(name, ".")] = '\0';
+    return name;
+}
+
+static int complete(struct options *options)
+{
+    struct apapi_error err;
+
+    if (!options->prometheus) {
+        return command_refuse(COMMAND, "in which form? --prometheus is the one there is");
+    }
+    if (when_parse(options->since ? options->since : SINCE, clock_unix_ns(),
+                   &options->input.from_ns, &err)) {
+        return command_refuse(COMMAND, err.text);
+    }
+    return 0;
+}
+
+static int configure(struct options *options, const struct config *config)
+{
+    struct export_input *input = &options->input;
+
+    input->own_folders = !input->acct_dir;
+    input->acct_dir = input->acct_dir ? input->acct_dir : config->acct_dir;
+    input->spool_dir = input->spool_dir ? input->spool_dir : config->spool_dir;
+    input->live_dir = input->live_dir ? input->live_dir : config->live_dir;
+    if (*options->file) {
+        return 0;
+    }
+    if (!*config->prometheus_dir) {
+        return command_refuse(COMMAND, "which file? Name it, or prometheus_dir in apapi.conf");
+    }
+    if (snprintf(options->path, sizeof options->path, "%s/" FILE_NAME, config->prometheus_dir) >=
+        PATH_MAX) {
+        return command_fail(COMMAND, "prometheus_dir: the path is too long");
+    }
+    options->file = options->path;
+    return 0;
+}
+
+static int run(struct options *options)
+{
+    struct prometheus *prometheus;
+    struct config config;
+    int status = complete(options);
+
+    if (status) {
+        return status;
+    }
+    if (!options->input.nodes) {
+        options->input.nodes = short_host_name(options->host, sizeof options->host);
+    }
+    config_defaults(&config);
+    config_read(&config, config_path(), &(struct config_sink){0});
+    status = configure(options, &config);
+    if (status == 0) {
+        prometheus = prometheus_create();
+        status = prometheus ? export(options, prometheus) : command_fail(COMMAND, "no memory");
+        prometheus_destroy(prometheus);
+    }
+    config_clear(&config);
+    return status;
+}
+
+static void set_option(int letter, struct options *options)
+{
+    switch (letter) {
+    case 'p':
+        options->prometheus = true;
+        options->file = optarg ? optarg : "";
+        break;
+    case 'S':
+        options->since = optarg;
+        break;
+    case 'N':
+        options->input.nodes = optarg;
+        break;
+    case 'D':
+        options->input.acct_dir = optarg;
+        break;
+    case 'P':
+        options->input.spool_dir = optarg;
+        break;
+    case 'L':
+        options->input.live_dir = optarg;
+        break;
+    default:
+        options->input.verbose = true;
+    }
+}
+
+int export_command(int argc, char **argv)
+{
+    static const struct option known[] = {{"prometheus", optional_argument, NULL, 'p'},
+                                          {"starttime", required_argument, NULL, 'S'},
+                                          {"nodelist", required_argument, NULL, 'N'},
+                                          {"since", required_argument, NULL, 'S'}, /* old */
+                                          {"nodes", required_argument, NULL, 'N'}, /* old */
+                                          {"acct-dir", required_argument, NULL, 'D'},
+                                          {"spool-dir", required_argument, NULL, 'P'},
+                                          {"live-dir", required_argument, NULL, 'L'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    struct options options = {.file = ""};
+    int letter;
+
+    while ((letter = command_option(argc, argv, "S:N:vh", known)) != -1) {
+        if (letter == 'h') {
+            print_help();
+            return command_finish(COMMAND, EXIT_SUCCESS);
+        }
+        if (letter == '?') {
+            return USAGE_ERROR;
+        }
+        set_option(letter, &options);
+    }
+    if (argc - optind > (*options.file ? 0 : 1)) {
+        return command_refuse(COMMAND, "one file; 'apapi help export' shows how");
+    }
+    if (optind < argc) {
+        options.file = argv[optind];
+    }
+    return run(&options);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi import: records into a database. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/import/import_read.h"
+#include "cli/when.h"
+#include "base/clock.h"
+#include "base/positive.h"
+#include "config/config.h"
+#include "database/db.h"
+
+#define COMMAND "import"
+#define THREADS_MAX 63
+#define THREADS_USUAL 8
+
+struct options {
+    struct import_input input;
+    const char *url, *since, *until;
+    bool dry_run, no_events, strict;
+};
+
+static void print_help(void)
+{
+    puts("usage: apapi import --db URL [OPTION]... [FILE]...\n"
+         "Load records into a database, each once however often it comes. FILE is in the form of "
+         "an\n"
+         "accounting file, an accounting folder, or - for standard input; default: the accounting "
+         "folder.\n"
+         "Of a folder's files only what is new since the last import is read.\n"
+         "      --db URL        sqlite:FILE or\n"
+         "                      mysql://[user@][host[:port]]/database[?socket=PATH]"
+         "[&option-file=PATH]\n"
+         "      --acct-dir DIR  accounting folder; default: acct_dir of apapi.conf\n"
+         "  -S, --starttime=T   records that ended at T or later; then all of them are read\n"
+         "  -E, --endtime=T     records that ended before T\n"
+         "      --no-events     without the tables of components and events\n"
+         "      --threads N     that decode records; default: one for each processor, 8 at most\n"
+         "      --dry-run       read and count the records, without a database\n"
+         "  -v, --verbose       which lines were skipped, and why\n"
+         "      --strict        lines that are no records are an error; the others are loaded\n"
+         "  -h, --help, -V, --version\n"
+         "T is written " WHEN_FORMS ".\n"
+         "A password stands in [client] of ~/.my.cnf, or of the option-file.\n"
+         "Exit status: 0 done, 1 failure, 2 wrong usage.");
+}
+
+static int set_threads(const char *text, unsigned *threads)
+{
+    *threads = (unsigned)positive_number(text, THREADS_MAX);
+    return *threads ? 0 : -1;
+}
+
+static int set_option(int letter, struct options *options)
+{
+    switch (letter) {
+    case 'd':
+        options->url = optarg;
+        return 0;
+    case 'D':
+        options->input.dir = optarg;
+        return 0;
+    case 'S':
+        options->since = optarg;
+        return 0;
+    case 'E':
+        options->until = optarg;
+        return 0;
+    case 'x':
+        options->no_events = true;
+        return 0;
+    case 't':
+        return set_threads(optarg, &options->input.threads)
+                   ? command_refuse(COMMAND, "--threads takes a number from 1 to 63")
+                   : 0;
+    case 'n':
+        options->dry_run = true;
+        return 0;
+    case 'v':
+        options->input.verbose = true;
+        return 0;
+    default: /* --strict */
+        options->strict = true;
+        return 0;
+    }
+}
+
+static int complete(struct options *options)
+{
+    struct apapi_error err;
+    int64_t now_ns = clock_unix_ns();
+
+    if (!options->url && !options->dry_run) {
+        return command_refuse(COMMAND, "which database? --db names it, as sqlite:FILE");
+    }
+    if (options->input.dir && options->input.file_count > 0) {
+        return command_refuse(COMMAND, "either files or --acct-dir");
+    }
+    if ((options->since && when_parse(options->since, now_ns, &options->input.from_ns, &err)) ||
+        (options->until && when_parse(options->until, now_ns, &options->input.to_ns, &err))) {
+        return command_refuse(COMMAND, err.text);
+    }
+    if (options->input.threads == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+        options->input.threads = processors < 1               ? 1
+                                 : processors > THREADS_USUAL ? THREADS_USUAL
+                                                              : (unsigned)processors;
+    }
+    return 0;
+}
+
+static int finish(const struct options *options, const struct import_counts *counts)
+{
+    if (counts->left_out) {
+        fprintf(stderr, "apapi import: %zu %s skipped%s\n", counts->left_out,
+                counts->left_out == 1 ? "line or file" : "lines or files",
+                options->input.verbose ? "" : "; -v tells which, and why");
+    }
+    return command_finish(COMMAND,
+                          options->strict && counts->left_out ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+static int load_all(const struct options *options, struct db_load *load,
+                    struct import_counts *counts, struct apapi_error *err)
+{
+    const struct db_load_counts *loaded = db_load_counts(load);
+    int64_t jobs;
+
+    if (import_read(&options->input, load, counts, err)) {
+        return -1;
+    }
+    jobs = db_load_jobs(load, err);
+    if (jobs < 0) {
+        return -1;
+    }
+    printf("%zu records added, %zu replaced, %zu known; %lld jobs added up\n", loaded->added,
+           loaded->replaced, loaded->known, (long long)jobs);
+    return 0;
+}
+
+static int import(const struct options *options)
+{
+    struct import_counts counts = {0};
+    struct db_load *load = NULL;
+    struct apapi_error err = {""};
+    struct db *db;
+    int result;
+
+    if (db_open(options->url, &db, &err)) {
+        int code = errno;
+
+        command_fail(COMMAND, err.text);
+        return code == EINVAL ? USAGE_ERROR : EXIT_FAILURE;
+    }
+    load = db_load_create(db, !options->no_events, &err);
+    result = load ? load_all(options, load, &counts, &err) : -1;
+    db_load_destroy(load);
+    db_close(db);
+    return result ? command_fail(COMMAND, err.text) : finish(options, &counts);
+}
+
+static int count(const struct options *options)
+{
+    struct import_counts counts = {0};
+    struct apapi_error err = {""};
+
+    if (import_read(&options->input, NULL, &counts, &err)) {
+        return command_fail(COMMAND, err.text);
+    }
+    printf("%zu records (not loaded: dry run)\n", counts.records);
+    return finish(options, &counts);
+}
+
+static int run(struct options *options)
+{
+    struct config config;
+    int status = complete(options);
+
+    if (status) {
+        return status;
+    }
+    config_defaults(&config);
+    config_read(&config, config_path(), &(struct config_sink){0});
+    if (!options->input.dir) {
+        options->input.dir = config.acct_dir;
+    }
+    status = options->dry_run ? count(options) : import(options);
+    config_clear(&config);
+    return status;
+}
+
+int import_command(int argc, char **argv)
+{
+    static const struct option known[] = {{"db", required_argument, NULL, 'd'},
+                                          {"acct-dir", required_argument, NULL, 'D'},
+                                          {"starttime", required_argument, NULL, 'S'},
+                                          {"endtime", required_argument, NULL, 'E'},
+                                          {"since", required_argument, NULL, 'S'}, /* old */
+                                          {"until", required_argument, NULL, 'E'}, /* old */
+                                          {"no-events", no_argument, NULL, 'x'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"dry-run", no_argument, NULL, 'n'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"strict", no_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    struct options options = {0};
+    int letter;
+
+    while ((letter = command_option(argc, argv, "S:E:nvh", known)) != -1) {
+        if (letter == 'h') {
+            print_help();
+            return command_finish(COMMAND, EXIT_SUCCESS);
+        }
+        if (letter == '?' || set_option(letter, &options)) {
+            return USAGE_ERROR;
+        }
+    }
+    options.input.files = argv + optind;
+    options.input.file_count = (size_t)(argc - optind);
+    return run(&options);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/import/import_read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/import/import_progress.h"
+#include "apapi/scan.h"
+#include "database/db_tables.h"
+
+#define THREADS_MAX 64
+#define COUNTED 64 /* records between two looks at the bar, in a dry run */
+
+/* What all threads share; behind `lock` while they run. */
+struct import {
+    const struct import_input *input;
+    struct db_load *load;
+    const char *folder; /* that is read, as it is remembered; NULL: nothing is to be remembered */
+    pthread_mutex_t lock;
+    struct import_progress progress;
+    size_t records;
+    int code; /* errno of the first error; 0: none */
+    struct apapi_error err;
+};
+
+/* Each reads the files of a folder that fall to it, and decodes their records. */
+struct worker {
+    struct import *import;
+    unsigned number, count;
+    const char *path;
+    struct apapi_scan *scan;
+    struct db_batch *batch; /* NULL: records are counted only */
+    size_t records;         /* not in the import's yet */
+    uint64_t bytes;
+};
+
+static int remember(struct import *import, int code, const struct apapi_error *err)
+{
+    if (import->code == 0) {
+        import->code = code;
+        import->err = *err;
+    }
+    errno = code;
+    return -1;
+}
+
+static int flush(struct worker *worker)
+{
+    struct import *import = worker->import;
+    struct apapi_error err = {""};
+    int result = -1;
+
+    pthread_mutex_lock(&import->lock);
+    if (import->code) {
+        errno = import->code;
+    } else if (worker->batch && !db_batch_is_empty(worker->batch) &&
+               db_load_batch(import->load, worker->batch, &err)) {
+        remember(import, errno, &err);
+    } else {
+        import->records += worker->records;
+        import_progress_add(&import->progress, worker->bytes, import->records);
+        worker->records = 0;
+        worker->bytes = 0;
+        result = 0;
+    }
+    pthread_mutex_unlock(&import->lock);
+    return result;
+}
+
+static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
+{
+    struct worker *worker = context;
+
+    if (worker->batch && db_batch_add(worker->batch, record, line, size)) {
+        pthread_mutex_lock(&worker->import->lock);
+        remember(worker->import, ENOMEM, &(struct apapi_error){"no memory"});
+        pthread_mutex_unlock(&worker->import->lock);
+        return -1;
+    }
+    worker->records++;
+    worker->bytes += size + 1;
+    if (worker->batch ? db_batch_full(worker->batch) : worker->records == COUNTED) {
+        return flush(worker);
+    }
+    return 0;
+}
+
+static void tell(const struct apapi_scan_problem *problem, void *context)
+{
+    const struct worker *worker = context;
+
+    if (worker->import->input->verbose && problem->line) {
+        fprintf(stderr, "apapi import: %s:%zu: %s\n", problem->file, problem->line,
+                problem->reason);
+    } else if (worker->import->input->verbose) {
+        fprintf(stderr, "apapi import: %s: byte %" PRIu64 ": %s\n", problem->file, problem->offset,
+                problem->reason);
+    }
+}
+
+/* By its name, as the folder may change between two threads' looks at it. */
+static bool falls_to(const struct worker *worker, const struct apapi_scan_file *file)
+{
+    uint32_t hash = 2166136261;
+
+    for (const char *at = file->day; *at; at++) {
+        hash = (hash ^ (unsigned char)*at) * 16777619;
+    }
+    for (const char *at = file->name; *at; at++) {
+        hash = (hash ^ (unsigned char)*at) * 16777619;
+    }
+    return hash % worker->count == worker->number;
+}
+
+static bool begin(const struct apapi_scan_file *file, uint64_t *offset, void *context)
+{
+    struct worker *worker = context;
+    struct import *import = worker->import;
+    struct apapi_error err = {""};
+    int64_t known = 0;
+
+    if (!falls_to(worker, file)) {
+        return false;
+    }
+    pthread_mutex_lock(&import->lock);
+    if (import->code) {
+        known = -1;
+    } else if (import->folder) {
+        known = db_load_offset(import->load, import->folder, file, &err);
+        if (known < 0) {
+            remember(import, errno, &err);
+        }
+    }
+    *offset = known > 0 && (uint64_t)known <= file->size ? (uint64_t)known : 0;
+    import_progress_add(&import->progress, *offset, import->records);
+    pthread_mutex_unlock(&import->lock);
+    return known >= 0 && *offset < file->size;
+}
+
+static void end(const struct apapi_scan_file *file, uint64_t offset, void *context)
+{
+    struct worker *worker = context;
+
+    if (worker->import->folder) {
+        db_batch_note(worker->batch, worker->import->folder, file, offset);
+        if (db_batch_full(worker->batch)) {
+            flush(worker); /* an error is remembered */
+        }
+    }
+}
+
+/* --- threads -------------------------------------------------------------------------------- */
+
+static int worker_init(struct worker *worker, struct apapi_error *err)
+{
+    const struct import_input *input = worker->import->input;
+    const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
+                                             .to_unix_ns = input->to_ns};
+    const struct apapi_scan_sink sink = {
+        .record = take, .problem = tell, .begin = begin, .end = end, .context = worker};
+
+    worker->scan = apapi_scan_create(&filter, &sink, err);
+    if (worker->scan && worker->import->load) {
+        worker->batch = db_batch_create(worker->import->load, err);
+    }
+    return worker->scan && (worker->batch || !worker->import->load) ? 0 : -1;
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct apapi_error err = {""};
+
+    if (apapi_scan_folder(worker->scan, worker->path, &err) && *err.text) {
+        pthread_mutex_lock(&worker->import->lock);
+        remember(worker->import, errno, &err);
+        pthread_mutex_unlock(&worker->import->lock);
+    }
+    flush(worker);
+    return NULL;
+}
+
+static int run_threads(struct worker *workers, unsigned count, struct apapi_error *err)
+{
+    pthread_t threads[THREADS_MAX];
+    unsigned started = 1;
+    int code = 0;
+
+    while (started < count && code == 0) {
+        code = pthread_create(&threads[started], NULL, work, &workers[started]);
+        started += code == 0;
+    }
+    if (code == 0) {
+        work(&workers[0]);
+    }
+    for (unsigned i = 1; i < started; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    return code ? apapi_fail(err, code, "a thread cannot be started: %s", strerror(code)) : 0;
+}
+
+/* The others' skipped lines; a folder that cannot be read each of them has counted. */
+static void add_counts(const struct worker *workers, unsigned count, struct import_counts *counts)
+{
+    size_t unreadable = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct apapi_scan_counts *own =
+            workers[i].scan ? apapi_scan_counts(workers[i].scan) : NULL;
+
+        counts->left_out += own ? own->skipped : 0;
+        unreadable = own && own->unreadable > unreadable ? own->unreadable : unreadable;
+    }
+    counts->left_out += unreadable;
+}
+
+static int read_path(struct import *import, const char *path, bool folder,
+                     struct import_counts *counts, struct apapi_error *err)
+{
+    struct worker workers[THREADS_MAX];
+    unsigned count = folder && import->input->threads < THREADS_MAX ? import->input->threads : 1;
+    int result = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        workers[i] = (struct worker){import, i, count, path, NULL, NULL, 0, 0};
+    }
+    for (unsigned i = 0; i < count && result == 0; i++) {
+        result = worker_init(&workers[i], err);
+    }
+    if (result == 0 && folder) {
+        result = run_threads(workers, count, err);
+    } else if (result == 0 && strcmp(path, "-") == 0) {
+        result = apapi_scan_stream(workers->scan, STDIN_FILENO, "standard input", err);
+    } else if (result == 0) {
+        result = apapi_scan_file(workers->scan, path, err);
+    }
+    if (result == 0 && !folder) {
+        result = flush(workers);
+    }
+    add_counts(workers, count, counts);
+    for (unsigned i = 0; i < count; i++) {
+        apapi_scan_destroy(workers[i].scan);
+        db_batch_destroy(workers[i].batch);
+    }
+    if (import->code) {
+        return apapi_fail(err, import->code, "%s", import->err.text);
+    }
+    return result;
+}
+
+/* --- what is read --------------------------------------------------------------------------- */
+
+static bool add_size(const struct apapi_scan_file *file, uint64_t *offset, void *context)
+{
+    (void)offset;
+    *(uint64_t *)context += file->size;
+    return false;
+}
+
+static bool is_folder(const char *path, uint64_t *size)
+{
+    struct stat status;
+
+    *size = 0;
+    if (strcmp(path, "-") == 0 || stat(path, &status) < 0) {
+        return false;
+    }
+    *size = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    return S_ISDIR(status.st_mode);
+}
+
+static void measure(const struct import_input *input, const char *path, uint64_t *total)
+{
+    const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
+                                             .to_unix_ns = input->to_ns};
+    const struct apapi_scan_sink sink = {.begin = add_size, .context = total};
+    struct apapi_scan *scan;
+    uint64_t size;
+
+    if (!is_folder(path, &size)) {
+        *total += size;
+        return;
+    }
+    scan = apapi_scan_create(&filter, &sink, NULL);
+    if (scan) {
+        apapi_scan_folder(scan, path, NULL);
+        apapi_scan_destroy(scan);
+    }
+}
+
+static int read_one(struct import *import, const char *path, bool folder,
+                    struct import_counts *counts, struct apapi_error *err)
+{
+    const struct import_input *input = import->input;
+    char *whole = folder ? realpath(path, NULL) : NULL;
+    bool all = input->from_ns == 0 && input->to_ns == 0;
+    int result;
+
+    import->folder = whole && all && import->load && strlen(whole) < DB_FOLDER_SIZE ? whole : NULL;
+    result = read_path(import, path, folder, counts, err);
+    import->folder = NULL;
+    free(whole);
+    return result;
+}
+
+static int read_all(struct import *import, struct import_counts *counts, struct apapi_error *err)
+{
+    const struct import_input *input = import->input;
+    uint64_t size;
+
+    if (input->file_count == 0) {
+        return read_one(import, input->dir, true, counts, err);
+    }
+    for (size_t i = 0; i < input->file_count; i++) {
+        bool folder = is_folder(input->files[i], &size);
+
+        if (read_one(import, input->files[i], folder, counts, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int import_read(const struct import_input *input, struct db_load *load,
+                struct import_counts *counts, struct apapi_error *err)
+{
+    struct import import = {.input = input, .load = load, .lock = PTHREAD_MUTEX_INITIALIZER};
+    uint64_t total = 0;
+    int result, code;
+
+    if (isatty(STDERR_FILENO)) {
+        for (size_t i = 0; i < input->file_count; i++) {
+            measure(input, input->files[i], &total);
+        }
+        if (input->file_count == 0) {
+            measure(input, input->dir, &total);
+        }
+    }
+    import.progress = import_progress_begin(total);
+    result = read_all(&import, counts, err);
+    code = errno;
+    import_progress_end(&import.progress);
+    pthread_mutex_destroy(&import.lock);
+    counts->records = import.records;
+    errno = code;
+    if (result == 0 && load) {
+        result = db_load_commit(load, err);
+    }
+    return result;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi list: components, sources and events that can be measured here. */
+#include "cli/list/list.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/grid.h"
+#include "base/nearest.h"
+
+static const char usage[] =
+    "usage: apapi list [OPTION]... [COMPONENT | COMPONENT:::EVENT]...\n"
+    "Components that can be measured here, the source that reads each of them, and its events "
+    "with\n"
+    "their present values. COMPONENT may be a list as in rapl:nvml, EVENT a pattern as in\n"
+    "'rapl:::PACKAGE*'. Without any: all, but slow ones and those that only PAPI knows by name "
+    "only.\n"
+    "      --json     for programs\n"
+    "      --sources  also which sources are tried for a component, in this order\n"
+    "  -h, --help, -V, --version\n"
+    "APAPI_SOURCES sets and limits the sources, as in sysfs:papi.\n"
+    "Exit status: 0 done, 1 what is named cannot be read here, 2 wrong usage.\n";
+
+struct list {
+    bool json;
+    struct list_view view;
+    struct wanted wanted;
+    struct listed components[WANTED_MAX];
+};
+
+static enum listed_state first_state(const struct list *list, const char *component,
+                                     const char *order)
+{
+    if (list->wanted.named) {
+        return LISTED_OPEN;
+    }
+    if (!apapi_catalog_has_route(component)) {
+        return LISTED_NAME;
+    }
+    return apapi_catalog_slow(component, order) ? LISTED_SLOW : LISTED_OPEN;
+}
+
+static double range_of(const struct apapi_event *event)
+{
+    if (event->range_max > 0) {
+        return ((double)event->range_max + 1) * event->scale;
+    }
+    return event->guard_j > 0 ? event->guard_j : NAN;
+}
+
+static void fill_event(const struct apapi_reader *reader, size_t index,
+                       const struct apapi_reading *reading, struct listed_event *listed)
+{
+    listed->event = reader->events[index];
+    listed->range = range_of(&listed->event);
+    listed->value = reading->error ? NAN : apapi_event_value(&listed->event, reading->raw);
+    if (reading->error) {
+        snprintf(listed->error, sizeof listed->error, "%s", strerror(reading->error));
+    }
+    if (reader->source->describe) {
+        reader->source->describe(reader, index, listed->description, DESCRIPTION_SIZE);
+    }
+}
+
+static int no_memory(struct apapi_error *err)
+{
+    return apapi_fail(err, ENOMEM, "no memory");
+}
+
+static int read_events(struct listed *listed, struct apapi_error *err)
+{
+    struct apapi_reader *reader = listed->reader;
+    struct apapi_reading *readings = calloc(reader->count + 1, sizeof *readings);
+
+    listed->events = calloc(reader->count + 1, sizeof *listed->events);
+    if (!readings || !listed->events) {
+        free(readings);
+        return no_memory(err);
+    }
+    reader->source->read(reader, readings);
+    for (size_t i = 0; i < reader->count; i++) {
+        if (wanted_event(listed->wanted, &reader->events[i])) {
+            fill_event(reader, i, &readings[i], &listed->events[listed->event_count++]);
+        }
+    }
+    free(readings);
+    return 0;
+}
+
+/* A pattern that no event fits. */
+static int refuse_pattern(const struct listed *listed, struct apapi_error *err)
+{
+    const struct apapi_reader *reader = listed->reader;
+    struct nearest nearest;
+    char meant[160];
+
+    nearest_begin(&nearest, listed->wanted->pattern);
+    for (size_t i = 0; i < reader->count; i++) {
+        nearest_offer(reader->events[i].name, &nearest);
+    }
+    nearest_text(&nearest, meant, sizeof meant);
+    return *meant
+               ? apapi_fail(err, ENOENT, "no event '%.60s' here%s", listed->wanted->pattern, meant)
+               : apapi_fail(err, ENOENT, "no event '%.60s' here; 'apapi list %s' shows all",
+                            listed->wanted->pattern, listed->wanted->name);
+}
+
+static int open_component(struct listed *listed, const char *order, struct apapi_error *err)
+{
+    listed->reader = apapi_catalog_open(listed->wanted->name, order, &listed->reason);
+    if (!listed->reader) {
+        listed->error = errno;
+        listed->state = LISTED_UNREADABLE;
+        return 0;
+    }
+    if (read_events(listed, err)) {
+        return -1;
+    }
+    return listed->wanted->pattern && listed->event_count == 0 ? refuse_pattern(listed, err) : 0;
+}
+
+static int open_all(struct list *list, const char *order, struct apapi_error *err)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        struct listed *listed = &list->components[i];
+
+        listed->wanted = &list->wanted.components[i];
+        listed->state = first_state(list, listed->wanted->name, order);
+        if (listed->state == LISTED_OPEN) {
+            apapi_catalog_want(listed->wanted->name);
+        }
+    }
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        struct listed *listed = &list->components[i];
+
+        if (listed->state == LISTED_OPEN && open_component(listed, order, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void close_all(struct list *list)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        apapi_catalog_close(list->components[i].reader);
+        free(list->components[i].events);
+    }
+}
+
+static int all_named_are_open(const struct list *list)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        if (list->wanted.named && list->components[i].state != LISTED_OPEN) {
+            return EXIT_FAILURE;
+        }
+    }
+    return EXIT_SUCCESS;
+}
+
+static int print(const struct list *list)
+{
+    int (*form)(const struct listed *, size_t, const struct list_view *) =
+        list->json ? list_print_json : list_print_text;
+
+    if (form(list->components, list->wanted.count, &list->view)) {
+        return command_fail("list", "no memory");
+    }
+    return command_finish("list", all_named_are_open(list));
+}
+
+static int run(struct list *list, int count, char *const words[])
+{
+    const char *order = getenv("APAPI_SOURCES");
+    struct apapi_error err;
+    int status;
+
+    if (wanted_parse(count, words, &list->wanted, &err) ||
+        (order && apapi_catalog_check_order(order, &err))) {
+        return command_refuse("list", err.text);
+    }
+    if (open_all(list, order, &err)) {
+        status = command_fail("list", err.text);
+    } else {
+        list->view.width = terminal_width();
+        status = print(list);
+    }
+    close_all(list);
+    return status;
+}
+
+int list_command(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"sources", no_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    static struct list list;
+    int letter;
+
+    while ((letter = command_option(argc, argv, "h", options)) != -1) {
+        switch (letter) {
+        case 'j':
+            list.json = true;
+            break;
+        case 's':
+            list.view.sources = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return command_finish("list", EXIT_SUCCESS);
+        default:
+            return USAGE_ERROR;
+        }
+    }
+    return run(&list, argc - optind, argv + optind);
+}

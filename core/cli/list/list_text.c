@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi list for people. */
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/grid.h"
+#include "cli/list/list.h"
+#include "base/text.h"
+#include "base/units.h"
+
+static const struct grid_column columns[] = {
+    {"event", false},  {"value", true}, {"unit", false}, {"kind", false},
+    {"domain", false}, {"range", true}, {"", false},     {"description", false}};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* "24.82 kJ"; the reason where there is none. */
+static void value_text(const struct listed_event *listed, char *text, size_t size)
+{
+    if (*listed->error) {
+        snprintf(text, size, "%s", listed->error);
+    } else {
+        units_total(text, size, listed->value, listed->event.unit);
+    }
+}
+
+static const char *domain_text(enum apapi_domain domain)
+{
+    return domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(domain);
+}
+
+static int put_event(struct grid *grid, const struct listed_event *listed)
+{
+    const struct apapi_event *event = &listed->event;
+    char value[sizeof listed->error], range[UNITS_SIZE] = "";
+
+    value_text(listed, value, sizeof value);
+    if (!isnan(listed->range)) {
+        units_quantity(range, sizeof range, listed->range, event->unit);
+    }
+    return grid_put(grid, event->name) || grid_put(grid, value) || grid_put(grid, event->unit) ||
+                   grid_put(grid, apapi_kind_name(event->kind)) ||
+                   grid_put(grid, domain_text(event->domain)) || grid_put(grid, range) ||
+                   grid_put(grid, event->estimated ? "estimated" : "") ||
+                   grid_put(grid, listed->description)
+               ? -1
+               : 0;
+}
+
+static void put_ways(const char *component)
+{
+    struct apapi_way ways[APAPI_WAYS_MAX];
+    size_t count = apapi_catalog_ways(component, ways);
+
+    for (size_t i = 0; i < count; i++) {
+        printf("%s%s %s", i ? ", " : "  sources in this order: ", ways[i].source->name,
+               ways[i].name);
+    }
+    putchar('\n');
+}
+
+static void put_clean(const char *text)
+{
+    char clean[sizeof((struct apapi_error *)0)->text];
+
+    text_clean(clean, sizeof clean, text);
+    fputs(clean, stdout);
+}
+
+static int put_component(const struct listed *listed, const struct list_view *view)
+{
+    struct grid *grid = grid_create(columns, COLUMNS);
+    int result = grid ? 0 : -1;
+
+    printf("%s (", listed->wanted->name);
+    put_clean(listed->reader->detail);
+    puts(")");
+    if (view->sources) {
+        put_ways(listed->wanted->name);
+    }
+    for (size_t i = 0; i < listed->event_count && result == 0; i++) {
+        result = put_event(grid, &listed->events[i]);
+    }
+    if (result == 0) {
+        grid_print(grid, stdout, view->width);
+    }
+    grid_destroy(grid);
+    return result;
+}
+
+static void put_unreadable(const struct listed *listed, const struct list_view *view)
+{
+    printf("%s: not readable: ", listed->wanted->name);
+    put_clean(listed->reason.text);
+    putchar('\n');
+    if (view->sources) {
+        put_ways(listed->wanted->name);
+    }
+}
+
+static void put_slow(const struct listed *listed, const struct list_view *view)
+{
+    printf("%s: slow, name it to see its events: apapi list %s\n", listed->wanted->name,
+           listed->wanted->name);
+    if (view->sources) {
+        put_ways(listed->wanted->name);
+    }
+}
+
+static void put_names(const struct listed *components, size_t count, size_t width)
+{
+    static const char title[] = "also known to PAPI, by name: ";
+    char names[1024] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < sizeof names; i++) {
+        if (components[i].state == LISTED_NAME) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                     components[i].wanted->name);
+        }
+    }
+    if (used > 0) {
+        fputs(title, stdout);
+        terminal_put(stdout, names, sizeof title - 1, width);
+    }
+}
+
+int list_print_text(const struct listed *components, size_t count, const struct list_view *view)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (components[i].state == LISTED_OPEN && put_component(&components[i], view)) {
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (components[i].state == LISTED_UNREADABLE) {
+            put_unreadable(&components[i], view);
+        } else if (components[i].state == LISTED_SLOW) {
+            put_slow(&components[i], view);
+        }
+    }
+    put_names(components, count, view->width);
+    return 0;
+}

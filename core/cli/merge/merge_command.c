@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi merge: the nodes' records of one step as one report, as srun prints it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/jobs.h"
+#include "apapi/record.h"
+#include "apapi/scan.h"
+#include "base/grow.h"
+#include "config/values.h"
+#include "sum/lacking.h"
+#include "output/forms.h"
+
+#define COMMAND "merge"
+
+/* A record of the step. */
+struct part {
+    char *node, *line;
+    size_t index; /* in the order in which they came */
+    int64_t start_ns;
+    uint64_t elapsed_ns;
+};
+
+struct merging {
+    struct job_list wanted;
+    uint32_t job; /* found; APAPI_UNKNOWN: none yet */
+    char step[32];
+    const char *nodes; /* that ran the step; NULL: not said */
+    enum config_format format;
+    bool verbose, strict;
+    struct part *parts;
+    size_t count, room;
+    struct apapi_merge *merge;
+    bool twins;                     /* a node has more than one record */
+    char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has one */
+    uint32_t node_count;            /* of the step, as that record says */
+    int64_t listed_ns;
+    char name[APAPI_TEXT_SIZE];
+};
+
+static void print_help(void)
+{
+    puts("usage: apapi merge [OPTION]... FILE...\n"
+         "Merge the nodes' records of one job step, from files in the form of accounting files, "
+         "into one\n"
+         "report, as srun prints it. FILE may be an accounting folder, or - for standard input.\n"
+         "  -j, --jobs=JOB[.STEP]  of which step, as 17.0, 17_3.0, 17+1.batch; needed where the "
+         "files have\n"
+         "                         records of several\n"
+         "  -N, --nodelist=NODES   the nodes of the step, n[1-4,7]: those without a record are "
+         "named\n"
+         "  -f, --format=FORM      table (default), json, csv or merged\n"
+         "  -v, --verbose          all events; which lines were skipped, and why\n"
+         "      --strict           lines that are no records are an error\n"
+         "  -h, --help, -V, --version\n"
+         "Of several records of a node the latest counts, and of those the longest.\n"
+         "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.");
+}
+
+static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
+                size_t size)
+{
+    struct part part = {.index = merging->count,
+                        .start_ns = record->measurement.start_unix_ns,
+                        .elapsed_ns = record->measurement.elapsed_ns};
+
+    struct part *parts = array_grow(merging->parts, merging->count, &merging->room, sizeof *parts);
+
+    if (!parts) {
+        return -1;
+    }
+    merging->parts = parts;
+    part.node = strdup(record->id.node);
+    part.line = strndup(line, size);
+    merging->parts[merging->count++] = part;
+    return part.node && part.line ? 0 : -1;
+}
+
+/* Is it the step that is wanted, or, where none is named, that of the first record? */
+static int choose(struct merging *merging, const struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+    struct apapi_error err;
+
+    if (!job_list_has(&merging->wanted, id)) {
+        return 0;
+    }
+    if (merging->count == 0) {
+        merging->job = id->job;
+        snprintf(merging->step, sizeof merging->step, "%s", id->step);
+        return 1;
+    }
+    if (id->job == merging->job && strcmp(id->step, merging->step) == 0) {
+        return 1;
+    }
+    apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %u.%s; -j names one", merging->job,
+               merging->step, id->job, id->step);
+    command_fail(COMMAND, err.text);
+    errno = EINVAL;
+    return -1;
+}
+
+static void note_nodelist(struct merging *merging, const struct apapi_record *record)
+{
+    int64_t start_ns = record->measurement.start_unix_ns;
+
+    if (*record->id.nodelist && (!*merging->nodelist || start_ns > merging->listed_ns)) {
+        memcpy(merging->nodelist, record->id.nodelist, sizeof merging->nodelist);
+        merging->node_count = record->id.nodes;
+        merging->listed_ns = start_ns;
+    }
+}
+
+static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
+{
+    struct merging *merging = context;
+    int chosen = choose(merging, record);
+
+    if (chosen <= 0) {
+        return chosen;
+    }
+    if (!*merging->name) {
+        snprintf(merging->name, sizeof merging->name, "%s", record->id.name);
+    }
+    note_nodelist(merging, record);
+    if (keep(merging, record, line, size)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (apapi_merge_add(merging->merge, record)) {
+        merging->twins = errno == EEXIST;
+        return errno == EEXIST ? 0 : -1;
+    }
+    return 0;
+}
+
+static void tell(const struct apapi_scan_problem *problem, void *context)
+{
+    const struct merging *merging = context;
+
+    if (merging->verbose && problem->line) {
+        fprintf(stderr, "apapi " COMMAND ": %s:%zu: %s\n", problem->file, problem->line,
+                problem->reason);
+    } else if (merging->verbose) {
+        fprintf(stderr, "apapi " COMMAND ": %s: byte %" PRIu64 ": %s\n", problem->file,
+                problem->offset, problem->reason);
+    }
+}
+
+static int read_file(struct apapi_scan *scan, const char *path)
+{
+    struct stat status;
+    struct apapi_error err = {""};
+    int result;
+
+    if (strcmp(path, "-") == 0) {
+        result = apapi_scan_stream(scan, STDIN_FILENO, "standard input", &err);
+    } else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        result = apapi_scan_folder(scan, path, &err);
+        if (result && errno == EACCES) {
+            command_fail_folder(COMMAND, path);
+            return result;
+        }
+    } else {
+        result = apapi_scan_file(scan, path, &err);
+    }
+    if (result && *err.text) {
+        command_fail(COMMAND, err.text);
+    } else if (result && errno == ENOMEM) {
+        command_fail(COMMAND, "no memory");
+    }
+    return result;
+}
+
+static int check_skipped(const struct merging *merging, const struct apapi_scan_counts *counts)
+{
+    size_t skipped = counts->skipped + counts->unreadable;
+
+    if (skipped > 0) {
+        fprintf(stderr, "apapi " COMMAND ": %zu %s skipped%s\n", skipped,
+                skipped == 1 ? "line or file" : "lines or files",
+                merging->verbose ? "" : "; -v tells which, and why");
+    }
+    return skipped > 0 && merging->strict ? -1 : 0;
+}
+
+static int read_files(struct merging *merging, char **files)
+{
+    const struct apapi_scan_filter filter = {.jobs = merging->wanted.jobs,
+                                             .job_count = merging->wanted.count,
+                                             .job_parts = true,
+                                             .nodes = merging->nodes};
+    const struct apapi_scan_sink sink = {.record = take, .problem = tell, .context = merging};
+    struct apapi_error err;
+    struct apapi_scan *scan = apapi_scan_create(&filter, &sink, &err);
+    int result = 0;
+
+    if (!scan) {
+        command_fail(COMMAND, err.text);
+        return -1;
+    }
+    for (; *files && result == 0; files++) {
+        result = read_file(scan, *files);
+    }
+    if (result == 0) {
+        result = check_skipped(merging, apapi_scan_counts(scan));
+    }
+    apapi_scan_destroy(scan);
+    return result;
+}
+
+/* By node, its best record first. */
+static int compare_parts(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    int order = strcmp(a->node, b->node);
+
+    if (order == 0 && a->start_ns != b->start_ns) {
+        order = a->start_ns > b->start_ns ? -1 : 1;
+    } else if (order == 0 && a->elapsed_ns != b->elapsed_ns) {
+        order = a->elapsed_ns > b->elapsed_ns ? -1 : 1;
+    }
+    return order ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static void part_free(struct part *part)
+{
+    free(part->node);
+    free(part->line);
+}
+
+static void drop_twins(struct merging *merging)
+{
+    size_t kept = 0;
+
+    qsort(merging->parts, merging->count, sizeof *merging->parts, compare_parts);
+    for (size_t i = 0; i < merging->count; i++) {
+        if (kept > 0 && strcmp(merging->parts[kept - 1].node, merging->parts[i].node) == 0) {
+            part_free(&merging->parts[i]);
+        } else {
+            merging->parts[kept++] = merging->parts[i];
+        }
+    }
+    merging->count = kept;
+}
+
+static int merge_anew(struct merging *merging)
+{
+    drop_twins(merging);
+    apapi_merge_destroy(merging->merge);
+    merging->merge = apapi_merge_create();
+    for (size_t i = 0; merging->merge && i < merging->count; i++) {
+        const char *line = merging->parts[i].line;
+        struct apapi_record record;
+        int failed;
+
+        if (apapi_record_decode(line, strlen(line), &record, NULL)) {
+            return -1;
+        }
+        failed = apapi_merge_add(merging->merge, &record);
+        apapi_record_clear(&record);
+        if (failed) {
+            return -1;
+        }
+    }
+    return merging->merge ? 0 : -1;
+}
+
+/* Where nobody says which nodes there are, the records do. */
+static int await_listed(struct merging *merging)
+{
+    struct namelist own = {0}, lacking = {0};
+    int result = 0;
+
+    if (!*merging->nodelist || merging->count >= merging->node_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < merging->count && result == 0; i++) {
+        result = namelist_add(&own, merging->parts[i].node);
+    }
+    namelist_sort(&own);
+    if (result == 0) {
+        result = lacking_nodes(merging->nodelist, merging->node_count, &own, &lacking);
+    }
+    if (result > 0) {
+        result = apapi_merge_expect(merging->merge, merging->nodelist);
+    }
+    namelist_free(&own);
+    namelist_free(&lacking);
+    return result;
+}
+
+static int complete(struct merging *merging)
+{
+    if (merging->twins && merge_anew(merging)) {
+        return -1;
+    }
+    if (merging->nodes ? apapi_merge_expect(merging->merge, merging->nodes)
+                       : await_listed(merging)) {
+        return -1;
+    }
+    return apapi_merge_give_up(merging->merge, "no record in the files");
+}
+
+static int write_table(const struct merging *merging, const char *step)
+{
+    const struct apapi_table_head head = {.step = merging->job == APAPI_UNKNOWN ? NULL : step,
+                                          .name = merging->name,
+                                          .user_s = NAN,
+                                          .system_s = NAN,
+                                          .elapsed_s = NAN,
+                                          .verbose = merging->verbose};
+    char *text;
+
+    if (apapi_table_format(merging->merge, &head, &text, NULL)) {
+        return -1;
+    }
+    fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+static int write_form(const struct merging *merging, const char *step)
+{
+    struct forms forms = {0};
+    int result;
+
+    for (size_t i = 0; forms_keeps(merging->format) && i < merging->count; i++) {
+        forms_keep(&forms, merging->parts[i].line, strlen(merging->parts[i].line));
+    }
+    result = forms_write(&forms, merging->format, step, merging->merge, stdout);
+    forms_clear(&forms);
+    return result;
+}
+
+static int run(struct merging *merging, char **files)
+{
+    char step[64];
+
+    if (read_files(merging, files)) {
+        return EXIT_FAILURE;
+    }
+    if (merging->count == 0) {
+        return command_fail(COMMAND, merging->wanted.count > 0
+                                         ? "no record of this job in the files"
+                                         : "no record in the files");
+    }
+    snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
+    if (complete(merging) ||
+        (merging->format == CONFIG_TABLE ? write_table : write_form)(merging, step)) {
+        return command_fail(COMMAND, "no memory");
+    }
+    return command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+static int set_option(int letter, struct merging *merging)
+{
+    struct apapi_error err;
+
+    switch (letter) {
+    case 'j':
+        job_list_free(&merging->wanted);
+        return job_list_parse(optarg, &merging->wanted, &err) ? command_refuse(COMMAND, err.text)
+                                                              : 0;
+    case 'f':
+        if (value_format(optarg, &merging->format, NULL) || merging->format == CONFIG_NONE) {
+            return command_refuse(COMMAND, "-f takes table, json, csv or merged");
+        }
+        return 0;
+    case 'N':
+    case 'n': /* old */
+        merging->nodes = optarg;
+        return 0;
+    case 'v':
+        merging->verbose = true;
+        return 0;
+    default: /* --strict */
+        merging->strict = true;
+        return 0;
+    }
+}
+
+static void merging_clear(struct merging *merging)
+{
+    for (size_t i = 0; i < merging->count; i++) {
+        part_free(&merging->parts[i]);
+    }
+    free(merging->parts);
+    job_list_free(&merging->wanted);
+    apapi_merge_destroy(merging->merge);
+}
+
+int merge_command(int argc, char **argv)
+{
+    static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
+                                            {"nodelist", required_argument, NULL, 'N'},
+                                            {"nodes", required_argument, NULL, 'N'}, /* old */
+                                            {"format", required_argument, NULL, 'f'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"strict", no_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct merging merging = {.job = APAPI_UNKNOWN, .format = CONFIG_TABLE};
+    int letter, status;
+
+    while ((letter = command_option(argc, argv, "j:N:n:f:vh", options)) != -1) {
+        if (letter == 'h') {
+            print_help();
+            return command_finish(COMMAND, EXIT_SUCCESS);
+        }
+        if (letter == '?' || set_option(letter, &merging)) {
+            merging_clear(&merging);
+            return USAGE_ERROR;
+        }
+    }
+    if (optind == argc) {
+        return command_refuse(COMMAND, "which files? 'apapi help merge' shows how");
+    }
+    merging.merge = apapi_merge_create();
+    status = merging.merge ? run(&merging, argv + optind) : command_fail(COMMAND, "no memory");
+    merging_clear(&merging);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_PLOT_H
+#define APAPI_PLOT_H
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/job/show.h"
+
+/* Power over time of some jobs, from their records. */
+
+#define PLOT_JOBS_MAX 24
+#define PLOT_COLUMNS 240
+#define PLOT_SERIES_MAX 8
+
+/** One line of a picture. */
+struct plot_series {
+    char name[APAPI_TEXT_SIZE];
+    unsigned colour;              /* of the palette; 0: the one of a total */
+    double power_w[PLOT_COLUMNS]; /* NaN: not known of all that ran then */
+};
+
+struct plot_job {
+    char id[32];
+    size_t order; /* of the word that names it */
+    struct show show;
+    struct plot_series series[PLOT_SERIES_MAX];
+    size_t series_count;
+};
+
+struct plot {
+    bool by_node;    /* else by domain */
+    bool same_scale; /* of all jobs; else each has its own */
+    size_t job_count;
+    struct plot_job *jobs[PLOT_JOBS_MAX];
+};
+
+/**
+ * Work out the lines of a job that has records. A moment of a node counts once, by the record that
+ * knows most of it. No lines: the records have no timeline.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int plot_work_out(struct plot_job *job, bool by_node);
+
+/** @return all that a picture shows; NULL without memory. */
+json_t *plot_model(const struct plot *plot);
+
+/**
+ * The page with the model in it, to be freed with free(). NULL without memory.
+ * @param size  result [bytes]
+ */
+char *plot_page(const json_t *model, size_t *size);
+
+/**
+ * The picture as apapi-plot draws it, to be freed with free().
+ * @param form  "svg", "png", "pdf"
+ * @param size  result [bytes]
+ * @return NULL with `err`.
+ */
+char *plot_draw(const json_t *model, const char *form, size_t *size, struct apapi_error *err);
+
+#endif

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi plot: power over time as a picture or a page. apapi-plot(1) is for people. */
+#include "cli/plot/plot.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/claims.h"
+#include "cli/command.h"
+#include "cli/jobs.h"
+#include "cli/records/report_options.h"
+#include "config/config.h"
+#include "base/replace.h"
+
+#define COMMAND "plot"
+
+static const char usage[] =
+    "usage: apapi plot [OPTION]... JOB[.STEP]... -o FILE.{svg,png,pdf,html} [RECORDS]...\n"
+    "Power over time of jobs side by side, from the accounting folder, from files of RECORDS (-: "
+    "a\n"
+    "pipe) or --db. JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job. A file whose "
+    "name\n"
+    "begins with a digit is written ./17.jsonl.\n"
+    "  -o, --output=FILE    what to write: a picture (svg, png, pdf), or a page to zoom in "
+    "(html);\n"
+    "                       - is standard output\n"
+    "  -f, --format=FORM    svg, png, pdf or html, whatever the name; of -: svg unless it is "
+    "given\n"
+    "      --by=WHAT        a line for each domain (default) or node\n"
+    "      --same-scale     one scale of time and power for all jobs; else each has its own\n"
+    "  -j, --jobs=JOB[.STEP],...  the jobs; then all words are RECORDS\n"
+    "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
+    "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
+    "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time\n"
+    "      --acct-dir=DIR   accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --db=URL         the database that apapi import has filled, in its place\n"
+    "      --strict         exit status 1 if a line is skipped; the picture is drawn all the same\n"
+    "  -v, --verbose        which lines are skipped, and why\n"
+    "  -h, --help, -V, --version\n"
+    "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
+
+static const char *const forms[] = {"svg", "png", "pdf", "html"};
+
+/* A word that names jobs. */
+struct word {
+    const char *text;
+    struct job_list jobs;
+};
+
+struct request {
+    struct report_input input;
+    const char *output, *form, *by;
+    char *joined, *parts; /* the words with commas between them; the same, cut */
+    struct word *words;
+    size_t word_count;
+    struct plot plot;
+    bool crowded; /* more jobs than have room */
+};
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static size_t find_word(const struct request *request, const struct apapi_identity *id)
+{
+    size_t index = 0;
+
+    while (index < request->word_count && !job_list_has(&request->words[index].jobs, id)) {
+        index++;
+    }
+    return index;
+}
+
+static struct plot_job *find_job(struct request *request, const struct apapi_identity *id)
+{
+    struct plot *plot = &request->plot;
+
+    for (size_t i = 0; i < plot->job_count; i++) {
+        if (job_is_same(&plot->jobs[i]->show.records[0].id, id)) {
+            return plot->jobs[i];
+        }
+    }
+    if (plot->job_count == PLOT_JOBS_MAX) {
+        request->crowded = true;
+        return NULL;
+    }
+    plot->jobs[plot->job_count] = calloc(1, sizeof(struct plot_job));
+    if (!plot->jobs[plot->job_count]) {
+        return NULL;
+    }
+    job_id_text(id, plot->jobs[plot->job_count]->id, sizeof plot->jobs[0]->id);
+    plot->jobs[plot->job_count]->order = find_word(request, id);
+    return plot->jobs[plot->job_count++];
+}
+
+static int take_record(const struct apapi_record *record, const char *line, size_t size,
+                       void *context)
+{
+    struct request *request = context;
+    struct plot_job *job = find_job(request, &record->id);
+    struct apapi_identity *own;
+
+    if (!job) {
+        return request->crowded ? 0 : -1;
+    }
+    if (show_add(&job->show, record, line, size)) {
+        return -1;
+    }
+    own = &job->show.records[0].id;
+    if (!*own->cluster) {
+        memcpy(own->cluster, record->id.cluster, sizeof own->cluster);
+    }
+    return 0;
+}
+
+/* In the order in which they are named; what one word names by number. */
+static int compare_jobs(const void *left, const void *right)
+{
+    const struct plot_job *one = *(struct plot_job *const *)left,
+                          *other = *(struct plot_job *const *)right;
+    const struct apapi_identity *a = &one->show.records[0].id, *b = &other->show.records[0].id;
+
+    if (one->order != other->order) {
+        return one->order < other->order ? -1 : 1;
+    }
+    return a->job != b->job ? (a->job < b->job ? -1 : 1) : strcmp(a->cluster, b->cluster);
+}
+
+static bool is_stranger(const struct claims *claims, const struct apapi_identity *id)
+{
+    return id->job != claims->job && (id->array_job == claims->job || id->het_job == claims->job) &&
+           !claims_hold(claims, id);
+}
+
+/* Another user's job that calls itself a part of this one is none of it. */
+static void drop_strangers(struct plot *plot, const char *word)
+{
+    struct claims claims = {.job = (uint32_t)strtoul(word, NULL, 10)};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < plot->job_count; i++) {
+        claims_learn(&claims, &plot->jobs[i]->show.records[0].id);
+    }
+    for (size_t i = 0; i < plot->job_count; i++) {
+        struct plot_job *job = plot->jobs[i];
+
+        if (is_stranger(&claims, &job->show.records[0].id)) {
+            show_free(&job->show);
+            free(job);
+        } else {
+            plot->jobs[kept++] = job;
+        }
+    }
+    plot->job_count = kept;
+}
+
+static bool is_found(const struct plot *plot, const struct word *word)
+{
+    for (size_t i = 0; i < plot->job_count; i++) {
+        const struct show *show = &plot->jobs[i]->show;
+
+        for (size_t k = 0; k < show->count; k++) {
+            if (job_list_has(&word->jobs, &show->records[k].id)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* --- the picture ---------------------------------------------------------------------------- */
+
+static int fail_job(const char *before, const char *job, const char *behind)
+{
+    struct apapi_error err;
+
+    apapi_fail(&err, ENOENT, "%s job %.60s %s", before, job, behind);
+    return command_fail(COMMAND, err.text);
+}
+
+static int work_out(struct request *request)
+{
+    struct plot *plot = &request->plot;
+
+    if (request->crowded) {
+        return command_fail(COMMAND, "these are more than 24 jobs; name fewer");
+    }
+    for (size_t i = 0; i < request->word_count; i++) {
+        drop_strangers(plot, request->words[i].text);
+        if (!is_found(plot, &request->words[i])) {
+            return fail_job("no record of", request->words[i].text, "is found");
+        }
+    }
+    qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
+    for (size_t i = 0; i < plot->job_count; i++) {
+        show_name_cluster(&plot->jobs[i]->show);
+        if (plot_work_out(plot->jobs[i], plot->by_node)) {
+            return command_fail(COMMAND, "no memory");
+        }
+        if (plot->jobs[i]->series_count == 0) {
+            return fail_job("the records of", plot->jobs[i]->id, "have no power over time");
+        }
+    }
+    return EXIT_SUCCESS;
+}
+
+static mode_t usual_mode(void)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static int deliver(const struct request *request, const char *text, size_t size)
+{
+    struct apapi_error err;
+
+    if (strcmp(request->output, "-") == 0) {
+        fwrite(text, 1, size, stdout);
+        return command_finish(COMMAND, EXIT_SUCCESS);
+    }
+    return replace_file(request->output, usual_mode(), text, size, &err)
+               ? command_fail(COMMAND, err.text)
+               : EXIT_SUCCESS;
+}
+
+static int draw(const struct request *request)
+{
+    json_t *model = plot_model(&request->plot);
+    struct apapi_error err = {.text = "no memory"};
+    char *text = NULL;
+    size_t size = 0;
+    int status;
+
+    if (model && strcmp(request->form, "html") == 0) {
+        text = plot_page(model, &size);
+    } else if (model) {
+        text = plot_draw(model, request->form, &size, &err);
+    }
+    status = text ? deliver(request, text, size) : command_fail(COMMAND, err.text);
+    free(text);
+    json_decref(model);
+    return status;
+}
+
+static int run(struct request *request)
+{
+    struct config config;
+    size_t left_out = 0;
+    int status;
+
+    config_defaults(&config);
+    config_read(&config, config_path(), NULL);
+    status = report_input_complete(&request->input, config.acct_dir);
+    if (status == EXIT_SUCCESS) {
+        status = report_input_read(&request->input, take_record, request, &left_out);
+    }
+    if (status == EXIT_SUCCESS) {
+        status = work_out(request);
+    }
+    if (status == EXIT_SUCCESS) {
+        status = draw(request);
+    }
+    if (status == EXIT_SUCCESS && request->input.strict && left_out > 0) {
+        status = EXIT_FAILURE;
+    }
+    for (size_t i = 0; i < request->plot.job_count; i++) {
+        show_free(&request->plot.jobs[i]->show);
+        free(request->plot.jobs[i]);
+    }
+    config_clear(&config);
+    return status;
+}
+
+/* --- the command line ----------------------------------------------------------------------- */
+
+static const char *find_form(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof forms / sizeof *forms; i++) {
+        if (strcasecmp(name, forms[i]) == 0) {
+            return forms[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *form_of(const char *output)
+{
+    const char *dot = strrchr(output, '.');
+
+    return strcmp(output, "-") == 0 ? "svg" : find_form(dot ? dot + 1 : NULL);
+}
+
+static int check_form(struct request *request)
+{
+    struct apapi_error err;
+
+    if (!request->output) {
+        return command_refuse(COMMAND,
+                              "which file? -o FILE.svg, FILE.png, FILE.pdf or FILE.html; or -o -");
+    }
+    if (request->form) {
+        apapi_fail(&err, EINVAL, "--format=%.60s: it is svg, png, pdf or html", request->form);
+        request->form = find_form(request->form);
+    } else {
+        apapi_fail(
+            &err, EINVAL,
+            "%.200s: its name must end with .svg, .png, .pdf or .html, or -f say which it is",
+            request->output);
+        request->form = form_of(request->output);
+    }
+    return request->form ? EXIT_SUCCESS : command_refuse(COMMAND, err.text);
+}
+
+static int check(struct request *request)
+{
+    struct apapi_error err;
+
+    if (!*request->joined) {
+        return command_refuse(COMMAND, "which JOB? See 'apapi help plot'");
+    }
+    request->plot.by_node = strcmp(request->by, "node") == 0;
+    if (!request->plot.by_node && strcmp(request->by, "domain") != 0) {
+        apapi_fail(&err, EINVAL, "--by=%.60s: it is domain or node", request->by);
+        return command_refuse(COMMAND, err.text);
+    }
+    return check_form(request);
+}
+
+/* Words that begin with a digit and are no path, up to the first other one; it and all behind it
+ * are files. */
+static size_t count_jobs(char **words, size_t count)
+{
+    size_t jobs = 0;
+
+    while (jobs < count && isdigit((unsigned char)*words[jobs]) && !strchr(words[jobs], '/')) {
+        jobs++;
+    }
+    return jobs;
+}
+
+static char *join(char **words, size_t count)
+{
+    size_t size = 1;
+    char *joined;
+
+    for (size_t i = 0; i < count; i++) {
+        size += strlen(words[i]) + 1;
+    }
+    joined = calloc(size, 1);
+    for (size_t i = 0; joined && i < count; i++) {
+        strcat(strcat(joined, i ? "," : ""), words[i]);
+    }
+    return joined;
+}
+
+/* A word that is no job is refused with the rest of the input. */
+static int cut(struct request *request)
+{
+    char *rest;
+
+    request->words = calloc(strlen(request->joined) + 1, sizeof *request->words);
+    request->parts = rest = strdup(request->joined);
+    if (!request->words || !request->parts) {
+        return -1;
+    }
+    for (const char *word; (word = strsep(&rest, ","));) {
+        struct word *next = &request->words[request->word_count];
+
+        next->text = word;
+        if (job_list_parse(word, &next->jobs, NULL)) {
+            job_list_free(&next->jobs);
+        } else {
+            request->word_count++;
+        }
+    }
+    return 0;
+}
+
+static int take_words(struct request *request, char **words, size_t count)
+{
+    size_t jobs = request->input.jobs ? 0 : count_jobs(words, count);
+
+    request->input.files = words + jobs;
+    request->input.file_count = count - jobs;
+    request->joined = request->input.jobs ? strdup(request->input.jobs) : join(words, jobs);
+    if (!request->joined || cut(request)) {
+        return -1;
+    }
+    request->input.jobs = request->joined;
+    return 0;
+}
+
+static void free_words(struct request *request)
+{
+    for (size_t i = 0; i < request->word_count; i++) {
+        job_list_free(&request->words[i].jobs);
+    }
+    free(request->words);
+    free(request->parts);
+    free(request->joined);
+}
+
+static int take_options(int argc, char **argv, struct request *request)
+{
+    enum { OPTION_BY = 256, OPTION_SAME_SCALE };
+    static const struct option options[] = {INPUT_OPTIONS,
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"format", required_argument, NULL, 'f'},
+                                            {"by", required_argument, NULL, OPTION_BY},
+                                            {"same-scale", no_argument, NULL, OPTION_SAME_SCALE},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    int letter;
+
+    while ((letter = command_option(argc, argv, INPUT_LETTERS "o:f:h", options)) != -1) {
+        if (input_option(&request->input, letter)) {
+            continue;
+        }
+        switch (letter) {
+        case 'o':
+            request->output = optarg;
+            break;
+        case 'f':
+            request->form = optarg;
+            break;
+        case OPTION_BY:
+            request->by = optarg;
+            break;
+        case OPTION_SAME_SCALE:
+            request->plot.same_scale = true;
+            break;
+        default:
+            return letter;
+        }
+    }
+    return 0;
+}
+
+int plot_command(int argc, char **argv)
+{
+    static struct request request;
+    int letter, status;
+
+    request.input = (struct report_input){.command = COMMAND, .timelines = true, .powers = true};
+    request.by = "domain";
+    letter = take_options(argc, argv, &request);
+    if (letter == 'h') {
+        fputs(usage, stdout);
+        return command_finish(COMMAND, EXIT_SUCCESS);
+    }
+    if (letter) {
+        return USAGE_ERROR;
+    }
+    status = take_words(&request, argv + optind, (size_t)(argc - optind))
+                 ? command_fail(COMMAND, "no memory")
+                 : check(&request);
+    if (status == EXIT_SUCCESS) {
+        status = run(&request);
+    }
+    free_words(&request);
+    return status;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a picture shows, for the page and for apapi-plot. What is not known of a line is null. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot.h"
+#include "record/fields.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#define NS_PER_S 1e9
+
+static int put_line(json_t *array, const char *text)
+{
+    return json_array_append_new(array, json_string(text));
+}
+
+static json_t *series_of(const struct plot_series *series)
+{
+    json_t *object = json_object(), *powers = json_array();
+
+    if (field_put_text(object, "name", series->name) ||
+        field_put_count(object, "colour", series->colour) || field_put(object, "power_w", powers)) {
+        json_decref(object);
+        return NULL;
+    }
+    for (int i = 0; i < PLOT_COLUMNS; i++) {
+        double rounded_w = round(series->power_w[i] * 1000) / 1000;
+
+        if (json_array_append_new(powers, isnan(rounded_w) ? json_null() : json_real(rounded_w))) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static int put_series(json_t *object, const struct plot_job *job)
+{
+    json_t *array = json_array();
+    int result = field_put(object, "series", array);
+
+    for (size_t i = 0; i < job->series_count && result == 0; i++) {
+        result = json_array_append_new(array, series_of(&job->series[i]));
+    }
+    return result;
+}
+
+static void say_line(const char *text, void *array)
+{
+    char clean[1024];
+
+    text_clean(clean, sizeof clean, text);
+    put_line(array, clean);
+}
+
+static int put_clean(json_t *object, const char *key, const char *text)
+{
+    char clean[APAPI_TEXT_SIZE];
+
+    text_clean(clean, sizeof clean, text);
+    return *clean ? field_put_text(object, key, clean) : 0;
+}
+
+static int put_table(json_t *object, const struct plot_job *job)
+{
+    char *text = NULL;
+    int result =
+        show_table(&job->show, job->id, &text) || field_put(object, "table", json_string(text));
+
+    free(text);
+    return result;
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+    const struct show_step *a = left, *b = right;
+
+    if (a->start_ns != b->start_ns) {
+        return a->start_ns < b->start_ns ? -1 : 1;
+    }
+    return strverscmp(a->step, b->step);
+}
+
+static json_t *step_of(const struct show_step *step, int64_t start_ns)
+{
+    json_t *object = json_object();
+
+    if (put_clean(object, "step", step->step) ||
+        field_put(object, "start_s", json_real((double)(step->start_ns - start_ns) / NS_PER_S)) ||
+        field_put(object, "end_s", json_real((double)(step->end_ns - start_ns) / NS_PER_S))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* Those that are there as long as the job tell nothing. */
+static bool is_marked(const struct show_step *step)
+{
+    return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
+}
+
+/* When the steps began, in this order: marks on the axis of time. */
+static int put_steps(json_t *object, struct show *show)
+{
+    json_t *steps = json_array();
+    int result = field_put(object, "steps", steps);
+
+    qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
+    for (size_t i = 0; i < show->step_count && result == 0; i++) {
+        if (is_marked(&show->steps[i])) {
+            result =
+                json_array_append_new(steps, step_of(&show->steps[i], show->total.start_unix_ns));
+        }
+    }
+    return result;
+}
+
+static int put_job(json_t *object, struct plot_job *job)
+{
+    struct show *show = &job->show;
+    const struct apapi_identity *id = &show->records[0].id;
+    json_t *odd = json_array(), *trust = json_array();
+    int result = field_put(object, "odd", odd) || field_put(object, "trust", trust) ||
+                 put_clean(object, "job", job->id) || put_clean(object, "job_name", id->job_name) ||
+                 put_clean(object, "cluster", id->cluster) || put_clean(object, "user", id->user) ||
+                 put_clean(object, "account", id->account) ||
+                 put_clean(object, "partition", id->partition) ||
+                 field_put_moment(object, "start", show->total.start_unix_ns) ||
+                 field_put_moment(object, "end", show->total.end_unix_ns) ||
+                 field_put(object, "length_s",
+                           json_real((double)(show->total.end_unix_ns - show->total.start_unix_ns) /
+                                     NS_PER_S)) ||
+                 put_series(object, job) || put_steps(object, show) || put_table(object, job);
+
+    if (result == 0) {
+        show_find_odd(show, say_line, odd);
+        show_say_trust(show, say_line, trust);
+    }
+    return result;
+}
+
+/* The ends of the axes. */
+struct ends {
+    double time_s, power_w;
+};
+
+static struct ends ends_of(const struct plot_job *job)
+{
+    const struct apapi_job_total *total = &job->show.total;
+    struct ends ends = {.time_s = (double)(total->end_unix_ns - total->start_unix_ns) / NS_PER_S};
+
+    for (size_t i = 0; i < job->series_count; i++) {
+        for (int c = 0; c < PLOT_COLUMNS; c++) {
+            ends.power_w = fmax(ends.power_w, job->series[i].power_w[c]);
+        }
+    }
+    return ends;
+}
+
+static struct ends ends_of_all(const struct plot *plot)
+{
+    struct ends all = {0};
+
+    for (size_t i = 0; i < plot->job_count; i++) {
+        struct ends ends = ends_of(plot->jobs[i]);
+
+        all = (struct ends){fmax(all.time_s, ends.time_s), fmax(all.power_w, ends.power_w)};
+    }
+    return all;
+}
+
+static int put_scale(json_t *object, const struct ends *ends)
+{
+    return field_put(object, "scale_s", json_real(ends->time_s)) ||
+           field_put(object, "scale_w", json_real(ends->power_w));
+}
+
+json_t *plot_model(const struct plot *plot)
+{
+    const struct ends all = ends_of_all(plot);
+    json_t *model = json_object(), *jobs = json_array();
+    int result = field_put(model, "jobs", jobs) ||
+                 field_put_text(model, "by", plot->by_node ? "node" : "domain") ||
+                 field_put(model, "same_scale", json_boolean(plot->same_scale));
+
+    for (size_t i = 0; i < plot->job_count && result == 0; i++) {
+        const struct ends ends = plot->same_scale ? all : ends_of(plot->jobs[i]);
+        json_t *object = json_object();
+
+        result = json_array_append(jobs, object) || put_job(object, plot->jobs[i]) ||
+                 put_scale(object, &ends);
+        json_decref(object);
+    }
+    if (result) {
+        json_decref(model);
+        return NULL;
+    }
+    return model;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_REPORT_PRINT_H
+#define APAPI_REPORT_PRINT_H
+#include "cli/report/report_by.h"
+#include "cli/totals/report_fields.h"
+#include "cli/report/report_fit.h"
+
+/* PARSABLE ends each line with its '|', as sacct's -p. */
+enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
+
+/** How the rows appear on standard output. */
+struct report_printer {
+    enum report_form form;
+    struct report_format format;
+    bool no_header;
+    char by[REPORT_BY_SIZE]; /* for JSON */
+    double shared_j;         /* for JSON: counted more than once, as jobs shared nodes; 0: none */
+    size_t rows;             /* so far */
+    struct report_fit fit;   /* of a table */
+    bool keeps;              /* rows, until the columns' widths are known */
+};
+
+/** `fit.width` is the width of the terminal. */
+void report_print_begin(struct report_printer *printer);
+
+/** @return 0; -1 with errno ENOMEM. */
+int report_print_row(struct report_printer *printer, const struct report_row *row);
+
+/** Print what is left. */
+void report_print_end(struct report_printer *printer);
+
+#endif

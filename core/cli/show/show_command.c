@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi show: one job in full. apapi-show(1) is for people. */
+#include "cli/job/show.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/jobs.h"
+#include "cli/records/report_input.h"
+#include "cli/records/report_options.h"
+#include "config/config.h"
+
+#define COMMAND "show"
+
+static const char usage[] =
+    "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
+    "One job in full: domains, steps, nodes, power over time, how far it can be trusted, and what\n"
+    "is odd about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
+    "JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for all of that one.\n"
+    "  -j, --jobs=JOB[.STEP]  the job; then all words are FILEs\n"
+    "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
+    "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
+    "  -S, --starttime=TIME, -E, --endtime=TIME   its records that ended in this time\n"
+    "      --json             for programs\n"
+    "      --acct-dir=DIR     accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --db=URL           the database that apapi import has filled, in its place\n"
+    "      --strict           exit status 1 if a line is skipped\n"
+    "  -v, --verbose          which lines are skipped, and why\n"
+    "  -h, --help, -V, --version\n"
+    "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
+
+static int take_record(const struct apapi_record *record, const char *line, size_t size, void *show)
+{
+    return show_add(show, record, line, size);
+}
+
+static bool is_named(const char *list, const char *job_id)
+{
+    size_t size = strlen(job_id);
+
+    for (const char *at = list; (at = strstr(at, job_id)); at += size) {
+        if ((at == list || at[-1] == ' ') && (at[size] == ',' || at[size] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An array, or jobs of several clusters: name some of them. */
+static int refuse_several(const struct show *show)
+{
+    char list[80] = "", job_id[32];
+    struct apapi_error err;
+    size_t size = 0;
+    bool more = false;
+
+    for (size_t i = 0; i < show->count; i++) {
+        job_id_text(&show->records[i].id, job_id, sizeof job_id);
+        if (is_named(list, job_id)) {
+            continue;
+        }
+        more = more || size + strlen(job_id) + 3 > sizeof list;
+        if (!more) {
+            size +=
+                (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
+        }
+    }
+    apapi_fail(&err, EINVAL, "these are several jobs: %s%s; name one, or a cluster with -M", list,
+               more ? ", ..." : "");
+    return command_fail(COMMAND, err.text);
+}
+
+/* The number of a heterogeneous job, or how Slurm writes the one that there is. */
+static void name_job(const struct show *show, char *text, size_t size)
+{
+    const struct apapi_identity *id = &show->records[0].id;
+
+    if (show->heterogeneous) {
+        snprintf(text, size, "%u", id->het_job);
+    } else {
+        job_id_text(id, text, size);
+    }
+}
+
+static int print(struct show *show, const char *job, bool json)
+{
+    size_t strangers = show_drop_strangers(show, (uint32_t)strtoul(job, NULL, 10));
+    char job_id[32];
+    int result;
+
+    if (strangers > 0) {
+        fprintf(stderr,
+                "apapi " COMMAND ": %zu record%s left out: another user's job claims to be "
+                "part of this one\n",
+                strangers, strangers == 1 ? "" : "s");
+    }
+    if (show->count == 0) {
+        return command_fail(COMMAND, "no record of this job is found");
+    }
+    show_name_cluster(show);
+    if (!show_join(show)) {
+        return refuse_several(show);
+    }
+    name_job(show, job_id, sizeof job_id);
+    result = show_work_out(show);
+    if (result == 0) {
+        result = (json ? show_print_json : show_print_text)(show, job_id);
+    }
+    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+static int run(struct report_input *input, struct show *show, bool json)
+{
+    struct config config;
+    size_t left_out = 0;
+    int status;
+
+    config_defaults(&config);
+    config_read(&config, config_path(), NULL);
+    status = report_input_complete(input, config.acct_dir);
+    if (status == EXIT_SUCCESS) {
+        status = report_input_read(input, take_record, show, &left_out);
+    }
+    if (status == EXIT_SUCCESS) {
+        status = print(show, input->jobs, json);
+    }
+    if (status == EXIT_SUCCESS && input->strict && left_out > 0) {
+        status = EXIT_FAILURE;
+    }
+    show_free(show);
+    config_clear(&config);
+    return status;
+}
+
+/* -j, or the first word. */
+static int take_words(struct report_input *input, char **words, size_t count)
+{
+    if (!input->jobs && count > 0) {
+        input->jobs = *words++;
+        count--;
+    }
+    input->files = words;
+    input->file_count = count;
+    return input->jobs ? 0 : command_refuse(COMMAND, "which JOB? See 'apapi help show'");
+}
+
+int show_command(int argc, char **argv)
+{
+    enum { OPTION_JSON = 256 };
+    static const struct option options[] = {INPUT_OPTIONS,
+                                            {"json", no_argument, NULL, OPTION_JSON},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    static struct show show;
+    struct report_input input = {.command = COMMAND, .timelines = true, .powers = true};
+    bool json = false;
+    int letter;
+
+    while ((letter = command_option(argc, argv, INPUT_LETTERS "h", options)) != -1) {
+        if (letter == 'h') {
+            fputs(usage, stdout);
+            return command_finish(COMMAND, EXIT_SUCCESS);
+        }
+        if (letter == '?') {
+            return USAGE_ERROR;
+        }
+        json = json || letter == OPTION_JSON;
+        input_option(&input, letter);
+    }
+    setlocale(LC_CTYPE, "");
+    if (take_words(&input, argv + optind, (size_t)(argc - optind))) {
+        return USAGE_ERROR;
+    }
+    return run(&input, &show, json);
+}

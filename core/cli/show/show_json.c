@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi show for programs; apapi-show(1) describes it. What is not known has no key. */
+#include <math.h>
+
+#include "cli/json.h"
+#include "cli/job/show.h"
+#include "record/fields.h"
+
+#define NS_PER_S 1e9
+
+static int put_number(json_t *object, const char *key, double value)
+{
+    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
+}
+
+static int put_domains(json_t *object, const struct apapi_job_total *total)
+{
+    json_t *domains = json_object();
+    int result = field_put(object, "domains", domains);
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+        json_t *domain = total->domains[d].nodes ? json_object() : NULL;
+
+        if (domain) {
+            result = field_put(domains, apapi_domain_name(d), domain) ||
+                     put_number(domain, "energy_j", total->domains[d].energy_j) ||
+                     field_put_count(domain, "nodes", total->domains[d].nodes);
+        }
+    }
+    return result;
+}
+
+static int put_known(json_t *object, const char *key, uint32_t number)
+{
+    return number == APAPI_UNKNOWN ? 0 : field_put_count(object, key, number);
+}
+
+static int put_tasks(json_t *object, const struct show_step *step)
+{
+    return put_known(object, "tasks", step->tasks) || put_known(object, "cores", step->cores) ||
+           put_known(object, "gpus", step->gpus) ||
+           put_known(object, "exit_code", step->ending.code) ||
+           put_known(object, "exit_signal", step->ending.signal) ||
+           put_known(object, "failed_tasks", step->ending.failed);
+}
+
+static int put_steps(json_t *object, const struct show *show)
+{
+    json_t *steps = json_array();
+    int result = field_put(object, "steps", steps);
+
+    for (size_t i = 0; i < show->step_count && result == 0; i++) {
+        const struct show_step *step = &show->steps[i];
+        json_t *element = json_object();
+
+        result = json_add(steps, element,
+                          !element || field_put_text(element, "step", step->step) ||
+                              field_put_text(element, "name", step->name) ||
+                              field_put_count(element, "nodes", step->nodes) ||
+                              put_tasks(element, step) ||
+                              field_put_moment(element, "start", step->start_ns) ||
+                              field_put_moment(element, "end", step->end_ns) ||
+                              put_number(element, "energy_j", step->energy_j) ||
+                              put_number(element, "mean_w", step->power_w));
+    }
+    return result;
+}
+
+static int put_nodes(json_t *object, const struct show *show)
+{
+    json_t *nodes = json_array();
+    int result = field_put(object, "nodes", nodes);
+
+    for (size_t i = 0; i < show->node_count && result == 0; i++) {
+        const struct show_node *node = &show->nodes[i];
+        json_t *element = json_object();
+
+        result = json_add(nodes, element,
+                          !element || field_put_text(element, "node", node->name) ||
+                              put_number(element, "energy_j", node->energy_j) ||
+                              put_number(element, "mean_w", node->power_w) ||
+                              put_number(element, "measured_s", node->known_s));
+    }
+    return result;
+}
+
+/* Here alone null stands for what is not known: a column of the curve keeps its place. */
+static int put_curve(json_t *object, const struct show *show)
+{
+    double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;
+    json_t *curve = json_object(), *powers = json_array();
+    int result = field_put(object, "power", curve) ||
+                 put_number(curve, "bin_s", length_s / SHOW_CURVE) ||
+                 field_put(curve, "power_w", powers);
+
+    for (int i = 0; i < SHOW_CURVE && result == 0; i++) {
+        double power_w = show->curve_w[i];
+
+        result = json_array_append_new(powers, isnan(power_w) ? json_null() : json_real(power_w));
+    }
+    return result;
+}
+
+static int put_trust(json_t *object, const struct show *show)
+{
+    const struct show_trust sum = show_trust(show);
+    json_t *trust = json_object();
+
+    return field_put(object, "trust", trust) || field_put_count(trust, "complete", sum.complete) ||
+           field_put_count(trust, "recovered", sum.recovered) ||
+           field_put_count(trust, "delayed", sum.delayed) ||
+           field_put_count(trust, "verified", sum.verified) ||
+           put_number(trust, "covered", sum.covered) ||
+           put_number(trust, "uncertainty", sum.uncertainty) ||
+           put_number(trust, "cpu_s", sum.cpu_s);
+}
+
+struct list {
+    json_t *array;
+    int result;
+};
+
+static void say_odd(const char *text, void *context)
+{
+    struct list *list = context;
+
+    if (json_array_append_new(list->array, json_string(text))) {
+        list->result = -1;
+    }
+}
+
+static int put_odd(json_t *object, const struct show *show)
+{
+    struct list list = {.array = json_array()};
+
+    if (field_put(object, "odd", list.array)) {
+        return -1;
+    }
+    show_find_odd(show, say_odd, &list);
+    return list.result;
+}
+
+static void put_gap(const struct show_gap *gap, void *context)
+{
+    struct list *list = context;
+    json_t *element = json_object();
+
+    if (json_add(list->array, element,
+                 !element || field_put_text(element, "step", gap->step) ||
+                     (gap->restarts > 0 && field_put_count(element, "restarts", gap->restarts)) ||
+                     field_put_count(element, "nodes", gap->nodes) ||
+                     field_put_count(element, "missing", gap->lacking) ||
+                     (*gap->nodelist && field_put_text(element, "missing_nodes", gap->nodelist)))) {
+        list->result = -1;
+    }
+}
+
+static int put_missing(json_t *object, const struct show *show)
+{
+    struct list list = {.array = json_array()};
+
+    return field_put(object, "missing", list.array) || show_find_gaps(show, put_gap, &list) ||
+           list.result;
+}
+
+static int put_identity(json_t *object, const struct apapi_identity *id, const char *job_id)
+{
+    return field_put_text(object, "job", job_id) ||
+           (*id->cluster && field_put_text(object, "cluster", id->cluster)) ||
+           (*id->user && field_put_text(object, "user", id->user)) ||
+           (*id->account && field_put_text(object, "account", id->account)) ||
+           (*id->partition && field_put_text(object, "partition", id->partition)) ||
+           (*id->job_name && field_put_text(object, "job_name", id->job_name));
+}
+
+int show_print_json(const struct show *show, const char *job_id)
+{
+    const struct apapi_job_total *total = &show->total;
+    json_t *object = json_pack("{s:i}", "version", 1);
+
+    if (!object || put_identity(object, &show->records[0].id, job_id) ||
+        field_put_moment(object, "start", total->start_unix_ns) ||
+        field_put_moment(object, "end", total->end_unix_ns) ||
+        field_put_count(object, "records", total->records) ||
+        put_number(object, "energy_j", total->energy_j) ||
+        put_number(object, "mean_w", total->mean_w) ||
+        put_number(object, "measured", apapi_job_measured(total, show_node_total(show), 0, 0)) ||
+        put_domains(object, total) || put_steps(object, show) || put_nodes(object, show) ||
+        put_missing(object, show) || put_curve(object, show) || put_trust(object, show) ||
+        put_odd(object, show)) {
+        json_decref(object);
+        return -1;
+    }
+    return json_print(object);
+}

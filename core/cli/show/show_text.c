@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi show for people. */
+#include <inttypes.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/grid.h"
+#include "cli/job/show.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#define NS_PER_S 1e9
+#define CURVE_ROWS 6
+#define EIGHTHS 8
+#define LABEL_COLUMNS 9
+#define NODES_LISTED 5
+#define ODD_LISTED 20
+
+/* --- the curve ------------------------------------------------------------------------------ */
+
+static double greatest_power(const struct show *show)
+{
+    double greatest_w = NAN;
+
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        greatest_w = fmax(greatest_w, show->curve_w[i]);
+    }
+    return greatest_w;
+}
+
+/* How much of a row of the curve a power fills, in eighths. */
+static int filled(double power_w, double greatest_w, int row)
+{
+    double eighths = greatest_w > 0 ? power_w / greatest_w * CURVE_ROWS * EIGHTHS : 0;
+
+    return (int)fmin(fmax(round(eighths) - row * EIGHTHS, 0), EIGHTHS);
+}
+
+static const char *block(int eighths, bool utf8)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+    if (utf8) {
+        return blocks[eighths];
+    }
+    return eighths > EIGHTHS / 2 ? "#" : eighths > 0 ? "." : " ";
+}
+
+static void put_curve_row(const struct show *show, double greatest_w, int row, bool utf8)
+{
+    char label[UNITS_SIZE] = "";
+
+    if (row == CURVE_ROWS - 1) {
+        units_quantity(label, sizeof label, greatest_w, "W");
+    } else if (row == 0) {
+        snprintf(label, sizeof label, "0 W");
+    }
+    printf("  %*s |", LABEL_COLUMNS, label);
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        bool known = !isnan(show->curve_w[i]);
+
+        fputs(known      ? block(filled(show->curve_w[i], greatest_w, row), utf8)
+              : row == 0 ? "?"
+                         : " ",
+              stdout);
+    }
+    fputs("|\n", stdout);
+}
+
+void show_print_curve(const struct show *show)
+{
+    bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0; // NOLINT(concurrency-mt-unsafe)
+    double greatest_w = greatest_power(show);
+    char duration[UNITS_SIZE];
+
+    if (isnan(greatest_w)) {
+        return;
+    }
+    if (show_node_total(show) > show->node_count) {
+        printf("power of %zu of %zu nodes, each moment once\n", show->node_count,
+               show_node_total(show));
+    } else {
+        puts("power of all nodes, each moment once");
+    }
+    for (int row = CURVE_ROWS - 1; row >= 0; row--) {
+        put_curve_row(show, greatest_w, row, utf8);
+    }
+    units_duration(duration, sizeof duration,
+                   (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S);
+    printf("  %*s  0 s%*s\n", LABEL_COLUMNS, "", SHOW_CURVE - 3, duration);
+}
+
+/* --- who ------------------------------------------------------------------------------------ */
+
+static void put_named(const char *name, const char *text)
+{
+    char clean[APAPI_TEXT_SIZE];
+
+    if (*text) {
+        text_clean(clean, sizeof clean, text);
+        printf("  %-10s %s\n", name, clean);
+    }
+}
+
+static void put_moment(const char *name, int64_t unix_ns)
+{
+    time_t seconds = (time_t)(unix_ns / (int64_t)NS_PER_S);
+    struct tm date = {0};
+    char text[64];
+
+    localtime_r(&seconds, &date);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %Z", &date);
+    put_named(name, text);
+}
+
+/* From the record that knows it best: what Slurm says, else what the step's environment says. */
+static const struct apapi_identity *best_identity(const struct show *show)
+{
+    for (size_t i = 0; i < show->count; i++) {
+        if (show->records[i].id.verified) {
+            return &show->records[i].id;
+        }
+    }
+    return &show->records[0].id;
+}
+
+static void put_identity(const struct show *show)
+{
+    const struct apapi_identity *id = best_identity(show);
+
+    put_named("job name", id->job_name);
+    put_named("cluster", id->cluster);
+    put_named("user", id->user);
+    put_named("account", id->account);
+    put_named("partition", id->partition);
+    put_named("qos", id->qos);
+    put_moment("start", show->total.start_unix_ns);
+    put_moment("end", show->total.end_unix_ns);
+}
+
+/* --- steps and nodes ------------------------------------------------------------------------ */
+
+static int put_quantity(struct grid *grid, double value, const char *unit)
+{
+    char text[UNITS_SIZE];
+
+    units_quantity(text, sizeof text, value, unit);
+    return grid_put(grid, text);
+}
+
+static int put_duration(struct grid *grid, double seconds)
+{
+    char text[UNITS_SIZE];
+
+    units_duration(text, sizeof text, seconds);
+    return grid_put(grid, text);
+}
+
+static int finish_grid(struct grid *grid, const char *title, int result)
+{
+    if (result == 0) {
+        puts(title);
+        grid_print(grid, stdout, terminal_width());
+    }
+    grid_destroy(grid);
+    return result;
+}
+
+static int put_count(struct grid *grid, uint32_t count)
+{
+    char text[16] = "-";
+
+    if (count != APAPI_UNKNOWN) {
+        snprintf(text, sizeof text, "%" PRIu32, count);
+    }
+    return grid_put(grid, text);
+}
+
+/* As sacct says it: the greatest status and the greatest signal. */
+static int put_ending(struct grid *grid, const struct apapi_ending *ending)
+{
+    char text[32] = "-";
+
+    if (ending->code != APAPI_UNKNOWN) {
+        snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32, ending->code,
+                 ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
+    }
+    return grid_put(grid, text);
+}
+
+static int put_steps(const struct show *show)
+{
+    static const struct grid_column columns[] = {
+        {"step", false},  {"nodes", true}, {"tasks", true}, {"begins", true},  {"elapsed", true},
+        {"energy", true}, {"mean", true},  {"exit", true},  {"program", false}};
+    struct grid *grid = grid_create(columns, sizeof columns / sizeof *columns);
+    int result = grid ? 0 : -1;
+
+    for (size_t i = 0; i < show->step_count && result == 0; i++) {
+        const struct show_step *step = &show->steps[i];
+        char nodes[24];
+
+        snprintf(nodes, sizeof nodes, "%zu", step->nodes);
+        result =
+            grid_put(grid, step->step) || grid_put(grid, nodes) || put_count(grid, step->tasks) ||
+            put_duration(grid, (double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S) ||
+            put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S) ||
+            put_quantity(grid, step->energy_j, "J") || put_quantity(grid, step->power_w, "W") ||
+            put_ending(grid, &step->ending) || grid_put(grid, step->name);
+    }
+    return finish_grid(grid, "steps", result ? -1 : 0);
+}
+
+static void put_spread(const struct show_node *const *nodes, size_t count)
+{
+    const struct show_node *slowest = nodes[0];
+    double least_w = NAN, greatest_w = NAN;
+    char least[UNITS_SIZE], greatest[UNITS_SIZE];
+    char first[APAPI_TEXT_SIZE], last[APAPI_TEXT_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        slowest = nodes[i]->end_ns > slowest->end_ns ? nodes[i] : slowest;
+        least_w = fmin(least_w, nodes[i]->power_w);
+        greatest_w = fmax(greatest_w, nodes[i]->power_w);
+    }
+    text_clean(first, sizeof first, nodes[0]->name);
+    text_clean(last, sizeof last, slowest->name);
+    units_quantity(least, sizeof least, least_w, "W");
+    units_quantity(greatest, sizeof greatest, greatest_w, "W");
+    printf("  %zu nodes, from %s to %s; highest energy %s, last to end %s\n", count, least,
+           greatest, first, last);
+}
+
+static int put_node_rows(const struct show_node *const *nodes, size_t count)
+{
+    static const struct grid_column columns[] = {
+        {"node", false}, {"energy", true}, {"mean", true}, {"measured", true}};
+    struct grid *grid = grid_create(columns, sizeof columns / sizeof *columns);
+    int result = grid ? 0 : -1;
+
+    for (size_t i = 0; i < count && i < NODES_LISTED && result == 0; i++) {
+        result = grid_put(grid, nodes[i]->name) || put_quantity(grid, nodes[i]->energy_j, "J") ||
+                 put_quantity(grid, nodes[i]->power_w, "W") ||
+                 put_duration(grid, nodes[i]->known_s);
+    }
+    result =
+        finish_grid(grid, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes",
+                    result ? -1 : 0);
+    if (result == 0 && count > 1) {
+        put_spread(nodes, count);
+    }
+    return result;
+}
+
+static int put_nodes(const struct show *show)
+{
+    const struct show_node **nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
+    int result;
+
+    if (!nodes) {
+        return -1;
+    }
+    for (size_t i = 0; i < show->node_count; i++) {
+        nodes[i] = &show->nodes[i];
+    }
+    qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
+    result = put_node_rows(nodes, show->node_count);
+    free(nodes);
+    return result;
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static void say_odd(const char *text, void *context)
+{
+    size_t *count = context;
+
+    if (++*count == 1) {
+        puts("odd");
+    }
+    if (*count <= ODD_LISTED) {
+        text_wrap(stdout, text);
+    }
+}
+
+static void put_odd(const struct show *show)
+{
+    size_t count = 0;
+
+    show_find_odd(show, say_odd, &count);
+    if (count > ODD_LISTED) {
+        printf("  and %zu more; --json has all\n", count - ODD_LISTED);
+    } else if (count == 0) {
+        puts("nothing is odd");
+    }
+}
+
+/* Of the widest step of a job, or of a component of it. */
+static size_t nodes_of(const struct show *show, uint32_t job)
+{
+    size_t nodes = 0;
+
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_identity *id = &show->records[i].id;
+
+        if (id->job == job && id->nodes != APAPI_UNKNOWN && id->nodes > nodes) {
+            nodes = id->nodes;
+        }
+    }
+    return nodes;
+}
+
+static bool is_first_of_job(const struct show *show, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (show->records[i].id.job == show->records[index].id.job) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t show_node_total(const struct show *show)
+{
+    size_t nodes = 0;
+
+    for (size_t i = 0; i < show->count; i++) {
+        nodes += is_first_of_job(show, i) ? nodes_of(show, show->records[i].id.job) : 0;
+    }
+    return nodes > show->node_count ? nodes : show->node_count;
+}
+
+static void put_indented(const char *text, void *context)
+{
+    (void)context;
+    printf("  %s\n", text);
+}
+
+static int put_table(const struct show *show, const char *job_id)
+{
+    char *text = NULL;
+
+    if (show_table(show, job_id, &text)) {
+        return -1;
+    }
+    fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+int show_print_text(const struct show *show, const char *job_id)
+{
+    if (put_table(show, job_id)) {
+        return -1;
+    }
+    put_identity(show);
+    if (put_steps(show) || put_nodes(show)) {
+        return -1;
+    }
+    show_print_curve(show);
+    puts("trust");
+    show_say_trust(show, put_indented, NULL);
+    put_odd(show);
+    return 0;
+}

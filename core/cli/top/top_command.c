@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi top: the steps that run on this machine. apapi-top(1) is for people. */
+#include "cli/steps/top.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/command.h"
+#include "cli/grid.h"
+#include "cli/top/top_screen.h"
+#include "base/clock.h"
+#include "base/positive.h"
+#include "config/config.h"
+#include "base/hostlist.h"
+
+#define COMMAND "top"
+#define DELAY_MIN_S 0.1
+#define DELAY_MAX_S 86400.0
+
+static const char usage[] =
+    "usage: apapi top [OPTION]...\n"
+    "The measured steps that run on this machine: power now, energy so far, by domain. Root sees\n"
+    "all, others their own. Each step is told what its whole node draws: steps do not add up.\n"
+    "  -d, --delay=SECONDS        between two looks, from 0.1 on; 2 unless it is given\n"
+    "      --iterations=N         end after N looks\n"
+    "  -1, --once                 one look, plain text\n"
+    "  -b, --batch                plain text also on a terminal, one table after the other\n"
+    "      --json                 for programs, one line for each look\n"
+    "  -j, --jobs=JOB[.STEP],...  17, 17.batch, 17_3 or 17_* of an array, 17+1\n"
+    "  -u, --user=USER,...        names or numbers\n"
+    "  -N, --nodelist=NODES       as n[1-4]; where several nodes are on one machine\n"
+    "      --node-names           show the node's name in any case\n"
+    "  -e, --events               a line for each domain and each event, too\n"
+    "      --sort=WHAT            job, power, energy or time\n"
+    "      --units=UNIT           auto, J, kJ, Wh or kWh, of energies but in JSON\n"
+    "      --dir=DIR              folder of the live pages, in the place of live_dir of\n"
+    "                             apapi.conf\n"
+    "  -v, --verbose              tell what is no page of a running step\n"
+    "  -h, --help, -V, --version\n"
+    "Keys: w, j, t, n sort by power, energy, time, job; e events; space looks now; q quits.\n"
+    "Exit status: 0 done, 1 no step of those that -j names was found, or failure, 2 wrong usage.\n";
+
+static const char *const sorts[] = {[TOP_BY_JOB] = "job",
+                                    [TOP_BY_POWER] = "power",
+                                    [TOP_BY_ENERGY] = "energy",
+                                    [TOP_BY_TIME] = "time"};
+#define SORTS (sizeof sorts / sizeof *sorts)
+
+struct top {
+    const char *dir; /* NULL: that of apapi.conf */
+    const char *jobs;
+    struct top_filter filter;
+    struct top_form form;
+    struct top_view view;
+    uint64_t delay_ns;
+    unsigned long iterations; /* 0: no end */
+    bool json, batch, screen;
+    bool found; /* something, in one of the looks */
+};
+
+/* --- options -------------------------------------------------------------------------------- */
+
+enum { OPTION_DIR = 256, OPTION_JSON, OPTION_NODES, OPTION_SORT, OPTION_UNITS };
+
+static const struct option options[] = {{"delay", required_argument, NULL, 'd'},
+                                        {"iterations", required_argument, NULL, 'n'},
+                                        {"once", no_argument, NULL, '1'},
+                                        {"batch", no_argument, NULL, 'b'},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"jobs", required_argument, NULL, 'j'},
+                                        {"user", required_argument, NULL, 'u'},
+                                        {"nodelist", required_argument, NULL, 'N'},
+                                        {"node-names", no_argument, NULL, OPTION_NODES},
+                                        {"nodes", no_argument, NULL, OPTION_NODES}, /* old */
+                                        {"events", no_argument, NULL, 'e'},
+                                        {"sort", required_argument, NULL, OPTION_SORT},
+                                        {"units", required_argument, NULL, OPTION_UNITS},
+                                        {"dir", required_argument, NULL, OPTION_DIR},
+                                        {"verbose", no_argument, NULL, 'v'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {0}};
+
+static int set_delay(struct top *top, const char *text, struct apapi_error *err)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (*text < '0' || *text > '9' || *end || !(seconds >= DELAY_MIN_S && seconds <= DELAY_MAX_S)) {
+        return apapi_fail(err, EINVAL, "--delay=%.40s: no number of seconds from 0.1 to 86400",
+                          text);
+    }
+    top->delay_ns = (uint64_t)(seconds * NS_PER_S);
+    return 0;
+}
+
+static int set_iterations(struct top *top, const char *text, struct apapi_error *err)
+{
+    top->iterations = positive_number(text, UINT32_MAX);
+    return top->iterations
+               ? 0
+               : apapi_fail(err, EINVAL, "--iterations=%.40s: no number from 1 on", text);
+}
+
+static int set_sort(struct top *top, const char *text, struct apapi_error *err)
+{
+    for (size_t i = 0; i < SORTS; i++) {
+        if (strcmp(sorts[i], text) == 0) {
+            top->form.sort = (enum top_sort)i;
+            return 0;
+        }
+    }
+    return apapi_fail(err, EINVAL, "--sort=%.40s: valid are job, power, energy and time", text);
+}
+
+static int no_node(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+    return 0;
+}
+
+static int set_nodes(struct top *top, const char *text, struct apapi_error *err)
+{
+    if (hostlist_each(text, no_node, NULL) <= 0) {
+        return apapi_fail(err, EINVAL, "'%.100s' is no list of nodes like n[1-4]", text);
+    }
+    top->filter.nodes = text;
+    return 0;
+}
+
+/* Options that are there or not. @return whether it is one. */
+static bool take_flag(struct top *top, int letter)
+{
+    switch (letter) {
+    case '1':
+        top->iterations = 1;
+        top->batch = true;
+        return true;
+    case 'b':
+        top->batch = true;
+        return true;
+    case OPTION_JSON:
+        top->json = true;
+        return true;
+    case OPTION_NODES:
+        top->form.nodes = true;
+        return true;
+    case 'e':
+        top->form.events = true;
+        return true;
+    case 'v':
+        top->form.verbose = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int take_value(struct top *top, int letter, struct apapi_error *err)
+{
+    switch (letter) {
+    case 'd':
+        return set_delay(top, optarg, err);
+    case 'n':
+        return set_iterations(top, optarg, err);
+    case 'j':
+        top->jobs = optarg;
+        return 0;
+    case 'u':
+        top->filter.users = optarg;
+        return 0;
+    case 'N':
+        return set_nodes(top, optarg, err);
+    case OPTION_SORT:
+        return set_sort(top, optarg, err);
+    case OPTION_UNITS:
+        return report_unit_parse(optarg, &top->form.unit, err);
+    default:
+        top->dir = optarg;
+        return 0;
+    }
+}
+
+/* --- looks ---------------------------------------------------------------------------------- */
+
+static int add_page(const struct apapi_live_page *page, void *context)
+{
+    struct top *top = context;
+
+    return top_wants(&top->filter, page) ? top_add(&top->view, page) : 0;
+}
+
+static int look(struct top *top)
+{
+    struct apapi_error err = {0};
+
+    top_clear(&top->view);
+    top->view.mono_ns = clock_monotonic_ns();
+    top->view.unix_ns = (int64_t)clock_ns(CLOCK_REALTIME);
+    if (apapi_live_scan(top->dir, add_page, top, &top->view.counts, &err) ||
+        top_work_out(&top->view, top->form.sort)) {
+        screen_close();
+        return command_fail(COMMAND, *err.text ? err.text : strerror(errno));
+    }
+    top->found = top->found || top->view.count > 0;
+    return 0;
+}
+
+static int show_on_screen(struct top *top)
+{
+    char *text = NULL;
+    size_t size, rows;
+    FILE *out = open_memstream(&text, &size);
+    int result;
+
+    if (!out) {
+        return -1;
+    }
+    top->form.width = screen_size(&rows);
+    result = top_print_text(&top->view, &top->form, out);
+    if (fclose(out) == 0 && result == 0) {
+        screen_show(text);
+    }
+    free(text);
+    return result;
+}
+
+static int show(struct top *top, bool first)
+{
+    int result;
+
+    if (top->screen) {
+        result = show_on_screen(top);
+    } else if (top->json) {
+        result = top_print_json(&top->view, top->form.events);
+    } else {
+        fputs(first ? "" : "\n", stdout);
+        top->form.width = terminal_width();
+        result = top_print_text(&top->view, &top->form, stdout);
+    }
+    if (result) {
+        screen_close();
+        return command_fail(COMMAND, "no memory");
+    }
+    return top->screen ? 0 : command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+/* --- the loop ------------------------------------------------------------------------------- */
+
+/* @return whether it is time to look again. */
+static bool obey(struct top *top, char key)
+{
+    static const struct {
+        char key;
+        enum top_sort sort;
+    } keys[] = {{'n', TOP_BY_JOB}, {'w', TOP_BY_POWER}, {'j', TOP_BY_ENERGY}, {'t', TOP_BY_TIME}};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (keys[i].key == key) {
+            top->form.sort = keys[i].sort;
+            top_sort(&top->view, top->form.sort);
+        }
+    }
+    if (key == 'e') {
+        top->form.events = !top->form.events;
+    }
+    return key == ' ';
+}
+
+/* @return false: it is enough. */
+static bool wait_on_screen(struct top *top, uint64_t until_ns)
+{
+    for (;;) {
+        char key = '\0';
+        enum screen_event event = screen_wait(until_ns, &key);
+
+        if (event == SCREEN_QUIT || (event == SCREEN_KEY && key == 'q')) {
+            return false;
+        }
+        if (event == SCREEN_TIME || (event == SCREEN_KEY && obey(top, key))) {
+            return true;
+        }
+        if (show_on_screen(top)) {
+            return true; /* the next look tells it */
+        }
+    }
+}
+
+static bool wait_until(struct top *top, uint64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+
+    if (top->screen) {
+        return wait_on_screen(top, until_ns);
+    }
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+    return true;
+}
+
+static int look_again_and_again(struct top *top)
+{
+    for (unsigned long count = 1;; count++) {
+        int status = look(top);
+
+        if (status == 0) {
+            status = show(top, count == 1);
+        }
+        if (status || count == top->iterations) {
+            return status;
+        }
+        if (!wait_until(top, top->view.mono_ns + top->delay_ns)) {
+            return EXIT_SUCCESS;
+        }
+    }
+}
+
+static int run(struct top *top)
+{
+    int status;
+
+    if (!*top->dir) {
+        return command_fail(COMMAND, "live_dir is off: running steps are not to be seen");
+    }
+    top->screen = !top->json && !top->batch && screen_is_possible();
+    if (top->screen) {
+        top->form.hint = "  sort: w j t n  events: e  quit: q";
+        screen_open();
+    }
+    status = look_again_and_again(top);
+    screen_close();
+    if (status || !top->jobs || top->found) {
+        return status;
+    }
+    return top->json || top->screen
+               ? command_fail(COMMAND, "no such step is being measured on this machine")
+               : EXIT_FAILURE; /* the table says it */
+}
+
+static int parse_and_run(struct top *top, struct config *config, int argc, char **argv)
+{
+    struct apapi_error err;
+    int letter;
+
+    while ((letter = command_option(argc, argv, "d:n:1bj:u:N:evh", options)) != -1) {
+        if (letter == '?') {
+            return USAGE_ERROR;
+        }
+        if (letter == 'h') {
+            fputs(usage, stdout);
+            return command_finish(COMMAND, EXIT_SUCCESS);
+        }
+        if (!take_flag(top, letter) && take_value(top, letter, &err)) {
+            return command_refuse(COMMAND, err.text);
+        }
+    }
+    if (optind < argc) {
+        return command_refuse(COMMAND, "it takes options only; see 'apapi help top'");
+    }
+    if (job_list_parse(top->jobs, &top->filter.jobs, &err)) {
+        return errno == EINVAL ? command_refuse(COMMAND, err.text)
+                               : command_fail(COMMAND, err.text);
+    }
+    top->form.filtered = top->jobs || top->filter.users || top->filter.nodes;
+    config_read(config, config_path(), NULL); /* its faults are `apapi config --check`'s matter */
+    if (!top->dir) {
+        top->dir = config->live_dir;
+    }
+    return run(top);
+}
+
+int top_command(int argc, char **argv)
+{
+    static struct top top = {.delay_ns = UINT64_C(2000000000)};
+    struct config config;
+    int status;
+
+    config_defaults(&config);
+    status = parse_and_run(&top, &config, argc, argv);
+    config_clear(&config);
+    top_clear(&top.view);
+    job_list_free(&top.filter.jobs);
+    return status;
+}

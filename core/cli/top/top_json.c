@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi top for programs; docs/top.schema.json describes it. What is not known has no key. */
+#include <math.h>
+
+#include "cli/json.h"
+#include "cli/steps/top.h"
+#include "record/fields.h"
+
+#define IN_STEP(member) offsetof(struct top_step, member)
+#define IN_EVENT(member) offsetof(struct top_event, member)
+#define IN_FIGURE(member) offsetof(struct top_figure, member)
+
+static const struct field step_fields[] = {
+    {"cluster", FIELD_TEXT, false, IN_STEP(id.cluster), 0},
+    {"job", FIELD_NUMBER, false, IN_STEP(id.job), 0},
+    {"array_job", FIELD_NUMBER, false, IN_STEP(id.array_job), 0},
+    {"array_task", FIELD_NUMBER, false, IN_STEP(id.array_task), 0},
+    {"het_job", FIELD_NUMBER, false, IN_STEP(id.het_job), 0},
+    {"het_offset", FIELD_NUMBER, false, IN_STEP(id.het_offset), 0},
+    {"step", FIELD_TEXT, false, IN_STEP(id.step), 0},
+    {"job_name", FIELD_TEXT, false, IN_STEP(id.job_name), 0},
+    {"node", FIELD_TEXT, true, IN_STEP(id.node), 0},
+    {"tasks", FIELD_NUMBER, false, IN_STEP(id.tasks), 0},
+    {"uid", FIELD_NUMBER, false, IN_STEP(id.uid), 0},
+    {"user", FIELD_TEXT, false, IN_STEP(id.user), 0},
+    {"elapsed_s", FIELD_MEASURED, false, IN_STEP(elapsed_s), 0},
+    {NULL, 0, false, 0, 0}};
+
+/* Of a domain, and of an event whose unit says so. */
+static const struct field power_fields[] = {
+    {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
+    {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},
+    {NULL, 0, false, 0, 0}};
+
+static const struct field value_fields[] = {{"now", FIELD_MEASURED, false, IN_FIGURE(now), 0},
+                                            {"total", FIELD_MEASURED, false, IN_FIGURE(total), 0},
+                                            {NULL, 0, false, 0, 0}};
+
+static const struct field trust_fields[] = {
+    {"age_s", FIELD_ROUGH, false, IN_FIGURE(age_s), 0},
+    {"estimated", FIELD_FLAG, false, IN_FIGURE(estimated), 0},
+    {"failed", FIELD_FLAG, false, IN_FIGURE(failed), 0},
+    {"stale", FIELD_FLAG, false, IN_FIGURE(stale), 0},
+    {NULL, 0, false, 0, 0}};
+
+static const struct field event_fields[] = {{"name", FIELD_TEXT, true, IN_EVENT(name), 0},
+                                            {"kind", FIELD_KIND, true, IN_EVENT(kind), 0},
+                                            {"domain", FIELD_DOMAIN, false, IN_EVENT(domain), 0},
+                                            {NULL, 0, false, 0, 0}};
+
+static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
+                                     [APAPI_LIVE_RUNNING] = "running",
+                                     [APAPI_LIVE_ENDED] = "ended"};
+
+/* --- parts ---------------------------------------------------------------------------------- */
+
+static int put_figure(json_t *object, const struct top_figure *figure)
+{
+    return fields_encode(object, power_fields, figure) ||
+                   fields_encode(object, trust_fields, figure)
+               ? -1
+               : 0;
+}
+
+static int put_domains(json_t *object, const struct top_figure domains[APAPI_DOMAINS])
+{
+    json_t *parts = json_object();
+    int result = field_put(object, "domains", parts);
+
+    for (int d = 0; d < APAPI_DOMAINS && result == 0; d++) {
+        json_t *part = domains[d].measured ? json_object() : NULL;
+
+        if (domains[d].measured) {
+            const char *name = d == TOP_TOTAL ? "total" : apapi_domain_name((enum apapi_domain)d);
+
+            result = field_put(d == TOP_TOTAL ? object : parts, name, part) ||
+                     put_figure(part, &domains[d]);
+        }
+    }
+    return result;
+}
+
+static int put_event(json_t *object, const struct top_event *event)
+{
+    bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
+
+    return fields_encode(object, event_fields, event) ||
+                   (!energetic && *event->unit && field_put_text(object, "unit", event->unit)) ||
+                   (!energetic && field_put_text(object, "now_unit", event->now_unit)) ||
+                   fields_encode(object, energetic ? power_fields : value_fields, &event->figure) ||
+                   fields_encode(object, trust_fields, &event->figure)
+               ? -1
+               : 0;
+}
+
+static int put_events(json_t *object, const struct top_step *step)
+{
+    json_t *events = json_array();
+    int result = field_put(object, "events", events);
+
+    for (size_t i = 0; i < step->event_count && result == 0; i++) {
+        if (step->events[i].figure.measured) {
+            json_t *element = json_object();
+
+            result = json_add(events, element, !element || put_event(element, &step->events[i]));
+        }
+    }
+    return result;
+}
+
+static int put_step(json_t *object, const struct top_step *step, bool events)
+{
+    return fields_encode(object, step_fields, step) ||
+                   field_put_text(object, "state", states[step->state]) ||
+                   (step->start_unix_ns > 0 &&
+                    field_put_moment(object, "start", step->start_unix_ns)) ||
+                   put_domains(object, step->domains) || (events && put_events(object, step))
+               ? -1
+               : 0;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static int put_steps(json_t *object, const struct top_view *view, bool events)
+{
+    json_t *steps = json_array();
+    int result = field_put(object, "steps", steps);
+
+    for (size_t i = 0; i < view->count && result == 0; i++) {
+        json_t *element = json_object();
+
+        result = json_add(steps, element, !element || put_step(element, &view->steps[i], events));
+    }
+    return result;
+}
+
+static int put_nodes(json_t *object, const struct top_view *view)
+{
+    json_t *nodes = json_array();
+    int result = field_put(object, "nodes", nodes);
+
+    for (size_t i = 0; i < view->node_count && result == 0; i++) {
+        const struct top_node *node = &view->nodes[i];
+        json_t *element = json_object();
+
+        result = json_add(nodes, element,
+                          !element || field_put_text(element, "node", node->name) ||
+                              field_put_count(element, "steps", node->steps) ||
+                              put_domains(element, node->domains));
+    }
+    return result;
+}
+
+int top_print_json(const struct top_view *view, bool events)
+{
+    const struct apapi_live_counts *counts = &view->counts;
+    json_t *object = json_pack("{s:i}", "version", 1);
+
+    if (!object || field_put_moment(object, "time", view->unix_ns) ||
+        put_steps(object, view, events) || put_nodes(object, view) ||
+        field_put_count(object, "foreign", counts->foreign) ||
+        field_put_count(object, "dead", counts->dead) ||
+        field_put_count(object, "broken", counts->broken)) {
+        json_decref(object);
+        return -1;
+    }
+    return json_print(object);
+}

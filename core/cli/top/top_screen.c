@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/top/top_screen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/write_all.h"
+
+#define ESCAPE '\033'
+#define DEFAULT_ROWS 24 /* of a serial line, which does not know */
+#define DEFAULT_COLUMNS 80
+
+/* Save the screen, no cursor, lines that are too long end at the edge; and back. */
+static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[H\033[2J";
+static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
+
+/* SIGINT quits; those after SIGCONT end the process. */
+static const int caught[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { CAUGHT = sizeof caught / sizeof *caught };
+
+static volatile sig_atomic_t arrived[CAUGHT];
+
+static struct {
+    bool open, ready; /* taken; the terminal is in our mode now */
+    int keys;         /* descriptor; -1: there are none */
+    bool has_mode;    /* `mode` is the terminal's own */
+    struct termios mode;
+    sigset_t mask; /* as it was */
+    struct sigaction before[CAUGHT];
+} screen = {.keys = -1};
+
+/* --- signals: blocked but while waiting ----------------------------------------------------- */
+
+static void note(int number)
+{
+    for (int i = 0; i < CAUGHT; i++) {
+        if (caught[i] == number) {
+            arrived[i] = 1;
+        }
+    }
+}
+
+static bool has_arrived(int number)
+{
+    for (int i = 0; i < CAUGHT; i++) {
+        if (caught[i] == number && arrived[i]) {
+            arrived[i] = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = note};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (int i = 0; i < CAUGHT; i++) {
+        sigaddset(&set, caught[i]);
+        arrived[i] = 0;
+    }
+    sigprocmask(SIG_BLOCK, &set, &screen.mask);
+    for (int i = 0; i < CAUGHT; i++) {
+        sigaction(caught[i], NULL, &screen.before[i]);
+        if (screen.before[i].sa_handler != SIG_IGN) {
+            sigaction(caught[i], &action, NULL);
+        }
+    }
+}
+
+static void release_signals(void)
+{
+    for (int i = 0; i < CAUGHT; i++) {
+        sigaction(caught[i], &screen.before[i], NULL);
+    }
+    sigprocmask(SIG_SETMASK, &screen.mask, NULL);
+}
+
+/* --- the terminal --------------------------------------------------------------------------- */
+
+static void put(const char *text)
+{
+    write_all(STDOUT_FILENO, text, strlen(text));
+}
+
+static void set_ready(void)
+{
+    struct termios mode;
+
+    if (!screen.ready) {
+        screen.has_mode = screen.keys >= 0 && tcgetattr(screen.keys, &screen.mode) == 0;
+    }
+    if (screen.has_mode) {
+        mode = screen.mode;
+        mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        mode.c_cc[VMIN] = 1;
+        mode.c_cc[VTIME] = 0;
+        tcsetattr(screen.keys, TCSADRAIN, &mode);
+    }
+    put(enter);
+    screen.ready = true;
+}
+
+static void set_unready(void)
+{
+    if (!screen.ready) {
+        return;
+    }
+    screen.ready = false;
+    put(leave);
+    if (screen.has_mode) {
+        tcsetattr(screen.keys, TCSADRAIN, &screen.mode);
+    }
+}
+
+bool screen_is_possible(void)
+{
+    const char *kind = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+void screen_open(void)
+{
+    screen.keys =
+        isatty(STDIN_FILENO) ? STDIN_FILENO : open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    catch_signals();
+    atexit(screen_close);
+    screen.open = true;
+    set_ready();
+}
+
+void screen_close(void)
+{
+    if (!screen.open) {
+        return;
+    }
+    set_unready();
+    release_signals();
+    if (screen.keys > STDIN_FILENO) {
+        close(screen.keys);
+    }
+    screen.keys = -1;
+    screen.open = false;
+}
+
+size_t screen_size(size_t *rows)
+{
+    struct winsize window = {0};
+
+    ioctl(STDOUT_FILENO, TIOCGWINSZ, &window);
+    *rows = window.ws_row ? window.ws_row : DEFAULT_ROWS;
+    return window.ws_col ? window.ws_col : DEFAULT_COLUMNS;
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++) {
+        count += *text == '\n';
+    }
+    return count;
+}
+
+/* Each line clears what was left of an older one: without a blank screen between two of them. */
+static void put_lines(FILE *out, const char *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int length = (int)strcspn(text, "\n");
+
+        fprintf(out, "%s%.*s\033[K", i ? "\n" : "", length, text);
+        text += length + 1;
+    }
+}
+
+void screen_show(const char *text)
+{
+    char *frame = NULL;
+    size_t size, rows, lines = count_lines(text);
+    FILE *out = open_memstream(&frame, &size);
+
+    if (!out) {
+        return;
+    }
+    fputs("\033[H", out);
+    screen_size(&rows);
+    if (rows > 1 && lines > rows) {
+        put_lines(out, text, rows - 1);
+        fprintf(out, "\n  and %zu lines more\033[K", lines - rows + 1);
+    } else {
+        put_lines(out, text, lines);
+    }
+    fputs("\033[J", out);
+    if (fclose(out) == 0) {
+        put(frame);
+    }
+    free(frame);
+}
+
+/* --- waiting -------------------------------------------------------------------------------- */
+
+/* The shell gets its terminal while the process is stopped. */
+static void stop(void)
+{
+    set_unready();
+    release_signals();
+    raise(SIGTSTP);
+    catch_signals();
+    set_ready();
+}
+
+static void end_by(int number)
+{
+    screen_close();
+    raise(number);
+    exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe): whoever blocks or ignores the signal
+}
+
+/* What the signals want. @return SCREEN_TIME: nothing. */
+static enum screen_event obey(void)
+{
+    static const int deadly[] = {SIGTERM, SIGHUP, SIGQUIT};
+
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+        if (has_arrived(deadly[i])) {
+            end_by(deadly[i]);
+        }
+    }
+    if (has_arrived(SIGINT)) {
+        return SCREEN_QUIT;
+    }
+    if (has_arrived(SIGTSTP)) {
+        stop();
+        return SCREEN_CHANGED;
+    }
+    if (has_arrived(SIGCONT)) { /* whoever stopped it otherwise may have changed the terminal */
+        set_ready();
+        return SCREEN_CHANGED;
+    }
+    return has_arrived(SIGWINCH) ? SCREEN_CHANGED : SCREEN_TIME;
+}
+
+/* Bytes of a key that begins with an escape: a function key, an arrow, a letter with Alt. */
+static size_t sequence_length(const char *bytes, size_t count)
+{
+    size_t length = 2;
+
+    if (count > 1 && bytes[1] == '[') {
+        while (length < count && (bytes[length] < '@' || bytes[length] > '~')) {
+            length++;
+        }
+    }
+    return count > 1 && (bytes[1] == '[' || bytes[1] == 'O') ? length + 1 : length;
+}
+
+/* Of several keys the last one. @return whether there is one */
+static bool find_key(const char *bytes, size_t count, char *key)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < count;) {
+        if (bytes[i] == ESCAPE) {
+            i += sequence_length(bytes + i, count - i);
+        } else {
+            *key = bytes[i++];
+            found = true;
+        }
+    }
+    return found;
+}
+
+static enum screen_event read_key(char *key)
+{
+    char bytes[64];
+    ssize_t count = read(screen.keys, bytes, sizeof bytes);
+
+    if (count <= 0) {
+        return SCREEN_QUIT;
+    }
+    return find_key(bytes, (size_t)count, key) ? SCREEN_KEY : SCREEN_TIME;
+}
+
+static struct timespec time_until(uint64_t until_ns)
+{
+    uint64_t now_ns = clock_monotonic_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+
+    return (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_S),
+                             .tv_nsec = (long)(left_ns % NS_PER_S)};
+}
+
+enum screen_event screen_wait(uint64_t until_ns, char *key)
+{
+    for (;;) {
+        struct pollfd keys = {.fd = screen.keys, .events = POLLIN};
+        struct timespec left = time_until(until_ns);
+        int count = ppoll(&keys, 1, &left, &screen.mask);
+        enum screen_event event = obey();
+
+        if (event == SCREEN_TIME && count > 0) {
+            event = read_key(key);
+        }
+        if (event != SCREEN_TIME || count == 0) {
+            return event;
+        }
+    }
+}

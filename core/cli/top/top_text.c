@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi top for people. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/grid.h"
+#include "cli/steps/top.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define CELL_SIZE 48
+#define NAME_LEAST 6 /* columns of a name that are worth it */
+#define EVENT_LEAST 20
+
+/* Columns of the steps; the domains' follow DOMAIN. */
+enum { STEP, USER, NODE, STATE, ELAPSED, POWER, DOMAIN, ENERGY = DOMAIN + APAPI_DOMAINS - 1, NAME };
+
+static const struct grid_column step_columns[] = {[STEP] = {"step", false},
+                                                  [USER] = {"user", false},
+                                                  [NODE] = {"node", false},
+                                                  [STATE] = {"state", false},
+                                                  [ELAPSED] = {"elapsed", true},
+                                                  [POWER] = {"power", true},
+                                                  [DOMAIN] = {"package", true},
+                                                  {"dram", true},
+                                                  {"gpu", true},
+                                                  {"core", true},
+                                                  {"uncore", true},
+                                                  {"psys", true},
+                                                  {"nodepower", true},
+                                                  [ENERGY] = {"energy", true},
+                                                  [NAME] = {"job name", false}};
+
+enum { STEP_COLUMNS = sizeof step_columns / sizeof *step_columns };
+_Static_assert(STEP_COLUMNS == NAME + 1, "a column for each domain");
+
+enum { EVENT_STEP, EVENT_NODE, EVENT_DOMAIN, EVENT_NOW, EVENT_TOTAL, EVENT_NAME };
+
+static const struct grid_column event_columns[] = {
+    [EVENT_STEP] = {"step", false},     [EVENT_NODE] = {"node", false},
+    [EVENT_DOMAIN] = {"domain", false}, [EVENT_NOW] = {"now", true},
+    [EVENT_TOTAL] = {"total", true},    [EVENT_NAME] = {"event", false}};
+
+/* What the columns and the marks are used for. */
+struct content {
+    bool domains[APAPI_DOMAINS];
+    bool nodes;
+    bool shared; /* several steps on a node */
+    bool estimated, failed, stale;
+};
+
+/* --- cells ---------------------------------------------------------------------------------- */
+
+/* It stands before the number, which so keeps its place. */
+static const char *mark_of(const struct top_figure *figure)
+{
+    return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
+}
+
+static int put_now(struct grid *grid, const struct top_figure *figure, const char *unit)
+{
+    char text[CELL_SIZE], marked[CELL_SIZE + 1];
+
+    units_quantity(text, sizeof text, figure->now, unit);
+    snprintf(marked, sizeof marked, "%s%s", isnan(figure->now) ? "" : mark_of(figure), text);
+    return grid_put(grid, marked);
+}
+
+static int put_energy(struct grid *grid, const struct top_figure *figure, enum report_unit unit)
+{
+    char text[CELL_SIZE], marked[CELL_SIZE + 1];
+
+    if (isnan(figure->total)) {
+        return grid_put(grid, "-");
+    }
+    report_energy_text(text, sizeof text, figure->total, unit);
+    snprintf(marked, sizeof marked, "%s%s", mark_of(figure), text);
+    return grid_put(grid, marked);
+}
+
+static int put_domains(struct grid *grid, const struct top_figure domains[APAPI_DOMAINS],
+                       const struct content *content)
+{
+    int result = put_now(grid, &domains[TOP_TOTAL], "W");
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+        result = content->domains[d] ? put_now(grid, &domains[d], "W") : grid_put(grid, "");
+    }
+    return result;
+}
+
+static const char *state_text(enum apapi_live_state state)
+{
+    static const char *const texts[] = {[APAPI_LIVE_STARTING] = "starting",
+                                        [APAPI_LIVE_RUNNING] = "",
+                                        [APAPI_LIVE_ENDED] = "ended"};
+
+    return texts[state];
+}
+
+static int put_who(struct grid *grid, const struct top_step *step, const struct content *content)
+{
+    char uid[CELL_SIZE] = "-";
+
+    if (step->id.uid != APAPI_UNKNOWN) {
+        snprintf(uid, sizeof uid, "%u", step->id.uid);
+    }
+    return grid_put(grid, step->name) || grid_put(grid, *step->id.user ? step->id.user : uid) ||
+                   grid_put(grid, content->nodes ? step->id.node : "") ||
+                   grid_put(grid, state_text(step->state))
+               ? -1
+               : 0;
+}
+
+static int put_step(struct grid *grid, const struct top_step *step, const struct top_form *form,
+                    const struct content *content)
+{
+    char elapsed[CELL_SIZE] = "-";
+
+    if (!isnan(step->elapsed_s)) {
+        report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
+    }
+    return put_who(grid, step, content) || grid_put(grid, elapsed) ||
+                   put_domains(grid, step->domains, content) ||
+                   put_energy(grid, &step->domains[TOP_TOTAL], form->unit) ||
+                   grid_put(grid, step->id.job_name)
+               ? -1
+               : 0;
+}
+
+static int put_node(struct grid *grid, const struct top_node *node, const struct content *content)
+{
+    return grid_put(grid, "node") || grid_put(grid, "") ||
+                   grid_put(grid, content->nodes ? node->name : "") || grid_put(grid, "") ||
+                   grid_put(grid, "") || put_domains(grid, node->domains, content) ||
+                   grid_put(grid, "") || grid_put(grid, "")
+               ? -1
+               : 0;
+}
+
+/* --- tables --------------------------------------------------------------------------------- */
+
+/* Which marks are to be explained. */
+static void look_at(struct content *content, const struct top_figure *figure)
+{
+    const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : mark_of(figure);
+
+    content->estimated = content->estimated || *mark == '*';
+    content->failed = content->failed || *mark == '!';
+    content->stale = content->stale || *mark == '?';
+}
+
+static struct content find_content(const struct top_view *view, const struct top_form *form)
+{
+    struct content content = {.nodes = form->nodes || view->node_count > 1};
+
+    for (size_t i = 0; i < view->count; i++) {
+        const struct top_step *step = &view->steps[i];
+
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            content.domains[d] = content.domains[d] || step->domains[d].measured;
+            look_at(&content, &step->domains[d]);
+        }
+        for (size_t e = 0; form->events && e < step->event_count; e++) {
+            look_at(&content, &step->events[e].figure);
+        }
+    }
+    for (size_t i = 0; i < view->node_count; i++) {
+        content.shared = content.shared || view->nodes[i].steps > 1;
+    }
+    return content;
+}
+
+static int put_steps(const struct top_view *view, const struct top_form *form,
+                     const struct content *content, FILE *out)
+{
+    struct grid *grid = grid_create(step_columns, STEP_COLUMNS);
+    int result = grid ? 0 : -1;
+
+    for (size_t i = 0; i < view->count && result == 0; i++) {
+        result = put_step(grid, &view->steps[i], form, content);
+    }
+    for (size_t i = 0; i < view->node_count && result == 0; i++) {
+        result = view->nodes[i].steps > 1 ? put_node(grid, &view->nodes[i], content) : 0;
+    }
+    if (result == 0) {
+        grid_yield(grid, USER, NAME_LEAST, false);
+        grid_yield(grid, NODE, NAME_LEAST, false);
+        for (int column = DOMAIN; column < ENERGY; column++) {
+            grid_yield(grid, (size_t)column, GRID_WHOLE, true);
+        }
+        grid_print(grid, out, form->width);
+    }
+    grid_destroy(grid);
+    return result;
+}
+
+static int put_event(struct grid *grid, const struct top_step *step, const struct top_event *event,
+                     const struct content *content)
+{
+    bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
+    char total[CELL_SIZE];
+
+    units_total(total, sizeof total, event->figure.total, event->unit);
+    return grid_put(grid, step->name) || grid_put(grid, content->nodes ? step->id.node : "") ||
+                   grid_put(grid, event->domain == APAPI_DOMAIN_NONE
+                                      ? ""
+                                      : apapi_domain_name(event->domain)) ||
+                   put_now(grid, &event->figure, event->now_unit) ||
+                   grid_put(grid, energetic || !isnan(event->figure.total) ? total : "") ||
+                   grid_put(grid, event->name)
+               ? -1
+               : 0;
+}
+
+/* A domain's line stands before its events'. */
+static int put_parts(struct grid *grid, const struct top_step *step, const struct content *content)
+{
+    int result = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+        const struct top_event whole = {.unit = "J",
+                                        .now_unit = "W",
+                                        .kind = APAPI_KIND_ENERGY,
+                                        .domain = (enum apapi_domain)d,
+                                        .figure = step->domains[d]};
+
+        result = step->domains[d].measured ? put_event(grid, step, &whole, content) : 0;
+    }
+    for (size_t i = 0; i < step->event_count && result == 0; i++) {
+        result =
+            step->events[i].figure.measured ? put_event(grid, step, &step->events[i], content) : 0;
+    }
+    return result;
+}
+
+static int put_events(const struct top_view *view, const struct top_form *form,
+                      const struct content *content, FILE *out)
+{
+    struct grid *grid = grid_create(event_columns, sizeof event_columns / sizeof *event_columns);
+    int result = grid ? 0 : -1;
+
+    for (size_t i = 0; i < view->count && result == 0; i++) {
+        result = put_parts(grid, &view->steps[i], content);
+    }
+    if (result == 0) {
+        grid_yield(grid, EVENT_NODE, NAME_LEAST, true);
+        grid_yield(grid, EVENT_DOMAIN, GRID_WHOLE, true);
+        grid_yield(grid, EVENT_TOTAL, GRID_WHOLE, true);
+        grid_yield(grid, EVENT_NAME, EVENT_LEAST, false);
+        grid_print(grid, out, form->width);
+    }
+    grid_destroy(grid);
+    return result;
+}
+
+/* --- around them ---------------------------------------------------------------------------- */
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* One line, cut where the terminal ends. */
+static void put_line(FILE *out, const struct top_form *form, const char *text)
+{
+    char clean[2 * APAPI_TEXT_SIZE], cut[2 * APAPI_TEXT_SIZE + 4];
+
+    text_clean(clean, sizeof clean, text);
+    text_shorten(cut, sizeof cut, clean, form->width > NAME_LEAST ? form->width : sizeof cut, 0);
+    fprintf(out, "%s\n", cut);
+}
+
+static void put_title(const struct top_view *view, const struct top_form *form, FILE *out)
+{
+    const char *node = view->node_count == 1 ? view->nodes->name : "";
+    const char *hint = form->hint ? form->hint : "";
+    time_t seconds = (time_t)(view->unix_ns / NS_PER_S);
+    char time[CELL_SIZE], line[2 * APAPI_TEXT_SIZE];
+    struct tm date = {0};
+
+    localtime_r(&seconds, &date);
+    strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &date);
+    if (view->count == 0) {
+        snprintf(line, sizeof line, "apapi: no %sstep is being measured on this machine  %s%s",
+                 form->filtered ? "such " : "", time, hint);
+    } else {
+        snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count, plural(view->count),
+                 node, *node ? "  " : "", time, hint);
+    }
+    put_line(out, form, line);
+}
+
+static void put_note(FILE *out, const struct top_form *form, const char *text)
+{
+    fputs("  ", out);
+    terminal_put(out, text, 2, form->width);
+}
+
+static void put_marks(const struct content *content, const struct top_form *form, FILE *out)
+{
+    if (content->failed) {
+        put_note(out, form, "! the latest reading of it failed");
+    }
+    if (content->stale) {
+        put_note(out, form, "? not read for 10 s and more");
+    }
+    if (content->estimated) {
+        put_note(out, form, "* estimated, by no meter");
+    }
+}
+
+static void put_counts(const struct apapi_live_counts *counts, const struct top_form *form,
+                       FILE *out)
+{
+    char text[128];
+
+    if (counts->foreign > 0) {
+        snprintf(text, sizeof text, "%zu step%s of other users %s not shown", counts->foreign,
+                 plural(counts->foreign), counts->foreign == 1 ? "is" : "are");
+        put_note(out, form, text);
+    }
+    if (form->verbose && counts->dead > 0) {
+        snprintf(text, sizeof text, "%zu page%s left by a sampler that was killed", counts->dead,
+                 plural(counts->dead));
+        put_note(out, form, text);
+    }
+    if (form->verbose && counts->broken > 0) {
+        snprintf(text, sizeof text, "%zu file%s no live page of this version", counts->broken,
+                 counts->broken == 1 ? " is" : "s are");
+        put_note(out, form, text);
+    }
+}
+
+int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out)
+{
+    struct content content = find_content(view, form);
+
+    put_title(view, form, out);
+    if (put_steps(view, form, &content, out) ||
+        (form->events && put_events(view, form, &content, out))) {
+        return -1;
+    }
+    if (content.shared) {
+        put_note(out, form, "a step's figures are those of its whole node: steps do not add up");
+    }
+    put_marks(&content, form, out);
+    put_counts(&view->counts, form, out);
+    return 0;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/when.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define NS_PER_S INT64_C(1000000000)
+#define LATEST_S INT64_C(9223372036) /* as int64_t [ns] */
+#define DIGITS_MAX 9
+
+/* Unlike strptime() it takes no blanks, and no more than asked. */
+static const char *read_number(const char *text, size_t digits, int *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < digits; i++, text++) {
+        if (*text < '0' || *text > '9') {
+            return NULL;
+        }
+        *number = *number * 10 + (*text - '0');
+    }
+    return text;
+}
+
+static const char *read_part(const char *text, char before, int *number)
+{
+    if (!text || (before && *text != before)) {
+        return NULL;
+    }
+    return read_number(before ? text + 1 : text, 2, number);
+}
+
+struct word {
+    const char *text;
+    int number;
+};
+
+static const char *read_word(const char *text, const struct word *words, int *number)
+{
+    for (; words->text; words++) {
+        size_t length = strlen(words->text);
+
+        if (strncasecmp(text, words->text, length) == 0) {
+            *number = words->number;
+            return text + length;
+        }
+    }
+    return NULL;
+}
+
+static const char *read_day_word(const char *text, struct tm *date)
+{
+    static const struct word words[] = {
+        {"today", 0}, {"yesterday", -1}, {"tomorrow", 1}, {NULL, 0}};
+    struct tm day = *date;
+    int later;
+    const char *rest = read_word(text, words, &later);
+
+    if (rest) {
+        day.tm_mday += later;
+        timegm(&day); /* for the begin of months, whatever the time zone */
+        date->tm_year = day.tm_year;
+        date->tm_mon = day.tm_mon;
+        date->tm_mday = day.tm_mday;
+    }
+    return rest;
+}
+
+static const char *read_iso_date(const char *text, struct tm *date)
+{
+    const char *rest = read_number(text, 4, &date->tm_year);
+
+    rest = read_part(read_part(rest, '-', &date->tm_mon), '-', &date->tm_mday);
+    date->tm_year -= 1900;
+    date->tm_mon--;
+    return rest;
+}
+
+/* MMDD[YY] with '/', '.' or nothing between them. As in sacct, a month that is still to come is
+ * last year's. */
+static const char *read_american_date(const char *text, struct tm *date)
+{
+    int month = date->tm_mon;
+    const char *rest = read_number(text, 2, &date->tm_mon);
+    char between = rest && (*rest == '/' || *rest == '.') ? *rest : '\0';
+
+    rest = read_part(rest, between, &date->tm_mday);
+    date->tm_mon--;
+    if (rest && (between ? *rest == between : *rest >= '0' && *rest <= '9')) {
+        rest = read_part(rest, between, &date->tm_year);
+        date->tm_year += 100;
+    } else {
+        date->tm_year -= date->tm_mon > month;
+    }
+    return rest;
+}
+
+/* What is read begins as `date`, today; if it is no date that stays. */
+static const char *read_date(const char *text, struct tm *date)
+{
+    static const char *(*const readers[])(const char *, struct tm *) = {
+        read_day_word, read_iso_date, read_american_date};
+    struct tm today = *date;
+
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        const char *rest = readers[i](text, date);
+
+        if (rest) {
+            return rest;
+        }
+        *date = today;
+    }
+    return NULL;
+}
+
+static const char *read_half_of_day(const char *text, struct tm *date)
+{
+    static const struct word words[] = {{"am", 0}, {"pm", 12}, {NULL, 0}};
+    int later;
+    const char *rest = read_word(text, words, &later);
+
+    if (!rest) {
+        return text;
+    }
+    if (date->tm_hour < 1 || date->tm_hour > 12) {
+        return NULL;
+    }
+    date->tm_hour = date->tm_hour % 12 + later;
+    return rest;
+}
+
+static const char *read_clock(const char *text, struct tm *date)
+{
+    static const struct word words[] = {{"midnight", 0}, {"elevenses", 11}, {"noon", 12},
+                                        {"fika", 15},    {"teatime", 16},   {NULL, 0}};
+    const char *rest = read_word(text, words, &date->tm_hour);
+
+    if (rest) {
+        return rest;
+    }
+    rest = read_part(read_number(text, 2, &date->tm_hour), ':', &date->tm_min);
+    if (rest && *rest == ':') {
+        rest = read_part(rest, ':', &date->tm_sec);
+    }
+    return rest && date->tm_hour <= 23 ? read_half_of_day(rest, date) : NULL;
+}
+
+/* A day or a second that there is not comes back as another one. */
+static bool is_same(const struct tm *a, const struct tm *b)
+{
+    return a->tm_mon == b->tm_mon && a->tm_min == b->tm_min && a->tm_sec == b->tm_sec;
+}
+
+/* A date, a time of today, or both. */
+static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
+{
+    bool utc = *text && text[strlen(text) - 1] == 'Z';
+    time_t now = now_s;
+    struct tm wished, moment;
+    const char *rest;
+
+    if (!(utc ? gmtime_r(&now, &wished) : localtime_r(&now, &wished))) {
+        return false;
+    }
+    wished.tm_hour = wished.tm_min = wished.tm_sec = 0;
+    wished.tm_isdst = -1;
+    rest = read_date(text, &wished);
+    if (!rest) {
+        rest = read_clock(text, &wished);
+    } else if (*rest == 'T' || *rest == '-') {
+        rest = read_clock(rest + 1, &wished);
+    }
+    if (!rest || strcmp(rest, utc ? "Z" : "") != 0) {
+        return false;
+    }
+    moment = wished;
+    *seconds = utc ? timegm(&moment) : mktime(&moment);
+    return is_same(&moment, &wished) && *seconds >= 0 && *seconds < LATEST_S;
+}
+
+/* "m", "minute" and "minutes"; 0: none of them. */
+static int64_t seconds_of_unit(const char *text)
+{
+    static const struct word units[] = {{"second", 1},  {"minute", 60},   {"hour", 3600},
+                                        {"day", 86400}, {"week", 604800}, {NULL, 0}};
+    int number;
+    const char *rest = read_word(text, units, &number);
+
+    if (rest) {
+        return !*rest || strcasecmp(rest, "s") == 0 ? number : 0;
+    }
+    for (const struct word *unit = units; unit->text; unit++) {
+        if (*text == *unit->text && !text[1]) {
+            return unit->number;
+        }
+    }
+    return 0;
+}
+
+/* @param bare_s  seconds in one where there is no unit; 0: there must be one */
+static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s)
+{
+    size_t digits = strspn(text, "0123456789");
+    int64_t unit_s = text[digits] ? seconds_of_unit(text + digits) : bare_s;
+    int number;
+
+    if (digits == 0 || digits > DIGITS_MAX || unit_s == 0) {
+        return false;
+    }
+    read_number(text, digits, &number);
+    *distance_s = number * unit_s;
+    return true;
+}
+
+/* now, now-1hour, now+30, and 1h for now-1h. */
+static bool parse_relative(const char *text, int64_t now_s, int64_t *seconds)
+{
+    bool has_now = strncasecmp(text, "now", 3) == 0;
+    char sign = has_now ? text[3] : '-';
+    const char *distance = has_now ? text + 4 : text;
+    int64_t distance_s = 0;
+
+    if (sign && ((sign != '+' && sign != '-') || !parse_distance(distance, has_now, &distance_s))) {
+        return false;
+    }
+    *seconds = sign == '+' ? now_s + distance_s : now_s - distance_s;
+    return *seconds >= 0 && *seconds < LATEST_S;
+}
+
+int when_parse(const char *text, int64_t now_ns, int64_t *unix_ns, struct apapi_error *err)
+{
+    int64_t now_s = now_ns / NS_PER_S, seconds;
+
+    if (!parse_relative(text, now_s, &seconds) && !parse_moment(text, now_s, &seconds)) {
+        return apapi_fail(err, EINVAL, "'%.60s' is no time; write it " WHEN_FORMS, text);
+    }
+    *unix_ns = seconds * NS_PER_S;
+    return 0;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apapi-collect: takes the records of a step from its nodes and makes one table of them. Started by
+ * the plugin in srun, which it talks to over APAPI_CHANNEL_FD; ends when srun does.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apapi/record.h"
+#include "channel/deadline.h"
+#include "channel/message.h"
+#include "config/values.h"
+#include "collect/collect_job.h"
+#include "output/forms.h"
+#include "gather/intake.h"
+
+#define PART_BYTES 65536
+#define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
+#define ORPHAN_NS (2000 * DEADLINE_MS) /* for the records of a step whose srun has been killed */
+
+struct collector {
+    char step[64];
+    char name[APAPI_TEXT_SIZE];
+    struct intake intake;
+    struct forward forward;
+    bool whole_job; /* salloc's: it collects what other sruns pass on */
+    bool alone;     /* srun is gone */
+    bool ending;    /* the step has ended: `end_ns` is the time to give up */
+    uint64_t end_ns;
+    enum config_format format;
+    bool verbose;
+    struct forms forms;
+};
+
+/* Too large for the stack; one at a time is enough. */
+static struct message message;
+
+static void copy_value(const char *key, char *text, size_t size)
+{
+    const char *value = message_value(&message, key);
+
+    snprintf(text, size, "%s", value ? value : "");
+}
+
+static int configure(struct collector *collector)
+{
+    const char *nodes, *format;
+
+    if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS) ||
+        !message_is(&message, APAPI_WORD_CONFIG)) {
+        return -1;
+    }
+    format = message_value(&message, "format");
+    copy_value("token", collector->intake.token, sizeof collector->intake.token);
+    copy_value("step", collector->step, sizeof collector->step);
+    copy_value("name", collector->name, sizeof collector->name);
+    collector->verbose = message_value(&message, "verbose");
+    if (format && value_format(format, &collector->format, NULL)) {
+        return -1;
+    }
+    if (forms_keeps(collector->format)) {
+        collector->intake.keep = forms_keep;
+        collector->intake.keep_context = &collector->forms;
+    }
+    forward_open(&collector->forward, message_value(&message, "job"));
+    collector->intake.forward = &collector->forward;
+    nodes = message_value(&message, "nodes");
+    collector->intake.nodes = nodes ? strtoul(nodes, NULL, 10) : 0;
+    collector->whole_job = message_value(&message, "whole_job");
+    if (collector->whole_job) {
+        return 0;
+    }
+    if (strlen(collector->intake.token) != APAPI_TOKEN_LENGTH ||
+        intake_open(&collector->intake, APAPI_LISTEN_FD)) {
+        return -1;
+    }
+    forward_begin(&collector->forward, collector->step);
+    return 0;
+}
+
+static void begin_end(struct collector *collector)
+{
+    const char *nodelist = message_value(&message, "nodelist");
+    const char *wait_ms = message_value(&message, "wait_ms");
+
+    collector->ending = true;
+    collector->end_ns = deadline_now() + (wait_ms ? strtoull(wait_ms, NULL, 10) : 0) * DEADLINE_MS;
+    intake_expect(&collector->intake, nodelist ? nodelist : "");
+}
+
+/* srun is gone. The records that its step may still send go into the job's table. */
+static void begin_alone(struct collector *collector)
+{
+    collector->alone = true;
+    collector->ending = true;
+    collector->end_ns = deadline_now() + (forward_is_open(&collector->forward) ? ORPHAN_NS : 0);
+}
+
+static void hear_plugin(struct collector *collector)
+{
+    if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS)) {
+        begin_alone(collector);
+        return;
+    }
+    if (message_is(&message, APAPI_WORD_END)) {
+        begin_end(collector);
+    }
+}
+
+/* For poll(): -1 is for ever. */
+static int left_ms(const struct collector *collector)
+{
+    int patience_ms = intake_patience_ms(&collector->intake);
+    uint64_t now_ns = deadline_now();
+    int end_ms = collector->end_ns > now_ns
+                     ? (int)((collector->end_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS)
+                     : 0;
+
+    return collector->ending && (patience_ms < 0 || end_ms < patience_ms) ? end_ms : patience_ms;
+}
+
+/* Wait for something to happen and deal with it. */
+static void turn(struct collector *collector)
+{
+    struct pollfd watched[] = {{.fd = collector->alone ? -1 : APAPI_CHANNEL_FD, .events = POLLIN},
+                               {.fd = collector->intake.poll, .events = POLLIN}};
+
+    if (poll(watched, 2, left_ms(collector)) < 0) {
+        return;
+    }
+    intake_work(&collector->intake);
+    if (intake_is_complete(&collector->intake)) {
+        forward_end(&collector->forward); /* srun may take long to end, or be killed */
+    }
+    if (watched[0].revents) {
+        hear_plugin(collector);
+    }
+}
+
+static bool is_over(const struct collector *collector)
+{
+    return collector->ending &&
+           (intake_is_complete(&collector->intake) || deadline_now() >= collector->end_ns);
+}
+
+/* A report may be longer than a message. */
+static int send_part(const char *text, size_t size)
+{
+    static char part[PART_BYTES + 1];
+
+    memcpy(part, text, size);
+    part[size] = '\0';
+    message_start(&message, APAPI_WORD_TABLE);
+    message_add_text(&message, part);
+    return message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
+}
+
+static ssize_t send_some(void *cookie, const char *bytes, size_t size)
+{
+    (void)cookie;
+    for (size_t sent = 0; sent < size; sent += PART_BYTES) {
+        if (send_part(bytes + sent, size - sent < PART_BYTES ? size - sent : PART_BYTES)) {
+            return 0;
+        }
+    }
+    return (ssize_t)size;
+}
+
+static void send_table(const struct collector *collector)
+{
+    const struct intake *intake = &collector->intake;
+    char note[256], *text = NULL;
+    const struct apapi_table_head head = {.step = collector->step,
+                                          .name = collector->name,
+                                          .user_s = NAN,
+                                          .system_s = NAN,
+                                          .elapsed_s = NAN,
+                                          .note = intake_describe(intake, note, sizeof note),
+                                          .nodes = intake->nodes,
+                                          .verbose = collector->verbose};
+
+    if (apapi_table_format(intake->merge, &head, &text, NULL) == 0) {
+        send_some(NULL, text, strlen(text));
+    }
+    free(text);
+}
+
+static void send_forms(const struct collector *collector)
+{
+    const cookie_io_functions_t calls = {.write = send_some};
+    static char buffer[PART_BYTES];
+    FILE *out = fopencookie(NULL, "w", calls);
+
+    if (out) {
+        setvbuf(out, buffer, _IOFBF, sizeof buffer);
+        forms_write(&collector->forms, collector->format, collector->step, collector->intake.merge,
+                    out);
+        fclose(out);
+    }
+}
+
+static void send_report(struct collector *collector)
+{
+    const struct intake *intake = &collector->intake;
+
+    apapi_merge_give_up(intake->merge, "it did not answer in time");
+    if (intake->silent < intake->nodes && collector->format == CONFIG_TABLE) {
+        send_table(collector);
+    } else if (intake->silent < intake->nodes) {
+        send_forms(collector);
+    }
+    message_start(&message, APAPI_WORD_END);
+    message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
+}
+
+/* A step whose srun is gone may run on: it has ended only if all its nodes have reported. */
+static void finish_forward(struct collector *collector)
+{
+    if (collector->alone && !intake_is_complete(&collector->intake)) {
+        forward_flush(&collector->forward);
+    } else {
+        forward_end(&collector->forward);
+    }
+}
+
+static int run(void)
+{
+    static struct collector collector;
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(APAPI_LISTEN_FD, F_SETFD, FD_CLOEXEC);
+    prctl(PR_SET_DUMPABLE, 0); /* the token is in this memory */
+    if (configure(&collector)) {
+        return EXIT_FAILURE;
+    }
+    if (collector.whole_job) {
+        collect_job(collector.intake.token, &message);
+        return EXIT_SUCCESS;
+    }
+    while (!is_over(&collector)) {
+        turn(&collector);
+    }
+    finish_forward(&collector);
+    if (!collector.alone) {
+        send_report(&collector);
+    }
+    forms_clear(&collector.forms);
+    intake_close(&collector.intake);
+    return EXIT_SUCCESS;
+}
+
+static bool is_socket(int fd)
+{
+    struct stat file;
+
+    return fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc == 1 && is_socket(APAPI_CHANNEL_FD) && is_socket(APAPI_LISTEN_FD)) {
+        return run();
+    }
+    fprintf(stderr, "apapi-collect is started by spank_apapi.so in srun.\n");
+    return 2;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_DATABASE_DB_DRIVER_H
+#define APAPI_DATABASE_DB_DRIVER_H
+#include <stdbool.h>
+
+#include "database/db.h"
+
+/** What "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE" says. Unknown: NULL, 0. */
+struct db_place {
+    const char *user, *host, *database, *socket, *option_file;
+    unsigned port;
+};
+
+/** One kind of database. Statements and connections are the driver's own; errors as in db.h. */
+struct db_driver {
+    const char *begin; /* SQL that begins a transaction that writes */
+    const char *lock;  /* SQL that keeps other imports waiting; NULL: `begin` does */
+    const char *id_type, *table_end, *ordered_table_end; /* see db_id_type() */
+    const char *skip;                                    /* see db_skip() */
+    size_t rows;                                         /* see db_rows() */
+    bool indexes_later;                                  /* see db_indexes_later() */
+    const char *has_table;                               /* SQL that counts the tables named "?" */
+    /* to write, and to be created; else to read what is there */
+    void *(*open)(const struct db_place *place, bool writing, struct apapi_error *err);
+    void (*close)(void *connection);
+    int (*exec)(void *connection, const char *sql, struct apapi_error *err);
+    void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);
+    void (*finalize)(void *statement);
+    int (*bind)(void *statement, size_t number, const struct db_value *value);
+    int (*step)(void *statement, struct apapi_error *err);
+    void (*reset)(void *statement);
+    size_t (*changes)(void *statement);
+    struct db_value (*column)(void *statement, size_t number);
+};
+
+extern const struct db_driver db_sqlite;
+extern const struct db_driver db_mariadb;
+
+#endif

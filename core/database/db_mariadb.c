@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "database/db_driver.h"
+#include "database/db_mariadb_library.h"
+
+#define TIMEOUT_S 10 /* to connect */
+#define TABLE_END " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+
+struct connection {
+    const struct mariadb_library *library;
+    MYSQL *mysql;
+};
+
+/* A parameter or a column. */
+struct cell {
+    enum db_type type;
+    int64_t integer;
+    double real;
+    char *text; /* of a column, owned */
+    unsigned long size, room;
+    my_bool is_null;
+};
+
+struct statement {
+    const struct mariadb_library *library;
+    MYSQL_STMT *stmt;
+    size_t parameters, columns;
+    MYSQL_BIND *in, *out;
+    struct cell *in_cells, *out_cells;
+    bool running; /* there may be more rows */
+};
+
+static int fail(const struct connection *connection, struct apapi_error *err)
+{
+    return apapi_fail(err, EIO, "MariaDB: %.220s",
+                      connection->library->mysql_error(connection->mysql));
+}
+
+static void close_connection(void *handle)
+{
+    struct connection *connection = handle;
+
+    connection->library->mysql_close(connection->mysql);
+    free(connection);
+}
+
+static int exec(void *handle, const char *sql, struct apapi_error *err)
+{
+    struct connection *connection = handle;
+
+    return connection->library->mysql_query(connection->mysql, sql) ? fail(connection, err) : 0;
+}
+
+static void set_options(const struct connection *connection, const struct db_place *place)
+{
+    const struct mariadb_library *library = connection->library;
+    const unsigned timeout_s = TIMEOUT_S, off = 0;
+
+    if (place->option_file) {
+        library->mysql_options(connection->mysql, MYSQL_READ_DEFAULT_FILE, place->option_file);
+    }
+    library->mysql_options(connection->mysql, MYSQL_READ_DEFAULT_GROUP, "client");
+    library->mysql_options(connection->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
+    library->mysql_options(connection->mysql, MYSQL_OPT_LOCAL_INFILE, &off);
+    library->mysql_options(connection->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+}
+
+static int establish(struct connection *connection, const struct db_place *place, bool writing,
+                     struct apapi_error *err)
+{
+    if (!connection->library->mysql_real_connect(connection->mysql, place->host, place->user, NULL,
+                                                 place->database, place->port, place->socket, 0)) {
+        return fail(connection, err);
+    }
+    /* a text that would be cut is to be an error */
+    return exec(connection,
+                writing ? "SET SESSION sql_mode = 'STRICT_ALL_TABLES'"
+                        : "SET SESSION TRANSACTION READ ONLY",
+                err);
+}
+
+static void *open_connection(const struct db_place *place, bool writing, struct apapi_error *err)
+{
+    const struct mariadb_library *library = mariadb_library(err);
+    struct connection *connection = library ? calloc(1, sizeof *connection) : NULL;
+
+    if (!connection) {
+        if (library) {
+            apapi_fail(err, ENOMEM, "no memory");
+        }
+        return NULL;
+    }
+    connection->library = library;
+    connection->mysql = library->mysql_init(NULL);
+    if (!connection->mysql) {
+        apapi_fail(err, ENOMEM, "no memory");
+        free(connection);
+        return NULL;
+    }
+    set_options(connection, place);
+    if (establish(connection, place, writing, err)) {
+        close_connection(connection);
+        return NULL;
+    }
+    return connection;
+}
+
+/* --- statements ----------------------------------------------------------------------------- */
+
+static int fail_statement(const struct statement *statement, struct apapi_error *err)
+{
+    return apapi_fail(err, EIO, "MariaDB: %.220s",
+                      statement->library->mysql_stmt_error(statement->stmt));
+}
+
+static void finalize(void *handle)
+{
+    struct statement *statement = handle;
+
+    if (statement->stmt) {
+        statement->library->mysql_stmt_close(statement->stmt);
+    }
+    for (size_t i = 0; i < statement->columns && statement->out_cells; i++) {
+        free(statement->out_cells[i].text);
+    }
+    free(statement->in);
+    free(statement->out);
+    free(statement->in_cells);
+    free(statement->out_cells);
+    free(statement);
+}
+
+static enum db_type type_of(enum enum_field_types type)
+{
+    switch (type) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+        return DB_INTEGER;
+    case MYSQL_TYPE_FLOAT:
+    case MYSQL_TYPE_DOUBLE:
+    case MYSQL_TYPE_DECIMAL:
+    case MYSQL_TYPE_NEWDECIMAL:
+        return DB_REAL;
+    default:
+        return DB_TEXT;
+    }
+}
+
+static void point_at(MYSQL_BIND *bind, struct cell *cell)
+{
+    *bind = (MYSQL_BIND){.is_null = &cell->is_null, .length = &cell->size};
+    switch (cell->type) {
+    case DB_INTEGER:
+        bind->buffer_type = MYSQL_TYPE_LONGLONG;
+        bind->buffer = &cell->integer;
+        break;
+    case DB_REAL:
+        bind->buffer_type = MYSQL_TYPE_DOUBLE;
+        bind->buffer = &cell->real;
+        break;
+    case DB_TEXT:
+        bind->buffer_type = MYSQL_TYPE_STRING;
+        bind->buffer = cell->text;
+        bind->buffer_length = cell->room;
+        break;
+    case DB_NULL:
+        bind->buffer_type = MYSQL_TYPE_NULL;
+        break;
+    }
+}
+
+static int allocate(struct statement *statement)
+{
+    MYSQL_RES *result = statement->library->mysql_stmt_result_metadata(statement->stmt);
+    const MYSQL_FIELD *fields = result ? statement->library->mysql_fetch_fields(result) : NULL;
+
+    statement->parameters = statement->library->mysql_stmt_param_count(statement->stmt);
+    statement->columns = result ? statement->library->mysql_num_fields(result) : 0;
+    statement->in = calloc(statement->parameters + 1, sizeof *statement->in);
+    statement->out = calloc(statement->columns + 1, sizeof *statement->out);
+    statement->in_cells = calloc(statement->parameters + 1, sizeof *statement->in_cells);
+    statement->out_cells = calloc(statement->columns + 1, sizeof *statement->out_cells);
+    if (!statement->in || !statement->out || !statement->in_cells || !statement->out_cells) {
+        statement->library->mysql_free_result(result);
+        return -1;
+    }
+    for (size_t i = 0; i < statement->columns; i++) {
+        statement->out_cells[i].type = type_of(fields[i].type);
+        point_at(&statement->out[i], &statement->out_cells[i]);
+    }
+    if (result) {
+        statement->library->mysql_free_result(result);
+    }
+    return 0;
+}
+
+static void *prepare(void *handle, const char *sql, struct apapi_error *err)
+{
+    struct connection *connection = handle;
+    struct statement *statement = calloc(1, sizeof *statement);
+
+    if (!statement) {
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    statement->library = connection->library;
+    statement->stmt = connection->library->mysql_stmt_init(connection->mysql);
+    if (!statement->stmt) {
+        fail(connection, err);
+    } else if (statement->library->mysql_stmt_prepare(statement->stmt, sql, strlen(sql))) {
+        fail_statement(statement, err);
+    } else if (allocate(statement)) {
+        apapi_fail(err, ENOMEM, "no memory");
+    } else {
+        return statement;
+    }
+    finalize(statement);
+    return NULL;
+}
+
+static int bind(void *handle, size_t number, const struct db_value *value)
+{
+    struct statement *statement = handle;
+    struct cell *cell = &statement->in_cells[number];
+
+    *cell = (struct cell){.type = value->type,
+                          .integer = value->integer,
+                          .real = value->real,
+                          .size = value->size,
+                          .room = value->size,
+                          .is_null = value->type == DB_NULL};
+    memcpy(&cell->text, &value->text, sizeof cell->text); /* it is only read */
+    point_at(&statement->in[number], cell);
+    return 0;
+}
+
+static int execute(struct statement *statement)
+{
+    const struct mariadb_library *library = statement->library;
+
+    if (library->mysql_stmt_bind_param(statement->stmt, statement->in) ||
+        library->mysql_stmt_execute(statement->stmt)) {
+        return -1;
+    }
+    if (statement->columns == 0) {
+        return 0;
+    }
+    return library->mysql_stmt_bind_result(statement->stmt, statement->out) ||
+                   library->mysql_stmt_store_result(statement->stmt)
+               ? -1
+               : 0;
+}
+
+/* The fetch has told the sizes; the texts are fetched once there is room for them. */
+static int fetch_texts(struct statement *statement)
+{
+    for (size_t i = 0; i < statement->columns; i++) {
+        struct cell *cell = &statement->out_cells[i];
+        MYSQL_BIND bind;
+
+        if (cell->type != DB_TEXT || cell->is_null) {
+            continue;
+        }
+        if (cell->size >= cell->room) {
+            char *text = realloc(cell->text, cell->size + 1);
+
+            if (!text) {
+                return -1;
+            }
+            cell->text = text;
+            cell->room = cell->size + 1;
+        }
+        point_at(&bind, cell);
+        if (statement->library->mysql_stmt_fetch_column(statement->stmt, &bind, (unsigned)i, 0)) {
+            return -1;
+        }
+        cell->text[cell->size] = '\0';
+    }
+    return 0;
+}
+
+static void reset(void *handle)
+{
+    struct statement *statement = handle;
+
+    if (statement->running) {
+        statement->library->mysql_stmt_free_result(statement->stmt);
+        statement->running = false;
+    }
+}
+
+static int step(void *handle, struct apapi_error *err)
+{
+    struct statement *statement = handle;
+    int got;
+
+    if (!statement->running && execute(statement)) {
+        return fail_statement(statement, err);
+    }
+    if (statement->columns == 0) {
+        return 0;
+    }
+    statement->running = true;
+    got = statement->library->mysql_stmt_fetch(statement->stmt);
+    if (got == MYSQL_NO_DATA) {
+        reset(statement);
+        return 0;
+    }
+    if ((got && got != MYSQL_DATA_TRUNCATED) || fetch_texts(statement)) {
+        return fail_statement(statement, err);
+    }
+    return 1;
+}
+
+static size_t changes(void *handle)
+{
+    struct statement *statement = handle;
+
+    return (size_t)statement->library->mysql_stmt_affected_rows(statement->stmt);
+}
+
+static struct db_value column(void *handle, size_t number)
+{
+    const struct cell *cell = &((struct statement *)handle)->out_cells[number];
+
+    if (cell->is_null) {
+        return db_text(NULL);
+    }
+    return (struct db_value){.type = cell->type,
+                             .integer = cell->integer,
+                             .real = cell->real,
+                             .text = cell->text,
+                             .size = cell->size};
+}
+
+const struct db_driver db_mariadb = {
+    .begin = "START TRANSACTION",
+    .lock = "SET @apapi_lock = GET_LOCK(CONCAT('apapi.', DATABASE()), 60)",
+    .id_type = "BIGINT",
+    .table_end = TABLE_END,
+    .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
+                 "AND table_name = ?",
+    .ordered_table_end = TABLE_END,
+    .skip = " ON DUPLICATE KEY UPDATE job = VALUES(job)",
+    .rows = DB_ROWS_MAX,
+    .open = open_connection,
+    .close = close_connection,
+    .exec = exec,
+    .prepare = prepare,
+    .finalize = finalize,
+    .bind = bind,
+    .step = step,
+    .reset = reset,
+    .changes = changes,
+    .column = column};

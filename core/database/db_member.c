@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "database/db_member.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n')) {
+        at++;
+    }
+    return at;
+}
+
+/* `at` is behind the first quote. @return behind the last */
+static const char *skip_text(const char *at, const char *end)
+{
+    while (at < end && *at != '"') {
+        at += *at == '\\' ? 2 : 1;
+    }
+    return at < end ? at + 1 : end;
+}
+
+/* Bytes that skip_value() looks at. */
+static const bool telling[UCHAR_MAX + 1] = {
+    ['"'] = true, ['{'] = true, ['['] = true, ['}'] = true, [']'] = true};
+
+/* `at` is an opening bracket. @return behind its closing one */
+static const char *skip_value(const char *at, const char *end)
+{
+    int depth = 0;
+
+    while (at < end) {
+        char byte = *at++;
+
+        if (byte == '"') {
+            at = skip_text(at, end);
+        } else if (byte == '{' || byte == '[') {
+            depth++;
+        } else if ((byte == '}' || byte == ']') && --depth == 0) {
+            break;
+        }
+        while (at < end && !telling[(unsigned char)*at]) {
+            at++;
+        }
+    }
+    return at;
+}
+
+/* `text` is a key or a value, up to `at`. @return where the value of that key begins; NULL */
+static const char *value_behind(const char *text, const char *at, const char *end, const char *key)
+{
+    size_t size = strlen(key);
+    const char *value = skip_blanks(at, end);
+
+    if ((size_t)(at - text) != size + 1 || memcmp(text, key, size) != 0 || value == end ||
+        *value != ':') {
+        return NULL;
+    }
+    return skip_blanks(value + 1, end);
+}
+
+const char *json_member(const char *line, size_t size, const char *key, size_t *value_size)
+{
+    const char *end = line + size, *at = memchr(line, '{', size);
+
+    for (at = at ? at + 1 : end; at < end;) {
+        const char *text = at + 1, *value = NULL;
+
+        if (*at == '{' || *at == '[') {
+            at = skip_value(at, end);
+        } else if (*at == '"') {
+            at = skip_text(text, end);
+            value = value_behind(text, at, end, key);
+        } else {
+            at++;
+        }
+        if (value) {
+            *value_size = (size_t)(skip_value(value, end) - value);
+            return value;
+        }
+    }
+    return NULL;
+}

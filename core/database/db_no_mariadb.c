@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "database/db_driver.h"
+
+static void *refuse(const struct db_place *place, bool writing, struct apapi_error *err)
+{
+    (void)place;
+    (void)writing;
+    apapi_fail(err, ENOTSUP, "apapi was built without MariaDB (WITH_MARIADB): use sqlite:FILE");
+    return NULL;
+}
+
+const struct db_driver db_mariadb = {.open = refuse};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "database/db_driver.h"
+
+#define WAIT_MS 60000 /* for another writer */
+
+static int fail(sqlite3 *connection, struct apapi_error *err)
+{
+    const char *file = sqlite3_db_filename(connection, "main");
+
+    return apapi_fail(err, sqlite3_errcode(connection) == SQLITE_NOMEM ? ENOMEM : EIO,
+                      "%.120s: %.120s", file ? file : "sqlite", sqlite3_errmsg(connection));
+}
+
+/* Records are of all users: a new file is its owner's alone. */
+static int touch(const char *path, bool writing, struct apapi_error *err)
+{
+    int flags = writing ? O_RDWR | O_CREAT : O_RDONLY;
+    int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0600);
+
+    if (fd < 0) {
+        return apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
+    }
+    close(fd);
+    return 0;
+}
+
+static void *open_file(const struct db_place *place, bool writing, struct apapi_error *err)
+{
+    /* the page size is that of a new file */
+    static const char for_writing[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -65536";
+    static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
+    sqlite3 *connection = NULL;
+
+    if (touch(place->database, writing, err)) {
+        return NULL;
+    }
+    if (sqlite3_open_v2(place->database, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(connection, WAIT_MS) != SQLITE_OK ||
+        sqlite3_exec(connection, writing ? for_writing : for_reading, NULL, NULL, NULL) !=
+            SQLITE_OK) {
+        fail(connection, err);
+        sqlite3_close(connection);
+        return NULL;
+    }
+    return connection;
+}
+
+static void close_file(void *connection)
+{
+    sqlite3_close(connection);
+}
+
+static int exec(void *connection, const char *sql, struct apapi_error *err)
+{
+    return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(connection, err);
+}
+
+static void *prepare(void *connection, const char *sql, struct apapi_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sqlite3_prepare_v3(connection, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) !=
+        SQLITE_OK) {
+        fail(connection, err);
+    }
+    return statement;
+}
+
+static void finalize(void *statement)
+{
+    sqlite3_finalize(statement);
+}
+
+static int bind(void *statement, size_t number, const struct db_value *value)
+{
+    int at = (int)number + 1, result = SQLITE_TOOBIG;
+
+    switch (value->type) {
+    case DB_NULL:
+        result = sqlite3_bind_null(statement, at);
+        break;
+    case DB_INTEGER:
+        result = sqlite3_bind_int64(statement, at, value->integer);
+        break;
+    case DB_REAL:
+        result = sqlite3_bind_double(statement, at, value->real);
+        break;
+    case DB_TEXT:
+        if (value->size <= INT_MAX) {
+            result = sqlite3_bind_text(statement, at, value->text, (int)value->size, SQLITE_STATIC);
+        }
+        break;
+    }
+    return result == SQLITE_OK ? 0 : -1;
+}
+
+static int step(void *statement, struct apapi_error *err)
+{
+    int result = sqlite3_step(statement);
+
+    if (result == SQLITE_ROW) {
+        return 1;
+    }
+    return result == SQLITE_DONE ? 0 : fail(sqlite3_db_handle(statement), err);
+}
+
+static void reset(void *statement)
+{
+    sqlite3_reset(statement);
+}
+
+static size_t changes(void *statement)
+{
+    return (size_t)sqlite3_changes(sqlite3_db_handle(statement));
+}
+
+static struct db_value column(void *statement, size_t number)
+{
+    int at = (int)number;
+
+    switch (sqlite3_column_type(statement, at)) {
+    case SQLITE_INTEGER:
+        return db_integer(sqlite3_column_int64(statement, at));
+    case SQLITE_FLOAT:
+        return db_real(sqlite3_column_double(statement, at));
+    case SQLITE_NULL:
+        return db_text(NULL);
+    default:
+        return (struct db_value){.type = DB_TEXT,
+                                 .text = (const char *)sqlite3_column_text(statement, at),
+                                 .size = (size_t)sqlite3_column_bytes(statement, at)};
+    }
+}
+
+const struct db_driver db_sqlite = {.begin = "BEGIN IMMEDIATE",
+                                    .lock = NULL,
+                                    .id_type = "INTEGER",
+                                    .table_end = "",
+                                    .ordered_table_end = " WITHOUT ROWID",
+                                    .skip = " ON CONFLICT DO NOTHING",
+                                    .rows = 1,
+                                    .indexes_later = true,
+                                    .has_table = "SELECT COUNT(*) FROM sqlite_master WHERE type = "
+                                                 "'table' AND name = ?",
+                                    .open = open_file,
+                                    .close = close_file,
+                                    .exec = exec,
+                                    .prepare = prepare,
+                                    .finalize = finalize,
+                                    .bind = bind,
+                                    .step = step,
+                                    .reset = reset,
+                                    .changes = changes,
+                                    .column = column};

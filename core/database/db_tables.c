@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "database/db_tables.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IN_DERIVED(member) offsetof(struct db_derived, member)
+#define IN_JOB(member) offsetof(struct db_job, member)
+#define DOMAIN_COLUMNS(IN)                                                                         \
+    {"package_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_PACKAGE]), 0},                    \
+        {"dram_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_DRAM]), 0},                      \
+        {"gpu_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_GPU]), 0},                        \
+        {"core_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_CORE]), 0},                      \
+        {"uncore_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_UNCORE]), 0},                  \
+        {"psys_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_PSYS]), 0},                      \
+    {                                                                                              \
+        "node_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_NODE]), 0                         \
+    }
+
+static const struct field derived_columns[] = {
+    {"end", FIELD_MOMENT, true, IN_DERIVED(end_unix_ns), 0},
+    {"day", FIELD_TEXT, true, IN_DERIVED(day), 12},
+    {"energy_j", FIELD_AMOUNT, false, IN_DERIVED(energy_j), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_DERIVED(uncertainty_j), 0},
+    {"mean_w", FIELD_MEASURED, false, IN_DERIVED(mean_w), 0},
+    DOMAIN_COLUMNS(IN_DERIVED),
+    {"gaps", FIELD_FLAG, true, IN_DERIVED(gaps), 0},
+    {NULL, 0, false, 0, 0}};
+
+static const struct field job_columns[] = {
+    {"cluster", FIELD_TEXT, true, IN_JOB(cluster), 64},
+    {"job", FIELD_NUMBER, true, IN_JOB(job), 0},
+    {"array_job", FIELD_NUMBER, false, IN_JOB(id.array_job), 0},
+    {"array_task", FIELD_NUMBER, false, IN_JOB(id.array_task), 0},
+    {"het_job", FIELD_NUMBER, false, IN_JOB(id.het_job), 0},
+    {"het_offset", FIELD_NUMBER, false, IN_JOB(id.het_offset), 0},
+    {"job_name", FIELD_TEXT, false, IN_JOB(id.job_name), APAPI_TEXT_SIZE},
+    {"uid", FIELD_NUMBER, false, IN_JOB(id.uid), 0},
+    {"user", FIELD_TEXT, false, IN_JOB(id.user), 64},
+    {"account", FIELD_TEXT, false, IN_JOB(id.account), 64},
+    {"partition", FIELD_TEXT, false, IN_JOB(id.partition), 64},
+    {"qos", FIELD_TEXT, false, IN_JOB(id.qos), 64},
+    {"verified", FIELD_FLAG, false, IN_JOB(id.verified), 0},
+    {"day", FIELD_TEXT, false, IN_JOB(day), 12},
+    {"start", FIELD_MOMENT, false, IN_JOB(start_unix_ns), 0},
+    {"end", FIELD_MOMENT, false, IN_JOB(end_unix_ns), 0},
+    {"records", FIELD_NUMBER, false, IN_JOB(records), 0},
+    {"incomplete", FIELD_NUMBER, false, IN_JOB(incomplete), 0},
+    {"steps", FIELD_NUMBER, false, IN_JOB(steps), 0},
+    {"nodes", FIELD_NUMBER, false, IN_JOB(nodes), 0},
+    {"energy_j", FIELD_AMOUNT, false, IN_JOB(energy_j), 0},
+    {"mean_w", FIELD_MEASURED, false, IN_JOB(mean_w), 0},
+    {"covered_s", FIELD_DURATION, false, IN_JOB(covered_ns), 0},
+    DOMAIN_COLUMNS(IN_JOB),
+    {NULL, 0, false, 0, 0}};
+
+static const struct field stale_columns[] = {{"cluster", FIELD_TEXT, true, IN_JOB(cluster), 64},
+                                             {"job", FIELD_NUMBER, true, IN_JOB(job), 0},
+                                             {NULL, 0, false, 0, 0}};
+
+static const struct field domain_name_column[] = {{"domain", FIELD_DOMAIN, true, 0, 0},
+                                                  {NULL, 0, false, 0, 0}};
+
+const struct db_table db_records = {.name = "records",
+                                    .keys = {"id"},
+                                    .parts = {fields_of_record, fields_of_trust, derived_columns},
+                                    .id = true,
+                                    .ending = ", UNIQUE (job, cluster, node, start_ns, step)"};
+/* apart from the rest, which is read far more often and a quarter as long */
+const struct db_table db_timelines = {
+    .name = "timelines", .keys = {"record"}, .text = "timeline", .ending = "", .id = true};
+const struct db_table db_domains = {.name = "domains",
+                                    .keys = {"record"},
+                                    .parts = {domain_name_column, fields_of_domain},
+                                    .ending = ", PRIMARY KEY (record, domain)",
+                                    .ordered = true};
+const struct db_table db_components = {.name = "components",
+                                       .keys = {"record", "component"},
+                                       .parts = {fields_of_component},
+                                       .ending = ", PRIMARY KEY (record, component)",
+                                       .ordered = true};
+const struct db_table db_events = {.name = "events",
+                                   .keys = {"record", "component", "event"},
+                                   .parts = {fields_of_event},
+                                   .ending = ", PRIMARY KEY (record, component, event)",
+                                   .ordered = true};
+const struct db_table db_jobs = {
+    .name = "jobs", .parts = {job_columns}, .ending = ", PRIMARY KEY (cluster, job)"};
+const struct db_table db_stale = {.name = "stale_jobs",
+                                  .parts = {stale_columns},
+                                  .ending = ", PRIMARY KEY (cluster, job)",
+                                  .ordered = true};
+
+/* --- columns -------------------------------------------------------------------------------- */
+
+bool db_is_key(const struct field *field)
+{
+    return strcmp(field->key, "cluster") == 0 || strcmp(field->key, "job") == 0 ||
+           strcmp(field->key, "step") == 0 || field->mandatory;
+}
+
+static void write_type(FILE *sql, const struct field *field)
+{
+    switch (field->form) {
+    case FIELD_TEXT:
+        fprintf(sql, "VARCHAR(%zu)", field->size - 1);
+        break;
+    case FIELD_KIND:
+    case FIELD_DOMAIN:
+    case FIELD_TYPE:
+        fputs("VARCHAR(16)", sql);
+        break;
+    case FIELD_NUMBER:
+    case FIELD_COUNT:
+    case FIELD_MOMENT:
+        fputs("BIGINT", sql);
+        break;
+    case FIELD_FLAG:
+        fputs("SMALLINT", sql);
+        break;
+    default:
+        fputs("DOUBLE", sql);
+    }
+}
+
+void db_name_write(FILE *sql, const struct field *field)
+{
+    fprintf(sql, "`%s%s`", field->key, field->form == FIELD_MOMENT ? "_ns" : "");
+}
+
+static char *create_statement(const struct db *db, const struct db_table *table)
+{
+    const char *comma = "";
+    char *text = NULL;
+    size_t size;
+    FILE *sql = open_memstream(&text, &size);
+
+    if (!sql) {
+        return NULL;
+    }
+    fprintf(sql, "CREATE TABLE IF NOT EXISTS %s (", table->name);
+    for (size_t i = 0; i < DB_KEYS && table->keys[i]; i++, comma = ", ") {
+        fprintf(sql, "%s%s %s", comma, table->keys[i],
+                table->id ? db_id_type(db) : "BIGINT NOT NULL");
+        fputs(table->id ? " PRIMARY KEY" : "", sql);
+    }
+    for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
+        for (const struct field *field = table->parts[i]; field->key; field++, comma = ", ") {
+            fputs(comma, sql);
+            db_name_write(sql, field);
+            fputc(' ', sql);
+            write_type(sql, field);
+            fputs(db_is_key(field) ? " NOT NULL" : "", sql);
+        }
+    }
+    fprintf(sql, "%s%s%s%s)%s", table->text ? ", " : "", table->text ? table->text : "",
+            table->text ? " MEDIUMTEXT" : "", table->ending,
+            table->ordered ? db_ordered_table_end(db) : db_table_end(db));
+    return fclose(sql) == 0 ? text : NULL;
+}
+
+/* --- the schema ----------------------------------------------------------------------------- */
+
+static int create_table(struct db *db, const struct db_table *table, struct apapi_error *err)
+{
+    char *text = create_statement(db, table);
+    int result = text ? db_exec(db, text, err) : apapi_fail(err, ENOMEM, "no memory");
+
+    free(text);
+    return result;
+}
+
+static int create_files(struct db *db, struct apapi_error *err)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "CREATE TABLE IF NOT EXISTS files (folder VARCHAR(%d) NOT NULL, day VARCHAR(11) NOT "
+             "NULL, file VARCHAR(255) NOT NULL, bytes BIGINT NOT NULL, PRIMARY KEY (folder, day, "
+             "file))%s",
+             DB_FOLDER_SIZE, db_table_end(db));
+    return db_exec(db, text, err);
+}
+
+static const char *const indexes[] = {
+    "CREATE INDEX IF NOT EXISTS records_day ON records (day, cluster, user)",
+    "CREATE INDEX IF NOT EXISTS records_user ON records (user, day)",
+    "CREATE INDEX IF NOT EXISTS records_node ON records (node, day)",
+    "CREATE INDEX IF NOT EXISTS records_account ON records (account, day)",
+    "CREATE INDEX IF NOT EXISTS jobs_array ON jobs (array_job)",
+    "CREATE INDEX IF NOT EXISTS jobs_het ON jobs (het_job)",
+    "CREATE INDEX IF NOT EXISTS jobs_day ON jobs (day, cluster)",
+    "CREATE INDEX IF NOT EXISTS jobs_user ON jobs (user, day)",
+    "CREATE INDEX IF NOT EXISTS jobs_account ON jobs (account, day)"};
+
+/* A job whose records have changed has no right total. */
+#define RIGHT                                                                                      \
+    "WHERE NOT EXISTS (SELECT 1 FROM stale_jobs s WHERE s.cluster = j.cluster AND s.job = j.job)"
+
+static const char *const views[] = {
+    "CREATE VIEW IF NOT EXISTS apapi_jobs AS SELECT cluster, job, array_job, array_task, het_job, "
+    "het_offset, job_name, uid, user, account, `partition`, qos, verified, day, "
+    "start_ns / 1e9 AS start_s, end_ns / 1e9 AS end_s, (end_ns - start_ns) / 1e9 AS elapsed_s, "
+    "records, incomplete, steps, nodes, energy_j, energy_j / 3.6e6 AS energy_kwh, mean_w, "
+    "covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j FROM jobs j " RIGHT,
+    "CREATE VIEW IF NOT EXISTS apapi_days AS SELECT day, cluster, user, account, `partition`, "
+    "COUNT(*) AS jobs, COUNT(energy_j) AS measured_jobs, SUM(records) AS records, "
+    "SUM(incomplete) AS incomplete, SUM(energy_j) AS energy_j, SUM(energy_j) / 3.6e6 AS "
+    "energy_kwh, SUM(covered_s) AS covered_s FROM jobs j " RIGHT
+    " GROUP BY day, cluster, user, account, `partition`"};
+
+static int run_all(struct db *db, const char *const *statements, size_t count,
+                   struct apapi_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (db_exec(db, statements[i], err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int make_indexes(struct db *db, struct apapi_error *err)
+{
+    return run_all(db, indexes, sizeof indexes / sizeof(char *), err);
+}
+
+int db_tables_finish(struct db *db, struct apapi_error *err)
+{
+    if (!db_indexes_later(db)) {
+        return 0;
+    }
+    return db_begin(db, err) || make_indexes(db, err) || db_commit(db, err) ? -1 : 0;
+}
+
+static int create_all(struct db *db, struct apapi_error *err)
+{
+    static const struct db_table *const tables[] = {
+        &db_records, &db_timelines, &db_domains, &db_components, &db_events, &db_jobs, &db_stale};
+    char version[64];
+
+    for (size_t i = 0; i < sizeof tables / sizeof(struct db_table *); i++) {
+        if (create_table(db, tables[i], err)) {
+            return -1;
+        }
+    }
+    if (create_files(db, err)) {
+        return -1;
+    }
+    if (run_all(db, views, sizeof views / sizeof(char *), err) ||
+        (!db_indexes_later(db) && make_indexes(db, err))) {
+        return -1;
+    }
+    snprintf(version, sizeof version, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
+    return db_exec(db, version, err);
+}
+
+/* @return the version; 0: none yet; -1 with errno */
+static int64_t read_version(struct db *db, struct apapi_error *err)
+{
+    struct db_statement *statement;
+    int64_t version = -1;
+    int got = db_has_table(db, "apapi_schema", err);
+
+    if (got <= 0) {
+        return got;
+    }
+    statement = db_prepare(db, "SELECT version FROM apapi_schema ORDER BY version DESC", err);
+    got = statement ? db_step(statement, err) : -1;
+    if (got >= 0) {
+        version = got ? db_column(statement, 0).integer : 0;
+    }
+    db_finalize(statement);
+    return version;
+}
+
+static int refuse_version(int64_t version, struct apapi_error *err)
+{
+    if (version > DB_VERSION) {
+        return apapi_fail(err, ENOTSUP, "the database is of version %lld, this apapi knows %d",
+                          (long long)version, DB_VERSION);
+    }
+    return apapi_fail(
+        err, ENOTSUP,
+        "the database is of version %lld, this apapi writes %d: import into a new one",
+        (long long)version, DB_VERSION);
+}
+
+int db_tables_check(struct db *db, struct apapi_error *err)
+{
+    int64_t version = read_version(db, err);
+
+    if (version == 0) {
+        return apapi_fail(err, ENOENT, "no records were imported into this database");
+    }
+    if (version > 0 && version != DB_VERSION) {
+        return refuse_version(version, err);
+    }
+    return version < 0 ? -1 : 0;
+}
+
+/* Who may only add rows finds the tables there already, and asks for no more. */
+int db_tables_create(struct db *db, struct apapi_error *err)
+{
+    int64_t version = read_version(db, err);
+    char text[256];
+
+    if (version < 0 || version == DB_VERSION) {
+        return version < 0 ? -1 : 0;
+    }
+    if (version > 0) {
+        return refuse_version(version, err);
+    }
+    snprintf(text, sizeof text,
+             "CREATE TABLE IF NOT EXISTS apapi_schema (version BIGINT PRIMARY KEY)%s",
+             db_table_end(db));
+    return db_exec(db, text, err) || db_begin(db, err) || create_all(db, err) || db_commit(db, err)
+               ? -1
+               : 0;
+}

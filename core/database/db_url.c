@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "database/db_url.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/positive.h"
+
+#define FORMS                                                                                      \
+    "sqlite:FILE or mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"
+#define PORT_MAX 65535
+
+static char *cut(char *text, char at)
+{
+    char *found = strchr(text, at);
+
+    if (!found) {
+        return NULL;
+    }
+    *found = '\0';
+    return found + 1;
+}
+
+static const char *non_empty(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+/* "socket=PATH&option-file=PATH" */
+static int parse_query(char *query, struct db_place *place, struct apapi_error *err)
+{
+    char *next;
+
+    for (; query && *query; query = next) {
+        char *value;
+
+        next = cut(query, '&');
+        value = cut(query, '=');
+        if (strcmp(query, "socket") == 0 && non_empty(value)) {
+            place->socket = value;
+        } else if (strcmp(query, "option-file") == 0 && non_empty(value)) {
+            place->option_file = value;
+        } else {
+            return apapi_fail(err, EINVAL,
+                              "--db: '%.60s' behind '?': only socket=PATH and "
+                              "option-file=PATH can stand there",
+                              query);
+        }
+    }
+    return 0;
+}
+
+static int parse_port(const char *text, struct db_place *place, struct apapi_error *err)
+{
+    place->port = (unsigned)positive_number(text, PORT_MAX);
+    return place->port ? 0 : apapi_fail(err, EINVAL, "--db: '%.60s' is no port", text);
+}
+
+/* "[::1]:3306", "host", "host:3306" */
+static int parse_host(char *host, struct db_place *place, struct apapi_error *err)
+{
+    char *port;
+
+    if (*host == '[') {
+        host++;
+        port = cut(host, ']');
+        if (!port || (*port && *port != ':')) {
+            return apapi_fail(err, EINVAL, "--db: write an IPv6 address as [::1]");
+        }
+        port = *port ? port + 1 : NULL;
+    } else {
+        port = cut(host, ':');
+    }
+    place->host = non_empty(host);
+    return port ? parse_port(port, place, err) : 0;
+}
+
+static int parse_server(char *rest, struct db_place *place, struct apapi_error *err)
+{
+    char *query = cut(rest, '?'), *database = cut(rest, '/'), *host = cut(rest, '@');
+
+    if (host && strchr(rest, ':')) {
+        return apapi_fail(err, EINVAL,
+                          "--db: no password on the command line, where everyone sees it: it "
+                          "belongs into [client] of ~/.my.cnf or of ?option-file=PATH");
+    }
+    place->user = host ? non_empty(rest) : NULL;
+    place->database = non_empty(database);
+    if (!place->database || strchr(database, '/')) {
+        return apapi_fail(err, EINVAL, "--db: which database? write it as mysql://host/database");
+    }
+    return parse_query(query, place, err) || parse_host(host ? host : rest, place, err) ? -1 : 0;
+}
+
+int db_url_parse(char *url, const struct db_driver **driver, struct db_place *place,
+                 struct apapi_error *err)
+{
+    static const char *const server[] = {"mysql://", "mariadb://"};
+
+    *place = (struct db_place){0};
+    if (strncmp(url, "sqlite:", strlen("sqlite:")) == 0 && url[strlen("sqlite:")]) {
+        *driver = &db_sqlite;
+        place->database = url + strlen("sqlite:");
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof server / sizeof *server; i++) {
+        if (strncmp(url, server[i], strlen(server[i])) == 0) {
+            *driver = &db_mariadb;
+            return parse_server(url + strlen(server[i]), place, err);
+        }
+    }
+    return apapi_fail(err, EINVAL, "--db: '%.60s' is no database: write " FORMS, url);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gather/parts.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel/deadline.h"
+#include "base/hostlist.h"
+
+#define STEP_NAME_SIZE (JOB_ID_SIZE + 48)
+
+/* Each component of a heterogeneous job has a job id of its own; the first one's is the job's. */
+static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
+{
+    if (parts->id == APAPI_UNKNOWN) {
+        parts->id = id->het_job == APAPI_UNKNOWN ? id->job : id->het_job;
+    }
+    if (id->job == parts->id && id->het_job == APAPI_UNKNOWN) {
+        job_id_text(id, parts->name, sizeof parts->name);
+    }
+    return id->job == parts->id || id->het_job == parts->id;
+}
+
+static void add(struct parts *parts, struct apapi_record *record)
+{
+    if (!is_of_job(parts, &record->id)) {
+        return;
+    }
+    for (int d = 0; d < APAPI_DOMAINS && parts->count >= PARTS_TIMELINES; d++) {
+        record->measurement.domains[d].timeline.count = 0;
+    }
+    if (apapi_job_add(parts->job, record)) {
+        parts->left_out++;
+    } else {
+        parts->count++;
+    }
+}
+
+/* Whatever the user sends, what is done for it has an end. */
+static void take_line(struct parts *parts, const char *line, size_t size)
+{
+    struct apapi_record record;
+
+    if (parts->lines++ >= PARTS_MAX) {
+        parts->left_out++;
+    } else if (apapi_record_decode(line, size, &record, NULL) == 0) {
+        add(parts, &record);
+        apapi_record_clear(&record);
+    }
+}
+
+/* What was cut off in the middle of its last line ends with a line that is no record. */
+static void take_lines(struct parts *parts, const struct delivery *delivery)
+{
+    const char *line = delivery->payload, *end = line + delivery->size;
+
+    while (line < end) {
+        size_t size = strcspn(line, "\n");
+
+        take_line(parts, line, size);
+        line += size + 1;
+    }
+}
+
+static size_t find_running(const struct parts *parts, const char *step)
+{
+    size_t place = 0;
+
+    while (place < parts->running_count && strcmp(parts->running[place], step) != 0) {
+        place++;
+    }
+    return place;
+}
+
+static void note_running(struct parts *parts, const char *step)
+{
+    if (parts->running_count < PARTS_RUNNING && strlen(step) < sizeof parts->running[0] &&
+        find_running(parts, step) == parts->running_count) {
+        strcpy(parts->running[parts->running_count++], step);
+    }
+}
+
+static void note_ended(struct parts *parts, const char *step)
+{
+    size_t place = find_running(parts, step);
+
+    if (place < parts->running_count) {
+        parts->running_count--;
+        memmove(parts->running[place], parts->running[place + 1],
+                (parts->running_count - place) * sizeof parts->running[0]);
+    }
+}
+
+static void take(void *context, const struct delivery *delivery)
+{
+    if (strcmp(delivery->word, APAPI_WORD_RECORDS) == 0) {
+        take_lines(context, delivery);
+    } else if (strcmp(delivery->word, APAPI_WORD_RUNNING) == 0) {
+        note_running(context, delivery->node);
+    } else if (strcmp(delivery->word, APAPI_WORD_ENDED) == 0) {
+        note_ended(context, delivery->node);
+    }
+}
+
+int parts_open(struct parts *parts, int listener, const char *token, uint32_t job)
+{
+    memset(parts, 0, sizeof *parts);
+    fcntl(listener, F_SETFD, FD_CLOEXEC);
+    parts->id = job;
+    parts->intake.divert = take;
+    parts->intake.divert_context = parts;
+    snprintf(parts->intake.token, sizeof parts->intake.token, "%s", token);
+    parts->job = apapi_job_create();
+    if (!parts->job || intake_open(&parts->intake, listener)) {
+        apapi_job_destroy(parts->job);
+        parts->job = NULL;
+        return -1;
+    }
+    return 0;
+}
+
+void parts_add(struct parts *parts, const struct apapi_record *record)
+{
+    struct apapi_record copy = *record; /* of what add() changes */
+
+    add(parts, &copy);
+    parts->own = true;
+}
+
+void parts_work(struct parts *parts)
+{
+    intake_work(&parts->intake);
+}
+
+int parts_patience_ms(const struct parts *parts)
+{
+    return intake_patience_ms(&parts->intake);
+}
+
+/* Connections that are being read may bring what a step has measured. */
+static bool is_waiting(const struct parts *parts)
+{
+    return parts->running_count > 0 || parts->intake.free_count < INTAKE_SENDERS;
+}
+
+static int shorter_ms(int patience_ms, uint64_t left_ns)
+{
+    uint64_t left_ms = (left_ns + DEADLINE_MS - 1) / DEADLINE_MS;
+
+    return patience_ms >= 0 && (uint64_t)patience_ms < left_ms ? patience_ms
+           : left_ms < INT_MAX                                 ? (int)left_ms
+                                                               : INT_MAX;
+}
+
+void parts_wait(struct parts *parts, uint64_t deadline_ns)
+{
+    struct pollfd watched = {.fd = parts->intake.poll, .events = POLLIN};
+    uint64_t now_ns;
+
+    parts_work(parts);
+    while (is_waiting(parts) && (now_ns = deadline_now()) < deadline_ns) {
+        poll(&watched, 1, shorter_ms(parts_patience_ms(parts), deadline_ns - now_ns));
+        parts_work(parts);
+    }
+}
+
+struct missing {
+    const struct apapi_job *job;
+    size_t count;
+};
+
+static int count_missing(void *context, const char *node)
+{
+    struct missing *missing = context;
+
+    missing->count += !apapi_job_has_node(missing->job, node);
+    return 0;
+}
+
+/*
+ * The table of a single step tells it all, but for nodes that a batch step does not have, and for
+ * steps that still run.
+ */
+static bool is_worth_telling(const struct parts *parts, size_t nodes, const char *nodelist)
+{
+    struct missing missing = {.job = parts->job};
+    struct apapi_job_total total;
+
+    if (apapi_job_total(parts->job, &total)) {
+        return false;
+    }
+    if (parts->only) {
+        return total.records > 0;
+    }
+    hostlist_each(nodelist, count_missing, &missing);
+    return total.steps > 1 || (total.records > 0 && parts->running_count > 0) ||
+           (parts->own && (nodes > total.nodes || missing.count > 0));
+}
+
+/* A step is told by its job's number; the table has the name that Slurm gives a task of an array.
+ */
+static void name_step(const struct parts *parts, const char *step, char text[STEP_NAME_SIZE])
+{
+    char number[16];
+    size_t size = (size_t)snprintf(number, sizeof number, "%u.", parts->id);
+
+    if (*parts->name && strncmp(step, number, size) == 0) {
+        snprintf(text, STEP_NAME_SIZE, "%s.%s", parts->name, step + size);
+    } else {
+        snprintf(text, STEP_NAME_SIZE, "%s", step);
+    }
+}
+
+char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
+{
+    char job[JOB_ID_SIZE], steps[PARTS_RUNNING][STEP_NAME_SIZE], *text = NULL;
+    const char *running[PARTS_RUNNING];
+    const struct apapi_job_table_head head = {.job = job,
+                                              .nodes = nodes,
+                                              .nodelist = nodelist,
+                                              .left_out = parts->left_out,
+                                              .running = running,
+                                              .running_count = parts->running_count};
+
+    if (!is_worth_telling(parts, nodes, nodelist)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < parts->running_count; i++) {
+        name_step(parts, parts->running[i], steps[i]);
+        running[i] = steps[i];
+    }
+    if (*parts->name) {
+        snprintf(job, sizeof job, "%s", parts->name);
+    } else {
+        snprintf(job, sizeof job, "%u", parts->id);
+    }
+    apapi_job_table_format(parts->job, &head, &text, NULL);
+    return text;
+}
+
+void parts_close(struct parts *parts)
+{
+    if (parts->job) {
+        intake_close(&parts->intake);
+        apapi_job_destroy(parts->job);
+        parts->job = NULL;
+    }
+}

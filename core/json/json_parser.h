@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_JSON_PARSER_H
+#define APAPI_JSON_PARSER_H
+#include <stdbool.h>
+
+#include "json/json_tree.h"
+
+/* The copy is read up to its NUL, in which every rule of JSON comes to an end. */
+struct parser {
+    char *at;
+    struct tree_node *free; /* behind the last value */
+    struct tree_node *open; /* the innermost array or object, its span that to the next outer one */
+    unsigned depth;
+    const char *what; /* is wrong at `at` */
+};
+
+extern const char parser_no_memory[];
+
+/** @return false. @param what  static storage */
+bool parser_fail(struct parser *parser, const char *what);
+
+/* Each reads what stands at parser->at into `node` and goes behind it; false after parser_fail().
+ */
+
+/** A text, at its first quote. */
+bool parser_text(struct parser *parser, struct tree_node *node);
+
+/** A number, at its sign or first digit. */
+bool parser_number(struct parser *parser, struct tree_node *node);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/csv.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "apapi/record.h"
+#include "base/text.h"
+
+#define TEXT_SIZE 4200
+#define FORMULA "=+-@" /* what one begins with */
+
+/* One line. Texts may be "", numbers NaN. */
+struct line {
+    const char *row;
+    const char *name;
+    const char *domain;
+    const char *kind;
+    const char *unit; /* of `total` */
+    double total;
+    double uncertainty_j;
+    const char *rate_unit; /* of what follows */
+    struct apapi_summary summary;
+    double covered_s;
+    const struct apapi_incidents *incidents; /* NULL: not known */
+    const char *source;
+    bool estimated;
+};
+
+static const struct line blank = {.domain = "",
+                                  .kind = "",
+                                  .unit = "",
+                                  .total = NAN,
+                                  .uncertainty_j = NAN,
+                                  .rate_unit = "",
+                                  .summary = {NAN, NAN, NAN, NAN},
+                                  .covered_s = NAN,
+                                  .source = ""};
+
+void csv_put_text(FILE *out, const char *text)
+{
+    char clean[TEXT_SIZE];
+    bool quoted;
+
+    text_clean(clean, sizeof clean, text);
+    quoted = clean[strcspn(clean, ",\"")] != '\0';
+    if (quoted) {
+        fputc('"', out);
+    }
+    if (*clean && strchr(FORMULA, *clean)) {
+        fputc('\'', out);
+    }
+    for (const char *at = clean; *at; at++) {
+        if (*at == '"') {
+            fputc('"', out);
+        }
+        fputc(*at, out);
+    }
+    if (quoted) {
+        fputc('"', out);
+    }
+}
+
+/* Each field but the first begins with the comma before it. */
+static void put_text(FILE *out, const char *text)
+{
+    fputc(',', out);
+    csv_put_text(out, text);
+}
+
+/* Nothing where it is not known. */
+static void put_number(FILE *out, double number)
+{
+    fputc(',', out);
+    if (isfinite(number)) {
+        fprintf(out, "%.9g", number);
+    }
+}
+
+static void put_incidents(FILE *out, const struct apapi_incidents *n)
+{
+    if (!n) {
+        fputs(",,,,,,,", out);
+        return;
+    }
+    fprintf(out,
+            ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+            n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
+}
+
+static void put_line(const struct csv *csv, const struct line *line)
+{
+    FILE *out = csv->out;
+
+    csv_put_text(out, csv->leads[0]);
+    for (size_t i = 1; i < CSV_LEADS_MAX && csv->leads[i]; i++) {
+        put_text(out, csv->leads[i]);
+    }
+    put_text(out, line->row);
+    put_text(out, line->name);
+    put_text(out, line->domain);
+    put_text(out, line->kind);
+    put_text(out, line->unit);
+    put_number(out, line->total);
+    put_number(out, line->uncertainty_j);
+    put_text(out, line->rate_unit);
+    put_number(out, line->summary.min);
+    put_number(out, line->summary.mean);
+    put_number(out, line->summary.p95);
+    put_number(out, line->summary.max);
+    put_number(out, line->covered_s);
+    put_incidents(out, line->incidents);
+    put_text(out, line->source);
+    fprintf(out, ",%d\n", line->estimated);
+}
+
+void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
+                    double number)
+{
+    struct line line = blank;
+
+    line.row = row;
+    line.name = name;
+    line.unit = unit;
+    line.total = number;
+    put_line(csv, &line);
+}
+
+static void put_domain(const struct csv *csv, const struct line *common, enum apapi_domain domain,
+                       const struct apapi_domain_result *result)
+{
+    struct line line = *common;
+
+    line.row = "domain";
+    line.name = apapi_domain_name(domain);
+    line.domain = line.name;
+    line.kind = "energy";
+    line.unit = "J";
+    line.total = result->energy_j;
+    line.uncertainty_j = result->uncertainty_j;
+    line.rate_unit = "W";
+    line.summary = result->power_w;
+    put_line(csv, &line);
+}
+
+static void put_domains(const struct csv *csv, const struct line *common,
+                        const struct apapi_measurement *m)
+{
+    struct line line = *common;
+
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        if (m->domains[domain].measured) {
+            put_domain(csv, common, domain, &m->domains[domain]);
+        }
+    }
+    line.row = "total";
+    line.name = "total";
+    line.kind = "energy";
+    line.unit = "J";
+    line.total = apapi_measurement_total_j(m);
+    line.uncertainty_j = apapi_record_uncertainty_j(m);
+    line.rate_unit = "W";
+    line.summary.mean = apapi_measurement_total_w(m);
+    line.covered_s = m->covered * (double)(m->late_ns + m->elapsed_ns) / 1e9;
+    if (isfinite(line.total) || isfinite(line.summary.mean)) {
+        put_line(csv, &line);
+    }
+}
+
+static void put_value(const struct csv *csv, const struct line *common, const char *row,
+                      const struct apapi_value_result *value)
+{
+    struct line line = *common;
+
+    if (!value->shown) {
+        return;
+    }
+    line.row = row;
+    line.kind = value->type;
+    line.unit = value->unit;
+    line.rate_unit = value->unit;
+    line.total = value->shown & APAPI_SHOW_ACC ? value->acc : NAN;
+    line.summary.min = value->shown & APAPI_SHOW_MIN ? value->min : NAN;
+    line.summary.mean = value->shown & APAPI_SHOW_AVG ? value->avg : NAN;
+    line.summary.max = value->shown & APAPI_SHOW_MAX ? value->max : NAN;
+    put_line(csv, &line);
+}
+
+static bool is_power(const struct apapi_event *event)
+{
+    return event->kind == APAPI_KIND_POWER || event->kind == APAPI_KIND_ENERGY;
+}
+
+static void put_event(const struct csv *csv, const struct line *common,
+                      const struct apapi_event_result *result)
+{
+    const struct apapi_event *event = &result->event;
+    char rate_unit[APAPI_UNIT_SIZE + 2];
+    struct line names = *common;
+    struct line line;
+
+    snprintf(rate_unit, sizeof rate_unit, "%s%s", event->unit, event->accumulates ? "/s" : "");
+    names.name = event->name;
+    names.estimated = event->estimated;
+    names.domain = event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain);
+    line = names;
+    line.row = "event";
+    line.kind = apapi_kind_name(event->kind);
+    line.unit = event->kind == APAPI_KIND_POWER ? "J" : event->unit;
+    line.total = result->total;
+    line.uncertainty_j = result->uncertainty_j;
+    line.rate_unit = is_power(event) ? "W" : rate_unit;
+    line.summary = result->summary;
+    line.covered_s = (double)result->covered_ns / 1e9;
+    line.incidents = &result->incidents;
+    put_line(csv, &line);
+    put_value(csv, &names, "value0", &result->values[0]);
+    put_value(csv, &names, "value1", &result->values[1]);
+}
+
+void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m)
+{
+    struct line common = blank;
+
+    put_domains(csv, &common, m);
+    for (size_t i = 0; i < m->component_count; i++) {
+        common.source = m->components[i].source;
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            put_event(csv, &common, &m->components[i].events[k]);
+        }
+    }
+}

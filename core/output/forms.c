@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/forms.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "output/csv.h"
+
+void forms_keep(void *context, const char *line, size_t size)
+{
+    struct forms *forms = context;
+    char **lines = array_grow(forms->lines, forms->count, &forms->room, sizeof *lines);
+    char *copy = strndup(line, size);
+
+    forms->lines = lines ? lines : forms->lines;
+    if (!copy || !lines) {
+        free(copy);
+        forms->error = ENOMEM;
+        return;
+    }
+    forms->lines[forms->count++] = copy;
+}
+
+void forms_clear(struct forms *forms)
+{
+    for (size_t i = 0; i < forms->count; i++) {
+        free(forms->lines[i]);
+    }
+    free(forms->lines);
+    *forms = (struct forms){0};
+}
+
+/* What is being written. */
+struct writing {
+    FILE *out;
+    const char *step;
+    bool begun; /* JSON: there is an element */
+    int error;
+};
+
+static void begin_element(struct writing *writing)
+{
+    fputs(writing->begun ? ",\n" : "\n", writing->out);
+    writing->begun = true;
+}
+
+static void put_absent_json(const char *node, const char *reason, void *context)
+{
+    struct writing *writing = context;
+    json_t *object = json_pack("{s:i, s:s%, s:b, s:s%}", "apapi", APAPI_RECORD_VERSION, "node",
+                               node, strlen(node), "complete", 0, "reason", reason, strlen(reason));
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+
+    json_decref(object);
+    if (!text) {
+        writing->error = ENOMEM;
+        return;
+    }
+    begin_element(writing);
+    fputs(text, writing->out);
+    free(text);
+}
+
+/* Lines leave out what follows from the rest of them. */
+static void put_whole(const char *line, struct writing *writing)
+{
+    struct apapi_record record;
+    char *whole = NULL;
+
+    if (apapi_record_decode(line, strlen(line), &record, NULL)) {
+        writing->error = errno;
+        return;
+    }
+    if (apapi_record_encode_whole(&record, &whole, NULL) == 0) {
+        begin_element(writing);
+        fputs(whole, writing->out);
+    } else {
+        writing->error = ENOMEM;
+    }
+    free(whole);
+    apapi_record_clear(&record);
+}
+
+static void put_json(const struct forms *forms, const struct apapi_merge *merge,
+                     struct writing *writing)
+{
+    fputc('[', writing->out);
+    for (size_t i = 0; i < forms->count; i++) {
+        put_whole(forms->lines[i], writing);
+    }
+    if (merge) {
+        apapi_merge_absentees(merge, put_absent_json, writing);
+    }
+    fputs("\n]\n", writing->out);
+}
+
+static void put_absent_csv(const char *node, const char *reason, void *context)
+{
+    const struct writing *writing = context;
+    const struct csv csv = {.out = writing->out, .leads = {writing->step, node}};
+
+    csv_put_number(&csv, "absent", reason, "", NAN);
+}
+
+static void put_record_csv(const struct apapi_record *record, const struct writing *writing)
+{
+    const struct csv csv = {.out = writing->out, .leads = {writing->step, record->id.node}};
+
+    csv_put_number(&csv, "step", "elapsed", "s", (double)record->measurement.elapsed_ns / 1e9);
+    csv_put_measurement(&csv, &record->measurement);
+}
+
+static void put_csv(const struct forms *forms, const struct apapi_merge *merge,
+                    struct writing *writing)
+{
+    fputs("step,node," CSV_COLUMNS, writing->out);
+    for (size_t i = 0; i < forms->count; i++) {
+        struct apapi_record record;
+
+        if (apapi_record_decode(forms->lines[i], strlen(forms->lines[i]), &record, NULL)) {
+            writing->error = errno;
+            continue;
+        }
+        put_record_csv(&record, writing);
+        apapi_record_clear(&record);
+    }
+    if (merge) {
+        apapi_merge_absentees(merge, put_absent_csv, writing);
+    }
+}
+
+static void put_merged(const struct apapi_merge *merge, struct writing *writing)
+{
+    char *line;
+
+    if (apapi_merge_encode(merge, writing->step, &line, NULL)) {
+        writing->error = errno;
+        return;
+    }
+    fprintf(writing->out, "%s\n", line);
+    free(line);
+}
+
+static int add_line(struct apapi_merge *merge, const char *line)
+{
+    struct apapi_record record;
+    int result;
+
+    if (apapi_record_decode(line, strlen(line), &record, NULL)) {
+        return -1;
+    }
+    result = apapi_merge_add(merge, &record);
+    apapi_record_clear(&record);
+    return result;
+}
+
+static void merge_lines(const struct forms *forms, struct writing *writing)
+{
+    struct apapi_merge *merge = apapi_merge_create();
+
+    writing->error = merge ? 0 : ENOMEM;
+    for (size_t i = 0; i < forms->count && writing->error == 0; i++) {
+        writing->error = add_line(merge, forms->lines[i]) ? errno : 0;
+    }
+    if (writing->error == 0) {
+        put_merged(merge, writing);
+    }
+    apapi_merge_destroy(merge);
+}
+
+bool forms_keeps(enum config_format format)
+{
+    return format == CONFIG_JSON || format == CONFIG_CSV;
+}
+
+int forms_write(const struct forms *forms, enum config_format format, const char *step,
+                const struct apapi_merge *merge, FILE *out)
+{
+    struct writing writing = {.out = out, .step = step, .error = forms->error};
+
+    if (format == CONFIG_CSV) {
+        put_csv(forms, merge, &writing);
+    } else if (format == CONFIG_MERGED && merge) {
+        put_merged(merge, &writing);
+    } else if (format == CONFIG_MERGED) {
+        merge_lines(forms, &writing);
+    } else {
+        put_json(forms, merge, &writing);
+    }
+    errno = writing.error;
+    return writing.error ? -1 : 0;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/job.h"
+#include "base/hostlist.h"
+#include "base/namelist.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#define INCOMPLETE_LISTED 5
+#define RUNNING_LISTED 5
+#define NAMES_COLUMNS 120
+#define LABEL_COLUMNS 7
+#define CELL_COLUMNS 10
+#define PARTIAL_SHARE 0.99 /* below it a domain lacks in the total */
+#define NS_PER_S 1e9
+
+struct job_table {
+    FILE *out;
+    struct apapi_job *job;
+    const struct apapi_job_table_head *head;
+    struct apapi_job_total total;
+    size_t nodes;            /* of the job */
+    struct namelist missing; /* those without any record; empty: none, or not known which */
+    double greatest_j, greatest_w;
+};
+
+static int note_missing(void *context, const char *name)
+{
+    struct job_table *table = context;
+
+    return apapi_job_has_node(table->job, name) ? 0 : namelist_add(&table->missing, name);
+}
+
+/* There may be records of other nodes than are listed: those of a job's other components. */
+static void count_nodes(struct job_table *table)
+{
+    const char *list = table->head->nodelist ? table->head->nodelist : "";
+    size_t recorded = table->total.nodes, known = table->head->nodes;
+    ssize_t listed = hostlist_each(list, note_missing, table);
+
+    if (listed > 0 && (size_t)listed >= known) {
+        namelist_unique(&table->missing);
+        table->nodes = recorded + table->missing.count;
+    } else {
+        namelist_free(&table->missing);
+        table->nodes = known > recorded ? known : recorded;
+    }
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static double elapsed_s(const struct job_table *table)
+{
+    return (double)(table->total.end_unix_ns - table->total.start_unix_ns) / NS_PER_S;
+}
+
+static void put_headline(const struct job_table *table)
+{
+    char job[64], duration[UNITS_SIZE];
+
+    text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
+    units_duration(duration, sizeof(duration), elapsed_s(table));
+    fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s\n", *job ? " " : "", job,
+            table->nodes, plural(table->nodes), table->total.steps, plural(table->total.steps),
+            duration);
+}
+
+static void find_greatest(struct job_table *table)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_job_domain *domain = &table->total.domains[d];
+
+        if (domain->nodes > 0) {
+            table->greatest_j = fmax(table->greatest_j, domain->energy_j);
+            table->greatest_w = fmax(table->greatest_w, domain->mean_w);
+        }
+    }
+    table->greatest_j = fmax(table->greatest_j, table->total.energy_j);
+    table->greatest_w = fmax(table->greatest_w, table->total.mean_w);
+}
+
+/* One scale for a column, so that it can be added up by eye, but for what would lose its digits. */
+static void put_cell(FILE *out, double value, double greatest, const char *unit)
+{
+    struct units_scale scale = units_scale(value < greatest / 100 ? value : greatest);
+    char number[UNITS_SIZE], cell[UNITS_SIZE + 8];
+
+    units_number(number, sizeof(number), value, &scale);
+    snprintf(cell, sizeof(cell), "%s %s%s", number, scale.prefix, unit);
+    fprintf(out, "   %*s", CELL_COLUMNS, cell);
+}
+
+static void put_row(const struct job_table *table, const char *label, double energy_j,
+                    double power_w)
+{
+    fprintf(table->out, "  %-*s", LABEL_COLUMNS, label);
+    put_cell(table->out, energy_j, table->greatest_j, "J");
+    put_cell(table->out, power_w, table->greatest_w, "W");
+    fputc('\n', table->out);
+}
+
+static void put_domain(const struct job_table *table, enum apapi_domain d)
+{
+    const struct apapi_job_domain *domain = &table->total.domains[d];
+    char label[32];
+
+    if (domain->nodes > 0) {
+        snprintf(label, sizeof(label), apapi_domain_adds_up(d) ? "%s" : "(%s)",
+                 apapi_domain_name(d));
+        put_row(table, label, domain->energy_j, domain->mean_w);
+    }
+}
+
+static void put_partial(const struct job_table *table, enum apapi_domain d)
+{
+    const struct apapi_job_domain *domain = &table->total.domains[d];
+    double share = (double)domain->covered_ns / (double)table->total.covered_ns;
+
+    if (domain->nodes > 0 && domain->nodes < table->total.nodes) {
+        fprintf(table->out, "  %s known on %zu of %zu nodes\n", apapi_domain_name(d), domain->nodes,
+                table->total.nodes);
+    } else if (domain->nodes > 0 && apapi_domain_adds_up(d) && share < PARTIAL_SHARE) {
+        fprintf(table->out, "  %s known for %.1f %% of the measured time\n", apapi_domain_name(d),
+                floor(share * 1000) / 10);
+    }
+}
+
+static void put_domains(const struct job_table *table)
+{
+    fprintf(table->out, "  %-*s   %*s   %*s\n", LABEL_COLUMNS, "domain", CELL_COLUMNS, "energy",
+            CELL_COLUMNS, "mean");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (apapi_domain_adds_up(d)) {
+            put_domain(table, d);
+        }
+    }
+    if (!isnan(table->total.energy_j)) {
+        put_row(table, "total", table->total.energy_j, table->total.mean_w);
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!apapi_domain_adds_up(d)) {
+            put_domain(table, d);
+        }
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        put_partial(table, d);
+    }
+}
+
+/* Rounded down: 100 % means that nothing is missing. */
+static void put_measured(const struct job_table *table)
+{
+    size_t nodes = table->nodes;
+    double share = apapi_job_measured(&table->total, nodes, 0, 0);
+    char duration[UNITS_SIZE];
+
+    if (isnan(share)) {
+        return;
+    }
+    units_duration(duration, sizeof(duration), elapsed_s(table));
+    fprintf(table->out,
+            "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
+            floor(share * 1000 + 1e-6) / 10, nodes, plural(nodes), duration);
+}
+
+static int put_line(FILE *out, char **text, FILE *line)
+{
+    if (fclose(line) == EOF) {
+        return -1;
+    }
+    text_wrap(out, *text);
+    return 0;
+}
+
+static int put_names(const struct job_table *table, const struct namelist *nodes)
+{
+    const char **names = calloc(nodes->count + 1, sizeof(char *));
+    char *text = NULL;
+    size_t size;
+    FILE *line = names ? open_memstream(&text, &size) : NULL;
+    int rc = -1;
+
+    if (line) {
+        for (size_t i = 0; i < nodes->count; i++) {
+            names[i] = nodes->names[i];
+        }
+        fputs("no record of ", line);
+        hostlist_put(line, names, nodes->count, NAMES_COLUMNS);
+        rc = put_line(table->out, &text, line);
+    }
+    free(names);
+    free(text);
+    return rc;
+}
+
+static int put_missing(const struct job_table *table)
+{
+    size_t missing = table->nodes - table->total.nodes;
+
+    if (table->missing.count > 0) {
+        return put_names(table, &table->missing);
+    }
+    if (missing > 0) {
+        fprintf(table->out, "  no record of %zu of the nodes\n", missing);
+    }
+    return 0;
+}
+
+static int put_incomplete(const struct job_table *table)
+{
+    const char *step, *node;
+    char *text = NULL;
+    size_t size, told = 0;
+    FILE *line;
+    int rc;
+
+    if (table->total.incomplete == 0) {
+        return 0;
+    }
+    line = open_memstream(&text, &size);
+    if (!line) {
+        return -1;
+    }
+    for (; told < INCOMPLETE_LISTED && (step = apapi_job_incomplete(table->job, told, &node));
+         told++) {
+        fprintf(line, "%sstep %s on %s", told ? ", " : "incomplete: ", step, node);
+    }
+    if (table->total.incomplete > told) {
+        fprintf(line, " and %zu more", table->total.incomplete - told);
+    }
+    rc = put_line(table->out, &text, line);
+    free(text);
+    return rc;
+}
+
+static void list_running(const struct apapi_job_table_head *head, FILE *line)
+{
+    size_t listed = head->running_count < RUNNING_LISTED ? head->running_count : RUNNING_LISTED;
+
+    fprintf(line, "not in this table, still running: step%s", plural(head->running_count));
+    for (size_t i = 0; i < listed; i++) {
+        char step[64];
+
+        text_clean(step, sizeof(step), head->running[i]);
+        fprintf(line, "%s %s", i ? "," : "", step);
+    }
+    if (head->running_count > listed) {
+        fprintf(line, " and %zu more", head->running_count - listed);
+    }
+}
+
+static int put_running(const struct job_table *table)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *line;
+    int rc;
+
+    if (table->head->running_count == 0) {
+        return 0;
+    }
+    line = open_memstream(&text, &size);
+    if (!line) {
+        return -1;
+    }
+    list_running(table->head, line);
+    rc = put_line(table->out, &text, line);
+    free(text);
+    return rc;
+}
+
+static int put_all(const struct job_table *table)
+{
+    put_headline(table);
+    put_domains(table);
+    put_measured(table);
+    if (table->head->left_out > 0) {
+        fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
+                plural(table->head->left_out));
+    }
+    return put_running(table) < 0 || put_missing(table) < 0 ? -1 : put_incomplete(table);
+}
+
+static int put_table(struct job_table *table, char **text)
+{
+    char *result = NULL;
+    size_t size;
+    int rc;
+
+    if (apapi_job_total(table->job, &table->total)) {
+        return -1;
+    }
+    count_nodes(table);
+    find_greatest(table);
+    table->out = open_memstream(&result, &size);
+    if (!table->out) {
+        return -1;
+    }
+    rc = put_all(table);
+    rc = ferror(table->out) ? -1 : rc;
+    rc = fclose(table->out) == EOF ? -1 : rc;
+    if (rc < 0) {
+        free(result);
+        return -1;
+    }
+    *text = result;
+    return 0;
+}
+
+int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_head *head,
+                           char **text, struct apapi_error *err)
+{
+    struct job_table table = {.job = job, .head = head};
+    int rc = put_table(&table, text);
+
+    namelist_free(&table.missing);
+    return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
+}

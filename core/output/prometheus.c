@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/prometheus.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps that are kept while more may come */
+#define NS_PER_S 1e9
+
+struct domain {
+    double energy_j, mean_w, present_w; /* NaN: unknown */
+};
+
+/* What is known of a step, the best first. */
+enum origin { RECORD, PAGE, CHECKPOINT };
+
+struct step {
+    char *labels; /* as they are written, without braces: what tells steps apart */
+    char *about;  /* those of its account; "": none; NULL: of a page */
+    int64_t start_ns, end_ns;
+    double elapsed_s, covered;
+    enum origin origin;
+    bool running;
+    struct domain domains[APAPI_DOMAINS];
+};
+
+struct prometheus {
+    size_t count, left_out;
+    struct step steps[ROOM];
+};
+
+struct prometheus *prometheus_create(void)
+{
+    return calloc(1, sizeof(struct prometheus));
+}
+
+static void step_free(struct step *step)
+{
+    free(step->labels);
+    free(step->about);
+}
+
+void prometheus_destroy(struct prometheus *prometheus)
+{
+    int saved_errno = errno;
+
+    for (size_t i = 0; prometheus && i < prometheus->count; i++) {
+        step_free(&prometheus->steps[i]);
+    }
+    free(prometheus);
+    errno = saved_errno;
+}
+
+/* Lines stay lines; other control characters are none of a label. */
+static void put_escaped(FILE *out, const char *text)
+{
+    char line[APAPI_TEXT_SIZE], clean[APAPI_TEXT_SIZE];
+
+    for (;; text++) {
+        size_t size = strcspn(text, "\n");
+
+        snprintf(line, sizeof line, "%.*s", (int)size, text);
+        text_clean(clean, sizeof clean, line);
+        for (const char *at = clean; *at; at++) {
+            fputs(*at == '\\' || *at == '"' ? "\\" : "", out);
+            fputc(*at, out);
+        }
+        text += size;
+        if (!*text) {
+            return;
+        }
+        fputs("\\n", out);
+    }
+}
+
+/* A label that is empty and one that is not there are the same to Prometheus. */
+static void put_label(FILE *out, const char *name, const char *value)
+{
+    if (*value) {
+        fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
+        put_escaped(out, value);
+        fputc('"', out);
+    }
+}
+
+/* What a page knows, too. */
+static void put_labels(FILE *out, const struct apapi_identity *id)
+{
+    char job[16] = "";
+
+    if (id->job != APAPI_UNKNOWN) {
+        snprintf(job, sizeof job, "%u", id->job);
+    }
+    put_label(out, "cluster", id->cluster);
+    put_label(out, "job", job);
+    put_label(out, "step", id->step);
+    put_label(out, "user", id->user);
+    put_label(out, "node", id->node);
+}
+
+static void put_about(FILE *out, const struct apapi_identity *id)
+{
+    put_label(out, "account", id->account);
+    put_label(out, "partition", id->partition);
+    put_label(out, "qos", id->qos);
+    put_label(out, "job_name", id->job_name);
+}
+
+/* @return to be freed; NULL: no memory. */
+static char *format(void (*put)(FILE *, const struct apapi_identity *),
+                    const struct apapi_identity *id)
+{
+    char *labels = NULL;
+    size_t size;
+    FILE *out = open_memstream(&labels, &size);
+
+    if (!out) {
+        return NULL;
+    }
+    put(out, id);
+    if (fclose(out) == EOF) {
+        free(labels);
+        return NULL;
+    }
+    return labels;
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By labels; of the same, the one that counts first. */
+static int compare_labels(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    int order = strcmp(a->labels, b->labels);
+
+    if (order == 0) {
+        order = compare_numbers(b->start_ns, a->start_ns);
+    }
+    if (order == 0) {
+        order = (int)a->origin - (int)b->origin;
+    }
+    return order ? order : compare_numbers(b->end_ns, a->end_ns);
+}
+
+/* The running ones first, then the newest. */
+static int compare_ages(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+
+    return a->running != b->running ? b->running - a->running
+                                    : compare_numbers(b->end_ns, a->end_ns);
+}
+
+static void sort(struct prometheus *prometheus, int (*compare)(const void *, const void *))
+{
+    qsort(prometheus->steps, prometheus->count, sizeof *prometheus->steps, compare);
+}
+
+/* A page has the newest figures, the checkpoint of the same step knows more of it. */
+static void learn(struct step *page, struct step *checkpoint)
+{
+    if (page->about || page->start_ns != checkpoint->start_ns) {
+        return;
+    }
+    page->about = checkpoint->about;
+    checkpoint->about = NULL;
+    page->covered = checkpoint->covered;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        page->domains[d].mean_w = checkpoint->domains[d].mean_w;
+    }
+}
+
+static void drop_twins(struct prometheus *prometheus)
+{
+    struct step *steps = prometheus->steps;
+    size_t kept = 0;
+
+    sort(prometheus, compare_labels);
+    for (size_t i = 0; i < prometheus->count; i++) {
+        if (kept > 0 && strcmp(steps[kept - 1].labels, steps[i].labels) == 0) {
+            learn(&steps[kept - 1], &steps[i]);
+            step_free(&steps[i]);
+        } else {
+            steps[kept++] = steps[i];
+        }
+    }
+    prometheus->count = kept;
+}
+
+/* Leave what is to be written, in its order. */
+static void settle(struct prometheus *prometheus)
+{
+    drop_twins(prometheus);
+    if (prometheus->count > PROMETHEUS_STEPS_MAX) {
+        sort(prometheus, compare_ages);
+        while (prometheus->count > PROMETHEUS_STEPS_MAX) {
+            step_free(&prometheus->steps[--prometheus->count]);
+            prometheus->left_out++;
+        }
+        sort(prometheus, compare_labels);
+    }
+}
+
+/* Take it over, or free it. */
+static int add(struct prometheus *prometheus, struct step *step)
+{
+    if (!step->labels || (step->origin != PAGE && !step->about)) {
+        step_free(step);
+        errno = ENOMEM;
+        return -1;
+    }
+    if (prometheus->count == ROOM) {
+        settle(prometheus);
+    }
+    prometheus->steps[prometheus->count++] = *step;
+    return 0;
+}
+
+int prometheus_add(struct prometheus *prometheus, const struct apapi_record *record, bool running)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    struct step step = {.labels = format(put_labels, &record->id),
+                        .about = format(put_about, &record->id),
+                        .start_ns = m->start_unix_ns,
+                        .end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns,
+                        .elapsed_s = (double)m->elapsed_ns / NS_PER_S,
+                        .covered = m->covered,
+                        .origin = running ? CHECKPOINT : RECORD,
+                        .running = running};
+
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        const struct apapi_domain_result *result = &m->domains[i];
+
+        step.domains[i] = (struct domain){.energy_j = result->measured ? result->energy_j : NAN,
+                                          .mean_w = result->measured ? result->power_w.mean : NAN,
+                                          .present_w = NAN};
+    }
+    return add(prometheus, &step);
+}
+
+int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_live *live)
+{
+    struct step step = {.labels = format(put_labels, live->id),
+                        .start_ns = live->start_unix_ns,
+                        .end_ns = live->start_unix_ns + (int64_t)(live->elapsed_s * NS_PER_S),
+                        .elapsed_s = live->elapsed_s,
+                        .covered = NAN,
+                        .origin = PAGE,
+                        .running = live->running};
+
+    for (int i = 0; i < APAPI_DOMAINS; i++) {
+        step.domains[i] = (struct domain){
+            .energy_j = live->energy_j[i], .mean_w = NAN, .present_w = live->power_w[i]};
+    }
+    return add(prometheus, &step);
+}
+
+static double elapsed_s(const struct step *step, int domain)
+{
+    (void)domain;
+    return step->elapsed_s;
+}
+
+static double covered(const struct step *step, int domain)
+{
+    (void)domain;
+    return step->covered;
+}
+
+static double running(const struct step *step, int domain)
+{
+    (void)domain;
+    return step->running;
+}
+
+static double energy_j(const struct step *step, int domain)
+{
+    return step->domains[domain].energy_j;
+}
+
+static double mean_w(const struct step *step, int domain)
+{
+    return step->domains[domain].mean_w;
+}
+
+static double present_w(const struct step *step, int domain)
+{
+    return step->domains[domain].present_w;
+}
+
+static double is_told_about(const struct step *step, int domain)
+{
+    (void)domain;
+    return step->about && *step->about ? 1 : NAN;
+}
+
+/* Metrics of a step, or of each of its domains. Names end with the unit, if there is one. */
+static const struct family {
+    const char *name, *type, *unit, *help;
+    double (*value)(const struct step *step, int domain); /* NaN: unknown */
+    bool by_domain, about;
+} families[] = {
+    {"apapi_step_energy_joules", "counter", "joules",
+     "Energy that the step has used on the node. Domains package, dram and gpu add up; core and "
+     "uncore lie within package, psys and node around all.",
+     energy_j, true, false},
+    {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.", mean_w,
+     true, false},
+    {"apapi_step_present_power_watts", "gauge", "watts",
+     "Power of the running step on the node between the latest two readings.", present_w, true,
+     false},
+    {"apapi_step_elapsed_seconds", "gauge", "seconds",
+     "Time that the step has been measured on the node.", elapsed_s, false, false},
+    {"apapi_step_covered_ratio", "gauge", "ratio",
+     "Share of the step's time between good readings of the meters.", covered, false, false},
+    {"apapi_step_running", "gauge", NULL,
+     "1: the step is running, and its values are as far as it has got; 0: it has ended.", running,
+     false, false},
+    {"apapi_step_info", "gauge", NULL,
+     "Always 1. What else is known of the step, as labels to join by the others.", is_told_about,
+     false, true},
+};
+
+static void put_head(FILE *out, const struct family *family)
+{
+    fprintf(out, "# TYPE %s %s\n", family->name, family->type);
+    if (family->unit) {
+        fprintf(out, "# UNIT %s %s\n", family->name, family->unit);
+    }
+    fprintf(out, "# HELP %s %s\n", family->name, family->help);
+}
+
+static void put_sample(FILE *out, const struct family *family, const struct step *step, int domain)
+{
+    double value = family->value(step, domain);
+
+    if (!isfinite(value)) {
+        return;
+    }
+    fprintf(out, "%s%s{%s", family->name, strcmp(family->type, "counter") == 0 ? "_total" : "",
+            step->labels);
+    if (family->by_domain) {
+        fprintf(out, "%sdomain=\"%s\"", *step->labels ? "," : "",
+                apapi_domain_name((enum apapi_domain)domain));
+    }
+    if (family->about) {
+        fprintf(out, "%s%s", *step->labels ? "," : "", step->about);
+    }
+    fprintf(out, "} %.15g\n", value);
+}
+
+static void put_family(FILE *out, const struct family *family, const struct prometheus *prometheus)
+{
+    int domains = family->by_domain ? APAPI_DOMAINS : 1;
+
+    put_head(out, family);
+    for (size_t i = 0; i < prometheus->count; i++) {
+        for (int domain = 0; domain < domains; domain++) {
+            put_sample(out, family, &prometheus->steps[i], domain);
+        }
+    }
+}
+
+static void put_count(FILE *out, const char *name, const char *help, size_t count)
+{
+    const struct family family = {.name = name, .type = "gauge", .help = help};
+
+    put_head(out, &family);
+    fprintf(out, "%s %zu\n", name, count);
+}
+
+int prometheus_write(struct prometheus *prometheus, const struct prometheus_counts *counts,
+                     FILE *out)
+{
+    settle(prometheus);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        put_family(out, &families[i], prometheus);
+    }
+    put_count(out, "apapi_steps_left_out", "Steps that had no room here.", prometheus->left_out);
+    put_count(out, "apapi_records_skipped",
+              "Lines and files that are no records, or cannot be read.", counts->skipped);
+    put_count(out, "apapi_records_waiting",
+              "Records of steps that have ended, in the spool until they can be written.",
+              counts->waiting);
+    fputs("# EOF\n", out);
+    return ferror(out) ? -1 : 0;
+}

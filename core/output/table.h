@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_OUTPUT_TABLE_H
+#define APAPI_OUTPUT_TABLE_H
+#include <stdio.h>
+
+#include "sum/merge.h"
+
+/** What all parts of the report work on. */
+struct table {
+    FILE *out;
+    const struct apapi_table_head *head;
+    const struct apapi_merge *merge;
+    const struct merge_node *const *nodes; /* `recorded` with a record, then those without */
+    size_t recorded;
+    size_t expected; /* nodes of the step, with or without a record */
+};
+
+/** Domains, their total, what is partial about them, nodes, coverage. Nothing if none is known. */
+void table_put_domains(const struct table *table);
+
+/** Events that no domain shows: one line each. */
+void table_put_events(const struct table *table);
+
+/** What was not measured and why, what went wrong. 0; -1 with ENOMEM. */
+int table_put_notes(const struct table *table);
+
+/** How far one node's numbers can be trusted, in words. */
+void table_put_trust(const struct table *table);
+
+/** Whether the line of domains says it already: an energy or power with a domain. */
+bool table_is_in_domains(const struct apapi_event *event);
+
+#endif

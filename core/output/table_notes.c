@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "output/table.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#define NAMES_COLUMNS 120
+#define NOTES_LISTED 10
+#define LATE_TOLD_NS UINT64_C(10000000)
+
+static void put_names(FILE *out, const struct merge_note *note)
+{
+    size_t unnamed = note->nodes - note->named;
+
+    hostlist_put(out, note->names, note->named, NAMES_COLUMNS);
+    if (unnamed > 0) {
+        fprintf(out, " and %zu others", unnamed);
+    }
+}
+
+static void put_subject(FILE *out, const struct merge_note *note, const struct table *table)
+{
+    bool of_all = table->expected < 2 || note->nodes == table->recorded;
+
+    fputs(note->subject, out);
+    if (*note->subject == '\0' || !of_all) {
+        fputs(*note->subject ? " on " : "", out);
+        put_names(out, note);
+    }
+}
+
+static void put_verdict(FILE *out, const struct merge_note *note)
+{
+    char duration[UNITS_SIZE];
+
+    fprintf(out, ": %s", note->verdict);
+    if (note->outages > 0) {
+        units_duration(duration, sizeof(duration), (double)note->outage_ns / 1e9);
+        fprintf(out, " for %s in %" PRIu64 " outage%s", duration, note->outages,
+                note->outages == 1 ? "" : "s");
+    }
+    if (*note->reason) {
+        fprintf(out, " (%s)", note->reason);
+    }
+}
+
+static int put_note(const struct merge_note *note, const struct table *table)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out) {
+        return -1;
+    }
+    put_subject(out, note, table);
+    put_verdict(out, note);
+    if (fclose(out) == EOF) {
+        free(text);
+        return -1;
+    }
+    text_wrap(table->out, text[0] == ':' ? text + 2 : text);
+    free(text);
+    return 0;
+}
+
+static int put_sorted(const struct merge_note *const *notes, size_t count,
+                      const struct table *table)
+{
+    size_t told[MERGE_NOTE_KINDS] = {0}, left_out = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (told[notes[i]->kind]++ >= NOTES_LISTED) {
+            left_out++;
+        } else if (put_note(notes[i], table) < 0) {
+            return -1;
+        }
+    }
+    if (left_out > 0) {
+        fprintf(table->out, "  ... and %s%zu more (see the records)\n",
+                table->merge->notes.full ? "more than " : "", left_out);
+    }
+    return 0;
+}
+
+static int put_notes(const struct table *table)
+{
+    const struct merge_notes *notes = &table->merge->notes;
+    const struct merge_note **sorted = merge_notes_sorted(notes);
+    int rc;
+
+    if (!sorted) {
+        return -1;
+    }
+    rc = put_sorted(sorted, notes->count, table);
+    free(sorted);
+    return rc;
+}
+
+static void put_late(const struct table *table)
+{
+    uint64_t late_ns = table->merge->late_ns;
+    char duration[UNITS_SIZE];
+    char text[APAPI_TEXT_SIZE + 128];
+
+    if (late_ns <= LATE_TOLD_NS) {
+        return;
+    }
+    if (late_ns < UINT64_C(9999500000)) {
+        snprintf(duration, sizeof(duration), "%.0f ms", (double)late_ns / 1e6);
+    } else {
+        units_duration(duration, sizeof(duration), (double)late_ns / 1e9);
+    }
+    if (table->recorded > 1) {
+        snprintf(text, sizeof(text), "first %s not covered on %s, less on others", duration,
+                 table->merge->latest->name);
+    } else {
+        snprintf(text, sizeof(text), "first %s not covered", duration);
+    }
+    text_wrap(table->out, text);
+}
+
+static void put_count(FILE *out, bool *any, uint64_t count, const char *one, const char *many)
+{
+    if (count == 0) {
+        return;
+    }
+    fprintf(out, "%s%" PRIu64 " %s", *any ? ", " : "  ", count, count == 1 ? one : many);
+    *any = true;
+}
+
+static void put_incidents(const struct table *table)
+{
+    const struct apapi_incidents *sum = &table->merge->incidents;
+    bool any = false;
+
+    put_count(table->out, &any, sum->failed, "reading failed", "readings failed");
+    put_count(table->out, &any, sum->refused, "refused", "refused");
+    put_count(table->out, &any, sum->resets, "reset", "resets");
+    put_count(table->out, &any, sum->gaps, "gap", "gaps");
+    put_count(table->out, &any, sum->stalls, "standstill", "standstills");
+    put_count(table->out, &any, table->merge->missed, "tick missed", "ticks missed");
+    if (any) {
+        fputc('\n', table->out);
+    }
+}
+
+int table_put_notes(const struct table *table)
+{
+    if (put_notes(table) < 0) {
+        return -1;
+    }
+    put_late(table);
+    put_incidents(table);
+    if (table->head->note) {
+        text_wrap(table->out, table->head->note);
+    }
+    return 0;
+}

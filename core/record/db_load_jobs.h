@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RECORD_DB_LOAD_JOBS_H
-#define RECORD_DB_LOAD_JOBS_H
-#include "record/db.h"
-
-/** Add up the jobs that are stale. @return how many; -1 */
-int64_t load_jobs(struct db *db, struct apapi_error *err);
-
-#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SOURCES_GPU_READER_H
+#define APAPI_SOURCES_GPU_READER_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/source.h"
+#include "sources/gpu/gpu_library.h"
+#include "sources/gpu/gpu_select.h"
+
+#define GPU_VALUES_MAX 3
+#define GPU_ABSENT UINT64_MAX /* a value that this GPU does not give */
+
+/** A number that each GPU gives. */
+struct gpu_metric {
+    const char *name; /* of the event: '#' stands for the GPU's index, '@' for its name */
+    const char *text; /* for people: "power draw" */
+    const char *unit;
+    enum apapi_kind kind;
+    enum apapi_domain domain;
+    double scale;
+    bool accumulates;
+    uint64_t update_ns;
+};
+
+/** One call of the vendor's library and the numbers that it gives. */
+struct gpu_query {
+    /** @param values  one for each metric, GPU_ABSENT where there is none. @return 0 or the errno,
+     * ENOTSUP: this GPU cannot tell. */
+    int (*get)(const struct gpu_device *device, uint64_t *values);
+    struct gpu_metric metrics[GPU_VALUES_MAX]; /* the last ones may have no name */
+};
+
+/** What a code of a vendor's library means. */
+struct gpu_status {
+    int code;
+    int error; /* errno; 0 ends a list */
+};
+
+/** @return the errno of a code: 0 of 0, EIO of one that is not in the list. */
+int gpu_status_error(const struct gpu_status *list, int code);
+
+/** How a vendor's library is asked. */
+struct gpu_driver {
+    const struct apapi_source *source;
+    const char *component;
+    struct gpu_library *library;
+    const struct gpu_query *queries;
+    size_t query_count;
+
+    /** Once for each reader; `stop` undoes it. 0; -1 with errno. */
+    int (*start)(struct apapi_error *err);
+    void (*stop)(void);
+
+    /** Find all GPUs, in the library's order. @return how many, at most GPU_DEVICES_MAX. */
+    size_t (*find)(struct gpu_device *devices);
+    gpu_has_part_f has_part; /* NULL: there are no parts */
+
+    /** "NVML 12.535.104.05" */
+    void (*version)(char *text, size_t size);
+};
+
+/* As the functions of struct apapi_source. */
+struct apapi_reader *gpu_open(const struct gpu_driver *driver, struct apapi_error *err);
+void gpu_read(struct apapi_reader *base, struct apapi_reading *readings);
+void gpu_describe(const struct apapi_reader *base, size_t index, char *text, size_t size);
+void gpu_close(struct apapi_reader *base);
+
+/** Append a remark to what is being read, as far as there is room: "NVML 12.535, whole GPU". */
+void gpu_remark(struct apapi_reader *base, const char *remark);
+
+#endif

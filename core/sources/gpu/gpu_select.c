@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sources/gpu/gpu_select.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "sources/settings.h"
+
+#define MIG_PREFIX "MIG-"
+#define MIG_OLD_PREFIX "MIG-GPU-" /* MIG-GPU-<uuid of the GPU>/<instance>/<instance> */
+#define WORD_SIZE 128
+
+/* The words that make up a list, and the GPUs that they are looked for in. */
+struct search {
+    const char *origin;
+    bool of_slurm; /* numbers are Slurm's, which may know more GPUs than can be seen here */
+    struct gpu_device *devices;
+    size_t count;
+    gpu_has_part_f has_part;
+};
+
+static const char *find_list(const char **origin, bool *of_slurm)
+{
+    static const struct {
+        const char *variable;
+        const char *section, *key; /* NULL: the variable only */
+    } places[] = {{"APAPI_GPUS", NULL, NULL},
+                  {"the step's GPUs", "slurm", "gpus"},
+                  {"SLURM_STEP_GPUS", NULL, NULL},
+                  {"SLURM_JOB_GPUS", NULL, NULL}};
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *list = places[i].section ? source_setting(places[i].section, places[i].key)
+                                             : getenv(places[i].variable);
+
+        if (list && *list) {
+            *origin = places[i].variable;
+            *of_slurm = i > 0;
+            return strcmp(list, "all") == 0 ? NULL : list;
+        }
+    }
+    return NULL;
+}
+
+const char *gpu_list(void)
+{
+    const char *origin;
+    bool of_slurm;
+
+    return find_list(&origin, &of_slurm);
+}
+
+static int refuse_word(const struct search *search, const char *word, struct apapi_error *err)
+{
+    return apapi_fail(err, EINVAL,
+                      "%s: '%s' names no GPU; valid: all, or 0, 0-3, GPU-..., MIG-... "
+                      "separated by commas",
+                      search->origin, word);
+}
+
+static int not_here(const struct search *search, const char *word, struct apapi_error *err)
+{
+    return apapi_fail(err, ENODEV, "%s: there is no GPU '%s' among the %zu here", search->origin,
+                      word, search->count);
+}
+
+static bool has_number(const struct gpu_device *device, unsigned long number)
+{
+    const char *order = source_setting("gpus", "order");
+
+    return order && strcmp(order, "minor") == 0 && device->minor >= 0
+               ? (unsigned long)device->minor == number
+               : device->index == number;
+}
+
+static bool choose_number(const struct search *search, unsigned long number)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < search->count; i++) {
+        if (has_number(&search->devices[i], number)) {
+            search->devices[i].chosen = true;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* "2" or "0-3". */
+static bool parse_range(const char *word, unsigned long *first, unsigned long *last)
+{
+    char *end;
+
+    errno = 0;
+    *first = *last = strtoul(word, &end, 10);
+    if (*end == '-' && isdigit((unsigned char)end[1])) {
+        *last = strtoul(end + 1, &end, 10);
+    }
+    return *end == '\0' && errno == 0 && *first <= *last;
+}
+
+static int choose_range(const struct search *search, const char *word, struct apapi_error *err)
+{
+    unsigned long first, last;
+
+    if (!parse_range(word, &first, &last)) {
+        return refuse_word(search, word, err);
+    }
+    for (unsigned long number = first;; number++) {
+        if (!choose_number(search, number)) {
+            return not_here(search, word, err);
+        }
+        if (number == last) {
+            return 0;
+        }
+    }
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncasecmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool has_name(const struct search *search, const struct gpu_device *device, const char *word)
+{
+    char gpu[WORD_SIZE];
+
+    if (begins_with(word, MIG_OLD_PREFIX)) {
+        strcpy(gpu, word + strlen(MIG_PREFIX));
+        gpu[strcspn(gpu, "/")] = '\0';
+        return begins_with(device->uuid, gpu);
+    }
+    if (begins_with(word, MIG_PREFIX)) {
+        return search->has_part && search->has_part(device, word);
+    }
+    return begins_with(device->uuid, word);
+}
+
+static int choose_name(const struct search *search, const char *word, struct apapi_error *err)
+{
+    struct gpu_device *found = NULL;
+
+    for (size_t i = 0; i < search->count; i++) {
+        struct gpu_device *device = &search->devices[i];
+
+        if (has_name(search, device, word)) {
+            if (found) {
+                return apapi_fail(err, EINVAL, "%s: '%s' fits more than one GPU", search->origin,
+                                  word);
+            }
+            found = device;
+        }
+    }
+    if (!found) {
+        return not_here(search, word, err);
+    }
+    found->chosen = true;
+    found->by_part |= begins_with(word, MIG_PREFIX);
+    return 0;
+}
+
+static int choose_word(const struct search *search, const char *word, struct apapi_error *err)
+{
+    if (isdigit((unsigned char)*word)) {
+        return choose_range(search, word, err);
+    }
+    if ((begins_with(word, "GPU-") || begins_with(word, MIG_PREFIX)) && strchr(word, '-')[1]) {
+        return choose_name(search, word, err);
+    }
+    return refuse_word(search, word, err);
+}
+
+/* The next word of a list, without blanks around it; cut where it is too long for any name. */
+static void next_word(const char **rest, char word[WORD_SIZE])
+{
+    const char *start = *rest + strspn(*rest, " ");
+    size_t length = strcspn(start, ", ");
+
+    *rest = start + strcspn(start, ",");
+    *rest += **rest == ',';
+    length = length < WORD_SIZE ? length : WORD_SIZE - 1;
+    memcpy(word, start, length);
+    word[length] = '\0';
+}
+
+/* How many GPUs a list names by number; 0: it has other words too. */
+static size_t count_numbers(const char *list)
+{
+    size_t count = 0;
+
+    while (*list) {
+        unsigned long first, last;
+        char word[WORD_SIZE];
+
+        next_word(&list, word);
+        if (!isdigit((unsigned char)*word) || !parse_range(word, &first, &last)) {
+            return 0;
+        }
+        count += last - first + 1;
+    }
+    return count;
+}
+
+static void choose_all(const struct search *search)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        search->devices[i].chosen = true;
+    }
+}
+
+int gpu_select(struct gpu_device *devices, size_t count, gpu_has_part_f has_part,
+               struct apapi_error *err)
+{
+    struct search search = {.devices = devices, .count = count, .has_part = has_part};
+    const char *list = find_list(&search.origin, &search.of_slurm);
+
+    if (!list) {
+        choose_all(&search);
+        return 0;
+    }
+    if (strcmp(list, "none") == 0) {
+        return apapi_fail(err, ENODEV, search.of_slurm ? "the step has no GPU" : "APAPI_GPUS=none");
+    }
+    /* Where Slurm hides the GPUs of others, its numbers say nothing about those that are left. */
+    if (search.of_slurm && count_numbers(list) == count) {
+        choose_all(&search);
+        return 0;
+    }
+    while (*list) {
+        char word[WORD_SIZE];
+
+        next_word(&list, word);
+        if (choose_word(&search, word, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}

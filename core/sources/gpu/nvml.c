@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NVIDIA GPUs through NVML, the library of their driver. Its ABI is stable: no header is needed. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "sources/gpu/gpu_reader.h"
+#include "sources/gpu/nvml.h"
+#include "sources/sources.h"
+
+#define COMPONENT "nvml"
+
+/* NVML does not say how often the energy counter moves; 20 to 100 ms have been seen. */
+#define ENERGY_UPDATE_NS 100000000
+
+/* nvmlReturn_t, nvmlClockType_t and nvmlTemperatureSensors_t */
+enum {
+    NVML_SUCCESS = 0,
+    NVML_ERROR_INVALID_ARGUMENT = 2,
+    NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_NO_PERMISSION = 4,
+    NVML_ERROR_NOT_FOUND = 6,
+    NVML_ERROR_DRIVER_NOT_LOADED = 9,
+    NVML_ERROR_TIMEOUT = 10,
+    NVML_ERROR_FUNCTION_NOT_FOUND = 13,
+    NVML_ERROR_GPU_IS_LOST = 15,
+    NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18,
+    NVML_ERROR_IN_USE = 19,
+    NVML_ERROR_MEMORY = 20,
+    NVML_ERROR_NO_DATA = 21,
+};
+enum { NVML_CLOCK_GRAPHICS, NVML_CLOCK_SM, NVML_CLOCK_MEM };
+enum { NVML_TEMPERATURE_GPU };
+
+struct nvml_utilization {
+    unsigned gpu, memory; /* % */
+};
+
+struct nvml_memory {
+    unsigned long long total, free, used; /* B */
+};
+
+/* NVML's functions, named as there without the prefix. */
+static struct {
+    int (*Init_v2)(void);
+    int (*Shutdown)(void);
+    const char *(*ErrorString)(int code);
+    int (*SystemGetNVMLVersion)(char *version, unsigned length);
+    int (*DeviceGetCount_v2)(unsigned *count);
+    int (*DeviceGetHandleByIndex_v2)(unsigned index, void **device);
+    int (*DeviceGetName)(void *device, char *name, unsigned length);
+    int (*DeviceGetUUID)(void *device, char *uuid, unsigned length);
+    int (*DeviceGetMinorNumber)(void *device, unsigned *minor);
+    int (*DeviceGetTotalEnergyConsumption)(void *device, unsigned long long *energy_mj);
+    int (*DeviceGetPowerUsage)(void *device, unsigned *power_mw);
+    int (*DeviceGetTemperature)(void *device, int sensor, unsigned *celsius);
+    int (*DeviceGetClockInfo)(void *device, int clock, unsigned *mhz);
+    int (*DeviceGetUtilizationRates)(void *device, struct nvml_utilization *rates);
+    int (*DeviceGetMemoryInfo)(void *device, struct nvml_memory *memory);
+    int (*DeviceGetMaxMigDeviceCount)(void *device, unsigned *count);
+    int (*DeviceGetMigDeviceHandleByIndex)(void *device, unsigned index, void **part);
+} nvml;
+
+#define SYMBOL(name) LIBRARY_SYMBOL("nvml" #name, nvml, name)
+static const struct library_symbol symbols[] = {
+    SYMBOL(Init_v2),
+    SYMBOL(Shutdown),
+    SYMBOL(ErrorString),
+    SYMBOL(SystemGetNVMLVersion),
+    SYMBOL(DeviceGetCount_v2),
+    SYMBOL(DeviceGetHandleByIndex_v2),
+    SYMBOL(DeviceGetName),
+    SYMBOL(DeviceGetUUID),
+    SYMBOL(DeviceGetPowerUsage),
+    SYMBOL(DeviceGetTemperature),
+    SYMBOL(DeviceGetClockInfo),
+    SYMBOL(DeviceGetUtilizationRates),
+    SYMBOL(DeviceGetMemoryInfo),
+    {NULL, 0},
+};
+static const struct library_symbol newer_symbols[] = {
+    SYMBOL(DeviceGetMinorNumber),
+    SYMBOL(DeviceGetTotalEnergyConsumption),
+    SYMBOL(DeviceGetMaxMigDeviceCount),
+    SYMBOL(DeviceGetMigDeviceHandleByIndex),
+    {NULL, 0},
+};
+#undef SYMBOL
+
+static const char *const names[] = {"libnvidia-ml.so.1", NULL};
+
+static struct gpu_library library = {.section = COMPONENT,
+                                     .names = names,
+                                     .missing = "no NVIDIA driver",
+                                     .symbols = symbols,
+                                     .newer = newer_symbols,
+                                     .functions = &nvml};
+
+static const struct gpu_status statuses[] = {
+    {NVML_ERROR_INVALID_ARGUMENT, EINVAL},
+    {NVML_ERROR_NOT_SUPPORTED, ENOTSUP},
+    {NVML_ERROR_NO_PERMISSION, EACCES},
+    {NVML_ERROR_NOT_FOUND, ENODEV},
+    {NVML_ERROR_DRIVER_NOT_LOADED, ENODEV},
+    {NVML_ERROR_TIMEOUT, ETIMEDOUT},
+    {NVML_ERROR_FUNCTION_NOT_FOUND, ENOTSUP},
+    {NVML_ERROR_GPU_IS_LOST, ENODEV},
+    {NVML_ERROR_LIB_RM_VERSION_MISMATCH, ENOSYS},
+    {NVML_ERROR_IN_USE, EBUSY},
+    {NVML_ERROR_MEMORY, ENOMEM},
+    {NVML_ERROR_NO_DATA, ENODATA},
+    {0, 0},
+};
+
+static int error_of(int code)
+{
+    return gpu_status_error(statuses, code);
+}
+
+static int get_energy(const struct gpu_device *device, uint64_t *values)
+{
+    unsigned long long energy_mj = 0;
+    int code = nvml.DeviceGetTotalEnergyConsumption
+                   ? nvml.DeviceGetTotalEnergyConsumption(device->handle, &energy_mj)
+                   : NVML_ERROR_NOT_SUPPORTED;
+
+    values[0] = energy_mj;
+    return error_of(code);
+}
+
+static int get_power(const struct gpu_device *device, uint64_t *values)
+{
+    unsigned power_mw = 0;
+    int code = nvml.DeviceGetPowerUsage(device->handle, &power_mw);
+
+    values[0] = power_mw;
+    return error_of(code);
+}
+
+static int get_temperature(const struct gpu_device *device, uint64_t *values)
+{
+    unsigned celsius = 0;
+    int code = nvml.DeviceGetTemperature(device->handle, NVML_TEMPERATURE_GPU, &celsius);
+
+    values[0] = celsius;
+    return error_of(code);
+}
+
+static int get_clock(const struct gpu_device *device, int clock, uint64_t *values)
+{
+    unsigned mhz = 0;
+    int code = nvml.DeviceGetClockInfo(device->handle, clock, &mhz);
+
+    values[0] = mhz;
+    return error_of(code);
+}
+
+static int get_graphics_clock(const struct gpu_device *device, uint64_t *values)
+{
+    return get_clock(device, NVML_CLOCK_GRAPHICS, values);
+}
+
+static int get_sm_clock(const struct gpu_device *device, uint64_t *values)
+{
+    return get_clock(device, NVML_CLOCK_SM, values);
+}
+
+static int get_memory_clock(const struct gpu_device *device, uint64_t *values)
+{
+    return get_clock(device, NVML_CLOCK_MEM, values);
+}
+
+static int get_utilization(const struct gpu_device *device, uint64_t *values)
+{
+    struct nvml_utilization rates = {0};
+    int code = nvml.DeviceGetUtilizationRates(device->handle, &rates);
+
+    values[0] = rates.gpu;
+    values[1] = rates.memory;
+    return error_of(code);
+}
+
+static int get_memory(const struct gpu_device *device, uint64_t *values)
+{
+    struct nvml_memory memory = {0};
+    int code = nvml.DeviceGetMemoryInfo(device->handle, &memory);
+
+    values[0] = memory.used;
+    values[1] = memory.free;
+    values[2] = memory.total;
+    return error_of(code);
+}
+
+/* Names and units as PAPI's nvml component has them. */
+static const struct gpu_query queries[] = {
+    {get_energy,
+     {{"nvml:::@:device_#:total_energy_consumption", "energy", "J", APAPI_KIND_ENERGY,
+       APAPI_DOMAIN_GPU, 1e-3, true, ENERGY_UPDATE_NS}}},
+    {get_power,
+     {{"nvml:::@:device_#:power", "power draw", "W", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, 1e-3,
+       false, 0}}},
+    {get_temperature,
+     {{"nvml:::@:device_#:temperature", "temperature", "C", APAPI_KIND_TEMPERATURE,
+       APAPI_DOMAIN_GPU, 1, false, 0}}},
+    {get_graphics_clock,
+     {{"nvml:::@:device_#:graphics_clock", "graphics clock", "Hz", APAPI_KIND_FREQUENCY,
+       APAPI_DOMAIN_GPU, 1e6, false, 0}}},
+    {get_sm_clock,
+     {{"nvml:::@:device_#:sm_clock", "multiprocessors' clock", "Hz", APAPI_KIND_FREQUENCY,
+       APAPI_DOMAIN_GPU, 1e6, false, 0}}},
+    {get_memory_clock,
+     {{"nvml:::@:device_#:memory_clock", "memory clock", "Hz", APAPI_KIND_FREQUENCY,
+       APAPI_DOMAIN_GPU, 1e6, false, 0}}},
+    {get_utilization,
+     {{"nvml:::@:device_#:gpu_utilization", "share of time with a kernel running", "%",
+       APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0},
+      {"nvml:::@:device_#:memory_utilization", "share of time with memory in use", "%",
+       APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0}}},
+    {get_memory,
+     {{"nvml:::@:device_#:allocated_memory", "memory in use", "B", APAPI_KIND_COUNT,
+       APAPI_DOMAIN_GPU, 1, false, 0},
+      {"nvml:::@:device_#:unallocated_memory", "free memory", "B", APAPI_KIND_COUNT,
+       APAPI_DOMAIN_GPU, 1, false, 0},
+      {"nvml:::@:device_#:total_memory", "memory", "B", APAPI_KIND_COUNT, APAPI_DOMAIN_GPU, 1,
+       false, 0}}},
+};
+
+/* NVML counts how often it has been started: a host program may use it too. */
+static int nvml_start(struct apapi_error *err)
+{
+    int code = nvml.Init_v2();
+
+    if (code != NVML_SUCCESS) {
+        return apapi_fail(err, error_of(code), "NVML does not start: %.160s",
+                          nvml.ErrorString(code));
+    }
+    return 0;
+}
+
+static void nvml_stop(void)
+{
+    nvml.Shutdown();
+}
+
+static void find_device(unsigned index, struct gpu_device *device)
+{
+    unsigned minor;
+
+    *device = (struct gpu_device){.index = index, .minor = -1};
+    device->error = error_of(nvml.DeviceGetHandleByIndex_v2(index, &device->handle));
+    if (device->error) {
+        return;
+    }
+    if (nvml.DeviceGetName(device->handle, device->name, sizeof device->name) != NVML_SUCCESS) {
+        strcpy(device->name, "GPU");
+    }
+    if (nvml.DeviceGetUUID(device->handle, device->uuid, sizeof device->uuid) != NVML_SUCCESS) {
+        device->uuid[0] = '\0';
+    }
+    if (nvml.DeviceGetMinorNumber &&
+        nvml.DeviceGetMinorNumber(device->handle, &minor) == NVML_SUCCESS) {
+        device->minor = (int)minor;
+    }
+}
+
+static size_t nvml_find(struct gpu_device *devices)
+{
+    unsigned count = 0;
+
+    if (nvml.DeviceGetCount_v2(&count) != NVML_SUCCESS) {
+        return 0;
+    }
+    count = count < GPU_DEVICES_MAX ? count : GPU_DEVICES_MAX;
+    for (unsigned i = 0; i < count; i++) {
+        find_device(i, &devices[i]);
+    }
+    return count;
+}
+
+static bool nvml_has_part(const struct gpu_device *device, const char *uuid)
+{
+    unsigned count = 0;
+
+    if (device->error || !nvml.DeviceGetMaxMigDeviceCount ||
+        !nvml.DeviceGetMigDeviceHandleByIndex ||
+        nvml.DeviceGetMaxMigDeviceCount(device->handle, &count) != NVML_SUCCESS) {
+        return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        char found[GPU_TEXT_SIZE];
+        void *part;
+
+        if (nvml.DeviceGetMigDeviceHandleByIndex(device->handle, i, &part) == NVML_SUCCESS &&
+            nvml.DeviceGetUUID(part, found, sizeof found) == NVML_SUCCESS &&
+            strncasecmp(found, uuid, strlen(uuid)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void nvml_version(char *text, size_t size)
+{
+    char version[80];
+
+    if (nvml.SystemGetNVMLVersion(version, sizeof version) != NVML_SUCCESS) {
+        version[0] = '\0';
+    }
+    snprintf(text, size, "NVML%s%.20s", *version ? " " : "", version);
+}
+
+static const struct gpu_driver driver = {.source = &apapi_source_nvml,
+                                         .component = COMPONENT,
+                                         .library = &library,
+                                         .queries = queries,
+                                         .query_count = sizeof queries / sizeof *queries,
+                                         .start = nvml_start,
+                                         .stop = nvml_stop,
+                                         .find = nvml_find,
+                                         .has_part = nvml_has_part,
+                                         .version = nvml_version};
+
+int nvml_available(struct apapi_error *err)
+{
+    return gpu_library_load(&library, err);
+}
+
+static int nvml_probe(const char *component, struct apapi_error *err)
+{
+    return strcmp(component, COMPONENT) == 0
+               ? 0
+               : apapi_fail(err, ENOENT, "NVML has no component '%s'", component);
+}
+
+static void nvml_list(apapi_component_f visit, void *context)
+{
+    visit(COMPONENT, context);
+}
+
+static struct apapi_reader *nvml_open(const char *component, struct apapi_error *err)
+{
+    return nvml_probe(component, err) ? NULL : gpu_open(&driver, err);
+}
+
+const struct apapi_source apapi_source_nvml = {
+    .name = "nvml",
+    .slow = true, /* without its daemon, the driver starts the GPUs anew for each program */
+    .probe = nvml_probe,
+    .list = nvml_list,
+    .open = nvml_open,
+    .read = gpu_read,
+    .describe = gpu_describe,
+    .close = gpu_close,
+};

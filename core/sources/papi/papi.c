@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any component of the installed PAPI, by its name. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sources/cloexec.h"
+#include "sources/papi/papi_events.h"
+#include "sources/papi/papi_exit.h"
+#include "sources/papi/papi_library.h"
+#include "sources/papi/papi_msr.h"
+#include "sources/papi/papi_powercap.h"
+#include "sources/papi/papi_thread.h"
+#include "sources/sources.h"
+
+#define EVENTS_MAX 512
+#define CALIBRATIONS_MAX 10 /* a millisecond apart */
+
+struct papi_reader {
+    struct apapi_reader base;
+    const struct papi_library *papi;
+    int set; /* PAPI_NULL: none */
+    enum nature { ORDINARY, RAPL, POWERCAP, UNCORE } nature;
+    struct papi_msrs msrs;         /* RAPL, while it is opened */
+    struct papi_powercap powercap; /* POWERCAP */
+    struct apapi_event events[EVENTS_MAX];
+    int codes[EVENTS_MAX]; /* PAPI's of the events */
+    long long values[EVENTS_MAX];
+};
+
+static int papi_probe(const char *component, struct apapi_error *err)
+{
+    const struct papi_library *papi = papi_library_load(err);
+
+    if (!papi) {
+        return -1;
+    }
+    if (papi_library_find(papi, component) < 0) {
+        return apapi_fail(err, ENOENT, "%s has no component '%s'", papi_library_version(),
+                          component);
+    }
+    return 0;
+}
+
+static void papi_list(apapi_component_f visit, void *context)
+{
+    const struct papi_library *papi = papi_library_load(NULL);
+
+    for (int i = 0; papi && i < papi->num_components(); i++) {
+        const PAPI_component_info_t *info = papi->get_component_info(i);
+
+        if (info) {
+            visit(info->name, context);
+        }
+    }
+}
+
+static const char *const natures[] = {
+    [RAPL] = "rapl", [POWERCAP] = "powercap", [UNCORE] = "perf_event_uncore"};
+
+static enum nature nature_of(const char *component)
+{
+    for (size_t i = 0; i < sizeof natures / sizeof *natures; i++) {
+        if (natures[i] && strcmp(natures[i], component) == 0) {
+            return (enum nature)i;
+        }
+    }
+    return ORDINARY;
+}
+
+/* What PAPI's description leaves open, and whether it can be read at all. */
+static bool complete_event(struct papi_reader *reader, struct apapi_event *event)
+{
+    switch (reader->nature) {
+    case RAPL:
+        return papi_msrs_can_read(&reader->msrs, event->name);
+    case POWERCAP:
+        return papi_powercap_add(&reader->powercap, event);
+    default:
+        return true;
+    }
+}
+
+static void add_event(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
+{
+    struct apapi_event *event = &reader->events[reader->base.count];
+
+    if (reader->base.count == EVENTS_MAX || !papi_event_describe(info, name, event) ||
+        !complete_event(reader, event)) {
+        return;
+    }
+    if (reader->papi->add_named_event(reader->set, name) == PAPI_OK) {
+        reader->codes[reader->base.count++] = (int)info->event_code;
+    } else if (reader->nature == POWERCAP) {
+        papi_powercap_drop(&reader->powercap);
+    }
+}
+
+/* The kernel's package counters belong to one CPU of each package. */
+static void add_on_each_package(struct papi_reader *reader, const char *name,
+                                const PAPI_event_info_t *info)
+{
+    int cpus[PAPI_MSR_PACKAGES_MAX];
+    char on_cpu[APAPI_NAME_SIZE];
+
+    papi_first_cpus(cpus);
+    for (size_t i = 0; i < PAPI_MSR_PACKAGES_MAX; i++) {
+        if (cpus[i] >= 0) {
+            snprintf(on_cpu, sizeof on_cpu, "%s:cpu=%d", name, cpus[i]);
+            add_event(reader, on_cpu, info);
+        }
+    }
+}
+
+/* For component rapl by way of perf: its energies only, not all counters of the uncore. */
+static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
+{
+    if (reader->nature != UNCORE) {
+        add_event(reader, name, info);
+    } else if (strstr(name, "rapl::RAPL_ENERGY_")) {
+        add_on_each_package(reader, name, info);
+    }
+}
+
+static void note_zone(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
+{
+    papi_powercap_note_zone(&reader->powercap, name, info->long_descr);
+}
+
+typedef void (*visit_f)(struct papi_reader *reader, const char *name,
+                        const PAPI_event_info_t *info);
+
+static void for_each_event(struct papi_reader *reader, int component, visit_f visit)
+{
+    const struct papi_library *papi = reader->papi;
+    int code = PAPI_NATIVE_MASK, modifier = PAPI_ENUM_FIRST;
+    PAPI_event_info_t info;
+    char name[PAPI_2MAX_STR_LEN];
+
+    while (papi->enum_cmp_event(&code, modifier, component) == PAPI_OK) {
+        modifier = PAPI_ENUM_EVENTS;
+        if (papi->event_code_to_name(code, name) == PAPI_OK &&
+            papi->get_event_info(code, &info) == PAPI_OK) {
+            visit(reader, name, &info);
+        }
+    }
+}
+
+static int no_event(const struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    const PAPI_component_info_t *info = reader->papi->get_component_info(component);
+    const char *reason = info->disabled ? info->disabled_reason : "";
+
+    return apapi_fail(err, ENODEV, "PAPI's %s offers no usable event%s%.120s", reader->base.detail,
+                      *reason ? ": " : "", reason);
+}
+
+static int add_all(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    for_each_event(reader, component, add_found);
+    if (*reader->powercap.denied.text) {
+        return apapi_fail(err, EACCES, "%s", reader->powercap.denied.text);
+    }
+    return reader->base.count ? 0 : no_event(reader, component, err);
+}
+
+static int add_registers(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    int result;
+
+    papi_msrs_open(&reader->msrs);
+    result = add_all(reader, component, err);
+    papi_msrs_close(&reader->msrs);
+    return result;
+}
+
+static int add_zones(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    if (papi_powercap_reserve(&reader->powercap, err)) {
+        return -1;
+    }
+    for_each_event(reader, component, note_zone);
+    return add_all(reader, component, err) || papi_powercap_check_packages(&reader->powercap, err)
+               ? -1
+               : 0;
+}
+
+static int add_events(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    switch (reader->nature) {
+    case RAPL:
+        return add_registers(reader, component, err);
+    case POWERCAP:
+        return add_zones(reader, component, err);
+    default:
+        return add_all(reader, component, err);
+    }
+}
+
+static int failed_call(const struct papi_reader *reader, const char *call, int code,
+                       struct apapi_error *err)
+{
+    return apapi_fail(err, code == PAPI_EPERM ? EACCES : EIO, "PAPI's %s: %s: %s",
+                      reader->base.detail, call, reader->papi->strerror(code));
+}
+
+/* What a counter was at the start can be found while it stands still, as it mostly does. */
+static void calibrate(struct papi_reader *reader)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    uint64_t counters[PAPI_ZONES_MAX];
+
+    for (int i = 0; i < CALIBRATIONS_MAX; i++) {
+        papi_powercap_before_reading(&reader->powercap, counters);
+        if (reader->papi->read(reader->set, reader->values) == PAPI_OK &&
+            papi_powercap_calibrate(&reader->powercap, counters, reader->values)) {
+            return;
+        }
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+}
+
+static int start(struct papi_reader *reader, struct apapi_error *err)
+{
+    int code;
+
+    papi_powercap_before_start(&reader->powercap);
+    code = reader->papi->start(reader->set);
+    if (code != PAPI_OK) {
+        return failed_call(reader, "PAPI_start", code, err);
+    }
+    if (reader->nature == POWERCAP) {
+        calibrate(reader);
+    }
+    return 0;
+}
+
+static int begin(struct papi_reader *reader, int component, struct apapi_error *err)
+{
+    int code = reader->papi->create_eventset(&reader->set);
+
+    if (code != PAPI_OK) {
+        return failed_call(reader, "PAPI_create_eventset", code, err);
+    }
+    return add_events(reader, component, err) ? -1 : start(reader, err);
+}
+
+/* Without PAPI. */
+static void free_reader(struct papi_reader *reader)
+{
+    papi_powercap_close(&reader->powercap);
+    papi_msrs_close(&reader->msrs);
+    free(reader);
+}
+
+/* In PAPI's thread. */
+static int leave(void *context)
+{
+    papi_library_leave(((struct papi_reader *)context)->set);
+    return 0;
+}
+
+static void papi_close(struct apapi_reader *base)
+{
+    struct papi_reader *reader = (struct papi_reader *)base;
+    int saved = errno;
+
+    if (reader) {
+        if (papi_thread_call(leave, reader, NULL)) {
+            papi_library_abandon();
+        }
+        free_reader(reader);
+    }
+    errno = saved;
+}
+
+static struct papi_reader *create_reader(const struct papi_library *papi,
+                                         const PAPI_component_info_t *info)
+{
+    struct papi_reader *reader = calloc(1, sizeof *reader);
+
+    if (reader) {
+        reader->base.source = &apapi_source_papi;
+        reader->base.events = reader->events;
+        reader->papi = papi;
+        reader->set = PAPI_NULL;
+        reader->nature = nature_of(info->name);
+        papi_powercap_init(&reader->powercap);
+        papi_msrs_init(&reader->msrs);
+        snprintf(reader->base.detail, sizeof reader->base.detail, "%.40s", info->name);
+    }
+    return reader;
+}
+
+struct opening {
+    const struct papi_library *papi;
+    const char *component;
+    struct papi_reader *reader; /* NULL: none was made */
+    bool entered;
+    struct apapi_error *err;
+};
+
+static int open_component(void *context)
+{
+    struct opening *opening = context;
+    const struct papi_library *papi = opening->papi;
+    int component = papi_library_find(papi, opening->component);
+
+    if (papi_library_enter(papi, opening->component, opening->err)) {
+        return -1;
+    }
+    opening->entered = true;
+    opening->reader = create_reader(papi, papi->get_component_info(component));
+    if (!opening->reader) {
+        papi_library_leave(PAPI_NULL);
+        return apapi_fail(opening->err, ENOMEM, "no memory");
+    }
+    if (begin(opening->reader, component, opening->err)) {
+        int error = errno;
+
+        leave(opening->reader);
+        free_reader(opening->reader);
+        errno = error;
+        return -1;
+    }
+    return 0;
+}
+
+/* What PAPI was about is unfinished, and stays so. */
+static void abandon(const struct opening *opening)
+{
+    if (opening->reader) {
+        free_reader(opening->reader);
+    }
+    if (opening->entered) {
+        papi_library_abandon();
+    }
+}
+
+/* Components open files without O_CLOEXEC: they must not reach a program that is started later. */
+static int open_guarded(void *context)
+{
+    struct opening *opening = context;
+    struct open_files before;
+    int result;
+
+    open_files_note(&before);
+    result = papi_exit_guard(open_component, opening);
+    open_files_close_new_on_exec(&before);
+    if (result == PAPI_EXITED) {
+        abandon(opening);
+        return apapi_fail(opening->err, EIO, "PAPI's %.40s would have ended the process: exit(%d)",
+                          opening->component, papi_exit_status());
+    }
+    return result;
+}
+
+static struct apapi_reader *finish_opening(struct papi_reader *reader)
+{
+    char component[sizeof reader->base.detail];
+
+    strcpy(component, reader->base.detail);
+    snprintf(reader->base.detail, sizeof reader->base.detail, "%s %.40s", papi_library_version(),
+             component);
+    return &reader->base;
+}
+
+static struct apapi_reader *papi_open(const char *component, struct apapi_error *err)
+{
+    struct opening opening = {papi_library_load(err), component, NULL, false, err};
+    int result = opening.papi ? papi_thread_call(open_guarded, &opening, err) : -1;
+
+    if (result == PAPI_THREAD_ENDED) {
+        abandon(&opening);
+        apapi_fail(err, EIO, "PAPI's %.40s has ended its thread", component);
+    }
+    return result ? NULL : finish_opening(opening.reader);
+}
+
+static int read_set(void *context)
+{
+    struct papi_reader *reader = context;
+
+    return reader->papi->read(reader->set, reader->values);
+}
+
+static void papi_read(struct apapi_reader *base, struct apapi_reading *readings)
+{
+    struct papi_reader *reader = (struct papi_reader *)base;
+    int error = papi_exit_guard(read_set, reader) == PAPI_OK ? 0 : EIO;
+
+    if (error == 0 && reader->nature == POWERCAP) {
+        papi_powercap_correct(&reader->powercap, reader->values, readings);
+        return;
+    }
+    for (size_t i = 0; i < base->count; i++) {
+        readings[i].error = error;
+        readings[i].raw = (uint64_t)reader->values[i];
+    }
+}
+
+struct description {
+    const struct papi_reader *reader;
+    size_t index;
+    char *text;
+    size_t size;
+};
+
+static int describe(void *context)
+{
+    const struct description *wanted = context;
+    const struct papi_reader *reader = wanted->reader;
+    PAPI_event_info_t info;
+
+    if (reader->papi->get_event_info(reader->codes[wanted->index], &info) == PAPI_OK) {
+        snprintf(wanted->text, wanted->size, "%.*s", (int)strcspn(info.long_descr, "\n"),
+                 info.long_descr);
+    }
+    return 0;
+}
+
+static int describe_guarded(void *wanted)
+{
+    return papi_exit_guard(describe, wanted);
+}
+
+static void papi_describe(const struct apapi_reader *base, size_t index, char *text, size_t size)
+{
+    struct description wanted = {(const struct papi_reader *)base, index, text, size};
+
+    *text = '\0';
+    papi_thread_call(describe_guarded, &wanted, NULL);
+}
+
+const struct apapi_source apapi_source_papi = {
+    .name = "papi",
+    .probe = papi_probe,
+    .want = papi_library_want,
+    .want_event = papi_event_want,
+    .list = papi_list,
+    .open = papi_open,
+    .read = papi_read,
+    .describe = papi_describe,
+    .close = papi_close,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SOURCES_PAPI_LIBRARY_H
+#define APAPI_SOURCES_PAPI_LIBRARY_H
+#include <papi.h>
+#include <stdbool.h>
+
+#include "apapi/error.h"
+
+/*
+ * libpapi, loaded when something of it is wanted, so that a program that needs none of it
+ * pays nothing for it and runs on machines without it. The setting `library` of section papi names
+ * another one of the same version. All but reading and PAPI's list of components belongs to one
+ * thread, see papi_thread.h.
+ */
+
+/** PAPI's functions, named as there without the prefix. */
+struct papi_library {
+    int (*library_init)(int version);
+    int (*thread_init)(unsigned long (*self)(void));
+    int (*register_thread)(void);
+    void (*shutdown)(void);
+    int (*num_components)(void);
+    const PAPI_component_info_t *(*get_component_info)(int component);
+    int (*disable_component)(int component);
+    int (*enum_cmp_event)(int *code, int modifier, int component);
+    int (*event_code_to_name)(int code, char *name);
+    int (*get_event_info)(int code, PAPI_event_info_t *info);
+    int (*create_eventset)(int *set);
+    int (*add_named_event)(int set, const char *name);
+    int (*start)(int set);
+    int (*read)(int set, long long *values);
+    int (*stop)(int set, long long *values);
+    int (*cleanup_eventset)(int set);
+    int (*destroy_eventset)(int *set);
+    char *(*strerror)(int code);
+};
+
+/** @return the library, not yet initialized; NULL with errno ENOSYS and the reason. */
+const struct papi_library *papi_library_load(struct apapi_error *err);
+
+/** @return the index of the component of that name or short name, -1 if there is none. */
+int papi_library_find(const struct papi_library *papi, const char *component);
+
+/** Note a component as wanted: those that never were are disabled. */
+void papi_library_want(const char *component);
+
+/**
+ * Initialize with the wanted components and this one, or join those who have done so already.
+ * Called by papi_thread_call() within papi_exit_guard().
+ * @return 0, to be given back by papi_library_leave(); -1 with errno ENOSYS, ENOENT, ENODEV, EACCES
+ */
+int papi_library_enter(const struct papi_library *papi, const char *component,
+                       struct apapi_error *err);
+
+/**
+ * Give a set of events back. PAPI stays as it is: some of its components do not survive a shutdown.
+ * It is started anew when nobody uses it and a component is wanted that it was not started with, or
+ * the last use ended in disorder. Called by papi_thread_call().
+ * @param set  running or not; PAPI_NULL: there is none
+ */
+void papi_library_leave(int set);
+
+/** The same where PAPI has not come back from a call: nothing can be given back. Any thread. */
+void papi_library_abandon(void);
+
+/** @return "PAPI 7.0.0". Static storage. */
+const char *papi_library_version(void);
+
+#endif

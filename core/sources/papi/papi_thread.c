@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sources/papi/papi_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/thread.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool running;
+
+static enum state { FREE, ASKED, ANSWERED } state;
+static int (*asked)(void *context);
+static void *asked_with;
+static int result, result_errno;
+
+static void answer(int value, int error)
+{
+    result = value;
+    result_errno = error;
+    state = ANSWERED;
+    pthread_cond_broadcast(&changed);
+}
+
+static void end(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    running = false;
+    answer(PAPI_THREAD_ENDED, EIO);
+    pthread_mutex_unlock(&lock);
+}
+
+/* It holds the lock but for the calls. */
+static void serve(void)
+{
+    for (;;) {
+        int value;
+
+        while (state != ASKED) {
+            pthread_cond_wait(&changed, &lock);
+        }
+        pthread_mutex_unlock(&lock);
+        value = asked(asked_with);
+        int error = errno;
+        pthread_mutex_lock(&lock);
+        answer(value, error);
+    }
+}
+
+static void *run(void *unused)
+{
+    pthread_cleanup_push(end, NULL);
+    pthread_mutex_lock(&lock);
+    serve();
+    pthread_cleanup_pop(1);
+    return unused;
+}
+
+/* A child of fork() has the thread that called it, and no other. */
+static void forget_parent(void)
+{
+    const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+    const pthread_cond_t unused = PTHREAD_COND_INITIALIZER;
+
+    lock = unlocked;
+    changed = unused;
+    running = false;
+    state = FREE;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_parent);
+}
+
+static int start(struct apapi_error *err)
+{
+    pthread_t thread;
+
+    if (running) {
+        return 0;
+    }
+    if (thread_start(&thread, run, NULL)) {
+        return apapi_fail(err, EAGAIN, "a thread for PAPI cannot be started: %s", strerror(errno));
+    }
+    pthread_detach(thread);
+    running = true;
+    return 0;
+}
+
+static int ask(int (*call)(void *context), void *context)
+{
+    asked = call;
+    asked_with = context;
+    state = ASKED;
+    pthread_cond_broadcast(&changed);
+    while (state != ANSWERED) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    state = FREE;
+    pthread_cond_broadcast(&changed);
+    errno = result_errno;
+    return result;
+}
+
+int papi_thread_call(int (*call)(void *context), void *context, struct apapi_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int value;
+
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&lock);
+    while (state != FREE) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    value = start(err) ? -1 : ask(call, context);
+    int error = errno;
+    pthread_mutex_unlock(&lock);
+    errno = error;
+    return value;
+}

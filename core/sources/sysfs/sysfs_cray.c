@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cray's power management counters, /sys/cray/pm_counters: "123456 J", newer ones with a time. The
+ * node's controller writes all files together, raw_scan_hz times a second, and counts that in
+ * `freshness`. `generation` counts changes of the power cap, `startup` starts of the controller,
+ * with which the energies begin anew.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sources/sysfs/sysfs.h"
+
+#define CRAY_DIR "/sys/cray/pm_counters"
+#define USUAL_SCAN_HZ 10
+#define STALE_SCANS 10 /* without a new value: the controller writes no more */
+#define TRIES 3
+/* What the counters of another life are apart: no plausible increment is so large. */
+#define LIFE_SHIFT 48
+
+static const struct sysfs_quantity joules = {
+    .suffix = "J", .unit = "J", .scale = 1, .kind = APAPI_KIND_ENERGY, .accumulates = true};
+static const struct sysfs_quantity watts = {
+    .suffix = "W", .unit = "W", .scale = 1, .kind = APAPI_KIND_POWER};
+/* It is no power that is drawn. */
+static const struct sysfs_quantity limit = {
+    .suffix = "W", .unit = "W", .scale = 1, .kind = APAPI_KIND_COUNT};
+
+/* Where there is a sum, its parts are not added. */
+enum { SUM, PART };
+
+/* Names as in Cray's own PAPI component. Nodes without accelerators have their files, saying 0. */
+static const struct sysfs_row rows[] = {
+    {"energy", "PM_ENERGY:NODE", "energy of the node", &joules, APAPI_DOMAIN_NODE, SUM, false},
+    {"cpu_energy", "PM_ENERGY:CPU", "energy of all CPUs", &joules, APAPI_DOMAIN_PACKAGE, SUM,
+     false},
+    {"cpu#_energy", "PM_ENERGY:CPU#", "energy of CPU #", &joules, APAPI_DOMAIN_PACKAGE, PART,
+     false},
+    {"memory_energy", "PM_ENERGY:MEMORY", "energy of the memory", &joules, APAPI_DOMAIN_DRAM, SUM,
+     false},
+    {"accel_energy", "PM_ENERGY:ACC", "energy of all accelerators", &joules, APAPI_DOMAIN_GPU, SUM,
+     true},
+    {"accel#_energy", "PM_ENERGY:ACC#", "energy of accelerator #", &joules, APAPI_DOMAIN_GPU, PART,
+     true},
+    {"power", "PM_POWER:NODE", "power of the node", &watts, APAPI_DOMAIN_NODE, SUM, false},
+    {"cpu_power", "PM_POWER:CPU", "power of all CPUs", &watts, APAPI_DOMAIN_PACKAGE, SUM, false},
+    {"cpu#_power", "PM_POWER:CPU#", "power of CPU #", &watts, APAPI_DOMAIN_PACKAGE, PART, false},
+    {"memory_power", "PM_POWER:MEMORY", "power of the memory", &watts, APAPI_DOMAIN_DRAM, SUM,
+     false},
+    {"accel_power", "PM_POWER:ACC", "power of all accelerators", &watts, APAPI_DOMAIN_GPU, SUM,
+     true},
+    {"accel#_power", "PM_POWER:ACC#", "power of accelerator #", &watts, APAPI_DOMAIN_GPU, PART,
+     true},
+    {"power_cap", "PM_POWER_CAP:NODE", "power limit of the node, 0: none", &limit,
+     APAPI_DOMAIN_NONE, SUM, false},
+    {"accel_power_cap", "PM_POWER_CAP:ACC", "power limit of all accelerators, 0: none", &limit,
+     APAPI_DOMAIN_NONE, SUM, false},
+    {"accel#_power_cap", "PM_POWER_CAP:ACC#", "power limit of accelerator #, 0: none", &limit,
+     APAPI_DOMAIN_NONE, SUM, false},
+    {0},
+};
+
+/* What tells whether the values belong together and are new. */
+enum { FRESHNESS, GENERATION, STARTUP, STAMPS };
+
+struct watch {
+    int fds[STAMPS]; /* -1: there is no such file */
+    uint64_t freshness;
+    uint64_t moved_ns; /* when freshness had changed last (CLOCK_MONOTONIC) */
+    uint64_t stale_ns;
+    uint64_t startup;
+    uint64_t lives; /* of the controller since the open, without the first */
+};
+
+/* @return 0 or the errno. */
+static int read_stamps(const struct watch *watch, uint64_t stamps[STAMPS])
+{
+    for (int i = 0; i < STAMPS; i++) {
+        int error = 0;
+
+        stamps[i] = 0;
+        if (watch->fds[i] >= 0) {
+            error = sysfs_read_value(watch->fds[i], "", &stamps[i]);
+        }
+        if (error) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+static bool same_stamps(const uint64_t a[STAMPS], const uint64_t b[STAMPS])
+{
+    return a[FRESHNESS] == b[FRESHNESS] && a[GENERATION] == b[GENERATION] &&
+           a[STARTUP] == b[STARTUP];
+}
+
+/* Values of one and the same scan. @return 0 or the errno, EAGAIN if there were none. */
+static int read_together(const struct sysfs_reader *reader, struct apapi_reading *readings,
+                         uint64_t stamps[STAMPS])
+{
+    const struct watch *watch = reader->state;
+    int error = read_stamps(watch, stamps);
+
+    for (int i = 0; i < TRIES && !error; i++) {
+        uint64_t after[STAMPS];
+
+        sysfs_read_files(reader, readings);
+        error = read_stamps(watch, after);
+        if (!error && same_stamps(stamps, after)) {
+            return 0;
+        }
+        for (int s = 0; s < STAMPS; s++) {
+            stamps[s] = after[s];
+        }
+    }
+    return error ? error : EAGAIN;
+}
+
+/* @return 0, ESTALE if the controller writes no more. */
+static int check_freshness(struct watch *watch, const uint64_t stamps[STAMPS])
+{
+    uint64_t at_ns = clock_monotonic_ns();
+
+    if (stamps[STARTUP] != watch->startup) {
+        watch->startup = stamps[STARTUP];
+        watch->lives++;
+    }
+    if (watch->fds[FRESHNESS] < 0 || stamps[FRESHNESS] != watch->freshness) {
+        watch->freshness = stamps[FRESHNESS];
+        watch->moved_ns = at_ns;
+    }
+    return at_ns - watch->moved_ns > watch->stale_ns ? ESTALE : 0;
+}
+
+static void read_counters(struct sysfs_reader *reader, struct apapi_reading *readings)
+{
+    struct watch *watch = reader->state;
+    uint64_t stamps[STAMPS];
+    int error = read_together(reader, readings, stamps);
+
+    if (!error) {
+        error = check_freshness(watch, stamps);
+    }
+    for (size_t i = 0; i < reader->base.count; i++) {
+        struct apapi_reading *reading = &readings[i];
+
+        if (error) {
+            reading->error = error;
+        } else if (!reading->error && reader->events[i].accumulates) {
+            reading->error = reading->raw >> LIFE_SHIFT ? ERANGE : 0;
+            reading->raw += watch->lives << LIFE_SHIFT;
+        }
+    }
+}
+
+static void end(struct sysfs_reader *reader)
+{
+    struct watch *watch = reader->state;
+
+    for (int i = 0; i < STAMPS; i++) {
+        if (watch->fds[i] >= 0) {
+            close(watch->fds[i]);
+        }
+    }
+    free(watch);
+    reader->state = NULL;
+}
+
+static uint64_t read_scan_hz(int dir)
+{
+    int fd = openat(dir, "raw_scan_hz", O_RDONLY | O_CLOEXEC);
+    uint64_t hz = USUAL_SCAN_HZ;
+
+    if (fd >= 0) {
+        if (sysfs_read_value(fd, "", &hz) || hz == 0 || hz > NS_PER_S) {
+            hz = USUAL_SCAN_HZ;
+        }
+        close(fd);
+    }
+    return hz;
+}
+
+static int begin(struct sysfs_reader *reader, int dir, struct apapi_error *err)
+{
+    static const char *const files[STAMPS] = {"freshness", "generation", "startup"};
+    uint64_t scan_ns = NS_PER_S / read_scan_hz(dir), stamps[STAMPS];
+    struct watch *watch = calloc(1, sizeof *watch);
+
+    if (!watch) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    for (int i = 0; i < STAMPS; i++) {
+        watch->fds[i] = openat(dir, files[i], O_RDONLY | O_CLOEXEC);
+    }
+    watch->stale_ns = STALE_SCANS * scan_ns;
+    watch->moved_ns = clock_monotonic_ns();
+    if (read_stamps(watch, stamps) == 0) {
+        watch->freshness = stamps[FRESHNESS];
+        watch->startup = stamps[STARTUP];
+    }
+    for (size_t i = 0; i < reader->base.count; i++) {
+        reader->events[i].update_ns = scan_ns;
+    }
+    reader->state = watch;
+    return 0;
+}
+
+const struct sysfs_family sysfs_cray_pm = {
+    .component = "cray_pm",
+    .folder = CRAY_DIR,
+    .detail = "sysfs pm_counters",
+    .nothing = "counter of energy or power",
+    .rows = rows,
+    .begin = begin,
+    .read = read_counters,
+    .end = end,
+};

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a family's table to open files: the same for all families. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "sources/sysfs/sysfs.h"
+
+#define PLACES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
+
+/* A search, and the first file in it that could not be opened. */
+struct search {
+    struct sysfs_reader *reader;
+    const struct sysfs_family *family;
+    DIR *dir;
+    size_t unreadable;
+    struct apapi_error why;
+    int error;
+};
+
+static int refuse_path(const char *path, int error, struct apapi_error *err)
+{
+    if (error == EACCES || error == EPERM) {
+        return apapi_fail(err, EACCES, "no permission to read %s", path);
+    }
+    return apapi_fail(err, error, "%s: %s", path, strerror(error));
+}
+
+static int grow(struct sysfs_reader *reader)
+{
+    size_t count = reader->base.count, event_room = reader->room;
+    struct apapi_event *events = array_grow(reader->events, count, &event_room, sizeof *events);
+    struct sysfs_meter *meters;
+
+    if (!events) {
+        return -1;
+    }
+    reader->events = events;
+    reader->base.events = events;
+    meters = array_grow(reader->meters, count, &reader->room, sizeof *meters);
+    if (!meters) {
+        return -1;
+    }
+    reader->meters = meters;
+    return 0;
+}
+
+/* Add an event; the reader owns its descriptor then. */
+static int add(struct sysfs_reader *reader, const struct apapi_event *event,
+               const struct sysfs_meter *meter)
+{
+    if (grow(reader)) {
+        return -1;
+    }
+    reader->events[reader->base.count] = *event;
+    reader->meters[reader->base.count] = *meter;
+    reader->base.count++;
+    return 0;
+}
+
+/* Kernels offer some values twice: the row that comes first in the table has it. */
+static bool is_there(const struct sysfs_reader *reader, const char *name)
+{
+    for (size_t i = 0; i < reader->base.count; i++) {
+        if (strcmp(reader->events[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void name_event(const struct sysfs_place *place, char *name)
+{
+    const struct sysfs_item *item = place->item;
+    char own[64];
+
+    sysfs_fill_in(own, sizeof own, place->row->name, place->number);
+    snprintf(name, APAPI_NAME_SIZE, "%s:::%s%s%s", place->family->component, item->label,
+             *item->label ? ":" : "", own);
+}
+
+static int describe(const struct sysfs_place *place, struct apapi_event *event,
+                    struct sysfs_meter *meter)
+{
+    const struct sysfs_row *row = place->row;
+    const struct sysfs_quantity *quantity = row->quantity;
+
+    *event = (struct apapi_event){.kind = quantity->kind,
+                                  .domain = row->domain,
+                                  .type = APAPI_TYPE_UINT64,
+                                  .accumulates = quantity->accumulates,
+                                  .scale = quantity->scale};
+    snprintf(event->unit, sizeof event->unit, "%s", quantity->unit);
+    *meter = (struct sysfs_meter){
+        .fd = -1, .suffix = quantity->suffix, .group = place->item->group, .rank = row->rank};
+    sysfs_fill_in(meter->text, sizeof meter->text, row->text, place->number);
+    if (row->name) {
+        name_event(place, event->name);
+    }
+    return place->family->complete ? place->family->complete(place, event, meter) : 0;
+}
+
+/* @return a descriptor, -1 with errno. */
+static int open_file(int dir, const char *file)
+{
+    int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        close(fd);
+        errno = EISDIR;
+        return -1;
+    }
+    return fd;
+}
+
+/* An event whose file cannot be opened stays: what is not measured is to be seen. */
+static void note_unreadable(struct search *search, const struct sysfs_place *place,
+                            struct sysfs_meter *meter)
+{
+    struct apapi_error why;
+    char path[PATH_MAX];
+
+    meter->error = errno;
+    snprintf(path, sizeof path, "%s/%s%s%s", search->family->folder,
+             search->family->is_item ? place->item->folder : "", search->family->is_item ? "/" : "",
+             place->file);
+    refuse_path(path, meter->error, &why);
+    snprintf(meter->text + strlen(meter->text), sizeof meter->text - strlen(meter->text),
+             ": %.150s", why.text);
+    if (search->unreadable++ == 0) {
+        search->why = why;
+        search->error = meter->error == EPERM ? EACCES : meter->error;
+    }
+}
+
+static bool is_absent(const struct sysfs_row *row, int fd)
+{
+    uint64_t value;
+
+    return row->zero_is_absent && sysfs_read_value(fd, row->quantity->suffix, &value) == 0 &&
+           value == 0;
+}
+
+static int add_place(struct search *search, const struct sysfs_place *place)
+{
+    struct apapi_event event;
+    struct sysfs_meter meter;
+
+    if (describe(place, &event, &meter) || is_there(search->reader, event.name)) {
+        return 0;
+    }
+    meter.fd = open_file(place->dir, place->file);
+    if (meter.fd < 0) {
+        note_unreadable(search, place, &meter);
+    } else if (is_absent(place->row, meter.fd)) {
+        close(meter.fd);
+        return 0;
+    }
+    if (add(search->reader, &event, &meter)) {
+        if (meter.fd >= 0) {
+            close(meter.fd);
+        }
+        return -1;
+    }
+    return 0;
+}
+
+/* By their rows, then by their numbers: the order of the events. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct sysfs_place *a = left, *b = right;
+
+    if (a->row != b->row) {
+        return a->row < b->row ? -1 : 1;
+    }
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Does a row speak of the file? */
+static bool find_row(const struct sysfs_family *family, const char *file, struct sysfs_place *place)
+{
+    for (const struct sysfs_row *row = family->rows; row->file; row++) {
+        place->number = 0;
+        if (strlen(file) < sizeof place->file && sysfs_match(row->file, file, &place->number)) {
+            strcpy(place->file, file);
+            place->row = row;
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t list_places(const struct search *search, const struct sysfs_item *item, DIR *dir,
+                          struct sysfs_place *places)
+{
+    size_t count = 0;
+
+    for (struct dirent *entry = readdir(dir); entry && count < PLACES_MAX; entry = readdir(dir)) {
+        struct sysfs_place *place = &places[count];
+
+        place->family = search->family;
+        place->item = item;
+        place->dir = dirfd(dir);
+        count += find_row(search->family, entry->d_name, place);
+    }
+    qsort(places, count, sizeof *places, compare_places);
+    return count;
+}
+
+static int add_item(struct search *search, const struct sysfs_item *item,
+                    struct sysfs_place *places)
+{
+    int fd = openat(dirfd(search->dir), item->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    size_t count;
+    int result = 0;
+
+    if (!dir) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return 0; /* it has just gone */
+    }
+    count = list_places(search, item, dir, places);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = add_place(search, &places[i]);
+    }
+    closedir(dir);
+    return result;
+}
+
+static void list_items(const struct search *search, struct sysfs_items *items)
+{
+    if (!search->family->is_item) {
+        items->list[items->count++] = (struct sysfs_item){.folder = ".", .part = -1};
+        return;
+    }
+    for (struct dirent *entry = readdir(search->dir); entry && items->count < SYSFS_ITEMS_MAX;
+         entry = readdir(search->dir)) {
+        struct sysfs_item *item = &items->list[items->count];
+
+        *item = (struct sysfs_item){.part = -1};
+        items->count += search->family->is_item(dirfd(search->dir), entry->d_name, item);
+    }
+    if (search->family->arrange) {
+        search->family->arrange(items);
+    }
+}
+
+static int add_items(struct search *search)
+{
+    struct sysfs_items items = {calloc(SYSFS_ITEMS_MAX, sizeof *items.list), 0};
+    struct sysfs_place *places = calloc(PLACES_MAX, sizeof *places);
+    int result = items.list && places ? 0 : -1;
+
+    if (result == 0) {
+        list_items(search, &items);
+    }
+    for (size_t i = 0; i < items.count && result == 0; i++) {
+        result = add_item(search, &items.list[i], places);
+    }
+    free(places);
+    free(items.list);
+    return result;
+}
+
+/*
+ * Several meters of one part of the node: the best one feeds the domain, the others are shown. They
+ * are read with it often enough; of what belongs to no domain no power is known to be too large.
+ */
+static void settle_ranks(struct sysfs_reader *reader)
+{
+    for (size_t i = 0; i < reader->base.count; i++) {
+        for (size_t j = 0; j < reader->base.count; j++) {
+            if (reader->meters[j].group == reader->meters[i].group &&
+                reader->meters[j].rank < reader->meters[i].rank &&
+                reader->events[j].kind == reader->events[i].kind &&
+                reader->events[j].domain == reader->events[i].domain) {
+                reader->events[i].domain = APAPI_DOMAIN_NONE;
+                reader->events[i].guard_j = 0;
+            }
+        }
+    }
+}
+
+static int finish(struct search *search, struct apapi_error *err)
+{
+    struct sysfs_reader *reader = search->reader;
+    const struct sysfs_family *family = search->family;
+
+    if (reader->base.count == 0) {
+        return apapi_fail(err, ENODEV, "no %s in %s", family->nothing, family->folder);
+    }
+    if (search->unreadable == reader->base.count) {
+        return apapi_fail(err, search->error, "%s", search->why.text);
+    }
+    settle_ranks(reader);
+    snprintf(reader->base.detail, sizeof reader->base.detail, "%s", family->detail);
+    return family->begin ? family->begin(reader, dirfd(search->dir), err) : 0;
+}
+
+int sysfs_discover(struct sysfs_reader *reader, const struct sysfs_family *family,
+                   struct apapi_error *err)
+{
+    struct search search = {.reader = reader, .family = family};
+    char path[PATH_MAX];
+    int result;
+
+    reader->family = family;
+    sysfs_path(path, sizeof path, family->folder);
+    search.dir = opendir(path);
+    if (!search.dir) {
+        return errno == EACCES ? refuse_path(family->folder, EACCES, err)
+                               : apapi_fail(err, ENODEV, "the kernel has no %s", family->folder);
+    }
+    result = add_items(&search) ? apapi_fail(err, ENOMEM, "no memory") : finish(&search, err);
+    closedir(search.dir);
+    return result;
+}

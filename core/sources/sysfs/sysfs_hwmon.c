@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Chips of the kernel's hwmon class: energy in uJ, a 64-bit count, and power in uW. The numbers of
+ * the folders change from boot to boot and are in no event's name.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sources/sysfs/sysfs.h"
+
+#define HWMON_DIR "/sys/class/hwmon"
+#define NS_PER_MS 1000000
+#define ANY "*"
+
+static const struct sysfs_quantity microjoules = {
+    .unit = "J", .scale = 1e-6, .kind = APAPI_KIND_ENERGY, .accumulates = true};
+static const struct sysfs_quantity microwatts = {
+    .unit = "W", .scale = 1e-6, .kind = APAPI_KIND_POWER};
+
+/* The average of a power is worth more than one sample of it; each power is one event. */
+static const struct sysfs_row rows[] = {
+    {.file = "energy#_input", "energy#", "energy of ", &microjoules},
+    {.file = "power#_average", "power#", "average power of ", &microwatts},
+    {.file = "power#_input", "power#", "power of ", &microwatts},
+    {0},
+};
+
+/* When they are read, the drivers add up a 32-bit register that counts 2^-14 J. */
+#define INTEL_GPU_WRAP_J 262144
+
+/*
+ * Chips of which it is known what they measure; what others measure is shown and never added. The
+ * average of fam15h_power is of the cores alone, and each reading of it sleeps.
+ */
+static const struct chip {
+    const char *name;
+    const char *label; /* of the event; "": it has none */
+    enum apapi_domain domain;
+    int rank; /* of the events of one device */
+    double guard_j;
+    uint64_t update_ns;
+    bool no_average;
+} chips[] = {
+    {"amd_energy", "Esocket#", .domain = APAPI_DOMAIN_PACKAGE, .update_ns = NS_PER_MS},
+    {"amd_energy", "Ecore#", .domain = APAPI_DOMAIN_CORE, .update_ns = NS_PER_MS},
+    {"fam15h_power", ANY, .domain = APAPI_DOMAIN_PACKAGE, .no_average = true},
+    {"i915", ANY, .domain = APAPI_DOMAIN_GPU, .guard_j = INTEL_GPU_WRAP_J},
+    {"i915_gt#", ANY, .domain = APAPI_DOMAIN_GPU, .rank = 1, .guard_j = INTEL_GPU_WRAP_J},
+    {"ibmpowernv", "System", .domain = APAPI_DOMAIN_NODE},
+    {"ibmpowernv", "Chip #", .domain = APAPI_DOMAIN_PACKAGE},
+    {"power_meter", ANY, .domain = APAPI_DOMAIN_NODE},
+    {"xe", "", .domain = APAPI_DOMAIN_GPU, .guard_j = INTEL_GPU_WRAP_J},
+    {"xe", "card", .domain = APAPI_DOMAIN_GPU, .guard_j = INTEL_GPU_WRAP_J},
+    {"xe", "pkg", .domain = APAPI_DOMAIN_GPU, .rank = 1, .guard_j = INTEL_GPU_WRAP_J},
+};
+
+static const struct chip *find_chip(const char *name, const char *label)
+{
+    unsigned number;
+
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        if (sysfs_match(chips[i].name, name, &number) &&
+            sysfs_match(chips[i].label, label, &number)) {
+            return &chips[i];
+        }
+    }
+    return NULL;
+}
+
+/* Names of chips hold no blanks or dashes; nothing else may come into an event's name either. */
+static void clean(char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+
+    for (name += strspn(name, allowed); *name; name += strspn(name, allowed)) {
+        *name = '_';
+    }
+}
+
+/* The name of the chip's device, "0000:03:00.0": chips of one name are told apart by it. */
+static void find_device(int dir, const char *entry, struct sysfs_item *chip)
+{
+    char link[sizeof chip->folder], target[PATH_MAX];
+    const char *slash;
+    ssize_t length;
+
+    snprintf(link, sizeof link, "%.32s/device", entry);
+    length = readlinkat(dir, link, target, sizeof target - 1);
+    if (length <= 0) {
+        snprintf(chip->device, sizeof chip->device, "%.32s", entry);
+        return;
+    }
+    target[length] = '\0';
+    slash = strrchr(target, '/');
+    snprintf(chip->device, sizeof chip->device, "%.100s", slash ? slash + 1 : target);
+}
+
+/* Older drivers have their files in the device's folder. */
+static bool is_chip(int dir, const char *entry, struct sysfs_item *chip)
+{
+    unsigned number;
+
+    if (!sysfs_match("hwmon#", entry, &number)) {
+        return false;
+    }
+    chip->number = number;
+    for (int i = 0; i < 2; i++) {
+        char path[sizeof chip->folder + sizeof "/name"];
+
+        snprintf(chip->folder, sizeof chip->folder, i == 0 ? "%.32s" : "%.32s/device", entry);
+        snprintf(path, sizeof path, "%s/name", chip->folder);
+        if (sysfs_read_word_at(dir, path, chip->name, sizeof chip->name) == 0 && *chip->name) {
+            clean(chip->name);
+            find_device(dir, entry, chip);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare_chips(const void *left, const void *right)
+{
+    const struct sysfs_item *a = left, *b = right;
+    int order = strverscmp(a->label, b->label);
+
+    if (order == 0) {
+        order = strcmp(a->name, b->name);
+    }
+    if (order == 0) {
+        order = strverscmp(a->device, b->device);
+    }
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+/* Chips of one device, such as those of the tiles of a GPU, are one group. */
+static void group_chips(struct sysfs_items *found)
+{
+    qsort(found->list, found->count, sizeof *found->list, compare_chips);
+    for (size_t i = 0; i < found->count; i++) {
+        size_t first = 0;
+
+        while (strcmp(found->list[first].device, found->list[i].device) != 0) {
+            first++;
+        }
+        found->list[i].group = (unsigned)first;
+    }
+}
+
+/* The second chip of a name is called "name.1". */
+static void label_chips(struct sysfs_items *found)
+{
+    unsigned twins = 0;
+
+    group_chips(found);
+    for (size_t i = 0; i < found->count; i++) {
+        struct sysfs_item *chip = &found->list[i];
+
+        twins = i > 0 && strcmp(chip->name, chip[-1].name) == 0 ? twins + 1 : 0;
+        strcpy(chip->label, chip->name);
+        if (twins > 0) {
+            snprintf(chip->label, sizeof chip->label, "%.50s.%u", chip->name, twins);
+        }
+    }
+}
+
+/* @return whether the chip's device is a graphics card; its number. */
+static bool find_card(int dir, const struct sysfs_item *chip, unsigned *card)
+{
+    char path[sizeof chip->folder + sizeof "/device/drm"];
+    bool found = false;
+    int fd;
+    DIR *drm;
+
+    snprintf(path, sizeof path, "hwmon%lu/device/drm", chip->number);
+    fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    drm = fd < 0 ? NULL : fdopendir(fd);
+    if (!drm) {
+        return false;
+    }
+    for (struct dirent *entry = readdir(drm); entry && !found; entry = readdir(drm)) {
+        found = sysfs_match("card#", entry->d_name, card);
+    }
+    closedir(drm);
+    return found;
+}
+
+/* "card0", "card0.gt1" for a tile of it; without a card's number the device instead. */
+static void label_gpu(int dir, struct sysfs_item *chip)
+{
+    unsigned card, tile;
+    size_t length;
+
+    if (find_card(dir, chip, &card)) {
+        snprintf(chip->label, sizeof chip->label, "card%u", card);
+    } else {
+        snprintf(chip->label, sizeof chip->label, "%.50s", chip->device);
+    }
+    length = strlen(chip->label);
+    if (sysfs_match("i915_gt#", chip->name, &tile)) {
+        snprintf(chip->label + length, sizeof chip->label - length, ".gt%u", tile);
+    }
+}
+
+static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
+{
+    static const char *const names[] = {"i915", "i915_gt#", "xe"};
+    unsigned tile;
+
+    if (!is_chip(dir, entry, chip)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (sysfs_match(names[i], chip->name, &tile)) {
+            label_gpu(dir, chip);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_label(const struct sysfs_place *place, char *label, size_t size)
+{
+    char file[64];
+    size_t length;
+
+    snprintf(file, sizeof file, "%.*s_label", (int)strcspn(place->file, "_"), place->file);
+    if (sysfs_read_word_at(place->dir, file, label, size)) {
+        *label = '\0';
+    }
+    for (length = strlen(label); length > 0 && label[length - 1] == ' '; length--) {
+        label[length - 1] = '\0';
+    }
+}
+
+/* Milliseconds, where the driver tells them. */
+static uint64_t read_update_ns(const struct sysfs_place *place)
+{
+    char file[80];
+    uint64_t ms;
+
+    snprintf(file, sizeof file, "%s_interval", place->file);
+    if (sysfs_read_u64_at(place->dir, file, &ms) &&
+        sysfs_read_u64_at(place->dir, "update_interval", &ms)) {
+        return 0;
+    }
+    return ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : 0;
+}
+
+static int complete(const struct sysfs_place *place, struct apapi_event *event,
+                    struct sysfs_meter *meter)
+{
+    char label[64];
+    const struct chip *chip;
+    size_t length = strlen(meter->text);
+
+    read_label(place, label, sizeof label);
+    snprintf(meter->text + length, sizeof meter->text - length, "%s%s%s", place->item->name,
+             *label ? ": " : "", label);
+    event->update_ns = read_update_ns(place);
+    chip = find_chip(place->item->name, label);
+    if (!chip) {
+        return 0;
+    }
+    if (chip->no_average && strstr(place->file, "_average")) {
+        return -1;
+    }
+    event->domain = chip->domain;
+    meter->rank = chip->rank;
+    if (event->accumulates) {
+        event->guard_j = chip->guard_j;
+        event->update_ns = chip->update_ns ? chip->update_ns : event->update_ns;
+    }
+    return 0;
+}
+
+const struct sysfs_family sysfs_hwmon = {
+    .component = "hwmon",
+    .folder = HWMON_DIR,
+    .detail = "sysfs hwmon",
+    .nothing = "chip that measures energy or power",
+    .rows = rows,
+    .is_item = is_chip,
+    .arrange = label_chips,
+    .complete = complete,
+};
+
+const struct sysfs_family sysfs_intel_gpu = {
+    .component = "intel_gpu",
+    .folder = HWMON_DIR,
+    .detail = "sysfs hwmon",
+    .nothing = "Intel GPU (i915, xe) that measures energy or power",
+    .rows = rows,
+    .is_item = is_gpu,
+    .arrange = group_chips,
+    .complete = complete,
+};

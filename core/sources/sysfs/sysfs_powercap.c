@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Zones of the kernel's powercap class. AMD's have the same names as Intel's. The control types
+ * intel-rapl-mmio and others show the same meters once more and are left out.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sources/sysfs/sysfs.h"
+
+#define POWERCAP_DIR "/sys/class/powercap"
+#define ZONE_PREFIX "intel-rapl:"
+#define UPDATE_NS 1000000
+
+static const struct sysfs_quantity microjoules = {
+    .unit = "J", .scale = 1e-6, .kind = APAPI_KIND_ENERGY, .accumulates = true};
+
+static const struct sysfs_row rows[] = {
+    {.file = "energy_uj", .text = "energy", .quantity = &microjoules},
+    {0},
+};
+
+/* How a zone's name reads as a domain, in PAPI's event names and to people. */
+static const struct naming {
+    const char *prefix;
+    enum apapi_domain domain;
+    const char *papi;
+    const char *part;
+} namings[] = {
+    {"package", APAPI_DOMAIN_PACKAGE, "PACKAGE", ""},
+    {"dram", APAPI_DOMAIN_DRAM, "DRAM", "the memory of "},
+    {"core", APAPI_DOMAIN_CORE, "PP0", "the cores of "},
+    {"uncore", APAPI_DOMAIN_UNCORE, "PP1", "the uncore part of "},
+    {"psys", APAPI_DOMAIN_PSYS, "PSYS", "the platform (psys)"},
+};
+
+static const struct naming *find_naming(const char *zone_name)
+{
+    for (size_t i = 0; i < sizeof namings / sizeof *namings; i++) {
+        if (strncmp(zone_name, namings[i].prefix, strlen(namings[i].prefix)) == 0) {
+            return &namings[i];
+        }
+    }
+    return NULL;
+}
+
+enum apapi_domain sysfs_zone_domain(const char *zone_name)
+{
+    const struct naming *naming = find_naming(zone_name);
+
+    return naming ? naming->domain : APAPI_DOMAIN_NONE;
+}
+
+/* A folder intel-rapl:P or intel-rapl:P:C. */
+static bool is_zone(int dir, const char *entry, struct sysfs_item *zone)
+{
+    const char *text = entry + strlen(ZONE_PREFIX);
+    char path[sizeof zone->folder + sizeof "/name"];
+    char *end;
+
+    if (strncmp(entry, ZONE_PREFIX, strlen(ZONE_PREFIX)) != 0 || !isdigit((unsigned char)*text) ||
+        strlen(entry) >= sizeof zone->folder) {
+        return false;
+    }
+    strcpy(zone->folder, entry);
+    zone->number = strtoul(text, &end, 10);
+    if (*end == ':' && isdigit((unsigned char)end[1])) {
+        zone->part = strtol(end + 1, &end, 10);
+    }
+    snprintf(path, sizeof path, "%s/name", entry);
+    return *end == '\0' && sysfs_read_word_at(dir, path, zone->name, sizeof zone->name) == 0;
+}
+
+static int compare_zones(const void *left, const void *right)
+{
+    const struct sysfs_item *a = left, *b = right;
+
+    if (a->number != b->number) {
+        return a->number < b->number ? -1 : 1;
+    }
+    return (a->part > b->part) - (a->part < b->part);
+}
+
+/* Parts sort behind the zone that they lie in, so the latest zone of its own is theirs. */
+static void name_packages(struct sysfs_items *zones)
+{
+    const struct sysfs_item *whole = NULL;
+
+    qsort(zones->list, zones->count, sizeof *zones->list, compare_zones);
+    for (size_t i = 0; i < zones->count; i++) {
+        struct sysfs_item *zone = &zones->list[i];
+
+        if (zone->part < 0) {
+            whole = zone;
+        }
+        strcpy(zone->device, whole && whole->number == zone->number ? whole->name : "");
+    }
+}
+
+/* "package-1-die-0" gives "1_DIE0", "package-1" gives "1", anything else its zone's number. */
+static void package_label(const struct sysfs_item *zone, char *label, size_t size)
+{
+    unsigned package, die;
+
+    if (sscanf(zone->device, "package-%u-die-%u", &package, &die) == 2) {
+        snprintf(label, size, "%u_DIE%u", package, die);
+    } else if (sscanf(zone->device, "package-%u", &package) == 1) {
+        snprintf(label, size, "%u", package);
+    } else {
+        snprintf(label, size, "%lu", zone->number);
+    }
+}
+
+static void describe(const struct sysfs_item *zone, const struct naming *naming,
+                     struct sysfs_meter *meter)
+{
+    unsigned package, die;
+    int known = sscanf(zone->device, "package-%u-die-%u", &package, &die);
+
+    if (known == 2) {
+        snprintf(meter->text, sizeof meter->text, "energy of %sdie %u of CPU package %u",
+                 naming->part, die, package);
+    } else if (known == 1) {
+        snprintf(meter->text, sizeof meter->text, "energy of %sCPU package %u", naming->part,
+                 package);
+    } else {
+        snprintf(meter->text, sizeof meter->text, "energy of %s", naming->part);
+    }
+}
+
+/* A zone without a range or of an unknown name is passed over. */
+static int complete(const struct sysfs_place *place, struct apapi_event *event,
+                    struct sysfs_meter *meter)
+{
+    const struct naming *naming = find_naming(place->item->name);
+    uint64_t range_uj;
+
+    if (!naming || sysfs_read_u64_at(place->dir, "max_energy_range_uj", &range_uj)) {
+        return -1;
+    }
+    event->domain = naming->domain;
+    event->range_max = range_uj;
+    event->guard_j = (double)range_uj * event->scale;
+    event->update_ns = UPDATE_NS;
+    describe(place->item, naming, meter);
+    return 0;
+}
+
+static int complete_as_rapl(const struct sysfs_place *place, struct apapi_event *event,
+                            struct sysfs_meter *meter)
+{
+    char label[32];
+
+    if (complete(place, event, meter)) {
+        return -1;
+    }
+    package_label(place->item, label, sizeof label);
+    snprintf(event->name, sizeof event->name, "rapl:::%s_ENERGY:PACKAGE%s",
+             find_naming(place->item->name)->papi, label);
+    return 0;
+}
+
+static int complete_as_powercap(const struct sysfs_place *place, struct apapi_event *event,
+                                struct sysfs_meter *meter)
+{
+    const struct sysfs_item *zone = place->item;
+    int length =
+        snprintf(event->name, sizeof event->name, "powercap:::ENERGY_UJ:ZONE%lu", zone->number);
+
+    if (zone->part >= 0) {
+        snprintf(event->name + length, sizeof event->name - (size_t)length, "_SUBZONE%ld",
+                 zone->part);
+    }
+    return complete(place, event, meter);
+}
+
+#define ENERGY_ZONES                                                                               \
+    .folder = POWERCAP_DIR, .detail = "sysfs powercap", .nothing = "energy zone", .rows = rows,    \
+    .is_item = is_zone, .arrange = name_packages
+
+const struct sysfs_family sysfs_rapl = {
+    .component = "rapl", ENERGY_ZONES, .complete = complete_as_rapl};
+
+const struct sysfs_family sysfs_powercap = {
+    .component = "powercap", ENERGY_ZONES, .complete = complete_as_powercap};

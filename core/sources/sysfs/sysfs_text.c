@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands in the kernel's files, and what they are called. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sources/sysfs/sysfs.h"
+
+/* Numbers of so many digits fit into 64 bits, whatever the digits. */
+#define DIGITS_THAT_FIT 19
+
+void sysfs_path(char *path, size_t size, const char *absolute)
+{
+    const char *root = getenv("APAPI_SYSROOT");
+
+    snprintf(path, size, "%s%s", root ? root : "", absolute);
+}
+
+void sysfs_fill_in(char *text, size_t size, const char *pattern, unsigned number)
+{
+    const char *hash = strchr(pattern, '#');
+
+    if (hash) {
+        snprintf(text, size, "%.*s%u%s", (int)(hash - pattern), pattern, number, hash + 1);
+    } else {
+        snprintf(text, size, "%s", pattern);
+    }
+}
+
+bool sysfs_match(const char *pattern, const char *text, unsigned *number)
+{
+    for (; *pattern && *pattern != '*'; pattern++) {
+        if (*pattern != '#') {
+            if (*text++ != *pattern) {
+                return false;
+            }
+            continue;
+        }
+        char *end;
+        unsigned long found = strtoul(text, &end, 10);
+
+        if (!isdigit((unsigned char)*text) || found > UINT_MAX) {
+            return false;
+        }
+        *number = (unsigned)found;
+        text = end;
+    }
+    return *pattern == '*' || *text == '\0';
+}
+
+static inline unsigned digit_of(char letter)
+{
+    return (unsigned)(unsigned char)letter - '0'; /* above 9: it is none */
+}
+
+/* The digits from `*at` on. @return 0, EBADMSG (none) or ERANGE. */
+static inline int parse_digits(const char *text, size_t size, size_t *at, uint64_t *value)
+{
+    const size_t unchecked = size - *at < DIGITS_THAT_FIT ? size : *at + DIGITS_THAT_FIT;
+    uint64_t sum = 0;
+    unsigned digit;
+    size_t i = *at;
+
+    for (; i < unchecked && (digit = digit_of(text[i])) <= 9; i++) {
+        sum = sum * 10 + digit;
+    }
+    for (; i < size && (digit = digit_of(text[i])) <= 9; i++) {
+        if (sum > (UINT64_MAX - digit) / 10) {
+            return ERANGE;
+        }
+        sum = sum * 10 + digit;
+    }
+    if (i == *at) {
+        return EBADMSG;
+    }
+    *at = i;
+    *value = sum;
+    return 0;
+}
+
+/* At least one newline, nothing else. */
+static inline int parse_end(const char *text, size_t size, size_t at)
+{
+    if (at == size) {
+        return EBADMSG;
+    }
+    for (; at < size; at++) {
+        if (text[at] != '\n') {
+            return EBADMSG;
+        }
+    }
+    return 0;
+}
+
+static inline int parse_plain(const char *text, size_t size, uint64_t *value)
+{
+    uint64_t number = 0;
+    size_t at = 0;
+    int error = parse_digits(text, size, &at, &number);
+
+    if (!error) {
+        error = parse_end(text, size, at);
+    }
+    if (!error) {
+        *value = number;
+    }
+    return error;
+}
+
+int sysfs_parse_u64(const char *text, size_t size, uint64_t *value)
+{
+    return parse_plain(text, size, value);
+}
+
+/* A blank and a word at `at`. @return where they end, 0 if they are not there. */
+static size_t skip_word(const char *text, size_t size, size_t at, const char *word)
+{
+    size_t length = strlen(word);
+
+    if (size - at < length + 1 || text[at] != ' ' || memcmp(text + at + 1, word, length) != 0) {
+        return 0;
+    }
+    return at + 1 + length;
+}
+
+/* " 1700000000 us" if it is there. @return where it ends, 0 if something else begins so. */
+static size_t skip_time(const char *text, size_t size, size_t at)
+{
+    uint64_t time_us;
+
+    if (at == size || text[at] != ' ') {
+        return at;
+    }
+    at++;
+    return parse_digits(text, size, &at, &time_us) ? 0 : skip_word(text, size, at, "us");
+}
+
+int sysfs_parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value)
+{
+    uint64_t number = 0;
+    size_t at = 0;
+    int error = parse_digits(text, size, &at, &number);
+
+    if (error) {
+        return error;
+    }
+    if (*suffix) {
+        at = skip_word(text, size, at, suffix);
+    }
+    if (at) {
+        at = skip_time(text, size, at);
+    }
+    if (!at || parse_end(text, size, at)) {
+        return EBADMSG;
+    }
+    *value = number;
+    return 0;
+}
+
+/* Within the loop, not called from it: beside a system call a call is dear. */
+static inline int read_value(int fd, const char *suffix, uint64_t *value)
+{
+    char text[64];
+    ssize_t got = pread(fd, text, sizeof text, 0);
+
+    if (got < 0) {
+        return errno;
+    }
+    return suffix ? sysfs_parse_unit(text, (size_t)got, suffix, value)
+                  : parse_plain(text, (size_t)got, value);
+}
+
+int sysfs_read_value(int fd, const char *suffix, uint64_t *value)
+{
+    return read_value(fd, suffix, value);
+}
+
+void sysfs_read_files(const struct sysfs_reader *reader, struct apapi_reading *readings)
+{
+    for (size_t i = 0; i < reader->base.count; i++) {
+        const struct sysfs_meter *meter = &reader->meters[i];
+
+        readings[i].error =
+            meter->fd < 0 ? meter->error : read_value(meter->fd, meter->suffix, &readings[i].raw);
+    }
+}
+
+int sysfs_read_u64_at(int dir, const char *name, uint64_t *value)
+{
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+    int error;
+
+    if (fd < 0) {
+        return -1;
+    }
+    error = sysfs_read_value(fd, NULL, value);
+    close(fd);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+int sysfs_read_word_at(int dir, const char *name, char *word, size_t size)
+{
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+    ssize_t got;
+
+    if (fd < 0) {
+        return -1;
+    }
+    got = pread(fd, word, size - 1, 0);
+    close(fd);
+    if (got < 0) {
+        return -1;
+    }
+    word[got] = '\0';
+    word[strcspn(word, "\n")] = '\0';
+    return 0;
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SOURCES_THREAD_H
-#define SOURCES_THREAD_H
-#include <pthread.h>
-
-/** Start a thread that receives no signal: they belong to the host program. 0; -1 with errno. */
-int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
-
-#endif

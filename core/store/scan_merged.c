@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records of the nodes of a merged record. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/record.h"
+#include "record/fields.h"
+#include "store/scan_parts.h"
+#include "base/timestamp.h"
+
+#define NS_PER_S 1e9
+
+struct merged {
+    const json_t *root, *nodes; /* borrowed */
+    double total_j;             /* of all nodes; NaN: unknown of one of them */
+    double elapsed_s;           /* of the step */
+};
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* The part of the sums that is this node's. */
+static double share_of(const struct merged *merged, const json_t *node)
+{
+    return merged->total_j > 0 ? number_of(node, "energy_j") / merged->total_j
+                               : 1.0 / (double)json_array_size(merged->nodes);
+}
+
+/* Each returns 0, or -1 without memory. */
+
+static int copy(json_t *record, const struct merged *merged, const char *const *keys)
+{
+    int result = 0;
+
+    for (; *keys && result == 0; keys++) {
+        json_t *value = json_object_get(merged->root, *keys);
+
+        result = value ? json_object_set(record, *keys, value) : 0;
+    }
+    return result;
+}
+
+/* What is a sum or a maximum of several nodes is of no single one. */
+static int put_identity(json_t *record, const struct merged *merged)
+{
+    static const char *const common[] = {
+        "cluster", "job",    "array_job", "array_task",  "het_job",  "het_offset",
+        "step",    "name",   "job_name",  "nodes",       "nodelist", "restarts",
+        "uid",     "user",   "account",   "partition",   "qos",      "verified",
+        "start",   "late_s", "exit_code", "exit_signal", NULL};
+    static const char *const own[] = {"tasks", "cores", "gpus", "failed_tasks", NULL};
+    int result = copy(record, merged, common);
+
+    return result == 0 && json_array_size(merged->nodes) == 1 ? copy(record, merged, own) : result;
+}
+
+static int put_ending(json_t *record, const struct merged *merged, const char *name)
+{
+    const json_t *incomplete = json_object_get(merged->root, "incomplete"), *one;
+    size_t index;
+
+    json_array_foreach(incomplete, index, one)
+    {
+        const char *node = json_string_value(json_object_get(one, "node"));
+        json_t *reason = json_object_get(one, "reason");
+
+        if (node && strcmp(node, name) == 0) {
+            return field_put(record, "complete", json_false()) ||
+                           (reason && json_object_set(record, "reason", reason))
+                       ? -1
+                       : 0;
+        }
+    }
+    return field_put(record, "complete", json_true());
+}
+
+static int put_domains(json_t *record, const struct merged *merged, double share)
+{
+    static const char *const keys[] = {"energy_j", "uncertainty_j", "mean_w",
+                                       "min_w",    "max_w",         NULL};
+    json_t *domains = json_object(), *sum;
+    const char *name;
+    int result = field_put(record, "domains", domains);
+
+    json_object_foreach(json_object_get(merged->root, "domains"), name, sum)
+    {
+        json_t *domain = json_object();
+
+        result |= field_put(domains, name, domain);
+        for (size_t i = 0; keys[i] && result == 0; i++) {
+            result =
+                field_put_rounded(domain, keys[i], number_of(sum, keys[i]) * share, FIELD_FIGURES);
+        }
+    }
+    return result;
+}
+
+/* Those that begin with the step. Another width than the first one's leaves a domain out. */
+static int put_timelines(json_t *record, const struct merged *merged, double share)
+{
+    const json_t *start = json_object_get(merged->root, "start");
+    json_t *timelines = json_object(), *one;
+    const char *name;
+    int result = timelines ? 0 : -1;
+
+    json_object_foreach(json_object_get(merged->root, "timeline"), name, one)
+    {
+        json_t *width = json_object_get(one, "bin_s"), *domain;
+
+        if (!json_equal(json_object_get(one, "start"), start) || !width ||
+            (json_object_size(timelines) > 0 &&
+             !json_equal(width, json_object_get(timelines, "bin_s")))) {
+            continue;
+        }
+        domain = json_copy(one);
+        result |=
+            json_object_set(timelines, "bin_s", width) |
+            json_object_set_new(domain, "unit_j", json_real(number_of(one, "unit_j") * share)) |
+            json_object_set_new(timelines, name, domain);
+        json_object_del(domain, "start");
+        json_object_del(domain, "bin_s");
+    }
+    if (result || json_object_size(timelines) == 0) {
+        json_decref(timelines);
+        return result ? -1 : 0;
+    }
+    return field_put(record, "timeline", timelines);
+}
+
+static int put_trust(json_t *record, const json_t *node)
+{
+    json_t *trust = json_object();
+
+    return field_put(record, "trust", trust) ||
+                   field_put_rounded(trust, "covered", number_of(node, "covered"),
+                                     FIELD_MEASURED_FIGURES) ||
+                   field_put(trust, "cpu_s", json_real(0))
+               ? -1
+               : 0;
+}
+
+/* @return its text, to be freed; NULL without memory. */
+static char *record_of(const struct merged *merged, const json_t *node, const char *name)
+{
+    double share = share_of(merged, node);
+    json_t *record = json_object();
+    char *text = NULL;
+
+    if (field_put(record, "apapi", json_integer(APAPI_RECORD_VERSION)) == 0 &&
+        put_identity(record, merged) == 0 && field_put_text(record, "node", name) == 0 &&
+        put_ending(record, merged, name) == 0 &&
+        field_put_rounded(record, "elapsed_s", merged->elapsed_s, FIELD_FIGURES) == 0 &&
+        put_domains(record, merged, share) == 0 &&
+        field_put(record, "components", json_array()) == 0 &&
+        put_timelines(record, merged, share) == 0 && put_trust(record, node) == 0) {
+        text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
+    }
+    json_decref(record);
+    return text;
+}
+
+/* From the first reading of a node to the last one of any. */
+static double elapsed_of(const json_t *root)
+{
+    const char *start = json_string_value(json_object_get(root, "start"));
+    const char *end = json_string_value(json_object_get(root, "end"));
+    int64_t start_ns, end_ns;
+
+    if (!start || !end || timestamp_parse(start, &start_ns) || timestamp_parse(end, &end_ns) ||
+        start_ns < 0 || end_ns < start_ns) {
+        return number_of(root, "elapsed_s");
+    }
+    return (double)(end_ns - start_ns) / NS_PER_S;
+}
+
+static int visit(const struct merged *merged, parts_f take, void *context)
+{
+    const json_t *node;
+    size_t index;
+    int result = 0;
+
+    json_array_foreach(merged->nodes, index, node)
+    {
+        const char *name = json_string_value(json_object_get(node, "node"));
+        char *text = name ? record_of(merged, node, name) : NULL;
+
+        if (name && !text) {
+            errno = ENOMEM;
+            return -1;
+        }
+        result = text ? take(text, strlen(text), context) : 0;
+        free(text);
+        if (result) {
+            break;
+        }
+    }
+    return result;
+}
+
+int parts_of_merged(const char *text, size_t size, parts_f take, void *context)
+{
+    static const char key[] = "\"merged\"";
+    json_t *root = memmem(text, size, key, sizeof key - 1)
+                       ? json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL)
+                       : NULL;
+    struct merged merged = {.root = root, .nodes = json_object_get(root, "per_node")};
+    const json_t *node;
+    size_t index;
+    int result = 1;
+
+    if (json_is_integer(json_object_get(root, "merged")) && json_is_array(merged.nodes)) {
+        json_array_foreach(merged.nodes, index, node)
+        {
+            merged.total_j += number_of(node, "energy_j");
+        }
+        merged.elapsed_s = elapsed_of(root);
+        result = visit(&merged, take, context);
+    }
+    json_decref(root);
+    return result;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/job.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "record/end.h"
+#include "sum/job_piece.h"
+
+#define NS_PER_S 1e9
+#define KNOWN_STEPS 1000 /* of the share of a record's time that is known */
+
+struct apapi_job {
+    struct piece **pieces;
+    size_t count, room;
+};
+
+/* When something of a node is measured. */
+struct span {
+    int64_t start_ns, end_ns;
+    bool known[2]; /* domains that do not add up, domains that do */
+};
+
+/* What the nodes have in common while they are added up. */
+struct sum {
+    struct span *spans;
+    size_t span_count;
+    double whole_j[APAPI_DOMAINS]; /* as if no time that has a record were unknown */
+};
+
+struct apapi_job *apapi_job_create(void)
+{
+    return calloc(1, sizeof(struct apapi_job));
+}
+
+static void piece_destroy(struct piece *piece)
+{
+    if (piece) {
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            free(piece->timelines[d]);
+        }
+        free(piece->node);
+        free(piece);
+    }
+}
+
+void apapi_job_destroy(struct apapi_job *job)
+{
+    int saved = errno;
+
+    if (job) {
+        for (size_t i = 0; i < job->count; i++) {
+            piece_destroy(job->pieces[i]);
+        }
+        free(job->pieces);
+        free(job);
+    }
+    errno = saved;
+}
+
+static int copy_timeline(struct piece *piece, int domain, const struct apapi_timeline *timeline)
+{
+    double whole_j = apapi_timeline_energy_j(timeline);
+
+    if (!(whole_j > 0)) {
+        return 0;
+    }
+    piece->timelines[domain] = malloc(sizeof *timeline);
+    if (!piece->timelines[domain]) {
+        return -1;
+    }
+    *piece->timelines[domain] = *timeline;
+    piece->scale[domain] = piece->energy_j[domain] / whole_j;
+    return 0;
+}
+
+/*
+ * The mean power is that of the time that is known. Both figures are rounded in a record: a share
+ * that is not, too, would let their last digits decide which record counts.
+ */
+static double known_share(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
+{
+    double share = domain->energy_j * NS_PER_S / (domain->power_w.mean * (double)elapsed_ns);
+
+    return share > 0 && share < 1 ? round(share * KNOWN_STEPS) / KNOWN_STEPS : 1;
+}
+
+static struct piece *piece_create(const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    struct piece *piece = calloc(1, sizeof *piece);
+    int failed = !piece || !(piece->node = strdup(record->id.node));
+
+    for (int d = 0; d < APAPI_DOMAINS && !failed; d++) {
+        piece->energy_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
+        piece->known[d] = known_share(&m->domains[d], m->elapsed_ns);
+        failed = copy_timeline(piece, d, &m->domains[d].timeline);
+    }
+    if (failed) {
+        piece_destroy(piece);
+        errno = ENOMEM;
+        return NULL;
+    }
+    memcpy(piece->step, record->id.step, sizeof piece->step);
+    piece->complete = record->complete;
+    piece->start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0;
+    piece->end_ns = record_end_ns(m);
+    if (piece->end_ns < piece->start_ns) {
+        piece->end_ns = piece->start_ns;
+    }
+    return piece;
+}
+
+int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
+{
+    struct piece **pieces = array_grow(job->pieces, job->count, &job->room, sizeof(struct piece *));
+    struct piece *piece;
+
+    if (!pieces) {
+        return -1;
+    }
+    job->pieces = pieces;
+    piece = piece_create(record);
+    if (!piece) {
+        return -1;
+    }
+    job->pieces[job->count++] = piece;
+    return 0;
+}
+
+static int compare_times(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Of twins the one that is to stay comes first: the longer one, the complete one. */
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct piece *a = *(struct piece *const *)left, *b = *(struct piece *const *)right;
+    int order = strcmp(a->node, b->node);
+
+    order = order ? order : compare_times(a->start_ns, b->start_ns);
+    order = order ? order : strcmp(a->step, b->step);
+    order = order ? order : compare_times(b->end_ns, a->end_ns);
+    return order ? order : b->complete - a->complete;
+}
+
+static bool is_same(const struct piece *a, const struct piece *b)
+{
+    return a->start_ns == b->start_ns && strcmp(a->step, b->step) == 0 &&
+           strcmp(a->node, b->node) == 0;
+}
+
+/* Sort by node and start; a record that came twice stays once. */
+static void tidy(struct apapi_job *job)
+{
+    size_t kept = 0;
+
+    qsort(job->pieces, job->count, sizeof(struct piece *), compare_pieces);
+    for (size_t i = 0; i < job->count; i++) {
+        if (kept > 0 && is_same(job->pieces[kept - 1], job->pieces[i])) {
+            piece_destroy(job->pieces[i]);
+        } else {
+            job->pieces[kept++] = job->pieces[i];
+        }
+    }
+    job->count = kept;
+}
+
+/* --- the nodes together --------------------------------------------------------------------- */
+
+static void add_spans(struct sum *sum, struct piece *const *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct span *span = &sum->spans[sum->span_count++];
+
+        *span = (struct span){.start_ns = pieces[i]->start_ns, .end_ns = pieces[i]->end_ns};
+        for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+            span->known[apapi_domain_adds_up(d)] |= !isnan(pieces[i]->energy_j[d]);
+        }
+    }
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    return compare_times(((const struct span *)left)->start_ns,
+                         ((const struct span *)right)->start_ns);
+}
+
+/* How long at least one of the nodes was measured. */
+static double busy_ns(const struct sum *sum, bool adds_up)
+{
+    double busy = 0;
+    int64_t until_ns = INT64_MIN;
+
+    for (size_t i = 0; i < sum->span_count; i++) {
+        const struct span *span = &sum->spans[i];
+        int64_t start_ns = span->start_ns > until_ns ? span->start_ns : until_ns;
+
+        if (span->known[adds_up] && span->end_ns > start_ns) {
+            busy += (double)(span->end_ns - start_ns);
+            until_ns = span->end_ns;
+        }
+    }
+    return busy;
+}
+
+static int add_node(struct sum *sum, struct piece *const *pieces, size_t count,
+                    struct apapi_job_total *total)
+{
+    struct node_total node;
+
+    if (node_add_up(pieces, count, &node)) {
+        return -1;
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        struct apapi_job_domain *domain = &total->domains[d];
+
+        if (node.covered_ns[d] > 0) {
+            domain->energy_j = (domain->nodes ? domain->energy_j : 0) + node.energy_j[d];
+            domain->covered_ns += node.covered_ns[d];
+            domain->nodes++;
+            sum->whole_j[d] +=
+                node.energy_j[d] * (double)node.recorded_ns[d] / (double)node.covered_ns[d];
+        }
+    }
+    add_spans(sum, pieces, count);
+    total->covered_ns += node.total_ns;
+    total->nodes++;
+    return 0;
+}
+
+static double plus(double known, double more)
+{
+    return isnan(known) ? more : known + more;
+}
+
+static void add_up(struct sum *sum, struct apapi_job_total *total)
+{
+    double busy[2];
+
+    qsort(sum->spans, sum->span_count, sizeof *sum->spans, compare_spans);
+    busy[false] = busy_ns(sum, false);
+    busy[true] = busy_ns(sum, true);
+    total->energy_j = total->mean_w = NAN;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_job_domain *domain = &total->domains[d];
+
+        domain->mean_w =
+            domain->nodes > 0 ? sum->whole_j[d] * NS_PER_S / busy[apapi_domain_adds_up(d)] : NAN;
+        if (domain->nodes > 0 && apapi_domain_adds_up(d)) {
+            total->energy_j = plus(total->energy_j, domain->energy_j);
+            total->mean_w = plus(total->mean_w, domain->mean_w);
+        }
+    }
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+    return strcmp((*(struct piece *const *)left)->step, (*(struct piece *const *)right)->step);
+}
+
+static int count_steps(const struct apapi_job *job, size_t *steps)
+{
+    struct piece **sorted = calloc(job->count + 1, sizeof(struct piece *));
+
+    if (!sorted) {
+        return -1;
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        sorted[i] = job->pieces[i];
+    }
+    qsort(sorted, job->count, sizeof(struct piece *), compare_steps);
+    *steps = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        *steps += i == 0 || compare_steps(&sorted[i - 1], &sorted[i]) != 0;
+    }
+    free(sorted);
+    return 0;
+}
+
+static size_t same_node(const struct apapi_job *job, size_t first)
+{
+    size_t end = first + 1;
+
+    while (end < job->count && strcmp(job->pieces[end]->node, job->pieces[first]->node) == 0) {
+        end++;
+    }
+    return end - first;
+}
+
+static void note_times(const struct apapi_job *job, struct apapi_job_total *total)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        const struct piece *piece = job->pieces[i];
+
+        if (i == 0 || piece->start_ns < total->start_unix_ns) {
+            total->start_unix_ns = piece->start_ns;
+        }
+        if (i == 0 || piece->end_ns > total->end_unix_ns) {
+            total->end_unix_ns = piece->end_ns;
+        }
+        total->incomplete += !piece->complete;
+    }
+    total->records = job->count;
+}
+
+static int add_nodes(const struct apapi_job *job, struct apapi_job_total *total)
+{
+    struct sum sum = {.spans = calloc(job->count + 1, sizeof *sum.spans)};
+    int result = sum.spans ? 0 : -1;
+
+    for (size_t first = 0, count; first < job->count && result == 0; first += count) {
+        count = same_node(job, first);
+        result = add_node(&sum, job->pieces + first, count, total);
+    }
+    if (result == 0) {
+        add_up(&sum, total);
+    }
+    free(sum.spans);
+    return result;
+}
+
+int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
+{
+    struct apapi_job_total sum = {0};
+
+    if (job->count > 0) {
+        tidy(job);
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        sum.domains[d].energy_j = NAN;
+    }
+    if (count_steps(job, &sum.steps) || add_nodes(job, &sum)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    note_times(job, &sum);
+    *total = sum;
+    return 0;
+}
+
+double apapi_job_measured(const struct apapi_job_total *total, size_t nodes, int64_t start_unix_ns,
+                          int64_t end_unix_ns)
+{
+    int64_t start_ns = start_unix_ns ? start_unix_ns : total->start_unix_ns;
+    int64_t end_ns = end_unix_ns ? end_unix_ns : total->end_unix_ns;
+    double node_time_ns =
+        (double)(nodes ? nodes : total->nodes) * ((double)end_ns - (double)start_ns);
+
+    return node_time_ns > 0 ? fmin((double)total->covered_ns / node_time_ns, 1) : NAN;
+}
+
+static int compare_node(const void *name, const void *element)
+{
+    return strcmp(name, (*(struct piece *const *)element)->node);
+}
+
+bool apapi_job_has_node(const struct apapi_job *job, const char *node)
+{
+    return job->count > 0 &&
+           bsearch(node, job->pieces, job->count, sizeof(struct piece *), compare_node);
+}
+
+const char *apapi_job_incomplete(const struct apapi_job *job, size_t number, const char **node)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        if (!job->pieces[i]->complete && number-- == 0) {
+            *node = job->pieces[i]->node;
+            return job->pieces[i]->step;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The energy of one node of a job: its steps overlap, and each moment counts once. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "sum/job_piece.h"
+
+#define CANDIDATES 8 /* records that are compared for a moment */
+#define SLACK 500    /* a 500th of a moment may be missing in what is wholly known */
+#define NOT_COUNTED UINT64_MAX
+
+/* What a piece knows of a stretch of time. */
+struct part {
+    double energy_j;
+    uint64_t known_ns;
+};
+
+/*
+ * A node's time is cut where a piece begins or ends. The pieces that run at a moment are in a heap,
+ * the one that is asked first on top; those that have ended leave it when they come to the top.
+ */
+struct sweep {
+    struct piece *const *pieces;
+    size_t count, next;
+    int64_t *edges;
+    size_t edge_count;
+    uint64_t *least_ns; /* of each moment: how much all domains know of it; NOT_COUNTED */
+    const struct piece **heap;
+    size_t heap_count;
+    int domain;
+};
+
+/* --- what one piece knows ------------------------------------------------------------------- */
+
+static struct part constant_part(const struct piece *piece, int domain, int64_t from_ns,
+                                 int64_t to_ns)
+{
+    double length_ns = (double)(to_ns - from_ns);
+    double share = length_ns / (double)(piece->end_ns - piece->start_ns);
+
+    return (struct part){share * piece->energy_j[domain],
+                         (uint64_t)(length_ns * piece->known[domain] + 0.5)};
+}
+
+/* Bins are rounded when they are written: the record's total is what counts. */
+static struct part piece_part(const struct piece *piece, int domain, int64_t from_ns, int64_t to_ns)
+{
+    const struct apapi_timeline *timeline = piece->timelines[domain];
+    struct part part;
+
+    if (!timeline) {
+        return constant_part(piece, domain, from_ns, to_ns);
+    }
+    part.energy_j = apapi_timeline_between_j(timeline, (uint64_t)(from_ns - piece->start_ns),
+                                             (uint64_t)(to_ns - piece->start_ns), &part.known_ns) *
+                    piece->scale[domain];
+    return part;
+}
+
+/* When a bin of the piece ends next; INT64_MAX: it has no more. */
+static int64_t next_bin_ns(const struct piece *piece, int domain, int64_t from_ns)
+{
+    const struct apapi_timeline *timeline = piece->timelines[domain];
+    uint64_t bin;
+    int64_t end_ns;
+
+    if (!timeline) {
+        return INT64_MAX;
+    }
+    bin = (uint64_t)(from_ns - piece->start_ns) / timeline->bin_ns + 1;
+    if (bin >= timeline->count ||
+        __builtin_add_overflow(piece->start_ns, bin * timeline->bin_ns, &end_ns)) {
+        return INT64_MAX;
+    }
+    return end_ns;
+}
+
+/* --- the heap ------------------------------------------------------------------------------- */
+
+static bool is_whole(const struct piece *piece, int domain)
+{
+    return piece->known[domain] >= 1;
+}
+
+/* What is known all the time before what has gaps, then the longer one. */
+static bool comes_before(const struct piece *a, const struct piece *b, int domain)
+{
+    if (is_whole(a, domain) != is_whole(b, domain)) {
+        return is_whole(a, domain);
+    }
+    return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
+}
+
+static void swap(const struct piece **a, const struct piece **b)
+{
+    const struct piece *held = *a;
+
+    *a = *b;
+    *b = held;
+}
+
+static void push(struct sweep *sweep, const struct piece *piece)
+{
+    size_t at = sweep->heap_count++;
+
+    sweep->heap[at] = piece;
+    while (at > 0 && comes_before(piece, sweep->heap[(at - 1) / 2], sweep->domain)) {
+        swap(&sweep->heap[at], &sweep->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+}
+
+static const struct piece *pop(struct sweep *sweep)
+{
+    const struct piece **heap = sweep->heap, *top = heap[0];
+    size_t count = --sweep->heap_count, at = 0;
+
+    heap[0] = heap[count];
+    for (size_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && comes_before(heap[child + 1], heap[child], sweep->domain)) {
+            child++;
+        }
+        if (!comes_before(heap[child], heap[at], sweep->domain)) {
+            break;
+        }
+        swap(&heap[child], &heap[at]);
+        at = child;
+    }
+    return top;
+}
+
+/* --- a moment ------------------------------------------------------------------------------- */
+
+/* Pieces that run at the same time. */
+struct choice {
+    const struct piece *pieces[CANDIDATES];
+    size_t count;
+};
+
+static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
+{
+    uint64_t length_ns = (uint64_t)(to_ns - from_ns);
+
+    return known_ns + length_ns / SLACK >= length_ns;
+}
+
+static struct part best_of(const struct choice *choice, int domain, int64_t from_ns, int64_t to_ns)
+{
+    struct part best = {0, 0};
+
+    for (size_t i = 0; i < choice->count && !is_all(best.known_ns, from_ns, to_ns); i++) {
+        struct part part = piece_part(choice->pieces[i], domain, from_ns, to_ns);
+
+        best = i == 0 || part.known_ns > best.known_ns ? part : best;
+    }
+    return best;
+}
+
+/* One piece may know what is a gap of another one: bin by bin. */
+static struct part fill_gaps(const struct choice *choice, int domain, int64_t from_ns,
+                             int64_t to_ns)
+{
+    struct part sum = {0, 0};
+
+    while (from_ns < to_ns) {
+        int64_t until_ns = to_ns;
+        struct part part;
+
+        for (size_t i = 0; i < choice->count; i++) {
+            int64_t edge_ns = next_bin_ns(choice->pieces[i], domain, from_ns);
+
+            until_ns = edge_ns < until_ns ? edge_ns : until_ns;
+        }
+        part = best_of(choice, domain, from_ns, until_ns);
+        sum.energy_j += part.energy_j;
+        sum.known_ns += part.known_ns;
+        from_ns = until_ns;
+    }
+    return sum;
+}
+
+/* Those that are asked for the moment: until one knows all of it. They stay in the heap. */
+static struct choice choose(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
+{
+    struct choice choice = {.count = 0};
+    bool known = false;
+
+    while (sweep->heap_count > 0 && choice.count < CANDIDATES && !known) {
+        const struct piece *piece = pop(sweep);
+
+        if (piece->end_ns > from_ns) {
+            choice.pieces[choice.count++] = piece;
+            known =
+                is_all(piece_part(piece, sweep->domain, from_ns, to_ns).known_ns, from_ns, to_ns);
+        }
+    }
+    for (size_t i = 0; i < choice.count; i++) {
+        push(sweep, choice.pieces[i]);
+    }
+    if (known) {
+        choice.pieces[0] = choice.pieces[choice.count - 1];
+        choice.count = 1;
+    }
+    return choice;
+}
+
+static void add_moment(struct sweep *sweep, size_t moment, struct node_total *total)
+{
+    int64_t from_ns = sweep->edges[moment], to_ns = sweep->edges[moment + 1];
+    int domain = sweep->domain;
+    struct choice choice = choose(sweep, from_ns, to_ns);
+    struct part part;
+
+    if (choice.count == 0) {
+        return;
+    }
+    part = choice.count == 1 ? piece_part(choice.pieces[0], domain, from_ns, to_ns)
+                             : fill_gaps(&choice, domain, from_ns, to_ns);
+    total->energy_j[domain] += part.energy_j;
+    total->covered_ns[domain] += part.known_ns;
+    total->recorded_ns[domain] += (uint64_t)(to_ns - from_ns);
+    if (apapi_domain_adds_up(domain) && part.known_ns < sweep->least_ns[moment]) {
+        sweep->least_ns[moment] = part.known_ns;
+    }
+}
+
+/* --- a node --------------------------------------------------------------------------------- */
+
+static int compare_edges(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+static void cut(struct sweep *sweep)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < sweep->count; i++) {
+        sweep->edges[2 * i] = sweep->pieces[i]->start_ns;
+        sweep->edges[2 * i + 1] = sweep->pieces[i]->end_ns;
+    }
+    qsort(sweep->edges, 2 * sweep->count, sizeof *sweep->edges, compare_edges);
+    for (size_t i = 0; i < 2 * sweep->count; i++) {
+        if (kept == 0 || sweep->edges[i] != sweep->edges[kept - 1]) {
+            sweep->edges[kept] = sweep->edges[i];
+            sweep->least_ns[kept++] = NOT_COUNTED;
+        }
+    }
+    sweep->edge_count = kept;
+}
+
+static void add_domain(struct sweep *sweep, struct node_total *total)
+{
+    sweep->next = sweep->heap_count = 0;
+    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
+        while (sweep->next < sweep->count &&
+               sweep->pieces[sweep->next]->start_ns <= sweep->edges[i]) {
+            const struct piece *piece = sweep->pieces[sweep->next++];
+
+            if (!isnan(piece->energy_j[sweep->domain]) && piece->end_ns > piece->start_ns) {
+                push(sweep, piece);
+            }
+        }
+        add_moment(sweep, i, total);
+    }
+}
+
+static struct node_total add_all(struct sweep *sweep)
+{
+    struct node_total total = {.total_ns = 0};
+
+    cut(sweep);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        sweep->domain = d;
+        add_domain(sweep, &total);
+    }
+    for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
+        total.total_ns += sweep->least_ns[i] == NOT_COUNTED ? 0 : sweep->least_ns[i];
+    }
+    return total;
+}
+
+int node_add_up(struct piece *const *pieces, size_t count, struct node_total *total)
+{
+    struct sweep sweep = {.pieces = pieces,
+                          .count = count,
+                          .edges = calloc(2 * count + 1, sizeof *sweep.edges),
+                          .least_ns = calloc(2 * count + 1, sizeof *sweep.least_ns),
+                          .heap = calloc(count + 1, sizeof(struct piece *))};
+    int result = -1;
+
+    if (sweep.edges && sweep.least_ns && sweep.heap) {
+        *total = add_all(&sweep);
+        result = 0;
+    } else {
+        errno = ENOMEM;
+    }
+    free(sweep.edges);
+    free(sweep.least_ns);
+    free(sweep.heap);
+    return result;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sum/merge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/copy.h"
+#include "base/hostlist.h"
+
+#define ROOM_FIRST 16
+#define SPAN_NONE ((struct merge_span){NAN, NAN})
+
+struct apapi_merge *apapi_merge_create(void)
+{
+    struct apapi_merge *merge = calloc(1, sizeof(*merge));
+
+    if (merge) {
+        merge->elapsed_s = NAN;
+        merge->covered_pct = SPAN_NONE;
+        merge->samples = SPAN_NONE;
+    }
+    return merge;
+}
+
+void apapi_merge_destroy(struct apapi_merge *merge)
+{
+    int saved_errno = errno;
+
+    if (!merge) {
+        return;
+    }
+    for (size_t i = 0; i < merge->nodes.room; i++) {
+        free(merge->nodes.slots[i]);
+    }
+    free(merge->nodes.slots);
+    merge_events_clear(&merge->events);
+    merge_notes_clear(&merge->notes);
+    apapi_record_clear(&merge->only);
+    free(merge);
+    errno = saved_errno;
+}
+
+uint32_t merge_hash(const char *text)
+{
+    uint32_t hash = 2166136261U; /* FNV-1a */
+
+    for (size_t i = 0; i < APAPI_TEXT_SIZE - 1 && text[i]; i++) {
+        hash = (hash ^ (unsigned char)text[i]) * 16777619U;
+    }
+    return hash;
+}
+
+static bool is_same_name(const char *a, const char *b)
+{
+    return strncmp(a, b, APAPI_TEXT_SIZE - 1) == 0; /* longer ones are cut in a record */
+}
+
+/* Where the node is or would be; there is always a free slot. */
+static struct merge_node **find_slot(const struct merge_nodes *nodes, const char *name)
+{
+    size_t place = merge_hash(name) & (nodes->room - 1);
+
+    while (nodes->slots[place] && !is_same_name(nodes->slots[place]->name, name)) {
+        place = (place + 1) & (nodes->room - 1);
+    }
+    return &nodes->slots[place];
+}
+
+static const struct merge_node *find(const struct apapi_merge *merge, const char *name)
+{
+    return merge->nodes.room ? *find_slot(&merge->nodes, name) : NULL;
+}
+
+static size_t count_all(const struct merge_nodes *nodes)
+{
+    return nodes->count[MERGE_RECORDED] + nodes->count[MERGE_ABSENT] + nodes->count[MERGE_AWAITED];
+}
+
+static int reserve(struct merge_nodes *nodes)
+{
+    struct merge_nodes grown = *nodes;
+
+    if (nodes->room > 2 * (count_all(nodes) + 1)) {
+        return 0;
+    }
+    grown.room = nodes->room ? nodes->room * 2 : ROOM_FIRST;
+    grown.slots = calloc(grown.room, sizeof(struct merge_node *));
+    if (!grown.slots) {
+        return -1;
+    }
+    for (size_t i = 0; i < nodes->room; i++) {
+        if (nodes->slots[i]) {
+            *find_slot(&grown, nodes->slots[i]->name) = nodes->slots[i];
+        }
+    }
+    free(nodes->slots);
+    *nodes = grown;
+    return 0;
+}
+
+static struct merge_node *node_create(const char *name, enum merge_state state)
+{
+    size_t length = strnlen(name, APAPI_TEXT_SIZE - 1);
+    struct merge_node *node = malloc(sizeof(*node) + length + 1);
+
+    if (node) {
+        *node = (struct merge_node){
+            .state = state, .index = APAPI_UNKNOWN, .total_j = NAN, .covered = NAN};
+        memcpy(node->name, name, length);
+        node->name[length] = '\0';
+    }
+    return node;
+}
+
+/* A place for a node that is not there. NULL with ENOMEM. */
+static struct merge_node **make_slot(struct merge_nodes *nodes, const char *name)
+{
+    return reserve(nodes) < 0 ? NULL : find_slot(nodes, name);
+}
+
+/* The node called `name`, which is awaited or new so far: NULL with EEXIST, ENOMEM. */
+static struct merge_node *enter(struct apapi_merge *merge, const char *name, enum merge_state state)
+{
+    struct merge_nodes *nodes = &merge->nodes;
+    struct merge_node **slot = nodes->room ? find_slot(nodes, name) : NULL;
+
+    if (slot && *slot) {
+        if ((*slot)->state != MERGE_AWAITED) {
+            errno = EEXIST;
+            return NULL;
+        }
+        (*slot)->state = state;
+        nodes->count[MERGE_AWAITED]--;
+    } else {
+        slot = make_slot(nodes, name);
+        if (!slot || !(*slot = node_create(name, state))) {
+            return NULL;
+        }
+    }
+    nodes->count[state]++;
+    return *slot;
+}
+
+static void widen(struct merge_span *span, double value)
+{
+    span->least = fmin(span->least, value);
+    span->most = fmax(span->most, value);
+}
+
+static void add_incidents(struct apapi_merge *merge, const struct apapi_measurement *m)
+{
+    const struct apapi_incidents one = apapi_measurement_incidents(m);
+
+    merge->incidents.failed += one.failed;
+    merge->incidents.wraps += one.wraps;
+    merge->incidents.resets += one.resets;
+    merge->incidents.refused += one.refused;
+    merge->incidents.gaps += one.gaps;
+    merge->incidents.stalls += one.stalls;
+    for (size_t i = 0; i < m->component_count; i++) {
+        merge->missed += m->components[i].missed;
+    }
+    merge->cpu_ns += m->cpu_ns;
+    if (m->component_count > 0 && !isnan(m->covered)) {
+        widen(&merge->covered_pct, m->covered * 100);
+        widen(&merge->samples, (double)one.samples);
+    }
+}
+
+/* NULL: there are too many. */
+static struct merge_component *find_component(struct apapi_merge *merge,
+                                              const struct apapi_component_result *component)
+{
+    struct merge_component *known = merge->components;
+    const struct merge_component *end = known + merge->component_count;
+
+    while (known < end && (strcmp(known->name, component->name) != 0 ||
+                           strcmp(known->source, component->source) != 0)) {
+        known++;
+    }
+    if (known < end) {
+        return known;
+    }
+    if (merge->component_count == MERGE_COMPONENTS_MAX) {
+        return NULL;
+    }
+    memcpy(known->name, component->name, sizeof(known->name));
+    memcpy(known->source, component->source, sizeof(known->source));
+    merge->component_count++;
+    return known;
+}
+
+/* A power is taken over half an interval at least. */
+static void note_window(struct apapi_merge *merge, const struct apapi_component_result *component)
+{
+    uint64_t window_ns = component->interval_ns / 2;
+
+    if (component->measured && window_ns > 0 &&
+        (merge->window_ns == 0 || window_ns < merge->window_ns)) {
+        merge->window_ns = window_ns;
+    }
+}
+
+static void add_components(struct apapi_merge *merge, const struct apapi_measurement *m)
+{
+    for (size_t i = 0; i < m->component_count; i++) {
+        struct merge_component *known =
+            m->components[i].measured ? find_component(merge, &m->components[i]) : NULL;
+
+        if (known) {
+            known->nodes++;
+        }
+        note_window(merge, &m->components[i]);
+    }
+}
+
+static void add_measurement(struct apapi_merge *merge, const struct apapi_measurement *m,
+                            const struct merge_node *node)
+{
+    merge->elapsed_s = fmax(merge->elapsed_s, (double)m->elapsed_ns / 1e9);
+    if (!merge->latest || m->late_ns > merge->late_ns) {
+        merge->latest = node;
+        merge->late_ns = m->late_ns;
+    }
+    add_components(merge, m);
+    add_incidents(merge, m);
+    merge_sums_add(merge->sums, m);
+}
+
+/* Everything of the only record is told, of one among others only what they have in common. */
+static int keep_only(struct apapi_merge *merge, const struct apapi_record *record)
+{
+    if (merge->nodes.count[MERGE_RECORDED] == 1) {
+        return record_copy(&merge->only, record);
+    }
+    apapi_record_clear(&merge->only);
+    return 0;
+}
+
+int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record)
+{
+    struct merge_node *node = enter(merge, record->id.node, MERGE_RECORDED);
+
+    if (!node) {
+        return -1;
+    }
+    node->index = record->id.node_index;
+    node->total_j = apapi_measurement_total_j(&record->measurement);
+    node->covered = record->measurement.component_count > 0 ? record->measurement.covered : NAN;
+    node->incomplete = !record->complete;
+    if (record->id.nodes != APAPI_UNKNOWN && record->id.nodes > merge->expected) {
+        merge->expected = record->id.nodes;
+    }
+    merge_common_add(merge, record);
+    add_measurement(merge, &record->measurement, node);
+    if (keep_only(merge, record) < 0 ||
+        merge_events_add(&merge->events, &record->measurement) < 0 ||
+        merge_notes_add(&merge->notes, record, node) < 0) {
+        merge->no_memory = true;
+        errno = ENOMEM;
+        return -1;
+    }
+    return 0;
+}
+
+int apapi_merge_absent(struct apapi_merge *merge, const char *name, const char *reason)
+{
+    struct merge_node *node = enter(merge, name, MERGE_ABSENT);
+    char text[APAPI_TEXT_SIZE];
+
+    if (!node) {
+        return -1;
+    }
+    snprintf(text, sizeof(text), "%s", reason ? reason : "");
+    if (*text && merge_notes_absent(&merge->notes, node, text) < 0) {
+        merge->no_memory = true;
+        errno = ENOMEM;
+        return -1;
+    }
+    return 0;
+}
+
+static int expect_one(void *context, const char *name)
+{
+    struct apapi_merge *merge = context;
+
+    return find(merge, name) || enter(merge, name, MERGE_AWAITED) ? 0 : -1;
+}
+
+int apapi_merge_expect(struct apapi_merge *merge, const char *nodelist)
+{
+    return hostlist_each(nodelist, expect_one, merge) < 0 ? -1 : 0;
+}
+
+int apapi_merge_give_up(struct apapi_merge *merge, const char *reason)
+{
+    for (size_t i = 0; i < merge->nodes.room; i++) {
+        const struct merge_node *node = merge->nodes.slots[i];
+
+        if (node && node->state == MERGE_AWAITED &&
+            apapi_merge_absent(merge, node->name, reason) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+bool apapi_merge_has(const struct apapi_merge *merge, const char *node)
+{
+    const struct merge_node *found = find(merge, node);
+
+    return found && found->state != MERGE_AWAITED;
+}
+
+bool apapi_merge_awaits(const struct apapi_merge *merge, const char *node)
+{
+    const struct merge_node *found = find(merge, node);
+
+    return found && found->state == MERGE_AWAITED;
+}
+
+size_t apapi_merge_count(const struct apapi_merge *merge)
+{
+    return count_all(&merge->nodes) - merge->nodes.count[MERGE_AWAITED];
+}
+
+size_t apapi_merge_awaited(const struct apapi_merge *merge)
+{
+    return merge->nodes.count[MERGE_AWAITED];
+}
+
+size_t merge_expected(const struct apapi_merge *merge)
+{
+    size_t count = count_all(&merge->nodes);
+
+    return merge->expected > count ? merge->expected : count;
+}
+
+int merge_node_order(const struct merge_node *left, const struct merge_node *right)
+{
+    if (left->state != right->state) {
+        return left->state < right->state ? -1 : 1;
+    }
+    if (left->index != right->index) {
+        return left->index < right->index ? -1 : 1;
+    }
+    return strverscmp(left->name, right->name);
+}
+
+static int by_order(const void *left, const void *right)
+{
+    return merge_node_order(*(const struct merge_node *const *)left,
+                            *(const struct merge_node *const *)right);
+}
+
+ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***nodes)
+{
+    const struct merge_node **ordered =
+        calloc(apapi_merge_count(merge) + 1, sizeof(struct merge_node *));
+    size_t count = 0;
+
+    if (!ordered) {
+        return -1;
+    }
+    for (size_t i = 0; i < merge->nodes.room; i++) {
+        if (merge->nodes.slots[i] && merge->nodes.slots[i]->state != MERGE_AWAITED) {
+            ordered[count++] = merge->nodes.slots[i];
+        }
+    }
+    qsort(ordered, count, sizeof(struct merge_node *), by_order);
+    *nodes = ordered;
+    return (ssize_t)merge->nodes.count[MERGE_RECORDED];
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What went wrong on the nodes of a step: the same thing is told once, with all nodes' names. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "sum/merge.h"
+
+#define NOTES_MAX 256    /* a report shows ten of each kind */
+#define NAMES_MAX 100000 /* of nodes, in all notes together; the others are counted */
+
+static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
+{
+    return a->kind == b->kind && strcmp(a->verdict, b->verdict) == 0 &&
+           strcmp(a->subject, b->subject) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+static int reserve(struct merge_notes *notes)
+{
+    struct merge_note *grown =
+        array_grow(notes->notes, notes->count, &notes->capacity, sizeof(*grown));
+
+    if (!grown) {
+        return -1;
+    }
+    notes->notes = grown;
+    return 0;
+}
+
+/* Subject and reason in one block. NULL with ENOMEM. */
+static char *copy_texts(const struct merge_note *note)
+{
+    size_t subject_size = strlen(note->subject) + 1, reason_size = strlen(note->reason) + 1;
+    char *texts = malloc(subject_size + reason_size);
+
+    if (texts) {
+        memcpy(texts, note->subject, subject_size);
+        memcpy(texts + subject_size, note->reason, reason_size);
+    }
+    return texts;
+}
+
+static struct merge_note *append(struct merge_notes *notes, const struct merge_note *note)
+{
+    struct merge_note *added;
+    char *texts = reserve(notes) < 0 ? NULL : copy_texts(note);
+
+    if (!texts) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    added = &notes->notes[notes->count++];
+    *added = *note;
+    added->texts = texts;
+    added->subject = texts;
+    added->reason = texts + strlen(texts) + 1;
+    added->outages = 0;
+    added->outage_ns = 0;
+    return added;
+}
+
+/* NULL with errno ENOMEM, or ENOSPC: there are too many. */
+static struct merge_note *find(struct merge_notes *notes, const struct merge_note *wanted)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        size_t place = (notes->last + i) % notes->count;
+
+        if (is_same_note(&notes->notes[place], wanted)) {
+            notes->last = place;
+            return &notes->notes[place];
+        }
+    }
+    if (notes->count == NOTES_MAX) {
+        notes->full = true;
+        errno = ENOSPC;
+        return NULL;
+    }
+    return append(notes, wanted);
+}
+
+static int add_name(struct merge_notes *notes, struct merge_note *note, const char *name)
+{
+    const char **names;
+
+    if (notes->named == NAMES_MAX) {
+        return 0;
+    }
+    names = array_grow(note->names, note->named, &note->room, sizeof(char *));
+    if (!names) {
+        return -1;
+    }
+    note->names = names;
+    note->names[note->named++] = name;
+    notes->named++;
+    return 0;
+}
+
+static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
+                     struct merge_node *node)
+{
+    struct merge_note *note = find(notes, wanted);
+
+    if (!note) {
+        return errno == ENOSPC ? 0 : -1;
+    }
+    if (note->kind == MERGE_NOTE_ABSENT || note->kind == MERGE_NOTE_INCOMPLETE) {
+        node->reason = note->reason;
+    }
+    note->nodes++;
+    note->outages += wanted->outages;
+    note->outage_ns += wanted->outage_ns;
+    if (!note->first || merge_node_order(node, note->first) < 0) {
+        note->first = node;
+        note->place = wanted->place;
+    }
+    return add_name(notes, note, node->name);
+}
+
+static const char *verdict_on(const struct apapi_component_result *component)
+{
+    if (!component->measured) {
+        return "not measured";
+    }
+    return component->outages ? "no readings" : "measured in part";
+}
+
+static int note_component(struct merge_notes *notes, const struct apapi_component_result *component,
+                          size_t place, struct merge_node *node)
+{
+    const struct merge_note note = {.kind = MERGE_NOTE_COMPONENT,
+                                    .subject = component->name,
+                                    .verdict = verdict_on(component),
+                                    .reason = component->reason,
+                                    .outages = component->measured ? component->outages : 0,
+                                    .outage_ns = component->outage_ns,
+                                    .place = place};
+
+    return component->measured && !component->outages && !component->reason[0]
+               ? 0
+               : note_node(notes, &note, node);
+}
+
+static int note_stuck(struct merge_notes *notes, const struct apapi_component_result *component,
+                      size_t place, struct merge_node *node)
+{
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_event_result *result = &component->events[i];
+        const struct merge_note note = {.kind = MERGE_NOTE_STUCK,
+                                        .subject = result->event.name,
+                                        .verdict = "counter never moved, not counted",
+                                        .reason = "",
+                                        .place = place + i};
+
+        if (result->stuck && note_node(notes, &note, node) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Of the record itself: what it says is true, and may be missing in later reports. */
+static int note_record(struct merge_notes *notes, const struct apapi_record *record,
+                       struct merge_node *node)
+{
+    const struct merge_note incomplete = {.kind = MERGE_NOTE_INCOMPLETE,
+                                          .subject = "",
+                                          .verdict = "incomplete",
+                                          .reason = record->reason};
+    const struct merge_note unwritten = {.kind = MERGE_NOTE_UNWRITTEN,
+                                         .subject = "",
+                                         .verdict = "not in the accounting files yet",
+                                         .reason = record->unwritten};
+
+    if (!record->complete && note_node(notes, &incomplete, node) < 0) {
+        return -1;
+    }
+    return *record->unwritten ? note_node(notes, &unwritten, node) : 0;
+}
+
+int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
+                    struct merge_node *node)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    size_t events = 0;
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        if (note_component(notes, &m->components[i], i, node) < 0 ||
+            note_stuck(notes, &m->components[i], events, node) < 0) {
+            return -1;
+        }
+        events += m->components[i].event_count;
+    }
+    return note_record(notes, record, node);
+}
+
+int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const char *reason)
+{
+    const struct merge_note note = {
+        .kind = MERGE_NOTE_ABSENT, .subject = "", .verdict = "no record", .reason = reason};
+
+    return note_node(notes, &note, node);
+}
+
+static int by_kind_and_node(const void *left, const void *right)
+{
+    const struct merge_note *a = *(const struct merge_note *const *)left;
+    const struct merge_note *b = *(const struct merge_note *const *)right;
+    int order = a->kind < b->kind ? -1 : a->kind > b->kind;
+
+    if (order == 0) {
+        order = merge_node_order(a->first, b->first);
+    }
+    return order ? order : (a->place < b->place ? -1 : a->place > b->place);
+}
+
+const struct merge_note **merge_notes_sorted(const struct merge_notes *notes)
+{
+    const struct merge_note **sorted = calloc(notes->count + 1, sizeof(struct merge_note *));
+
+    if (!sorted) {
+        return NULL;
+    }
+    for (size_t i = 0; i < notes->count; i++) {
+        sorted[i] = &notes->notes[i];
+    }
+    qsort(sorted, notes->count, sizeof(struct merge_note *), by_kind_and_node);
+    return sorted;
+}
+
+void merge_notes_clear(struct merge_notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        free(notes->notes[i].texts);
+        free(notes->notes[i].names);
+    }
+    free(notes->notes);
+    *notes = (struct merge_notes){0};
+}
