@@ -13,9 +13,9 @@
 #include "atime/output.h"
 #include "atime/process.h"
 #include "atime/runs.h"
+#include "base/write_all.h"
 #include "config/config.h"
 #include "config/installed.h"
-#include "base/write_all.h"
 #include "trace/trace.h"
 
 #define PATIENCE_NS UINT64_C(2000000000) /* with what a user has named: GPUs, a BMC */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "config/config.h"
-#include "base/nearest.h"
 
 static int help_command(int argc, char **argv);
 

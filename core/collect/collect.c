@@ -19,10 +19,10 @@
 #include "apapi/record.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
-#include "config/values.h"
 #include "collect/collect_job.h"
-#include "output/forms.h"
+#include "config/values.h"
 #include "gather/intake.h"
+#include "output/forms.h"
 
 #define PART_BYTES 65536
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "apapi/live.h"
+#include "base/nearest.h"
 #include "base/word.h"
 #include "config/file.h"
 #include "config/ini.h"
 #include "config/installed.h"
 #include "config/values.h"
-#include "base/nearest.h"
 
 #define TOP_SECTION "apapi" /* the same as none */
 #define LINE_SIZE 1024

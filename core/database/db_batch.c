@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/timestamp.h"
 #include "database/db_member.h"
 #include "record/end.h"
-#include "base/timestamp.h"
 
 /* No further record is added from here on: what a processor's cache holds, and a few records of any
  * size in memory. */

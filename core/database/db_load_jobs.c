@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "apapi/job.h"
+#include "base/timestamp.h"
 #include "database/db_read.h"
 #include "database/db_row.h"
 #include "database/db_tables.h"
 #include "record/end.h"
-#include "base/timestamp.h"
 
 #define BATCH 10000 /* jobs in a transaction */
 

@@ -5,8 +5,8 @@
 
 #include "apapi/events.h"
 #include "base/grow.h"
-#include "events/problems.h"
 #include "base/text_file.h"
+#include "events/problems.h"
 
 struct apapi_eventlist {
     char *text; /* what the entries point into */

@@ -5,8 +5,8 @@
 
 #include "apapi/events.h"
 #include "base/grow.h"
-#include "events/fields.h"
 #include "base/text_file.h"
+#include "events/fields.h"
 
 struct apapi_eventops {
     char *text; /* what the definitions point into */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel/deadline.h"
 #include "base/hostlist.h"
+#include "channel/deadline.h"
 
 #define STEP_NAME_SIZE (JOB_ID_SIZE + 48)
 

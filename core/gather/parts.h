@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "apapi/job.h"
-#include "sum/job_id.h"
 #include "gather/intake.h"
+#include "sum/job_id.h"
 
 #define PARTS_MAX 65536      /* records that are looked at */
 #define PARTS_TIMELINES 4096 /* those that keep their timelines */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "json/json_parser.h"
 #include "base/text.h"
+#include "json/json_parser.h"
 
 /* Bytes that stand for themselves: ASCII, no control character, no quote, no backslash. */
 static const bool plain[256] = {[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7F] = true};

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "record/fields.h"
-#include "sum/merge.h"
 #include "record/timeline.h"
+#include "sum/merge.h"
 
 #define MERGED_VERSION 1
 #define IN_ROW(member) offsetof(struct merge_event, member)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sum/job_id.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "sum/job_id.h"
 
 #define NAME_COLUMNS 32
 

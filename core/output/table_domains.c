@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "output/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "output/table.h"
 
 #define NODES_LISTED 4
 #define NODE_COLUMNS 24

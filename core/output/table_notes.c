@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/hostlist.h"
-#include "output/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "output/table.h"
 
 #define NAMES_COLUMNS 120
 #define NOTES_LISTED 10

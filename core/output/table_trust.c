@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "output/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "output/table.h"
 
 #define SENTENCE_SIZE 512
 

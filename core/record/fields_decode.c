@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "record/fields.h"
 #include "base/timestamp.h"
+#include "record/fields.h"
 
 #define NS_PER_S 1e9
 #define PATH_SIZE 128              /* "components[N].events[N]" is the longest */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "apapi/record.h"
-#include "record/fields.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "record/fields.h"
 
 #define NS_PER_S 1e9
 

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/timestamp.h"
 #include "channel/deadline.h"
 #include "config/folders.h"
 #include "record/end.h"
-#include "base/timestamp.h"
 #include "sampler/log.h"
 #include "sampler/recover.h"
 #include "sampler/watchdog.h"

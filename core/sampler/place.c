@@ -10,8 +10,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "config/values.h"
 #include "base/write_all.h"
+#include "config/values.h"
 #include "sampler/log.h"
 
 static void write_oom_score(const char *score)

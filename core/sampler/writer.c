@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channel/deadline.h"
 #include "base/write_all.h"
+#include "channel/deadline.h"
 
 #define BUFFER_BYTES (1 << 20) /* what waits for a slow file system */
 #define SOCKET_FD 3            /* in the new process */

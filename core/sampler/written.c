@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
-#include "record/end.h"
 #include "base/folder.h"
 #include "base/timestamp.h"
+#include "record/end.h"
 
 #define DAY_NS (INT64_C(86400) * 1000000000)
 

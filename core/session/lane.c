@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "session/sampling.h"
 #include "sources/sources.h"
-#include "base/thread.h"
 #include "sources/turn.h"
 
 void lane_init(struct lane *lane, struct sampling *sampling, struct component *component)

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "session/lane.h"
 #include "session/live.h"
 #include "session/snapshot.h"
-#include "base/thread.h"
 #include "sources/turn.h"
 
 #define END_WAIT_NS UINT64_C(100000000) /* for what is slow to close */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "apapi/catalog.h"
 
+#include "base/kernel_file.h"
 #include "sources/sources.h"
-#include "sources/sysfs/sysfs.h"
 #include "sources/turn.h"
 
 void apapi_catalog_components(apapi_component_f visit, void *context)
@@ -55,5 +55,5 @@ void apapi_catalog_close(struct apapi_reader *reader)
 
 void apapi_catalog_path(char *path, size_t size, const char *absolute)
 {
-    sysfs_path(path, size, absolute);
+    kernel_file_path(path, size, absolute);
 }

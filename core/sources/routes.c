@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/word.h"
-#include "sources/papi/gpu_papi.h"
 #include "sources/sources.h"
 #include "sources/turn.h"
 

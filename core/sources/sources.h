@@ -14,6 +14,13 @@ extern const struct apapi_source apapi_source_ipmi;
 extern const struct apapi_source apapi_source_nvml;
 extern const struct apapi_source apapi_source_rocm;
 
+/**
+ * PAPI's components for GPUs, called "papi" like all of PAPI: they measure every GPU or none, one
+ * GPU that is lost fails them all, and only some versions have the energy counter. Where that is
+ * missing, the power is integrated.
+ */
+extern const struct apapi_source apapi_source_papi_gpu;
+
 /** @return whether some source knows the component. */
 bool apapi_route_known(const char *component);
 

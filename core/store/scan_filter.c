@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/end.h"
 #include "base/hostlist.h"
-#include "store/scan_head.h"
 #include "base/timestamp.h"
+#include "record/end.h"
+#include "store/scan_head.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define ROUNDING_NS NS_PER_S /* what elapsed_s, read as an approximate number, may be wrong by */

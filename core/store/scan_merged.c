@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/timestamp.h"
 #include "record/fields.h"
 #include "store/scan_parts.h"
-#include "base/timestamp.h"
 
 #define NS_PER_S 1e9
 

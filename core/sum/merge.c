@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/copy.h"
 #include "base/hostlist.h"
+#include "record/copy.h"
 
 #define ROOM_FIRST 16
 #define SPAN_NONE ((struct merge_span){NAN, NAN})

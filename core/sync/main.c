@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "apapi/record.h"
-#include "cli/when.h"
 #include "base/clock.h"
-#include "config/config.h"
 #include "base/folder.h"
+#include "cli/command.h"
+#include "cli/when.h"
+#include "config/config.h"
 #include "sync/sync.h"
 
 #define JOBS_MAX 10000

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "apapi/interval.h"
-#include "config/values.h"
 #include "base/nearest.h"
+#include "config/values.h"
 
 static const char *const components[] = {
 #define APAPI_COMPONENT(name) #name,

@@ -33,15 +33,17 @@ for folder in CONFIG ACCT SPOOL LIBEXEC DATA; do
 done
 flags+=('-DAPAPI_BELOW_BIN="bin"' '-DAPAPI_BELOW_PLUGIN="lib"')
 declare -A sources=(
-    [eventops]="core/events/*.c core/base/error.c core/measure/event.c"
-    [eventlist]="core/events/*.c core/base/error.c core/measure/event.c"
+    [eventops]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c core/base/number.c
+        core/base/text_file.c core/measure/event.c"
+    [eventlist]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c core/base/number.c
+        core/base/text_file.c core/measure/event.c"
     [interval]="core/base/interval.c core/base/error.c"
     [config]="core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
         core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [parcel]="core/channel/parcel.c"
-    [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/json_*.c
+    [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/json/json_*.c
         core/record/measurement.c core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
-        core/measure/*.c -ljansson -lm")
+        core/base/error.c core/base/interval.c core/measure/*.c -ljansson -lm")
 
 # The parsers that are named, in the order of the words.
 parsers=("$@")

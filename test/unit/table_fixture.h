@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "measure/unmeasured.h"
 #include "base/text.h"
+#include "measure/unmeasured.h"
 #include "unit/unit.h"
 
 #define MS UINT64_C(1000000)

@@ -2,7 +2,7 @@
 /* How the sources for GPUs start, which GPUs they take, and what they leave behind. */
 #include <fcntl.h>
 
-#include "sources/papi/gpu_papi.h"
+#include "sources/sources.h"
 #include "unit/gpu_fixture.h"
 
 static void test_gpus_of_others_are_not_missed(void **state)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "apapi/job.h"
-#include "measure/unmeasured.h"
 #include "base/text.h"
+#include "measure/unmeasured.h"
 #include "unit/unit.h"
 
 #define S INT64_C(1000000000)

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
-#include "measure/unmeasured.h"
 #include "gather/forward.h"
 #include "gather/parts.h"
+#include "measure/unmeasured.h"
 #include "unit/unit.h"
 
 #define S INT64_C(1000000000)

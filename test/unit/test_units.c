@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "apapi/record.h"
-#include "record/fields.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "base/units.h"
+#include "record/fields.h"
 #include "unit/unit.h"
 
 static void quantities_have_four_digits(void **state)

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 
 #include "apapi/interval.h"
-#include "cli/totals/report_rates.h"
 #include "apapi/session.h"
+#include "base/number.h"
+#include "cli/totals/report_rates.h"
 #include "config/folders.h"
 #include "config/values.h"
-#include "base/number.h"
 
 #define MAX_W 100000.0
 #define S_IN_NS UINT64_C(1000000000)

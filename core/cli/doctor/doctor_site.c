@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/doctor/doctor.h"
 #include "apapi/session.h"
+#include "cli/doctor/doctor.h"
 #include "config/config.h"
 #include "config/folders.h"
 

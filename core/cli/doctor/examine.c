@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/doctor/doctor.h"
 #include "base/clock.h"
+#include "cli/doctor/doctor.h"
 
 #define PAUSE_NS (NS_PER_S / 10)
 #define PATIENCE_NS NS_PER_S /* until a counter that stands still is taken for dead */

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/replace.h"
 #include "cli/command.h"
 #include "cli/export/export_read.h"
 #include "cli/when.h"
-#include "base/clock.h"
 #include "config/config.h"
 #include "output/prometheus.h"
-#include "base/replace.h"
 
 #define COMMAND "export"
 #define FILE_NAME "apapi.prom" /* in prometheus_dir */

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
-#include "cli/steps/top.h"
 #include "base/clock.h"
 #include "base/folder.h"
+#include "cli/steps/top.h"
 
 #define SPOOL_SUFFIX ".json"
 

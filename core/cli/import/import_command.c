@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/positive.h"
 #include "cli/command.h"
 #include "cli/import/import_read.h"
 #include "cli/when.h"
-#include "base/clock.h"
-#include "base/positive.h"
 #include "config/config.h"
 #include "database/db.h"
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/import/import_progress.h"
 #include "apapi/scan.h"
+#include "cli/import/import_progress.h"
 #include "database/db_tables.h"
 
 #define THREADS_MAX 64

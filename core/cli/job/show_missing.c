@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/show.h"
 #include "base/hostlist.h"
+#include "cli/job/show.h"
 #include "sum/lacking.h"
 
 #define LIST_COLUMNS 300

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "cli/job/show.h"
 #include "cli/job/show_power.h"
-#include "base/grow.h"
 #include "record/end.h"
 #include "record/ending.h"
 

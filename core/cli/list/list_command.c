@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/grid.h"
-#include "base/nearest.h"
 
 static const char usage[] =
     "usage: apapi list [OPTION]... [COMPONENT | COMPONENT:::EVENT]...\n"

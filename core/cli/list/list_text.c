@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/grid.h"
-#include "cli/list/list.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/grid.h"
+#include "cli/list/list.h"
 
 static const struct grid_column columns[] = {
     {"event", false},  {"value", true}, {"unit", false}, {"kind", false},

@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/jobs.h"
 #include "apapi/record.h"
 #include "apapi/scan.h"
 #include "base/grow.h"
+#include "cli/command.h"
+#include "cli/jobs.h"
 #include "config/values.h"
-#include "sum/lacking.h"
 #include "output/forms.h"
+#include "sum/lacking.h"
 
 #define COMMAND "merge"
 

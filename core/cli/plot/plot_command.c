@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/replace.h"
 #include "cli/claims.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/records/report_options.h"
 #include "config/config.h"
-#include "base/replace.h"
 
 #define COMMAND "plot"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot.h"
-#include "record/fields.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/plot/plot.h"
+#include "record/fields.h"
 
 #define NS_PER_S 1e9
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot.h"
 #include "cli/job/show_power.h"
+#include "cli/plot/plot.h"
 
 static bool is_known(const struct plot_series *series)
 {

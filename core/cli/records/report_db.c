@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/timestamp.h"
 #include "database/db_read.h"
 #include "database/db_tables.h"
 #include "store/scan_filter.h"
-#include "base/timestamp.h"
 
 #define NODES_MAX 64 /* in a query; of more only those that are wanted are kept */
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/records/report_db.h"
 #include "cli/when.h"
-#include "base/clock.h"
 #include "config/values.h"
 
 struct reading {

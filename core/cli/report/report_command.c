@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/positive.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/grid.h"
-#include "cli/report/report_by.h"
 #include "cli/records/report_input.h"
 #include "cli/records/report_options.h"
+#include "cli/report/report_by.h"
 #include "cli/report/report_print.h"
 #include "cli/report/report_sort.h"
 #include "cli/totals/report_state.h"
-#include "base/positive.h"
-#include "base/units.h"
 
 #define COMMAND "report"
 #define NAMES_SIZE 1024

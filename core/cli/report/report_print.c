@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "output/csv.h"
 #include "record/fields.h"
-#include "base/text.h"
 
 #define CELL_SIZE 4200
 #define KEY_SIZE 40

@@ -2,8 +2,8 @@
 /* apapi show for programs; apapi-show(1) describes it. What is not known has no key. */
 #include <math.h>
 
-#include "cli/json.h"
 #include "cli/job/show.h"
+#include "cli/json.h"
 #include "record/fields.h"
 
 #define NS_PER_S 1e9

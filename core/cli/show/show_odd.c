@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/show.h"
-#include "record/end.h"
 #include "base/hostlist.h"
 #include "base/units.h"
+#include "cli/job/show.h"
+#include "record/end.h"
 
 #define TEXT_SIZE 512
 #define NODES_MIN 3       /* before one can be told to differ from the others */

@@ -3,9 +3,9 @@
 #define APAPI_STEPS_TOP_H
 #include <stdio.h>
 
-#include "cli/jobs.h"
 #include "apapi/live.h"
 #include "apapi/record.h"
+#include "cli/jobs.h"
 #include "cli/totals/report_fields.h"
 
 /* One look at the steps that run on this machine. */

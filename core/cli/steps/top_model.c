@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/steps/top.h"
 #include "base/grow.h"
 #include "base/hostlist.h"
+#include "cli/steps/top.h"
 
 #define NS_PER_S 1e9
 

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/hostlist.h"
+#include "base/positive.h"
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/top/top_screen.h"
-#include "base/clock.h"
-#include "base/positive.h"
 #include "config/config.h"
-#include "base/hostlist.h"
 
 #define COMMAND "top"
 #define DELAY_MIN_S 0.1

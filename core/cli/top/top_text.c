@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/grid.h"
-#include "cli/steps/top.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/grid.h"
+#include "cli/steps/top.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define CELL_SIZE 48

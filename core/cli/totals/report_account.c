@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostlist.h"
 #include "cli/jobs.h"
 #include "cli/totals/report_pieces.h"
-#include "base/hostlist.h"
 
 #define NS_PER_S 1e9
 #define REMARK_SIZE 700

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hostlist.h"
 #include "cli/totals/report_pieces.h"
 #include "cli/totals/report_state.h"
 #include "record/ending.h"
-#include "base/hostlist.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define KEY_SIZE 640

@@ -5,9 +5,9 @@
 
 #include "apapi/job.h"
 #include "apapi/record.h"
+#include "base/namelist.h"
 #include "base/pool.h"
 #include "cli/totals/report_rates.h"
-#include "base/namelist.h"
 
 /*
  * Records as a report needs them: some hundred bytes each. Timelines are kept of jobs that were

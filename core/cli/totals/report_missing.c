@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/totals/report_pieces.h"
 #include "base/hostlist.h"
+#include "cli/totals/report_pieces.h"
 #include "sum/lacking.h"
 
 #define REMARK_COLUMNS 200

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel_file.h"
 #include "base/number.h"
 #include "sources/settings.h"
 #include "sources/sources.h"
-#include "sources/sysfs/sysfs.h"
 
 #define COMPONENT "estimate"
 #define STAT_FILE "/proc/stat"
@@ -158,7 +158,7 @@ static int open_stat(struct estimate_reader *reader, struct apapi_error *err)
     char path[PATH_MAX];
     int error;
 
-    sysfs_path(path, sizeof path, STAT_FILE);
+    kernel_file_path(path, sizeof path, STAT_FILE);
     reader->fd = open(path, O_RDONLY | O_CLOEXEC);
     error = reader->fd < 0 ? errno : read_stat(reader->fd, &reader->last_ticks);
     return error ? apapi_fail(err, error, "%.150s: %s", path, strerror(error)) : 0;

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kernel_file.h"
 #include "sources/sources.h"
-#include "sources/sysfs/sysfs.h"
 
 #define KFD_DIR "/sys/class/kfd"
 #define DRM_DIR "/sys/class/drm"
@@ -20,7 +20,7 @@ static bool is_there(const char *folder)
 {
     char path[PATH_MAX];
 
-    sysfs_path(path, sizeof path, folder);
+    kernel_file_path(path, sizeof path, folder);
     return access(path, F_OK) == 0;
 }
 

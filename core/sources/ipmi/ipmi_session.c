@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel_file.h"
 #include "sources/cloexec.h"
-#include "sources/sysfs/sysfs.h"
 
 #define NS_PER_MS 1000000
 #define RETRANSMISSIONS 4 /* within the timeout */
@@ -63,7 +63,7 @@ static const struct failure *find_failure(int error)
 static bool find_device(char *path, size_t size)
 {
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        sysfs_path(path, size, devices[i]);
+        kernel_file_path(path, size, devices[i]);
         if (access(path, F_OK) == 0) {
             return true;
         }

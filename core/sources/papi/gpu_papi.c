@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sources/papi/gpu_papi.h"
-
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sources/sysfs/sysfs.h"
+#include "base/kernel_file.h"
 
 #define RAPL "rapl:::"
 #define POWER_INFO_INTEL 0x614
@@ -52,7 +52,7 @@ void papi_first_cpus(int cpus[PAPI_MSR_PACKAGES_MAX])
         if (dir < 0) {
             return;
         }
-        if (sysfs_read_u64_at(dir, "physical_package_id", &package) == 0 &&
+        if (kernel_file_read_u64_at(dir, "physical_package_id", &package) == 0 &&
             package < PAPI_MSR_PACKAGES_MAX && cpus[package] < 0) {
             cpus[package] = cpu;
         }

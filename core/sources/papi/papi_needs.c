@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kernel_file.h"
 #include "sources/papi/papi_msr.h"
-#include "sources/sysfs/sysfs.h"
 
 #define PMU "/sys/bus/event_source/devices/power"
 #define NEEDS_MAX 2
@@ -35,7 +35,7 @@ static bool exists(const char *absolute)
 {
     char path[PATH_MAX];
 
-    sysfs_path(path, sizeof path, absolute);
+    kernel_file_path(path, sizeof path, absolute);
     return access(path, F_OK) == 0;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kernel_file.h"
 #include "sources/sysfs/sysfs.h"
 
 #define FOLDER "/sys/class/powercap/intel-rapl:"
@@ -31,7 +32,7 @@ static int open_folder(int folder, int part, char *absolute, size_t size)
     } else {
         snprintf(absolute, size, FOLDER "%d:%d", folder, part);
     }
-    sysfs_path(path, sizeof path, absolute);
+    kernel_file_path(path, sizeof path, absolute);
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -56,7 +57,8 @@ static int is_named(struct papi_powercap *powercap, int folder, const char *name
     if (dir < 0) {
         return -1;
     }
-    same = sysfs_read_word_at(dir, "name", found, sizeof found) == 0 && strcmp(found, name) == 0;
+    same =
+        kernel_file_read_word_at(dir, "name", found, sizeof found) == 0 && strcmp(found, name) == 0;
     if (same) { /* newer versions hide the event of a counter that may not be read */
         int fd = open_counter(powercap, dir, absolute);
 
@@ -93,8 +95,8 @@ static bool describe(int dir, struct apapi_event *event)
 {
     char name[64];
 
-    if (sysfs_read_word_at(dir, "name", name, sizeof name) ||
-        sysfs_read_u64_at(dir, "max_energy_range_uj", &event->range_max)) {
+    if (kernel_file_read_word_at(dir, "name", name, sizeof name) ||
+        kernel_file_read_u64_at(dir, "max_energy_range_uj", &event->range_max)) {
         return false;
     }
     event->domain = sysfs_zone_domain(name);
@@ -157,7 +159,7 @@ int papi_powercap_check_packages(const struct papi_powercap *powercap, struct ap
         if (dir < 0) {
             break;
         }
-        is_package = sysfs_read_word_at(dir, "name", name, sizeof name) == 0 &&
+        is_package = kernel_file_read_word_at(dir, "name", name, sizeof name) == 0 &&
                      sysfs_zone_domain(name) == APAPI_DOMAIN_PACKAGE;
         close(dir);
         if (is_package && !has_event(powercap, folder)) {
@@ -184,7 +186,7 @@ static int ask_file(const struct papi_zone *zone, uint64_t *counter)
     char text[64];
     ssize_t got = pread(zone->fd, text, sizeof text, 0);
 
-    return got < 0 ? errno : sysfs_parse_u64(text, (size_t)got, counter);
+    return got < 0 ? errno : kernel_file_parse_u64(text, (size_t)got, counter);
 }
 
 /* PAPI has one range for all packages and one for all parts: that of the last. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel_file.h"
 #include "sources/sysfs/sysfs.h"
 
 #define CRAY_DIR "/sys/cray/pm_counters"
@@ -82,7 +83,7 @@ static int read_stamps(const struct watch *watch, uint64_t stamps[STAMPS])
 
         stamps[i] = 0;
         if (watch->fds[i] >= 0) {
-            error = sysfs_read_value(watch->fds[i], "", &stamps[i]);
+            error = kernel_file_read_value(watch->fds[i], "", &stamps[i]);
         }
         if (error) {
             return error;
@@ -175,7 +176,7 @@ static uint64_t read_scan_hz(int dir)
     uint64_t hz = USUAL_SCAN_HZ;
 
     if (fd >= 0) {
-        if (sysfs_read_value(fd, "", &hz) || hz == 0 || hz > NS_PER_S) {
+        if (kernel_file_read_value(fd, "", &hz) || hz == 0 || hz > NS_PER_S) {
             hz = USUAL_SCAN_HZ;
         }
         close(fd);

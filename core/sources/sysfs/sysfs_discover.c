@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/kernel_file.h"
 #include "sources/sysfs/sysfs.h"
 
 #define PLACES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
@@ -81,7 +82,7 @@ static void name_event(const struct sysfs_place *place, char *name)
     const struct sysfs_item *item = place->item;
     char own[64];
 
-    sysfs_fill_in(own, sizeof own, place->row->name, place->number);
+    kernel_file_fill_in(own, sizeof own, place->row->name, place->number);
     snprintf(name, APAPI_NAME_SIZE, "%s:::%s%s%s", place->family->component, item->label,
              *item->label ? ":" : "", own);
 }
@@ -100,7 +101,7 @@ static int describe(const struct sysfs_place *place, struct apapi_event *event,
     snprintf(event->unit, sizeof event->unit, "%s", quantity->unit);
     *meter = (struct sysfs_meter){
         .fd = -1, .suffix = quantity->suffix, .group = place->item->group, .rank = row->rank};
-    sysfs_fill_in(meter->text, sizeof meter->text, row->text, place->number);
+    kernel_file_fill_in(meter->text, sizeof meter->text, row->text, place->number);
     if (row->name) {
         name_event(place, event->name);
     }
@@ -145,7 +146,7 @@ static bool is_absent(const struct sysfs_row *row, int fd)
 {
     uint64_t value;
 
-    return row->zero_is_absent && sysfs_read_value(fd, row->quantity->suffix, &value) == 0 &&
+    return row->zero_is_absent && kernel_file_read_value(fd, row->quantity->suffix, &value) == 0 &&
            value == 0;
 }
 
@@ -189,7 +190,8 @@ static bool find_row(const struct sysfs_family *family, const char *file, struct
 {
     for (const struct sysfs_row *row = family->rows; row->file; row++) {
         place->number = 0;
-        if (strlen(file) < sizeof place->file && sysfs_match(row->file, file, &place->number)) {
+        if (strlen(file) < sizeof place->file &&
+            kernel_file_match(row->file, file, &place->number)) {
             strcpy(place->file, file);
             place->row = row;
             return true;
@@ -315,7 +317,7 @@ int sysfs_discover(struct sysfs_reader *reader, const struct sysfs_family *famil
     int result;
 
     reader->family = family;
-    sysfs_path(path, sizeof path, family->folder);
+    kernel_file_path(path, sizeof path, family->folder);
     search.dir = opendir(path);
     if (!search.dir) {
         return errno == EACCES ? refuse_path(family->folder, EACCES, err)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kernel_file.h"
 #include "sources/sysfs/sysfs.h"
 
 #define HWMON_DIR "/sys/class/hwmon"
@@ -64,8 +65,8 @@ static const struct chip *find_chip(const char *name, const char *label)
     unsigned number;
 
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
-        if (sysfs_match(chips[i].name, name, &number) &&
-            sysfs_match(chips[i].label, label, &number)) {
+        if (kernel_file_match(chips[i].name, name, &number) &&
+            kernel_file_match(chips[i].label, label, &number)) {
             return &chips[i];
         }
     }
@@ -106,7 +107,7 @@ static bool is_chip(int dir, const char *entry, struct sysfs_item *chip)
 {
     unsigned number;
 
-    if (!sysfs_match("hwmon#", entry, &number)) {
+    if (!kernel_file_match("hwmon#", entry, &number)) {
         return false;
     }
     chip->number = number;
@@ -115,7 +116,8 @@ static bool is_chip(int dir, const char *entry, struct sysfs_item *chip)
 
         snprintf(chip->folder, sizeof chip->folder, i == 0 ? "%.32s" : "%.32s/device", entry);
         snprintf(path, sizeof path, "%s/name", chip->folder);
-        if (sysfs_read_word_at(dir, path, chip->name, sizeof chip->name) == 0 && *chip->name) {
+        if (kernel_file_read_word_at(dir, path, chip->name, sizeof chip->name) == 0 &&
+            *chip->name) {
             clean(chip->name);
             find_device(dir, entry, chip);
             return true;
@@ -184,7 +186,7 @@ static bool find_card(int dir, const struct sysfs_item *chip, unsigned *card)
         return false;
     }
     for (struct dirent *entry = readdir(drm); entry && !found; entry = readdir(drm)) {
-        found = sysfs_match("card#", entry->d_name, card);
+        found = kernel_file_match("card#", entry->d_name, card);
     }
     closedir(drm);
     return found;
@@ -202,7 +204,7 @@ static void label_gpu(int dir, struct sysfs_item *chip)
         snprintf(chip->label, sizeof chip->label, "%.50s", chip->device);
     }
     length = strlen(chip->label);
-    if (sysfs_match("i915_gt#", chip->name, &tile)) {
+    if (kernel_file_match("i915_gt#", chip->name, &tile)) {
         snprintf(chip->label + length, sizeof chip->label - length, ".gt%u", tile);
     }
 }
@@ -216,7 +218,7 @@ static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
         return false;
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (sysfs_match(names[i], chip->name, &tile)) {
+        if (kernel_file_match(names[i], chip->name, &tile)) {
             label_gpu(dir, chip);
             return true;
         }
@@ -230,7 +232,7 @@ static void read_label(const struct sysfs_place *place, char *label, size_t size
     size_t length;
 
     snprintf(file, sizeof file, "%.*s_label", (int)strcspn(place->file, "_"), place->file);
-    if (sysfs_read_word_at(place->dir, file, label, size)) {
+    if (kernel_file_read_word_at(place->dir, file, label, size)) {
         *label = '\0';
     }
     for (length = strlen(label); length > 0 && label[length - 1] == ' '; length--) {
@@ -245,8 +247,8 @@ static uint64_t read_update_ns(const struct sysfs_place *place)
     uint64_t ms;
 
     snprintf(file, sizeof file, "%s_interval", place->file);
-    if (sysfs_read_u64_at(place->dir, file, &ms) &&
-        sysfs_read_u64_at(place->dir, "update_interval", &ms)) {
+    if (kernel_file_read_u64_at(place->dir, file, &ms) &&
+        kernel_file_read_u64_at(place->dir, "update_interval", &ms)) {
         return 0;
     }
     return ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kernel_file.h"
 #include "sources/sysfs/sysfs.h"
 
 #define POWERCAP_DIR "/sys/class/powercap"
@@ -70,7 +71,7 @@ static bool is_zone(int dir, const char *entry, struct sysfs_item *zone)
         zone->part = strtol(end + 1, &end, 10);
     }
     snprintf(path, sizeof path, "%s/name", entry);
-    return *end == '\0' && sysfs_read_word_at(dir, path, zone->name, sizeof zone->name) == 0;
+    return *end == '\0' && kernel_file_read_word_at(dir, path, zone->name, sizeof zone->name) == 0;
 }
 
 static int compare_zones(const void *left, const void *right)
@@ -137,7 +138,7 @@ static int complete(const struct sysfs_place *place, struct apapi_event *event,
     const struct naming *naming = find_naming(place->item->name);
     uint64_t range_uj;
 
-    if (!naming || sysfs_read_u64_at(place->dir, "max_energy_range_uj", &range_uj)) {
+    if (!naming || kernel_file_read_u64_at(place->dir, "max_energy_range_uj", &range_uj)) {
         return -1;
     }
     event->domain = naming->domain;

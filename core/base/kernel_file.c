@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in the kernel's files, and what they are called. */
+#include "base/kernel_file.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,19 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sources/sysfs/sysfs.h"
-
 /* Numbers of so many digits fit into 64 bits, whatever the digits. */
 #define DIGITS_THAT_FIT 19
 
-void sysfs_path(char *path, size_t size, const char *absolute)
+void kernel_file_path(char *path, size_t size, const char *absolute)
 {
     const char *root = getenv("APAPI_SYSROOT");
 
     snprintf(path, size, "%s%s", root ? root : "", absolute);
 }
 
-void sysfs_fill_in(char *text, size_t size, const char *pattern, unsigned number)
+void kernel_file_fill_in(char *text, size_t size, const char *pattern, unsigned number)
 {
     const char *hash = strchr(pattern, '#');
 
@@ -32,7 +31,7 @@ void sysfs_fill_in(char *text, size_t size, const char *pattern, unsigned number
     }
 }
 
-bool sysfs_match(const char *pattern, const char *text, unsigned *number)
+bool kernel_file_match(const char *pattern, const char *text, unsigned *number)
 {
     for (; *pattern && *pattern != '*'; pattern++) {
         if (*pattern != '#') {
@@ -112,7 +111,7 @@ static inline int parse_plain(const char *text, size_t size, uint64_t *value)
     return error;
 }
 
-int sysfs_parse_u64(const char *text, size_t size, uint64_t *value)
+int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value)
 {
     return parse_plain(text, size, value);
 }
@@ -140,7 +139,7 @@ static size_t skip_time(const char *text, size_t size, size_t at)
     return parse_digits(text, size, &at, &time_us) ? 0 : skip_word(text, size, at, "us");
 }
 
-int sysfs_parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value)
+int kernel_file_parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value)
 {
     uint64_t number = 0;
     size_t at = 0;
@@ -171,26 +170,16 @@ static inline int read_value(int fd, const char *suffix, uint64_t *value)
     if (got < 0) {
         return errno;
     }
-    return suffix ? sysfs_parse_unit(text, (size_t)got, suffix, value)
+    return suffix ? kernel_file_parse_unit(text, (size_t)got, suffix, value)
                   : parse_plain(text, (size_t)got, value);
 }
 
-int sysfs_read_value(int fd, const char *suffix, uint64_t *value)
+int kernel_file_read_value(int fd, const char *suffix, uint64_t *value)
 {
     return read_value(fd, suffix, value);
 }
 
-void sysfs_read_files(const struct sysfs_reader *reader, struct apapi_reading *readings)
-{
-    for (size_t i = 0; i < reader->base.count; i++) {
-        const struct sysfs_meter *meter = &reader->meters[i];
-
-        readings[i].error =
-            meter->fd < 0 ? meter->error : read_value(meter->fd, meter->suffix, &readings[i].raw);
-    }
-}
-
-int sysfs_read_u64_at(int dir, const char *name, uint64_t *value)
+int kernel_file_read_u64_at(int dir, const char *name, uint64_t *value)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
     int error;
@@ -198,13 +187,13 @@ int sysfs_read_u64_at(int dir, const char *name, uint64_t *value)
     if (fd < 0) {
         return -1;
     }
-    error = sysfs_read_value(fd, NULL, value);
+    error = kernel_file_read_value(fd, NULL, value);
     close(fd);
     errno = error;
     return error ? -1 : 0;
 }
 
-int sysfs_read_word_at(int dir, const char *name, char *word, size_t size)
+int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
     ssize_t got;

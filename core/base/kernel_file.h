@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_BASE_KERNEL_FILE_H
+#define APAPI_BASE_KERNEL_FILE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Files of sysfs and procfs: what stands in them, and what they are called. */
+
+/** `absolute` below the root of the tests, APAPI_SYSROOT, if that is set. */
+void kernel_file_path(char *path, size_t size, const char *absolute);
+
+/** Put `number` in place of '#'. */
+void kernel_file_fill_in(char *text, size_t size, const char *pattern, unsigned number);
+
+/**
+ * Is `text` the pattern with a number in place of '#'? A '*' at the end stands for anything.
+ * @param number  set where there is a '#'
+ */
+bool kernel_file_match(const char *pattern, const char *text, unsigned *number);
+
+/**
+ * Digits and at least one newline, nothing else.
+ * @return 0, EBADMSG (not a whole number) or ERANGE (over 64 bits).
+ */
+int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value);
+
+/**
+ * The same with a unit and perhaps a time behind the number: "250 W", "250 W 1700000000 us".
+ * @param suffix  "W"; "": no unit
+ */
+int kernel_file_parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value);
+
+/** Read a file at its start, its unit as in kernel_file_parse_unit() or NULL. @return 0 or the
+ * errno. */
+int kernel_file_read_value(int fd, const char *suffix, uint64_t *value);
+
+/** Read one number from a file in folder `dir`. 0; -1 with errno. */
+int kernel_file_read_u64_at(int dir, const char *name, uint64_t *value);
+
+/** Read the first line of a file in folder `dir`, cut to `size` bytes. 0; -1 with errno. */
+int kernel_file_read_word_at(int dir, const char *name, char *word, size_t size);
+
+#endif

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/test.d/rooms: who may include whom in core/.
+
+bats_require_minimum_version 1.5.0
+load ../environment
+
+setup() {
+    rooms=$BATS_TEST_DIRNAME/../../scripts/test.d/rooms
+    tree=$BATS_TEST_TMPDIR/tree
+    mkdir -p "$tree"/core/{base,record,sum,cli/{totals,show,plot}}
+    cat >"$tree/core/rooms" <<'END'
+# a remark
+base:
+record:     base
+sum:        + record
+cli:        + sum
+cli/totals: + cli
+END
+    put base/text.c 'base/text.h'
+    put base/text.h
+    put record/fields.h 'base/text.h' 'apapi/record.h'
+    put sum/merge.c 'record/fields.h' 'base/text.h'
+    put cli/grid.h 'base/text.h'
+    put cli/totals/ledger.h 'sum/merge.h'
+    put cli/show/show.h 'cli/grid.h' 'cli/totals/ledger.h' 'record/fields.h'
+}
+
+put() { # FILE INCLUDED...
+    echo '/* a file */' >"$tree/core/$1"
+    for name in "${@:2}"; do echo "#include \"$name\"" >>"$tree/core/$1"; done
+}
+
+breaks() { # LINE
+    run -1 "$rooms" "$tree"
+    [[ $output == "$1"* && ${#lines[@]} -eq 1 ]]
+}
+
+@test "includes of rooms below are fine, also by +, in commands and of public headers" {
+    run -0 "$rooms" "$tree"
+    [[ -z $output ]]
+}
+
+@test "an include of a room above is named with its file and line" {
+    put base/text.c 'base/text.h' 'record/fields.h'
+    breaks 'core/base/text.c:3: base may not use record (record/fields.h)'
+}
+
+@test "no command uses another, and what they share uses none" {
+    put cli/plot/plot.c 'cli/show/show.h'
+    breaks 'core/cli/plot/plot.c:2: cli/plot may not use cli/show'
+    rm "$tree/core/cli/plot/plot.c"
+    put cli/totals/ledger.c 'cli/show/show.h'
+    breaks 'core/cli/totals/ledger.c:2: cli/totals may not use cli/show'
+    rm "$tree/core/cli/totals/ledger.c"
+    put cli/grid.c 'cli/totals/ledger.h'
+    breaks 'core/cli/grid.c:2: cli may not use cli/totals'
+}
+
+@test "a file in no room, a file included without its room, a row that names a room below" {
+    mkdir "$tree/core/new"
+    put new/new.c
+    breaks 'core/new/new.c: lies in no room'
+    rm "$tree/core/new/new.c"
+    put sum/merge.c 'merge.h'
+    breaks 'core/sum/merge.c:2: "merge.h" is in no room'
+    put sum/merge.c
+    sed -i 's/^base:/base: sum/' "$tree/core/rooms"
+    breaks 'core/rooms:2: room "sum" must stand above "base"'
+}
+
+@test "the project's own files" {
+    run -0 "$rooms"
+}
