@@ -103,11 +103,12 @@ run_pool() {
     done
 }
 
-# After an interruption there may be clusters whose tests cannot stop them any more.
-stop_clusters() {
-    local mark
-    find "$run_folder" /var/tmp/"$APAPI_TEST_RUN"* -maxdepth 6 -name .apapi-cluster 2>/dev/null | while IFS= read -r mark; do
-        APAPI_CLUSTER_DIR=${mark%/*} scripts/cluster stop
+# After an interruption there may be clusters whose tests cannot stop them any more; bats may have removed
+# their state folders. All of a cluster ends with its first process.
+end_clusters() {
+    local folder
+    for folder in "$run_folder" "/var/tmp/$APAPI_TEST_RUN"; do
+        pkill -KILL -f "/inside\\.sh ${folder//./\\.}[^ ]* site_init"
     done
 }
 
@@ -119,7 +120,10 @@ pool_end() {
         kill -TERM -- "-$process" 2>/dev/null
     done
     ((${#running[@]} == 0)) || wait "${!running[@]}" 2>/dev/null
-    stop_clusters
+    for process in "${!running[@]}"; do
+        kill -KILL -- "-$process" 2>/dev/null
+    done
+    end_clusters
     rm -rf --one-file-system "$run_folder" /var/tmp/"$APAPI_TEST_RUN"*
 }
 

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../environment
+load ../eventually
 
 setup() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
@@ -119,6 +120,31 @@ count() { # STATUS LINE...
         [[ $word == "$text" ]]
     done
     [[ 'a reset (to 0): 100 % | "lost" [x]' =~ $pattern && ! 'a reset (to 0): 100 % | "lost" [x] twice' =~ $pattern ]]
+}
+
+# As timeout does it, and a terminal: all of the run's processes get the signal.
+@test "a run that is ended by a signal leaves no cluster and no files" {
+    ((EUID == 0)) || skip 'needs root, for a cluster'
+    "$repository/scripts/cluster" check || skip 'no cluster can be made here'
+    local clone=$BATS_TEST_TMPDIR/clone pid
+    folder=$(mktemp -d /tmp/held.XXXXXX) # short: sockets have their names in it
+    chmod 755 "$folder"
+    mkdir -p "$clone/test/integration"
+    cp -r "$repository/scripts" "$clone"
+    printf '#!/bin/sh\n' >"$clone/scripts/setup"
+    printf '%s\n' "setup_file() { APAPI_CLUSTER_DIR=\$BATS_FILE_TMPDIR/cluster $clone/scripts/cluster start --nodes 1 3>&-; touch $folder/begun; }" \
+        '@test "held" { sleep 1000 3>&-; }' >"$clone/test/integration/held.bats"
+    TMPDIR=$folder setsid "$clone/scripts/test" integration/held.bats >"$folder/log" 2>&1 3>&- &
+    # shellcheck disable=SC2031
+    pid=$!
+    eventually test -e "$folder/begun"
+    pgrep -f "inside.sh $folder/.* site_init"
+    kill -TERM -- "-$pid"
+    wait "$pid" || true
+    cat "$folder/log"
+    run -1 pgrep -f "inside.sh $folder/"
+    [[ $(ls "$folder") == $'begun\nlog' ]]
+    rm -r "$folder"
 }
 
 @test "without root and with packages missing, it says which command mends that, and runs nothing" {
