@@ -5,7 +5,6 @@
 bats_require_minimum_version 1.5.0
 load report_common
 
-
 @test "batch and steps on one node: each moment once" {
     record 17 batch n1 0 100 200
     record 17 0 n1 10 50 200
@@ -140,64 +139,6 @@ load report_common
     record 25 batch n1 0 100 200 '.verified = true | .qos = "high"'
     run -0 cells account,partition,qos
     [[ $output == "physics|batch|high" ]]
-}
-
-@test "jobs by number, step, array and component" {
-    record 30 0 n1 0 10 100
-    record 31 0 n1 20 10 100 '.array_job = 40 | .array_task = 3'
-    record 32 0 n1 40 10 100 '.array_job = 40 | .array_task = 4'
-    record 33 0 n1 60 10 100 '.het_job = 33 | .het_offset = 0'
-    record 33 batch n1 60 10 100 '.het_job = 33 | .het_offset = 0'
-    record 34 0 n1 80 10 100 '.het_job = 33 | .het_offset = 1'
-    for case in "30=30" "31=40_3" "40_3=40_3" "40_*=40_3 40_4" "40=40_3 40_4" "40+0=" "33+0=33+0" "33=33+0 33+1" "33+1=33+1" "33_0=" \
-        "30,40_4=30 40_4" "40.batch="; do
-        [[ $case != *= ]] || { run -1 cells jobid -j "${case%=}"; continue; }
-        run -0 cells jobid -j "${case%%=*}"
-        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
-    done
-    run -0 cells stepid --by step -j 33.batch
-    [[ $output == 33+0.batch ]]
-    for wrong in x 17. 17_ 17_x .0 -1 '17,'; do
-        run -2 report -j "$wrong"
-        [[ $output == *"is no job; write it as 17, 17.0"* ]]
-    done
-}
-
-@test "users, accounts, partitions, nodes" {
-    record 50 0 n1 0 10 100
-    record 51 0 n2 0 10 100 '.user = "bert" | .account = "chem" | .partition = "gpu"'
-    record 52 0 n3 0 10 100 '.user = "" | .account = "" | .uid = 1001'
-    for case in "-u bert=51" "-u anna,bert=50 51" "-u 1001=52" "-u bert,1001=51 52" "-A chem=51" "-r gpu=51" "-r batch,gpu=50 51 52" "-N n[1,3]=50 52" "-N n2=51"; do
-        # shellcheck disable=SC2086 # option and value
-        run -0 cells jobid ${case%%=*}
-        [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
-    done
-    run -2 report -N 'n[1'
-    [[ $output == *"is no list of nodes"* ]]
-}
-
-@test "times; without any it is today, with -j or a file it is all" {
-    record 60 0 n1 0 10 100
-    run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
-    [[ $output == 60\|* ]]
-    run -1 report -S 2026-11-20T10:01 -E 2026-11-20T10:02
-    [[ $output == "apapi report: no job is found" ]]
-    run -1 report -E 2026-11-20T10:00:10Z
-    run -0 report -j 60
-    run -0 "$apapi" report -n -P "$acct"/*/n1.jsonl
-    [[ $output == 60\|* ]]
-    run -0 "$apapi" report -n -P - <"$acct"/*/n1.jsonl
-    [[ $output == 60\|* ]]
-    now=$(date +%s)
-    record 61 0 n1 $((now - 1795168800 - 20)) 10 100
-    run -0 report -n -P
-    [[ $output == 61\|* && ${#lines[@]} -eq 1 ]] || [[ $(date +%H%M) == 0000 ]]
-    run -0 report -n -P -S 11/20/26-10:00 -E 112026-10:01AM
-    [[ $output == 60\|* ]]
-    run -2 report -S noonish
-    [[ $output == *"'noonish' is no time; write it as"* ]]
-    run -2 report -S 2026-11-21 -E 2026-11-20
-    [[ $output == *"-S is not before -E"* ]]
 }
 
 @test "table: widths, texts cut, numbers whole, titles" {
@@ -391,30 +332,6 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ $output == "n1|anna||c1" ]]
 }
 
-@test "torn, foreign, later and hostile lines are skipped, counted, told" {
-    record 95 0 n1 0 100 200
-    file=$(echo "$acct"/*/n1.jsonl)
-    {
-        echo '{"apapi":99,"node":"n1"}'
-        echo 'no record'
-        head -c 100000 /dev/zero | tr '\0' '['
-        echo
-        head -c 2000000 /dev/zero | tr '\0' 'x'
-        echo
-        sed 's/"energy_j":20000/"energy_j":-1/; s/"job":95/"job":96/' "$file"
-        head -c 300 "$file"
-    } >"$BATS_TEST_TMPDIR/bad"
-    cat "$BATS_TEST_TMPDIR/bad" >>"$file"
-    run -0 --separate-stderr cells jobid,energy
-    [[ $output == "95|20000" && $stderr == "apapi report: 6 lines skipped (-v shows them)" ]]
-    run -0 --separate-stderr cells jobid -v
-    [[ $stderr == *"n1.jsonl:2: "* && $stderr == *"n1.jsonl:7: "*"end of the line is missing"* && $stderr == *"longer than 1 MiB"* ]]
-    run -1 --separate-stderr cells jobid --strict
-    [[ $output == 95 ]]
-    run -1 report "$BATS_TEST_TMPDIR/bad"
-    [[ $output == *"no job is found" ]]
-}
-
 @test "CO2 and cost: constant, by hour, with PUE" {
     record 97 0 n1 0 3600 1000 # 1 kWh from 10:00 to 11:00
     run -0 report -j 97
@@ -451,122 +368,4 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >&-"
     [[ $output == *"standard output"* ]]
     run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >/dev/full"
-}
-
-@test "a record that ends beyond all time is skipped" {
-    record 1 0 n1 0 10 100
-    record 2 0 n1 0 10 100 '.start = "2262-04-11T23:47:16.000000000Z" | .elapsed_s = 9000000000 | del(.timeline)'
-    run -0 --separate-stderr "$apapi" report -P -n --format=jobid "$acct"/*/n1.jsonl
-    [[ $output == 1 && $stderr == *"1 line skipped"* ]]
-    run -0 --separate-stderr "$apapi" report -v -P -n "$acct"/*/n1.jsonl
-    [[ $stderr == *"n1.jsonl:2: record: its time is not within the years 1970 to 2262"* ]]
-    run -1 "$apapi" show 2 "$acct"/*/n1.jsonl
-    [[ $output == *"no record of this job is found" ]]
-}
-
-@test "a job with extern records that lack the cluster is one row: 1.981 kJ" {
-    record 1 batch n1 0 10 100 '.account = "chem"'
-    record 1 0 n2 0 9.81 100
-    record 1 extern n1 0 10 100 'del(.cluster, .account, .partition)'
-    record 1 extern n2 0 9 100 'del(.cluster)'
-    [[ $(cells jobid,cluster,account,energy,nodes,records) == '1|c1|chem|1981|2|4' ]]
-    [[ $(cells jobid,energy -j 1) == '1|1981' ]]
-    for by in user account partition day; do
-        run -0 cells jobs,energy --by $by
-        [[ $output == '1|1981' ]]
-    done
-    run -0 cells stepid,cluster,energy --by step
-    [[ $output == $'1.0|c1|981\n1.batch|c1|1000\n1.extern|c1|1900' ]]
-    run -0 --separate-stderr report -S 2026-01-01 # it shares no node with itself
-    [[ $stderr != *shared* ]]
-    run -0 "$apapi" show --acct-dir "$acct" --json 1
-    jq -e '.energy_j == 1981 and .cluster == "c1"' <<<"$output"
-    "$apapi" plot --acct-dir "$acct" -o "$BATS_TEST_TMPDIR/1.html" 1
-    [[ $(grep -o '"job":"1"' "$BATS_TEST_TMPDIR/1.html" | wc -l) -eq 1 ]]
-}
-
-@test "an array as srun writes it, and a merged record, are read: 726.5 J" {
-    record 5 0 n1 0 1 241.7 '.nodes = 3 | .nodelist = "n[1-3]"'
-    record 5 0 n2 0 1 242.4 '.nodes = 3 | .nodelist = "n[1-3]" | .domains.dram = {energy_j: 0, mean_w: 0}'
-    record 5 0 n3 0 1 242.4 '.nodes = 3 | .nodelist = "n[1-3]"'
-    cd "$BATS_TEST_TMPDIR"
-    "$apapi" merge -f json "$acct" >array.json
-    "$apapi" merge -f merged "$acct" >merged.json
-    jq -c . array.json >line.json
-    cat array.json - <<<'{"apapi":1,"node":"n4","complete":false,"reason":"no answer"}' >absent.json
-    for file in array.json merged.json line.json absent.json; do
-        run -0 --separate-stderr "$apapi" report -P -n --format=jobid,nodes,energy,power,measured,missing "$file"
-        [[ $output == '5|3|726.5|726.5|100|0' && -z $stderr ]] || { echo "$file: $output $stderr"; false; }
-        run -0 --separate-stderr "$apapi" report -P -n --by node --format=node,energy "$file"
-        [[ $output == $'n1|241.7\nn2|242.4\nn3|242.4' ]] || { echo "$file: $output"; false; }
-        run -0 --separate-stderr "$apapi" show --json 5 "$file"
-        [[ $(jq -c '[.energy_j, (.nodes | length)]' <<<"$output") == '[726.5,3]' && -z $stderr ]]
-        run -0 --separate-stderr "$apapi" merge -f merged "$file"
-        [[ $(jq -c '[.total.energy_j, .recorded, .complete]' <<<"$output") == '[726.5,3,true]' && -z $stderr ]]
-        run -0 --separate-stderr "$apapi" plot 5 -o plot.svg "./$file"
-        [[ -z $stderr ]]
-    done
-    # a part of an array that is torn is one line that is skipped
-    head -c 900 line.json >torn.json
-    run --separate-stderr "$apapi" report -P -n --format=nodes torn.json
-    [[ $stderr == *"1 line skipped"* ]]
-}
-
-@test "days that gzip or zstd have compressed are read, also when named or in a pipe" {
-    command -v zstd >/dev/null || skip "needs zstd"
-    record 6 0 n1 0 10 100
-    record 6 0 n2 0 10 200
-    record 6 0 n3 0 10 300
-    cd "$acct"/*/
-    gzip n1.jsonl
-    zstd -q --rm n2.jsonl
-    run -0 --separate-stderr cells jobid,nodes,energy
-    [[ $output == '6|3|6000' && -z $stderr ]]
-    run -0 cells jobid,nodes,energy -N 'n[1-2]'
-    [[ $output == '6|2|3000' ]]
-    run -0 --separate-stderr "$apapi" report -P -n --format=energy n1.jsonl.gz n2.jsonl.zst
-    [[ $output == 3000 && -z $stderr ]]
-    mv n1.jsonl.gz other-name
-    run -0 "$apapi" report -P -n --format=energy other-name - <n2.jsonl.zst
-    [[ $output == 3000 ]]
-    cat other-name other-name >n4.jsonl.gz # as logs that are appended to
-    run -0 cells energy
-    [[ $output == 6000 ]]
-    run -0 "$apapi" show --acct-dir "$acct" --json 6
-    jq -e '.energy_j == 6000' <<<"$output"
-}
-
-@test "a compressed day that cannot be read is counted and told, not passed over" {
-    record 6 0 n1 0 10 100
-    record 6 0 n2 0 10 200
-    cd "$acct"/*/
-    gzip -c n1.jsonl | head -c 200 >n3.jsonl.gz
-    mv n2.jsonl n2.jsonl.xz
-    run -0 --separate-stderr cells energy
-    [[ $output == 1000 && $stderr == "apapi report: 2 files or folders cannot be read (-v shows them)" ]]
-    run -0 --separate-stderr cells energy -v
-    [[ $stderr == *"n2.jsonl.xz: its name ends neither with .jsonl nor with .gz or .zst"* ]]
-    [[ $stderr == *"n3.jsonl.gz: it is compressed, and its end is missing"* ]]
-    run -1 cells energy --strict
-    printf '\x1f\x8b\x08 no such thing' >n3.jsonl.gz
-    run -0 --separate-stderr cells energy -v
-    [[ $stderr == *"n3.jsonl.gz: it is compressed, and damaged"* ]]
-    run -1 "$apapi" report n3.jsonl.gz
-    [[ $output == "apapi report: n3.jsonl.gz: it is compressed, and damaged" ]]
-}
-
-@test "a record without a cluster goes to the job of its user and its node, or to none" {
-    record 2 0 n1 0 10 100
-    record 2 0 m1 0 10 100 '.cluster = "c2"'
-    record 2 extern n1 0 20 100 'del(.cluster)'
-    record 3 0 n1 0 10 100
-    record 3 extern n1 0 20 100 'del(.cluster) | .user = "mallory"'
-    [[ $(cells jobid,cluster,user,energy) == $'3||mallory|2000\n2|c1|anna|2000\n3|c1|anna|1000\n2|c2|anna|1000' ]]
-}
-
-@test "what is outside Slurm, and numbers at their ends" {
-    record 1 0 n1 0 10 100 'del(.job, .step, .cluster, .user, .job_name)'
-    record 4294967294 0 n2 0 10 100
-    run -0 --separate-stderr cells jobid,energy
-    [[ $output == $'|1000\n4294967294|1000' ]]
 }
