@@ -298,41 +298,6 @@ static void put_odd(const struct show *show)
     }
 }
 
-/* Of the widest step of a job, or of a component of it. */
-static size_t nodes_of(const struct show *show, uint32_t job)
-{
-    size_t nodes = 0;
-
-    for (size_t i = 0; i < show->count; i++) {
-        const struct apapi_identity *id = &show->records[i].id;
-
-        if (id->job == job && id->nodes != APAPI_UNKNOWN && id->nodes > nodes) {
-            nodes = id->nodes;
-        }
-    }
-    return nodes;
-}
-
-static bool is_first_of_job(const struct show *show, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (show->records[i].id.job == show->records[index].id.job) {
-            return false;
-        }
-    }
-    return true;
-}
-
-size_t show_node_total(const struct show *show)
-{
-    size_t nodes = 0;
-
-    for (size_t i = 0; i < show->count; i++) {
-        nodes += is_first_of_job(show, i) ? nodes_of(show, show->records[i].id.job) : 0;
-    }
-    return nodes > show->node_count ? nodes : show->node_count;
-}
-
 static void put_indented(const char *text, void *context)
 {
     (void)context;

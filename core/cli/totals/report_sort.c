@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/report/report_sort.h"
+#include "cli/totals/report_sort.h"
 
 #include <math.h>
 #include <stdlib.h>
