@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    apapi_source_set("descriptors", "close_on_exec", "all"); /* none of them is for the program */
+    apapi_source_set("descriptors", "close_on_exec", "all"); /* the program inherits none */
     status = open_all(&atime);
     if (status < 0) {
         status = measure(&atime);

@@ -133,7 +133,7 @@ static int take_record(struct part *part, const char *text, size_t size,
 
 static int take_part(const char *text, size_t size, void *context);
 
-/* Other forms than a record; what is none of them is skipped. */
+/* Arrays of records and merged records; anything else is skipped. */
 static int take_other(struct part *part, const char *text, size_t size,
                       const struct apapi_error *err)
 {

@@ -124,7 +124,7 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     run -2 show
     [[ $output == *"which JOB?"* ]]
     run -2 show -j 25 --db sqlite:x "$acct"/*/n1.jsonl
-    [[ $output == *"--db stands in the place of files and --acct-dir"* ]]
+    [[ $output == *"--db cannot be combined with files or --acct-dir"* ]]
 }
 
 @test "JSON: each moment once, also in the curve" {

@@ -35,7 +35,7 @@ static const char usage[] =
     "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
     "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
     "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time\n"
-    "      --acct-dir=DIR   accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --acct-dir=DIR   accounting folder, instead of acct_dir in apapi.conf\n"
     "      --db=URL         the database that apapi import has filled, in its place\n"
     "      --strict         exit status 1 if a line is skipped; the picture is drawn all the same\n"
     "  -v, --verbose        which lines are skipped, and why\n"

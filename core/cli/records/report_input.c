@@ -160,7 +160,7 @@ static int read_all(struct reading *reading, size_t *left_out, struct apapi_erro
 int report_input_complete(struct report_input *input, const char *dir)
 {
     if (input->db && (input->dir || input->file_count > 0)) {
-        return command_refuse(input->command, "--db stands in the place of files and --acct-dir");
+        return command_refuse(input->command, "--db cannot be combined with files or --acct-dir");
     }
     input->dir = input->dir ? input->dir : dir;
     return 0;

@@ -13,7 +13,7 @@ struct report_input {
     const char *dir;        /* accounting folder */
     char *const *files;     /* in the folder's place; "-": standard input */
     size_t file_count;      /* 0: the folder */
-    const char *db;         /* URL of a database in the place of both; NULL: none */
+    const char *db;         /* URL of a database, read instead of both; NULL: none */
     bool timelines, powers; /* what is needed of its records besides: power over time, extremes */
     const char *jobs;       /* "17,18.batch,19_3,20_*,21+1.0" */
     const char *users;      /* names and uids */

@@ -41,7 +41,7 @@ static const char usage[] =
     "      --top=N                   N rows; sorted by energy unless --sort says another field\n"
     "      --json, --csv, -P, --parsable2, -p, --parsable   for programs\n"
     "  -n, --noheader                no line of titles\n"
-    "      --acct-dir=DIR            accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --acct-dir=DIR            accounting folder, instead of acct_dir in apapi.conf\n"
     "      --db=URL                  the database that apapi import has filled, in its place\n"
     "      --strict                  exit status 1 if a line is skipped\n"
     "  -v, --verbose                 which lines are skipped, and why\n"

@@ -25,7 +25,7 @@ static const char usage[] =
     "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
     "  -S, --starttime=TIME, -E, --endtime=TIME   its records that ended in this time\n"
     "      --json             for programs\n"
-    "      --acct-dir=DIR     accounting folder, in the place of acct_dir of apapi.conf\n"
+    "      --acct-dir=DIR     accounting folder, instead of acct_dir in apapi.conf\n"
     "      --db=URL           the database that apapi import has filled, in its place\n"
     "      --strict           exit status 1 if a line is skipped\n"
     "  -v, --verbose          which lines are skipped, and why\n"

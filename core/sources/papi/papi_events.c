@@ -135,7 +135,7 @@ static bool is_wanted(const char *name)
     return false;
 }
 
-/* What fits even a component without events names none of them. */
+/* A pattern for all events of rapl, such as "rapl:::*", names no particular one. */
 void papi_event_want(const char *pattern)
 {
     size_t count = atomic_load(&wanted_count);

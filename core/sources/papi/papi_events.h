@@ -16,7 +16,7 @@ void papi_event_want(const char *pattern);
 /**
  * What PAPI's event is about: by the unit that PAPI gives, or where that is known to be missing or
  * wrong, by a rule of our own. An unknown unit stays as it is, and its event is a count.
- * @return false: the event is known to be of no use here, or nobody wants it.
+ * @return false: the event is known to be of no use here, or no list names it.
  */
 bool papi_event_describe(const PAPI_event_info_t *info, const char *name,
                          struct apapi_event *event);
