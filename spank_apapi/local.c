@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "apapi/channel.h"
+#include "channel/channel.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "channel/parcel.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apapi/channel.h"
+#include "channel/channel.h"
 
 /*
  * Messages between the plugin and its helper processes. The plugin compiles these files in, so they

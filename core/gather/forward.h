@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "apapi/channel.h"
+#include "channel/channel.h"
 
 #define FORWARD_BATCH 65536 /* bytes that go over one connection, if no line is longer */
 

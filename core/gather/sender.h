@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "apapi/channel.h"
+#include "channel/channel.h"
 
 /** Whose connection it is: an address, or the user of a process of this machine. */
 struct sender_origin {

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "apapi/channel.h"
+#include "channel/channel.h"
 #include "exec.h"
 
 static void child_close(int *fd)

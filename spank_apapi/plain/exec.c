@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apapi/channel.h"
+#include "channel/channel.h"
 
 #define FIRST_FREE_FD (APAPI_LISTEN_FD + 1)
 #define DESCRIPTORS_MAX 65536 /* how many are looked at one by one */

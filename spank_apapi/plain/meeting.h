@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_APAPI_MEETING_H
 #define SPANK_APAPI_MEETING_H
-#include "apapi/channel.h"
 #include "apapi/error.h"
+#include "channel/channel.h"
 
 /** Where the sruns of a job pass their records on, for the job's table: a socket of this machine.
  */

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "apapi/channel.h"
 #include "apapi/error.h"
+#include "channel/channel.h"
 
 /** Where srun collects, out of APAPI_COLLECT_ENV. */
 struct spank_apapi_collector {

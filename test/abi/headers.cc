@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // C++ programs include every public header.
 #include "apapi/catalog.h"
-#include "apapi/channel.h"
 #include "apapi/error.h"
 #include "apapi/event.h"
 #include "apapi/events.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_CHANNEL_H
-#define APAPI_CHANNEL_H
+#ifndef CHANNEL_CHANNEL_H
+#define CHANNEL_CHANNEL_H
 
 /*
  * How the plugin talks to its helper processes, and the nodes to srun. Constants only: the plugin
