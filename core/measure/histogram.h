@@ -4,21 +4,32 @@
 #include <stdint.h>
 
 /*
- * Weighted values from 2^-10 to 2^27, for percentiles: every power of two in 64 equal parts, so a
- * percentile is right within 0.8 %. Values below count as the least, above as the greatest.
+ * The 95th percentile of weighted values, in 2 KB: a processor's first cache holds it.
+ *
+ * Each octave (power of two) from 2^-14 to 2^28 has its weight. The octaves whose weights lie
+ * nearest to the percentile also have 64 equal bins, so it is right within 0.8 %. If values spread
+ * over more octaves than there are bins for, the farthest go without. Values below 2^-14 count as
+ * 0, values from 2^28 on as the greatest.
  */
-#define APAPI_HISTOGRAM_PARTS 64
-#define APAPI_HISTOGRAM_LEAST (-10)
-#define APAPI_HISTOGRAM_GREATEST 27
-
 enum {
-    APAPI_HISTOGRAM_BINS =
-        (APAPI_HISTOGRAM_GREATEST - APAPI_HISTOGRAM_LEAST) * APAPI_HISTOGRAM_PARTS
+    APAPI_HISTOGRAM_LEAST = -14, /* power of two of the first octave */
+    APAPI_HISTOGRAM_OCTAVES = 42,
+    APAPI_HISTOGRAM_DETAILED = 6, /* octaves that have bins at the same time */
+    APAPI_HISTOGRAM_BINS = 64
+};
+
+/* Weights are counted in units of 2^unit_bits, so that the greatest fits. */
+struct apapi_histogram_bins {
+    uint64_t rest; /* less than a unit: counts with the next weight */
+    uint32_t unit_bits;
+    uint32_t units[APAPI_HISTOGRAM_BINS];
 };
 
 struct apapi_histogram {
-    uint64_t weights[APAPI_HISTOGRAM_BINS];
-    uint64_t total;
+    uint64_t weights[APAPI_HISTOGRAM_OCTAVES + 1]; /* the first: of values that count as 0 */
+    uint8_t places[APAPI_HISTOGRAM_OCTAVES + 1];   /* 1 + index of the octave's bins; 0: none */
+    uint8_t used;                                  /* of `bins` */
+    struct apapi_histogram_bins bins[APAPI_HISTOGRAM_DETAILED];
 };
 
 void apapi_histogram_clear(struct apapi_histogram *histogram);
@@ -26,7 +37,7 @@ void apapi_histogram_clear(struct apapi_histogram *histogram);
 /** Add a value that is not NaN, with its weight. Does not allocate. */
 void apapi_histogram_add(struct apapi_histogram *histogram, double value, uint64_t weight);
 
-/** @return the value that this share (0..1) of the weight does not exceed; NaN if it is empty. */
-double apapi_histogram_quantile(const struct apapi_histogram *histogram, double share);
+/** @return the value that 95 % of the weight does not exceed; NaN if it is empty. */
+double apapi_histogram_p95(const struct apapi_histogram *histogram);
 
 #endif

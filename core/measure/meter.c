@@ -303,7 +303,7 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
     result->summary.mean = over_seconds(gauge->integral, gauge->covered_ns);
     result->summary.max = gauge->max;
     if (meter->histogram) {
-        double p95 = apapi_histogram_quantile(meter->histogram, 0.95);
+        double p95 = apapi_histogram_p95(meter->histogram);
 
         result->summary.p95 = isnan(p95) ? NAN : fmax(gauge->min, fmin(gauge->max, p95));
     }

@@ -5,8 +5,6 @@
 
 #include "measure/extremes.h"
 
-#define PERCENTILE 0.95
-
 void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_histogram *histogram)
 {
     *rate = (struct apapi_rate){
@@ -96,7 +94,7 @@ double apapi_rate_mean(const struct apapi_rate *rate)
 
 double apapi_rate_p95(const struct apapi_rate *rate)
 {
-    double p95 = rate->histogram ? apapi_histogram_quantile(rate->histogram, PERCENTILE) : NAN;
+    double p95 = rate->histogram ? apapi_histogram_p95(rate->histogram) : NAN;
 
     return isnan(p95) ? NAN : fmax(rate->min, fmin(rate->max, p95));
 }

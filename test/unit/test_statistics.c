@@ -7,72 +7,11 @@
 #include "measure/histogram.h"
 #include "measure/meter.h"
 #include "measure/period.h"
-#include "unit/unit.h"
+#include "unit/near.h"
 
 #define TICK_NS UINT64_C(100000000)
 
 static struct apapi_histogram histogram;
-
-static void assert_within(double value, double truth, double share)
-{
-    if (!(fabs(value - truth) <= share * fabs(truth))) {
-        fail_msg("%.12g is not within %g of %.12g", value, share, truth);
-    }
-}
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* Values over six orders of magnitude, equal weights: as the sorted list says. */
-static void test_quantiles_of_random_values(void **state)
-{
-    static double values[10001];
-    const size_t count = sizeof values / sizeof *values;
-    const double shares[] = {0.05, 0.5, 0.95, 0.99};
-
-    (void)state;
-    srand48(7);
-    apapi_histogram_clear(&histogram);
-    for (size_t i = 0; i < count; i++) {
-        values[i] = 0.01 * pow(10, 6 * drand48());
-        apapi_histogram_add(&histogram, values[i], 1);
-    }
-    qsort(values, count, sizeof *values, by_value);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        assert_within(apapi_histogram_quantile(&histogram, shares[i]),
-                      values[(size_t)(shares[i] * (double)(count - 1))], 0.016);
-    }
-}
-
-/* 100 W for 94 s and 400 W for 6 s: p95 is 400 W; for 96 s and 4 s it is 100 W. */
-static void test_quantiles_are_weighted_by_time(void **state)
-{
-    (void)state;
-    apapi_histogram_clear(&histogram);
-    apapi_histogram_add(&histogram, 100, 94);
-    apapi_histogram_add(&histogram, 400, 6);
-    assert_within(apapi_histogram_quantile(&histogram, 0.95), 400, 0.008);
-    apapi_histogram_clear(&histogram);
-    apapi_histogram_add(&histogram, 100, 96);
-    apapi_histogram_add(&histogram, 400, 4);
-    assert_within(apapi_histogram_quantile(&histogram, 0.95), 100, 0.008);
-}
-
-static void test_values_out_of_range_keep_their_side(void **state)
-{
-    (void)state;
-    apapi_histogram_clear(&histogram);
-    assert_true(isnan(apapi_histogram_quantile(&histogram, 0.95)));
-    apapi_histogram_add(&histogram, 0, 1);
-    apapi_histogram_add(&histogram, -5, 1);
-    assert_true(apapi_histogram_quantile(&histogram, 0.95) < 0.001);
-    apapi_histogram_add(&histogram, 1e300, 100);
-    assert_true(apapi_histogram_quantile(&histogram, 0.95) > 1e8);
-}
 
 static void test_period(void **state)
 {
@@ -264,9 +203,6 @@ static void test_mean_is_between_the_extremes_whatever_happens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles_of_random_values),
-        cmocka_unit_test(test_quantiles_are_weighted_by_time),
-        cmocka_unit_test(test_values_out_of_range_keep_their_side),
         cmocka_unit_test(test_period),
         cmocka_unit_test(test_meter_knows_its_95th_percentile),
         cmocka_unit_test(test_mean_is_between_the_extremes_however_long_readings_take),
