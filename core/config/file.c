@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/config.h"
-
 static int file_refuse(struct apapi_error *err, int code, const char *path, const char *why)
 {
     return apapi_fail(err, code, "%.150s: %s", path, why);

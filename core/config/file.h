@@ -3,6 +3,8 @@
 #define CONFIG_FILE_H
 #include "apapi/error.h"
 
+#define CONFIG_FILE_MAX 65536 /* bytes */
+
 /**
  * Read a site's file. Never blocks on a FIFO or a device.
  * @return its text, freed by free(); NULL with errno as config_read(), `err` names the file.

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "apapi/error.h"
-#include "config/config.h"
+#include "config/settings.h"
 
 #define CONFIG_LIST_SIZE 1024 /* bytes of a list that somebody gives, with its NUL */
 #define CONFIG_ALL "all"      /* as the list of components: what can be measured */

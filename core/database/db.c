@@ -2,7 +2,6 @@
 #include "database/db.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,22 +17,6 @@ struct db_statement {
     const struct db_driver *driver;
     void *handle;
 };
-
-struct db_value db_real(double value)
-{
-    return (struct db_value){.type = isfinite(value) ? DB_REAL : DB_NULL, .real = value};
-}
-
-struct db_value db_integer(int64_t value)
-{
-    return (struct db_value){.type = DB_INTEGER, .integer = value};
-}
-
-struct db_value db_text(const char *text)
-{
-    return (struct db_value){
-        .type = text ? DB_TEXT : DB_NULL, .text = text, .size = text ? strlen(text) : 0};
-}
 
 static int connect_to(char *url, bool writing, struct db *db, struct apapi_error *err)
 {

@@ -15,7 +15,8 @@ add_library(
   ${CMAKE_CURRENT_LIST_DIR}/db_row.c
   ${CMAKE_CURRENT_LIST_DIR}/db_sqlite.c
   ${CMAKE_CURRENT_LIST_DIR}/db_tables.c
-  ${CMAKE_CURRENT_LIST_DIR}/db_url.c)
+  ${CMAKE_CURRENT_LIST_DIR}/db_url.c
+  ${CMAKE_CURRENT_LIST_DIR}/db_value.c)
 if(mariadb_soname)
   target_sources(
     apapi_db PRIVATE ${CMAKE_CURRENT_LIST_DIR}/db_mariadb.c

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "apapi/error.h"
+#include "database/db_value.h"
 
 /*
  * A database of records: SQLite or MariaDB behind the same functions. One thread at a time. All
@@ -16,23 +17,6 @@
 
 struct db;
 struct db_statement;
-
-enum db_type { DB_NULL, DB_INTEGER, DB_REAL, DB_TEXT };
-
-/** A value of a row. */
-struct db_value {
-    enum db_type type;
-    int64_t integer;
-    double real;
-    const char *text; /* `size` bytes; as a parameter to live until the statement has run */
-    size_t size;
-};
-
-/** NaN becomes NULL. */
-struct db_value db_real(double value);
-struct db_value db_integer(int64_t value);
-/** NULL becomes NULL. */
-struct db_value db_text(const char *text);
 
 /**
  * Connect.
@@ -104,8 +88,6 @@ struct db_value db_column(struct db_statement *statement, size_t number);
 
 /** @return how many rows the last run of a statement has added or changed. */
 size_t db_changes(struct db_statement *statement);
-
-#define DB_ROWS_MAX 64
 
 /** @return how many rows a statement that adds some should have: 1 to DB_ROWS_MAX. */
 size_t db_rows(const struct db *db);

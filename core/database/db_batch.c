@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/timestamp.h"
+#include "database/db_batch_rows.h"
 #include "database/db_member.h"
 #include "record/end.h"
 

@@ -5,54 +5,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "database/db_load.h"
-#include "database/db_row.h"
-#include "database/db_tables.h"
+#include "apapi/record.h"
+#include "apapi/scan.h"
 
-/* What a batch holds, for db_load.c: rows, and how far files have been read. */
+/**
+ * Records on their way (opaque): what their rows need is copied, so that threads can read records
+ * while another one writes. One thread at a time for each.
+ */
+struct db_batch;
 
-enum db_batch_table {
-    BATCH_RECORDS,
-    BATCH_TIMELINES,
-    BATCH_DOMAINS,
-    BATCH_COMPONENTS,
-    BATCH_EVENTS,
-    BATCH_TABLES
-};
+/** Free. NULL is allowed. errno is preserved. */
+void db_batch_destroy(struct db_batch *batch);
 
-#define BATCH_FILES 64
+/** Add a record, decoded from `line`. 0; -1 with ENOMEM: it cannot be written any more. */
+int db_batch_add(struct db_batch *batch, const struct apapi_record *record, const char *line,
+                 size_t size);
 
-/* A row; its first value, the record's id, is not set yet. */
-struct batch_row {
-    enum db_batch_table table;
-    size_t first; /* of its values */
-};
+/** Note that so much of a file of a folder has been read, the records of the batch with it. */
+void db_batch_note(struct db_batch *batch, const char *folder, const struct apapi_scan_file *file,
+                   uint64_t offset);
 
-struct batch_file {
-    char folder[DB_FOLDER_SIZE + 1], day[12], name[256];
-    uint64_t offset;
-};
+/** @return whether it is to be written before more is added. */
+bool db_batch_full(const struct db_batch *batch);
 
-struct db_batch {
-    struct db_insert *const *inserts; /* of BATCH_TABLES */
-    bool with_events;
-    size_t record_count;
-    struct batch_row *rows; /* each record, and what belongs to it behind it */
-    size_t row_count, row_room;
-    struct db_value *values; /* a text's `integer` says where it is in `texts` */
-    size_t value_count, value_room;
-    char *texts;
-    size_t text_size, text_room;
-    struct batch_file files[BATCH_FILES];
-    size_t file_count;
-};
-
-/** @return NULL without memory. */
-struct db_batch *batch_create(struct db_insert *const *inserts, bool with_events);
-
-/** No more is added: let the values have their texts. */
-void batch_settle(struct db_batch *batch);
-
-void batch_empty(struct db_batch *batch);
+/** @return whether there is nothing to write. */
+bool db_batch_is_empty(const struct db_batch *batch);
 
 #endif

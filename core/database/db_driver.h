@@ -3,7 +3,8 @@
 #define APAPI_DATABASE_DB_DRIVER_H
 #include <stdbool.h>
 
-#include "database/db.h"
+#include "apapi/error.h"
+#include "database/db_value.h"
 
 /** What "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE" says. Unknown: NULL, 0. */
 struct db_place {

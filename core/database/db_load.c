@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "database/db_batch.h"
+#include "database/db_batch_rows.h"
 #include "database/db_load_jobs.h"
 #include "database/db_row.h"
 #include "database/db_tables.h"

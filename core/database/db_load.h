@@ -5,9 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apapi/record.h"
-#include "apapi/scan.h"
 #include "database/db.h"
+#include "database/db_batch.h"
 
 /*
  * Bring records into a database. Errors as in db.h. One thread at a time uses a db_load; batches
@@ -32,31 +31,8 @@ struct db_load *db_load_create(struct db *db, bool with_events, struct apapi_err
 /** Free. What was not committed is lost when the database is closed. NULL is allowed. */
 void db_load_destroy(struct db_load *load);
 
-/**
- * Records on their way (opaque): what their rows need is copied, so that threads can read records
- * while another one writes. One thread at a time for each.
- */
-struct db_batch;
-
 /** @return an empty batch, freed by db_batch_destroy() before `load`; NULL with ENOMEM. */
 struct db_batch *db_batch_create(const struct db_load *load, struct apapi_error *err);
-
-/** Free. NULL is allowed. errno is preserved. */
-void db_batch_destroy(struct db_batch *batch);
-
-/** Add a record, decoded from `line`. 0; -1 with ENOMEM: it cannot be written any more. */
-int db_batch_add(struct db_batch *batch, const struct apapi_record *record, const char *line,
-                 size_t size);
-
-/** Note that so much of a file of a folder has been read, the records of the batch with it. */
-void db_batch_note(struct db_batch *batch, const char *folder, const struct apapi_scan_file *file,
-                   uint64_t offset);
-
-/** @return whether it is to be written before more is added. */
-bool db_batch_full(const struct db_batch *batch);
-
-/** @return whether there is nothing to write. */
-bool db_batch_is_empty(const struct db_batch *batch);
 
 /** Write a batch, each record once, and empty it. Every so often what has come is committed. */
 int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err);

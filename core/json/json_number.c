@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "json/json_number.h"
+
 #include <errno.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
-
-#include "json/json_parser.h"
 
 struct decimal {
     const char *begin;

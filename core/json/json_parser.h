@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_JSON_PARSER_H
 #define APAPI_JSON_PARSER_H
-#include <stdbool.h>
-
-#include "json/json_tree.h"
+#include "json/json_node.h"
 
 /* The copy is read up to its NUL, in which every rule of JSON comes to an end. */
 struct parser {
@@ -18,14 +16,5 @@ extern const char parser_no_memory[];
 
 /** @return false. @param what  static storage */
 bool parser_fail(struct parser *parser, const char *what);
-
-/* Each reads what stands at parser->at into `node` and goes behind it; false after parser_fail().
- */
-
-/** A text, at its first quote. */
-bool parser_text(struct parser *parser, struct tree_node *node);
-
-/** A number, at its sign or first digit. */
-bool parser_number(struct parser *parser, struct tree_node *node);
 
 #endif

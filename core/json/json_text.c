@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "json/json_text.h"
+
 #include <string.h>
 
 #include "base/text.h"
-#include "json/json_parser.h"
 
 /* Bytes that stand for themselves: ASCII, no control character, no quote, no backslash. */
 static const bool plain[256] = {[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7F] = true};

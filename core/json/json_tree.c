@@ -5,18 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/json_number.h"
 #include "json/json_parser.h"
+#include "json/json_text.h"
 
 #define SPAN_MASK 0x1FFFFFFFU
 #define FEW 64 /* keys that are compared each with each */
-
-const char parser_no_memory[] = "no memory";
-
-bool parser_fail(struct parser *parser, const char *what)
-{
-    parser->what = what;
-    return false;
-}
 
 /* --- keys ----------------------------------------------------------------------------------- */
 

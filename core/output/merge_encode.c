@@ -8,7 +8,7 @@
 
 #include "record/fields.h"
 #include "record/timeline.h"
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 #define MERGED_VERSION 1
 #define IN_ROW(member) offsetof(struct merge_event, member)

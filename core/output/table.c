@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/table.h"
+#include "output/table_parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,12 +11,6 @@
 #include "sum/job_id.h"
 
 #define NAME_COLUMNS 32
-
-bool table_is_in_domains(const struct apapi_event *event)
-{
-    return event->domain != APAPI_DOMAIN_NONE &&
-           (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
-}
 
 /* A task of an array is known by the array's number: "28_1.0". */
 static bool is_part(const struct apapi_merge *merge)

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "output/table.h"
+#include "output/table_parts.h"
 
 #define NODES_LISTED 4
 #define NODE_COLUMNS 24

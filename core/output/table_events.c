@@ -4,16 +4,23 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "output/table.h"
+#include "output/table_parts.h"
 
 #define LINES_MAX 20
 #define NAME_WIDTH 36
 #define NAME_TAIL 20
 #define CELL_WIDTH 12
 
+/* The line of domains says it already. */
+static bool is_in_domains(const struct apapi_event *event)
+{
+    return event->domain != APAPI_DOMAIN_NONE &&
+           (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
+}
+
 static bool is_shown(const struct table *table, const struct merge_event *row)
 {
-    return table->head->verbose || !table_is_in_domains(&row->event);
+    return table->head->verbose || !is_in_domains(&row->event);
 }
 
 static void put_name(FILE *out, const struct apapi_event *event)

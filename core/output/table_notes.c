@@ -7,7 +7,7 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "output/table.h"
+#include "output/table_parts.h"
 
 #define NAMES_COLUMNS 120
 #define NOTES_LISTED 10

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "output/table.h"
+#include "output/table_parts.h"
 
 #define SENTENCE_SIZE 512
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,16 +41,6 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     apapi_record_clear(&merge->only);
     free(merge);
     errno = saved_errno;
-}
-
-uint32_t merge_hash(const char *text)
-{
-    uint32_t hash = 2166136261U; /* FNV-1a */
-
-    for (size_t i = 0; i < APAPI_TEXT_SIZE - 1 && text[i]; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 16777619U;
-    }
-    return hash;
 }
 
 static bool is_same_name(const char *a, const char *b)
@@ -337,17 +327,6 @@ size_t merge_expected(const struct apapi_merge *merge)
     size_t count = count_all(&merge->nodes);
 
     return merge->expected > count ? merge->expected : count;
-}
-
-int merge_node_order(const struct merge_node *left, const struct merge_node *right)
-{
-    if (left->state != right->state) {
-        return left->state < right->state ? -1 : 1;
-    }
-    if (left->index != right->index) {
-        return left->index < right->index ? -1 : 1;
-    }
-    return strverscmp(left->name, right->name);
 }
 
 static int by_order(const void *left, const void *right)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 void apapi_merge_absentees(const struct apapi_merge *merge, apapi_absent_f visit, void *context)
 {

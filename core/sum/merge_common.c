@@ -7,7 +7,7 @@
 #include "record/end.h"
 #include "record/ending.h"
 #include "record/fields.h"
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 _Static_assert(offsetof(struct apapi_record, id) == 0, "fields_of_record begins with the identity");
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 #define ROWS_MAX 256 /* a report shows a few of them */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 #define NOTES_MAX 256    /* a report shows ten of each kind */
 #define NAMES_MAX 100000 /* of nodes, in all notes together; the others are counted */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 #define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
 #define TOGETHER 0.9    /* share of the time in which all nodes must have run */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync/batch.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +11,6 @@
 #include "apapi/scan.h"
 #include "sync/comment.h"
 #include "sync/runs.h"
-#include "sync/sync.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define CLOCKS_S 60 /* how far a node's clock may be behind Slurm's [s] */

@@ -10,6 +10,7 @@
 
 #include "apapi/scan.h"
 #include "base/folder.h"
+#include "sync/state.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define FIRST_REACH_NS (86400 * NS_PER_S) /* of a run that knows of none before */

@@ -1,44 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SYNC_SYNC_H
 #define SYNC_SYNC_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "apapi/error.h"
-#include "sync/dbd.h"
-#include "sync/found.h"
-#include "sync/state.h"
-
-/** What is to be done. */
-struct sync_options {
-    const char *dir;     /* accounting folder */
-    const char *cluster; /* whose records; NULL: every cluster's */
-    int64_t now_ns;      /* [ns since 1970] */
-    int64_t since_ns;    /* records that ended then or later; 0: what is new since the last run */
-    const uint32_t *jobs;
-    size_t job_count; /* 0: all */
-    enum dbd_field field;
-    bool dry_run, verbose;
-};
-
-/** What became of it. */
-struct sync_outcome {
-    size_t jobs;    /* with records */
-    size_t changed; /* their comments; with dry_run: that would be */
-    size_t running; /* not ended yet */
-    size_t unknown; /* to slurmdbd */
-    char unknown_jobs[128];
-    struct found waiting; /* running and unknown ones */
-};
+#include "sync/batch.h"
 
 /** Do it. What is to be known is told on standard output and error. 0; -1 with errno. */
 int sync_run(const struct sync_options *options, struct sync_outcome *outcome,
              struct apapi_error *err);
-
-/** A part of it: bring some jobs of one cluster, in the order of their numbers, into slurmdbd.
- * 0; -1 with errno. */
-int sync_batch(const struct sync_options *options, const struct found_job *jobs, size_t count,
-               struct sync_outcome *outcome, struct apapi_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# scripts/test.d/rooms: who may include whom in core/.
+# scripts/test.d/rooms: who may include whom in core/, and circles of files.
 
 bats_require_minimum_version 1.5.0
 load ../environment
@@ -67,6 +67,15 @@ breaks() { # LINE
     put sum/merge.c
     sed -i 's/^base:/base: sum/' "$tree/core/rooms"
     breaks 'core/rooms:2: room "sum" must stand above "base"'
+}
+
+@test "a circle of files is named, a file being NAME.c with its NAME.h" {
+    put sum/merge.h 'sum/notes.h'
+    put sum/merge.c 'sum/merge.h' 'sum/notes.h'
+    put sum/notes.h
+    put sum/notes.c 'sum/table.h'
+    put sum/table.h 'sum/merge.h'
+    breaks 'core/: a circle of files: sum/merge -> sum/notes -> sum/table -> sum/merge'
 }
 
 @test "the project's own files" {

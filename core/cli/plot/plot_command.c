@@ -12,6 +12,7 @@
 #include "cli/claims.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
+#include "cli/records/report_input.h"
 #include "cli/records/report_options.h"
 #include "config/config.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_RECORDS_REPORT_DB_H
 #define APAPI_RECORDS_REPORT_DB_H
-#include "cli/records/report_input.h"
+#include "apapi/scan.h"
+#include "cli/records/report_options.h"
 
 /**
  * Hand over the records of the database `input->db` that the filter wants, without their lines.

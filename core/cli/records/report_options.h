@@ -3,8 +3,27 @@
 #define APAPI_RECORDS_REPORT_OPTIONS_H
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "cli/records/report_input.h"
+/** Which records a subcommand reads, and from where. Lists have commas; NULL: no limit. */
+struct report_input {
+    const char *command;    /* for messages */
+    const char *dir;        /* accounting folder */
+    char *const *files;     /* in the folder's place; "-": standard input */
+    size_t file_count;      /* 0: the folder */
+    const char *db;         /* URL of a database, read instead of both; NULL: none */
+    bool timelines, powers; /* what is needed of its records besides: power over time, extremes */
+    const char *jobs;       /* "17,18.batch,19_3,20_*,21+1.0" */
+    const char *users;      /* names and uids */
+    const char *accounts;   /* names */
+    const char *partitions; /* the same */
+    const char *clusters;   /* the same */
+    const char *job_names;  /* the same */
+    const char *nodes;      /* as Slurm writes them */
+    const char *from_text, *to_text; /* when the record ended, as when_parse() reads it */
+    bool verbose;                    /* each line that is skipped is told */
+    bool strict;                     /* the caller's: one that is skipped makes the exit status 1 */
+};
 
 /* Options that choose records, in sacct's words: the same for every command that reads records. */
 

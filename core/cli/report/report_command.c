@@ -14,6 +14,7 @@
 #include "cli/records/report_options.h"
 #include "cli/report/report_by.h"
 #include "cli/report/report_print.h"
+#include "cli/totals/report_order.h"
 #include "cli/totals/report_sort.h"
 #include "cli/totals/report_state.h"
 

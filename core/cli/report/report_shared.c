@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/totals/report_ledger.h"
+#include "cli/totals/report_order.h"
 #include "cli/totals/report_pieces.h"
 
 /* A piece, and the account that it is in. */

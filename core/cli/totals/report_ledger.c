@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "base/hostlist.h"
+#include "cli/totals/report_order.h"
 #include "cli/totals/report_pieces.h"
-#include "cli/totals/report_state.h"
 #include "record/ending.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -386,14 +386,6 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
-
-bool report_account_counts(const struct report_ledger *ledger, uint32_t account)
-{
-    const struct report_account *job = &ledger->accounts[account];
-
-    return job->first != POOL_NONE &&
-           (!ledger->states || (ledger->states & report_state_of(job->code, job->signal)));
-}
 
 static int chain_account(struct report_ledger *ledger, uint32_t number)
 {

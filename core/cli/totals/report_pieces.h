@@ -1,7 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_TOTALS_REPORT_PIECES_H
 #define APAPI_TOTALS_REPORT_PIECES_H
-#include "cli/totals/report_ledger.h"
+#include <stdio.h>
+
+#include "apapi/job.h"
+#include "apapi/record.h"
+#include "base/namelist.h"
+#include "base/pool.h"
+#include "cli/totals/report_rates.h"
+
+/*
+ * Records as a report needs them: some hundred bytes each. Timelines are kept of jobs that were
+ * named, as far as there is room; else the power within a record is taken for constant. They are
+ * kept in accounts, in each of which a moment of a
+ * node counts once; the rows of the report are sums of accounts.
+ */
+
+enum report_by {
+    REPORT_BY_JOB,
+    REPORT_BY_STEP,
+    REPORT_BY_NODE,
+    REPORT_BY_GROUP, /* sums of jobs */
+    REPORT_BY_DAY    /* the same, a job divided at midnight */
+};
+
+/** What the jobs of a row have in common. */
+enum report_group {
+    REPORT_GROUP_USER,
+    REPORT_GROUP_ACCOUNT,
+    REPORT_GROUP_PARTITION,
+    REPORT_GROUP_QOS,
+    REPORT_GROUP_CLUSTER,
+    REPORT_GROUP_DAY,
+    REPORT_GROUPS
+};
 
 /* The inside of a ledger. Numbers of texts are those of ledger->texts. */
 
@@ -38,12 +70,6 @@ struct pieces {
     size_t count;
 };
 
-/** For qsort_r() with the ledger's texts: that order. */
-int report_compare_pieces(const void *left, const void *right, void *texts);
-
-/** The numbers of the nodes of some pieces, sorted, each once. @return how many */
-size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes);
-
 /** What is counted without overlap. */
 struct report_account {
     int64_t first_ns;     /* when the earliest of its records began */
@@ -56,18 +82,57 @@ struct report_account {
     char part_kind; /* '_' array, '+' het, '\0' none */
 };
 
+struct report_ledger {
+    enum report_by by;
+    enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
+    size_t group_count;                      /* 0: a row is one account */
+    unsigned states;                         /* of the jobs that count; 0: all */
+    struct pool texts, account_keys, row_keys;
+    struct pool nodelists; /* of steps, as far as there is room */
+    struct report_piece *pieces;
+    size_t piece_count, piece_room;
+    struct report_energy *energies;
+    size_t energy_count, energy_room;
+    bool keep_timelines;              /* of jobs that were named; not by day. Then each domain has
+                                         a known time of its own, too */
+    struct apapi_timeline *timelines; /* of the first energies; the rest has none */
+    size_t timeline_count, timeline_room;
+    struct report_account *accounts; /* numbered as account_keys */
+    size_t account_count, account_room;
+    uint32_t *rows; /* the last account of each row, numbered as row_keys; NULL: a row is one */
+    size_t row_count, row_room;
+    struct namelist asked; /* nodes whose records were read, sorted; empty: all */
+};
+
+#define REPORT_REMARKS_MAX 5 /* whose texts are shown; the others only count */
+
+/** A row's remark for people: what is incomplete, missing or late. */
+typedef void (*report_remark_f)(const char *text, void *context);
+
+/** How to sum up. */
+struct report_view {
+    const struct rates *rates;
+    bool nodelists;         /* make them */
+    report_remark_f remark; /* NULL: nobody is to hear of it */
+    void *context;
+};
+
+/** For qsort_r() with the ledger's texts: that order. */
+int report_compare_pieces(const void *left, const void *right, void *texts);
+
+/** The numbers of the nodes of some pieces, sorted, each once. @return how many */
+size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes);
+
+/** The pieces of an account. @return 0, the list is freed with free(); -1 with errno ENOMEM. */
+int report_gather_pieces(const struct report_ledger *ledger, const struct report_account *account,
+                         struct pieces *pieces);
+
 /**
  * Give records that do not name their cluster to the job of their number. An account whose records
  * have gone to another one is empty.
  * @return 0; -1 with errno ENOMEM.
  */
 int report_name_clusters(struct report_ledger *ledger);
-
-/** @return whether it is to be counted: it has records, and ended in one of the wanted states. */
-bool report_account_counts(const struct report_ledger *ledger, uint32_t account);
-
-/** @return numbers of all accounts that count in their order, to be freed; NULL without memory. */
-uint32_t *report_order_accounts(const struct report_ledger *ledger, size_t *count);
 
 /** Its total. @return 0; -1 with errno ENOMEM. */
 struct report_total {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/totals/report_ledger.h"
 #include "cli/totals/report_pieces.h"
 #include "cli/totals/report_state.h"
 

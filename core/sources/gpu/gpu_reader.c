@@ -265,7 +265,8 @@ static int begin(struct gpu_reader *reader, struct apapi_error *err)
 }
 
 /* Drivers' libraries open files without O_CLOEXEC: they must not reach a program started later. */
-struct apapi_reader *gpu_open(const struct gpu_driver *driver, struct apapi_error *err)
+struct apapi_reader *gpu_open(const struct apapi_source *source, const struct gpu_driver *driver,
+                              struct apapi_error *err)
 {
     struct gpu_reader *reader = calloc(1, sizeof *reader);
     struct open_files before;
@@ -275,7 +276,7 @@ struct apapi_reader *gpu_open(const struct gpu_driver *driver, struct apapi_erro
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    reader->base.source = driver->source;
+    reader->base.source = source;
     reader->base.apart = true;
     reader->driver = driver;
     open_files_note(&before);

@@ -42,7 +42,6 @@ int gpu_status_error(const struct gpu_status *list, int code);
 
 /** How a vendor's library is asked. */
 struct gpu_driver {
-    const struct apapi_source *source;
     const char *component;
     struct gpu_library *library;
     const struct gpu_query *queries;
@@ -61,7 +60,8 @@ struct gpu_driver {
 };
 
 /* As the functions of struct apapi_source. */
-struct apapi_reader *gpu_open(const struct gpu_driver *driver, struct apapi_error *err);
+struct apapi_reader *gpu_open(const struct apapi_source *source, const struct gpu_driver *driver,
+                              struct apapi_error *err);
 void gpu_read(struct apapi_reader *base, struct apapi_reading *readings);
 void gpu_describe(const struct apapi_reader *base, size_t index, char *text, size_t size);
 void gpu_close(struct apapi_reader *base);

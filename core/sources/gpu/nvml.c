@@ -311,8 +311,7 @@ static void nvml_version(char *text, size_t size)
     snprintf(text, size, "NVML%s%.20s", *version ? " " : "", version);
 }
 
-static const struct gpu_driver driver = {.source = &apapi_source_nvml,
-                                         .component = COMPONENT,
+static const struct gpu_driver driver = {.component = COMPONENT,
                                          .library = &library,
                                          .queries = queries,
                                          .query_count = sizeof queries / sizeof *queries,
@@ -341,7 +340,7 @@ static void nvml_list(apapi_component_f visit, void *context)
 
 static struct apapi_reader *nvml_open(const char *component, struct apapi_error *err)
 {
-    return nvml_probe(component, err) ? NULL : gpu_open(&driver, err);
+    return nvml_probe(component, err) ? NULL : gpu_open(&apapi_source_nvml, &driver, err);
 }
 
 const struct apapi_source apapi_source_nvml = {

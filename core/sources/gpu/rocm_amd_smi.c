@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sources/gpu/rocm.h"
+#include "sources/gpu/rocm_driver.h"
 #include "sources/sources.h"
 
 /* amdsmi_init_flags_t, amdsmi_status_t, amdsmi_temperature_metric_t, amdsmi_memory_type_t */
@@ -211,8 +211,7 @@ static void version(char *text, size_t size)
     snprintf(text, size, "AMD SMI %u", release);
 }
 
-const struct gpu_driver amd_smi_driver = {.source = &apapi_source_rocm,
-                                          .component = "amd_smi",
+const struct gpu_driver amd_smi_driver = {.component = "amd_smi",
                                           .library = &library,
                                           .queries = queries,
                                           .query_count = sizeof queries / sizeof *queries,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sources/gpu/rocm.h"
+#include "sources/gpu/rocm_driver.h"
 #include "sources/sources.h"
 
 /* rsmi_status_t, rsmi_temperature_type_t, rsmi_temperature_metric_t, rsmi_memory_type_t */
@@ -251,8 +251,7 @@ static void version(char *text, size_t size)
     snprintf(text, size, "ROCm SMI");
 }
 
-const struct gpu_driver rocm_smi_driver = {.source = &apapi_source_rocm,
-                                           .component = "rocm_smi",
+const struct gpu_driver rocm_smi_driver = {.component = "rocm_smi",
                                            .library = &library,
                                            .queries = queries,
                                            .query_count = sizeof queries / sizeof *queries,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A sensor's name as its record has it, IPMI 2.0 specification, section 43.15. */
-#include "sources/ipmi/ipmi_sensors.h"
+#include "sources/ipmi/ipmi_id_string.h"
 
 #define AT_TYPE_LENGTH 47 /* of a full sensor record; the text follows */
 #define TYPE_BCD_PLUS 1

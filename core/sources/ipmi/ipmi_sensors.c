@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "sources/cloexec.h"
+#include "sources/ipmi/ipmi_id_string.h"
 
 #define ANALOG 0x01 /* event/reading type code of sensors with a threshold: they have a value */
 

@@ -35,12 +35,6 @@ int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc, enum i
 
 void ipmi_sensors_clear(struct ipmi_sensors *sensors);
 
-/**
- * The name in a full sensor record, whatever its encoding; FreeIPMI takes each for ASCII. Blanks at
- * its end are left out.
- */
-void ipmi_id_string(const uint8_t *record, unsigned size, char name[IPMI_NAME_SIZE]);
-
 /** Is it, by its name, a sensor of all that the machine draws? */
 bool ipmi_sensor_is_whole(const struct ipmi_sensor *sensor);
 

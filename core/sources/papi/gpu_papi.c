@@ -5,7 +5,7 @@
 
 #include "sources/gpu/gpu_reader.h"
 #include "sources/gpu/nvml.h"
-#include "sources/gpu/rocm.h"
+#include "sources/gpu/rocm_driver.h"
 #include "sources/sources.h"
 
 static const struct gpu_component {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/kernel_file.h"
-#include "sources/sysfs/sysfs.h"
+#include "sources/sysfs/sysfs_family.h"
 
 #define FOLDER "/sys/class/powercap/intel-rapl:"
 #define FOLDERS_MAX 256

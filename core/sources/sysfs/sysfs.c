@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters and gauges that the kernel offers as text files: open once, pread at each reading. */
-#include "sources/sysfs/sysfs.h"
+#include "sources/sysfs/sysfs_family.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/kernel_file.h"
 #include "sources/sources.h"
 
 /* One for each component. */
@@ -100,17 +99,6 @@ static void sysfs_describe(const struct apapi_reader *base, size_t index, char *
     const struct sysfs_reader *reader = (const struct sysfs_reader *)base;
 
     snprintf(text, size, "%s", reader->meters[index].text);
-}
-
-void sysfs_read_files(const struct sysfs_reader *reader, struct apapi_reading *readings)
-{
-    for (size_t i = 0; i < reader->base.count; i++) {
-        const struct sysfs_meter *meter = &reader->meters[i];
-
-        readings[i].error =
-            meter->fd < 0 ? meter->error
-                          : kernel_file_read_value(meter->fd, meter->suffix, &readings[i].raw);
-    }
 }
 
 const struct apapi_source apapi_source_sysfs = {

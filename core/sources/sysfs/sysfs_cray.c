@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/kernel_file.h"
-#include "sources/sysfs/sysfs.h"
+#include "sources/sysfs/sysfs_family.h"
 
 #define CRAY_DIR "/sys/cray/pm_counters"
 #define USUAL_SCAN_HZ 10

@@ -12,7 +12,7 @@
 
 #include "base/grow.h"
 #include "base/kernel_file.h"
-#include "sources/sysfs/sysfs.h"
+#include "sources/sysfs/sysfs_family.h"
 
 #define PLACES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
 

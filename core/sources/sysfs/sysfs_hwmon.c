@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/kernel_file.h"
-#include "sources/sysfs/sysfs.h"
+#include "sources/sysfs/sysfs_family.h"
 
 #define HWMON_DIR "/sys/class/hwmon"
 #define NS_PER_MS 1000000

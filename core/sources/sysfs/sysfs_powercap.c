@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/kernel_file.h"
-#include "sources/sysfs/sysfs.h"
+#include "sources/sysfs/sysfs_family.h"
 
 #define POWERCAP_DIR "/sys/class/powercap"
 #define ZONE_PREFIX "intel-rapl:"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_OUTPUT_TABLE_H
-#define APAPI_OUTPUT_TABLE_H
+#ifndef APAPI_OUTPUT_TABLE_PARTS_H
+#define APAPI_OUTPUT_TABLE_PARTS_H
 #include <stdio.h>
 
-#include "sum/merge.h"
+#include "sum/merge_parts.h"
 
 /** What all parts of the report work on. */
 struct table {
@@ -26,8 +26,5 @@ int table_put_notes(const struct table *table);
 
 /** How far one node's numbers can be trusted, in words. */
 void table_put_trust(const struct table *table);
-
-/** Whether the line of domains says it already: an energy or power with a domain. */
-bool table_is_in_domains(const struct apapi_event *event);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_SOURCES_ROCM_H
-#define APAPI_SOURCES_ROCM_H
+#ifndef APAPI_SOURCES_ROCM_DRIVER_H
+#define APAPI_SOURCES_ROCM_DRIVER_H
 #include "sources/gpu/gpu_reader.h"
 
 /* AMD's two libraries. The older one goes as newer hardware comes; the newer one uses it inside. */

@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_SUM_MERGE_H
-#define APAPI_SUM_MERGE_H
+#ifndef APAPI_SUM_MERGE_PARTS_H
+#define APAPI_SUM_MERGE_PARTS_H
 #include <sys/types.h>
 
 #include "apapi/record.h"
+#include "sum/merge_node.h"
 
 /*
  * Records are added up as they come. Of each node only what the report says of single nodes is
  * kept, so that a step of 10 000 nodes takes no more than a few MiB.
  */
-
-enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
-
-/** A node of the step. */
-struct merge_node {
-    enum merge_state state;
-    uint32_t index; /* in the step; APAPI_UNKNOWN: not known, or no record */
-    double total_j; /* NaN: not known */
-    double covered; /* share of the time, 0..1; NaN: not known */
-    bool incomplete;
-    const char *reason; /* why there is no record, or an incomplete one; NULL: not known */
-    char name[];
-};
 
 /** All nodes, found by name. */
 struct merge_nodes {
@@ -153,12 +141,6 @@ struct apapi_merge {
  * @return how many have a record; -1 with ENOMEM.
  */
 ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***nodes);
-
-/** Compare in that order: below, equal to or above 0. */
-int merge_node_order(const struct merge_node *left, const struct merge_node *right);
-
-/** A hash of a text, the same for all that differ behind APAPI_TEXT_SIZE only. */
-uint32_t merge_hash(const char *text);
 
 /** Whose measurement it is, when it was and how it ended: keep what all records have in common. */
 void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record);

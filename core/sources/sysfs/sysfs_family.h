@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_SOURCES_SYSFS_H
-#define APAPI_SOURCES_SYSFS_H
+#ifndef APAPI_SOURCES_SYSFS_FAMILY_H
+#define APAPI_SOURCES_SYSFS_FAMILY_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

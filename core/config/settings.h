@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CONFIG_SETTINGS_H
+#define CONFIG_SETTINGS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a site has set, as config.h reads it. */
+
+#define CONFIG_SETTINGS_MAX 60
+#define CONFIG_KEYS_MAX 24
+#define CONFIG_OFF "off" /* as the list of components: do not measure */
+
+enum config_format { CONFIG_TABLE, CONFIG_JSON, CONFIG_CSV, CONFIG_MERGED, CONFIG_NONE };
+
+/** Where the total of a job comes from. */
+enum config_job_total { CONFIG_TOTAL_OFF, CONFIG_TOTAL_BATCH, CONFIG_TOTAL_EXTERN };
+
+/** Where a value comes from. */
+struct config_origin {
+    const char *text; /* the value as it is written; "": none */
+    size_t line;      /* in the file; 0: not from there */
+    bool word;        /* from plugstack.conf */
+};
+
+/** One line of a section: for apapi_source_set(). */
+struct config_setting {
+    const char *section, *key, *value;
+    size_t line;
+};
+
+/** Texts are never NULL; they live as long as the file's text in here and the host's words. */
+struct config {
+    const char *enabled;         /* for config_enabled() */
+    const char *components;      /* default=: measured where the user says nothing; "": none */
+    const char *interval;        /* sampling intervals */
+    uint64_t min_interval_ns;    /* the shortest for users but root [ns] */
+    const char *acct_dir;        /* absolute path */
+    const char *output;          /* pattern of filename.h, "stderr" or "none" */
+    enum config_format format;   /* of the report */
+    uint64_t start_timeout_ns;   /* [ns] */
+    uint64_t stop_timeout_ns;    /* [ns] */
+    uint64_t checkpoint_ns;      /* [ns]; 0: none */
+    const char *spool_dir;       /* absolute path, on the node's own disk */
+    const char *live_dir;        /* absolute path; "": none */
+    const char *sampler_cpu;     /* list for config_cpus(); "": any */
+    int sampler_nice;            /* -20..19 */
+    const char *allow_users;     /* list for config_names_have(); "": everybody */
+    const char *deny_partitions; /* list; "": none */
+    enum config_job_total job_total;
+    const char *prometheus_dir; /* absolute path, for apapi export; "": none */
+    const char *libexec_dir;    /* absolute path of apapi-sampler and apapi-collect */
+    size_t setting_count;
+    struct config_setting settings[CONFIG_SETTINGS_MAX];
+    struct config_origin origins[CONFIG_KEYS_MAX]; /* as config_key() counts */
+    const char *path;                              /* of the file that was read; "": none */
+    char *file;                                    /* its text, freed by config_clear() */
+};
+
+#endif

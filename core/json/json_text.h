@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_JSON_TEXT_H
+#define APAPI_JSON_TEXT_H
+#include "json/json_parser.h"
+
+/** Read into `node`: a text, at its first quote; goes behind it. @return false after parser_fail()
+ */
+bool parser_text(struct parser *parser, struct tree_node *node);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SUM_MERGE_NODE_H
+#define APAPI_SUM_MERGE_NODE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
+
+/** A node of the step. */
+struct merge_node {
+    enum merge_state state;
+    uint32_t index; /* in the step; APAPI_UNKNOWN: not known, or no record */
+    double total_j; /* NaN: not known */
+    double covered; /* share of the time, 0..1; NaN: not known */
+    bool incomplete;
+    const char *reason; /* why there is no record, or an incomplete one; NULL: not known */
+    char name[];
+};
+
+/** Compare by state, index and name: below, equal to or above 0. */
+int merge_node_order(const struct merge_node *left, const struct merge_node *right);
+
+/** A hash of a text, the same for all that differ behind APAPI_TEXT_SIZE only. */
+uint32_t merge_hash(const char *text);
+
+#endif
