@@ -9,7 +9,7 @@ file(CONFIGURE OUTPUT plot_page.c CONTENT
 "#include \"cli/plot/plot_page.h\"
 const char plot_page_text[] = {@page_bytes@0};
 " @ONLY)
-target_sources(apapi-program PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/plot_page.c)
+target_sources(apapi_cli PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/plot_page.c)
 
 set(WITH_CAIRO AUTO CACHE STRING "Pictures of `apapi plot`: AUTO (where cairo is), ON, OFF")
 set_property(CACHE WITH_CAIRO PROPERTY STRINGS AUTO ON OFF)
