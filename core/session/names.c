@@ -132,7 +132,7 @@ static int refuse_unknown(const char *name, struct apapi_error *err)
         return apapi_fail(err, ENOENT, "unknown component '%s'%s 'apapi list' shows what there is",
                           name, meant);
     }
-    apapi_source_papi.probe(name, &papi);
+    apapi_route_papi_check(name, &papi);
     return apapi_fail(err, ENOENT,
                       "unknown component '%s'; 'apapi list' shows what there is (%.120s)", name,
                       papi.text);
@@ -172,7 +172,7 @@ int apapi_eventlist_check(const struct apapi_eventlist *list, bool elsewhere,
         const struct apapi_listed *listed = apapi_eventlist_at(list, i);
 
         if (!component_of(listed->name, component) || apapi_route_known(component) ||
-            (elsewhere && apapi_source_papi.probe(component, NULL) && errno == ENOSYS)) {
+            (elsewhere && apapi_route_papi_check(component, NULL) && errno == ENOSYS)) {
             continue;
         }
         refuse_unknown(component, &why);

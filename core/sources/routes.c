@@ -104,6 +104,11 @@ static void list_unrouted(const char *name, void *context)
     }
 }
 
+int apapi_route_papi_check(const char *component, struct apapi_error *err)
+{
+    return apapi_source_papi.probe(component, err);
+}
+
 void apapi_route_list(apapi_component_f visit, void *context)
 {
     struct listing listing = {visit, context};

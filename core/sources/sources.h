@@ -33,6 +33,12 @@ size_t apapi_route_ways(const char *component, struct apapi_way ways[APAPI_WAYS_
 /** @return whether one of the ways to read it, in this order of sources, is slow to open. */
 bool apapi_route_slow(const char *component, const char *order);
 
+/**
+ * What PAPI says of a component that has no row of its own.
+ * @return 0: PAPI knows it; -1 with errno ENOENT, ENOSYS (it cannot be asked), `err` says why.
+ */
+int apapi_route_papi_check(const char *component, struct apapi_error *err);
+
 /** Call `visit` for every component that can be named here. */
 void apapi_route_list(apapi_component_f visit, void *context);
 

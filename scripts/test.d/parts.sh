@@ -4,7 +4,7 @@
 
 # part | what it needs built | what it is. Started in this order: what works long and what waits long come first.
 readonly parts_table='
-analyze||clang-tidy (while build/dev is built, with warnings as errors), cppcheck, who includes whom, what the documents name
+analyze||clang-tidy (while build/dev is built, with warnings as errors), cppcheck, who includes and who calls whom, what the documents name
 integration||a private, real Slurm
 cli||the programs, with simulated hardware
 asan|build/asan|unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -97,7 +97,7 @@ jobs_of_checker() { # PART
     case $1 in
     unit | asan) unit_tests ;;
     fuzz) names_in 'test/fuzz/fuzz_*.c' | sed -E 's/^fuzz_(.*)\.c$/\1/' ;;
-    analyze) printf '%s\n' clang-tidy cppcheck rooms docs ;;
+    analyze) printf '%s\n' clang-tidy cppcheck rooms links docs ;;
     shell) echo shellcheck ;;
     format) echo clang-format ;;
     abi) echo symbols ;;

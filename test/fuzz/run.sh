@@ -42,7 +42,7 @@ declare -A sources=(
         core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [parcel]="core/channel/parcel.c"
     [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/json/json_*.c
-        core/record/measurement.c core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
+        core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
         core/base/error.c core/base/interval.c core/measure/*.c -ljansson -lm")
 
 # The parsers that are named, in the order of the words.

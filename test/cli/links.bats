@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/test.d/links: who may call whom in core/, circles of files, and files that are compiled twice.
+
+bats_require_minimum_version 1.5.0
+load ../environment
+
+setup() {
+    links=$BATS_TEST_DIRNAME/../../scripts/test.d/links
+    tree=$BATS_TEST_TMPDIR/tree
+    mkdir -p "$tree"/core/{base,record,sum,cli/show} "$tree/build/core"
+    cat >"$tree/core/rooms" <<'END'
+libapapi:
+base:
+record: base
+sum:    base
+cli:    base libapapi
+base/table lists sum
+END
+    put base/text.c text
+    put base/table.c table
+    put record/fields.c fields text
+    put sum/merge.c merge text
+    put cli/show/show.c show text
+}
+
+put() { # FILE FUNCTION CALLED...
+    {
+        printf 'void %s(void);\n' "${@:2}"
+        echo "void $2(void)"
+        echo '{'
+        [[ $# -eq 2 ]] || printf '    %s();\n' "${@:3}"
+        echo '}'
+    } >"$tree/core/$1"
+}
+
+build() { # FILE...: those that libapapi exports
+    local source object
+    : >"$tree/build/build.ninja"
+    for source in core/*/*.c core/cli/*/*.c; do
+        compile "$source" "core/tool.dir/${source//\//_}.o"
+    done
+    cc -shared -fPIC -o "$tree/build/core/libapapi.so" "${@/#/$tree/core/}"
+}
+compile() { # SOURCE OBJECT
+    mkdir -p "$tree/build/${2%/*}"
+    echo "build $2: C_COMPILER__tool_ $tree/$1 || order" >>"$tree/build/build.ninja"
+    cc -c -o "$tree/build/$2" "$tree/$1"
+}
+
+breaks() { # LINE
+    run -1 "$links" "$tree/build" "$tree"
+    [[ $output == "$1" ]]
+}
+
+@test "calls of rooms below are fine, and those of a table of rooms above" {
+    cd "$tree"
+    put base/table.c table merge
+    build base/text.c
+    run -0 "$links" "$tree/build" "$tree"
+    [[ -z $output ]]
+}
+
+@test "a call of a room above is named with both files, also without an include" {
+    cd "$tree"
+    put record/fields.c fields merge
+    build base/text.c
+    breaks 'core/record/fields.c: record may not use sum (merge of core/sum/merge.c), see core/rooms'
+}
+
+@test "what libapapi exports may be called by rooms that say so" {
+    cd "$tree"
+    put cli/show/show.c show merge
+    build base/text.c
+    breaks 'core/cli/show/show.c: cli/show may not use sum (merge of core/sum/merge.c), see core/rooms'
+    build sum/merge.c
+    run -0 "$links" "$tree/build" "$tree"
+}
+
+@test "files that call each other in a circle are named, also where a part of it is an include" {
+    cd "$tree"
+    put base/text.c text table
+    put base/table.c table
+    echo '#include "base/text.h"' >core/base/table.h
+    : >core/base/text.h
+    build base/text.c
+    breaks 'core/: a circle of files: base/table -> base/text -> base/table'
+}
+
+@test "a file that is compiled twice is named, but for the plugin" {
+    cd "$tree"
+    build base/text.c
+    compile core/base/text.c spank_apapi/text.c.o
+    run -0 "$links" "$tree/build" "$tree"
+    compile core/base/text.c test/unit/text.c.o
+    breaks 'core/base/text.c: compiled twice, as core/tool.dir/core_base_text.c.o and as test/unit/text.c.o'
+}
+
+@test "a build without objects is none" {
+    : >"$tree/build/build.ninja"
+    cc -shared -o "$tree/build/core/libapapi.so" -x c /dev/null
+    run -1 "$links" "$tree/build" "$tree"
+    [[ $output == *'no objects'* ]]
+}
