@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "apapi/interval.h"
-#include "atime/report.h"
+#include "atime/print.h"
 
 #define USAGE_ERROR 2
 #define RUNS_MAX 1000

@@ -2,8 +2,8 @@
 #ifndef ATIME_RUNS_H
 #define ATIME_RUNS_H
 #include "apapi/session.h"
+#include "atime/print.h"
 #include "atime/process.h"
-#include "atime/report.h"
 #include "trace/trace.h"
 
 /** What is measured, and with what. All borrowed. */

@@ -230,7 +230,7 @@ told() { # SOURCE AND OPTIONS
     [[ $output == "40_3|1000" ]]
 }
 
-# What SQLite means to do for the queries of a report; the questions are those of core/cli/records/report_db.c.
+# What SQLite means to do for the queries of a report; the questions are those of core/cli/records/database_input.c.
 @test "each question has an index" {
     cd "$BATS_TEST_TMPDIR"
     "$apapi" import --db sqlite:db /dev/null >/dev/null

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "atime/report.h"
+#include "atime/print.h"
 #include "measure/unmeasured.h"
 #include "unit/unit.h"
 

@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #include "base/pool.h"
-#include "cli/totals/report_rates.h"
+#include "cli/totals/rates.h"
 
 #define S INT64_C(1000000000)
 #define MIDNIGHT (1795132800 * S) /* 2026-11-20T00:00:00Z */

@@ -12,7 +12,7 @@
 #include "apapi/interval.h"
 #include "apapi/session.h"
 #include "base/number.h"
-#include "cli/totals/report_rates.h"
+#include "cli/totals/rates.h"
 #include "config/folders.h"
 #include "config/values.h"
 

@@ -14,7 +14,7 @@
 #include "apapi/scan.h"
 #include "base/clock.h"
 #include "base/folder.h"
-#include "cli/steps/top.h"
+#include "cli/steps/view.h"
 
 #define SPOOL_SUFFIX ".json"
 

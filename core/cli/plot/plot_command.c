@@ -12,8 +12,8 @@
 #include "cli/claims.h"
 #include "cli/command.h"
 #include "cli/jobs.h"
-#include "cli/records/report_input.h"
-#include "cli/records/report_options.h"
+#include "cli/records/input.h"
+#include "cli/records/input_options.h"
 #include "config/config.h"
 
 #define COMMAND "plot"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/show_power.h"
+#include "cli/job/job_power.h"
 #include "cli/plot/plot.h"
 
 static bool is_known(const struct plot_series *series)

@@ -10,13 +10,13 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/grid.h"
-#include "cli/records/report_input.h"
-#include "cli/records/report_options.h"
+#include "cli/records/input.h"
+#include "cli/records/input_options.h"
 #include "cli/report/report_by.h"
 #include "cli/report/report_print.h"
-#include "cli/totals/report_order.h"
-#include "cli/totals/report_sort.h"
-#include "cli/totals/report_state.h"
+#include "cli/totals/job_state.h"
+#include "cli/totals/order.h"
+#include "cli/totals/sort.h"
 
 #define COMMAND "report"
 #define NAMES_SIZE 1024

@@ -3,7 +3,7 @@
 #define APAPI_REPORT_FIT_H
 #include <stdbool.h>
 
-#include "cli/totals/report_fields.h"
+#include "cli/totals/row_fields.h"
 
 /*
  * A table that is too wide for where it is shown: its columns become as narrow as what stands in

@@ -3,7 +3,7 @@
 #define APAPI_REPORT_PRINT_H
 #include "cli/report/report_by.h"
 #include "cli/report/report_fit.h"
-#include "cli/totals/report_fields.h"
+#include "cli/totals/row_fields.h"
 
 /* PARSABLE ends each line with its '|', as sacct's -p. */
 enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/totals/report_ledger.h"
-#include "cli/totals/report_order.h"
-#include "cli/totals/report_pieces.h"
+#include "cli/totals/ledger.h"
+#include "cli/totals/order.h"
+#include "cli/totals/pieces.h"
 
 /* A piece, and the account that it is in. */
 struct place {

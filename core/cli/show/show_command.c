@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi show: one job in full. apapi-show(1) is for people. */
-#include "cli/job/show.h"
+#include "cli/job/job_view.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -9,8 +9,8 @@
 
 #include "cli/command.h"
 #include "cli/jobs.h"
-#include "cli/records/report_input.h"
-#include "cli/records/report_options.h"
+#include "cli/records/input.h"
+#include "cli/records/input_options.h"
 #include "config/config.h"
 
 #define COMMAND "show"

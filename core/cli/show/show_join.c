@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/claims.h"
-#include "cli/job/show.h"
+#include "cli/job/job_view.h"
 
 static bool same_cluster(const struct show *show)
 {

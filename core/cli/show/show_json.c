@@ -2,7 +2,7 @@
 /* apapi show for programs; apapi-show(1) describes it. What is not known has no key. */
 #include <math.h>
 
-#include "cli/job/show.h"
+#include "cli/job/job_view.h"
 #include "cli/json.h"
 #include "record/fields.h"
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"
-#include "cli/job/show.h"
+#include "cli/job/job_view.h"
 
 #define NS_PER_S 1e9
 #define CURVE_ROWS 6

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi top: the steps that run on this machine. apapi-top(1) is for people. */
-#include "cli/steps/top.h"
+#include "cli/steps/view.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cli/json.h"
-#include "cli/steps/top.h"
+#include "cli/steps/view.h"
 #include "record/fields.h"
 
 #define IN_STEP(member) offsetof(struct top_step, member)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"
-#include "cli/steps/top.h"
+#include "cli/steps/view.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define CELL_SIZE 48

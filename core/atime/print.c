@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all forms of the report have in common. */
+#include "atime/print.h"
+
+#include <math.h>
+
+double run_elapsed_s(const struct run *run, enum apapi_domain domain)
+{
+    (void)domain;
+    return (double)run->end.elapsed_ns / 1e9;
+}
+
+double run_user_s(const struct run *run, enum apapi_domain domain)
+{
+    (void)domain;
+    return child_user_s(&run->end);
+}
+
+double run_system_s(const struct run *run, enum apapi_domain domain)
+{
+    (void)domain;
+    return child_system_s(&run->end);
+}
+
+double run_energy_j(const struct run *run, enum apapi_domain domain)
+{
+    const struct apapi_measurement *m = &run->record.measurement;
+
+    if (domain == APAPI_DOMAIN_NONE) {
+        return apapi_measurement_total_j(m);
+    }
+    return m->domains[domain].measured ? m->domains[domain].energy_j : NAN;
+}
+
+double run_mean_w(const struct run *run, enum apapi_domain domain)
+{
+    const struct apapi_measurement *m = &run->record.measurement;
+
+    if (domain == APAPI_DOMAIN_NONE) {
+        return apapi_measurement_total_w(m);
+    }
+    return m->domains[domain].measured ? m->domains[domain].power_w.mean : NAN;
+}
+
+struct spread report_spread(const struct report *report, run_value_f value,
+                            enum apapi_domain domain)
+{
+    struct spread spread = {0, NAN, NAN};
+    double mean = 0;
+    double squares = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        double one = value(&report->runs[i], domain);
+        double distance = one - mean;
+
+        if (isnan(one)) {
+            continue;
+        }
+        spread.count++;
+        mean += distance / (double)spread.count;
+        squares += distance * (one - mean);
+    }
+    if (spread.count > 0) {
+        spread.mean = mean;
+    }
+    if (spread.count > 1) {
+        spread.sd = sqrt(squares / (double)(spread.count - 1));
+    }
+    return spread;
+}
+
+bool report_has_domain(const struct report *report, enum apapi_domain domain)
+{
+    return report_spread(report, run_energy_j, domain).count > 0 ||
+           report_spread(report, run_mean_w, domain).count > 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ATIME_PRINT_H
+#define ATIME_PRINT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "apapi/record.h"
+#include "atime/child.h"
+
+/** One run of the program. */
+struct run {
+    struct apapi_record record;
+    struct child_end end; /* elapsed_ns only, where no program was started */
+};
+
+/** All that atime has to tell. */
+struct report {
+    char *const *program; /* as for execvp(); NULL: a process that ran already */
+    pid_t pid;            /* that process */
+    unsigned wished;      /* runs that were asked for */
+    bool verbose;
+    size_t count;     /* runs that ended, > 0 */
+    struct run *runs; /* room for `wished` */
+};
+
+/** One form of output. 0; -1 with errno ENOMEM. */
+typedef int (*report_f)(FILE *out, const struct report *report, struct apapi_error *err);
+
+/** For a person; several runs as mean and standard deviation. */
+int report_table(FILE *out, const struct report *report, struct apapi_error *err);
+
+/** One line: a record with a key `program`; several runs: an array of them, and statistics. */
+int report_json(FILE *out, const struct report *report, struct apapi_error *err);
+
+/** A line of names and units, then a line for each number, domain and event of each run. */
+int report_csv(FILE *out, const struct report *report, struct apapi_error *err);
+
+/** As the original atime printed it. */
+int report_classic(FILE *out, const struct report *report, struct apapi_error *err);
+
+/** Mean and standard deviation (n - 1) of what is known; NaN: of fewer than one, or two, values. */
+struct spread {
+    size_t count;
+    double mean;
+    double sd;
+};
+
+/** A number of a run; NaN: not known. `domain`: which one's; APAPI_DOMAIN_NONE: the total. */
+typedef double (*run_value_f)(const struct run *run, enum apapi_domain domain);
+
+double run_elapsed_s(const struct run *run, enum apapi_domain domain);
+double run_user_s(const struct run *run, enum apapi_domain domain);
+double run_system_s(const struct run *run, enum apapi_domain domain);
+double run_energy_j(const struct run *run, enum apapi_domain domain);
+double run_mean_w(const struct run *run, enum apapi_domain domain);
+
+/** The same number in all runs. */
+struct spread report_spread(const struct report *report, run_value_f value,
+                            enum apapi_domain domain);
+
+/** @return whether at least one run has measured this domain; NONE: any that adds up. */
+bool report_has_domain(const struct report *report, enum apapi_domain domain);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layout of the original atime, for scripts that read it. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "atime/print.h"
+#include "base/text.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static void put_clean(FILE *out, const char *text)
+{
+    char clean[1024];
+
+    text_clean(clean, sizeof clean, text);
+    fputs(clean, out);
+}
+
+static void put_start(FILE *out, const struct report *report)
+{
+    fputs("ATIME: Program: ", out);
+    for (char *const *word = report->program; word && *word; word++) {
+        put_clean(out, *word);
+        fputc(' ', out);
+    }
+    if (!report->program) {
+        fprintf(out, "pid %d ", (int)report->pid);
+    }
+    fputc('\n', out);
+}
+
+static void put_setup(FILE *out, const struct apapi_component_result *component)
+{
+    if (!component->measured) {
+        fprintf(out, "ATIME: PAPI component %s not used: ", component->name);
+        put_clean(out, component->reason);
+        fputc('\n', out);
+        return;
+    }
+    fprintf(out, "ATIME: Use PAPI component %s\n", component->name);
+    fprintf(out, "ATIME: cmp %s event_num %zu interval %" PRIu64 ".%09" PRIu64 "\n",
+            component->name, component->event_count, component->interval_ns / NS_PER_S,
+            component->interval_ns % NS_PER_S);
+}
+
+static void put_statistic(FILE *out, const char *name, double number)
+{
+    if (isfinite(number)) {
+        fprintf(out, "    %s: %20.1f\n", name, number);
+    }
+}
+
+static void put_statistics(FILE *out, const struct apapi_value_result *value)
+{
+    put_statistic(out, "min", value->shown & APAPI_SHOW_MIN ? value->min : NAN);
+    put_statistic(out, "max", value->shown & APAPI_SHOW_MAX ? value->max : NAN);
+    put_statistic(out, "avg", value->shown & APAPI_SHOW_AVG ? value->avg : NAN);
+    put_statistic(out, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
+}
+
+/* The newest value as the source counts; "-" where there is none. */
+static void put_newest(FILE *out, enum apapi_type type, const struct apapi_value_result *value)
+{
+    double newest = value->last * value->factor;
+
+    if (!isfinite(newest)) {
+        fputs(" -\n", out);
+    } else if (type == APAPI_TYPE_FP64) {
+        fprintf(out, " %f\n", newest);
+    } else if (type == APAPI_TYPE_BIT64 && newest >= 0) {
+        fprintf(out, " %" PRIX64 "\n", (uint64_t)newest);
+    } else {
+        fprintf(out, " %.0f\n", newest);
+    }
+}
+
+static void put_value0(FILE *out, const struct apapi_value_result *value)
+{
+    if (value->shown) {
+        fprintf(out, "  %s %s %f\n", value->type, value->unit, value->factor);
+        put_statistics(out, value);
+    }
+}
+
+static void put_value1(FILE *out, const struct apapi_value_result *value)
+{
+    if (!value->shown) {
+        return;
+    }
+    fprintf(out, "  %s %s %f", value->type, value->unit, value->factor);
+    if (isfinite(value->last)) {
+        fprintf(out, " %f", value->last * value->factor);
+    }
+    fputc('\n', out);
+    put_statistics(out, value);
+}
+
+static struct apapi_value_result make_value(unsigned shown, const char *type, const char *unit)
+{
+    struct apapi_value_result value = {.shown = shown, .factor = 1, .last = NAN};
+
+    snprintf(value.type, sizeof value.type, "%s", type);
+    snprintf(value.unit, sizeof value.unit, "%s", unit);
+    return value;
+}
+
+static struct apapi_value_result make_sum(const char *type, const char *unit, double total)
+{
+    struct apapi_value_result value = make_value(APAPI_SHOW_ACC, type, unit);
+
+    value.acc = total;
+    return value;
+}
+
+static struct apapi_value_result make_gauge(const char *type, const char *unit,
+                                            const struct apapi_summary *summary)
+{
+    struct apapi_value_result value =
+        make_value(APAPI_SHOW_MIN | APAPI_SHOW_MAX | APAPI_SHOW_AVG, type, unit);
+
+    value.min = summary->min;
+    value.max = summary->max;
+    value.avg = summary->mean;
+    return value;
+}
+
+/* An event that no definition wants to show: what is known of it anyway. */
+static void make_values(const struct apapi_event_result *result,
+                        struct apapi_value_result values[2])
+{
+    const struct apapi_event *event = &result->event;
+    const char *kind = apapi_kind_name(event->kind);
+
+    if (event->kind == APAPI_KIND_ENERGY) {
+        values[0] = make_sum("energy", "J", result->total);
+        values[1] = make_gauge("power", "W", &result->summary);
+    } else if (event->kind == APAPI_KIND_POWER) {
+        values[0] = make_gauge("power", "W", &result->summary);
+        values[1] = make_sum("energy", "J", result->total);
+    } else if (event->accumulates) {
+        values[0] = make_sum(kind, event->unit, result->total);
+    } else {
+        values[0] = make_gauge(kind, event->unit, &result->summary);
+    }
+}
+
+static void put_event(FILE *out, const struct apapi_event_result *result)
+{
+    struct apapi_value_result values[2] = {result->values[0], result->values[1]};
+
+    if (!values[0].shown && !values[1].shown) {
+        make_values(result, values);
+    }
+    put_clean(out, result->event.name);
+    fputs(result->event.estimated ? "(estimated)" : "", out);
+    put_newest(out, result->event.type, &values[0]);
+    put_value0(out, &values[0]);
+    put_value1(out, &values[1]);
+    fputc('\n', out);
+}
+
+static void put_component(FILE *out, const struct apapi_component_result *component)
+{
+    if (!component->measured) {
+        return;
+    }
+    fprintf(out, "%s: %zu events\n------\n", component->name, component->event_count);
+    for (size_t i = 0; i < component->event_count; i++) {
+        put_event(out, &component->events[i]);
+    }
+    fputs("------\n\n", out);
+}
+
+/* What the original did not tell. */
+static void put_end(FILE *out, const struct report *report, const struct run *run)
+{
+    const struct child_end *end = &run->end;
+
+    fprintf(out, "ATIME: elapsed %.3f s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
+    if (report->program) {
+        fprintf(out, " user %.3f s system %.3f s peak memory %" PRIu64 " bytes", child_user_s(end),
+                child_system_s(end), child_peak_bytes(end));
+        fprintf(out, "\nATIME: %s %d",
+                WIFSIGNALED(end->status) ? "killed by signal" : "exit status",
+                WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
+    }
+    fputc('\n', out);
+}
+
+static void put_run(FILE *out, const struct report *report, const struct run *run)
+{
+    const struct apapi_measurement *m = &run->record.measurement;
+
+    put_start(out, report);
+    for (size_t i = 0; i < m->component_count; i++) {
+        put_setup(out, &m->components[i]);
+    }
+    fputs("ATIME: papi_start\n", out);
+    for (size_t i = 0; i < m->component_count; i++) {
+        put_component(out, &m->components[i]);
+    }
+    put_end(out, report, run);
+    fputs("ATIME: papi stop\nATIME: done\n", out);
+}
+
+int report_classic(FILE *out, const struct report *report, struct apapi_error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < report->count; i++) {
+        put_run(out, report, &report->runs[i]);
+    }
+    return 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "atime/print.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#define CELL_SIZE (2 * UNITS_SIZE + 8)
+#define CELL_WIDTH 24
+#define TEXT_SIZE 512
+#define MORE_DECIMALS 3
+
+/* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */
+static void describe_end(char *text, size_t size, int status)
+{
+    text[0] = '\0';
+    if (WIFSIGNALED(status)) {
+        snprintf(text, size, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    } else if (WEXITSTATUS(status)) {
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    }
+}
+
+static int put_run(FILE *out, const struct report *report, const struct run *run,
+                   struct apapi_error *err)
+{
+    char end[128];
+    struct apapi_table_head head = {
+        .name = run->record.id.name,
+        .user_s = report->program ? child_user_s(&run->end) : NAN,
+        .system_s = child_system_s(&run->end),
+        .elapsed_s = run_elapsed_s(run, APAPI_DOMAIN_NONE),
+        .peak_bytes = child_peak_bytes(&run->end),
+        .verbose = report->verbose,
+    };
+    struct apapi_merge *merge = apapi_merge_create();
+    char *text = NULL;
+    int result = -1;
+
+    describe_end(end, sizeof end, run->end.status);
+    head.end = *end ? end : NULL;
+    if (!merge || apapi_merge_add(merge, &run->record)) {
+        apapi_fail(err, ENOMEM, "no memory");
+    } else {
+        result = apapi_table_format(merge, &head, &text, err);
+    }
+    if (result == 0) {
+        fputs(text, out);
+    }
+    free(text);
+    apapi_merge_destroy(merge);
+    return result;
+}
+
+static void put_headline(FILE *out, const struct report *report)
+{
+    const struct apapi_record *record = &report->runs[0].record;
+    struct text_line line = {out, strlen("apapi:")};
+    char clean[TEXT_SIZE];
+    char text[TEXT_SIZE + 16];
+
+    fputs("apapi:", out);
+    text_clean(clean, sizeof clean, record->id.name);
+    snprintf(text, sizeof text, "\"%s\"", clean);
+    text_item(&line, 1, text);
+    snprintf(text, sizeof text, "%zu runs", report->count);
+    text_item(&line, 2, text);
+    for (size_t i = 0; i < record->measurement.component_count; i++) {
+        const struct apapi_component_result *component = &record->measurement.components[i];
+
+        if (component->measured) {
+            snprintf(text, sizeof text, "%s (%s)", component->name, component->source);
+            text_clean(clean, sizeof clean, text);
+            text_item(&line, 2, clean);
+        }
+    }
+    fputc('\n', out);
+}
+
+/* Two digits of the standard deviation, where that takes at most three more than the mean has. */
+static int wanted_decimals(const struct units_scale *scale, double sd)
+{
+    int wanted = sd > 0 ? 1 - (int)floor(log10(sd / scale->factor)) : 0;
+
+    if (wanted > scale->decimals + MORE_DECIMALS) {
+        return scale->decimals + MORE_DECIMALS;
+    }
+    return wanted > scale->decimals ? wanted : scale->decimals;
+}
+
+/* Both numbers in the scale of the mean. */
+static void format_spread(char *cell, size_t size, const struct spread *spread, const char *unit)
+{
+    struct units_scale scale = units_scale(spread->mean);
+    char mean[UNITS_SIZE];
+    char sd[UNITS_SIZE];
+
+    if (spread->count == 0) {
+        snprintf(cell, size, "-");
+        return;
+    }
+    scale.decimals = wanted_decimals(&scale, spread->sd);
+    units_number(mean, sizeof mean, spread->mean, &scale);
+    units_number(sd, sizeof sd, spread->sd, &scale);
+    if (isnan(spread->sd)) {
+        snprintf(cell, size, "%s %s%s", mean, scale.prefix, unit);
+    } else {
+        snprintf(cell, size, "%s ± %s %s%s", mean, sd, scale.prefix, unit);
+    }
+}
+
+static void put_cell(FILE *out, const char *cell)
+{
+    int columns = (int)text_columns(cell);
+
+    fprintf(out, "  %*s%s", columns < CELL_WIDTH ? CELL_WIDTH - columns : 0, "", cell);
+}
+
+static void put_domain(FILE *out, const struct report *report, enum apapi_domain domain,
+                       const char *label)
+{
+    const struct spread energy_j = report_spread(report, run_energy_j, domain);
+    const struct spread mean_w = report_spread(report, run_mean_w, domain);
+    char cell[CELL_SIZE];
+
+    fprintf(out, "  %-9s", label);
+    format_spread(cell, sizeof cell, &energy_j, "J");
+    put_cell(out, cell);
+    format_spread(cell, sizeof cell, &mean_w, "W");
+    put_cell(out, cell);
+    if (energy_j.count < report->count) {
+        fprintf(out, "  in %zu of %zu runs", energy_j.count, report->count);
+    }
+    fputc('\n', out);
+}
+
+/* @return whether there is one. */
+static bool put_domains_that(FILE *out, const struct report *report, bool add_up)
+{
+    bool any = false;
+
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        char label[32];
+
+        if (apapi_domain_adds_up(domain) == add_up && report_has_domain(report, domain)) {
+            snprintf(label, sizeof label, add_up ? "%s" : "(%s)", apapi_domain_name(domain));
+            put_domain(out, report, domain, label);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void put_domains(FILE *out, const struct report *report)
+{
+    bool any = false;
+
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        any |= report_has_domain(report, domain);
+    }
+    if (!any) {
+        return;
+    }
+    fprintf(out, "  %-9s", "domain");
+    put_cell(out, "energy");
+    put_cell(out, "mean power");
+    fputc('\n', out);
+    if (put_domains_that(out, report, true)) {
+        put_domain(out, report, APAPI_DOMAIN_NONE, "total");
+    }
+    if (put_domains_that(out, report, false)) {
+        fputs("  in brackets: inside package or around other domains, not to be added\n", out);
+    }
+}
+
+static void put_unmeasured(FILE *out, const struct report *report)
+{
+    const struct apapi_measurement *m = &report->runs[report->count - 1].record.measurement;
+    char text[TEXT_SIZE];
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        if (!m->components[i].measured) {
+            snprintf(text, sizeof text, "%s: not measured (%s)", m->components[i].name,
+                     m->components[i].reason);
+            text_wrap(out, text);
+        }
+    }
+}
+
+static void put_time(struct text_line *line, const char *word, const struct spread *spread)
+{
+    char mean[UNITS_SIZE];
+    char sd[UNITS_SIZE];
+    char cell[CELL_SIZE];
+    char text[TEXT_SIZE];
+
+    if (spread->mean < 60) {
+        format_spread(cell, sizeof cell, spread, "s");
+    } else {
+        units_duration(mean, sizeof mean, spread->mean);
+        units_duration(sd, sizeof sd, spread->sd);
+        snprintf(cell, sizeof cell, "%s ± %s", mean, sd);
+    }
+    snprintf(text, sizeof text, "%s %s", word, cell);
+    text_item(line, line->column ? 3 : 2, text);
+}
+
+static void put_times(FILE *out, const struct report *report)
+{
+    const struct spread elapsed_s = report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE);
+    const struct spread user_s = report_spread(report, run_user_s, APAPI_DOMAIN_NONE);
+    const struct spread system_s = report_spread(report, run_system_s, APAPI_DOMAIN_NONE);
+    struct text_line line = {out, 0};
+    uint64_t peak_bytes = 0;
+    char size[UNITS_SIZE];
+
+    for (size_t i = 0; i < report->count; i++) {
+        uint64_t one = child_peak_bytes(&report->runs[i].end);
+
+        peak_bytes = one > peak_bytes ? one : peak_bytes;
+    }
+    put_time(&line, "elapsed", &elapsed_s);
+    put_time(&line, "user", &user_s);
+    put_time(&line, "system", &system_s);
+    units_bytes(size, sizeof size, peak_bytes);
+    fprintf(out, "\n  peak memory %s\n", size);
+}
+
+static void put_ends(FILE *out, const struct report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        char end[128];
+
+        describe_end(end, sizeof end, report->runs[i].end.status);
+        if (*end) {
+            fprintf(out, "  run %zu: %s\n", i + 1, end);
+        }
+    }
+    if (report->count < report->wished) {
+        fprintf(out, "  %zu of %u runs\n", report->count, report->wished);
+    }
+}
+
+static int put_each(FILE *out, const struct report *report, struct apapi_error *err)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        fprintf(out, "run %zu:\n", i + 1);
+        if (put_run(out, report, &report->runs[i], err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int report_table(FILE *out, const struct report *report, struct apapi_error *err)
+{
+    if (report->count == 1) {
+        return put_run(out, report, report->runs, err);
+    }
+    if (report->verbose && put_each(out, report, err)) {
+        return -1;
+    }
+    put_headline(out, report);
+    put_domains(out, report);
+    put_unmeasured(out, report);
+    put_times(out, report);
+    put_ends(out, report);
+    return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which nodes of a job's steps have no record. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "cli/job/job_view.h"
+#include "sum/lacking.h"
+
+#define LIST_COLUMNS 300
+
+/* Records of one step in one run of its job, by node. */
+struct run {
+    const struct apapi_record *const *records;
+    size_t count;
+    uint32_t nodes;
+    struct namelist own, lacking;
+};
+
+static uint32_t restarts_of(const struct apapi_record *record)
+{
+    return record->id.restarts == APAPI_UNKNOWN ? 0 : record->id.restarts;
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct apapi_record *a = *(const struct apapi_record *const *)left,
+                              *b = *(const struct apapi_record *const *)right;
+    int order = strverscmp(a->id.step, b->id.step);
+
+    if (order == 0 && restarts_of(a) != restarts_of(b)) {
+        order = restarts_of(a) < restarts_of(b) ? -1 : 1;
+    }
+    return order ? order : strverscmp(a->id.node, b->id.node);
+}
+
+static bool is_of_run(const struct apapi_record *a, const struct apapi_record *b)
+{
+    return strcmp(a->id.step, b->id.step) == 0 && restarts_of(a) == restarts_of(b);
+}
+
+/* The run that begins with the first of `count` records. */
+static int take_run(const struct apapi_record *const *records, size_t count, struct run *run)
+{
+    *run = (struct run){.records = records};
+    for (; run->count < count && is_of_run(records[0], records[run->count]); run->count++) {
+        const struct apapi_identity *id = &records[run->count]->id;
+
+        if (id->nodes != APAPI_UNKNOWN && id->nodes > run->nodes) {
+            run->nodes = id->nodes;
+        }
+        if ((run->count == 0 || strcmp(records[run->count - 1]->id.node, id->node) != 0) &&
+            namelist_add(&run->own, id->node)) {
+            return -1;
+        }
+    }
+    namelist_sort(&run->own);
+    return 0;
+}
+
+/* @return 1: `lacking` is known; 0: no record tells it; -1: no memory */
+static int name_lacking(struct run *run)
+{
+    const char *tried = "";
+    int result = 0;
+
+    for (size_t i = 0; i < run->count && result == 0; i++) {
+        const char *list = run->records[i]->id.nodelist;
+
+        if (strcmp(list, tried) != 0) {
+            result = lacking_nodes(list, run->nodes, &run->own, &run->lacking);
+            tried = list;
+        }
+    }
+    return result;
+}
+
+/* @return to be freed; NULL without memory */
+static char *list_lacking(const struct run *run)
+{
+    const char **names = calloc(run->lacking.count + 1, sizeof(char *));
+    char *text = NULL;
+    size_t size;
+    FILE *out = names ? open_memstream(&text, &size) : NULL;
+
+    for (size_t i = 0; out && i < run->lacking.count; i++) {
+        names[i] = run->lacking.names[i];
+    }
+    if (out) {
+        hostlist_put(out, names, run->lacking.count, LIST_COLUMNS);
+    }
+    free(names);
+    return out && fclose(out) == 0 ? text : NULL;
+}
+
+/* Records that had no room here are not missing: then nobody knows which are. */
+static int tell_run(const struct show *show, struct run *run, show_gap_f visit, void *context)
+{
+    const struct apapi_record *first = run->records[0];
+    struct show_gap gap = {.step = first->id.step,
+                           .restarts = restarts_of(first),
+                           .nodes = run->nodes,
+                           .lacking = run->nodes - run->own.count,
+                           .nodelist = ""};
+    int named = show->left_out > 0 ? 0 : name_lacking(run);
+    char *list = named > 0 ? list_lacking(run) : NULL;
+
+    if (named < 0 || (named > 0 && !list)) {
+        return -1;
+    }
+    if (list) {
+        gap.nodelist = list;
+    }
+    visit(&gap, context);
+    free(list);
+    return 0;
+}
+
+int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
+{
+    const struct apapi_record **records = calloc(show->count + 1, sizeof(struct apapi_record *));
+    int result = records ? 0 : -1;
+    struct run run;
+
+    for (size_t i = 0; i < show->count && records; i++) {
+        records[i] = &show->records[i];
+    }
+    if (records) {
+        qsort(records, show->count, sizeof(struct apapi_record *), compare_runs);
+    }
+    for (size_t i = 0; i < show->count && result == 0; i += run.count) {
+        result = take_run(records + i, show->count - i, &run);
+        if (result == 0 && run.nodes > run.own.count) {
+            result = tell_run(show, &run, visit, context);
+        }
+        namelist_free(&run.own);
+        namelist_free(&run.lacking);
+    }
+    free(records);
+    return result;
+}

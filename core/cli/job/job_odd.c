@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is odd about a job, in words. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "base/units.h"
+#include "cli/job/job_view.h"
+#include "record/end.h"
+
+#define TEXT_SIZE 512
+#define NODES_MIN 3       /* before one can be told to differ from the others */
+#define TWICE 2.0         /* as much power as the others */
+#define LOW_COVERAGE 0.95 /* share */
+#define IDLE_SHARE 0.25   /* of the job's time ... */
+#define IDLE_POWER 0.4    /* ... with less than this share of its greatest power */
+#define EARLY_SHARE 0.1   /* of the step's time, between the ends of two nodes */
+#define EARLY_S 1.0
+#define NAMES_COLUMNS 60
+#define NS_PER_S 1e9
+
+struct teller {
+    show_say_f say;
+    void *context;
+    size_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void tell(struct teller *teller, const char *format,
+                                                       ...)
+{
+    char text[TEXT_SIZE];
+    va_list words;
+
+    va_start(words, format);
+    vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    teller->say(text, teller->context);
+    teller->count++;
+}
+
+static int compare_powers(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Median of the nodes' powers; NaN: too few. */
+static double usual_power(const struct show *show)
+{
+    double *powers = calloc(show->node_count + 1, sizeof *powers), median = NAN;
+    size_t count = 0;
+
+    for (size_t i = 0; powers && i < show->node_count; i++) {
+        if (!isnan(show->nodes[i].power_w)) {
+            powers[count++] = show->nodes[i].power_w;
+        }
+    }
+    if (count >= NODES_MIN) {
+        qsort(powers, count, sizeof *powers, compare_powers);
+        median = powers[count / 2];
+    }
+    free(powers);
+    return median;
+}
+
+static void tell_nodes(const struct show *show, struct teller *teller)
+{
+    double usual_w = usual_power(show);
+    char own[UNITS_SIZE], others[UNITS_SIZE];
+
+    for (size_t i = 0; i < show->node_count && usual_w > 0; i++) {
+        const struct show_node *node = &show->nodes[i];
+        bool more = node->power_w >= TWICE * usual_w, less = node->power_w <= usual_w / TWICE;
+
+        units_quantity(own, sizeof own, node->power_w, "W");
+        units_quantity(others, sizeof others, usual_w, "W");
+        if (more || less) {
+            tell(teller, "%s draws %s, %s the other nodes' usual %s", node->name, own,
+                 more ? "twice or more of" : "half or less of", others);
+        }
+    }
+}
+
+/* How long before the last node of its step; 0: not so long that it matters. */
+static double early_s(const struct show *show, size_t index)
+{
+    const struct apapi_record *record = &show->records[index];
+    double early = (double)(show->ends_ns[index] - record_end_ns(&record->measurement)) / NS_PER_S;
+    double length = (double)(show->ends_ns[index] - record->measurement.start_unix_ns) / NS_PER_S;
+
+    return record->complete && early >= EARLY_S && early >= EARLY_SHARE * length ? early : 0;
+}
+
+/* Records are sorted by node. A step of a requeued job may name a node twice. */
+static size_t find_early(const struct show *show, const char *step, const char **names,
+                         double *most_s)
+{
+    size_t count = 0;
+
+    *most_s = 0;
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_identity *id = &show->records[i].id;
+        double early = strcmp(id->step, step) == 0 ? early_s(show, i) : 0;
+
+        if (early > 0 && (count == 0 || strcmp(names[count - 1], id->node) != 0)) {
+            names[count++] = id->node;
+        }
+        *most_s = fmax(*most_s, early);
+    }
+    return count;
+}
+
+/* They waited for the others, or had less to do. */
+static void tell_early(const struct show *show, struct teller *teller)
+{
+    const char **names = calloc(show->count + 1, sizeof(char *));
+    char duration[UNITS_SIZE];
+    double most_s;
+
+    for (size_t i = 0; names && i < show->step_count; i++) {
+        size_t count = find_early(show, show->steps[i].step, names, &most_s);
+        char *list = NULL;
+        size_t size;
+        FILE *out = count > 0 ? open_memstream(&list, &size) : NULL;
+
+        if (out) {
+            hostlist_put(out, names, count, NAMES_COLUMNS);
+            fclose(out);
+            units_duration(duration, sizeof duration, most_s);
+            tell(teller, "step %s: %s ended before its last node, by up to %s", show->steps[i].step,
+                 list, duration);
+        }
+        free(list);
+    }
+    free(names);
+}
+
+static void tell_idle(const struct show *show, struct teller *teller)
+{
+    double greatest_w = 0;
+    size_t idle = 0, known = 0;
+
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        greatest_w = fmax(greatest_w, show->curve_w[i]);
+    }
+    for (int i = 0; i < SHOW_CURVE; i++) {
+        known += !isnan(show->curve_w[i]);
+        idle += show->curve_w[i] < IDLE_POWER * greatest_w;
+    }
+    if (known > 0 && (double)idle > IDLE_SHARE * (double)known) {
+        tell(teller, "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
+             100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
+    }
+}
+
+static void tell_components(const struct apapi_record *record, struct teller *teller)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    char duration[UNITS_SIZE];
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        const struct apapi_component_result *component = &m->components[i];
+
+        if (!component->measured || *component->reason) {
+            tell(teller, "step %s on %s: %s: %s", record->id.step, record->id.node, component->name,
+                 *component->reason ? component->reason : "not measured");
+        }
+        if (component->outages > 0) {
+            units_duration(duration, sizeof duration, (double)component->outage_ns / NS_PER_S);
+            tell(teller, "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
+                 record->id.step, record->id.node, component->name, component->outages, duration);
+        }
+        for (size_t e = 0; e < component->event_count; e++) {
+            if (component->events[e].stuck) {
+                tell(teller, "step %s on %s: %s is stuck: it never moved", record->id.step,
+                     record->id.node, component->events[e].event.name);
+            }
+        }
+    }
+}
+
+static void tell_incidents(const struct apapi_record *record, struct teller *teller)
+{
+    const struct apapi_incidents incidents = apapi_measurement_incidents(&record->measurement);
+    const struct {
+        uint64_t count;
+        const char *what;
+    } kinds[] = {{incidents.resets, "a counter began anew, and nothing was counted across it"},
+                 {incidents.refused, "a reading could not be true"},
+                 {incidents.gaps, "readings were so far apart that counter wraps may be missing"},
+                 {incidents.stalls, "an energy counter stood still"},
+                 {incidents.failed, "a reading failed"}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].count > 0) {
+            tell(teller, "step %s on %s: %s, %" PRIu64 " time%s", record->id.step, record->id.node,
+                 kinds[i].what, kinds[i].count, kinds[i].count == 1 ? "" : "s");
+        }
+    }
+}
+
+static void tell_record(const struct apapi_record *record, struct teller *teller)
+{
+    const char *step = record->id.step, *node = record->id.node;
+
+    if (record->measurement.covered < LOW_COVERAGE) {
+        tell(teller, "step %s on %s: only %.1f %% of the time lies between good readings", step,
+             node, 100 * record->measurement.covered);
+    }
+    if (!record->complete) {
+        tell(teller, "step %s on %s: incomplete: %s", step, node, record->reason);
+    }
+    if (record->recovered) {
+        tell(teller, "step %s on %s: recovered from what was saved while it ran", step, node);
+    }
+    if (record->delayed) {
+        tell(teller, "step %s on %s: written late", step, node);
+    }
+    tell_components(record, teller);
+    tell_incidents(record, teller);
+}
+
+static void tell_endings(const struct show *show, struct teller *teller)
+{
+    for (size_t i = 0; i < show->step_count; i++) {
+        const struct show_step *step = &show->steps[i];
+        const struct apapi_ending *ending = &step->ending;
+        char of[24] = "", how[64] = "";
+
+        if (ending->failed == APAPI_UNKNOWN || ending->failed == 0) {
+            continue;
+        }
+        if (step->tasks != APAPI_UNKNOWN) {
+            snprintf(of, sizeof of, " of %" PRIu32, step->tasks);
+        }
+        if (ending->signal != APAPI_UNKNOWN) {
+            snprintf(how, sizeof how, ", by signal %" PRIu32, ending->signal);
+        } else {
+            snprintf(how, sizeof how, ", with exit status %" PRIu32, ending->code);
+        }
+        tell(teller, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed, of,
+             step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
+    }
+}
+
+static void tell_gap(const struct show_gap *gap, void *context)
+{
+    struct teller *teller = context;
+    char restart[32] = "";
+
+    if (gap->restarts > 0) {
+        snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
+    }
+    tell(teller, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step, restart,
+         gap->lacking, gap->nodes, *gap->nodelist ? ": " : "", gap->nodelist);
+}
+
+static void tell_missing(const struct show *show, struct teller *teller)
+{
+    if (show_find_gaps(show, tell_gap, teller)) {
+        tell(teller, "no memory to find the nodes that have no record");
+    }
+    if (show->left_out > 0) {
+        tell(teller, "%zu records had no room here", show->left_out);
+    }
+}
+
+size_t show_find_odd(const struct show *show, show_say_f say, void *context)
+{
+    struct teller teller = {.say = say, .context = context};
+
+    tell_missing(show, &teller);
+    tell_nodes(show, &teller);
+    tell_early(show, &teller);
+    tell_idle(show, &teller);
+    tell_endings(show, &teller);
+    for (size_t i = 0; i < show->count; i++) {
+        tell_record(&show->records[i], &teller);
+    }
+    return teller.count;
+}

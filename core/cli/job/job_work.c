@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "cli/job/job_power.h"
+#include "cli/job/job_view.h"
+#include "record/end.h"
+#include "record/ending.h"
+
+#define NS_PER_S 1e9
+
+int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size)
+{
+    struct apapi_record *records;
+
+    if (show->count == SHOW_RECORDS_MAX) {
+        show->left_out++;
+        return 0;
+    }
+    records = array_grow(show->records, show->count, &show->room, sizeof *records);
+    if (!records) {
+        return -1;
+    }
+    show->records = records;
+    if (!line) {
+        show->records[show->count] = *record;
+    } else if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
+        return -1;
+    }
+    show->count++;
+    return 0;
+}
+
+void show_name_cluster(struct show *show)
+{
+    const char *cluster = "";
+
+    for (size_t i = 0; i < show->count && !*cluster; i++) {
+        cluster = show->records[i].id.cluster;
+    }
+    for (size_t i = 0; i < show->count; i++) {
+        if (!*show->records[i].id.cluster) {
+            snprintf(show->records[i].id.cluster, sizeof show->records[i].id.cluster, "%s",
+                     cluster);
+        }
+    }
+}
+
+void show_free(struct show *show)
+{
+    for (size_t i = 0; i < show->count; i++) {
+        apapi_record_clear(&show->records[i]);
+    }
+    free(show->records);
+    free(show->nodes);
+    free(show->steps);
+    free(show->ends_ns);
+    *show = (struct show){0};
+}
+
+static int compare_records(const void *left, const void *right)
+{
+    const struct apapi_record *a = left, *b = right;
+    int order = strverscmp(a->id.node, b->id.node);
+
+    if (order == 0 && a->measurement.start_unix_ns != b->measurement.start_unix_ns) {
+        order = a->measurement.start_unix_ns < b->measurement.start_unix_ns ? -1 : 1;
+    }
+    if (order == 0) {
+        order = strcmp(a->id.step, b->id.step);
+    }
+    if (order == 0 && a->measurement.elapsed_ns != b->measurement.elapsed_ns) {
+        order = a->measurement.elapsed_ns > b->measurement.elapsed_ns ? -1 : 1;
+    }
+    return order;
+}
+
+/* A record that came twice; the longer one is the first. */
+static bool is_twin(const struct apapi_record *a, const struct apapi_record *b)
+{
+    return strcmp(a->id.node, b->id.node) == 0 && strcmp(a->id.step, b->id.step) == 0 &&
+           a->measurement.start_unix_ns == b->measurement.start_unix_ns;
+}
+
+static void tidy(struct show *show)
+{
+    size_t kept = 0;
+
+    qsort(show->records, show->count, sizeof *show->records, compare_records);
+    for (size_t i = 0; i < show->count; i++) {
+        if (kept > 0 && is_twin(&show->records[kept - 1], &show->records[i])) {
+            apapi_record_clear(&show->records[i]);
+        } else {
+            show->records[kept++] = show->records[i];
+        }
+    }
+    show->count = kept;
+}
+
+/* The union of some records. */
+static int total_of(const struct apapi_record *const *records, size_t count,
+                    struct apapi_job_total *total)
+{
+    struct apapi_job *job = apapi_job_create();
+    int result = job ? 0 : -1;
+
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = apapi_job_add(job, records[i]);
+    }
+    if (result == 0) {
+        result = apapi_job_total(job, total);
+    }
+    apapi_job_destroy(job);
+    return result;
+}
+
+static int work_out_nodes(struct show *show, const struct apapi_record **list)
+{
+    for (size_t i = 0, count; i < show->count; i += count) {
+        struct show_node *node = &show->nodes[show->node_count++];
+        struct apapi_job_total total;
+
+        *node = (struct show_node){.name = show->records[i].id.node};
+        for (count = 0;
+             i + count < show->count && strcmp(show->records[i + count].id.node, node->name) == 0;
+             count++) {
+            list[count] = &show->records[i + count];
+        }
+        if (total_of(list, count, &total)) {
+            return -1;
+        }
+        node->energy_j = total.energy_j;
+        node->power_w = total.mean_w;
+        node->known_s = (double)total.covered_ns / NS_PER_S;
+        node->end_ns = total.end_unix_ns;
+    }
+    return 0;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct apapi_record *a = *(const struct apapi_record *const *)left,
+                              *b = *(const struct apapi_record *const *)right;
+    int order = strverscmp(a->id.step, b->id.step);
+
+    return order ? order : compare_records(a, b);
+}
+
+/* Of the records of a step: those of one run of a requeued job end together. */
+static void note_ends(struct show *show, const struct apapi_record *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t end_ns = INT64_MIN;
+
+        if (show->ends_ns[list[i] - show->records] != 0) {
+            continue;
+        }
+        for (size_t k = i; k < count; k++) {
+            if (list[k]->id.restarts == list[i]->id.restarts &&
+                record_end_ns(&list[k]->measurement) > end_ns) {
+                end_ns = record_end_ns(&list[k]->measurement);
+            }
+        }
+        for (size_t k = i; k < count; k++) {
+            if (list[k]->id.restarts == list[i]->id.restarts) {
+                show->ends_ns[list[k] - show->records] = end_ns;
+            }
+        }
+    }
+}
+
+/* Before a requeue it was another set of tasks. */
+static uint32_t last_restart(const struct apapi_record *const *list, size_t count)
+{
+    uint32_t last = APAPI_UNKNOWN;
+
+    for (size_t i = 0; i < count; i++) {
+        last = known_greater(last, list[i]->id.restarts);
+    }
+    return last;
+}
+
+static void add_up_tasks(struct show_step *step, const struct apapi_record *const *list,
+                         size_t count)
+{
+    uint32_t last = last_restart(list, count);
+    const struct apapi_record *before = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct apapi_identity *id = &list[i]->id;
+
+        if (id->restarts != last || (before && strcmp(before->id.node, id->node) == 0)) {
+            continue;
+        }
+        step->tasks = before ? known_sum(step->tasks, id->tasks) : id->tasks;
+        step->cores = before ? known_sum(step->cores, id->cores) : id->cores;
+        step->gpus = before ? known_sum(step->gpus, id->gpus) : id->gpus;
+        step->ending = before ? ending_of_both(&step->ending, &list[i]->ending) : list[i]->ending;
+        before = list[i];
+    }
+}
+
+static int work_out_steps(struct show *show, const struct apapi_record **list)
+{
+    for (size_t i = 0; i < show->count; i++) {
+        list[i] = &show->records[i];
+    }
+    qsort(list, show->count, sizeof(struct apapi_record *), compare_steps);
+    for (size_t i = 0, count; i < show->count; i += count) {
+        struct show_step *step = &show->steps[show->step_count++];
+        struct apapi_job_total total;
+
+        *step = (struct show_step){.step = list[i]->id.step, .name = list[i]->id.name};
+        for (count = 0;
+             i + count < show->count && strcmp(list[i + count]->id.step, step->step) == 0;
+             count++) {
+        }
+        if (total_of(list + i, count, &total)) {
+            return -1;
+        }
+        note_ends(show, list + i, count);
+        add_up_tasks(step, list + i, count);
+        step->start_ns = total.start_unix_ns;
+        step->end_ns = total.end_unix_ns;
+        step->nodes = total.nodes;
+        step->energy_j = total.energy_j;
+        step->power_w = total.mean_w;
+    }
+    return total_of(list, show->count, &show->total);
+}
+
+int show_work_out(struct show *show)
+{
+    const struct apapi_record **list = calloc(show->count + 1, sizeof(struct apapi_record *));
+    int result = -1;
+
+    tidy(show);
+    show->nodes = calloc(show->count + 1, sizeof *show->nodes);
+    show->steps = calloc(show->count + 1, sizeof *show->steps);
+    show->ends_ns = calloc(show->count + 1, sizeof *show->ends_ns);
+    if (list && show->nodes && show->steps && show->ends_ns) {
+        result = work_out_nodes(show, list) || work_out_steps(show, list) ||
+                         show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
+                     ? -1
+                     : 0;
+    }
+    free(list);
+    return result;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/records/input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/jobs.h"
+#include "cli/records/database_input.h"
+#include "cli/when.h"
+#include "config/values.h"
+
+struct reading {
+    const struct report_input *input;
+    struct job_list jobs;
+    int64_t from_ns, to_ns; /* 0: no limit */
+    apapi_scan_f take;
+    void *context;
+};
+
+static bool is_in(const char *list, const char *name)
+{
+    return !list || (*name && config_names_have(list, name));
+}
+
+static int sift(const struct apapi_record *record, const char *line, size_t size, void *context)
+{
+    struct reading *reading = context;
+    const struct report_input *input = reading->input;
+
+    if (!job_list_has(&reading->jobs, &record->id) || !user_list_has(input->users, &record->id) ||
+        !is_in(input->accounts, record->id.account) ||
+        !is_in(input->partitions, record->id.partition) ||
+        !is_in(input->clusters, record->id.cluster) ||
+        !is_in(input->job_names, record->id.job_name)) {
+        return 0;
+    }
+    return reading->take(record, line, size, reading->context);
+}
+
+static void tell_problem(const struct apapi_scan_problem *problem, void *context)
+{
+    const struct reading *reading = context;
+
+    if (!reading->input->verbose) {
+        return;
+    }
+    fprintf(stderr, "apapi %s: %s:", reading->input->command, problem->file);
+    if (problem->line > 0) {
+        fprintf(stderr, "%zu:", problem->line);
+    }
+    fprintf(stderr, " %s\n", problem->reason);
+}
+
+/* What the reader may leave out before it decodes. */
+static const char *single(const char *list)
+{
+    return list && !strchr(list, ',') ? list : NULL;
+}
+
+static struct apapi_scan_filter make_filter(const struct reading *reading)
+{
+    const struct report_input *input = reading->input;
+
+    return (struct apapi_scan_filter){.from_unix_ns = reading->from_ns,
+                                      .to_unix_ns = reading->to_ns,
+                                      .jobs = reading->jobs.jobs,
+                                      .job_count = reading->jobs.count,
+                                      .job_parts = true,
+                                      .cluster = single(input->clusters),
+                                      .user = single(input->users),
+                                      .account = single(input->accounts),
+                                      .partition = single(input->partitions),
+                                      .nodes = input->nodes};
+}
+
+static int scan_files(struct apapi_scan *scan, const struct report_input *input,
+                      struct apapi_error *err)
+{
+    if (input->file_count == 0) {
+        return apapi_scan_folder(scan, input->dir, err);
+    }
+    for (size_t i = 0; i < input->file_count; i++) {
+        const char *file = input->files[i];
+
+        if (strcmp(file, "-") == 0 ? apapi_scan_stream(scan, STDIN_FILENO, "standard input", err)
+                                   : apapi_scan_file(scan, file, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* What was not read, in one line each. */
+static size_t conclude(const struct report_input *input, const struct apapi_scan_counts *counts)
+{
+    const char *hint = input->verbose ? "" : " (-v shows them)";
+
+    if (counts->skipped > 0) {
+        fprintf(stderr, "apapi %s: %zu line%s skipped%s\n", input->command, counts->skipped,
+                counts->skipped == 1 ? "" : "s", hint);
+    }
+    if (counts->unreadable > 0) {
+        fprintf(stderr, "apapi %s: %zu file%s or folders cannot be read%s\n", input->command,
+                counts->unreadable, counts->unreadable == 1 ? "" : "s", hint);
+    }
+    return counts->skipped + counts->unreadable;
+}
+
+static int read_files(struct reading *reading, const struct apapi_scan_filter *filter,
+                      size_t *left_out, struct apapi_error *err)
+{
+    const struct apapi_scan_sink sink = {
+        .record = sift, .problem = tell_problem, .context = reading};
+    struct apapi_scan *scan = apapi_scan_create(filter, &sink, err);
+    int result = scan ? scan_files(scan, reading->input, err) : -1;
+    int code = scan && errno == EINVAL ? EIO : errno; /* a file's matter, not the user's */
+
+    if (result == 0) {
+        *left_out = conclude(reading->input, apapi_scan_counts(scan));
+    }
+    apapi_scan_destroy(scan);
+    errno = code;
+    return result;
+}
+
+static int read_times(struct reading *reading, struct apapi_error *err)
+{
+    const struct report_input *input = reading->input;
+    int64_t now_ns = clock_unix_ns();
+
+    if ((input->from_text && when_parse(input->from_text, now_ns, &reading->from_ns, err)) ||
+        (input->to_text && when_parse(input->to_text, now_ns, &reading->to_ns, err))) {
+        return -1;
+    }
+    if (input->from_text && input->to_text && reading->from_ns >= reading->to_ns) {
+        return apapi_fail(err, EINVAL, "-S is not before -E");
+    }
+    return 0;
+}
+
+static int read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
+{
+    const struct report_input *input = reading->input;
+    struct apapi_scan_filter filter;
+
+    if (job_list_parse(input->jobs, &reading->jobs, err) || read_times(reading, err)) {
+        return -1;
+    }
+    filter = make_filter(reading);
+    *left_out = 0;
+    return input->db ? report_db_read(input, &filter, sift, reading, err)
+                     : read_files(reading, &filter, left_out, err);
+}
+
+int report_input_complete(struct report_input *input, const char *dir)
+{
+    if (input->db && (input->dir || input->file_count > 0)) {
+        return command_refuse(input->command, "--db cannot be combined with files or --acct-dir");
+    }
+    input->dir = input->dir ? input->dir : dir;
+    return 0;
+}
+
+int report_input_read(const struct report_input *input, apapi_scan_f take, void *context,
+                      size_t *left_out)
+{
+    struct reading reading = {.input = input, .take = take, .context = context};
+    struct apapi_error err;
+    int result = read_all(&reading, left_out, &err), code = errno;
+
+    job_list_free(&reading.jobs);
+    if (result == 0) {
+        return EXIT_SUCCESS;
+    }
+    if (code == EACCES && !input->db && input->file_count == 0) {
+        return command_fail_folder(input->command, input->dir);
+    }
+    return code == EINVAL ? command_refuse(input->command, err.text)
+                          : command_fail(input->command, *err.text ? err.text : strerror(code));
+}

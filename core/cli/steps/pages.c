@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a page says, as plain data. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/hostlist.h"
+#include "cli/steps/view.h"
+
+#define NS_PER_S 1e9
+
+/* --- pages ---------------------------------------------------------------------------------- */
+
+/* A text of a page, which may lack its NUL. */
+static void copy_text(char *copy, size_t size, const char *text, size_t text_size)
+{
+    size_t length = strnlen(text, text_size);
+
+    length = length < size ? length : size - 1;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+}
+
+#define COPY_TEXT(copy, text) copy_text(copy, sizeof(copy), text, sizeof(text))
+
+static void copy_identity(const struct apapi_live_head *head, struct apapi_identity *id)
+{
+    *id = APAPI_IDENTITY_UNKNOWN;
+    id->job = head->job;
+    id->array_job = head->array_job;
+    id->array_task = head->array_task;
+    id->het_job = head->het_job;
+    id->het_offset = head->het_offset;
+    id->uid = head->uid;
+    id->tasks = head->tasks;
+    COPY_TEXT(id->step, head->step);
+    COPY_TEXT(id->cluster, head->cluster);
+    COPY_TEXT(id->node, head->node);
+    COPY_TEXT(id->user, head->user);
+    COPY_TEXT(id->job_name, head->job_name);
+}
+
+static int has_name(void *node, const char *name)
+{
+    if (strcmp(node, name) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return 0;
+}
+
+static bool is_on(const char *nodes, char *node)
+{
+    return !nodes || (hostlist_each(nodes, has_name, node) < 0 && errno == EEXIST);
+}
+
+bool top_wants(const struct top_filter *filter, const struct apapi_live_page *page)
+{
+    struct apapi_identity id;
+
+    copy_identity(&page->head, &id);
+    return job_list_has(&filter->jobs, &id) && user_list_has(filter->users, &id) &&
+           is_on(filter->nodes, id.node);
+}
+
+static double seconds_between(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns ? (double)(to_ns - from_ns) / NS_PER_S : 0;
+}
+
+static bool is_old(const struct apapi_live_slot *slot, uint64_t now_ns)
+{
+    uint64_t limit_ns = slot->interval_ns > TOP_STALE_NS / 3 ? slot->interval_ns : TOP_STALE_NS / 3;
+    uint64_t age_ns = now_ns > slot->time_ns ? now_ns - slot->time_ns : 0;
+
+    return slot->time_ns > 0 && age_ns / 3 > limit_ns;
+}
+
+/* A slot that is being written all the time is not known this time. */
+static void read_slot(const struct apapi_live_slot *slot, const struct top_view *view,
+                      struct top_figure *figure)
+{
+    struct apapi_live_slot copy;
+
+    *figure = (struct top_figure){.now = NAN, .total = NAN, .age_s = NAN};
+    if (!apapi_live_read(slot, &copy)) {
+        figure->measured = true;
+        return;
+    }
+    figure->measured = copy.flags & APAPI_LIVE_MEASURED;
+    if (!figure->measured) {
+        return;
+    }
+    figure->estimated = copy.flags & APAPI_LIVE_ESTIMATED;
+    figure->failed = copy.flags & APAPI_LIVE_FAILED;
+    if (copy.time_ns > 0) {
+        figure->now = copy.rate;
+        figure->total = copy.total;
+        figure->age_s = seconds_between(copy.time_ns, view->mono_ns);
+        figure->stale = is_old(&copy, view->mono_ns);
+    }
+}
+
+static void read_event(const struct apapi_live_page *page, uint32_t index,
+                       const struct top_view *view, struct top_event *event)
+{
+    const struct apapi_live_event *name = &page->names[index];
+    bool energetic;
+
+    COPY_TEXT(event->name, name->name);
+    COPY_TEXT(event->unit, name->unit);
+    event->kind = (enum apapi_kind)name->kind;
+    event->domain = (enum apapi_domain)name->domain;
+    energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
+    if (energetic) {
+        snprintf(event->unit, sizeof event->unit, "J");
+    }
+    snprintf(event->now_unit, sizeof event->now_unit, "%s%s", energetic ? "W" : event->unit,
+             energetic || !name->accumulates ? "" : "/s");
+    read_slot(&page->events[index], view, &event->figure);
+}
+
+static int read_events(const struct apapi_live_page *page, const struct top_view *view,
+                       struct top_step *step)
+{
+    uint32_t count = apapi_live_event_count(page);
+
+    step->events = calloc(count + 1, sizeof *step->events);
+    if (!step->events) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        read_event(page, i, view, &step->events[i]);
+    }
+    step->event_count = count;
+    return 0;
+}
+
+static void name_step(struct top_step *step)
+{
+    char job[32];
+
+    job_id_text(&step->id, job, sizeof job);
+    snprintf(step->name, sizeof step->name, "%s.%s", job, step->id.step);
+}
+
+/* What has ended is not old, however long ago it was. */
+static void settle(struct top_step *step)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        step->domains[d].stale = false;
+    }
+    for (size_t i = 0; i < step->event_count; i++) {
+        step->events[i].figure.stale = false;
+    }
+}
+
+/* The state is read before all that it promises. */
+static void read_times(const struct apapi_live_page *page, const struct top_view *view,
+                       struct top_step *step)
+{
+    const struct apapi_live_head *head = &page->head;
+    uint32_t state = apapi_live_state(page);
+
+    step->state = state <= APAPI_LIVE_ENDED ? (enum apapi_live_state)state : APAPI_LIVE_STARTING;
+    step->elapsed_s = NAN;
+    if (step->state != APAPI_LIVE_STARTING) {
+        step->start_unix_ns = head->start_unix_ns;
+        step->elapsed_s = seconds_between(
+            head->start_ns, step->state == APAPI_LIVE_ENDED ? head->end_ns : view->mono_ns);
+    }
+}
+
+int top_add(struct top_view *view, const struct apapi_live_page *page)
+{
+    struct top_step *steps = array_grow(view->steps, view->count, &view->room, sizeof *steps);
+    struct top_step *step;
+
+    if (!steps) {
+        return -1;
+    }
+    view->steps = steps;
+    step = &steps[view->count];
+    *step = (struct top_step){0};
+    copy_identity(&page->head, &step->id);
+    name_step(step);
+    read_times(page, view, step);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        read_slot(&page->domains[d], view, &step->domains[d]);
+    }
+    if (read_events(page, view, step)) {
+        return -1;
+    }
+    if (step->state == APAPI_LIVE_ENDED) {
+        settle(step);
+    }
+    top_add_up(step->domains);
+    view->count++;
+    return 0;
+}
+
+void top_clear(struct top_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        free(view->steps[i].events);
+    }
+    free(view->steps);
+    free(view->nodes);
+    *view = (struct top_view){0};
+}
+
+/* --- order ---------------------------------------------------------------------------------- */
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* As the pages come: node, job and step, numbers by value. */
+static int compare_names(const struct top_step *a, const struct top_step *b)
+{
+    int result = strverscmp(a->id.node, b->id.node);
+
+    result = result ? result : compare_numbers(a->id.job, b->id.job);
+    return result ? result : strverscmp(a->id.step, b->id.step);
+}
+
+static int compare_values(double a, double b)
+{
+    if (isnan(a) || isnan(b)) {
+        return isnan(a) - isnan(b);
+    }
+    return (a < b) - (a > b);
+}
+
+static int compare_by_job(const void *left, const void *right)
+{
+    return compare_names(left, right);
+}
+
+static int compare_by_power(const void *left, const void *right)
+{
+    const struct top_step *a = left, *b = right;
+    int result = compare_values(a->domains[TOP_TOTAL].now, b->domains[TOP_TOTAL].now);
+
+    return result ? result : compare_names(a, b);
+}
+
+static int compare_by_energy(const void *left, const void *right)
+{
+    const struct top_step *a = left, *b = right;
+    int result = compare_values(a->domains[TOP_TOTAL].total, b->domains[TOP_TOTAL].total);
+
+    return result ? result : compare_names(a, b);
+}
+
+static int compare_by_time(const void *left, const void *right)
+{
+    const struct top_step *a = left, *b = right;
+    int result = compare_values(a->elapsed_s, b->elapsed_s);
+
+    return result ? result : compare_names(a, b);
+}
+
+void top_sort(struct top_view *view, enum top_sort sort)
+{
+    static int (*const compare[])(const void *,
+                                  const void *) = {[TOP_BY_JOB] = compare_by_job,
+                                                   [TOP_BY_POWER] = compare_by_power,
+                                                   [TOP_BY_ENERGY] = compare_by_energy,
+                                                   [TOP_BY_TIME] = compare_by_time};
+
+    if (view->count > 1) {
+        qsort(view->steps, view->count, sizeof *view->steps, compare[sort]);
+    }
+}
+
+int top_work_out(struct top_view *view, enum top_sort sort)
+{
+    top_sort(view, TOP_BY_JOB);
+    if (top_sum_nodes(view)) {
+        return -1;
+    }
+    if (sort != TOP_BY_JOB) {
+        top_sort(view, sort);
+    }
+    return 0;
+}

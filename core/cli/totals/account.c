@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The total of one account of a ledger. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hostlist.h"
+#include "cli/jobs.h"
+#include "cli/totals/pieces.h"
+
+#define NS_PER_S 1e9
+#define REMARK_SIZE 700
+
+static double mean_w(const struct report_energy *energy, const struct report_piece *piece)
+{
+    return energy->energy_j * NS_PER_S / ((double)piece->elapsed_ns * energy->known);
+}
+
+/* As much of the record again as apapi_job_add() wants. */
+static void restore(const struct report_ledger *ledger, const struct report_piece *piece,
+                    struct apapi_record *record)
+{
+    struct apapi_measurement *m = &record->measurement;
+    size_t at = piece->energy_at;
+
+    snprintf(record->id.node, sizeof record->id.node, "%s", pool_text(&ledger->texts, piece->node));
+    snprintf(record->id.step, sizeof record->id.step, "%s", pool_text(&ledger->texts, piece->step));
+    record->complete = piece->reason == POOL_NONE;
+    m->start_unix_ns = piece->start_ns;
+    m->elapsed_ns = piece->elapsed_ns;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_domain_result *domain = &m->domains[d];
+
+        domain->measured = piece->domain_mask >> d & 1;
+        domain->energy_j = domain->measured ? ledger->energies[at].energy_j : NAN;
+        domain->power_w.mean = domain->measured ? mean_w(&ledger->energies[at], piece) : NAN;
+        domain->timeline.count = 0;
+        if (domain->measured && at < ledger->timeline_count) {
+            domain->timeline = ledger->timelines[at];
+        }
+        at += domain->measured;
+    }
+}
+
+static struct apapi_job *restore_job(const struct report_ledger *ledger,
+                                     const struct pieces *pieces)
+{
+    static struct apapi_record record;
+    struct apapi_job *job = apapi_job_create();
+
+    for (size_t i = 0; job && i < pieces->count; i++) {
+        restore(ledger, pieces->list[i], &record);
+        if (apapi_job_add(job, &record)) {
+            apapi_job_destroy(job);
+            job = NULL;
+        }
+    }
+    return job;
+}
+
+int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,
+                        struct apapi_job_total *total)
+{
+    struct apapi_job *job = restore_job(ledger, pieces);
+    int result = job ? apapi_job_total(job, total) : -1;
+
+    apapi_job_destroy(job);
+    return result;
+}
+
+static void note_pieces(const struct pieces *pieces, struct report_total *total)
+{
+    total->reason = POOL_NONE;
+    total->max_w = NAN;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct report_piece *piece = pieces->list[i];
+        double elapsed_s = (double)piece->elapsed_ns / NS_PER_S;
+
+        if (!isnan(piece->covered)) {
+            total->covered_s += elapsed_s * (double)piece->covered;
+            total->known_s += elapsed_s;
+        }
+        total->max_w = fmax(total->max_w, (double)piece->max_w);
+        total->reason = total->reason == POOL_NONE ? piece->reason : total->reason;
+        total->delayed += piece->delayed;
+        if (piece->nodes != APAPI_UNKNOWN && piece->nodes > total->nodes) {
+            total->nodes = piece->nodes;
+        }
+    }
+}
+
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+static int put_nodes(const struct report_ledger *ledger, const uint32_t *nodes, size_t count,
+                     size_t columns, FILE *out)
+{
+    const char **names = calloc(count + 1, sizeof(char *));
+
+    if (!names) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        names[i] = pool_text(&ledger->texts, nodes[i]);
+    }
+    hostlist_put(out, names, count, columns);
+    free(names);
+    return 0;
+}
+
+static int make_nodelist(const struct report_ledger *ledger, const struct pieces *pieces,
+                         char **nodelist)
+{
+    uint32_t *nodes = calloc(pieces->count + 1, sizeof *nodes);
+    size_t size;
+    FILE *out = nodes ? open_memstream(nodelist, &size) : NULL;
+    int result = out ? put_nodes(ledger, nodes, report_nodes(pieces->list, pieces->count, nodes),
+                                 REPORT_LIST_COLUMNS, out)
+                     : -1;
+
+    free(nodes);
+    return out && fclose(out) == 0 ? result : -1;
+}
+
+/* --- incomplete records --------------------------------------------------------------------- */
+
+static const char *reason_of(const struct report_ledger *ledger, const struct pieces *pieces,
+                             const char *step, const char *node)
+{
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct report_piece *piece = pieces->list[i];
+
+        if (piece->reason != POOL_NONE &&
+            strcmp(pool_text(&ledger->texts, piece->step), step) == 0 &&
+            strcmp(pool_text(&ledger->texts, piece->node), node) == 0) {
+            return pool_text(&ledger->texts, piece->reason);
+        }
+    }
+    return "";
+}
+
+static void remark_incomplete(const struct report_ledger *ledger, const struct pieces *pieces,
+                              const struct report_total *total, const struct apapi_job *job,
+                              const struct report_view *view)
+{
+    const char *job_id = total->job_id, *step, *node;
+    size_t incomplete = total->job.incomplete;
+    char text[REMARK_SIZE] = "";
+    size_t told = 0;
+
+    for (; view->remark && told < REPORT_REMARKS_MAX &&
+           (step = apapi_job_incomplete(job, told, &node));
+         told++) {
+        snprintf(text, sizeof text, "%s%s%s: incomplete on %s: %s", job_id, *job_id ? "." : "step ",
+                 step, node, reason_of(ledger, pieces, step, node));
+        view->remark(text, view->context);
+    }
+    for (; view->remark && told < incomplete; told++) {
+        view->remark(text, view->context);
+    }
+}
+
+/* Of jobs only: they are wanted by those who wonder why a report has changed. */
+static void remark_delayed(const struct report_total *total, const struct report_view *view)
+{
+    char text[REMARK_SIZE];
+
+    if (view->remark && total->delayed > 0 && *total->job_id) {
+        snprintf(text, sizeof text, "%s: %zu of %zu records were written late", total->job_id,
+                 total->delayed, total->job.records);
+        view->remark(text, view->context);
+    }
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static void make_job_id(const struct report_account *account, char *text, size_t size)
+{
+    struct apapi_identity id = APAPI_IDENTITY_UNKNOWN;
+
+    id.job = account->job;
+    if (account->part_kind == '_') {
+        id.array_job = account->job;
+        id.array_task = account->part;
+    } else if (account->part_kind == '+') {
+        id.het_job = account->job;
+        id.het_offset = account->part;
+    }
+    job_id_text(&id, text, size);
+}
+
+static int sum_up(const struct report_ledger *ledger, const struct pieces *pieces,
+                  const struct report_view *view, struct report_total *total)
+{
+    struct apapi_job *job = restore_job(ledger, pieces);
+    int result = -1;
+
+    if (job && apapi_job_total(job, &total->job) == 0 &&
+        (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY ||
+         report_find_missing(ledger, pieces, view, total) == 0) &&
+        (!view->nodelists || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
+        remark_incomplete(ledger, pieces, total, job, view);
+        remark_delayed(total, view);
+        result = 0;
+    }
+    apapi_job_destroy(job);
+    return result;
+}
+
+int report_account_sum(const struct report_ledger *ledger, const struct report_account *account,
+                       const struct report_view *view, struct report_total *total)
+{
+    struct pieces pieces;
+    int result = -1;
+
+    *total = (struct report_total){0};
+    if (ledger->by != REPORT_BY_NODE) {
+        make_job_id(account, total->job_id, sizeof total->job_id);
+    }
+    if (report_gather_pieces(ledger, account, &pieces) == 0) {
+        note_pieces(&pieces, total);
+        result = sum_up(ledger, &pieces, view, total);
+        free(pieces.list);
+    }
+    errno = result ? ENOMEM : 0;
+    return result;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Extern steps may not know the name of their cluster. Their records belong to the job of that
+ * number: of the same user where both say who it is, and, where several clusters have such a job,
+ * of the one whose job ran on the same node.
+ */
+#include <stdlib.h>
+
+#include "cli/totals/pieces.h"
+#include "record/ending.h"
+
+#define COMPARED_MAX 1000000 /* pairs of records */
+
+struct search {
+    struct report_ledger *ledger;
+    uint32_t *order; /* accounts of jobs, by their number */
+    size_t count;
+};
+
+static const struct report_account *account_at(const struct search *search, size_t index)
+{
+    return &search->ledger->accounts[search->order[index]];
+}
+
+static bool is_said(const struct report_ledger *ledger, uint32_t text)
+{
+    return *pool_text(&ledger->texts, text) != '\0';
+}
+
+static int compare_jobs(const void *left, const void *right, void *accounts)
+{
+    const struct report_account *list = accounts;
+    uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
+    uint32_t a = list[i].own_job, b = list[k].own_job;
+
+    return a == b ? (i > k) - (i < k) : (a > b) - (a < b);
+}
+
+static int sort_jobs(struct search *search)
+{
+    const struct report_ledger *ledger = search->ledger;
+
+    search->order = calloc(ledger->account_count + 1, sizeof *search->order);
+    if (!search->order) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < ledger->account_count; i++) {
+        if (ledger->accounts[i].own_job != APAPI_UNKNOWN) {
+            search->order[search->count++] = i;
+        }
+    }
+    qsort_r(search->order, search->count, sizeof *search->order, compare_jobs, ledger->accounts);
+    return 0;
+}
+
+static bool share_node(const struct report_ledger *ledger, const struct report_account *a,
+                       const struct report_account *b)
+{
+    int compared = 0;
+
+    for (uint32_t i = a->first; i != POOL_NONE; i = ledger->pieces[i].next) {
+        for (uint32_t k = b->first; k != POOL_NONE; k = ledger->pieces[k].next) {
+            if (ledger->pieces[i].node == ledger->pieces[k].node) {
+                return true;
+            }
+            if (++compared == COMPARED_MAX) {
+                return false;
+            }
+        }
+    }
+    return false;
+}
+
+static bool may_be_same(const struct report_ledger *ledger, const struct report_account *nameless,
+                        const struct report_account *named)
+{
+    return is_said(ledger, named->cluster) &&
+           (nameless->user == named->user || !is_said(ledger, nameless->user) ||
+            !is_said(ledger, named->user));
+}
+
+/* @return the cluster of one of the accounts of this job; POOL_NONE: not known which */
+static uint32_t find_cluster(const struct search *search, const struct report_account *nameless,
+                             size_t first, size_t count, bool by_node)
+{
+    uint32_t found = POOL_NONE;
+
+    for (size_t i = first; i < first + count; i++) {
+        const struct report_account *named = account_at(search, i);
+
+        if (!may_be_same(search->ledger, nameless, named) ||
+            (by_node && !share_node(search->ledger, nameless, named))) {
+            continue;
+        }
+        if (found != POOL_NONE && found != named->cluster) {
+            return POOL_NONE;
+        }
+        found = named->cluster;
+    }
+    return found;
+}
+
+static uint32_t step_of(const struct report_ledger *ledger, const struct report_account *account)
+{
+    return ledger->pieces[account->first].step;
+}
+
+/* Would records of both be in one account if both knew the cluster? */
+static bool is_same_account(const struct report_ledger *ledger, const struct report_account *a,
+                            const struct report_account *b)
+{
+    return a->first != POOL_NONE && b->first != POOL_NONE && a->day == b->day &&
+           (ledger->by != REPORT_BY_STEP || step_of(ledger, a) == step_of(ledger, b));
+}
+
+static void fill(const struct report_ledger *ledger, uint32_t *text, uint32_t other)
+{
+    *text = is_said(ledger, *text) ? *text : other;
+}
+
+static void move_pieces(struct report_ledger *ledger, struct report_account *from,
+                        struct report_account *to)
+{
+    uint32_t last = from->first;
+
+    while (ledger->pieces[last].next != POOL_NONE) {
+        last = ledger->pieces[last].next;
+    }
+    ledger->pieces[last].next = to->first;
+    to->first = from->first;
+    from->first = POOL_NONE;
+    fill(ledger, &to->user, from->user);
+    fill(ledger, &to->account, from->account);
+    fill(ledger, &to->partition, from->partition);
+    fill(ledger, &to->qos, from->qos);
+    fill(ledger, &to->job_name, from->job_name);
+    fill(ledger, &to->name, from->name);
+    to->restarts = known_greater(to->restarts, from->restarts);
+}
+
+static void name_account(const struct search *search, struct report_account *nameless, size_t first,
+                         size_t count)
+{
+    struct report_ledger *ledger = search->ledger;
+    uint32_t cluster = find_cluster(search, nameless, first, count, false);
+
+    if (cluster == POOL_NONE) {
+        cluster = find_cluster(search, nameless, first, count, true);
+    }
+    if (cluster == POOL_NONE) {
+        return;
+    }
+    nameless->cluster = cluster;
+    for (size_t i = first; i < first + count; i++) {
+        struct report_account *named = &ledger->accounts[search->order[i]];
+
+        if (named != nameless && named->cluster == cluster &&
+            is_same_account(ledger, named, nameless)) {
+            move_pieces(ledger, nameless, named);
+            return;
+        }
+    }
+}
+
+static size_t same_job(const struct search *search, size_t first)
+{
+    size_t end = first + 1;
+
+    while (end < search->count &&
+           account_at(search, end)->own_job == account_at(search, first)->own_job) {
+        end++;
+    }
+    return end - first;
+}
+
+int report_name_clusters(struct report_ledger *ledger)
+{
+    struct search search = {.ledger = ledger};
+
+    if (ledger->by == REPORT_BY_NODE) {
+        return 0;
+    }
+    if (sort_jobs(&search)) {
+        return -1;
+    }
+    for (size_t first = 0, count; first < search.count; first += count) {
+        count = same_job(&search, first);
+        for (size_t i = first; i < first + count && count > 1; i++) {
+            struct report_account *account = &ledger->accounts[search.order[i]];
+
+            if (!is_said(ledger, account->cluster)) {
+                name_account(&search, account, first, count);
+            }
+        }
+    }
+    free(search.order);
+    return 0;
+}

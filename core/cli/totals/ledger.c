@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/totals/ledger.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hostlist.h"
+#include "cli/totals/order.h"
+#include "cli/totals/pieces.h"
+#include "record/ending.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define KEY_SIZE 640
+#define ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
+#define TIMELINES_MAX 65536      /* 64 MiB */
+#define NODELISTS_MAX (32 << 20) /* bytes */
+#define DAYS_MAX 4000            /* of one record that is divided by day */
+
+/* Outside Slurm each record is a job of its own. */
+static void make_job_key(const struct apapi_record *record, char key[KEY_SIZE])
+{
+    const struct apapi_identity *id = &record->id;
+
+    if (id->job != APAPI_UNKNOWN) {
+        snprintf(key, KEY_SIZE, "%s/%u", id->cluster, id->job);
+    } else {
+        snprintf(key, KEY_SIZE, "/%s/%lld", id->node, (long long)record->measurement.start_unix_ns);
+    }
+}
+
+static void make_account_key(enum report_by by, const struct apapi_record *record, const char *day,
+                             char key[KEY_SIZE])
+{
+    size_t length;
+
+    if (by == REPORT_BY_NODE) {
+        snprintf(key, KEY_SIZE, "%s", record->id.node);
+        return;
+    }
+    make_job_key(record, key);
+    length = strlen(key);
+    if (by == REPORT_BY_STEP) {
+        snprintf(key + length, KEY_SIZE - length, "/%s", record->id.step);
+    } else if (by == REPORT_BY_DAY) {
+        snprintf(key + length, KEY_SIZE - length, "/%s", day);
+    }
+}
+
+/* The texts of its groups, in their order. */
+static void make_row_key(const struct report_ledger *ledger, const struct report_account *account,
+                         char key[ROW_KEY_SIZE])
+{
+    const uint32_t texts[REPORT_GROUPS] = {
+        [REPORT_GROUP_USER] = account->user,           [REPORT_GROUP_ACCOUNT] = account->account,
+        [REPORT_GROUP_PARTITION] = account->partition, [REPORT_GROUP_QOS] = account->qos,
+        [REPORT_GROUP_CLUSTER] = account->cluster,     [REPORT_GROUP_DAY] = account->day};
+    size_t length = 0;
+
+    *key = '\0';
+    for (size_t i = 0; i < ledger->group_count && length < ROW_KEY_SIZE; i++) {
+        length += (size_t)snprintf(key + length, ROW_KEY_SIZE - length, "%s%s", i ? "\x1f" : "",
+                                   pool_text(&ledger->texts, texts[ledger->groups[i]]));
+    }
+}
+
+/* --- accounts ------------------------------------------------------------------------------- */
+
+static uint32_t put_text(struct report_ledger *ledger, const char *text)
+{
+    return pool_put(&ledger->texts, text);
+}
+
+static bool is_unknown(const struct report_ledger *ledger, uint32_t text)
+{
+    return *pool_text(&ledger->texts, text) == '\0';
+}
+
+static void learn(struct report_ledger *ledger, uint32_t *known, const char *text, bool better)
+{
+    uint32_t number =
+        *text && (better || is_unknown(ledger, *known)) ? put_text(ledger, text) : POOL_NONE;
+
+    if (number != POOL_NONE) {
+        *known = number;
+    }
+}
+
+/* Of a node, on which anybody's jobs ran: what all of them have in common. */
+static void learn_common(struct report_ledger *ledger, struct report_account *account,
+                         const struct apapi_identity *id)
+{
+    const char *const texts[] = {id->cluster, id->user,     id->account, id->partition,
+                                 id->qos,     id->job_name, id->name};
+    uint32_t *const known[] = {&account->cluster,   &account->user, &account->account,
+                               &account->partition, &account->qos,  &account->job_name,
+                               &account->name};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        uint32_t number = put_text(ledger, texts[i]);
+
+        if (account->first == POOL_NONE) {
+            *known[i] = number == POOL_NONE ? *known[i] : number;
+        } else if (number != *known[i]) {
+            *known[i] = account->day; /* "" */
+        }
+    }
+}
+
+/*
+ * What Slurm says wins over what a step's environment says, then what the earlier record says, in
+ * whatever order they come.
+ */
+static void learn_identity(struct report_ledger *ledger, struct report_account *account,
+                           const struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+    int64_t start_ns = record->measurement.start_unix_ns;
+    bool earlier = start_ns < account->first_ns;
+    bool better = id->verified ? start_ns < account->verified_ns
+                               : earlier && account->verified_ns == INT64_MAX;
+
+    learn(ledger, &account->user, id->user, earlier);
+    learn(ledger, &account->account, id->account, better);
+    learn(ledger, &account->partition, id->partition, better);
+    learn(ledger, &account->qos, id->qos, better);
+    learn(ledger, &account->job_name, id->job_name, earlier);
+    learn(ledger, &account->name, id->name, earlier);
+    account->first_ns = earlier ? start_ns : account->first_ns;
+    account->verified_ns = id->verified && better ? start_ns : account->verified_ns;
+    if (id->array_task != APAPI_UNKNOWN && id->array_job != APAPI_UNKNOWN) {
+        account->part_kind = '_';
+    } else if (id->het_offset != APAPI_UNKNOWN && id->het_job != APAPI_UNKNOWN) {
+        account->part_kind = '+';
+    }
+}
+
+static void learn_numbers(struct report_account *account, const struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+
+    if (account->part_kind == '_' && id->array_job != APAPI_UNKNOWN) {
+        account->job = id->array_job;
+        account->part = id->array_task;
+    } else if (account->part_kind == '+' && id->het_job != APAPI_UNKNOWN) {
+        account->job = id->het_job;
+        account->part = id->het_offset;
+    } else if (account->part_kind == '\0') {
+        account->job = id->job;
+    }
+    account->code = known_greater(account->code, record->ending.code);
+    account->signal = known_greater(account->signal, record->ending.signal);
+    account->restarts = known_greater(account->restarts, id->restarts);
+}
+
+static int begin_account(struct report_ledger *ledger, const char *cluster, const char *day)
+{
+    uint32_t none = put_text(ledger, ""), of_cluster = put_text(ledger, cluster),
+             of_day = put_text(ledger, day);
+
+    if (none == POOL_NONE || of_cluster == POOL_NONE || of_day == POOL_NONE ||
+        pool_reserve(&ledger->accounts, ledger->account_count, &ledger->account_room,
+                     sizeof *ledger->accounts)) {
+        return -1;
+    }
+    ledger->accounts[ledger->account_count++] = (struct report_account){.first_ns = INT64_MAX,
+                                                                        .verified_ns = INT64_MAX,
+                                                                        .first = POOL_NONE,
+                                                                        .next_of_row = POOL_NONE,
+                                                                        .own_job = APAPI_UNKNOWN,
+                                                                        .cluster = of_cluster,
+                                                                        .user = none,
+                                                                        .account = none,
+                                                                        .partition = none,
+                                                                        .qos = none,
+                                                                        .job_name = none,
+                                                                        .name = none,
+                                                                        .day = of_day,
+                                                                        .job = APAPI_UNKNOWN,
+                                                                        .part = APAPI_UNKNOWN,
+                                                                        .code = APAPI_UNKNOWN,
+                                                                        .signal = APAPI_UNKNOWN,
+                                                                        .restarts = APAPI_UNKNOWN};
+    return 0;
+}
+
+static struct report_account *find_account(struct report_ledger *ledger,
+                                           const struct apapi_record *record, const char *day)
+{
+    char key[KEY_SIZE];
+    uint32_t number;
+
+    make_account_key(ledger->by, record, day, key);
+    number = pool_put(&ledger->account_keys, key);
+    if (number == POOL_NONE ||
+        (number == ledger->account_count && begin_account(ledger, record->id.cluster, day))) {
+        return NULL;
+    }
+    if (ledger->by == REPORT_BY_NODE) {
+        learn_common(ledger, &ledger->accounts[number], &record->id);
+    } else {
+        ledger->accounts[number].own_job = record->id.job;
+        learn_identity(ledger, &ledger->accounts[number], record);
+        learn_numbers(&ledger->accounts[number], record);
+    }
+    return &ledger->accounts[number];
+}
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+/* A part of a record in time. */
+struct span {
+    int64_t start_ns;
+    uint64_t elapsed_ns;
+    double share; /* of the record's energy */
+};
+
+/* The timelines of the first energies, in the same order. */
+static int put_timeline(struct report_ledger *ledger, const struct apapi_timeline *timeline)
+{
+    if (!ledger->keep_timelines || ledger->by == REPORT_BY_DAY ||
+        ledger->timeline_count == TIMELINES_MAX) {
+        return 0;
+    }
+    if (pool_reserve(&ledger->timelines, ledger->timeline_count, &ledger->timeline_room,
+                     sizeof *ledger->timelines)) {
+        return -1;
+    }
+    ledger->timelines[ledger->timeline_count++] = *timeline;
+    return 0;
+}
+
+/* The mean power is that of the time that is known. */
+static double known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
+{
+    double share = energy_j / mean_w * (double)NS_PER_S / (double)elapsed_ns;
+
+    return share > 0 && share < 1 ? share : 1;
+}
+
+/* A database has the means of domains in another table, and reads them of named jobs only. */
+static double known_of(const struct report_ledger *ledger, const struct apapi_measurement *m, int d)
+{
+    return ledger->keep_timelines
+               ? known_share(m->domains[d].energy_j, m->domains[d].power_w.mean, m->elapsed_ns)
+               : known_share(apapi_measurement_total_j(m), apapi_measurement_total_w(m),
+                             m->elapsed_ns);
+}
+
+static int put_energies(struct report_ledger *ledger, const struct apapi_measurement *m,
+                        double share, struct report_piece *piece)
+{
+    piece->energy_at = (uint32_t)ledger->energy_count;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_domain_result *domain = &m->domains[d];
+
+        if (!domain->measured || isnan(domain->energy_j)) {
+            continue;
+        }
+        if (put_timeline(ledger, &domain->timeline) ||
+            pool_reserve(&ledger->energies, ledger->energy_count, &ledger->energy_room,
+                         sizeof *ledger->energies)) {
+            return -1;
+        }
+        ledger->energies[ledger->energy_count++] =
+            (struct report_energy){domain->energy_j * share, known_of(ledger, m, d)};
+        piece->domain_mask |= (uint8_t)(1U << d);
+    }
+    return 0;
+}
+
+static double max_power_w(const struct apapi_measurement *m)
+{
+    double sum = NAN;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        double max_w = m->domains[d].power_w.max;
+
+        if (m->domains[d].measured && apapi_domain_adds_up(d) && !isnan(max_w)) {
+            sum = isnan(sum) ? max_w : sum + max_w;
+        }
+    }
+    return sum;
+}
+
+/* Which nodes are missing is a matter of whole steps. */
+static uint32_t put_nodelist(struct report_ledger *ledger, const char *nodelist)
+{
+    bool wanted = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
+
+    return wanted && *nodelist && ledger->nodelists.size < NODELISTS_MAX
+               ? pool_put(&ledger->nodelists, nodelist)
+               : POOL_NONE;
+}
+
+static uint16_t restarts_of(const struct apapi_identity *id)
+{
+    if (id->restarts == APAPI_UNKNOWN) {
+        return 0;
+    }
+    return id->restarts < UINT16_MAX ? (uint16_t)id->restarts : UINT16_MAX;
+}
+
+static int put_piece(struct report_ledger *ledger, const struct apapi_record *record,
+                     const struct span *span, const char *day)
+{
+    struct report_account *account = find_account(ledger, record, day);
+    struct report_piece piece = {.start_ns = span->start_ns,
+                                 .elapsed_ns = span->elapsed_ns,
+                                 .whole_ns = record->measurement.elapsed_ns,
+                                 .node = put_text(ledger, record->id.node),
+                                 .step = put_text(ledger, record->id.step),
+                                 .reason = POOL_NONE,
+                                 .nodes = record->id.nodes,
+                                 .nodelist = put_nodelist(ledger, record->id.nodelist),
+                                 .restarts = restarts_of(&record->id),
+                                 .covered = (float)record->measurement.covered,
+                                 .delayed = record->delayed,
+                                 .max_w = (float)max_power_w(&record->measurement)};
+
+    if (!record->complete) {
+        piece.reason = put_text(ledger, *record->reason ? record->reason : "no reason is given");
+    }
+    if (!account || piece.node == POOL_NONE || piece.step == POOL_NONE ||
+        (!record->complete && piece.reason == POOL_NONE) ||
+        pool_reserve(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
+                     sizeof *ledger->pieces) ||
+        put_energies(ledger, &record->measurement, span->share, &piece)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    piece.next = account->first;
+    account->first = (uint32_t)ledger->piece_count;
+    ledger->pieces[ledger->piece_count++] = piece;
+    return 0;
+}
+
+/* The next midnight of the local time, and the day as "2026-11-21". */
+static int64_t day_end_ns(int64_t unix_ns, char day[16])
+{
+    time_t seconds = unix_ns / NS_PER_S, end;
+    struct tm date = {0};
+
+    localtime_r(&seconds, &date);
+    strftime(day, 16, "%Y-%m-%d", &date);
+    date.tm_hour = date.tm_min = date.tm_sec = 0;
+    date.tm_mday++;
+    date.tm_isdst = -1;
+    end = mktime(&date);
+    return (end > seconds ? end : seconds + 1) * NS_PER_S;
+}
+
+static int add_by_day(struct report_ledger *ledger, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    int64_t now_ns = m->start_unix_ns, end_ns = now_ns + (int64_t)m->elapsed_ns;
+
+    for (int days = 1;; days++) {
+        char day[16];
+        int64_t until_ns = day_end_ns(now_ns, day);
+        struct span span = {.start_ns = now_ns};
+
+        until_ns = until_ns > end_ns || days == DAYS_MAX ? end_ns : until_ns;
+        span.elapsed_ns = (uint64_t)(until_ns - now_ns);
+        span.share = m->elapsed_ns ? (double)span.elapsed_ns / (double)m->elapsed_ns : 1;
+        if (put_piece(ledger, record, &span, day)) {
+            return -1;
+        }
+        if (until_ns >= end_ns) {
+            return 0;
+        }
+        now_ns = until_ns;
+    }
+}
+
+int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+
+    if (ledger->by == REPORT_BY_DAY) {
+        return add_by_day(ledger, record);
+    }
+    return put_piece(ledger, record, &(struct span){m->start_unix_ns, m->elapsed_ns, 1}, "");
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static int chain_account(struct report_ledger *ledger, uint32_t number)
+{
+    char key[ROW_KEY_SIZE];
+    uint32_t row;
+
+    make_row_key(ledger, &ledger->accounts[number], key);
+    row = pool_put(&ledger->row_keys, key);
+    if (row == POOL_NONE ||
+        pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
+        return -1;
+    }
+    if (row == ledger->row_count) {
+        ledger->rows[ledger->row_count++] = POOL_NONE;
+    }
+    ledger->accounts[number].next_of_row = ledger->rows[row];
+    ledger->rows[row] = number;
+    return 0;
+}
+
+static int ask_one(void *asked, const char *node)
+{
+    return namelist_add(asked, node);
+}
+
+/* What is no list has been refused by the reader of the records. */
+int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
+{
+    if (hostlist_each(nodes, ask_one, &ledger->asked) < 0 && errno == ENOMEM) {
+        return -1;
+    }
+    namelist_sort(&ledger->asked);
+    return 0;
+}
+
+/*
+ * Accounts of a row in a chain. Their keys may change while records come, so it is made at last,
+ * and in the order of the jobs, so that sums are the same to the last digit in whatever order the
+ * records have come.
+ */
+int report_ledger_chain(struct report_ledger *ledger)
+{
+    uint32_t *order;
+    size_t count;
+    int result = 0;
+
+    if (report_name_clusters(ledger)) {
+        return -1;
+    }
+    if (ledger->account_count == 0 || ledger->group_count == 0) {
+        return 0;
+    }
+    order = report_order_accounts(ledger, &count);
+    for (size_t i = order ? count : 0; i > 0 && result == 0; i--) {
+        result = chain_account(ledger, order[i - 1]);
+    }
+    free(order);
+    return order ? result : -1;
+}
+
+void report_ledger_free(struct report_ledger *ledger)
+{
+    pool_free(&ledger->texts);
+    pool_free(&ledger->account_keys);
+    pool_free(&ledger->row_keys);
+    pool_free(&ledger->nodelists);
+    free(ledger->pieces);
+    free(ledger->energies);
+    free(ledger->timelines);
+    free(ledger->accounts);
+    free(ledger->rows);
+    namelist_free(&ledger->asked);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of accounts and rows: by name. */
+#include "cli/totals/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/totals/job_state.h"
+
+bool report_account_counts(const struct report_ledger *ledger, uint32_t account)
+{
+    const struct report_account *job = &ledger->accounts[account];
+
+    return job->first != POOL_NONE &&
+           (!ledger->states || (ledger->states & report_state_of(job->code, job->signal)));
+}
+
+static int compare_texts(const struct pool *pool, uint32_t left, uint32_t right)
+{
+    return strverscmp(pool_text(pool, left), pool_text(pool, right));
+}
+
+static int compare_rows(const void *left, const void *right, void *keys)
+{
+    return compare_texts(keys, *(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+static const char *tail(const struct report_ledger *ledger, uint32_t account)
+{
+    const char *key = pool_text(&ledger->account_keys, account), *slash = strrchr(key, '/');
+
+    return slash ? slash : key;
+}
+
+/* By cluster, job, and step or day. The key of an account may lack the cluster. */
+static int compare_accounts(const void *left, const void *right, void *context)
+{
+    const struct report_ledger *ledger = context;
+    uint32_t number = *(const uint32_t *)left, other = *(const uint32_t *)right;
+    const struct report_account *a = &ledger->accounts[number], *b = &ledger->accounts[other];
+    int order;
+
+    if (a->own_job == APAPI_UNKNOWN && b->own_job == APAPI_UNKNOWN) {
+        return compare_texts(&ledger->account_keys, number, other);
+    }
+    order = compare_texts(&ledger->texts, a->cluster, b->cluster);
+    if (order == 0 && a->own_job != b->own_job) {
+        order = a->own_job + 1 < b->own_job + 1 ? -1 : 1; /* what is outside Slurm is the first */
+    }
+    return order ? order : strverscmp(tail(ledger, number), tail(ledger, other));
+}
+
+static uint32_t *make_numbers(size_t count)
+{
+    uint32_t *numbers = reallocarray(NULL, count + 1, sizeof *numbers);
+
+    for (size_t i = 0; numbers && i < count; i++) {
+        numbers[i] = (uint32_t)i;
+    }
+    return numbers;
+}
+
+uint32_t *report_order_accounts(const struct report_ledger *ledger, size_t *count)
+{
+    uint32_t *order = make_numbers(ledger->account_count);
+    struct report_ledger context = *ledger;
+
+    *count = 0;
+    for (uint32_t i = 0; order && i < ledger->account_count; i++) {
+        if (report_account_counts(ledger, i)) {
+            order[(*count)++] = i;
+        }
+    }
+    if (order) {
+        qsort_r(order, *count, sizeof *order, compare_accounts, &context);
+    }
+    return order;
+}
+
+uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
+{
+    struct pool keys = ledger->row_keys;
+    uint32_t *order;
+
+    if (ledger->group_count == 0) {
+        return report_order_accounts(ledger, count);
+    }
+    *count = ledger->row_count;
+    order = make_numbers(ledger->row_count);
+    if (order) {
+        qsort_r(order, ledger->row_count, sizeof *order, compare_rows, &keys);
+    }
+    return order;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pieces of an account, and the nodes that they are of. */
+#include "cli/totals/pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int report_compare_pieces(const void *left, const void *right, void *texts)
+{
+    const struct report_piece *a = *(const struct report_piece *const *)left,
+                              *b = *(const struct report_piece *const *)right;
+    int order =
+        a->step == b->step ? 0 : strverscmp(pool_text(texts, a->step), pool_text(texts, b->step));
+
+    if (order == 0 && a->node != b->node) {
+        order = strverscmp(pool_text(texts, a->node), pool_text(texts, b->node));
+    }
+    if (order == 0 && a->start_ns != b->start_ns) {
+        order = a->start_ns < b->start_ns ? -1 : 1;
+    }
+    if (order == 0 && a->whole_ns != b->whole_ns) {
+        order = a->whole_ns > b->whole_ns ? -1 : 1;
+    }
+    if (order == 0 && (a->reason == POOL_NONE) != (b->reason == POOL_NONE)) {
+        order = a->reason == POOL_NONE ? -1 : 1;
+    }
+    if (order == 0 && a->max_w != b->max_w) {
+        order = a->max_w > b->max_w ? -1 : 1;
+    }
+    return order;
+}
+
+static bool is_same(const struct report_piece *a, const struct report_piece *b)
+{
+    return a->step == b->step && a->node == b->node && a->start_ns == b->start_ns;
+}
+
+int report_gather_pieces(const struct report_ledger *ledger, const struct report_account *account,
+                         struct pieces *pieces)
+{
+    struct pool texts = ledger->texts;
+    size_t count = 0;
+
+    for (uint32_t at = account->first; at != POOL_NONE; at = ledger->pieces[at].next) {
+        count++;
+    }
+    pieces->list = calloc(count + 1, sizeof(struct report_piece *));
+    if (!pieces->list) {
+        return -1;
+    }
+    count = 0;
+    for (uint32_t at = account->first; at != POOL_NONE; at = ledger->pieces[at].next) {
+        pieces->list[count++] = &ledger->pieces[at];
+    }
+    qsort_r(pieces->list, count, sizeof(struct report_piece *), report_compare_pieces, &texts);
+    pieces->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || !is_same(pieces->list[pieces->count - 1], pieces->list[i])) {
+            pieces->list[pieces->count++] = pieces->list[i];
+        }
+    }
+    return 0;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = pieces[i]->node;
+    }
+    qsort(nodes, count, sizeof *nodes, compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || nodes[i] != nodes[kept - 1]) {
+            nodes[kept++] = nodes[i];
+        }
+    }
+    return kept;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_TOTALS_PIECES_H
+#define APAPI_TOTALS_PIECES_H
+#include <stdio.h>
+
+#include "apapi/job.h"
+#include "apapi/record.h"
+#include "base/namelist.h"
+#include "base/pool.h"
+#include "cli/totals/rates.h"
+
+/*
+ * Records as a report needs them: some hundred bytes each. Timelines are kept of jobs that were
+ * named, as far as there is room; else the power within a record is taken for constant. They are
+ * kept in accounts, in each of which a moment of a
+ * node counts once; the rows of the report are sums of accounts.
+ */
+
+enum report_by {
+    REPORT_BY_JOB,
+    REPORT_BY_STEP,
+    REPORT_BY_NODE,
+    REPORT_BY_GROUP, /* sums of jobs */
+    REPORT_BY_DAY    /* the same, a job divided at midnight */
+};
+
+/** What the jobs of a row have in common. */
+enum report_group {
+    REPORT_GROUP_USER,
+    REPORT_GROUP_ACCOUNT,
+    REPORT_GROUP_PARTITION,
+    REPORT_GROUP_QOS,
+    REPORT_GROUP_CLUSTER,
+    REPORT_GROUP_DAY,
+    REPORT_GROUPS
+};
+
+/* The inside of a ledger. Numbers of texts are those of ledger->texts. */
+
+/** A record, or the part of it that lies in one day. */
+struct report_piece {
+    int64_t start_ns;
+    uint64_t elapsed_ns;
+    uint64_t whole_ns; /* of the record; elapsed_ns may be that of a day */
+    uint32_t next;     /* of the account; POOL_NONE: none */
+    uint32_t node, step;
+    uint32_t reason;     /* POOL_NONE: complete */
+    uint32_t nodes;      /* of its step; APAPI_UNKNOWN */
+    uint32_t energy_at;  /* its energies in ledger->energies, those of the mask only */
+    float covered;       /* 0..1; NaN */
+    float max_w;         /* NaN: unknown */
+    uint32_t nodelist;   /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
+    uint16_t restarts;   /* of the job, as far as 16 bits count; 0: none, or not known */
+    uint8_t domain_mask; /* bit d: domain d is known */
+    bool delayed;
+};
+
+/** Of a piece, in a domain. */
+struct report_energy {
+    double energy_j;
+    double known; /* share of the time in which it is known, 0..1 */
+};
+
+/**
+ * The pieces of an account by step, node and start: sums do not depend on the order in which
+ * records have come. Of a record that came twice the longer one is there.
+ */
+struct pieces {
+    const struct report_piece **list;
+    size_t count;
+};
+
+/** What is counted without overlap. */
+struct report_account {
+    int64_t first_ns;     /* when the earliest of its records began */
+    int64_t verified_ns;  /* the earliest of those that say what Slurm says; INT64_MAX: none */
+    uint32_t first;       /* piece */
+    uint32_t next_of_row; /* account; POOL_NONE */
+    uint32_t cluster, user, account, partition, qos, job_name, name, day;
+    uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
+    uint32_t job, part, code, signal, restarts;
+    char part_kind; /* '_' array, '+' het, '\0' none */
+};
+
+struct report_ledger {
+    enum report_by by;
+    enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
+    size_t group_count;                      /* 0: a row is one account */
+    unsigned states;                         /* of the jobs that count; 0: all */
+    struct pool texts, account_keys, row_keys;
+    struct pool nodelists; /* of steps, as far as there is room */
+    struct report_piece *pieces;
+    size_t piece_count, piece_room;
+    struct report_energy *energies;
+    size_t energy_count, energy_room;
+    bool keep_timelines;              /* of jobs that were named; not by day. Then each domain has
+                                         a known time of its own, too */
+    struct apapi_timeline *timelines; /* of the first energies; the rest has none */
+    size_t timeline_count, timeline_room;
+    struct report_account *accounts; /* numbered as account_keys */
+    size_t account_count, account_room;
+    uint32_t *rows; /* the last account of each row, numbered as row_keys; NULL: a row is one */
+    size_t row_count, row_room;
+    struct namelist asked; /* nodes whose records were read, sorted; empty: all */
+};
+
+#define REPORT_REMARKS_MAX 5 /* whose texts are shown; the others only count */
+
+/** A row's remark for people: what is incomplete, missing or late. */
+typedef void (*report_remark_f)(const char *text, void *context);
+
+/** How to sum up. */
+struct report_view {
+    const struct rates *rates;
+    bool nodelists;         /* make them */
+    report_remark_f remark; /* NULL: nobody is to hear of it */
+    void *context;
+};
+
+/** For qsort_r() with the ledger's texts: that order. */
+int report_compare_pieces(const void *left, const void *right, void *texts);
+
+/** The numbers of the nodes of some pieces, sorted, each once. @return how many */
+size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes);
+
+/** The pieces of an account. @return 0, the list is freed with free(); -1 with errno ENOMEM. */
+int report_gather_pieces(const struct report_ledger *ledger, const struct report_account *account,
+                         struct pieces *pieces);
+
+/**
+ * Give records that do not name their cluster to the job of their number. An account whose records
+ * have gone to another one is empty.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_name_clusters(struct report_ledger *ledger);
+
+/** Its total. @return 0; -1 with errno ENOMEM. */
+struct report_total {
+    struct apapi_job_total job;
+    size_t missing;            /* records that nodes of its steps lack */
+    size_t delayed;            /* records that were written late */
+    double covered_s, known_s; /* covered time, of the time of records that know it */
+    double max_w;
+    uint32_t reason, nodes; /* the greatest number of a step; text or POOL_NONE */
+    char job_id[32];
+    char *nodelist, *missing_nodes; /* to be freed; NULL: not asked for */
+};
+int report_account_sum(const struct report_ledger *ledger, const struct report_account *account,
+                       const struct report_view *view, struct report_total *total);
+
+/** Sum pieces up, each moment of a node once. @return 0; -1 with errno ENOMEM. */
+int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,
+                        struct apapi_job_total *total);
+
+#define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest of it is counted */
+
+/** Count the records that nodes of its steps lack, and name these. 0; -1 with errno ENOMEM. */
+int report_find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
+                        const struct report_view *view, struct report_total *total);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/totals/rates.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SECTION "report"
+#define NS_PER_S INT64_C(1000000000)
+#define HOUR_S 3600
+#define DAY_S (RATES_HOURS * HOUR_S)
+#define J_PER_KWH 3.6e6
+
+static int parse_value(const char *text, double *value, struct apapi_error *err)
+{
+    char *end = NULL;
+
+    *value = strtod(text, &end);
+    if (*text < '0' || *text > '9' || *end || !isfinite(*value)) {
+        return apapi_fail(err, EINVAL,
+                          "'%.40s' is neither a number nor a table like "
+                          "0-6:250,6-22:400,22-24:250",
+                          text);
+    }
+    return 0;
+}
+
+/* "6-22:400" */
+static int parse_hours(char *word, double hours[RATES_HOURS], struct apapi_error *err)
+{
+    char *colon = strchr(word, ':'), *dash, *end;
+    unsigned long from, to;
+    double value;
+
+    if (!colon) {
+        return apapi_fail(err, EINVAL, "'%.40s' is no part of a table like 0-6:250", word);
+    }
+    from = strtoul(word, &dash, 10);
+    to = *dash == '-' ? strtoul(dash + 1, &end, 10) : 0;
+    if (*dash != '-' || end != colon || to > RATES_HOURS || from >= to) {
+        return apapi_fail(err, EINVAL, "'%.40s': hours are 0-6 for midnight to 6, up to 24", word);
+    }
+    if (parse_value(colon + 1, &value, err)) {
+        return -1;
+    }
+    for (; from < to; from++) {
+        if (!isnan(hours[from])) {
+            return apapi_fail(err, EINVAL, "the table says hour %lu twice", from);
+        }
+        hours[from] = value;
+    }
+    return 0;
+}
+
+int rates_parse(const char *text, double hours[RATES_HOURS], struct apapi_error *err)
+{
+    double found[RATES_HOURS];
+    char copy[1024], *rest = copy, *word;
+
+    if (!strchr(text, ':')) {
+        if (parse_value(text, &found[0], err)) {
+            return -1;
+        }
+        for (int hour = 0; hour < RATES_HOURS; hour++) {
+            hours[hour] = found[0];
+        }
+        return 0;
+    }
+    for (int hour = 0; hour < RATES_HOURS; hour++) {
+        found[hour] = NAN;
+    }
+    if (strlen(text) >= sizeof copy) {
+        return apapi_fail(err, EINVAL, "the table is too long");
+    }
+    strcpy(copy, text); // NOLINT(clang-analyzer-security.insecureAPI.strcpy): it fits
+    while ((word = strsep(&rest, ","))) {
+        if (parse_hours(word, found, err)) {
+            return -1;
+        }
+    }
+    for (int hour = 0; hour < RATES_HOURS; hour++) {
+        if (isnan(found[hour])) {
+            return apapi_fail(err, EINVAL, "the table says nothing of hour %d", hour);
+        }
+    }
+    memcpy(hours, found, sizeof found);
+    return 0;
+}
+
+static double *find_rate(struct rates *rates, const char *key)
+{
+    return strcmp(key, "co2_g_per_kwh") == 0   ? rates->co2_g_per_kwh
+           : strcmp(key, "price_per_kwh") == 0 ? rates->price_per_kwh
+           : strcmp(key, "pue") == 0           ? rates->pue
+                                               : NULL;
+}
+
+/* A site's energy has that of its machines in it. */
+static int check_pue(const double pue[RATES_HOURS], struct apapi_error *err)
+{
+    for (int hour = 0; hour < RATES_HOURS; hour++) {
+        if (pue[hour] < 1) {
+            return apapi_fail(err, EINVAL, "%g is below 1", pue[hour]);
+        }
+    }
+    return 0;
+}
+
+static int read_rate(struct rates *rates, const char *key, const char *value,
+                     struct apapi_error *err)
+{
+    double *hours = find_rate(rates, key);
+
+    if (!hours) {
+        return 0;
+    }
+    return rates_parse(value, hours, err) || (hours == rates->pue && check_pue(hours, err)) ? -1
+                                                                                            : 0;
+}
+
+int rates_check(const char *key, const char *value, struct apapi_error *err)
+{
+    struct rates rates;
+
+    return read_rate(&rates, key, value, err);
+}
+
+int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err)
+{
+    *rates = (struct rates){.currency = ""};
+    for (int hour = 0; hour < RATES_HOURS; hour++) {
+        rates->co2_g_per_kwh[hour] = rates->price_per_kwh[hour] = NAN;
+        rates->pue[hour] = 1;
+    }
+    for (size_t i = 0; i < config->setting_count; i++) {
+        const struct config_setting *setting = &config->settings[i];
+        struct apapi_error why;
+
+        if (strcmp(setting->section, SECTION) != 0) {
+            continue;
+        }
+        if (strcmp(setting->key, "currency") == 0) {
+            rates->currency = setting->value;
+        } else if (read_rate(rates, setting->key, setting->value, &why)) {
+            return apapi_fail(err, EINVAL, "%.80s:%zu: %s: %.100s", config->path, setting->line,
+                              setting->key, why.text);
+        }
+    }
+    return 0;
+}
+
+static double hour_value(const struct rates *rates, const double hours[RATES_HOURS], int64_t hour)
+{
+    return hours[hour % RATES_HOURS] * rates->pue[hour % RATES_HOURS];
+}
+
+/* Sum of rate by seconds, from a second of a local day on. */
+static double integrate(const struct rates *rates, const double hours[RATES_HOURS], int64_t from_s,
+                        double length_s)
+{
+    double sum = 0, day = 0, whole_days = floor(length_s / DAY_S);
+
+    for (int hour = 0; hour < RATES_HOURS; hour++) {
+        day += hour_value(rates, hours, hour) * HOUR_S;
+    }
+    length_s -= whole_days * DAY_S;
+    while (length_s > 0) {
+        double step_s = fmin(length_s, (double)(HOUR_S - from_s % HOUR_S));
+
+        sum += step_s * hour_value(rates, hours, from_s / HOUR_S);
+        from_s += HOUR_S - from_s % HOUR_S;
+        length_s -= step_s;
+    }
+    return sum + whole_days * day;
+}
+
+double rates_apply(const struct rates *rates, const double hours[RATES_HOURS], double energy_j,
+                   int64_t from_ns, int64_t to_ns)
+{
+    time_t from = from_ns / NS_PER_S;
+    double length_s = fmax((double)(to_ns - from_ns) / (double)NS_PER_S, 1e-3);
+    struct tm day = {0};
+
+    localtime_r(&from, &day);
+    return energy_j / J_PER_KWH / length_s *
+           integrate(rates, hours, day.tm_hour * HOUR_S + day.tm_min * 60 + day.tm_sec % 60,
+                     length_s);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/totals/row_fields.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/units.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define ENERGY_WIDTH 10
+#define POWER_WIDTH 10
+#define TIME_WIDTH 19
+#define WIDTH_MAX 4096
+#define ROW(member) offsetof(struct report_row, member)
+
+static const struct report_field fields[] = {
+    {"jobid", REPORT_BUFFER, 10, ROW(job_id), "job, as 17, 17_3 of an array or 17+1"},
+    {"stepid", REPORT_BUFFER, 12, ROW(step_id), "job and step; --by step"},
+    {"day", REPORT_TEXT, 10, ROW(day), "local day; --by day"},
+    {"node", REPORT_TEXT, 12, ROW(node), "name of the node; --by node"},
+    {"cluster", REPORT_TEXT, 10, ROW(cluster), "name of the cluster"},
+    {"user", REPORT_TEXT, 9, ROW(user), "who ran it"},
+    {"account", REPORT_TEXT, 10, ROW(account), "account of the job"},
+    {"partition", REPORT_TEXT, 10, ROW(partition), "partition of the job"},
+    {"qos", REPORT_TEXT, 8, ROW(qos), "QOS of the job"},
+    {"jobname", REPORT_TEXT, 12, ROW(job_name), "name of the job"},
+    {"name", REPORT_TEXT, 12, ROW(name), "name of the step's program"},
+    {"jobs", REPORT_COUNT, 6, ROW(jobs), "number of jobs"},
+    {"steps", REPORT_COUNT, 5, ROW(steps), "number of steps that have a record"},
+    {"nodes", REPORT_COUNT, 5, ROW(nodes), "number of nodes"},
+    {"nodelist", REPORT_LIST, 15, ROW(nodelist), "nodes that have a record"},
+    {"start", REPORT_MOMENT, TIME_WIDTH, ROW(start_ns), "first reading, local time"},
+    {"end", REPORT_MOMENT, TIME_WIDTH, ROW(end_ns), "last reading"},
+    {"elapsed", REPORT_SECONDS, 11, ROW(elapsed_s), "from first to last reading; sum over jobs"},
+    {"energy", REPORT_ENERGY, ENERGY_WIDTH, ROW(energy_j), "package + dram + gpu"},
+    {"package", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_PACKAGE]), "of processors"},
+    {"dram", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_DRAM]), "of memory"},
+    {"gpu", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_GPU]), "of GPUs"},
+    {"core", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_CORE]), "inside package"},
+    {"uncore", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_UNCORE]), "inside package"},
+    {"psys", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_PSYS]), "of the platform"},
+    {"nodeenergy", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_NODE]),
+     "of whole nodes, as their own meters say"},
+    {"energypernode", REPORT_ENERGY, 13, ROW(energy_per_node_j), "energy / nodes"},
+    {"power", REPORT_POWER, POWER_WIDTH, ROW(power_w), "mean while any node was measured"},
+    {"maxpower", REPORT_POWER, POWER_WIDTH, ROW(max_power_w), "greatest of one node"},
+    {"measured", REPORT_PERCENT, 8, ROW(measured_pct), "node time with known energy"},
+    {"covered", REPORT_PERCENT, 8, ROW(covered_pct), "records' time between good readings"},
+    {"records", REPORT_COUNT, 7, ROW(records), "number of records"},
+    {"complete", REPORT_FLAG, 8, ROW(complete), "yes: none is incomplete or missing"},
+    {"incomplete", REPORT_COUNT, 10, ROW(incomplete), "records that end before their step"},
+    {"missing", REPORT_COUNT, 7, ROW(missing), "records that nodes of a step lack"},
+    {"missing_nodes", REPORT_LIST, 15, ROW(missing_nodes), "which these are, as far as known"},
+    {"reason", REPORT_TEXT, 20, ROW(reason), "why one is incomplete"},
+    {"delayed", REPORT_COUNT, 7, ROW(delayed), "records that were written late"},
+    {"exit", REPORT_BUFFER, 6, ROW(exit), "greatest exit status:signal"},
+    {"state", REPORT_TEXT, 9, ROW(state), "COMPLETED: all tasks with status 0; else FAILED"},
+    {"restarts", REPORT_COUNT, 8, ROW(restarts), "times the job was requeued"},
+    {"co2", REPORT_MASS, 10, ROW(co2_g), "energy x PUE x co2_g_per_kwh of apapi.conf"},
+    {"cost", REPORT_MONEY, 10, ROW(cost), "energy x PUE x price_per_kwh of apapi.conf"},
+};
+#define FIELD_COUNT (sizeof fields / sizeof *fields)
+
+static const struct {
+    const char *name, *suffix;
+    double factor; /* in J */
+} units[] = {
+    {"auto", "j", 1}, {"J", "j", 1}, {"kJ", "kj", 1e3}, {"Wh", "wh", 3600}, {"kWh", "kwh", 3.6e6}};
+
+const struct report_field *report_field_at(size_t index)
+{
+    return index < FIELD_COUNT ? &fields[index] : NULL;
+}
+
+static bool is_number(const struct report_field *field)
+{
+    return field->kind >= REPORT_COUNT && field->kind <= REPORT_MONEY;
+}
+
+static const struct report_field *find_field(const char *name, size_t length)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (strlen(fields[i].name) == length && strncasecmp(fields[i].name, name, length) == 0) {
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
+void report_fields_list(bool numbers_only, char *text, size_t size)
+{
+    size_t length = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < FIELD_COUNT && length < size; i++) {
+        if (is_number(&fields[i]) || !numbers_only) {
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? "," : "",
+                                       fields[i].name);
+        }
+    }
+}
+
+int report_format_parse(const char *list, struct report_format *format, struct apapi_error *err)
+{
+    format->count = 0;
+    for (const char *word = list;; word++) {
+        size_t size = strcspn(word, ","), name_size = strcspn(word, ",%");
+        const struct report_field *field = find_field(word, name_size);
+        long width = field ? field->width : 0;
+        char *end;
+
+        if (!field) {
+            return apapi_fail(err, EINVAL, "unknown field '%.*s'", (int)name_size, word);
+        }
+        if (name_size < size) {
+            width = strtol(word + name_size + 1, &end, 10);
+            if (end != word + size || width < 1 || width > WIDTH_MAX) {
+                return apapi_fail(err, ERANGE, "'%.*s': the width is no number from 1 to %d",
+                                  (int)size, word, WIDTH_MAX);
+            }
+        }
+        if (format->count == REPORT_COLUMNS_MAX) {
+            return apapi_fail(err, ERANGE, "more than %d fields", REPORT_COLUMNS_MAX);
+        }
+        format->columns[format->count++] =
+            (struct report_column){.field = field, .width = (int)width, .given = name_size < size};
+        word += size;
+        if (*word == '\0') {
+            return 0;
+        }
+    }
+}
+
+int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_error *err)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcasecmp(units[i].name, text) == 0) {
+            *unit = (enum report_unit)i;
+            return 0;
+        }
+    }
+    return apapi_fail(err, EINVAL, "'%.40s' is no unit; valid are auto, J, kJ, Wh and kWh", text);
+}
+
+const struct report_field *report_field_sortable(const char *name, struct apapi_error *err)
+{
+    const struct report_field *field = find_field(name, strlen(name));
+
+    if (!field || !is_number(field)) {
+        apapi_fail(err, EINVAL,
+                   field ? "cannot sort by '%.40s', which is no number" : "unknown field '%.40s'",
+                   name);
+        return NULL;
+    }
+    return field;
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+static const void *member(const struct report_field *field, const struct report_row *row)
+{
+    return (const char *)row + field->offset;
+}
+
+double report_field_number(const struct report_field *field, const struct report_row *row)
+{
+    return *(const double *)member(field, row);
+}
+
+const char *report_field_string(const struct report_field *field, const struct report_row *row)
+{
+    const char *text = NULL;
+
+    switch (field->kind) {
+    case REPORT_TEXT:
+    case REPORT_LIST:
+        text = *(const char *const *)member(field, row);
+        return text ? text : "";
+    case REPORT_BUFFER:
+        return member(field, row);
+    default:
+        return NULL;
+    }
+}
+
+void report_elapsed_text(char *text, size_t size, double seconds)
+{
+    long long all = (long long)seconds, day_s = all % 86400;
+
+    if (all >= 86400) {
+        snprintf(text, size, "%lld-%02lld:%02lld:%02lld", all / 86400, day_s / 3600,
+                 day_s / 60 % 60, day_s % 60);
+    } else {
+        snprintf(text, size, "%02lld:%02lld:%02lld", day_s / 3600, day_s / 60 % 60, day_s % 60);
+    }
+}
+
+static void put_moment(char *text, size_t size, int64_t unix_ns)
+{
+    time_t seconds = unix_ns / NS_PER_S;
+    struct tm date = {0};
+
+    localtime_r(&seconds, &date);
+    strftime(text, size, "%Y-%m-%dT%H:%M:%S", &date);
+}
+
+void report_energy_text(char *text, size_t size, double energy_j, enum report_unit unit)
+{
+    if (unit == REPORT_UNIT_AUTO) {
+        units_quantity(text, size, energy_j, "J");
+    } else {
+        snprintf(text, size, "%.3f %s", energy_j / units[unit].factor, units[unit].name);
+    }
+}
+
+static void put_number(const struct report_field *field, double value,
+                       const struct report_format *format, char *text, size_t size)
+{
+    switch (field->kind) {
+    case REPORT_ENERGY:
+        report_energy_text(text, size, value, format->unit);
+        break;
+    case REPORT_POWER:
+        units_quantity(text, size, value, "W");
+        break;
+    case REPORT_SECONDS:
+        report_elapsed_text(text, size, value);
+        break;
+    case REPORT_PERCENT: /* 100 % means that nothing is missing */
+        snprintf(text, size, "%.1f %%", floor(value * 10 + 1e-6) / 10);
+        break;
+    case REPORT_MASS:
+        snprintf(text, size, value < 1000 ? "%.2f g" : "%.2f kg",
+                 value < 1000 ? value : value / 1e3);
+        break;
+    case REPORT_MONEY:
+        snprintf(text, size, value < 1 ? "%.4f%s%.20s" : "%.2f%s%.20s", value,
+                 *format->currency ? " " : "", format->currency);
+        break;
+    default:
+        snprintf(text, size, "%.0f", value);
+    }
+}
+
+void report_field_text(const struct report_field *field, const struct report_row *row,
+                       const struct report_format *format, char *text, size_t size)
+{
+    const char *string = report_field_string(field, row);
+
+    if (string) {
+        snprintf(text, size, "%s", string);
+    } else if (field->kind == REPORT_MOMENT) {
+        put_moment(text, size, *(const int64_t *)member(field, row));
+    } else if (field->kind == REPORT_FLAG) {
+        snprintf(text, size, "%s", *(const bool *)member(field, row) ? "yes" : "no");
+    } else if (isnan(report_field_number(field, row))) {
+        *text = '\0';
+    } else {
+        put_number(field, report_field_number(field, row), format, text, size);
+    }
+}
+
+void report_field_plain(const struct report_field *field, const struct report_row *row,
+                        const struct report_format *format, char *text, size_t size)
+{
+    double factor = field->kind == REPORT_ENERGY ? units[format->unit].factor : 1;
+
+    if (is_number(field) && !isnan(report_field_number(field, row))) {
+        snprintf(text, size, field->kind == REPORT_PERCENT ? "%.6g" : "%.9g",
+                 report_field_number(field, row) / factor);
+    } else {
+        report_field_text(field, row, format, text, size);
+    }
+}
+
+void report_field_key(const struct report_field *field, enum report_unit unit, char *key,
+                      size_t size)
+{
+    static const char *const suffixes[] = {[REPORT_POWER] = "w",
+                                           [REPORT_SECONDS] = "s",
+                                           [REPORT_PERCENT] = "pct",
+                                           [REPORT_MASS] = "g",
+                                           [REPORT_FLAG] = NULL};
+    const char *suffix = field->kind == REPORT_ENERGY ? units[unit].suffix : suffixes[field->kind];
+
+    snprintf(key, size, "%s%s%s", field->name, suffix ? "_" : "", suffix ? suffix : "");
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_TOTALS_ROW_FIELDS_H
+#define APAPI_TOTALS_ROW_FIELDS_H
+#include "cli/totals/ledger.h"
+
+enum report_kind {
+    REPORT_TEXT,
+    REPORT_LIST,    /* char *, allocated */
+    REPORT_BUFFER,  /* char[] */
+    REPORT_COUNT,   /* this and all that follow: double, NaN: unknown */
+    REPORT_ENERGY,  /* J */
+    REPORT_POWER,   /* W */
+    REPORT_SECONDS, /* s */
+    REPORT_PERCENT,
+    REPORT_MASS, /* g */
+    REPORT_MONEY,
+    REPORT_MOMENT, /* int64_t, ns since 1970 */
+    REPORT_FLAG    /* bool */
+};
+
+/** A field that people can ask for. */
+struct report_field {
+    const char *name;
+    enum report_kind kind;
+    int width;     /* of a column of a table */
+    size_t offset; /* in struct report_row */
+    const char *help;
+};
+
+enum report_unit {
+    REPORT_UNIT_AUTO,
+    REPORT_UNIT_J,
+    REPORT_UNIT_KJ,
+    REPORT_UNIT_WH,
+    REPORT_UNIT_KWH
+};
+
+#define REPORT_COLUMNS_MAX 64
+struct report_column {
+    const struct report_field *field;
+    int width;
+    bool given; /* by who asks for it */
+};
+struct report_format {
+    struct report_column columns[REPORT_COLUMNS_MAX];
+    size_t count;
+    enum report_unit unit;
+    const char *currency;
+};
+
+/** @return field number `index`; NULL beyond the last. */
+const struct report_field *report_field_at(size_t index);
+
+/** Their names with commas between them; those of numbers only, to sort by. */
+void report_fields_list(bool numbers_only, char *text, size_t size);
+
+/** "jobid,energy%12". @return 0; -1 with errno EINVAL (a field), ERANGE (a width, or too many). */
+int report_format_parse(const char *list, struct report_format *format, struct apapi_error *err);
+
+/** @return 0; -1 with errno EINVAL. */
+int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_error *err);
+
+/** As sacct does: [D-]HH:MM:SS. */
+void report_elapsed_text(char *text, size_t size, double seconds);
+
+/** "24.82 kJ". */
+void report_energy_text(char *text, size_t size, double energy_j, enum report_unit unit);
+
+/** A field whose value is a number, to sort by. NULL with `err`. */
+const struct report_field *report_field_sortable(const char *name, struct apapi_error *err);
+
+/** The value of such a field. */
+double report_field_number(const struct report_field *field, const struct report_row *row);
+
+/** For people: "24.82 kJ"; "" for what is not known. */
+void report_field_text(const struct report_field *field, const struct report_row *row,
+                       const struct report_format *format, char *text, size_t size);
+
+/** For programs: the number alone; texts as they are. */
+void report_field_plain(const struct report_field *field, const struct report_row *row,
+                        const struct report_format *format, char *text, size_t size);
+
+/** The text of a field that is one; NULL: it is not. */
+const char *report_field_string(const struct report_field *field, const struct report_row *row);
+
+/** The name with its unit for programs: "energy_j". */
+void report_field_key(const struct report_field *field, enum report_unit unit, char *key,
+                      size_t size);
+
+#endif

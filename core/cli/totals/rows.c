@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of a ledger: sums of accounts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/totals/job_state.h"
+#include "cli/totals/ledger.h"
+#include "cli/totals/pieces.h"
+
+#define NS_PER_S 1e9
+#define PCT 100
+
+/* What a row adds up besides what it shows. */
+struct sum {
+    struct report_row *row;
+    double busy_s;     /* energy by power */
+    double node_s;     /* of all nodes of the jobs */
+    double measured_s; /* of it, with known energy */
+    double covered_s, known_s;
+    double node_count;
+};
+
+static double plus(double known, double more)
+{
+    return isnan(known) ? more : isnan(more) ? known : known + more;
+}
+
+static double number(uint32_t value)
+{
+    return value == APAPI_UNKNOWN ? (double)NAN : (double)value;
+}
+
+static const char *same(const char *known, const char *text)
+{
+    return !known || strcmp(known, text) == 0 ? text : "";
+}
+
+/* What is the same in all accounts of the row. */
+static void put_identity(const struct report_ledger *ledger, const struct report_account *account,
+                         struct report_row *row)
+{
+    const struct pool *texts = &ledger->texts;
+
+    row->cluster = same(row->cluster, pool_text(texts, account->cluster));
+    row->user = same(row->user, pool_text(texts, account->user));
+    row->account = same(row->account, pool_text(texts, account->account));
+    row->partition = same(row->partition, pool_text(texts, account->partition));
+    row->qos = same(row->qos, pool_text(texts, account->qos));
+    row->job_name = same(row->job_name, pool_text(texts, account->job_name));
+    row->name = same(row->name, pool_text(texts, account->name));
+    row->day = same(row->day, pool_text(texts, account->day));
+}
+
+/* What only a row of one job has. */
+static void put_job(const struct report_ledger *ledger, const struct report_account *account,
+                    const struct report_total *total, struct report_row *row)
+{
+    const struct report_piece *piece = &ledger->pieces[account->first];
+    const char *step = pool_text(&ledger->texts, piece->step);
+
+    memcpy(row->job_id, total->job_id, sizeof row->job_id);
+    row->restarts = number(account->restarts);
+    row->state = report_state_name(report_state_of(account->code, account->signal));
+    if (account->code != APAPI_UNKNOWN) {
+        snprintf(row->exit, sizeof row->exit, "%u:%u", account->code,
+                 account->signal == APAPI_UNKNOWN ? 0 : account->signal);
+    }
+    if (ledger->by == REPORT_BY_STEP) {
+        snprintf(row->step_id, sizeof row->step_id, "%s%s%s", row->job_id, *step ? "." : "", step);
+    }
+}
+
+/* Outside a node's own accounts, a step says how many nodes it has. */
+static double nodes_of(const struct report_ledger *ledger, const struct report_total *total)
+{
+    bool told = ledger->by != REPORT_BY_NODE && total->nodes > total->job.nodes;
+
+    return told ? total->nodes : (double)total->job.nodes;
+}
+
+static void add_costs(const struct rates *rates, const struct apapi_job_total *job,
+                      struct report_row *row)
+{
+    row->co2_g = plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
+                                              job->start_unix_ns, job->end_unix_ns));
+    row->cost = plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
+                                            job->start_unix_ns, job->end_unix_ns));
+}
+
+static void add_times(const struct report_ledger *ledger, const struct report_total *total,
+                      struct sum *sum)
+{
+    const struct apapi_job_total *job = &total->job;
+    double elapsed_s = (double)(job->end_unix_ns - job->start_unix_ns) / NS_PER_S;
+    double nodes = nodes_of(ledger, total);
+
+    sum->row->elapsed_s += elapsed_s;
+    sum->node_s += elapsed_s * nodes;
+    sum->measured_s += (double)job->covered_ns / NS_PER_S;
+    sum->covered_s += total->covered_s;
+    sum->known_s += total->known_s;
+    sum->node_count += nodes;
+    if (job->mean_w > 0) {
+        sum->busy_s += job->energy_j / job->mean_w;
+    }
+    if (sum->row->jobs == 0 || job->start_unix_ns < sum->row->start_ns) {
+        sum->row->start_ns = job->start_unix_ns;
+    }
+    if (sum->row->jobs == 0 || job->end_unix_ns > sum->row->end_ns) {
+        sum->row->end_ns = job->end_unix_ns;
+    }
+}
+
+static void add_total(const struct report_ledger *ledger, const struct report_total *total,
+                      const struct report_view *view, struct sum *sum)
+{
+    struct report_row *row = sum->row;
+
+    add_times(ledger, total, sum);
+    row->jobs++;
+    row->steps += (double)total->job.steps;
+    row->records += (double)total->job.records;
+    row->incomplete += (double)total->job.incomplete;
+    row->missing += (double)total->missing;
+    row->delayed += (double)total->delayed;
+    row->energy_j = plus(row->energy_j, total->job.energy_j);
+    row->max_power_w = fmax(row->max_power_w, total->max_w);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row->domain_j[d] = plus(row->domain_j[d], total->job.domains[d].energy_j);
+    }
+    if (total->reason != POOL_NONE && !*row->reason) {
+        row->reason = pool_text(&ledger->texts, total->reason);
+    }
+    add_costs(view->rates, &total->job, row);
+}
+
+static void conclude(const struct report_ledger *ledger, struct sum *sum)
+{
+    struct report_row *row = sum->row;
+
+    row->complete = row->incomplete == 0 && row->missing == 0;
+    row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
+    row->measured_pct = sum->node_s > 0 ? PCT * fmin(sum->measured_s / sum->node_s, 1) : NAN;
+    row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
+    if (ledger->rows) {
+        row->nodes = NAN; /* jobs share them */
+        report_row_free(row);
+    } else {
+        row->nodes = sum->node_count;
+        row->energy_per_node_j = row->energy_j / sum->node_count;
+    }
+    if (ledger->by == REPORT_BY_NODE) {
+        row->jobs = row->steps = NAN; /* numbers of steps say nothing across jobs */
+    }
+}
+
+void report_row_free(struct report_row *row)
+{
+    free(row->nodelist);
+    free(row->missing_nodes);
+    row->nodelist = row->missing_nodes = NULL;
+}
+
+int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
+                      const struct report_view *view, struct report_row *row)
+{
+    uint32_t next = ledger->rows ? ledger->rows[row_number] : row_number;
+    struct sum sum = {.row = row};
+
+    *row = (struct report_row){.energy_j = NAN,
+                               .energy_per_node_j = NAN,
+                               .max_power_w = NAN,
+                               .restarts = NAN,
+                               .co2_g = NAN,
+                               .cost = NAN,
+                               .reason = "",
+                               .state = "",
+                               .node = ""};
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row->domain_j[d] = NAN;
+    }
+    while (next != POOL_NONE) {
+        const struct report_account *account = &ledger->accounts[next];
+        struct report_total total;
+        int failed = report_account_sum(ledger, account, view, &total);
+
+        report_row_free(row);
+        row->nodelist = total.nodelist;
+        row->missing_nodes = total.missing_nodes;
+        if (failed) {
+            report_row_free(row);
+            return -1;
+        }
+        put_identity(ledger, account, row);
+        if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
+            put_job(ledger, account, &total, row);
+        } else if (ledger->by == REPORT_BY_NODE) {
+            row->node = pool_text(&ledger->account_keys, next);
+        }
+        add_total(ledger, &total, view, &sum);
+        next = account->next_of_row;
+    }
+    conclude(ledger, &sum);
+    return 0;
+}
