@@ -42,7 +42,7 @@ static int split(const char *list, struct names *names, struct apapi_error *err)
 static int expand_all(struct names *names, struct apapi_error *err)
 {
     static const char components[] =
-#define APAPI_COMPONENT(name) ":" #name
+#define APAPI_COMPONENT(name, ways) ":" #name
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
         ;

@@ -7,6 +7,7 @@
 #include "base/word.h"
 #include "sources/sources.h"
 #include "sources/turn.h"
+#include "sources/wanted_events.h"
 
 /* Which sources read a component, best first, and what they call it. */
 struct route {
@@ -15,38 +16,13 @@ struct route {
 };
 
 static const struct route routes[] = {
-    {"rapl",
-     {{&apapi_source_papi, "rapl"},
-      {&apapi_source_sysfs, "rapl"},
-      {&apapi_source_papi, "perf_event_uncore"},
-      {&apapi_source_papi, "powercap"}}},
-    {"powercap", {{&apapi_source_sysfs, "powercap"}, {&apapi_source_papi, "powercap"}}},
-    {"hwmon", {{&apapi_source_sysfs, "hwmon"}}},
-    {"intel_gpu", {{&apapi_source_sysfs, "intel_gpu"}, {&apapi_source_papi, "intel_gpu"}}},
-    {"cray_pm", {{&apapi_source_sysfs, "cray_pm"}, {&apapi_source_papi, "cray_pm"}}},
-    {"ipmi", {{&apapi_source_ipmi, "ipmi"}, {&apapi_source_papi, "ipmi"}}},
-    {"maxeler", {{&apapi_source_papi, "maxeler"}}},
-    {"micknc", {{&apapi_source_papi, "micknc"}}},
-    {"estimate", {{&apapi_source_estimate, "estimate"}}},
-    {"nvml", {{&apapi_source_nvml, "nvml"}, {&apapi_source_papi_gpu, "nvml"}}},
-    {"rocm_smi",
-     {{&apapi_source_rocm, "rocm_smi"},
-      {&apapi_source_rocm, "amd_smi"},
-      {&apapi_source_papi_gpu, "rocm_smi"}}},
-    {"amd_smi",
-     {{&apapi_source_rocm, "amd_smi"},
-      {&apapi_source_rocm, "rocm_smi"},
-      {&apapi_source_papi_gpu, "amd_smi"}}},
+#define APAPI_WAY(source, name) {&apapi_source_##source, #name},
+#define APAPI_COMPONENT(name, ways) {#name, {ways}},
+#include "apapi/components.def"
+#undef APAPI_COMPONENT
+#undef APAPI_WAY
 };
 #define ROUTE_COUNT (sizeof routes / sizeof *routes)
-
-static const struct apapi_source *const sources[] = {&apapi_source_sysfs,
-                                                     &apapi_source_papi,
-                                                     &apapi_source_ipmi,
-                                                     &apapi_source_estimate,
-                                                     &apapi_source_nvml,
-                                                     &apapi_source_rocm,
-                                                     NULL};
 
 static const struct route *find_route(const char *component)
 {
@@ -132,11 +108,7 @@ void apapi_route_want(const char *component)
 
 void apapi_route_want_event(const char *pattern)
 {
-    for (size_t i = 0; sources[i]; i++) {
-        if (sources[i]->want_event) {
-            sources[i]->want_event(pattern);
-        }
-    }
+    wanted_events_add(pattern);
 }
 
 /* The next word of "a:b" starting at *rest. @return its length, 0 at the end. */
@@ -149,23 +121,35 @@ static size_t next_word(const char **word, const char **rest)
     return length;
 }
 
-static const struct apapi_source *find_source(const char *word, size_t length)
+/* @return the first way of all routes whose source has this name. */
+static const struct apapi_way *find_source(const char *word, size_t length)
 {
-    for (size_t i = 0; sources[i]; i++) {
-        if (word_is(word, length, sources[i]->name)) {
-            return sources[i];
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        for (size_t w = 0; w < APAPI_WAYS_MAX && routes[i].ways[w].source; w++) {
+            if (word_is(word, length, routes[i].ways[w].source->name)) {
+                return &routes[i].ways[w];
+            }
         }
     }
     return NULL;
 }
 
+static void add_source(const struct apapi_way *way, struct apapi_error *names)
+{
+    const char *name = way->source->name;
+    size_t used = strlen(names->text);
+
+    if (find_source(name, strlen(name)) == way) {
+        snprintf(names->text + used, sizeof names->text - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
 static void list_sources(struct apapi_error *names)
 {
-    size_t used = 0;
-
-    for (size_t i = 0; sources[i] && used < sizeof names->text; i++) {
-        used += (size_t)snprintf(names->text + used, sizeof names->text - used, "%s%s",
-                                 used ? ", " : "", sources[i]->name);
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        for (size_t w = 0; w < APAPI_WAYS_MAX && routes[i].ways[w].source; w++) {
+            add_source(&routes[i].ways[w], names);
+        }
     }
 }
 
@@ -194,7 +178,7 @@ static bool is_in_order(const struct apapi_source *source, const char *order)
     while (*rest) {
         size_t length = next_word(&word, &rest);
 
-        if (strcmp(find_source(word, length)->name, source->name) == 0) {
+        if (strcmp(find_source(word, length)->source->name, source->name) == 0) {
             return true;
         }
     }
@@ -252,24 +236,57 @@ static void add_failure(struct failures *failures, const char *text, int code)
     }
 }
 
+/* The reader that was opened, and how many events that lists name it lacks. */
+struct opened {
+    struct apapi_reader *reader;
+    size_t missing;
+};
+
+/* Events of rapl that are no energy are PAPI's. @return whether `way` may have what is missing. */
+static bool may_have_more(const struct route *route, const struct apapi_way *way,
+                          const struct opened *opened)
+{
+    return !opened->reader || (opened->missing > 0 && strcmp(route->component, "rapl") == 0 &&
+                               strcmp(way->name, "rapl") == 0);
+}
+
+static void keep_better(const struct route *route, struct apapi_reader *reader,
+                        struct opened *opened)
+{
+    size_t missing = wanted_events_missing(route->component, reader);
+
+    if (opened->reader && missing >= opened->missing) {
+        source_close(reader);
+        return;
+    }
+    if (opened->reader) {
+        source_close(opened->reader);
+    }
+    *opened = (struct opened){reader, missing};
+}
+
 static struct apapi_reader *try_ways(const struct route *route, const struct apapi_source *only,
                                      struct failures *failures)
 {
+    struct opened opened = {NULL, 0};
+
     for (const struct apapi_way *way = route->ways;
          way < route->ways + APAPI_WAYS_MAX && way->source; way++) {
         struct apapi_error why = {""};
         struct apapi_reader *reader;
 
-        if (only && strcmp(way->source->name, only->name) != 0) {
+        if ((only && strcmp(way->source->name, only->name) != 0) ||
+            !may_have_more(route, way, &opened)) {
             continue;
         }
         reader = source_open(way->source, way->name, &why);
         if (reader) {
-            return reader; // cppcheck-suppress returnDanglingLifetime ; it does not keep `why`
+            keep_better(route, reader, &opened);
+        } else {
+            add_failure(failures, why.text, errno);
         }
-        add_failure(failures, why.text, errno);
     }
-    return NULL;
+    return opened.reader;
 }
 
 static struct apapi_reader *try_order(const struct route *route, const char *order,
@@ -281,7 +298,7 @@ static struct apapi_reader *try_order(const struct route *route, const char *ord
     while (!reader && *rest) {
         size_t length = next_word(&word, &rest);
 
-        reader = try_ways(route, find_source(word, length), failures);
+        reader = try_ways(route, find_source(word, length)->source, failures);
     }
     return reader;
 }

@@ -6,20 +6,19 @@
 #include "apapi/catalog.h"
 #include "apapi/source.h"
 
-/* All sources, one constant each. A new one is a file with its constant and a line in routes.c. */
-extern const struct apapi_source apapi_source_sysfs;
-extern const struct apapi_source apapi_source_papi;
-extern const struct apapi_source apapi_source_estimate;
-extern const struct apapi_source apapi_source_ipmi;
-extern const struct apapi_source apapi_source_nvml;
-extern const struct apapi_source apapi_source_rocm;
-
-/**
- * PAPI's components for GPUs, called "papi" like all of PAPI: they measure every GPU or none, one
- * GPU that is lost fails them all, and only some versions have the energy counter. Where that is
- * missing, the power is integrated.
+/*
+ * All sources, one constant each: a new one is a file with its constant and a line in
+ * apapi/components.def.
+ *
+ * papi_gpu, called "papi" like all of PAPI, is PAPI's components for GPUs: they measure every GPU
+ * or none, one GPU that is lost fails them all, and only some versions have the energy counter.
+ * Where that is missing, the power is integrated.
  */
-extern const struct apapi_source apapi_source_papi_gpu;
+#define APAPI_WAY(source, name) extern const struct apapi_source apapi_source_##source;
+#define APAPI_COMPONENT(name, ways) ways
+#include "apapi/components.def"
+#undef APAPI_COMPONENT
+#undef APAPI_WAY
 
 /** @return whether some source knows the component. */
 bool apapi_route_known(const char *component);
@@ -45,7 +44,10 @@ void apapi_route_list(apapi_component_f visit, void *context);
 /** Say that a component will be opened soon; for all of them, before the first is opened. */
 void apapi_route_want(const char *component);
 
-/** The same for events, see apapi_source.want_event. */
+/**
+ * The same for an event or a pattern of an event list: what is no measurement, and would cost each
+ * reading, is offered only where a list names it.
+ */
 void apapi_route_want_event(const char *pattern);
 
 /** Check an order of sources, "sysfs:papi". @return 0; -1 with errno EINVAL. */

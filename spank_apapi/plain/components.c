@@ -10,7 +10,7 @@
 #include "config/values.h"
 
 static const char *const components[] = {
-#define APAPI_COMPONENT(name) #name,
+#define APAPI_COMPONENT(name, ways) #name,
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
 };
@@ -66,7 +66,7 @@ void spank_apapi_components_nearest(const char *list, char *text, size_t size)
 const char *spank_apapi_components_names(void)
 {
     static const char names[] =
-#define APAPI_COMPONENT(name) ", " #name
+#define APAPI_COMPONENT(name, ways) ", " #name
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
         ;

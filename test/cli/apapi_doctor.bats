@@ -65,7 +65,7 @@ mended_by() { # COMPONENT TEXT [CMD...]
     run --separate-stderr "$apapi" doctor rapl:hwmon cray_pm
     echo "$output"
     [[ $status -eq 1 && -z $stderr && $output == "no virtual machine"* ]]
-    [[ $output == *$'\nrapl: cannot be read\n'*"papi rapl "*"PAPI"*"sysfs rapl "*"the kernel has no /sys/class/powercap"* ]]
+    [[ $output == *$'\nrapl: cannot be read\n'*"sysfs rapl "*"the kernel has no /sys/class/powercap"*"papi rapl "*"PAPI"* ]]
     [[ $output == *"to mend it"*"modprobe intel_rapl_msr"* || $output == *"-v /sys/devices/virtual/powercap"* ]]
     [[ $output == *$'\nhwmon: cannot be read\n'* && $output == *$'\ncray_pm: cannot be read\n'*"only HPE Cray nodes"* ]]
     [[ $output == *$'\nwhat can be measured here:\n'*"srun --apapi="*"nothing"* ]]

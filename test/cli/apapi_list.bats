@@ -165,14 +165,14 @@ teardown() {
     [[ $(jq '[.components[] | has("sources")] | any' <<<"$json") == false ]]
     run --separate-stderr "$apapi" list --json --sources rapl
     jq -e '.components | length == 1 and (.[0].sources | length >= 2 and
-        (map(.source + " " + .name) | index("papi rapl") < index("sysfs rapl")))' <<<"$output"
+        (map(.source + " " + .name) | index("sysfs rapl") < index("papi rapl")))' <<<"$output"
 }
 
 @test "the sources of a component, in their order" {
     fake_machine
     zone intel-rapl:0 package-0 1
     run --separate-stderr "$apapi" list --sources rapl hwmon
-    [[ $output == "rapl (sysfs powercap)"*$'\n  sources in this order: papi rapl, sysfs rapl, '* ]]
+    [[ $output == "rapl (sysfs powercap)"*$'\n  sources in this order: sysfs rapl, papi rapl, papi perf_event_uncore, papi powercap'* ]]
     [[ $output == *$'\nhwmon: not readable: '*$'\n  sources in this order: sysfs hwmon' ]]
 }
 

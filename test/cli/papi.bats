@@ -113,6 +113,45 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
     [[ $opened == "$output" ]]
 }
 
+# rapl of the stand-in has an energy that no zone of the kernel has, and what is no energy at all.
+rapl_of_stand_in() {
+    setup_stand_in
+    needs_sim
+    export FAKE_PAPI_EVENTS=$BATS_TEST_TMPDIR/events APAPI_EVENTLIST=$BATS_TEST_TMPDIR/list
+    printf '%s\n' rapl:::PLATFORM_ENERGY:PACKAGE0 rapl:::THERM_STATUS:PACKAGE0 >"$FAKE_PAPI_EVENTS"
+}
+
+source_with() { # EVENT...: the source of rapl where a list names these
+    printf '%s\n' "$@" >"$APAPI_EVENTLIST"
+    run -0 --separate-stderr sim -- "$atime" -c rapl -t 20ms -f json sleep 0.1
+    source=$(jq -r '.components[0].source' <<<"$stderr")
+    echo "$*: $source"
+}
+
+@test "rapl is read from sysfs, and through PAPI where a list names events that only PAPI has" {
+    rapl_of_stand_in
+    for events in 'rapl:::PACKAGE_ENERGY:PACKAGE0' 'rapl:::*' 'rapl:::*_ENERGY:*'; do
+        source_with "$events"
+        [[ $source == 'sysfs powercap' ]]
+    done
+    source_with rapl:::THERM_STATUS:PACKAGE0
+    [[ $source == 'PAPI '*' rapl' ]]
+    APAPI_SOURCES=sysfs:papi run -2 --separate-stderr sim -- "$atime" -c rapl true
+    [[ $stderr == *"rapl has no event 'rapl:::THERM_STATUS:PACKAGE0' here"* ]]
+    printf '%s\n' rapl:::PACKAGE_ENERGY:PACKAGE0 rapl:::THERM_STATS:PACKAGE0 >"$APAPI_EVENTLIST"
+    run -2 --separate-stderr sim -- "$atime" -c rapl true
+    [[ $stderr == *"line 2: rapl has no event 'rapl:::THERM_STATS:PACKAGE0' here"* ]]
+}
+
+@test "where rapl is read from sysfs, no libpapi is loaded" {
+    needs_sim
+    LD_DEBUG=files LD_DEBUG_OUTPUT=$BATS_TEST_TMPDIR/loaded run -0 --separate-stderr sim -- "$atime" -c rapl -t 20ms sleep 0.1
+    [[ $stderr == *'rapl (sysfs powercap)'* ]]
+    cat "$BATS_TEST_TMPDIR"/loaded.* >"$BATS_TEST_TMPDIR/all"
+    grep -q 'file=libm' "$BATS_TEST_TMPDIR/all"
+    run ! grep -q 'file=.*libpapi' "$BATS_TEST_TMPDIR/all"
+}
+
 @test "no libpapi: a reason, and the program runs" {
     export APAPI_PAPI_LIBRARY=libpapi-of-no-site.so
     export APAPI_SOURCES=papi

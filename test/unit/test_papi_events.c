@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sources/papi/papi_events.h"
+#include "sources/wanted_events.h"
 #include "unit/unit.h"
 
 static bool describe(const char *name, const char *units, struct apapi_event *event)
@@ -131,13 +132,13 @@ static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **sta
     struct apapi_event event;
 
     (void)state;
-    papi_event_want("rapl:::*");
-    papi_event_want("*");
+    wanted_events_add("rapl:::*");
+    wanted_events_add("*");
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         assert_false(describe(events[i].name, events[i].papi, &event));
     }
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        papi_event_want(events[i].named);
+        wanted_events_add(events[i].named);
         assert_true(describe(events[i].name, events[i].papi, &event));
         assert_int_equal(event.kind, APAPI_KIND_COUNT); /* no power that is drawn */
         assert_int_equal(event.domain, APAPI_DOMAIN_NONE);
@@ -145,7 +146,7 @@ static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **sta
         assert_string_equal(event.unit, events[i].unit);
     }
     assert_false(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
-    papi_event_want("rapl:::THERM_STATUS:PACKAGE0");
+    wanted_events_add("rapl:::THERM_STATUS:PACKAGE0");
     assert_true(describe("rapl:::THERM_STATUS:PACKAGE0", "", &event));
 }
 

@@ -52,13 +52,6 @@ struct apapi_source {
      */
     void (*want)(const char *component);
 
-    /**
-     * Say that events whose names fit the pattern are asked for by name, before their component is
-     * opened: what is no measurement, and would cost each reading, is offered only then. NULL: not
-     * needed.
-     */
-    void (*want_event)(const char *pattern);
-
     /** Call `visit` for each component that the source knows here. */
     void (*list)(apapi_component_f visit, void *context);
 

@@ -438,7 +438,6 @@ const struct apapi_source apapi_source_papi = {
     .name = "papi",
     .probe = papi_probe,
     .want = papi_library_want,
-    .want_event = papi_event_want,
     .list = papi_list,
     .open = papi_open,
     .read = papi_read,

@@ -2,13 +2,13 @@
 #include "sources/papi/papi_events.h"
 
 #include <fnmatch.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sources/wanted_events.h"
+
 #define RAPL_RANGE_J 65536.0 /* the smallest range of a RAPL counter: 32 bits of 15.3 uJ */
 #define RAPL "rapl:::"
-#define WANTED_MAX 128 /* those beyond are passed over */
 
 /* Units as PAPI's components give them, or as the rules below do. */
 static const struct unit {
@@ -122,32 +122,6 @@ static const struct rule {
     {"infiniband:::*port_*_data*", "4 B since", APAPI_DOMAIN_NONE, 0},
 };
 
-static char wanted[WANTED_MAX][APAPI_NAME_SIZE];
-static atomic_size_t wanted_count;
-
-static bool is_wanted(const char *name)
-{
-    for (size_t i = 0; i < atomic_load(&wanted_count); i++) {
-        if (fnmatch(wanted[i], name, 0) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A pattern for all events of rapl, such as "rapl:::*", names no particular one. */
-void papi_event_want(const char *pattern)
-{
-    size_t count = atomic_load(&wanted_count);
-
-    if (strncmp(pattern, RAPL, strlen(RAPL)) != 0 || strlen(pattern) >= sizeof *wanted ||
-        fnmatch(pattern, RAPL, 0) == 0 || is_wanted(pattern) || count == WANTED_MAX) {
-        return;
-    }
-    strcpy(wanted[count], pattern);
-    atomic_store(&wanted_count, count + 1);
-}
-
 static const struct rule *find_rule(const char *name)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -158,7 +132,7 @@ static const struct rule *find_rule(const char *name)
     return NULL;
 }
 
-/* Of component rapl what is no energy of a domain; see papi_event_want(). */
+/* Of component rapl what is no energy of a domain; see papi_event_describe(). */
 static bool is_spare(const char *name, const struct rule *rule)
 {
     return rule && rule->domain == APAPI_DOMAIN_NONE && strncmp(name, RAPL, strlen(RAPL)) == 0;
@@ -212,7 +186,7 @@ bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct
 
     memset(event, 0, sizeof *event);
     if (strlen(name) >= sizeof event->name || (rule && rule->unit && !unit) ||
-        (is_spare(name, rule) && !is_wanted(name))) {
+        (is_spare(name, rule) && !wanted_events_name(name))) {
         return false;
     }
     strcpy(event->name, name);

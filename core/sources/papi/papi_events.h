@@ -7,15 +7,10 @@
 #include "apapi/event.h"
 
 /**
- * Events of component rapl that are no energy, and their raw counts, each a register more to read,
- * are there for those who name them, with patterns or not, before it is opened; "rapl:::*" names
- * none. Others are there anyway. One thread at a time.
- */
-void papi_event_want(const char *pattern);
-
-/**
  * What PAPI's event is about: by the unit that PAPI gives, or where that is known to be missing or
- * wrong, by a rule of our own. An unknown unit stays as it is, and its event is a count.
+ * wrong, by a rule of our own. An unknown unit stays as it is, and its event is a count. Events of
+ * component rapl that are no energy, and their raw counts, are each a register more to read: only
+ * lists bring them in, see wanted_events.h.
  * @return false: the event is known to be of no use here, or no list names it.
  */
 bool papi_event_describe(const PAPI_event_info_t *info, const char *name,
