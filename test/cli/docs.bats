@@ -85,6 +85,9 @@ END
     [[ $output == $'README.md:8: srun has no option --apapi-fast\nREADME.md:7: scripts/demo has no option --slow' ||
         $output == $'README.md:7: scripts/demo has no option --slow\nREADME.md:8: srun has no option --apapi-fast' ]]
     setup
+    printf '```\n$ apapi list --no | jq --raw-output\n```\n' >>"$tree/docs/man/apapi-list.1.scd"
+    finds 'docs/man/apapi-list.1.scd:7: apapi list has no option --no'
+    setup
     # shellcheck disable=SC2016 # not a command
     printf '\n`scripts/setup --test`\n' >>"$tree/README.md"
     run -1 "$docs" "$tree"
