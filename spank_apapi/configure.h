@@ -10,7 +10,7 @@
 /** What is measured, as the user or the site wants it. */
 struct spank_apapi_wish {
     const char *components; /* "": what there is */
-    const char *rules;      /* a parcel; NULL: none */
+    const char *rules;      /* a packet; NULL: none */
 };
 
 /**

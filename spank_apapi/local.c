@@ -14,7 +14,7 @@
 #include "channel/channel.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
-#include "channel/parcel.h"
+#include "channel/packet.h"
 #include "child.h"
 #include "destination.h"
 #include "listen.h"
@@ -114,7 +114,7 @@ static int local_configure(spank_t spank, uint64_t deadline_ns)
     message_add_pair(&message, "job", getenv(APAPI_JOB_ENV));
     message_add_pair(&message, "format",
                      config_format_word(spank_apapi_choice_format(spank_apapi_options_choice())));
-    message_add_pair(&message, "verbose", parcel_is_verbose(getenv(PARCEL_VARIABLE)) ? "1" : NULL);
+    message_add_pair(&message, "verbose", packet_is_verbose(getenv(PACKET_VARIABLE)) ? "1" : NULL);
     return message_send(local.collector.channel, &message, deadline_ns);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channel/parcel.h"
+#include "channel/packet.h"
 #include "check.h"
 #include "components.h"
 #include "policy.h"
@@ -126,7 +126,7 @@ static int options_check_components(enum spank_apapi_option option)
  */
 static int options_pack(enum spank_apapi_option option)
 {
-    static char parcel[PARCEL_MAX];
+    static char packet[PACKET_MAX];
     static bool packed;
     struct apapi_error err;
 
@@ -134,14 +134,14 @@ static int options_pack(enum spank_apapi_option option)
                    !getenv("APAPI_CMPLIST") && !getenv("APAPI_VERBOSE"))) {
         return 0;
     }
-    if (spank_apapi_check_rules(choice.config->libexec_dir, parcel, &err) == 0) {
+    if (spank_apapi_check_rules(choice.config->libexec_dir, packet, &err) == 0) {
         packed = true;
-        return setenv(PARCEL_VARIABLE, parcel, 1) ? options_refuse(option, strerror(errno)) : 0;
+        return setenv(PACKET_VARIABLE, packet, 1) ? options_refuse(option, strerror(errno)) : 0;
     }
     if (errno != ENOENT) {
         return options_refuse(option, err.text);
     }
-    for (char *rest = parcel, *line; (line = strsep(&rest, "\n"));) {
+    for (char *rest = packet, *line; (line = strsep(&rest, "\n"));) {
         if (*line && options_is_preference(option)) {
             options_ignore(option, line);
         } else if (*line) {

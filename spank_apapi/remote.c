@@ -12,7 +12,7 @@
 #include "apapi/live.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
-#include "channel/parcel.h"
+#include "channel/packet.h"
 #include "child.h"
 #include "components.h"
 #include "configure.h"
@@ -183,14 +183,14 @@ static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
 /* A user who may not ask is measured as if he had not. @return NULL: nothing is to be measured. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
-    struct parcel_item listed = {.size = 0};
+    struct packet_item listed = {.size = 0};
     static char list[CONFIG_LIST_SIZE];
     struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
     if (spank_apapi_choice_asked(choice) && !spank_apapi_may_ask(spank, &config, &remote.step)) {
         spank_apapi_choice_forget(choice);
     }
-    if (parcel_find(rules, PARCEL_COMPONENTS, &listed) && listed.size < sizeof list) {
+    if (packet_find(rules, PACKET_COMPONENTS, &listed) && listed.size < sizeof list) {
         snprintf(list, sizeof list, "%.*s", (int)listed.size, listed.bytes);
     }
     return spank_apapi_choice_components(choice, list);
@@ -199,13 +199,13 @@ static const char *remote_components(spank_t spank, const char *rules)
 /* What the user's shell has said of events; no task but a script that calls srun shall see it. */
 static const char *remote_rules(spank_t spank)
 {
-    static char rules[PARCEL_MAX];
+    static char rules[PACKET_MAX];
 
-    if (spank_getenv(spank, PARCEL_VARIABLE, rules, sizeof rules) != ESPANK_SUCCESS) {
+    if (spank_getenv(spank, PACKET_VARIABLE, rules, sizeof rules) != ESPANK_SUCCESS) {
         return NULL;
     }
     if (!remote.step.batch && remote.step.step != SLURM_INTERACTIVE_STEP) {
-        spank_unsetenv(spank, PARCEL_VARIABLE);
+        spank_unsetenv(spank, PACKET_VARIABLE);
     }
     return rules;
 }

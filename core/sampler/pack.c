@@ -11,7 +11,7 @@
 
 /* What is being packed. */
 struct packing {
-    char *parcel;
+    char *packet;
     const char *carried; /* NULL: nothing */
     const struct apapi_problem_sink *sink;
 };
@@ -66,20 +66,20 @@ struct part {
 
 static int add(const struct packing *packing, const struct part *part, struct apapi_error *err)
 {
-    return parcel_add(packing->parcel, part->kind, part->name, part->bytes, part->size)
+    return packet_add(packing->packet, part->kind, part->name, part->bytes, part->size)
                ? apapi_fail(err, EMSGSIZE,
                             "%.160s: with this, more than %d bytes of event files would travel "
                             "with the job",
-                            part->name, PARCEL_MAX)
+                            part->name, PACKET_MAX)
                : 0;
 }
 
 /* The user's environment of srun may hold the text of a file that is not here. */
 static int add_carried(const struct packing *packing, const char *kind, struct apapi_error *err)
 {
-    struct parcel_item item;
+    struct packet_item item;
 
-    if (!parcel_find(packing->carried, kind, &item)) {
+    if (!packet_find(packing->carried, kind, &item)) {
         return 0;
     }
     return add(packing, &(struct part){kind, item.name, item.bytes, item.size}, err);
@@ -88,18 +88,18 @@ static int add_carried(const struct packing *packing, const char *kind, struct a
 static int add_file(const struct packing *packing, const char *kind, const char *path,
                     struct apapi_error *err)
 {
-    struct parcel_item item;
+    struct packet_item item;
     char *text;
     int result;
 
-    if (!path || (parcel_find(packing->carried, kind, &item) && strcmp(item.name, path) == 0)) {
+    if (!path || (packet_find(packing->carried, kind, &item) && strcmp(item.name, path) == 0)) {
         return add_carried(packing, kind, err);
     }
     text = event_text_read(path, err);
     if (!text) {
         return -1;
     }
-    result = strcmp(kind, PARCEL_EVENTLIST) == 0 ? check_list(path, text, packing->sink, err)
+    result = strcmp(kind, PACKET_EVENTLIST) == 0 ? check_list(path, text, packing->sink, err)
                                                  : check_ops(path, text, packing->sink, err);
     if (result == 0) {
         result = add(packing, &(struct part){kind, path, text, strip(text)}, err);
@@ -124,33 +124,33 @@ static void tell(const struct apapi_problem *problem, void *context)
     }
 }
 
-int pack_environment(char parcel[PARCEL_MAX], FILE *problems, struct apapi_error *err)
+int pack_environment(char packet[PACKET_MAX], FILE *problems, struct apapi_error *err)
 {
     const struct apapi_problem_sink sink = {tell, problems};
     const struct packing packing = {
-        .parcel = parcel, .carried = getenv(PARCEL_VARIABLE), .sink = &sink};
+        .packet = packet, .carried = getenv(PACKET_VARIABLE), .sink = &sink};
     struct apapi_environment environment;
 
-    parcel[0] = '\0';
+    packet[0] = '\0';
     apapi_environment_read(&environment);
-    if (add_file(&packing, PARCEL_EVENTLIST, environment.eventlist, err) ||
-        add_file(&packing, PARCEL_EVENTOPS, environment.eventops, err) ||
-        add_word(&packing, PARCEL_COMPONENTS, "APAPI_CMPLIST", err)) {
+    if (add_file(&packing, PACKET_EVENTLIST, environment.eventlist, err) ||
+        add_file(&packing, PACKET_EVENTOPS, environment.eventops, err) ||
+        add_word(&packing, PACKET_COMPONENTS, "APAPI_CMPLIST", err)) {
         return -1;
     }
-    return add_word(&packing, PARCEL_VERBOSE, "APAPI_VERBOSE", err);
+    return add_word(&packing, PACKET_VERBOSE, "APAPI_VERBOSE", err);
 }
 
-int pack_open(const char *parcel, struct apapi_event_rules *rules, struct apapi_error *err)
+int pack_open(const char *packet, struct apapi_event_rules *rules, struct apapi_error *err)
 {
-    struct parcel_item item;
+    struct packet_item item;
     int result = 0;
 
-    if (parcel_find(parcel, PARCEL_EVENTLIST, &item)) {
+    if (packet_find(packet, PACKET_EVENTLIST, &item)) {
         rules->user_list = apapi_eventlist_parse(item.name, item.bytes, item.size, NULL, err);
         result = rules->user_list ? 0 : -1;
     }
-    if (parcel_find(parcel, PARCEL_EVENTOPS, &item)) {
+    if (packet_find(packet, PACKET_EVENTOPS, &item)) {
         rules->user_ops =
             apapi_eventops_parse(item.name, item.bytes, item.size, NULL, result ? NULL : err);
         result = rules->user_ops ? result : -1;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "apapi/session.h"
-#include "channel/parcel.h"
+#include "channel/packet.h"
 #include "config/folders.h"
 #include "sampler/pack.h"
 
@@ -40,14 +40,14 @@ static int check_folders(char *const folders[])
 /* For srun: what the environment says of events, packed up, or what is wrong with it. */
 static int pack(void)
 {
-    static char parcel[PARCEL_MAX];
+    static char packet[PACKET_MAX];
     struct apapi_error err;
 
-    if (pack_environment(parcel, stdout, &err)) {
+    if (pack_environment(packet, stdout, &err)) {
         printf("%s\n", err.text);
         return 2;
     }
-    fputs(parcel, stdout);
+    fputs(packet, stdout);
     return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

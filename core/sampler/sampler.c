@@ -238,7 +238,7 @@ static char *format_tables(struct sampler *sampler, const struct apapi_record *r
     if (job && sampler->step.job_only) {
         return job;
     }
-    if (format_table(record, parcel_is_verbose(sampler->step.rules), &step, NULL)) {
+    if (format_table(record, packet_is_verbose(sampler->step.rules), &step, NULL)) {
         return job;
     }
     if (job && asprintf(&both, "%s%s", step, job) >= 0) {

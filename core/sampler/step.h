@@ -7,7 +7,7 @@
 #include "apapi/interval.h"
 #include "apapi/record.h"
 #include "channel/message.h"
-#include "channel/parcel.h"
+#include "channel/packet.h"
 #include "config/config.h"
 
 /** What the plugin says about the step. */
@@ -38,7 +38,7 @@ struct step {
     uint32_t gid;              /* of the user; APAPI_UNKNOWN: not known */
     char groups[12000];        /* the user's, "100,4711" */
     char umask[8];             /* octal; "": not known */
-    char rules[PARCEL_MAX];    /* what the user says of events, see channel/parcel.h */
+    char rules[PACKET_MAX];    /* what the user says of events, see channel/packet.h */
 };
 
 /** Take the step out of a configuration message. 0; -1 with errno EINVAL and the key in `err`. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "channel/deadline.h"
-#include "channel/parcel.h"
+#include "channel/packet.h"
 
 #define CHECK_LIMIT_NS (2000 * DEADLINE_MS)
 
@@ -171,7 +171,7 @@ int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct
     return check_argument(libexec_dir, option, folder, err);
 }
 
-static const char rules_variable[] = PARCEL_VARIABLE "=";
+static const char rules_variable[] = PACKET_VARIABLE "=";
 
 /* Those of the user's variables that speak of events. */
 static size_t check_pass_on(char *environment[], size_t room)
@@ -192,7 +192,7 @@ static size_t check_pass_on(char *environment[], size_t room)
     return count;
 }
 
-int spank_apapi_check_rules(const char *libexec_dir, char parcel[PARCEL_MAX],
+int spank_apapi_check_rules(const char *libexec_dir, char packet[PACKET_MAX],
                             struct apapi_error *err)
 {
     static char option[] = "--pack";
@@ -203,5 +203,5 @@ int spank_apapi_check_rules(const char *libexec_dir, char parcel[PARCEL_MAX],
 
     environment[count] = NULL;
     snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
-    return check_verdict(&call, check_call(&call, parcel, PARCEL_MAX, err), parcel, err);
+    return check_verdict(&call, check_call(&call, packet, PACKET_MAX, err), packet, err);
 }

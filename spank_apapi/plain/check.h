@@ -2,7 +2,7 @@
 #ifndef SPANK_APAPI_CHECK_H
 #define SPANK_APAPI_CHECK_H
 #include "apapi/error.h"
-#include "channel/parcel.h"
+#include "channel/packet.h"
 
 /**
  * Ask apapi-sampler whether it knows all components of a list. Blocks for 2 s at most.
@@ -21,11 +21,11 @@ int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct
 /**
  * Let apapi-sampler, with the user's rights, read the event files that the environment names, and
  * pack them up together with what else the environment says of events. Blocks for 2 s at most.
- * @param parcel  result, "" if the environment says nothing; after ENOENT what is wrong with the
+ * @param packet  result, "" if the environment says nothing; after ENOENT what is wrong with the
  *                files, line by line
  * @return 0; -1 with errno ENOENT (a file is bad), or any other where it could not be asked.
  */
-int spank_apapi_check_rules(const char *libexec_dir, char parcel[PARCEL_MAX],
+int spank_apapi_check_rules(const char *libexec_dir, char packet[PACKET_MAX],
                             struct apapi_error *err);
 
 #endif

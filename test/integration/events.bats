@@ -135,7 +135,7 @@ is_whole() {
     [[ $(<"$work/out") == $'1\n0' ]]
 }
 
-@test "a parcel of the user's own making is bounded by the node" {
+@test "a packet of the user's own making is bounded by the node" {
     for rules in garbage $'eventlist 99999999999 x\ny' $'eventlist 5 x\nrapl\n' "$(head -c 100000 /dev/zero | tr '\0' 'x')"; do
         run as_alice "SLURM_APAPI_RULES=$rules" srun -N1 -w n1 --apapi=rapl sleep 0.2
         [[ $status -eq 0 && $output == *package* ]]

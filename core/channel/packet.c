@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "channel/parcel.h"
+#include "channel/packet.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/word.h"
 
 /* The next word and the blank behind it. @return its length, 0: there is none. */
-static size_t parcel_word(const char **rest, const char **word)
+static size_t packet_word(const char **rest, const char **word)
 {
     size_t length = strcspn(*rest, " \n");
 
@@ -21,27 +21,27 @@ static size_t parcel_word(const char **rest, const char **word)
     return length;
 }
 
-/* @return 0; -1: no number up to PARCEL_MAX. */
-static int parcel_size(const char *word, size_t length, size_t *size)
+/* @return 0; -1: no number up to PACKET_MAX. */
+static int packet_size(const char *word, size_t length, size_t *size)
 {
     for (*size = 0; length > 0; length--, word++) {
-        if (!isdigit((unsigned char)*word) || *size > PARCEL_MAX) {
+        if (!isdigit((unsigned char)*word) || *size > PACKET_MAX) {
             return -1;
         }
         *size = *size * 10 + (size_t)(*word - '0');
     }
-    return *size <= PARCEL_MAX ? 0 : -1;
+    return *size <= PACKET_MAX ? 0 : -1;
 }
 
 /* Read one part. @return its kind's length; 0: it is none. */
-static size_t parcel_take(const char **rest, const char **kind, struct parcel_item *item)
+static size_t packet_take(const char **rest, const char **kind, struct packet_item *item)
 {
     const char *size_word, *name = NULL;
-    size_t kind_length = parcel_word(rest, kind);
-    size_t size_length = kind_length ? parcel_word(rest, &size_word) : 0;
+    size_t kind_length = packet_word(rest, kind);
+    size_t size_length = kind_length ? packet_word(rest, &size_word) : 0;
     size_t name_length;
 
-    if (size_length == 0 || parcel_size(size_word, size_length, &item->size)) {
+    if (size_length == 0 || packet_size(size_word, size_length, &item->size)) {
         return 0;
     }
     name = *rest;
@@ -59,13 +59,13 @@ static size_t parcel_take(const char **rest, const char **kind, struct parcel_it
     return kind_length;
 }
 
-bool parcel_find(const char *parcel, const char *wanted, struct parcel_item *item)
+bool packet_find(const char *packet, const char *wanted, struct packet_item *item)
 {
-    const char *rest = parcel, *kind;
-    struct parcel_item found;
+    const char *rest = packet, *kind;
+    struct packet_item found;
 
     while (rest && *rest) {
-        size_t length = parcel_take(&rest, &kind, &found);
+        size_t length = packet_take(&rest, &kind, &found);
 
         if (length == 0) {
             return false;
@@ -79,12 +79,12 @@ bool parcel_find(const char *parcel, const char *wanted, struct parcel_item *ite
 }
 
 /* What a message or a variable cannot hold, or what would end a line, does not belong to a name. */
-static void parcel_name(const char *name, char clean[PARCEL_NAME_SIZE])
+static void packet_name(const char *name, char clean[PACKET_NAME_SIZE])
 {
     size_t length = strlen(name);
 
-    snprintf(clean, PARCEL_NAME_SIZE, "%s",
-             length < PARCEL_NAME_SIZE ? name : name + length - PARCEL_NAME_SIZE + 1);
+    snprintf(clean, PACKET_NAME_SIZE, "%s",
+             length < PACKET_NAME_SIZE ? name : name + length - PACKET_NAME_SIZE + 1);
     for (char *c = clean; *c; c++) {
         if (iscntrl((unsigned char)*c)) {
             *c = '?';
@@ -92,28 +92,28 @@ static void parcel_name(const char *name, char clean[PARCEL_NAME_SIZE])
     }
 }
 
-int parcel_add(char parcel[PARCEL_MAX], const char *kind, const char *name, const char *bytes,
+int packet_add(char packet[PACKET_MAX], const char *kind, const char *name, const char *bytes,
                size_t size)
 {
-    size_t length = strlen(parcel);
-    char clean[PARCEL_NAME_SIZE], head[PARCEL_NAME_SIZE + 64];
+    size_t length = strlen(packet);
+    char clean[PACKET_NAME_SIZE], head[PACKET_NAME_SIZE + 64];
     size_t head_length;
 
-    parcel_name(name, clean);
+    packet_name(name, clean);
     head_length = (size_t)snprintf(head, sizeof head, "%s %zu %s\n", kind, size, clean);
-    if (length + head_length + size + 2 > PARCEL_MAX) {
+    if (length + head_length + size + 2 > PACKET_MAX) {
         errno = EMSGSIZE;
         return -1;
     }
-    memcpy(parcel + length, head, head_length);
-    memcpy(parcel + length + head_length, bytes, size);
-    memcpy(parcel + length + head_length + size, "\n", 2);
+    memcpy(packet + length, head, head_length);
+    memcpy(packet + length + head_length, bytes, size);
+    memcpy(packet + length + head_length + size, "\n", 2);
     return 0;
 }
 
-bool parcel_is_verbose(const char *parcel)
+bool packet_is_verbose(const char *packet)
 {
-    struct parcel_item item;
+    struct packet_item item;
 
-    return parcel_find(parcel, PARCEL_VERBOSE, &item) && item.size == 1 && item.bytes[0] == '1';
+    return packet_find(packet, PACKET_VERBOSE, &item) && item.size == 1 && item.bytes[0] == '1';
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "channel/parcel.h"
+#include "channel/packet.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,31 +10,31 @@
 #include "sampler/pack.h"
 #include "unit/unit.h"
 
-static char parcel[PARCEL_MAX];
+static char packet[PACKET_MAX];
 
 static void test_what_goes_in_comes_out(void **state)
 {
-    struct parcel_item item;
+    struct packet_item item;
 
     (void)state;
-    parcel[0] = '\0';
-    assert_false(parcel_find(parcel, PARCEL_EVENTLIST, &item));
-    assert_int_equal(parcel_add(parcel, PARCEL_EVENTLIST, "/my list", "a\nb\n", 4), 0);
-    assert_int_equal(parcel_add(parcel, PARCEL_VERBOSE, "APAPI_VERBOSE", "1", 1), 0);
-    assert_int_equal(parcel_add(parcel, PARCEL_COMPONENTS, "", "", 0), 0);
-    assert_true(parcel_find(parcel, PARCEL_EVENTLIST, &item));
+    packet[0] = '\0';
+    assert_false(packet_find(packet, PACKET_EVENTLIST, &item));
+    assert_int_equal(packet_add(packet, PACKET_EVENTLIST, "/my list", "a\nb\n", 4), 0);
+    assert_int_equal(packet_add(packet, PACKET_VERBOSE, "APAPI_VERBOSE", "1", 1), 0);
+    assert_int_equal(packet_add(packet, PACKET_COMPONENTS, "", "", 0), 0);
+    assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
     assert_string_equal(item.name, "/my list");
     assert_int_equal(item.size, 4);
     assert_memory_equal(item.bytes, "a\nb\n", 4);
-    assert_true(parcel_find(parcel, PARCEL_COMPONENTS, &item));
+    assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
     assert_int_equal(item.size, 0);
-    assert_false(parcel_find(parcel, PARCEL_EVENTOPS, &item));
-    assert_false(parcel_find(parcel, "event", &item));
-    assert_true(parcel_is_verbose(parcel));
-    assert_false(parcel_is_verbose(NULL));
+    assert_false(packet_find(packet, PACKET_EVENTOPS, &item));
+    assert_false(packet_find(packet, "event", &item));
+    assert_true(packet_is_verbose(packet));
+    assert_false(packet_is_verbose(NULL));
 }
 
-static void test_what_is_no_parcel(void **state)
+static void test_what_is_no_packet(void **state)
 {
     static const char *const texts[] = {"x",
                                         "eventlist",
@@ -49,43 +49,43 @@ static void test_what_is_no_parcel(void **state)
                                         " 1 n\nx\n",
                                         "eventlist  n\nx\n",
                                         "verbose 1 n\n1eventlist 1 n\nx\n"};
-    struct parcel_item item;
+    struct packet_item item;
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_false(parcel_find(texts[i], PARCEL_EVENTLIST, &item));
+        assert_false(packet_find(texts[i], PACKET_EVENTLIST, &item));
     }
 }
 
 static void test_bounds(void **state)
 {
-    static char bytes[PARCEL_MAX];
-    struct parcel_item item;
-    size_t room = PARCEL_MAX - 2 - strlen("eventlist 65500 n\n");
-    char name[2 * PARCEL_NAME_SIZE + 1];
+    static char bytes[PACKET_MAX];
+    struct packet_item item;
+    size_t room = PACKET_MAX - 2 - strlen("eventlist 65500 n\n");
+    char name[2 * PACKET_NAME_SIZE + 1];
 
     (void)state;
     memset(bytes, 'x', sizeof bytes);
-    parcel[0] = '\0';
-    assert_int_equal(parcel_add(parcel, PARCEL_EVENTLIST, "n", bytes, room + 1), -1);
+    packet[0] = '\0';
+    assert_int_equal(packet_add(packet, PACKET_EVENTLIST, "n", bytes, room + 1), -1);
     assert_int_equal(errno, EMSGSIZE);
-    assert_string_equal(parcel, "");
-    assert_int_equal(parcel_add(parcel, PARCEL_EVENTLIST, "n", bytes, room), 0);
-    assert_int_equal(strlen(parcel), PARCEL_MAX - 1);
-    assert_true(parcel_find(parcel, PARCEL_EVENTLIST, &item));
-    assert_int_equal(parcel_add(parcel, PARCEL_VERBOSE, "", "", 0), -1);
+    assert_string_equal(packet, "");
+    assert_int_equal(packet_add(packet, PACKET_EVENTLIST, "n", bytes, room), 0);
+    assert_int_equal(strlen(packet), PACKET_MAX - 1);
+    assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
+    assert_int_equal(packet_add(packet, PACKET_VERBOSE, "", "", 0), -1);
     memset(name, 'y', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     name[sizeof name - 2] = 'z';
     name[sizeof name - 3] = '\n';
-    parcel[0] = '\0';
-    assert_int_equal(parcel_add(parcel, PARCEL_EVENTLIST, name, "x", 1), 0);
-    assert_true(parcel_find(parcel, PARCEL_EVENTLIST, &item));
-    assert_int_equal(strlen(item.name), PARCEL_NAME_SIZE - 1);
-    assert_string_equal(item.name + PARCEL_NAME_SIZE - 3, "?z");
+    packet[0] = '\0';
+    assert_int_equal(packet_add(packet, PACKET_EVENTLIST, name, "x", 1), 0);
+    assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
+    assert_int_equal(strlen(item.name), PACKET_NAME_SIZE - 1);
+    assert_string_equal(item.name + PACKET_NAME_SIZE - 3, "?z");
 }
 
-static char path[] = "/tmp/apapi-parcel-XXXXXX";
+static char path[] = "/tmp/apapi-packet-XXXXXX";
 
 static void write_list(const char *text)
 {
@@ -100,26 +100,26 @@ static int pack(void)
 {
     struct apapi_error err;
 
-    return pack_environment(parcel, stderr, &err);
+    return pack_environment(packet, stderr, &err);
 }
 
 static void test_packing_reads_checks_and_strips(void **state)
 {
     struct apapi_event_rules rules = {0};
     struct apapi_error err;
-    struct parcel_item item;
+    struct packet_item item;
 
     (void)state;
     write_list("# comment\r\n\n  rapl:::A \nrapl:::B");
     setenv("APAPI_EVENTLIST", path, 1);
     setenv("APAPI_CMPLIST", "rapl", 1);
     assert_int_equal(pack(), 0);
-    assert_true(parcel_find(parcel, PARCEL_EVENTLIST, &item));
+    assert_true(packet_find(packet, PACKET_EVENTLIST, &item));
     assert_string_equal(item.name, path);
     assert_int_equal(item.size, strlen("rapl:::A\nrapl:::B\n"));
     assert_memory_equal(item.bytes, "rapl:::A\nrapl:::B\n", item.size);
-    assert_true(parcel_find(parcel, PARCEL_COMPONENTS, &item));
-    assert_int_equal(pack_open(parcel, &rules, &err), 0);
+    assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
+    assert_int_equal(pack_open(packet, &rules, &err), 0);
     assert_int_equal(apapi_eventlist_count(rules.user_list), 2);
     assert_null(rules.user_ops);
     apapi_event_rules_clear(&rules);
@@ -127,34 +127,34 @@ static void test_packing_reads_checks_and_strips(void **state)
 
 static void test_what_is_carried_stays(void **state)
 {
-    static char carried[PARCEL_MAX];
-    struct parcel_item item;
+    static char carried[PACKET_MAX];
+    struct packet_item item;
 
     (void)state;
     write_list("rapl:::OLD\n");
     setenv("APAPI_EVENTLIST", path, 1);
     setenv("APAPI_CMPLIST", "rapl", 1);
     assert_int_equal(pack(), 0);
-    strcpy(carried, parcel);
-    setenv(PARCEL_VARIABLE, carried, 1);
+    strcpy(carried, packet);
+    setenv(PACKET_VARIABLE, carried, 1);
     unlink(path); /* as on a node */
     assert_int_equal(pack(), 0);
-    assert_string_equal(parcel, carried);
+    assert_string_equal(packet, carried);
     unsetenv("APAPI_EVENTLIST"); /* as with --export=NONE */
     unsetenv("APAPI_CMPLIST");
     assert_int_equal(pack(), 0);
-    assert_string_equal(parcel, carried);
+    assert_string_equal(packet, carried);
     setenv("APAPI_CMPLIST", "nvml", 1); /* another word is another word */
     assert_int_equal(pack(), 0);
-    assert_true(parcel_find(parcel, PARCEL_COMPONENTS, &item));
+    assert_true(packet_find(packet, PACKET_COMPONENTS, &item));
     assert_memory_equal(item.bytes, "nvml", 4);
     setenv("APAPI_EVENTLIST", "/no/such/file", 1); /* another file, too */
     assert_int_equal(pack(), -1);
     assert_int_equal(errno, ENOENT);
-    setenv(PARCEL_VARIABLE, "garbage", 1);
+    setenv(PACKET_VARIABLE, "garbage", 1);
     unsetenv("APAPI_EVENTLIST");
     assert_int_equal(pack(), 0);
-    assert_false(parcel_find(parcel, PARCEL_EVENTLIST, &item));
+    assert_false(packet_find(packet, PACKET_EVENTLIST, &item));
 }
 
 static void test_a_bad_part_leaves_the_good_one(void **state)
@@ -163,10 +163,10 @@ static void test_a_bad_part_leaves_the_good_one(void **state)
     struct apapi_error err = {""};
 
     (void)state;
-    parcel[0] = '\0';
-    parcel_add(parcel, PARCEL_EVENTLIST, "l", "rapl:::A\n", 9);
-    parcel_add(parcel, PARCEL_EVENTOPS, "o", "nonsense\n", 9);
-    assert_int_equal(pack_open(parcel, &rules, &err), -1);
+    packet[0] = '\0';
+    packet_add(packet, PACKET_EVENTLIST, "l", "rapl:::A\n", 9);
+    packet_add(packet, PACKET_EVENTOPS, "o", "nonsense\n", 9);
+    assert_int_equal(pack_open(packet, &rules, &err), -1);
     assert_non_null(rules.user_list);
     assert_null(rules.user_ops);
     assert_ptr_equal(strstr(err.text, "o"), err.text);
@@ -181,7 +181,7 @@ static int clean(void **state)
     unsetenv("APAPI_EVENTOPS");
     unsetenv("APAPI_CMPLIST");
     unsetenv("APAPI_VERBOSE");
-    unsetenv(PARCEL_VARIABLE);
+    unsetenv(PACKET_VARIABLE);
     return 0;
 }
 
@@ -205,7 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_goes_in_comes_out),
-        cmocka_unit_test(test_what_is_no_parcel),
+        cmocka_unit_test(test_what_is_no_packet),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test_setup(test_packing_reads_checks_and_strips, clean),
         cmocka_unit_test_setup(test_what_is_carried_stays, clean),
