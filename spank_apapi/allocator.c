@@ -12,9 +12,9 @@
 #include "child.h"
 #include "job_nodes.h"
 #include "log.h"
-#include "meeting.h"
 #include "options.h"
 #include "output.h"
+#include "rendezvous.h"
 
 #define ANSWER_LIMIT_NS (1000 * DEADLINE_MS)
 
@@ -46,23 +46,23 @@ static void allocator_start(void)
 {
     uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
     struct spank_apapi_program program = {.dir = config.libexec_dir, .name = "apapi-collect"};
-    struct spank_apapi_meeting meeting = SPANK_APAPI_MEETING_NONE;
+    struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
-    if (spank_apapi_meeting_open(&meeting, NULL)) {
+    if (spank_apapi_rendezvous_open(&rendezvous, NULL)) {
         return;
     }
-    program.listener = meeting.listener;
+    program.listener = rendezvous.listener;
     message_start(&message, APAPI_WORD_CONFIG);
-    message_add_pair(&message, "token", meeting.token);
+    message_add_pair(&message, "token", rendezvous.token);
     message_add_pair(&message, "whole_job", "1");
     message_add_pair(&message, "job_only",
                      spank_apapi_choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_apapi_child_start(&allocator.collector, &program, NULL) == 0) {
         allocator.pid = getpid();
         message_send(allocator.collector.channel, &message, deadline_ns);
-        setenv(APAPI_JOB_ENV, meeting.where, 1);
+        setenv(APAPI_JOB_ENV, rendezvous.where, 1);
     }
-    spank_apapi_meeting_close(&meeting);
+    spank_apapi_rendezvous_close(&rendezvous);
 }
 
 int spank_apapi_allocator_init_post_opt(void)

@@ -19,11 +19,11 @@
 #include "deliver.h"
 #include "job_nodes.h"
 #include "log.h"
-#include "meeting.h"
 #include "options.h"
 #include "output.h"
 #include "permission.h"
 #include "policy.h"
+#include "rendezvous.h"
 #include "step.h"
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
@@ -141,25 +141,25 @@ static void remote_send_now(const char *word, uint64_t deadline_ns)
 }
 
 /* The sruns of a batch script tell the batch step's sampler of their steps. */
-static void remote_meet(spank_t spank, struct spank_apapi_meeting *meeting)
+static void remote_meet(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
     if (!remote.step.batch || !spank_apapi_choice_reports_job(spank_apapi_options_choice())) {
         return;
     }
-    if (spank_apapi_meeting_open(meeting, NULL) == 0 &&
-        spank_setenv(spank, APAPI_JOB_ENV, meeting->where, 1) != ESPANK_SUCCESS) {
-        spank_apapi_meeting_close(meeting);
+    if (spank_apapi_rendezvous_open(rendezvous, NULL) == 0 &&
+        spank_setenv(spank, APAPI_JOB_ENV, rendezvous->where, 1) != ESPANK_SUCCESS) {
+        spank_apapi_rendezvous_close(rendezvous);
     }
 }
 
-static void remote_describe_job(spank_t spank, const struct spank_apapi_meeting *meeting)
+static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvous *rendezvous)
 {
     char nodes[16], nodelist[NODELIST_SIZE];
 
-    if (meeting->listener < 0) {
+    if (rendezvous->listener < 0) {
         return;
     }
-    message_add_pair(&message, "job_token", meeting->token);
+    message_add_pair(&message, "job_token", rendezvous->token);
     message_add_pair(&message, "job_only",
                      spank_apapi_choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
@@ -171,12 +171,12 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_meeting 
 }
 
 static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
-                             const struct spank_apapi_meeting *meeting, uint64_t deadline_ns)
+                             const struct spank_apapi_rendezvous *rendezvous, uint64_t deadline_ns)
 {
     message_start(&message, APAPI_WORD_CONFIG);
     remote.files =
         spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, wish, &message);
-    remote_describe_job(spank, meeting);
+    remote_describe_job(spank, rendezvous);
     remote_send(deadline_ns);
 }
 
@@ -225,7 +225,7 @@ static int remote_check_partition(spank_t spank)
 static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
 {
     struct spank_apapi_program sampler = {.dir = config.libexec_dir, .name = "apapi-sampler"};
-    struct spank_apapi_meeting meeting = SPANK_APAPI_MEETING_NONE;
+    struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
     remote.measuring = true;
     remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice()) &&
@@ -236,12 +236,12 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
         return;
     }
     spank_apapi_name_user(spank, spank_apapi_options_choice(), &remote.step);
-    remote_meet(spank, &meeting);
-    sampler.listener = meeting.listener;
+    remote_meet(spank, &rendezvous);
+    sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
-        remote_configure(spank, wish, &meeting, deadline_now() + config.start_timeout_ns);
+        remote_configure(spank, wish, &rendezvous, deadline_now() + config.start_timeout_ns);
     }
-    spank_apapi_meeting_close(&meeting);
+    spank_apapi_rendezvous_close(&rendezvous);
 }
 
 /*

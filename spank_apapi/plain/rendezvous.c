@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "meeting.h"
+#include "rendezvous.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define BACKLOG 256
 
 /* The kernel chooses a free name, which begins with a NUL: no file, so nothing is left behind. */
-static int meeting_bind(int fd, char *name, size_t size)
+static int rendezvous_bind(int fd, char *name, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     socklen_t length = sizeof address.sun_family;
@@ -33,28 +33,28 @@ static int meeting_bind(int fd, char *name, size_t size)
     return 0;
 }
 
-int spank_apapi_meeting_open(struct spank_apapi_meeting *meeting, struct apapi_error *err)
+int spank_apapi_rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struct apapi_error *err)
 {
-    struct spank_apapi_meeting made;
+    struct spank_apapi_rendezvous made;
     char name[16];
 
     made.listener = spank_apapi_child_keep_away(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (made.listener < 0 || meeting_bind(made.listener, name, sizeof name) ||
+    if (made.listener < 0 || rendezvous_bind(made.listener, name, sizeof name) ||
         spank_apapi_token(made.token)) {
         int code = errno;
 
-        spank_apapi_meeting_close(&made);
+        spank_apapi_rendezvous_close(&made);
         return apapi_fail(err, code, "no table of the whole job: %s", strerror(code));
     }
     snprintf(made.where, sizeof made.where, "%s:%s", name, made.token);
-    *meeting = made;
+    *rendezvous = made;
     return 0;
 }
 
-void spank_apapi_meeting_close(struct spank_apapi_meeting *meeting)
+void spank_apapi_rendezvous_close(struct spank_apapi_rendezvous *rendezvous)
 {
-    if (meeting->listener >= 0) {
-        close(meeting->listener);
-        meeting->listener = -1;
+    if (rendezvous->listener >= 0) {
+        close(rendezvous->listener);
+        rendezvous->listener = -1;
     }
 }
