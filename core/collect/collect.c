@@ -21,7 +21,7 @@
 #include "channel/message.h"
 #include "collect/collect_job.h"
 #include "config/values.h"
-#include "gather/intake.h"
+#include "gather/receiver.h"
 #include "output/forms.h"
 
 #define PART_BYTES 65536
@@ -31,7 +31,7 @@
 struct collector {
     char step[64];
     char name[APAPI_TEXT_SIZE];
-    struct intake intake;
+    struct receiver receiver;
     struct forward forward;
     bool whole_job; /* salloc's: it collects what other sruns pass on */
     bool alone;     /* srun is gone */
@@ -61,7 +61,7 @@ static int configure(struct collector *collector)
         return -1;
     }
     format = message_value(&message, "format");
-    copy_value("token", collector->intake.token, sizeof collector->intake.token);
+    copy_value("token", collector->receiver.token, sizeof collector->receiver.token);
     copy_value("step", collector->step, sizeof collector->step);
     copy_value("name", collector->name, sizeof collector->name);
     collector->verbose = message_value(&message, "verbose");
@@ -69,19 +69,19 @@ static int configure(struct collector *collector)
         return -1;
     }
     if (forms_keeps(collector->format)) {
-        collector->intake.keep = forms_keep;
-        collector->intake.keep_context = &collector->forms;
+        collector->receiver.keep = forms_keep;
+        collector->receiver.keep_context = &collector->forms;
     }
     forward_open(&collector->forward, message_value(&message, "job"));
-    collector->intake.forward = &collector->forward;
+    collector->receiver.forward = &collector->forward;
     nodes = message_value(&message, "nodes");
-    collector->intake.nodes = nodes ? strtoul(nodes, NULL, 10) : 0;
+    collector->receiver.nodes = nodes ? strtoul(nodes, NULL, 10) : 0;
     collector->whole_job = message_value(&message, "whole_job");
     if (collector->whole_job) {
         return 0;
     }
-    if (strlen(collector->intake.token) != APAPI_TOKEN_LENGTH ||
-        intake_open(&collector->intake, APAPI_LISTEN_FD)) {
+    if (strlen(collector->receiver.token) != APAPI_TOKEN_LENGTH ||
+        receiver_open(&collector->receiver, APAPI_LISTEN_FD)) {
         return -1;
     }
     forward_begin(&collector->forward, collector->step);
@@ -95,7 +95,7 @@ static void begin_end(struct collector *collector)
 
     collector->ending = true;
     collector->end_ns = deadline_now() + (wait_ms ? strtoull(wait_ms, NULL, 10) : 0) * DEADLINE_MS;
-    intake_expect(&collector->intake, nodelist ? nodelist : "");
+    receiver_expect(&collector->receiver, nodelist ? nodelist : "");
 }
 
 /* srun is gone. The records that its step may still send go into the job's table. */
@@ -120,7 +120,7 @@ static void hear_plugin(struct collector *collector)
 /* For poll(): -1 is for ever. */
 static int left_ms(const struct collector *collector)
 {
-    int patience_ms = intake_patience_ms(&collector->intake);
+    int patience_ms = receiver_patience_ms(&collector->receiver);
     uint64_t now_ns = deadline_now();
     int end_ms = collector->end_ns > now_ns
                      ? (int)((collector->end_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS)
@@ -133,13 +133,13 @@ static int left_ms(const struct collector *collector)
 static void turn(struct collector *collector)
 {
     struct pollfd watched[] = {{.fd = collector->alone ? -1 : APAPI_CHANNEL_FD, .events = POLLIN},
-                               {.fd = collector->intake.poll, .events = POLLIN}};
+                               {.fd = collector->receiver.poll, .events = POLLIN}};
 
     if (poll(watched, 2, left_ms(collector)) < 0) {
         return;
     }
-    intake_work(&collector->intake);
-    if (intake_is_complete(&collector->intake)) {
+    receiver_work(&collector->receiver);
+    if (receiver_is_complete(&collector->receiver)) {
         forward_end(&collector->forward); /* srun may take long to end, or be killed */
     }
     if (watched[0].revents) {
@@ -150,7 +150,7 @@ static void turn(struct collector *collector)
 static bool is_over(const struct collector *collector)
 {
     return collector->ending &&
-           (intake_is_complete(&collector->intake) || deadline_now() >= collector->end_ns);
+           (receiver_is_complete(&collector->receiver) || deadline_now() >= collector->end_ns);
 }
 
 /* A report may be longer than a message. */
@@ -178,18 +178,18 @@ static ssize_t send_some(void *cookie, const char *bytes, size_t size)
 
 static void send_table(const struct collector *collector)
 {
-    const struct intake *intake = &collector->intake;
+    const struct receiver *receiver = &collector->receiver;
     char note[256], *text = NULL;
     const struct apapi_table_head head = {.step = collector->step,
                                           .name = collector->name,
                                           .user_s = NAN,
                                           .system_s = NAN,
                                           .elapsed_s = NAN,
-                                          .note = intake_describe(intake, note, sizeof note),
-                                          .nodes = intake->nodes,
+                                          .note = receiver_describe(receiver, note, sizeof note),
+                                          .nodes = receiver->nodes,
                                           .verbose = collector->verbose};
 
-    if (apapi_table_format(intake->merge, &head, &text, NULL) == 0) {
+    if (apapi_table_format(receiver->merge, &head, &text, NULL) == 0) {
         send_some(NULL, text, strlen(text));
     }
     free(text);
@@ -203,20 +203,20 @@ static void send_forms(const struct collector *collector)
 
     if (out) {
         setvbuf(out, buffer, _IOFBF, sizeof buffer);
-        forms_write(&collector->forms, collector->format, collector->step, collector->intake.merge,
-                    out);
+        forms_write(&collector->forms, collector->format, collector->step,
+                    collector->receiver.merge, out);
         fclose(out);
     }
 }
 
 static void send_report(struct collector *collector)
 {
-    const struct intake *intake = &collector->intake;
+    const struct receiver *receiver = &collector->receiver;
 
-    apapi_merge_give_up(intake->merge, "it did not answer in time");
-    if (intake->silent < intake->nodes && collector->format == CONFIG_TABLE) {
+    apapi_merge_give_up(receiver->merge, "it did not answer in time");
+    if (receiver->silent < receiver->nodes && collector->format == CONFIG_TABLE) {
         send_table(collector);
-    } else if (intake->silent < intake->nodes) {
+    } else if (receiver->silent < receiver->nodes) {
         send_forms(collector);
     }
     message_start(&message, APAPI_WORD_END);
@@ -226,7 +226,7 @@ static void send_report(struct collector *collector)
 /* A step whose srun is gone may run on: it has ended only if all its nodes have reported. */
 static void finish_forward(struct collector *collector)
 {
-    if (collector->alone && !intake_is_complete(&collector->intake)) {
+    if (collector->alone && !receiver_is_complete(&collector->receiver)) {
         forward_flush(&collector->forward);
     } else {
         forward_end(&collector->forward);
@@ -247,7 +247,7 @@ static int run(void)
         return EXIT_FAILURE;
     }
     if (collector.whole_job) {
-        collect_job(collector.intake.token, &message);
+        collect_job(collector.receiver.token, &message);
         return EXIT_SUCCESS;
     }
     while (!is_over(&collector)) {
@@ -258,7 +258,7 @@ static int run(void)
         send_report(&collector);
     }
     forms_clear(&collector.forms);
-    intake_close(&collector.intake);
+    receiver_close(&collector.receiver);
     return EXIT_SUCCESS;
 }
 

@@ -26,7 +26,7 @@ static void answer(struct parts *parts, struct message *message)
 static void serve(struct parts *parts, struct message *message)
 {
     struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
-                               {.fd = parts->intake.poll, .events = POLLIN}};
+                               {.fd = parts->receiver.poll, .events = POLLIN}};
 
     for (;;) {
         if (poll(watched, 2, parts_patience_ms(parts)) < 0 && errno != EINTR) {

@@ -111,11 +111,11 @@ int parts_open(struct parts *parts, int listener, const char *token, uint32_t jo
     memset(parts, 0, sizeof *parts);
     fcntl(listener, F_SETFD, FD_CLOEXEC);
     parts->id = job;
-    parts->intake.divert = take;
-    parts->intake.divert_context = parts;
-    snprintf(parts->intake.token, sizeof parts->intake.token, "%s", token);
+    parts->receiver.divert = take;
+    parts->receiver.divert_context = parts;
+    snprintf(parts->receiver.token, sizeof parts->receiver.token, "%s", token);
     parts->job = apapi_job_create();
-    if (!parts->job || intake_open(&parts->intake, listener)) {
+    if (!parts->job || receiver_open(&parts->receiver, listener)) {
         apapi_job_destroy(parts->job);
         parts->job = NULL;
         return -1;
@@ -133,18 +133,18 @@ void parts_add(struct parts *parts, const struct apapi_record *record)
 
 void parts_work(struct parts *parts)
 {
-    intake_work(&parts->intake);
+    receiver_work(&parts->receiver);
 }
 
 int parts_patience_ms(const struct parts *parts)
 {
-    return intake_patience_ms(&parts->intake);
+    return receiver_patience_ms(&parts->receiver);
 }
 
 /* Connections that are being read may bring what a step has measured. */
 static bool is_waiting(const struct parts *parts)
 {
-    return parts->running_count > 0 || parts->intake.free_count < INTAKE_SENDERS;
+    return parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS;
 }
 
 static int shorter_ms(int patience_ms, uint64_t left_ns)
@@ -158,7 +158,7 @@ static int shorter_ms(int patience_ms, uint64_t left_ns)
 
 void parts_wait(struct parts *parts, uint64_t deadline_ns)
 {
-    struct pollfd watched = {.fd = parts->intake.poll, .events = POLLIN};
+    struct pollfd watched = {.fd = parts->receiver.poll, .events = POLLIN};
     uint64_t now_ns;
 
     parts_work(parts);
@@ -245,7 +245,7 @@ char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
 void parts_close(struct parts *parts)
 {
     if (parts->job) {
-        intake_close(&parts->intake);
+        receiver_close(&parts->receiver);
         apapi_job_destroy(parts->job);
         parts->job = NULL;
     }

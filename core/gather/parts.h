@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "apapi/job.h"
-#include "gather/intake.h"
+#include "gather/receiver.h"
 #include "sum/job_id.h"
 
 #define PARTS_MAX 65536      /* records that are looked at */
@@ -17,7 +17,7 @@
  * of the user: for his own table only, never for the accounting.
  */
 struct parts {
-    struct intake intake;
+    struct receiver receiver;
     struct apapi_job *job;
     uint32_t id; /* of the job, or its first component; APAPI_UNKNOWN: that of the first record */
     char name[JOB_ID_SIZE]; /* how Slurm writes it, "28_1"; "": as its number */

@@ -20,7 +20,7 @@ struct forms {
     int error; /* ENOMEM: some are missing */
 };
 
-/** Keep a record's line; `context` is a struct forms: for struct intake. */
+/** Keep a record's line; `context` is a struct forms: for struct receiver. */
 void forms_keep(void *context, const char *line, size_t size);
 
 /** @return whether the form is made of the nodes' records, which are to be kept for it. */

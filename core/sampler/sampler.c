@@ -394,7 +394,7 @@ static void serve(struct sampler *sampler, int signals)
     struct pollfd watched[] = {
         {.fd = APAPI_CHANNEL_FD, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
-        {.fd = sampler->parts.job ? sampler->parts.intake.poll : -1, .events = POLLIN}};
+        {.fd = sampler->parts.job ? sampler->parts.receiver.poll : -1, .events = POLLIN}};
     bool more = true;
 
     while (more) {

@@ -179,7 +179,7 @@ static void without_the_token_nothing_changes(void **state)
     forward_flush(&forward);
     take_all();
     assert_int_equal(parts.count + parts.lines, 0);
-    assert_int_equal(parts.intake.refused.foreign, 1);
+    assert_int_equal(parts.receiver.refused.foreign, 1);
 }
 
 static void other_jobs_are_left_out(void **state)

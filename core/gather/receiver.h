@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_GATHER_INTAKE_H
-#define APAPI_GATHER_INTAKE_H
+#ifndef APAPI_GATHER_RECEIVER_H
+#define APAPI_GATHER_RECEIVER_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 
 /* At once, with at most APAPI_PAYLOAD_MAX bytes each; others wait in the listening socket's queue.
  */
-#define INTAKE_SENDERS 128
+#define RECEIVER_SENDERS 128
 
 /** What was not taken. */
-struct intake_refused {
+struct receiver_refused {
     size_t foreign; /* connections without the token: wrong, none, too slow */
     size_t damaged; /* of our nodes, which cannot be read */
     size_t twice;   /* of a node that is there already */
@@ -25,11 +25,11 @@ struct intake_refused {
  * Takes the nodes' records from the listening socket and merges them as they come. Everybody can
  * connect to it: without the token a connection changes and learns nothing.
  */
-struct intake {
+struct receiver {
     char token[APAPI_TOKEN_LENGTH + 1];
     size_t nodes; /* of the step; 0: not known */
     struct apapi_merge *merge;
-    struct intake_refused refused;
+    struct receiver_refused refused;
     size_t silent;                                              /* nodes that have nothing to say */
     void (*keep)(void *context, const char *line, size_t size); /* of every record; NULL: not */
     void *keep_context;
@@ -43,8 +43,8 @@ struct intake {
     bool starved;   /* no descriptors are left: others must end first */
     char *nodelist; /* the one heard last; NULL: none */
     size_t free_count;
-    size_t free[INTAKE_SENDERS]; /* indexes into `senders` */
-    struct sender senders[INTAKE_SENDERS];
+    size_t free[RECEIVER_SENDERS]; /* indexes into `senders` */
+    struct sender senders[RECEIVER_SENDERS];
 };
 
 /**
@@ -52,24 +52,24 @@ struct intake {
  * @param listener  listening socket, borrowed
  * @return 0; -1 with errno.
  */
-int intake_open(struct intake *intake, int listener);
+int receiver_open(struct receiver *receiver, int listener);
 
 /** Do what there is to do. Blocks never. */
-void intake_work(struct intake *intake);
+void receiver_work(struct receiver *receiver);
 
 /** @return when to work again even if nothing has happened [ms from now]; -1: no need to */
-int intake_patience_ms(const struct intake *intake);
+int receiver_patience_ms(const struct receiver *receiver);
 
 /** Await the records of these nodes. */
-void intake_expect(struct intake *intake, const char *nodelist);
+void receiver_expect(struct receiver *receiver, const char *nodelist);
 
 /** @return whether all nodes of the step have told what they have to tell. */
-bool intake_is_complete(const struct intake *intake);
+bool receiver_is_complete(const struct receiver *receiver);
 
 /** What was not taken, in words. @return `text`; NULL: nothing. */
-const char *intake_describe(const struct intake *intake, char *text, size_t size);
+const char *receiver_describe(const struct receiver *receiver, char *text, size_t size);
 
 /** Close and free all but the listening socket. */
-void intake_close(struct intake *intake);
+void receiver_close(struct receiver *receiver);
 
 #endif

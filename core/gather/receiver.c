@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gather/receiver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channel/deadline.h"
+
+#define TRUSTED_PATIENCE_NS (5000 * DEADLINE_MS)
+#define ORIGIN_MAX 32 /* connections of one origin that have not shown the token */
+#define FOREIGN_PATIENCE_NS (2000 * DEADLINE_MS) /* for the token, which is sent at once */
+#define CROWDED_PATIENCE_NS (50 * DEADLINE_MS)   /* the same when others are waiting */
+#define PATIENCE_MS 500
+#define CROWDED_MS 10
+#define ACCEPTED_MAX 256 /* in a row, before the plugin is heard again */
+#define LISTENER_MARK RECEIVER_SENDERS
+
+int receiver_open(struct receiver *receiver, int listener)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = LISTENER_MARK};
+    int flags = fcntl(listener, F_GETFL);
+
+    for (size_t i = 0; i < RECEIVER_SENDERS; i++) {
+        receiver->senders[i].fd = -1;
+        receiver->free[receiver->free_count++] = i;
+    }
+    receiver->listener = listener;
+    receiver->listening = true;
+    receiver->poll = epoll_create1(EPOLL_CLOEXEC);
+    receiver->merge = apapi_merge_create();
+    if (receiver->poll < 0 || !receiver->merge || flags < 0 ||
+        fcntl(listener, F_SETFL, flags | O_NONBLOCK) ||
+        epoll_ctl(receiver->poll, EPOLL_CTL_ADD, listener, &event)) {
+        return -1;
+    }
+    return 0;
+}
+
+static void listen_if(struct receiver *receiver, bool wanted)
+{
+    struct epoll_event event = {.events = wanted ? EPOLLIN : 0, .data.u64 = LISTENER_MARK};
+
+    if (receiver->listening != wanted) {
+        epoll_ctl(receiver->poll, EPOLL_CTL_MOD, receiver->listener, &event);
+        receiver->listening = wanted;
+    }
+}
+
+static void release(struct receiver *receiver, struct sender *sender)
+{
+    sender_end(sender); /* closing removes it from the poll, nobody else has the descriptor */
+    receiver->free[receiver->free_count++] = (size_t)(sender - receiver->senders);
+}
+
+void receiver_expect(struct receiver *receiver, const char *nodelist)
+{
+    size_t known;
+
+    if (!*nodelist || (receiver->nodelist && strcmp(receiver->nodelist, nodelist) == 0)) {
+        return;
+    }
+    free(receiver->nodelist);
+    receiver->nodelist = strdup(nodelist);
+    apapi_merge_expect(receiver->merge, nodelist);
+    known = apapi_merge_count(receiver->merge) + apapi_merge_awaited(receiver->merge);
+    if (receiver->nodes > 0 && known > receiver->nodes) {
+        receiver->nodes = known;
+    }
+}
+
+static void take_damaged(struct receiver *receiver, const char *node, const char *reason)
+{
+    receiver->refused.damaged++;
+    apapi_merge_absent(receiver->merge, node, reason);
+}
+
+static void pass_on(const struct receiver *receiver, const struct delivery *delivery)
+{
+    if (receiver->keep) {
+        receiver->keep(receiver->keep_context, delivery->payload, delivery->size);
+    }
+    if (receiver->forward) {
+        forward_record(receiver->forward, delivery->payload, delivery->size);
+    }
+}
+
+static void take_record(struct receiver *receiver, const struct delivery *delivery)
+{
+    struct apapi_record record;
+    struct apapi_error err = {""};
+    char reason[sizeof err.text + 16];
+
+    if (apapi_record_decode(delivery->payload, delivery->size, &record, &err)) {
+        snprintf(reason, sizeof reason, "unreadable %s", err.text);
+        take_damaged(receiver, delivery->node, reason);
+        return;
+    }
+    if (strcmp(record.id.node, delivery->node) != 0) {
+        take_damaged(receiver, delivery->node, "its record is of another node");
+    } else if (apapi_merge_add(receiver->merge, &record) == 0) {
+        pass_on(receiver, delivery);
+    }
+    apapi_record_clear(&record);
+}
+
+static bool is_surplus(const struct receiver *receiver, const char *node)
+{
+    size_t known = apapi_merge_count(receiver->merge) + apapi_merge_awaited(receiver->merge);
+
+    return receiver->nodes > 0 && known >= receiver->nodes &&
+           !apapi_merge_awaits(receiver->merge, node);
+}
+
+static void take(struct receiver *receiver, const struct delivery *delivery, bool whole)
+{
+    receiver_expect(receiver, delivery->nodelist);
+    if (apapi_merge_has(receiver->merge, delivery->node)) {
+        receiver->refused.twice++;
+    } else if (is_surplus(receiver, delivery->node)) {
+        receiver->refused.surplus++;
+    } else if (!whole) {
+        take_damaged(receiver, delivery->node, "its record was cut off");
+    } else if (strcmp(delivery->word, APAPI_WORD_RECORD) == 0) {
+        take_record(receiver, delivery);
+    } else if (strcmp(delivery->word, APAPI_WORD_ABSENT) == 0) {
+        receiver->silent += delivery->size == 0;
+        apapi_merge_absent(receiver->merge, delivery->node, delivery->payload);
+    } else {
+        receiver->refused.damaged++;
+    }
+}
+
+/* @param whole  whether the sender has sent all that it wanted to */
+static void finish(struct receiver *receiver, struct sender *sender, bool whole)
+{
+    struct delivery delivery;
+
+    if (!sender->trusted) {
+        receiver->refused.foreign++;
+    } else if (sender_parse(sender, &delivery)) {
+        receiver->refused.damaged++;
+    } else if (receiver->divert) {
+        receiver->divert(receiver->divert_context, &delivery);
+    } else {
+        take(receiver, &delivery, whole);
+    }
+    release(receiver, sender);
+}
+
+static void read_sender(struct receiver *receiver, struct sender *sender)
+{
+    enum sender_state state = sender_read(sender, receiver->token);
+
+    if (state != SENDER_READING) {
+        finish(receiver, sender, state == SENDER_DONE);
+    }
+}
+
+static bool is_of(const struct sender *sender, const struct sender_origin *origin)
+{
+    return sender->fd >= 0 && !sender->trusted &&
+           memcmp(&sender->origin, origin, sizeof *origin) == 0;
+}
+
+/* Who holds many connections loses the oldest: they keep nobody else out. */
+static void limit_origin(struct receiver *receiver, const struct sender_origin *origin)
+{
+    struct sender *oldest = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < RECEIVER_SENDERS; i++) {
+        struct sender *sender = &receiver->senders[i];
+
+        if (is_of(sender, origin)) {
+            count++;
+            oldest = oldest && oldest->begun_ns <= sender->begun_ns ? oldest : sender;
+        }
+    }
+    if (count > ORIGIN_MAX) {
+        finish(receiver, oldest, false);
+    }
+}
+
+/* @return whether there was one that can be read from. */
+static bool accept_one(struct receiver *receiver)
+{
+    size_t place = receiver->free[receiver->free_count - 1];
+    struct sender *sender = &receiver->senders[place];
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = place};
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+    struct sender_origin origin;
+    socklen_t size = sizeof peer;
+    int fd =
+        accept4(receiver->listener, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0) {
+        receiver->starved =
+            errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        return errno == ECONNABORTED || errno == EINTR;
+    }
+    receiver->free_count--;
+    origin = sender_find_origin(fd, &peer);
+    sender_begin(sender, fd, &origin, deadline_now());
+    read_sender(receiver, sender);
+    if (sender->fd >= 0 && epoll_ctl(receiver->poll, EPOLL_CTL_ADD, fd, &event)) {
+        finish(receiver, sender, false);
+    }
+    limit_origin(receiver, &origin);
+    return true;
+}
+
+static void accept_all(struct receiver *receiver)
+{
+    for (int i = 0; i < ACCEPTED_MAX && receiver->free_count > 0 && accept_one(receiver); i++) {
+    }
+}
+
+static bool is_crowded(const struct receiver *receiver)
+{
+    return receiver->free_count == 0 || receiver->starved;
+}
+
+static void end_late_ones(struct receiver *receiver)
+{
+    uint64_t now_ns = deadline_now();
+    uint64_t foreign_ns = is_crowded(receiver) ? CROWDED_PATIENCE_NS : FOREIGN_PATIENCE_NS;
+
+    for (size_t i = 0; i < RECEIVER_SENDERS; i++) {
+        struct sender *sender = &receiver->senders[i];
+
+        if (sender->fd >= 0 &&
+            now_ns - sender->begun_ns > (sender->trusted ? TRUSTED_PATIENCE_NS : foreign_ns)) {
+            finish(receiver, sender, false);
+        }
+    }
+}
+
+void receiver_work(struct receiver *receiver)
+{
+    struct epoll_event events[RECEIVER_SENDERS + 1];
+    int count = epoll_wait(receiver->poll, events, RECEIVER_SENDERS + 1, 0);
+    bool more = false;
+
+    receiver->starved = false;
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.u64 == LISTENER_MARK) {
+            more = true;
+        } else {
+            read_sender(receiver, &receiver->senders[events[i].data.u64]);
+        }
+    }
+    if (more) {
+        accept_all(receiver);
+    }
+    end_late_ones(receiver);
+    listen_if(receiver, !is_crowded(receiver));
+}
+
+int receiver_patience_ms(const struct receiver *receiver)
+{
+    if (is_crowded(receiver)) {
+        return CROWDED_MS;
+    }
+    return receiver->free_count < RECEIVER_SENDERS ? PATIENCE_MS : -1;
+}
+
+bool receiver_is_complete(const struct receiver *receiver)
+{
+    return apapi_merge_awaited(receiver->merge) == 0 &&
+           apapi_merge_count(receiver->merge) >= receiver->nodes;
+}
+
+const char *receiver_describe(const struct receiver *receiver, char *text, size_t size)
+{
+    const struct {
+        size_t count;
+        const char *one, *many;
+    } parts[] = {
+        {receiver->refused.foreign, "foreign connection refused", "foreign connections refused"},
+        {receiver->refused.damaged, "damaged record", "damaged records"},
+        {receiver->refused.twice, "record came twice", "records came twice"},
+        {receiver->refused.surplus, "record of a node too many", "records of nodes too many"},
+    };
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && length < size; i++) {
+        if (parts[i].count > 0) {
+            length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length ? ", " : "",
+                                       parts[i].count,
+                                       parts[i].count == 1 ? parts[i].one : parts[i].many);
+        }
+    }
+    return length ? text : NULL;
+}
+
+void receiver_close(struct receiver *receiver)
+{
+    for (size_t i = 0; i < RECEIVER_SENDERS; i++) {
+        if (receiver->senders[i].fd >= 0) {
+            release(receiver, &receiver->senders[i]);
+        }
+    }
+    close(receiver->poll);
+    free(receiver->nodelist);
+    apapi_merge_destroy(receiver->merge);
+}
