@@ -34,7 +34,7 @@
 #include "sampler/log.h"
 #include "sampler/names.h"
 #include "sampler/pack.h"
-#include "sampler/place.h"
+#include "sampler/process.h"
 #include "sampler/questions.h"
 #include "sampler/step.h"
 #include "sampler/userfiles.h"
@@ -148,7 +148,7 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
     }
     userfiles_prepare(&sampler->files, &sampler->step);
     names_complete(&sampler->step);
-    place_self(&sampler->step);
+    process_schedule(&sampler->step);
     open_parts(sampler);
     if (*sampler->step.config) {
         config_use_sources(sampler->step.config);
@@ -440,7 +440,7 @@ static int run(void)
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* what root reads here is not for a debugger */
     umask(077);
-    place_limits();
+    process_restrict();
     log_open(LOG_SOCKET, "apapi-sampler");
     cgroup_leave_job();
     archive_init(&sampler.archive, &sampler.step);

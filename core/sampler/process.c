@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sampler/place.h"
+#include "sampler/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static void write_oom_score(const char *score)
     }
 }
 
-void place_limits(void)
+void process_restrict(void)
 {
     const struct rlimit none = {0, 0};
 
@@ -33,7 +33,7 @@ void place_limits(void)
     setrlimit(RLIMIT_CORE, &none);
 }
 
-void place_self(const struct step *step)
+void process_schedule(const struct step *step)
 {
     cpu_set_t cpus;
     int nice = 0;
