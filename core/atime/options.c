@@ -13,10 +13,10 @@
 static const struct {
     const char *name;
     report_f report;
-} forms[] = {{"table", report_table},
-             {"json", report_json},
-             {"csv", report_csv},
-             {"classic", report_classic}};
+} formats[] = {{"table", report_table},
+               {"json", report_json},
+               {"csv", report_csv},
+               {"classic", report_classic}};
 
 enum { LONG_TRACE = 256 };
 
@@ -70,9 +70,9 @@ static int set_intervals(const char *text, struct options *options)
 
 static int set_form(const char *text, struct options *options)
 {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (strcmp(text, forms[i].name) == 0) {
-            options->report = forms[i].report;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(text, formats[i].name) == 0) {
+            options->report = formats[i].report;
             return -1;
         }
     }

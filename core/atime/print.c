@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all forms of the report have in common. */
+/* What all formats of the report have in common. */
 #include "atime/print.h"
 
 #include <math.h>

@@ -22,7 +22,7 @@
 #include "collect/collect_job.h"
 #include "config/values.h"
 #include "gather/receiver.h"
-#include "output/forms.h"
+#include "output/step_report.h"
 
 #define PART_BYTES 65536
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
@@ -39,7 +39,7 @@ struct collector {
     uint64_t end_ns;
     enum config_format format;
     bool verbose;
-    struct forms forms;
+    struct step_report step_report;
 };
 
 /* Too large for the stack; one at a time is enough. */
@@ -68,9 +68,9 @@ static int configure(struct collector *collector)
     if (format && value_format(format, &collector->format, NULL)) {
         return -1;
     }
-    if (forms_keeps(collector->format)) {
-        collector->receiver.keep = forms_keep;
-        collector->receiver.keep_context = &collector->forms;
+    if (step_report_needs_lines(collector->format)) {
+        collector->receiver.keep = step_report_keep;
+        collector->receiver.keep_context = &collector->step_report;
     }
     forward_open(&collector->forward, message_value(&message, "job"));
     collector->receiver.forward = &collector->forward;
@@ -195,7 +195,7 @@ static void send_table(const struct collector *collector)
     free(text);
 }
 
-static void send_forms(const struct collector *collector)
+static void send_step_report(const struct collector *collector)
 {
     const cookie_io_functions_t calls = {.write = send_some};
     static char buffer[PART_BYTES];
@@ -203,8 +203,8 @@ static void send_forms(const struct collector *collector)
 
     if (out) {
         setvbuf(out, buffer, _IOFBF, sizeof buffer);
-        forms_write(&collector->forms, collector->format, collector->step,
-                    collector->receiver.merge, out);
+        step_report_write(&collector->step_report, collector->format, collector->step,
+                          collector->receiver.merge, out);
         fclose(out);
     }
 }
@@ -217,7 +217,7 @@ static void send_report(struct collector *collector)
     if (receiver->silent < receiver->nodes && collector->format == CONFIG_TABLE) {
         send_table(collector);
     } else if (receiver->silent < receiver->nodes) {
-        send_forms(collector);
+        send_step_report(collector);
     }
     message_start(&message, APAPI_WORD_END);
     message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
@@ -257,7 +257,7 @@ static int run(void)
     if (!collector.alone) {
         send_report(&collector);
     }
-    forms_clear(&collector.forms);
+    step_report_clear(&collector.step_report);
     receiver_close(&collector.receiver);
     return EXIT_SUCCESS;
 }

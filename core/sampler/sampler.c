@@ -26,7 +26,7 @@
 #include "config/config.h"
 #include "config/installed.h"
 #include "gather/parts.h"
-#include "output/forms.h"
+#include "output/step_report.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
 #include "sampler/known.h"
@@ -252,7 +252,7 @@ static char *format_tables(struct sampler *sampler, const struct apapi_record *r
 static char *format_report(struct sampler *sampler, const struct apapi_record *record,
                            const char *line)
 {
-    struct forms forms = {0};
+    struct step_report step_report = {0};
     char step[64], *text = NULL;
     size_t size;
     FILE *out;
@@ -263,9 +263,9 @@ static char *format_report(struct sampler *sampler, const struct apapi_record *r
     out = open_memstream(&text, &size);
     if (out) {
         snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
-        forms_keep(&forms, line, strlen(line));
-        forms_write(&forms, sampler->step.format, step, NULL, out);
-        forms_clear(&forms);
+        step_report_keep(&step_report, line, strlen(line));
+        step_report_write(&step_report, sampler->step.format, step, NULL, out);
+        step_report_clear(&step_report);
         fclose(out);
     }
     return text;

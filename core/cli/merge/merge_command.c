@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "config/values.h"
-#include "output/forms.h"
+#include "output/step_report.h"
 #include "sum/lacking.h"
 
 #define COMMAND "merge"
@@ -329,14 +329,14 @@ static int write_table(const struct merging *merging, const char *step)
 
 static int write_form(const struct merging *merging, const char *step)
 {
-    struct forms forms = {0};
+    struct step_report step_report = {0};
     int result;
 
-    for (size_t i = 0; forms_keeps(merging->format) && i < merging->count; i++) {
-        forms_keep(&forms, merging->parts[i].line, strlen(merging->parts[i].line));
+    for (size_t i = 0; step_report_needs_lines(merging->format) && i < merging->count; i++) {
+        step_report_keep(&step_report, merging->parts[i].line, strlen(merging->parts[i].line));
     }
-    result = forms_write(&forms, merging->format, step, merging->merge, stdout);
-    forms_clear(&forms);
+    result = step_report_write(&step_report, merging->format, step, merging->merge, stdout);
+    step_report_clear(&step_report);
     return result;
 }
 

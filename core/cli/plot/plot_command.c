@@ -43,7 +43,7 @@ static const char usage[] =
     "  -h, --help, -V, --version\n"
     "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
 
-static const char *const forms[] = {"svg", "png", "pdf", "html"};
+static const char *const formats[] = {"svg", "png", "pdf", "html"};
 
 /* A word that names jobs. */
 struct word {
@@ -279,9 +279,9 @@ static int run(struct request *request)
 
 static const char *find_form(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof forms / sizeof *forms; i++) {
-        if (strcasecmp(name, forms[i]) == 0) {
-            return forms[i];
+    for (size_t i = 0; name && i < sizeof formats / sizeof *formats; i++) {
+        if (strcasecmp(name, formats[i]) == 0) {
+            return formats[i];
         }
     }
     return NULL;

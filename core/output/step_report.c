@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/forms.h"
+#include "output/step_report.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -11,28 +11,28 @@
 #include "base/grow.h"
 #include "output/csv.h"
 
-void forms_keep(void *context, const char *line, size_t size)
+void step_report_keep(void *context, const char *line, size_t size)
 {
-    struct forms *forms = context;
-    char **lines = array_grow(forms->lines, forms->count, &forms->room, sizeof *lines);
+    struct step_report *report = context;
+    char **lines = array_grow(report->lines, report->count, &report->room, sizeof *lines);
     char *copy = strndup(line, size);
 
-    forms->lines = lines ? lines : forms->lines;
+    report->lines = lines ? lines : report->lines;
     if (!copy || !lines) {
         free(copy);
-        forms->error = ENOMEM;
+        report->error = ENOMEM;
         return;
     }
-    forms->lines[forms->count++] = copy;
+    report->lines[report->count++] = copy;
 }
 
-void forms_clear(struct forms *forms)
+void step_report_clear(struct step_report *report)
 {
-    for (size_t i = 0; i < forms->count; i++) {
-        free(forms->lines[i]);
+    for (size_t i = 0; i < report->count; i++) {
+        free(report->lines[i]);
     }
-    free(forms->lines);
-    *forms = (struct forms){0};
+    free(report->lines);
+    *report = (struct step_report){0};
 }
 
 /* What is being written. */
@@ -86,12 +86,12 @@ static void put_whole(const char *line, struct writing *writing)
     apapi_record_clear(&record);
 }
 
-static void put_json(const struct forms *forms, const struct apapi_merge *merge,
+static void put_json(const struct step_report *report, const struct apapi_merge *merge,
                      struct writing *writing)
 {
     fputc('[', writing->out);
-    for (size_t i = 0; i < forms->count; i++) {
-        put_whole(forms->lines[i], writing);
+    for (size_t i = 0; i < report->count; i++) {
+        put_whole(report->lines[i], writing);
     }
     if (merge) {
         apapi_merge_absentees(merge, put_absent_json, writing);
@@ -115,14 +115,14 @@ static void put_record_csv(const struct apapi_record *record, const struct writi
     csv_put_measurement(&csv, &record->measurement);
 }
 
-static void put_csv(const struct forms *forms, const struct apapi_merge *merge,
+static void put_csv(const struct step_report *report, const struct apapi_merge *merge,
                     struct writing *writing)
 {
     fputs("step,node," CSV_COLUMNS, writing->out);
-    for (size_t i = 0; i < forms->count; i++) {
+    for (size_t i = 0; i < report->count; i++) {
         struct apapi_record record;
 
-        if (apapi_record_decode(forms->lines[i], strlen(forms->lines[i]), &record, NULL)) {
+        if (apapi_record_decode(report->lines[i], strlen(report->lines[i]), &record, NULL)) {
             writing->error = errno;
             continue;
         }
@@ -159,13 +159,13 @@ static int add_line(struct apapi_merge *merge, const char *line)
     return result;
 }
 
-static void merge_lines(const struct forms *forms, struct writing *writing)
+static void merge_lines(const struct step_report *report, struct writing *writing)
 {
     struct apapi_merge *merge = apapi_merge_create();
 
     writing->error = merge ? 0 : ENOMEM;
-    for (size_t i = 0; i < forms->count && writing->error == 0; i++) {
-        writing->error = add_line(merge, forms->lines[i]) ? errno : 0;
+    for (size_t i = 0; i < report->count && writing->error == 0; i++) {
+        writing->error = add_line(merge, report->lines[i]) ? errno : 0;
     }
     if (writing->error == 0) {
         put_merged(merge, writing);
@@ -173,24 +173,24 @@ static void merge_lines(const struct forms *forms, struct writing *writing)
     apapi_merge_destroy(merge);
 }
 
-bool forms_keeps(enum config_format format)
+bool step_report_needs_lines(enum config_format format)
 {
     return format == CONFIG_JSON || format == CONFIG_CSV;
 }
 
-int forms_write(const struct forms *forms, enum config_format format, const char *step,
-                const struct apapi_merge *merge, FILE *out)
+int step_report_write(const struct step_report *report, enum config_format format, const char *step,
+                      const struct apapi_merge *merge, FILE *out)
 {
-    struct writing writing = {.out = out, .step = step, .error = forms->error};
+    struct writing writing = {.out = out, .step = step, .error = report->error};
 
     if (format == CONFIG_CSV) {
-        put_csv(forms, merge, &writing);
+        put_csv(report, merge, &writing);
     } else if (format == CONFIG_MERGED && merge) {
         put_merged(merge, &writing);
     } else if (format == CONFIG_MERGED) {
-        merge_lines(forms, &writing);
+        merge_lines(report, &writing);
     } else {
-        put_json(forms, merge, &writing);
+        put_json(report, merge, &writing);
     }
     errno = writing.error;
     return writing.error ? -1 : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_OUTPUT_FORMS_H
-#define APAPI_OUTPUT_FORMS_H
+#ifndef APAPI_OUTPUT_STEP_REPORT_H
+#define APAPI_OUTPUT_STEP_REPORT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,17 +14,17 @@
  */
 
 /** The records of a step, as lines of JSON in the order in which they came. */
-struct forms {
+struct step_report {
     char **lines;
     size_t count, room;
     int error; /* ENOMEM: some are missing */
 };
 
-/** Keep a record's line; `context` is a struct forms: for struct receiver. */
-void forms_keep(void *context, const char *line, size_t size);
+/** Keep a record's line; `context` is a struct step_report. A callback of struct receiver. */
+void step_report_keep(void *context, const char *line, size_t size);
 
-/** @return whether the form is made of the nodes' records, which are to be kept for it. */
-bool forms_keeps(enum config_format format);
+/** @return whether the format needs step_report_keep() for each record. */
+bool step_report_needs_lines(enum config_format format);
 
 /**
  * Write the report; nodes without a record stand behind the others, with the reason.
@@ -33,10 +33,10 @@ bool forms_keeps(enum config_format format);
  * @param merge   of all records, knows the nodes without one; NULL: there are none
  * @return 0; -1 with errno ENOMEM.
  */
-int forms_write(const struct forms *forms, enum config_format format, const char *step,
-                const struct apapi_merge *merge, FILE *out);
+int step_report_write(const struct step_report *report, enum config_format format, const char *step,
+                      const struct apapi_merge *merge, FILE *out);
 
 /** Free what it owns. */
-void forms_clear(struct forms *forms);
+void step_report_clear(struct step_report *report);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/forms.h"
+#include "output/step_report.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "unit/unit.h"
 
-static struct forms forms;
+static struct step_report step_report;
 static struct apapi_merge *merge;
 
 static void add_record(const char *node, double energy_j)
@@ -22,7 +22,7 @@ static void add_record(const char *node, double energy_j)
     record.measurement.domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
         .measured = true, .energy_j = energy_j, .uncertainty_j = NAN, .power_w = {1, 2, 3, NAN}};
     assert_int_equal(apapi_record_encode(&record, &line, NULL), 0);
-    forms_keep(&forms, line, strlen(line));
+    step_report_keep(&step_report, line, strlen(line));
     assert_int_equal(apapi_merge_add(merge, &record), 0);
     free(line);
 }
@@ -34,7 +34,7 @@ static char *written(enum config_format format)
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    assert_int_equal(forms_write(&forms, format, "7.0", merge, out), 0);
+    assert_int_equal(step_report_write(&step_report, format, "7.0", merge, out), 0);
     fclose(out);
     return text;
 }
@@ -110,14 +110,14 @@ static void test_merged(void **state)
     add_record("n1", 10);
     add_record("n2", 20);
     of_lines = merged(NULL);
-    forms_clear(&forms);
+    step_report_clear(&step_report);
     of_merge = merged(merge);
     assert_true(json_equal(of_lines, of_merge));
     assert_int_equal(json_integer_value(json_object_get(of_merge, "recorded")), 2);
     json_decref(of_lines);
     json_decref(of_merge);
-    assert_true(forms_keeps(CONFIG_JSON) && forms_keeps(CONFIG_CSV));
-    assert_false(forms_keeps(CONFIG_MERGED) || forms_keeps(CONFIG_TABLE));
+    assert_true(step_report_needs_lines(CONFIG_JSON) && step_report_needs_lines(CONFIG_CSV));
+    assert_false(step_report_needs_lines(CONFIG_MERGED) || step_report_needs_lines(CONFIG_TABLE));
 }
 
 static int begin(void **state)
@@ -130,7 +130,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    forms_clear(&forms);
+    step_report_clear(&step_report);
     apapi_merge_destroy(merge);
     return 0;
 }
