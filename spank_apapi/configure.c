@@ -138,14 +138,14 @@ static bool configure_bounded(spank_t spank)
 }
 
 bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choice,
-                           const struct spank_apapi_step *step, const struct spank_apapi_wish *wish,
-                           struct message *message)
+                           const struct spank_apapi_step *step,
+                           const struct spank_apapi_request *request, struct message *message)
 {
-    message_add_pair(message, "components", wish->components);
-    message_add_pair(message, "site_components",
-                     *wish->components && wish->components == choice->config->components ? "1"
-                                                                                         : NULL);
-    message_add_pair(message, "rules", wish->rules);
+    message_add_pair(message, "components", request->components);
+    message_add_pair(
+        message, "site_components",
+        *request->components && request->components == choice->config->components ? "1" : NULL);
+    message_add_pair(message, "rules", request->rules);
     message_add_pair(message, "intervals", unless_empty(spank_apapi_choice_interval(choice)));
     if (configure_bounded(spank)) {
         message_add_number(message, "min_interval_ns", choice->config->min_interval_ns);

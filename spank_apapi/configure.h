@@ -8,18 +8,18 @@
 #include "step.h"
 
 /** What is measured, as the user or the site wants it. */
-struct spank_apapi_wish {
+struct spank_apapi_request {
     const char *components; /* "": what there is */
     const char *rules;      /* a packet; NULL: none */
 };
 
 /**
- * Append all that apapi-sampler must know of the site, the user's wishes and the step. In
+ * Append all that apapi-sampler must know of the site, the request and the step. In
  * slurmstepd only.
  * @return whether the sampler will write files of the user's: its last word is about these then.
  */
 bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choice,
-                           const struct spank_apapi_step *step, const struct spank_apapi_wish *wish,
-                           struct message *message);
+                           const struct spank_apapi_step *step,
+                           const struct spank_apapi_request *request, struct message *message);
 
 #endif

@@ -170,12 +170,12 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     }
 }
 
-static void remote_configure(spank_t spank, const struct spank_apapi_wish *wish,
+static void remote_configure(spank_t spank, const struct spank_apapi_request *request,
                              const struct spank_apapi_rendezvous *rendezvous, uint64_t deadline_ns)
 {
     message_start(&message, APAPI_WORD_CONFIG);
     remote.files =
-        spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, wish, &message);
+        spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, request, &message);
     remote_describe_job(spank, rendezvous);
     remote_send(deadline_ns);
 }
@@ -222,7 +222,7 @@ static int remote_check_partition(spank_t spank)
     return result;
 }
 
-static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
+static void remote_start(spank_t spank, const struct spank_apapi_request *request)
 {
     struct spank_apapi_program sampler = {.dir = config.libexec_dir, .name = "apapi-sampler"};
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
@@ -239,7 +239,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_wish *wish)
     remote_meet(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
-        remote_configure(spank, wish, &rendezvous, deadline_now() + config.start_timeout_ns);
+        remote_configure(spank, request, &rendezvous, deadline_now() + config.start_timeout_ns);
     }
     spank_apapi_rendezvous_close(&rendezvous);
 }
@@ -256,20 +256,20 @@ static bool remote_counts(void)
 
 int spank_apapi_remote_init_post_opt(spank_t spank)
 {
-    struct spank_apapi_wish wish;
+    struct spank_apapi_request request;
 
     spank_apapi_step_read(spank, &remote.step);
     spank_apapi_deliver_find(spank, &remote.step, &remote.collector);
     if (remote.step.batch) {
         spank_apapi_options_recover(spank);
     }
-    wish.rules = remote_rules(spank);
-    wish.components = remote_components(spank, wish.rules);
+    request.rules = remote_rules(spank);
+    request.components = remote_components(spank, request.rules);
     if (!spank_apapi_choice_asked(spank_apapi_options_choice())) {
-        wish.rules = NULL; /* what the site measures for itself is its own matter */
+        request.rules = NULL; /* what the site measures for itself is its own matter */
     }
-    if (wish.components && remote_counts()) {
-        remote_start(spank, &wish);
+    if (request.components && remote_counts()) {
+        remote_start(spank, &request);
     }
     return ESPANK_SUCCESS;
 }

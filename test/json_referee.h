@@ -39,9 +39,9 @@ static inline bool referee_same_members(const struct tree_node *object, const js
 /* Bit for bit: -0.0 is not 0.0. */
 static inline bool referee_same_real(double value, const json_t *json)
 {
-    const double wished = json_real_value(json);
+    const double expected = json_real_value(json);
 
-    return json_is_real(json) && memcmp(&value, &wished, sizeof(value)) == 0;
+    return json_is_real(json) && memcmp(&value, &expected, sizeof(value)) == 0;
 }
 
 static inline bool referee_same(const struct tree_node *node, const json_t *json)

@@ -147,7 +147,7 @@ static int measure(const struct atime *atime)
                                         .process = options->pid ? &atime->process : NULL};
     struct report report = {.program = options->program,
                             .pid = options->pid,
-                            .wished = options->runs,
+                            .runs_wanted = options->runs,
                             .verbose = options->verbose};
     struct apapi_error err;
     int status = -1;

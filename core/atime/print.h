@@ -18,10 +18,10 @@ struct run {
 struct report {
     char *const *program; /* as for execvp(); NULL: a process that ran already */
     pid_t pid;            /* that process */
-    unsigned wished;      /* runs that were asked for */
+    unsigned runs_wanted;
     bool verbose;
     size_t count;     /* runs that ended, > 0 */
-    struct run *runs; /* room for `wished` */
+    struct run *runs; /* room for `runs_wanted` */
 };
 
 /** One form of output. 0; -1 with errno ENOMEM. */

@@ -249,7 +249,7 @@ static json_t *encode_runs(const struct report *report)
 
 int report_json(FILE *out, const struct report *report, struct apapi_error *err)
 {
-    json_t *root = report->wished > 1 ? encode_runs(report) : encode_run(report, report->runs);
+    json_t *root = report->runs_wanted > 1 ? encode_runs(report) : encode_run(report, report->runs);
     char *line = root ? json_dumps(root, FORM) : NULL;
 
     json_decref(root);

@@ -241,8 +241,8 @@ static void put_ends(FILE *out, const struct report *report)
             fprintf(out, "  run %zu: %s\n", i + 1, end);
         }
     }
-    if (report->count < report->wished) {
-        fprintf(out, "  %zu of %u runs\n", report->count, report->wished);
+    if (report->count < report->runs_wanted) {
+        fprintf(out, "  %zu of %u runs\n", report->count, report->runs_wanted);
     }
 }
 

@@ -101,7 +101,7 @@ int runs_measure(const struct measuring *measuring, struct report *report, struc
     int result = 0, error;
 
     report->count = 0;
-    report->runs = calloc(report->wished, sizeof *report->runs);
+    report->runs = calloc(report->runs_wanted, sizeof *report->runs);
     if (!report->runs) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
@@ -109,7 +109,7 @@ int runs_measure(const struct measuring *measuring, struct report *report, struc
     do {
         result = run_once(measuring, &signals, report, err);
         error = errno;
-    } while (result == 0 && report->count < report->wished && signals_last(&signals) == 0);
+    } while (result == 0 && report->count < report->runs_wanted && signals_last(&signals) == 0);
     signals_restore(&signals);
     errno = error;
     return result;

@@ -14,7 +14,7 @@ struct measuring {
 };
 
 /**
- * Measure as often as `report->wished`, unless a signal comes in.
+ * Measure as often as `report->runs_wanted`, unless a signal comes in.
  * @param report  its `runs` and `count` are filled; to be emptied by runs_clear()
  * @return 0; -1 with errno if the program could not be started: no further run was tried.
  */

@@ -82,12 +82,11 @@ static int seconds_of(const int numbers[6], time_t *seconds)
                      .tm_hour = numbers[3],
                      .tm_min = numbers[4],
                      .tm_sec = numbers[5]};
-    struct tm wished = utc;
+    struct tm given = utc;
 
     *seconds = timegm(&utc);
-    if (utc.tm_mon != wished.tm_mon || utc.tm_mday != wished.tm_mday ||
-        utc.tm_hour != wished.tm_hour || utc.tm_min != wished.tm_min ||
-        utc.tm_sec != wished.tm_sec) {
+    if (utc.tm_mon != given.tm_mon || utc.tm_mday != given.tm_mday ||
+        utc.tm_hour != given.tm_hour || utc.tm_min != given.tm_min || utc.tm_sec != given.tm_sec) {
         return -1;
     }
     return 0;

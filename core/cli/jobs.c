@@ -9,7 +9,7 @@
 #include "config/values.h"
 
 /* One word of the list of jobs. */
-struct job_wish {
+struct job_request {
     uint32_t job;
     char kind;     /* '\0', '_' of an array, '+' of a heterogeneous job */
     uint32_t part; /* behind it; APAPI_UNKNOWN: any */
@@ -29,27 +29,27 @@ static bool take_number(const char **text, uint32_t *number)
     return true;
 }
 
-static bool take_part(const char **text, struct job_wish *wish)
+static bool take_part(const char **text, struct job_request *request)
 {
     if (**text != '_' && **text != '+') {
         return true;
     }
-    wish->kind = *(*text)++;
+    request->kind = *(*text)++;
     if (**text == '*') {
         ++*text;
         return true;
     }
-    return take_number(text, &wish->part);
+    return take_number(text, &request->part);
 }
 
-static bool parse_wish(const char *text, struct job_wish *wish)
+static bool parse_request(const char *text, struct job_request *request)
 {
-    *wish = (struct job_wish){.part = APAPI_UNKNOWN};
-    if (!take_number(&text, &wish->job) || wish->job == 0 || !take_part(&text, wish)) {
+    *request = (struct job_request){.part = APAPI_UNKNOWN};
+    if (!take_number(&text, &request->job) || request->job == 0 || !take_part(&text, request)) {
         return false;
     }
-    if (*text == '.' && text[1] && strlen(text + 1) < sizeof wish->step) {
-        snprintf(wish->step, sizeof wish->step, "%s", text + 1);
+    if (*text == '.' && text[1] && strlen(text + 1) < sizeof request->step) {
+        snprintf(request->step, sizeof request->step, "%s", text + 1);
         return true;
     }
     return *text == '\0';
@@ -60,14 +60,14 @@ static int parse_words(char *words, struct job_list *list, struct apapi_error *e
     const char *word;
 
     while ((word = strsep(&words, ","))) {
-        struct job_wish *wish = &list->wishes[list->count];
+        struct job_request *request = &list->requests[list->count];
 
-        if (!parse_wish(word, wish)) {
+        if (!parse_request(word, request)) {
             return apapi_fail(
                 err, EINVAL,
                 "'%.60s' is no job; write it as 17, 17.0, 17.batch, 17_3, 17_* or 17+1", word);
         }
-        list->jobs[list->count++] = wish->job;
+        list->jobs[list->count++] = request->job;
     }
     return 0;
 }
@@ -81,9 +81,9 @@ int job_list_parse(const char *text, struct job_list *list, struct apapi_error *
     if (!text) {
         return 0;
     }
-    list->wishes = calloc(strlen(text) + 1, sizeof *list->wishes);
+    list->requests = calloc(strlen(text) + 1, sizeof *list->requests);
     list->jobs = calloc(strlen(text) + 1, sizeof *list->jobs);
-    if (!words || !list->wishes || !list->jobs) {
+    if (!words || !list->requests || !list->jobs) {
         result = apapi_fail(err, ENOMEM, "no memory");
     } else {
         result = parse_words(words, list, err);
@@ -94,26 +94,26 @@ int job_list_parse(const char *text, struct job_list *list, struct apapi_error *
 
 void job_list_free(struct job_list *list)
 {
-    free(list->wishes);
+    free(list->requests);
     free(list->jobs);
     *list = (struct job_list){0};
 }
 
-static bool fits(const struct job_wish *wish, const struct apapi_identity *id)
+static bool fits(const struct job_request *request, const struct apapi_identity *id)
 {
-    bool array = wish->kind != '+' && id->array_job == wish->job;
-    bool het = wish->kind != '_' && id->het_job == wish->job;
-    uint32_t part = wish->kind == '_' ? id->array_task : id->het_offset;
+    bool array = request->kind != '+' && id->array_job == request->job;
+    bool het = request->kind != '_' && id->het_job == request->job;
+    uint32_t part = request->kind == '_' ? id->array_task : id->het_offset;
 
-    return (array || het || (!wish->kind && id->job == wish->job)) &&
-           (wish->part == APAPI_UNKNOWN || wish->part == part) &&
-           (!*wish->step || strcmp(wish->step, id->step) == 0);
+    return (array || het || (!request->kind && id->job == request->job)) &&
+           (request->part == APAPI_UNKNOWN || request->part == part) &&
+           (!*request->step || strcmp(request->step, id->step) == 0);
 }
 
 bool job_list_has(const struct job_list *list, const struct apapi_identity *id)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (fits(&list->wishes[i], id)) {
+        if (fits(&list->requests[i], id)) {
             return true;
         }
     }

@@ -10,7 +10,7 @@
 
 /** Jobs and steps as people name them: "17,18.batch,19_3,20_*,21+1.0". */
 struct job_list {
-    struct job_wish *wishes;
+    struct job_request *requests;
     uint32_t *jobs; /* their numbers, be it of a job, an array or a heterogeneous job */
     size_t count;
 };

@@ -158,26 +158,26 @@ static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
 {
     bool utc = *text && text[strlen(text) - 1] == 'Z';
     time_t now = now_s;
-    struct tm wished, moment;
+    struct tm given, moment;
     const char *rest;
 
-    if (!(utc ? gmtime_r(&now, &wished) : localtime_r(&now, &wished))) {
+    if (!(utc ? gmtime_r(&now, &given) : localtime_r(&now, &given))) {
         return false;
     }
-    wished.tm_hour = wished.tm_min = wished.tm_sec = 0;
-    wished.tm_isdst = -1;
-    rest = read_date(text, &wished);
+    given.tm_hour = given.tm_min = given.tm_sec = 0;
+    given.tm_isdst = -1;
+    rest = read_date(text, &given);
     if (!rest) {
-        rest = read_clock(text, &wished);
+        rest = read_clock(text, &given);
     } else if (*rest == 'T' || *rest == '-') {
-        rest = read_clock(rest + 1, &wished);
+        rest = read_clock(rest + 1, &given);
     }
     if (!rest || strcmp(rest, utc ? "Z" : "") != 0) {
         return false;
     }
-    moment = wished;
+    moment = given;
     *seconds = utc ? timegm(&moment) : mktime(&moment);
-    return is_same(&moment, &wished) && *seconds >= 0 && *seconds < LATEST_S;
+    return is_same(&moment, &given) && *seconds >= 0 && *seconds < LATEST_S;
 }
 
 /* "m", "minute" and "minutes"; 0: none of them. */

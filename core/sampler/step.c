@@ -162,21 +162,21 @@ static void slow_down(uint64_t *interval_ns, struct step *step)
  * them. */
 static int parse_user_intervals(const char *text, struct step *step, struct apapi_error *err)
 {
-    struct apapi_intervals wished;
+    struct apapi_intervals requested;
 
-    if (apapi_intervals_parse(text, &wished, err)) {
+    if (apapi_intervals_parse(text, &requested, err)) {
         return -1;
     }
-    for (size_t i = 0; i < wished.count; i++) {
-        slow_down(&wished.named[i].interval_ns, step);
+    for (size_t i = 0; i < requested.count; i++) {
+        slow_down(&requested.named[i].interval_ns, step);
     }
     if (isdigit((unsigned char)*text)) {
-        slow_down(&wished.default_ns, step);
-        step->intervals = wished;
+        slow_down(&requested.default_ns, step);
+        step->intervals = requested;
         return 0;
     }
-    for (size_t i = 0; i < wished.count; i++) {
-        lay_over(&step->intervals, &wished.named[i]);
+    for (size_t i = 0; i < requested.count; i++) {
+        lay_over(&step->intervals, &requested.named[i]);
     }
     return 0;
 }

@@ -27,7 +27,7 @@ struct apapi_session {
     bool by_default; /* nobody named the components: those that are not there do not matter */
     struct sampling *sampling;
     int64_t start_unix_ns;
-    uint64_t wished_ns, start_ns, stop_ns;
+    uint64_t requested_ns, start_ns, stop_ns;
 };
 
 static int refuse(struct component *component, struct apapi_error *err)
@@ -163,13 +163,14 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
     return session;
 }
 
-static int start(struct apapi_session *session, uint64_t wished_ns, struct apapi_error *err)
+static int start(struct apapi_session *session, uint64_t requested_ns, struct apapi_error *err)
 {
     if (session->state == RUNNING) {
         return apapi_fail(err, EALREADY, "the session runs already");
     }
     clock_pair(&session->start_unix_ns, &session->start_ns);
-    session->wished_ns = wished_ns && wished_ns < session->start_ns ? wished_ns : session->start_ns;
+    session->requested_ns =
+        requested_ns && requested_ns < session->start_ns ? requested_ns : session->start_ns;
     live_begin(session->sampling->live, session->start_unix_ns, session->start_ns);
     if (sampling_start(session->sampling)) {
         session->state = IDLE;
@@ -181,12 +182,13 @@ static int start(struct apapi_session *session, uint64_t wished_ns, struct apapi
     return 0;
 }
 
-int apapi_session_start(struct apapi_session *session, uint64_t wished_ns, struct apapi_error *err)
+int apapi_session_start(struct apapi_session *session, uint64_t requested_ns,
+                        struct apapi_error *err)
 {
     int result;
 
     pthread_mutex_lock(&session->lock);
-    result = start(session, wished_ns, err);
+    result = start(session, requested_ns, err);
     pthread_mutex_unlock(&session->lock);
     return result;
 }
@@ -277,7 +279,7 @@ static int describe(const struct apapi_session *session, const struct snapshot *
     struct apapi_measurement result = {
         .start_unix_ns = session->start_unix_ns,
         .elapsed_ns = end_ns - session->start_ns,
-        .late_ns = session->start_ns - session->wished_ns,
+        .late_ns = session->start_ns - session->requested_ns,
         .covered = NAN,
         .cpu_ns = snapshot ? snapshot->cpu_ns : sampling_cpu_ns(session->sampling),
     };

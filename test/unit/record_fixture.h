@@ -196,11 +196,11 @@ static inline void assert_comes_back(encode_f form, const struct apapi_record *r
 {
     char *line = encode_as(form, record);
     struct apapi_record back = decode(line);
-    char *wished = describe(record);
+    char *expected = describe(record);
     char *got = describe(&back);
 
-    assert_string_equal(wished, got);
-    free(wished);
+    assert_string_equal(expected, got);
+    free(expected);
     free(got);
     free(line);
     apapi_record_clear(&back);

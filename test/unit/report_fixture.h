@@ -127,7 +127,7 @@ static inline int fixture_make(void **state)
     static const int ends[FIXTURE_RUNS] = {0, 3 << 8, 9}; /* success, exit status 3, signal 9 */
     unsigned runs = *(const unsigned *)*state;
 
-    report = (struct report){.program = fixture_program, .wished = runs, .count = runs};
+    report = (struct report){.program = fixture_program, .runs_wanted = runs, .count = runs};
     report.runs = calloc(runs, sizeof *report.runs);
     assert_non_null(report.runs);
     for (unsigned i = 0; i < runs; i++) {

@@ -74,7 +74,7 @@ static void several_runs(void **state)
 static void runs_that_were_not_made_and_domains_that_were_not_measured(void **state)
 {
     (void)state;
-    report.wished = 5;
+    report.runs_wanted = 5;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PSYS] =
         (struct apapi_domain_result){true, 70, NAN, {NAN, 35, NAN, NAN}, {0}};
@@ -102,7 +102,7 @@ static void small_deviations_keep_two_digits(void **state)
 static void one_of_several_runs_is_a_plain_table(void **state)
 {
     (void)state;
-    report.wished = 5;
+    report.runs_wanted = 5;
     fixture_write(report_table);
     assert_says("apapi: \"a.out\"  2.000 s  rapl");
 }

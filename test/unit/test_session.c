@@ -262,13 +262,13 @@ static void test_late_start_lowers_the_coverage(void **state)
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
     struct timespec now;
-    uint64_t wished_ns;
+    uint64_t requested_ns;
 
     (void)state;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    wished_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    requested_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     pause_ms(50);
-    assert_int_equal(apapi_session_start(session, wished_ns, NULL), 0);
+    assert_int_equal(apapi_session_start(session, requested_ns, NULL), 0);
     pause_ms(10);
     apapi_session_stop(session, NULL);
     assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);

@@ -189,10 +189,10 @@ static void count_reading(const struct apapi_sample *sample, void *unused)
 }
 
 /* @return the interval that is kept [ns]. */
-static uint64_t keep_interval(uint64_t wished_ns, uint64_t floor_ns, const char *ops)
+static uint64_t keep_interval(uint64_t requested_ns, uint64_t floor_ns, const char *ops)
 {
     struct apapi_event_rules rules = parse(NULL, ops);
-    const struct apapi_intervals intervals = {.default_ns = wished_ns};
+    const struct apapi_intervals intervals = {.default_ns = requested_ns};
     const struct apapi_session_config config = {.components = "rapl",
                                                 .sources = "sysfs",
                                                 .intervals = &intervals,

@@ -71,7 +71,7 @@ static void a_line_cut_at_any_byte_swallows_nothing(void **state)
 {
     const char *const before = "{\"a\":1}\n", *const last = "{\"a\":22,\"b\":333}\n";
     const char *const after = "{\"a\":4444}";
-    char found[64], wished[128];
+    char found[64], expected[128];
 
     (void)state;
     make_day();
@@ -81,10 +81,10 @@ static void a_line_cut_at_any_byte_swallows_nothing(void **state)
         snprintf(found, sizeof(found), "%s%.*s", before, (int)cut, last);
         write_file("acct/2026-11-21/n1.jsonl", found);
         assert_int_equal(apapi_store_append(store, "n1", NOON_NS, after, NULL), 0);
-        snprintf(wished, sizeof(wished), "%s%s%s\n", found, newline, after);
-        assert_file("acct/2026-11-21/n1.jsonl", wished);
+        snprintf(expected, sizeof(expected), "%s%s%s\n", found, newline, after);
+        assert_file("acct/2026-11-21/n1.jsonl", expected);
         assert_int_equal(apapi_store_sync(store, "n1", NOON_NS, NULL), 0);
-        assert_file("acct/2026-11-21/n1.jsonl", wished);
+        assert_file("acct/2026-11-21/n1.jsonl", expected);
     }
 }
 

@@ -111,7 +111,7 @@ struct apapi_domain_result {
 struct apapi_measurement {
     int64_t start_unix_ns; /* the first reading, UTC since 1970 [ns] */
     uint64_t elapsed_ns;   /* from the first to the last reading, monotonic [ns] */
-    uint64_t late_ns;      /* from the wish to start to the first reading [ns] */
+    uint64_t late_ns;      /* from the request to start to the first reading [ns] */
     double covered;        /* share of late + elapsed between good readings, 0..1; NaN: nothing */
     uint64_t cpu_ns;       /* CPU time of the sampling threads [ns] */
     size_t component_count;

@@ -115,13 +115,13 @@ APAPI_API struct apapi_session *apapi_session_create(const struct apapi_session_
  * Take a reading now and go on taking one at each interval, in threads of the session's own
  * that receive no signal. What cannot be read is tried again after 1, 2, 4, 8 ... intervals, at
  * most a minute; after a second its source is opened anew.
- * @param wished_ns  since when the caller wanted it (CLOCK_MONOTONIC) [ns]; 0: now
+ * @param requested_ns  since when the caller wanted it (CLOCK_MONOTONIC) [ns]; 0: now
  * @return 0; -1 with errno
  *         EALREADY  it is running
  *         EAGAIN    no thread could be started; nothing runs
  * A session can be started again after a stop; it begins anew.
  */
-APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t wished_ns,
+APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t requested_ns,
                                   struct apapi_error *err);
 
 /**
