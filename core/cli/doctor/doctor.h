@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "apapi/catalog.h"
-#include "cli/doctor/judge.h"
+#include "cli/doctor/evaluate.h"
 #include "cli/doctor/machine.h"
 #include "cli/wanted.h"
 

@@ -39,12 +39,12 @@ static uint64_t pause_of(const struct apapi_reader *reader)
     return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
 }
 
-static enum judgement judge(const struct twice *twice, size_t index, char *text, size_t size)
+static enum evaluation evaluate(const struct twice *twice, size_t index, char *text, size_t size)
 {
     const struct two_readings readings = {twice->before[index], twice->after[index],
                                           twice->elapsed_s};
 
-    return judge_event(&twice->reader->events[index], &readings, text, size);
+    return evaluate_event(&twice->reader->events[index], &readings, text, size);
 }
 
 static bool all_move(const struct twice *twice)
@@ -52,7 +52,7 @@ static bool all_move(const struct twice *twice)
     char text[sizeof((struct trouble *)0)->text];
 
     for (size_t i = 0; i < twice->reader->count; i++) {
-        if (judge(twice, i, text, sizeof text) == JUDGED_DEAD) {
+        if (evaluate(twice, i, text, sizeof text) == EVENT_DEAD) {
             return false;
         }
     }
@@ -78,13 +78,13 @@ static void read_twice(struct apapi_reader *reader, struct twice *twice)
 static void note_trouble(struct finding *finding, const struct twice *twice, size_t index)
 {
     struct trouble trouble = {.dead = false};
-    enum judgement judgement = judge(twice, index, trouble.text, sizeof trouble.text);
+    enum evaluation evaluation = evaluate(twice, index, trouble.text, sizeof trouble.text);
 
-    if (judgement == JUDGED_FINE) {
+    if (evaluation == EVENT_FINE) {
         return;
     }
     strcpy(trouble.event, twice->reader->events[index].name);
-    trouble.dead = judgement == JUDGED_DEAD;
+    trouble.dead = evaluation == EVENT_DEAD;
     if (finding->trouble_count < TROUBLES_MAX) {
         finding->troubles[finding->trouble_count] = trouble;
     }
@@ -101,7 +101,7 @@ static bool all_estimated(const struct apapi_reader *reader)
     return reader->count > 0;
 }
 
-static void judge_all(struct apapi_reader *reader, struct finding *finding)
+static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
 {
     struct twice twice = {.reader = reader,
                           .before = calloc(reader->count + 1, sizeof *twice.before),
@@ -127,7 +127,7 @@ static void try_way(const struct apapi_way *way, bool with_readings, struct find
         finding->events = reader->count;
         finding->estimated = all_estimated(reader);
         if (with_readings) {
-            judge_all(reader, finding);
+            evaluate_all(reader, finding);
         }
     }
     finding->known = true;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/doctor/judge.h"
+#include "cli/doctor/evaluate.h"
 #include "unit/unit.h"
 
 static const struct apapi_event energy = {.name = "e",
@@ -34,34 +34,34 @@ static const struct apapi_event packets = {.name = "n",
 static const struct apapi_event load = {
     .name = "l", .unit = "%", .kind = APAPI_KIND_UTILIZATION, .type = APAPI_TYPE_FP64, .scale = 1};
 
-static enum judgement judge(const struct apapi_event *event, struct apapi_reading before,
-                            struct apapi_reading after, char text[96])
+static enum evaluation evaluate(const struct apapi_event *event, struct apapi_reading before,
+                                struct apapi_reading after, char text[96])
 {
     const struct two_readings readings = {before, after, 0.1};
 
-    return judge_event(event, &readings, text, 96);
+    return evaluate_event(event, &readings, text, 96);
 }
 
-static const struct case_of_judge {
+static const struct evaluation_case {
     const struct apapi_event *event;
     int64_t before, after;
-    enum judgement judgement;
+    enum evaluation evaluation;
     const char *text;
 } cases[] = {
-    {&energy, 1000000, 11000000, JUDGED_FINE, ""}, /* 100 W for 0.1 s */
-    {&energy, 1000000, 1000000, JUDGED_DEAD, "opens but never moves: dead"},
-    {&energy, 0, 0, JUDGED_DEAD, "opens but never moves: dead"},
-    {&energy, 999000000, 4000000, JUDGED_FINE, ""}, /* wrapped */
-    {&energy, 0, 900000000, JUDGED_IMPLAUSIBLE, "implausible: 9.000 kW"},
-    {&energy, 0, 1000000000, JUDGED_IMPLAUSIBLE, "implausible: above its own range"},
-    {&power, 250000, 250000, JUDGED_FINE, ""}, /* a gauge may stand still */
-    {&power, 250000, 0, JUDGED_IMPLAUSIBLE, "implausible: 0.00 W"},
-    {&power, 250000, -5000, JUDGED_IMPLAUSIBLE, "implausible: -5.000 W"},
-    {&power, 250000, 50000000, JUDGED_IMPLAUSIBLE, "implausible: 50.00 kW"},
-    {&temperature, 45000, 45000, JUDGED_FINE, ""},
-    {&temperature, 45000, -20000, JUDGED_FINE, ""},
-    {&temperature, 45000, 255000000, JUDGED_IMPLAUSIBLE, "implausible: 255000 C"},
-    {&packets, 7, 7, JUDGED_FINE, ""}, /* nothing need have come */
+    {&energy, 1000000, 11000000, EVENT_FINE, ""}, /* 100 W for 0.1 s */
+    {&energy, 1000000, 1000000, EVENT_DEAD, "opens but never moves: dead"},
+    {&energy, 0, 0, EVENT_DEAD, "opens but never moves: dead"},
+    {&energy, 999000000, 4000000, EVENT_FINE, ""}, /* wrapped */
+    {&energy, 0, 900000000, EVENT_IMPLAUSIBLE, "implausible: 9.000 kW"},
+    {&energy, 0, 1000000000, EVENT_IMPLAUSIBLE, "implausible: above its own range"},
+    {&power, 250000, 250000, EVENT_FINE, ""}, /* a gauge may stand still */
+    {&power, 250000, 0, EVENT_IMPLAUSIBLE, "implausible: 0.00 W"},
+    {&power, 250000, -5000, EVENT_IMPLAUSIBLE, "implausible: -5.000 W"},
+    {&power, 250000, 50000000, EVENT_IMPLAUSIBLE, "implausible: 50.00 kW"},
+    {&temperature, 45000, 45000, EVENT_FINE, ""},
+    {&temperature, 45000, -20000, EVENT_FINE, ""},
+    {&temperature, 45000, 255000000, EVENT_IMPLAUSIBLE, "implausible: 255000 C"},
+    {&packets, 7, 7, EVENT_FINE, ""}, /* nothing need have come */
 };
 
 static void test_all(void **state)
@@ -72,7 +72,7 @@ static void test_all(void **state)
         const struct apapi_reading after = {.raw = (uint64_t)cases[i].after};
         char text[96] = "";
 
-        assert_int_equal(judge(cases[i].event, before, after, text), cases[i].judgement);
+        assert_int_equal(evaluate(cases[i].event, before, after, text), cases[i].evaluation);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -83,9 +83,9 @@ static void test_failed_readings(void **state)
     char text[96];
 
     (void)state;
-    assert_int_equal(judge(&energy, good, bad, text), JUDGED_IMPLAUSIBLE);
+    assert_int_equal(evaluate(&energy, good, bad, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, strerror(ENODATA));
-    assert_int_equal(judge(&energy, bad, good, text), JUDGED_IMPLAUSIBLE);
+    assert_int_equal(evaluate(&energy, bad, good, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, strerror(ENODATA));
 }
 
@@ -97,7 +97,7 @@ static void test_no_number(void **state)
 
     (void)state;
     memcpy(&reading.raw, &none, sizeof none);
-    assert_int_equal(judge(&load, reading, reading, text), JUDGED_IMPLAUSIBLE);
+    assert_int_equal(evaluate(&load, reading, reading, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, "implausible: -");
 }
 
@@ -110,7 +110,7 @@ static void test_backwards(void **state)
 
     (void)state;
     endless.range_max = 0;
-    assert_int_equal(judge(&endless, before, after, text), JUDGED_IMPLAUSIBLE);
+    assert_int_equal(evaluate(&endless, before, after, text), EVENT_IMPLAUSIBLE);
     assert_string_equal(text, "goes backwards");
 }
 
