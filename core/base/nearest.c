@@ -136,19 +136,19 @@ static unsigned rank_with_component(const char *wanted, const char *name)
 
 static void insert(struct nearest *nearest, const char *name, unsigned rank)
 {
-    size_t place = nearest->count;
+    size_t index = nearest->count;
 
-    while (place > 0 && nearest->best[place - 1].rank > rank) {
-        place--;
+    while (index > 0 && nearest->best[index - 1].rank > rank) {
+        index--;
     }
-    if (place == NEAREST_MAX) {
+    if (index == NEAREST_MAX) {
         return;
     }
     nearest->count += nearest->count < NEAREST_MAX;
-    memmove(&nearest->best[place + 1], &nearest->best[place],
-            (nearest->count - 1 - place) * sizeof *nearest->best);
-    strcpy(nearest->best[place].name, name);
-    nearest->best[place].rank = rank;
+    memmove(&nearest->best[index + 1], &nearest->best[index],
+            (nearest->count - 1 - index) * sizeof *nearest->best);
+    strcpy(nearest->best[index].name, name);
+    nearest->best[index].rank = rank;
 }
 
 void nearest_offer(const char *name, void *context)

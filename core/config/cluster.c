@@ -94,7 +94,7 @@ static char *find_include(char *line)
     return *file ? file : NULL;
 }
 
-static void place_include(const struct search *search, const char *file, char path[PATH_MAX])
+static void resolve_include(const struct search *search, const char *file, char path[PATH_MAX])
 {
     const char *slash = strrchr(search->main, '/');
     int folder = slash && *file != '/' ? (int)(slash - search->main) + 1 : 0;
@@ -117,7 +117,7 @@ static void search_file(struct search *search, const char *path, int depth)
         include = find_include(line);
         value = include ? NULL : find_value(line, "ClusterName");
         if (include) {
-            place_include(search, include, included);
+            resolve_include(search, include, included);
             search_file(search, included, depth + 1);
         } else if (value) {
             take_name(search, value);

@@ -42,12 +42,12 @@ static int filename_piece(const char *text, struct filename_piece *piece)
     return 0;
 }
 
-static int filename_refuse(const char *pattern, const char *place, struct apapi_error *err)
+static int filename_refuse(const char *pattern, const char *position, struct apapi_error *err)
 {
     return apapi_fail(err, EINVAL,
                       "'%.5s' in file name '%.60s': available are %%j %%J %%s %%A %%a %%N %%n %%t "
                       "%%u %%x %%%%, numbers with 1 to 10 digits as in %%4j",
-                      place, pattern);
+                      position, pattern);
 }
 
 int filename_check(const char *pattern, struct apapi_error *err)
@@ -60,11 +60,11 @@ int filename_check(const char *pattern, struct apapi_error *err)
     if (strlen(pattern) >= PATH_MAX / 2) {
         return apapi_fail(err, ENAMETOOLONG, "file name of %zu bytes is too long", strlen(pattern));
     }
-    for (const char *place = pattern; *place; place += piece.length) {
-        if (filename_piece(place, &piece)) {
-            return filename_refuse(pattern, place, err);
+    for (const char *position = pattern; *position; position += piece.length) {
+        if (filename_piece(position, &piece)) {
+            return filename_refuse(pattern, position, err);
         }
-        if (iscntrl((unsigned char)*place)) {
+        if (iscntrl((unsigned char)*position)) {
             return apapi_fail(err, EINVAL, "control character in a file name");
         }
     }
@@ -75,8 +75,8 @@ bool filename_has(const char *pattern, const char *wanted)
 {
     struct filename_piece piece;
 
-    for (const char *place = pattern; *place; place += piece.length) {
-        if (filename_piece(place, &piece) == 0 && piece.letter && strchr(wanted, piece.letter)) {
+    for (const char *position = pattern; *position; position += piece.length) {
+        if (filename_piece(position, &piece) == 0 && piece.letter && strchr(wanted, piece.letter)) {
             return true;
         }
     }
@@ -160,10 +160,10 @@ int filename_expand(const char *pattern, const struct filename_values *values, c
     if (filename_check(pattern, err)) {
         return -1;
     }
-    for (const char *place = pattern; *place; place += piece.length) {
-        char text[NAME_MAX + 1] = {*place};
+    for (const char *position = pattern; *position; position += piece.length) {
+        char text[NAME_MAX + 1] = {*position};
 
-        if (filename_piece(place, &piece) == 0 && piece.letter) {
+        if (filename_piece(position, &piece) == 0 && piece.letter) {
             filename_value(&piece, values, text, sizeof text);
         }
         if (length + strlen(text) >= size) {

@@ -32,12 +32,12 @@ static bool go_up(char *path)
 }
 
 /* What is there can be written to by root, which others cannot find out. */
-static int check_place(const char *path, const struct stat *place, const char *wanted,
-                       struct apapi_error *err)
+static int check_existing(const char *path, const struct stat *existing, const char *wanted,
+                          struct apapi_error *err)
 {
     struct statvfs disk;
 
-    if (!S_ISDIR(place->st_mode)) {
+    if (!S_ISDIR(existing->st_mode)) {
         return apapi_fail(err, ENOTDIR, "%.150s: not a folder", path);
     }
     if (geteuid() == 0 && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS)) {
@@ -51,23 +51,23 @@ static int check_place(const char *path, const struct stat *place, const char *w
 
 int config_folder_check(const char *path, struct apapi_error *err)
 {
-    char place[PATH_MAX];
+    char existing[PATH_MAX];
     struct stat status;
     size_t up = 0;
 
-    snprintf(place, sizeof place, "%s", path);
-    while (stat(place, &status)) {
+    snprintf(existing, sizeof existing, "%s", path);
+    while (stat(existing, &status)) {
         if (errno == EACCES && geteuid() != 0) {
             return 0;
         }
-        if (errno != ENOENT || !go_up(place)) {
+        if (errno != ENOENT || !go_up(existing)) {
             return apapi_fail(err, errno, "%.150s: %s", path, strerror(errno));
         }
         if (++up > 1 && !is_standard(path)) {
             return apapi_fail(err, ENOENT, "%.150s: the folder above it does not exist", path);
         }
     }
-    return check_place(place, &status, path, err);
+    return check_existing(existing, &status, path, err);
 }
 
 void config_folder_make_above(const char *path)

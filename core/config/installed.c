@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 /* Below the prefix; where programs and the plugin lie. */
-static const char *const places[] = {APAPI_BELOW_BIN, APAPI_BELOW_LIBEXEC, APAPI_BELOW_PLUGIN};
+static const char *const program_folders[] = {APAPI_BELOW_BIN, APAPI_BELOW_LIBEXEC,
+                                              APAPI_BELOW_PLUGIN};
 
 static struct folder {
     const char *configured, *below;
@@ -80,8 +81,8 @@ static bool find_prefix(char prefix[PATH_MAX])
         return false;
     }
     *slash = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (cut(prefix, places[i])) {
+    for (size_t i = 0; i < sizeof program_folders / sizeof *program_folders; i++) {
+        if (cut(prefix, program_folders[i])) {
             return !is_configured(prefix) && has_tree(prefix);
         }
     }

@@ -148,15 +148,15 @@ int value_output(const char *text, void *field, struct apapi_error *err)
     return 0;
 }
 
-/* @return the place of `text` among the words; -1 with errno EINVAL. */
+/* @return the index of `text` among the words; -1 with errno EINVAL. */
 static int choose(const char *text, const char *const words[], struct apapi_error *err)
 {
-    int place = 0;
+    int index = 0;
 
-    while (words[place] && strcmp(words[place], text) != 0) {
-        place++;
+    while (words[index] && strcmp(words[index], text) != 0) {
+        index++;
     }
-    return words[place] ? place : apapi_fail(err, EINVAL, "'%.60s' is none of them", text);
+    return words[index] ? index : apapi_fail(err, EINVAL, "'%.60s' is none of them", text);
 }
 
 static const char *const format_words[] = {
@@ -170,12 +170,12 @@ const char *config_format_word(enum config_format format)
 
 int value_format(const char *text, void *field, struct apapi_error *err)
 {
-    int place = choose(text, format_words, err);
+    int index = choose(text, format_words, err);
 
-    if (place >= 0) {
-        *(enum config_format *)field = (enum config_format)place;
+    if (index >= 0) {
+        *(enum config_format *)field = (enum config_format)index;
     }
-    return place < 0 ? -1 : 0;
+    return index < 0 ? -1 : 0;
 }
 
 int config_format_parse(const char *text, enum config_format *format, struct apapi_error *err)
@@ -193,12 +193,12 @@ int value_job_total(const char *text, void *field, struct apapi_error *err)
                                         [CONFIG_TOTAL_BATCH] = "batch",
                                         [CONFIG_TOTAL_EXTERN] = "extern",
                                         [CONFIG_TOTAL_EXTERN + 1] = NULL};
-    int place = choose(text, words, err);
+    int index = choose(text, words, err);
 
-    if (place >= 0) {
-        *(enum config_job_total *)field = (enum config_job_total)place;
+    if (index >= 0) {
+        *(enum config_job_total *)field = (enum config_job_total)index;
     }
-    return place < 0 ? -1 : 0;
+    return index < 0 ? -1 : 0;
 }
 
 int value_nice(const char *text, void *field, struct apapi_error *err)

@@ -20,12 +20,12 @@ struct db_statement {
 
 static int connect_to(char *url, bool writing, struct db *db, struct apapi_error *err)
 {
-    struct db_place place;
+    struct db_address address;
 
-    if (db_url_parse(url, &db->driver, &place, err)) {
+    if (db_url_parse(url, &db->driver, &address, err)) {
         return -1;
     }
-    db->connection = db->driver->open(&place, writing, err);
+    db->connection = db->driver->open(&address, writing, err);
     return db->connection ? 0 : -1;
 }
 

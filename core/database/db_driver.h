@@ -7,7 +7,7 @@
 #include "database/db_value.h"
 
 /** What "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE" says. Unknown: NULL, 0. */
-struct db_place {
+struct db_address {
     const char *user, *host, *database, *socket, *option_file;
     unsigned port;
 };
@@ -22,7 +22,7 @@ struct db_driver {
     bool indexes_later;                                  /* see db_indexes_later() */
     const char *has_table;                               /* SQL that counts the tables named "?" */
     /* to write, and to be created; else to read what is there */
-    void *(*open)(const struct db_place *place, bool writing, struct apapi_error *err);
+    void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
     void (*close)(void *connection);
     int (*exec)(void *connection, const char *sql, struct apapi_error *err);
     void *(*prepare)(void *connection, const char *sql, struct apapi_error *err);

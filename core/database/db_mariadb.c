@@ -56,13 +56,13 @@ static int exec(void *handle, const char *sql, struct apapi_error *err)
     return connection->library->mysql_query(connection->mysql, sql) ? fail(connection, err) : 0;
 }
 
-static void set_options(const struct connection *connection, const struct db_place *place)
+static void set_options(const struct connection *connection, const struct db_address *address)
 {
     const struct mariadb_library *library = connection->library;
     const unsigned timeout_s = TIMEOUT_S, off = 0;
 
-    if (place->option_file) {
-        library->mysql_options(connection->mysql, MYSQL_READ_DEFAULT_FILE, place->option_file);
+    if (address->option_file) {
+        library->mysql_options(connection->mysql, MYSQL_READ_DEFAULT_FILE, address->option_file);
     }
     library->mysql_options(connection->mysql, MYSQL_READ_DEFAULT_GROUP, "client");
     library->mysql_options(connection->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
@@ -70,11 +70,12 @@ static void set_options(const struct connection *connection, const struct db_pla
     library->mysql_options(connection->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 }
 
-static int establish(struct connection *connection, const struct db_place *place, bool writing,
+static int establish(struct connection *connection, const struct db_address *address, bool writing,
                      struct apapi_error *err)
 {
-    if (!connection->library->mysql_real_connect(connection->mysql, place->host, place->user, NULL,
-                                                 place->database, place->port, place->socket, 0)) {
+    if (!connection->library->mysql_real_connect(connection->mysql, address->host, address->user,
+                                                 NULL, address->database, address->port,
+                                                 address->socket, 0)) {
         return fail(connection, err);
     }
     /* a text that would be cut is to be an error */
@@ -84,7 +85,8 @@ static int establish(struct connection *connection, const struct db_place *place
                 err);
 }
 
-static void *open_connection(const struct db_place *place, bool writing, struct apapi_error *err)
+static void *open_connection(const struct db_address *address, bool writing,
+                             struct apapi_error *err)
 {
     const struct mariadb_library *library = mariadb_library(err);
     struct connection *connection = library ? calloc(1, sizeof *connection) : NULL;
@@ -102,8 +104,8 @@ static void *open_connection(const struct db_place *place, bool writing, struct 
         free(connection);
         return NULL;
     }
-    set_options(connection, place);
-    if (establish(connection, place, writing, err)) {
+    set_options(connection, address);
+    if (establish(connection, address, writing, err)) {
         close_connection(connection);
         return NULL;
     }

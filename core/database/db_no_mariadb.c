@@ -3,9 +3,9 @@
 
 #include "database/db_driver.h"
 
-static void *refuse(const struct db_place *place, bool writing, struct apapi_error *err)
+static void *refuse(const struct db_address *address, bool writing, struct apapi_error *err)
 {
-    (void)place;
+    (void)address;
     (void)writing;
     apapi_fail(err, ENOTSUP, "apapi was built without MariaDB (WITH_MARIADB): use sqlite:FILE");
     return NULL;

@@ -31,17 +31,17 @@ static int touch(const char *path, bool writing, struct apapi_error *err)
     return 0;
 }
 
-static void *open_file(const struct db_place *place, bool writing, struct apapi_error *err)
+static void *open_file(const struct db_address *address, bool writing, struct apapi_error *err)
 {
     /* the page size is that of a new file */
     static const char for_writing[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -65536";
     static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
     sqlite3 *connection = NULL;
 
-    if (touch(place->database, writing, err)) {
+    if (touch(address->database, writing, err)) {
         return NULL;
     }
-    if (sqlite3_open_v2(place->database, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+    if (sqlite3_open_v2(address->database, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(connection, WAIT_MS) != SQLITE_OK ||
         sqlite3_exec(connection, writing ? for_writing : for_reading, NULL, NULL, NULL) !=

@@ -28,7 +28,7 @@ static const char *non_empty(const char *text)
 }
 
 /* "socket=PATH&option-file=PATH" */
-static int parse_query(char *query, struct db_place *place, struct apapi_error *err)
+static int parse_query(char *query, struct db_address *address, struct apapi_error *err)
 {
     char *next;
 
@@ -38,9 +38,9 @@ static int parse_query(char *query, struct db_place *place, struct apapi_error *
         next = cut(query, '&');
         value = cut(query, '=');
         if (strcmp(query, "socket") == 0 && non_empty(value)) {
-            place->socket = value;
+            address->socket = value;
         } else if (strcmp(query, "option-file") == 0 && non_empty(value)) {
-            place->option_file = value;
+            address->option_file = value;
         } else {
             return apapi_fail(err, EINVAL,
                               "--db: '%.60s' behind '?': only socket=PATH and "
@@ -51,14 +51,14 @@ static int parse_query(char *query, struct db_place *place, struct apapi_error *
     return 0;
 }
 
-static int parse_port(const char *text, struct db_place *place, struct apapi_error *err)
+static int parse_port(const char *text, struct db_address *address, struct apapi_error *err)
 {
-    place->port = (unsigned)positive_number(text, PORT_MAX);
-    return place->port ? 0 : apapi_fail(err, EINVAL, "--db: '%.60s' is no port", text);
+    address->port = (unsigned)positive_number(text, PORT_MAX);
+    return address->port ? 0 : apapi_fail(err, EINVAL, "--db: '%.60s' is no port", text);
 }
 
 /* "[::1]:3306", "host", "host:3306" */
-static int parse_host(char *host, struct db_place *place, struct apapi_error *err)
+static int parse_host(char *host, struct db_address *address, struct apapi_error *err)
 {
     char *port;
 
@@ -72,11 +72,11 @@ static int parse_host(char *host, struct db_place *place, struct apapi_error *er
     } else {
         port = cut(host, ':');
     }
-    place->host = non_empty(host);
-    return port ? parse_port(port, place, err) : 0;
+    address->host = non_empty(host);
+    return port ? parse_port(port, address, err) : 0;
 }
 
-static int parse_server(char *rest, struct db_place *place, struct apapi_error *err)
+static int parse_server(char *rest, struct db_address *address, struct apapi_error *err)
 {
     char *query = cut(rest, '?'), *database = cut(rest, '/'), *host = cut(rest, '@');
 
@@ -85,29 +85,30 @@ static int parse_server(char *rest, struct db_place *place, struct apapi_error *
                           "--db: no password on the command line, where everyone sees it: it "
                           "belongs into [client] of ~/.my.cnf or of ?option-file=PATH");
     }
-    place->user = host ? non_empty(rest) : NULL;
-    place->database = non_empty(database);
-    if (!place->database || strchr(database, '/')) {
+    address->user = host ? non_empty(rest) : NULL;
+    address->database = non_empty(database);
+    if (!address->database || strchr(database, '/')) {
         return apapi_fail(err, EINVAL, "--db: which database? write it as mysql://host/database");
     }
-    return parse_query(query, place, err) || parse_host(host ? host : rest, place, err) ? -1 : 0;
+    return parse_query(query, address, err) || parse_host(host ? host : rest, address, err) ? -1
+                                                                                            : 0;
 }
 
-int db_url_parse(char *url, const struct db_driver **driver, struct db_place *place,
+int db_url_parse(char *url, const struct db_driver **driver, struct db_address *address,
                  struct apapi_error *err)
 {
     static const char *const server[] = {"mysql://", "mariadb://"};
 
-    *place = (struct db_place){0};
+    *address = (struct db_address){0};
     if (strncmp(url, "sqlite:", strlen("sqlite:")) == 0 && url[strlen("sqlite:")]) {
         *driver = &db_sqlite;
-        place->database = url + strlen("sqlite:");
+        address->database = url + strlen("sqlite:");
         return 0;
     }
     for (size_t i = 0; i < sizeof server / sizeof *server; i++) {
         if (strncmp(url, server[i], strlen(server[i])) == 0) {
             *driver = &db_mariadb;
-            return parse_server(url + strlen(server[i]), place, err);
+            return parse_server(url + strlen(server[i]), address, err);
         }
     }
     return apapi_fail(err, EINVAL, "--db: '%.60s' is no database: write " FORMS, url);

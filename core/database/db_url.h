@@ -5,11 +5,11 @@
 
 /**
  * Take a URL apart.
- * @param url     is changed, and what `place` refers to
+ * @param url     is changed, and what `address` refers to
  * @param driver  result
  * @return 0; -1 with errno EINVAL.
  */
-int db_url_parse(char *url, const struct db_driver **driver, struct db_place *place,
+int db_url_parse(char *url, const struct db_driver **driver, struct db_address *address,
                  struct apapi_error *err);
 
 #endif

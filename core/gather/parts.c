@@ -68,12 +68,12 @@ static void take_lines(struct parts *parts, const struct delivery *delivery)
 
 static size_t find_running(const struct parts *parts, const char *step)
 {
-    size_t place = 0;
+    size_t index = 0;
 
-    while (place < parts->running_count && strcmp(parts->running[place], step) != 0) {
-        place++;
+    while (index < parts->running_count && strcmp(parts->running[index], step) != 0) {
+        index++;
     }
-    return place;
+    return index;
 }
 
 static void note_running(struct parts *parts, const char *step)
@@ -86,12 +86,12 @@ static void note_running(struct parts *parts, const char *step)
 
 static void note_ended(struct parts *parts, const char *step)
 {
-    size_t place = find_running(parts, step);
+    size_t index = find_running(parts, step);
 
-    if (place < parts->running_count) {
+    if (index < parts->running_count) {
         parts->running_count--;
-        memmove(parts->running[place], parts->running[place + 1],
-                (parts->running_count - place) * sizeof parts->running[0]);
+        memmove(parts->running[index], parts->running[index + 1],
+                (parts->running_count - index) * sizeof parts->running[0]);
     }
 }
 

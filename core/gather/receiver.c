@@ -190,9 +190,9 @@ static void limit_origin(struct receiver *receiver, const struct sender_origin *
 /* @return whether there was one that can be read from. */
 static bool accept_one(struct receiver *receiver)
 {
-    size_t place = receiver->free[receiver->free_count - 1];
-    struct sender *sender = &receiver->senders[place];
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = place};
+    size_t index = receiver->free[receiver->free_count - 1];
+    struct sender *sender = &receiver->senders[index];
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = index};
     struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
     struct sender_origin origin;
     socklen_t size = sizeof peer;

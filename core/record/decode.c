@@ -15,16 +15,16 @@ static int no_memory(struct apapi_error *err)
 }
 
 static int decode_domains(const struct tree_node *domains, struct apapi_measurement *m,
-                          const struct field_place *place)
+                          const struct field_path *path)
 {
-    const struct field_place here = {place, "domains", NULL, place->err};
+    const struct field_path here = {path, "domains", NULL, path->err};
 
     if (!tree_is(domains, TREE_OBJECT)) {
         return field_fail(&here, "", domains ? "not an object" : "is missing");
     }
     for (int i = APAPI_DOMAIN_NONE; i < APAPI_DOMAINS; i++) {
         const struct tree_node *domain = tree_get(domains, apapi_domain_name(i));
-        const struct field_place inner = {&here, apapi_domain_name(i), NULL, place->err};
+        const struct field_path inner = {&here, apapi_domain_name(i), NULL, path->err};
 
         if (!domain) {
             m->domains[i] = APAPI_DOMAIN_UNMEASURED;
@@ -40,49 +40,49 @@ static int decode_domains(const struct tree_node *domains, struct apapi_measurem
 
 /* What the event itself says wins over what is common to all of its kind. */
 static int decode_event(const struct tree_node *component, const struct tree_node *object,
-                        struct apapi_event_result *event, const struct field_place *place)
+                        struct apapi_event_result *event, const struct field_path *path)
 {
     const struct tree_node *common = shortened_common(component, object);
     struct field_values values = {{NULL}};
 
     if (object->type != TREE_OBJECT) {
-        return field_fail(place, "", "not an object");
+        return field_fail(path, "", "not an object");
     }
     if (common) {
         fields_find(common, fields_of_event, &values);
     }
     fields_find(object, fields_of_event, &values);
-    if (fields_read(&values, fields_of_event, event, place) < 0) {
+    if (fields_read(&values, fields_of_event, event, path) < 0) {
         return -1;
     }
     if (event->event.kind == APAPI_KIND_ENERGY && event->total < 0) {
-        return field_fail(place, "total", "an energy below 0");
+        return field_fail(path, "total", "an energy below 0");
     }
     if (!(event->event.scale > 0)) {
-        return field_fail(place, "scale", "not above 0");
+        return field_fail(path, "scale", "not above 0");
     }
     return 0;
 }
 
 static int decode_events(const struct tree_node *object, struct apapi_component_result *component,
-                         const struct field_place *place)
+                         const struct field_path *path)
 {
     const struct tree_node *events = tree_get(object, "events"), *event;
     const struct tree_node *common = tree_get(object, "common");
-    const struct field_place inner = {place, "events", &component->event_count, place->err};
+    const struct field_path inner = {path, "events", &component->event_count, path->err};
 
     if (events && events->type != TREE_ARRAY) {
-        return field_fail(place, "events", "not an array");
+        return field_fail(path, "events", "not an array");
     }
     if (common && common->type != TREE_OBJECT) {
-        return field_fail(place, "common", "not an object");
+        return field_fail(path, "common", "not an object");
     }
     if (!events || events->size == 0) {
         return 0;
     }
     component->events = calloc(events->size, sizeof(*component->events));
     if (!component->events) {
-        return no_memory(place->err);
+        return no_memory(path->err);
     }
     event = tree_first(events);
     for (; component->event_count < events->size; component->event_count++) {
@@ -95,34 +95,33 @@ static int decode_events(const struct tree_node *object, struct apapi_component_
 }
 
 static int decode_component(const struct tree_node *object,
-                            struct apapi_component_result *component,
-                            const struct field_place *place)
+                            struct apapi_component_result *component, const struct field_path *path)
 {
-    if (fields_decode(object, fields_of_component, component, place) < 0) {
+    if (fields_decode(object, fields_of_component, component, path) < 0) {
         return -1;
     }
     component->measured = tree_get(object, "source") != NULL;
     if (!component->measured && !tree_get(object, "reason")) {
-        return field_fail(place, "source", "is missing, and there is no reason");
+        return field_fail(path, "source", "is missing, and there is no reason");
     }
-    return decode_events(object, component, place);
+    return decode_events(object, component, path);
 }
 
 static int decode_components(const struct tree_node *components, struct apapi_measurement *m,
-                             const struct field_place *place)
+                             const struct field_path *path)
 {
-    const struct field_place inner = {place, "components", &m->component_count, place->err};
+    const struct field_path inner = {path, "components", &m->component_count, path->err};
     const struct tree_node *object;
 
     if (!tree_is(components, TREE_ARRAY)) {
-        return field_fail(place, "components", components ? "not an array" : "is missing");
+        return field_fail(path, "components", components ? "not an array" : "is missing");
     }
     if (components->size == 0) {
         return 0;
     }
     m->components = calloc(components->size, sizeof(*m->components));
     if (!m->components) {
-        return no_memory(place->err);
+        return no_memory(path->err);
     }
     object = tree_first(components);
     for (; m->component_count < components->size; m->component_count++) {
@@ -140,12 +139,12 @@ static int decode_components(const struct tree_node *components, struct apapi_me
 }
 
 static int decode_trust(const struct tree_node *trust, struct apapi_measurement *m,
-                        const struct field_place *place)
+                        const struct field_path *path)
 {
-    const struct field_place inner = {place, "trust", NULL, place->err};
+    const struct field_path inner = {path, "trust", NULL, path->err};
 
     if (!trust) {
-        return field_fail(place, "trust", "is missing");
+        return field_fail(path, "trust", "is missing");
     }
     if (fields_decode(trust, fields_of_trust, m, &inner) < 0) {
         return -1;
@@ -159,18 +158,18 @@ static int decode_trust(const struct tree_node *trust, struct apapi_measurement 
     return 0;
 }
 
-static int check_version(const struct tree_node *root, const struct field_place *place)
+static int check_version(const struct tree_node *root, const struct field_path *path)
 {
     const struct tree_node *version = tree_get(root, "apapi");
 
     if (root->type != TREE_OBJECT) {
-        return field_fail(place, "", "not a JSON object");
+        return field_fail(path, "", "not a JSON object");
     }
     if (!tree_is(version, TREE_INTEGER)) {
-        return field_fail(place, "apapi", version ? "not an integer" : "is missing");
+        return field_fail(path, "apapi", version ? "not an integer" : "is missing");
     }
     if (version->integer != APAPI_RECORD_VERSION) {
-        return apapi_fail(place->err, ENOTSUP, "record: version %lld, only %d is known",
+        return apapi_fail(path->err, ENOTSUP, "record: version %lld, only %d is known",
                           (long long)version->integer, APAPI_RECORD_VERSION);
     }
     return 0;
@@ -179,16 +178,16 @@ static int check_version(const struct tree_node *root, const struct field_place 
 static int decode_root(const struct tree_node *root, struct apapi_record *record,
                        struct apapi_error *err)
 {
-    const struct field_place place = {NULL, "", NULL, err};
+    const struct field_path path = {NULL, "", NULL, err};
     struct apapi_measurement *m = &record->measurement;
     const struct tree_node *nodelist = tree_get(root, "nodelist");
 
-    if (check_version(root, &place) < 0 ||
-        fields_decode(root, fields_of_record, record, &place) < 0 ||
-        decode_domains(tree_get(root, "domains"), m, &place) < 0 ||
-        decode_components(tree_get(root, "components"), m, &place) < 0 ||
-        timelines_decode(tree_get(root, "timeline"), m, &place) < 0 ||
-        decode_trust(tree_get(root, "trust"), m, &place) < 0) {
+    if (check_version(root, &path) < 0 ||
+        fields_decode(root, fields_of_record, record, &path) < 0 ||
+        decode_domains(tree_get(root, "domains"), m, &path) < 0 ||
+        decode_components(tree_get(root, "components"), m, &path) < 0 ||
+        timelines_decode(tree_get(root, "timeline"), m, &path) < 0 ||
+        decode_trust(tree_get(root, "trust"), m, &path) < 0) {
         return -1;
     }
     if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {

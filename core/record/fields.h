@@ -68,10 +68,10 @@ int field_put_rounded(json_t *object, const char *key, double value, int figures
 int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
 
 /** Where the reader is, for messages: "components[0].events[2]". */
-struct field_place {
-    const struct field_place *outer; /* NULL: at the top */
-    const char *name;                /* "components"; "": the record itself */
-    const size_t *index;             /* in an array; NULL: none */
+struct field_path {
+    const struct field_path *outer; /* NULL: at the top */
+    const char *name;               /* "components"; "": the record itself */
+    const size_t *index;            /* in an array; NULL: none */
     struct apapi_error *err;
 };
 
@@ -85,15 +85,15 @@ struct field_values {
 void fields_find(const struct tree_node *object, const struct field *fields,
                  struct field_values *values);
 
-/** Fill the structure at `base` from its values. 0; -1 with EINVAL and `place->err`. */
+/** Fill the structure at `base` from its values. 0; -1 with EINVAL and `where->err`. */
 int fields_read(const struct field_values *values, const struct field *fields, void *base,
-                const struct field_place *place);
+                const struct field_path *where);
 
 /** The same from an object. */
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
-                  const struct field_place *place);
+                  const struct field_path *where);
 
-/** Fill `place->err` with "record: <path>.<key>: <what>". -1 with EINVAL. */
-int field_fail(const struct field_place *place, const char *key, const char *what);
+/** Fill `where->err` with "record: <path>.<key>: <what>". -1 with EINVAL. */
+int field_fail(const struct field_path *where, const char *key, const char *what);
 
 #endif

@@ -15,24 +15,24 @@
 #define LONGEST_S 18446744073.7096 /* UINT64_MAX ns in fifteen digits, rounded up */
 
 /* @return how many bytes the path has, as snprintf(). */
-static size_t put_path(const struct field_place *place, char *path, size_t size)
+static size_t put_path(const struct field_path *where, char *path, size_t size)
 {
-    size_t length = place->outer ? put_path(place->outer, path, size) : 0;
-    const char *dot = length > 0 && *place->name ? "." : "";
+    size_t length = where->outer ? put_path(where->outer, path, size) : 0;
+    const char *dot = length > 0 && *where->name ? "." : "";
 
-    length += (size_t)snprintf(path + length, size - length, "%s%s", dot, place->name);
-    if (place->index) {
-        length += (size_t)snprintf(path + length, size - length, "[%zu]", *place->index);
+    length += (size_t)snprintf(path + length, size - length, "%s%s", dot, where->name);
+    if (where->index) {
+        length += (size_t)snprintf(path + length, size - length, "[%zu]", *where->index);
     }
     return length;
 }
 
-int field_fail(const struct field_place *place, const char *key, const char *what)
+int field_fail(const struct field_path *where, const char *key, const char *what)
 {
     char path[PATH_SIZE];
-    const char *dot = put_path(place, path, sizeof(path)) > 0 && *key ? "." : "";
+    const char *dot = put_path(where, path, sizeof(path)) > 0 && *key ? "." : "";
 
-    return apapi_fail(place->err, EINVAL, "record: %s%s%s: %s", path, dot, key, what);
+    return apapi_fail(where->err, EINVAL, "record: %s%s%s: %s", path, dot, key, what);
 }
 
 /* Each reader returns NULL, or what is wrong with the value. */
@@ -270,17 +270,17 @@ void fields_find(const struct tree_node *object, const struct field *fields,
     size_t at = 0;
 
     for (uint32_t i = 0; i < object->size; i++, key = tree_next(key + 1)) {
-        size_t place = find_key(fields, at, key);
+        size_t index = find_key(fields, at, key);
 
-        if (place < FIELDS_MAX) {
-            values->of[place] = key + 1;
-            at = place + 1;
+        if (index < FIELDS_MAX) {
+            values->of[index] = key + 1;
+            at = index + 1;
         }
     }
 }
 
 int fields_read(const struct field_values *values, const struct field *fields, void *base,
-                const struct field_place *place)
+                const struct field_path *where)
 {
     for (size_t i = 0; fields[i].key; i++) {
         const struct field *field = &fields[i];
@@ -294,20 +294,20 @@ int fields_read(const struct field_values *values, const struct field *fields, v
             set_unknown(field, member);
         }
         if (problem) {
-            return field_fail(place, field->key, problem);
+            return field_fail(where, field->key, problem);
         }
     }
     return 0;
 }
 
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
-                  const struct field_place *place)
+                  const struct field_path *where)
 {
     struct field_values values = {{NULL}};
 
     if (!tree_is(object, TREE_OBJECT)) {
-        return field_fail(place, "", "not an object");
+        return field_fail(where, "", "not an object");
     }
     fields_find(object, fields, &values);
-    return fields_read(&values, fields, base, place);
+    return fields_read(&values, fields, base, where);
 }

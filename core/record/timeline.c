@@ -246,9 +246,9 @@ static const char *read_one(const struct tree_node *object, uint64_t bin_ns, uin
 #define BIN_MAX_S 1e8
 
 int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
-                     const struct field_place *place)
+                     const struct field_path *path)
 {
-    const struct field_place inner = {place, "timeline", NULL, place->err};
+    const struct field_path inner = {path, "timeline", NULL, path->err};
     const double bin_s = tree_number(tree_get(object, "bin_s"));
 
     if (!object) {
@@ -272,7 +272,7 @@ int timelines_decode(const struct tree_node *object, struct apapi_measurement *m
 
 int timelines_parse(const char *text, size_t size, struct apapi_measurement *m)
 {
-    const struct field_place nowhere = {NULL, "", NULL, NULL};
+    const struct field_path nowhere = {NULL, "", NULL, NULL};
     struct tree_problem problem;
     struct tree tree = {0};
     int result = tree_parse(&tree, text, size, &problem);

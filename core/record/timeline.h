@@ -10,7 +10,7 @@ struct apapi_timeline;
 json_t *timeline_object(const struct apapi_timeline *timeline);
 
 /**
- * Add the domains' power over time to a record, or put it in the place of the one that it has.
+ * Add the domains' power over time to a record, or replace those that it has.
  * @param joins  how often bins are joined in twos
  * @return 0; -1 when out of memory.
  */
@@ -18,10 +18,10 @@ int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned j
 
 /**
  * Read the value of "timeline", or nothing if it is NULL; domains and elapsed_ns have been read
- * before. 0; -1 with EINVAL and place->err.
+ * before. 0; -1 with EINVAL and path->err.
  */
 int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
-                     const struct field_place *place);
+                     const struct field_path *path);
 
 /** The same from its JSON. 0; -1 with EINVAL, ENOMEM. */
 int timelines_parse(const char *text, size_t size, struct apapi_measurement *m);

@@ -58,60 +58,60 @@ static int write_line(int fd, const char *path, const char *line, bool torn,
 }
 
 /* A day's file of a node, and its folder. */
-struct place {
+struct day_file {
     int folder, file;
     char path[PATH_MAX];
     off_t size;
 };
 
-static void leave(struct place *place)
+static void leave(struct day_file *day_file)
 {
-    folder_close(place->file);
-    folder_close(place->folder);
+    folder_close(day_file->file);
+    folder_close(day_file->folder);
 }
 
-static int enter_below(struct place *place, int root, int flags, struct apapi_error *err)
+static int enter_below(struct day_file *day_file, int root, int flags, struct apapi_error *err)
 {
     char day_path[PATH_MAX];
     struct stat status;
 
-    snprintf(day_path, sizeof(day_path), "%.*s", (int)(strrchr(place->path, '/') - place->path),
-             place->path);
-    place->folder = folder_open_below(root, day_path, err);
-    if (place->folder < 0) {
+    snprintf(day_path, sizeof(day_path), "%.*s",
+             (int)(strrchr(day_file->path, '/') - day_file->path), day_file->path);
+    day_file->folder = folder_open_below(root, day_path, err);
+    if (day_file->folder < 0) {
         return -1;
     }
-    place->file = folder_open_file(place->folder, place->path, flags, &status, err);
-    if (place->file < 0) {
-        folder_close(place->folder);
+    day_file->file = folder_open_file(day_file->folder, day_file->path, flags, &status, err);
+    if (day_file->file < 0) {
+        folder_close(day_file->folder);
         return -1;
     }
-    place->size = status.st_size;
+    day_file->size = status.st_size;
     return 0;
 }
 
-static int find(struct place *place, const char *dir, const char *node, int64_t unix_ns,
+static int find(struct day_file *day_file, const char *dir, const char *node, int64_t unix_ns,
                 struct apapi_error *err)
 {
     char day[TIMESTAMP_SIZE];
 
     timestamp_day(day, sizeof(day), unix_ns);
-    if (snprintf(place->path, sizeof(place->path), "%s/%s/%s.jsonl", dir, day, node) >=
-        (int)sizeof(place->path)) {
+    if (snprintf(day_file->path, sizeof(day_file->path), "%s/%s/%s.jsonl", dir, day, node) >=
+        (int)sizeof(day_file->path)) {
         return apapi_fail(err, ENAMETOOLONG, "%s: the path is too long", dir);
     }
     return 0;
 }
 
 /* Open; to be left if that succeeds. */
-static int enter(struct place *place, const char *dir, int flags, struct apapi_error *err)
+static int enter(struct day_file *day_file, const char *dir, int flags, struct apapi_error *err)
 {
     int root = folder_open(dir, err), rc;
 
     if (root < 0) {
         return -1;
     }
-    rc = enter_below(place, root, flags, err);
+    rc = enter_below(day_file, root, flags, err);
     folder_close(root);
     return rc;
 }
@@ -119,38 +119,39 @@ static int enter(struct place *place, const char *dir, int flags, struct apapi_e
 int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const char *line,
                        struct apapi_error *err)
 {
-    struct place place = {.folder = -1, .file = -1};
+    struct day_file day_file = {.folder = -1, .file = -1};
     int rc;
 
     /* readable too: the last byte has to be seen */
-    if (check_arguments(node, line, err) < 0 || find(&place, dir, node, unix_ns, err) < 0 ||
-        enter(&place, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
+    if (check_arguments(node, line, err) < 0 || find(&day_file, dir, node, unix_ns, err) < 0 ||
+        enter(&day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
         return -1;
     }
-    rc = write_line(place.file, place.path, line, last_line_is_torn(place.file, place.size), err);
+    rc = write_line(day_file.file, day_file.path, line,
+                    last_line_is_torn(day_file.file, day_file.size), err);
     if (rc == 0) {
-        rc = close(place.file);
-        place.file = -1;
+        rc = close(day_file.file);
+        day_file.file = -1;
         if (rc < 0) {
-            apapi_fail(err, errno, "%s: %s", place.path, strerror(errno));
+            apapi_fail(err, errno, "%s: %s", day_file.path, strerror(errno));
         }
     }
-    leave(&place);
+    leave(&day_file);
     return rc;
 }
 
 int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err)
 {
-    struct place place = {.folder = -1, .file = -1};
+    struct day_file day_file = {.folder = -1, .file = -1};
     int rc = 0;
 
-    if (check_arguments(node, "", err) < 0 || find(&place, dir, node, unix_ns, err) < 0 ||
-        enter(&place, dir, O_RDWR, err) < 0) {
+    if (check_arguments(node, "", err) < 0 || find(&day_file, dir, node, unix_ns, err) < 0 ||
+        enter(&day_file, dir, O_RDWR, err) < 0) {
         return -1;
     }
-    if (fsync(place.file) < 0 || fsync(place.folder) < 0) {
-        rc = apapi_fail(err, errno, "%s: %s", place.path, strerror(errno));
+    if (fsync(day_file.file) < 0 || fsync(day_file.folder) < 0) {
+        rc = apapi_fail(err, errno, "%s: %s", day_file.path, strerror(errno));
     }
-    leave(&place);
+    leave(&day_file);
     return rc;
 }

@@ -51,12 +51,12 @@ static bool is_same_name(const char *a, const char *b)
 /* Where the node is or would be; there is always a free slot. */
 static struct merge_node **find_slot(const struct merge_nodes *nodes, const char *name)
 {
-    size_t place = merge_hash(name) & (nodes->room - 1);
+    size_t index = merge_hash(name) & (nodes->room - 1);
 
-    while (nodes->slots[place] && !is_same_name(nodes->slots[place]->name, name)) {
-        place = (place + 1) & (nodes->room - 1);
+    while (nodes->slots[index] && !is_same_name(nodes->slots[index]->name, name)) {
+        index = (index + 1) & (nodes->room - 1);
     }
-    return &nodes->slots[place];
+    return &nodes->slots[index];
 }
 
 static const struct merge_node *find(const struct apapi_merge *merge, const char *name)
@@ -105,7 +105,7 @@ static struct merge_node *node_create(const char *name, enum merge_state state)
     return node;
 }
 
-/* A place for a node that is not there. NULL with ENOMEM. */
+/* Add a node. @return NULL with errno ENOMEM. */
 static struct merge_node **make_slot(struct merge_nodes *nodes, const char *name)
 {
     return reserve(nodes) < 0 ? NULL : find_slot(nodes, name);

@@ -36,11 +36,11 @@ static struct merge_event *find(struct merge_events *events, const struct apapi_
     struct merge_event *row;
 
     for (size_t i = 0; i < events->count; i++) {
-        size_t place = (events->next + i) % events->count;
+        size_t index = (events->next + i) % events->count;
 
-        if (is_same_event(&events->rows[place], event, hash)) {
-            events->next = place + 1;
-            return &events->rows[place];
+        if (is_same_event(&events->rows[index], event, hash)) {
+            events->next = index + 1;
+            return &events->rows[index];
         }
     }
     if (events->count == ROWS_MAX) {

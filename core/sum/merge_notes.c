@@ -64,11 +64,11 @@ static struct merge_note *append(struct merge_notes *notes, const struct merge_n
 static struct merge_note *find(struct merge_notes *notes, const struct merge_note *wanted)
 {
     for (size_t i = 0; i < notes->count; i++) {
-        size_t place = (notes->last + i) % notes->count;
+        size_t index = (notes->last + i) % notes->count;
 
-        if (is_same_note(&notes->notes[place], wanted)) {
-            notes->last = place;
-            return &notes->notes[place];
+        if (is_same_note(&notes->notes[index], wanted)) {
+            notes->last = index;
+            return &notes->notes[index];
         }
     }
     if (notes->count == NOTES_MAX) {
@@ -112,7 +112,7 @@ static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
     note->outage_ns += wanted->outage_ns;
     if (!note->first || merge_node_order(node, note->first) < 0) {
         note->first = node;
-        note->place = wanted->place;
+        note->index = wanted->index;
     }
     return add_name(notes, note, node->name);
 }
@@ -126,7 +126,7 @@ static const char *verdict_on(const struct apapi_component_result *component)
 }
 
 static int note_component(struct merge_notes *notes, const struct apapi_component_result *component,
-                          size_t place, struct merge_node *node)
+                          size_t index, struct merge_node *node)
 {
     const struct merge_note note = {.kind = MERGE_NOTE_COMPONENT,
                                     .subject = component->name,
@@ -134,7 +134,7 @@ static int note_component(struct merge_notes *notes, const struct apapi_componen
                                     .reason = component->reason,
                                     .outages = component->measured ? component->outages : 0,
                                     .outage_ns = component->outage_ns,
-                                    .place = place};
+                                    .index = index};
 
     return component->measured && !component->outages && !component->reason[0]
                ? 0
@@ -142,7 +142,7 @@ static int note_component(struct merge_notes *notes, const struct apapi_componen
 }
 
 static int note_stuck(struct merge_notes *notes, const struct apapi_component_result *component,
-                      size_t place, struct merge_node *node)
+                      size_t index, struct merge_node *node)
 {
     for (size_t i = 0; i < component->event_count; i++) {
         const struct apapi_event_result *result = &component->events[i];
@@ -150,7 +150,7 @@ static int note_stuck(struct merge_notes *notes, const struct apapi_component_re
                                         .subject = result->event.name,
                                         .verdict = "counter never moved, not counted",
                                         .reason = "",
-                                        .place = place + i};
+                                        .index = index + i};
 
         if (result->stuck && note_node(notes, &note, node) < 0) {
             return -1;
@@ -211,7 +211,7 @@ static int by_kind_and_node(const void *left, const void *right)
     if (order == 0) {
         order = merge_node_order(a->first, b->first);
     }
-    return order ? order : (a->place < b->place ? -1 : a->place > b->place);
+    return order ? order : (a->index < b->index ? -1 : a->index > b->index);
 }
 
 const struct merge_note **merge_notes_sorted(const struct merge_notes *notes)

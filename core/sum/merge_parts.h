@@ -82,7 +82,7 @@ struct merge_note {
     char *texts;      /* where subject and reason are */
     uint64_t outages; /* with their length on all nodes together; 0: the verdict says it all */
     uint64_t outage_ns;
-    size_t place; /* in the record of the first node */
+    size_t index; /* in the record of the first node */
     const struct merge_node *first;
     const char **names; /* of the nodes, borrowed from them */
     size_t named, room;

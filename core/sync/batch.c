@@ -24,7 +24,7 @@ struct batch_job {
 struct batch {
     const struct sync_options *options;
     struct sync_outcome *outcome;
-    struct dbd_place place;
+    struct dbd_target target;
     size_t count;
     uint32_t *numbers;
     struct batch_job *jobs; /* in the order of `numbers`, which is theirs */
@@ -67,7 +67,7 @@ static void batch_free(struct batch *batch)
 static int find_runs(const struct batch *batch, struct runs *runs, struct apapi_error *err)
 {
     const struct dbd_sink sink = {runs_add, runs};
-    int result = dbd_find(&batch->place, batch->numbers, batch->count, &sink, err);
+    int result = dbd_find(&batch->target, batch->numbers, batch->count, &sink, err);
 
     runs_sort(runs);
     return result;
@@ -117,11 +117,11 @@ static int compare_numbers(const void *left, const void *right)
 
 /* A cluster's name may be a user's word where his node does not know it; his uid never is. */
 static bool is_of(const struct apapi_record *record, const struct runs_job *known,
-                  const struct dbd_place *place)
+                  const struct dbd_target *target)
 {
     const char *cluster = *record->id.cluster ? record->id.cluster : dbd_cluster();
 
-    return strcmp(cluster, place->cluster) == 0 && record->id.uid == known->latest->uid;
+    return strcmp(cluster, target->cluster) == 0 && record->id.uid == known->latest->uid;
 }
 
 static int take_record(const struct apapi_record *record, const char *line, size_t size,
@@ -136,7 +136,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
 
     (void)line;
     (void)size;
-    if (!job || !job->records || !is_of(record, &job->known, &batch->place) ||
+    if (!job || !job->records || !is_of(record, &job->known, &batch->target) ||
         end_s < job->known.start_s - CLOCKS_S) {
         return 0;
     }
@@ -173,7 +173,7 @@ static int read_records(struct batch *batch, struct apapi_error *err)
 static void tell(const struct batch *batch, const struct batch_job *job, const char *comment,
                  const char *how)
 {
-    const char *field = dbd_field_name(batch->place.field);
+    const char *field = dbd_field_name(batch->target.field);
 
     printf("job %u: %s %s%s\n", job->known.latest->job, field, comment, how);
 }
@@ -192,7 +192,7 @@ static int set_comment(struct batch *batch, const struct batch_job *job, char *c
     if (options->verbose || options->dry_run) {
         tell(batch, job, comment, options->dry_run ? " (not set: dry run)" : "");
     }
-    if (!options->dry_run && dbd_write(&batch->place, job->known.latest, comment, err)) {
+    if (!options->dry_run && dbd_write(&batch->target, job->known.latest, comment, err)) {
         return -1;
     }
     batch->written += !options->dry_run;
@@ -225,7 +225,7 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
             return no_memory(err);
         }
         fprintf(stderr, "apapi sync: job %u: %s is too long to add to it\n", job->known.latest->job,
-                dbd_field_name(batch->place.field));
+                dbd_field_name(batch->target.field));
         *job->own = '\0';
         return 0;
     }
@@ -267,7 +267,7 @@ int sync_batch(const struct sync_options *options, const struct found_job *jobs,
 {
     struct batch batch = {.options = options,
                           .outcome = outcome,
-                          .place = {.cluster = jobs->cluster, .field = options->field}};
+                          .target = {.cluster = jobs->cluster, .field = options->field}};
     int result;
 
     if (batch_init(&batch, jobs, count)) {

@@ -67,7 +67,7 @@ static bool is_put_well(const char *text, json_t *root, const char *own)
     return same;
 }
 
-/* In the place of what an earlier run has put there. */
+/* Replaces what an earlier run has written. */
 static char *replace_member(const char *there, const char *own)
 {
     const char *begin = strstr(there, OWN_BEGIN);

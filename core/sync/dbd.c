@@ -180,14 +180,14 @@ static int hand_over(slurm_list list, enum dbd_field field, const struct dbd_sin
     return result;
 }
 
-int dbd_find(const struct dbd_place *place, const uint32_t *jobs, size_t count,
+int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count,
              const struct dbd_sink *sink, struct apapi_error *err)
 {
     struct condition condition;
     slurm_list list;
     int result;
 
-    if (condition_init(&condition, place->cluster, count)) {
+    if (condition_init(&condition, target->cluster, count)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
     condition.job.flags |= JOBCOND_FLAG_DUP;
@@ -200,7 +200,7 @@ int dbd_find(const struct dbd_place *place, const uint32_t *jobs, size_t count,
     if (!list) {
         return fail(err, "it does not answer");
     }
-    result = hand_over(list, place->field, sink);
+    result = hand_over(list, target->field, sink);
     slurm_list_destroy(list);
     return result ? apapi_fail(err, errno, "%s", strerror(errno)) : 0;
 }
@@ -216,7 +216,7 @@ static void set_comment(slurmdb_job_rec_t *job, enum dbd_field field, char *comm
     *(field == DBD_COMMENT ? &job->derived_es : &job->admin_comment) = comment;
 }
 
-static int refuse(const struct dbd_place *place, uint32_t job, struct apapi_error *err)
+static int refuse(const struct dbd_target *target, uint32_t job, struct apapi_error *err)
 {
     int code = errno;
 
@@ -224,7 +224,7 @@ static int refuse(const struct dbd_place *place, uint32_t job, struct apapi_erro
         return apapi_fail(err, EPERM,
                           "slurmdbd refuses: only root, SlurmUser and Slurm's operators and "
                           "administrators may change %s",
-                          dbd_field_name(place->field));
+                          dbd_field_name(target->field));
     }
     if (code == SLURM_NO_CHANGE_IN_DATA) {
         return apapi_fail(err, ENOENT, "slurmdbd: it does not know job %u any more", job);
@@ -232,14 +232,14 @@ static int refuse(const struct dbd_place *place, uint32_t job, struct apapi_erro
     return fail(err, "a change has failed");
 }
 
-int dbd_write(const struct dbd_place *place, const struct dbd_run *run, char *comment,
+int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
               struct apapi_error *err)
 {
     slurmdb_job_rec_t job = {.array_task_id = NO_VAL, .derived_ec = NO_VAL, .resvid = NO_VAL};
     struct condition condition;
     slurm_list list;
 
-    if (condition_init(&condition, place->cluster, 1)) {
+    if (condition_init(&condition, target->cluster, 1)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
     /* By its own number, the first element of an array would stand for the whole array. */
@@ -248,12 +248,12 @@ int dbd_write(const struct dbd_place *place, const struct dbd_run *run, char *co
     } else {
         select_job(&condition, 0, run->job, NO_VAL);
     }
-    set_comment(&job, place->field, comment);
+    set_comment(&job, target->field, comment);
     errno = 0;
     list = slurmdb_job_modify(connection, &condition.job, &job);
     condition_free(&condition);
     if (!list) {
-        return refuse(place, run->job, err);
+        return refuse(target, run->job, err);
     }
     slurm_list_destroy(list);
     return 0;

@@ -44,7 +44,7 @@ int dbd_open(struct apapi_error *err);
 void dbd_close(void);
 
 /** Whose jobs. */
-struct dbd_place {
+struct dbd_target {
     const char *cluster; /* "": that of slurm.conf */
     enum dbd_field field;
 };
@@ -53,11 +53,11 @@ struct dbd_place {
  * Hand over all runs of the jobs that slurmdbd knows, in any order.
  * @return 0; -1 with errno EIO, or that of the sink.
  */
-int dbd_find(const struct dbd_place *place, const uint32_t *jobs, size_t count,
+int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count,
              const struct dbd_sink *sink, struct apapi_error *err);
 
 /** Set the comment of a job's latest run. @return 0; -1 with errno EPERM, ENOENT, EIO. */
-int dbd_write(const struct dbd_place *place, const struct dbd_run *run, char *comment,
+int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
               struct apapi_error *err);
 
 /** Make it last. 0; -1 with errno EIO. */

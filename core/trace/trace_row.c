@@ -34,11 +34,11 @@ static struct trace_event *append(struct trace_rows *rows, const struct apapi_ev
 static struct trace_event *find(struct trace_rows *rows, const struct apapi_event *event)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        size_t place = (rows->next + i) % rows->count;
+        size_t index = (rows->next + i) % rows->count;
 
-        if (rows->events[place].event == event) {
-            rows->next = place + 1;
-            return &rows->events[place];
+        if (rows->events[index].event == event) {
+            rows->next = index + 1;
+            return &rows->events[index];
         }
     }
     return append(rows, event);

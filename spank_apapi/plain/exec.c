@@ -67,7 +67,7 @@ static void exec_close_from(int first, int descriptors)
 }
 
 /* Put /dev/null, channel and listener where they belong. @return 0; -1 with errno. */
-static int exec_place(int channel, int listener)
+static int exec_set_descriptors(int channel, int listener)
 {
     int null = open("/dev/null", O_RDWR);
 
@@ -97,7 +97,7 @@ static int exec_become(void)
     exec_reset_signals();
     umask(077);
     if (channel < 0 || (shared.listener >= 0 && listener < 0) || chdir("/") ||
-        exec_place(channel, listener)) {
+        exec_set_descriptors(channel, listener)) {
         return errno;
     }
     exec_close_from(listener < 0 ? APAPI_LISTEN_FD : FIRST_FREE_FD, shared.descriptors);

@@ -63,18 +63,18 @@ static inline void init_measured(struct node *node, const char *name, uint32_t i
     set_domain(node, APAPI_DOMAIN_DRAM, 1020, (struct apapi_summary){9.8, 12.2, 14.1, NAN});
 }
 
-static inline void set_unmeasured(struct node *node, size_t place, const char *name,
+static inline void set_unmeasured(struct node *node, size_t index, const char *name,
                                   const char *reason)
 {
-    struct apapi_component_result *component = &node->components[place];
+    struct apapi_component_result *component = &node->components[index];
 
     memset(component, 0, sizeof(*component));
     snprintf(component->name, sizeof(component->name), "%s", name);
     snprintf(component->reason, sizeof(component->reason), "%s", reason);
-    if (node->record.measurement.component_count <= place) {
-        node->record.measurement.component_count = place + 1;
+    if (node->record.measurement.component_count <= index) {
+        node->record.measurement.component_count = index + 1;
     }
-    node->record.measurement.covered = place == 0 ? NAN : 0.9991;
+    node->record.measurement.covered = index == 0 ? NAN : 0.9991;
 }
 
 static inline struct apapi_merge *start(void)

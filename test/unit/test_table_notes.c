@@ -116,9 +116,9 @@ static void spans_between_nodes_are_shown(void **state)
     assert_says(merge, &stream_step, "\n  covered 95.1 to 99.9 %, 801 to 834 samples per node\n");
 }
 
-static void set_event(struct node *node, size_t place, const char *name, const char *unit)
+static void set_event(struct node *node, size_t index, const char *name, const char *unit)
 {
-    struct apapi_event_result *result = &node->events[place];
+    struct apapi_event_result *result = &node->events[index];
 
     memset(result, 0, sizeof(*result));
     snprintf(result->event.name, sizeof(result->event.name), "%s", name);
@@ -128,8 +128,8 @@ static void set_event(struct node *node, size_t place, const char *name, const c
     result->total = NAN;
     result->summary = (struct apapi_summary){40, 45.25, 61, NAN};
     result->incidents.samples = 834;
-    if (node->components[0].event_count <= place) {
-        node->components[0].event_count = place + 1;
+    if (node->components[0].event_count <= index) {
+        node->components[0].event_count = index + 1;
     }
 }
 

@@ -311,7 +311,7 @@ static int decode_member(enum field_form form, const char *value, union member *
 {
     const struct field fields[] = {{"x", form, true, 0, sizeof(member->text)},
                                    {NULL, 0, false, 0, 0}};
-    const struct field_place place = {NULL, "place", NULL, err};
+    const struct field_path place = {NULL, "place", NULL, err};
     struct tree_problem problem;
     struct tree tree = {0};
     char text[64];

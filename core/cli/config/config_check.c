@@ -186,29 +186,29 @@ static void check_pairs(const struct config *config, const struct config_sink *s
 }
 
 /* Where a value of the plugin's own keys stands; "": it is the default. */
-static const char *place_of(const struct config *config, const char *wanted, char *place,
-                            size_t size)
+static const char *origin_of(const struct config *config, const char *wanted, char *origin,
+                             size_t size)
 {
     const char *key, *help;
 
-    *place = '\0';
+    *origin = '\0';
     for (size_t i = 0; (key = config_key(i, &help)); i++) {
         if (strcmp(key, wanted) == 0 && config->origins[i].line) {
-            snprintf(place, size, "%.200s:%zu: ", config->path, config->origins[i].line);
+            snprintf(origin, size, "%.200s:%zu: ", config->path, config->origins[i].line);
         }
     }
-    return place;
+    return origin;
 }
 
 static void check_component(const struct config *config, const char *key, const char *list,
                             const struct config_sink *sink)
 {
-    char place[256], text[LINE_SIZE];
+    char origin[256], text[LINE_SIZE];
     struct apapi_error err;
 
     if (apapi_components_check(list, &err)) {
-        snprintf(text, sizeof text, "%s%s: %.200s", place_of(config, key, place, sizeof place), key,
-                 err.text);
+        snprintf(text, sizeof text, "%s%s: %.200s", origin_of(config, key, origin, sizeof origin),
+                 key, err.text);
         complain(sink, text);
     }
 }
@@ -230,12 +230,12 @@ static void check_components(const struct config *config, const struct config_si
 static void check_folder(const struct config *config, const char *key, const char *path,
                          const struct config_sink *sink)
 {
-    char place[256], text[LINE_SIZE];
+    char origin[256], text[LINE_SIZE];
     struct apapi_error err;
 
     if (config_folder_check(path, &err)) {
         snprintf(text, sizeof text, "%s%s: no records can be written on this machine: %.200s",
-                 place_of(config, key, place, sizeof place), key, err.text);
+                 origin_of(config, key, origin, sizeof origin), key, err.text);
         complain(sink, text);
     }
 }

@@ -91,11 +91,11 @@ static struct scale time_scale(double longest_s)
 /* --- text ----------------------------------------------------------------------------------- */
 
 /* `align`: 0 begins at x, 0.5 around it, 1 ends there; cut to `room`. */
-struct place {
+struct text_box {
     double x, y, align, room;
 };
 
-static void put_text(cairo_t *cr, const struct place *place, const char *text)
+static void put_text(cairo_t *cr, const struct text_box *box, const char *text)
 {
     cairo_text_extents_t extents;
     char shown[1024];
@@ -104,14 +104,14 @@ static void put_text(cairo_t *cr, const struct place *place, const char *text)
     snprintf(shown, sizeof shown, "%s", text);
     size = strlen(shown);
     cairo_text_extents(cr, shown, &extents);
-    while (extents.x_advance > place->room && size > 0) {
+    while (extents.x_advance > box->room && size > 0) {
         do {
             size--;
         } while (size > 0 && ((unsigned char)shown[size] & 0xC0) == 0x80);
         snprintf(shown + size, sizeof shown - size, "%s", size + 4 < sizeof shown ? "…" : "");
         cairo_text_extents(cr, shown, &extents);
     }
-    cairo_move_to(cr, place->x - extents.x_advance * place->align, place->y);
+    cairo_move_to(cr, box->x - extents.x_advance * box->align, box->y);
     cairo_show_text(cr, shown);
 }
 
@@ -144,9 +144,10 @@ static void put_power_axis(cairo_t *cr, const struct panel *panel)
         put_line(cr, (double[]){panel->x, y, panel->x + panel->width, y}, i ? FAINT : INK);
         snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
         set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        put_text(cr, &(struct place){panel->x - 6, y + 4, 1, LEFT}, label);
+        put_text(cr, &(struct text_box){panel->x - 6, y + 4, 1, LEFT}, label);
     }
-    put_text(cr, &(struct place){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60}, scale->name);
+    put_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60},
+             scale->name);
 }
 
 static void put_time_axis(cairo_t *cr, const struct panel *panel)
@@ -161,9 +162,9 @@ static void put_time_axis(cairo_t *cr, const struct panel *panel)
         put_line(cr, (double[]){x, bottom, x, bottom + 4}, INK);
         snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
         set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        put_text(cr, &(struct place){x, bottom + 17, 0.5, LEFT}, label);
+        put_text(cr, &(struct text_box){x, bottom + 17, 0.5, LEFT}, label);
     }
-    put_text(cr, &(struct place){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
+    put_text(cr, &(struct text_box){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
              scale->name);
 }
 
@@ -230,7 +231,7 @@ static void put_marks(cairo_t *cr, const struct panel *panel, const json_t *step
         set_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
         cairo_text_extents(cr, name ? name : "", &extents);
         if (name && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
-            put_text(cr, &(struct place){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
+            put_text(cr, &(struct text_box){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
             last_name = x + extents.x_advance + MARK_ROOM;
         }
     }
@@ -253,7 +254,7 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lin
         cairo_stroke(cr);
         cairo_set_dash(cr, NULL, 0, 0);
         set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        put_text(cr, &(struct place){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
+        put_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
                  json_string_value(json_object_get(series, "name")));
     }
 }
@@ -267,10 +268,11 @@ static void put_title(cairo_t *cr, const struct panel *panel, const json_t *job)
 
     snprintf(text, sizeof text, "job %s%s%s", id ? id : "-", name ? "  " : "", name ? name : "");
     set_font(cr, 14, CAIRO_FONT_WEIGHT_BOLD);
-    put_text(cr, &(struct place){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90}, text);
+    put_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90},
+             text);
     snprintf(text, sizeof text, "%.10s %.8s UTC", start, start + 11);
     set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-    put_text(cr, &(struct place){panel->x + panel->width, panel->y - 30, 1, 160}, text);
+    put_text(cr, &(struct text_box){panel->x + panel->width, panel->y - 30, 1, 160}, text);
 }
 
 static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)

@@ -16,7 +16,7 @@
 #include "config/config.h"
 
 #define PROGRAM "apapi-plot"
-#define PLACE "@MODEL@"
+#define MARK "@MODEL@"
 
 extern char **environ;
 
@@ -34,14 +34,14 @@ static void put_escaped(FILE *out, const char *text)
 
 char *plot_page(const json_t *model, size_t *size)
 {
-    const char *place = strstr(plot_page_text, PLACE);
+    const char *mark = strstr(plot_page_text, MARK);
     char *text = json_dumps(model, JSON_COMPACT), *page = NULL;
     FILE *out = text ? open_memstream(&page, size) : NULL;
 
     if (out) {
-        fwrite(plot_page_text, 1, (size_t)(place - plot_page_text), out);
+        fwrite(plot_page_text, 1, (size_t)(mark - plot_page_text), out);
         put_escaped(out, text);
-        fputs(place + strlen(PLACE), out);
+        fputs(mark + strlen(MARK), out);
         if (fclose(out)) {
             free(page);
             page = NULL;

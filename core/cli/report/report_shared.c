@@ -9,21 +9,21 @@
 #include "cli/totals/pieces.h"
 
 /* A piece, and the account that it is in. */
-struct place {
+struct entry {
     const struct report_piece *piece;
     uint32_t account;
 };
 
-struct places {
-    struct place *list;
+struct entries {
+    struct entry *list;
     size_t count;
     const struct report_ledger *ledger;
     const struct report_piece **chosen; /* room for as many */
 };
 
-static uint32_t cluster_of(const struct report_ledger *ledger, const struct place *place)
+static uint32_t cluster_of(const struct report_ledger *ledger, const struct entry *entry)
 {
-    return ledger->accounts[place->account].cluster;
+    return ledger->accounts[entry->account].cluster;
 }
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -32,9 +32,9 @@ static int compare_numbers(uint32_t a, uint32_t b)
 }
 
 /* By node and time. */
-static int compare_places(const void *left, const void *right, void *ledger)
+static int compare_entries(const void *left, const void *right, void *ledger)
 {
-    const struct place *a = left, *b = right;
+    const struct entry *a = left, *b = right;
     int order = compare_numbers(a->piece->node, b->piece->node);
 
     order = order ? order : compare_numbers(cluster_of(ledger, a), cluster_of(ledger, b));
@@ -46,18 +46,18 @@ static int compare_places(const void *left, const void *right, void *ledger)
 
 static int compare_accounts(const void *left, const void *right)
 {
-    return compare_numbers(((const struct place *)left)->account,
-                           ((const struct place *)right)->account);
+    return compare_numbers(((const struct entry *)left)->account,
+                           ((const struct entry *)right)->account);
 }
 
-static int gather(struct places *places)
+static int gather(struct entries *entries)
 {
-    const struct report_ledger *ledger = places->ledger;
+    const struct report_ledger *ledger = entries->ledger;
     struct report_ledger context = *ledger;
 
-    places->list = calloc(ledger->piece_count + 1, sizeof *places->list);
-    places->chosen = calloc(ledger->piece_count + 1, sizeof(struct report_piece *));
-    if (!places->list || !places->chosen) {
+    entries->list = calloc(ledger->piece_count + 1, sizeof *entries->list);
+    entries->chosen = calloc(ledger->piece_count + 1, sizeof(struct report_piece *));
+    if (!entries->list || !entries->chosen) {
         return -1;
     }
     for (uint32_t account = 0; account < ledger->account_count; account++) {
@@ -65,55 +65,55 @@ static int gather(struct places *places)
 
         for (uint32_t at = ledger->accounts[account].first; counts && at != POOL_NONE;
              at = ledger->pieces[at].next) {
-            places->list[places->count++] = (struct place){&ledger->pieces[at], account};
+            entries->list[entries->count++] = (struct entry){&ledger->pieces[at], account};
         }
     }
-    qsort_r(places->list, places->count, sizeof *places->list, compare_places, &context);
+    qsort_r(entries->list, entries->count, sizeof *entries->list, compare_entries, &context);
     return 0;
 }
 
-static size_t same_node(const struct places *places, size_t first)
+static size_t same_node(const struct entries *entries, size_t first)
 {
-    const struct place *list = places->list;
+    const struct entry *list = entries->list;
     size_t end = first + 1;
 
-    while (end < places->count && list[end].piece->node == list[first].piece->node &&
-           cluster_of(places->ledger, &list[end]) == cluster_of(places->ledger, &list[first])) {
+    while (end < entries->count && list[end].piece->node == list[first].piece->node &&
+           cluster_of(entries->ledger, &list[end]) == cluster_of(entries->ledger, &list[first])) {
         end++;
     }
     return end - first;
 }
 
-static int64_t end_ns(const struct place *place)
+static int64_t end_ns(const struct entry *entry)
 {
-    return place->piece->start_ns + (int64_t)place->piece->elapsed_ns;
+    return entry->piece->start_ns + (int64_t)entry->piece->elapsed_ns;
 }
 
 /* Do pieces of different accounts overlap? They are sorted by their start. */
-static bool is_shared(const struct place *places, size_t count)
+static bool is_shared(const struct entry *entries, size_t count)
 {
-    const struct place *last = &places[0]; /* the one that ends last */
+    const struct entry *last = &entries[0]; /* the one that ends last */
 
     for (size_t i = 1; i < count; i++) {
-        if (places[i].account != last->account && places[i].piece->start_ns < end_ns(last)) {
+        if (entries[i].account != last->account && entries[i].piece->start_ns < end_ns(last)) {
             return true;
         }
-        last = end_ns(&places[i]) > end_ns(last) ? &places[i] : last;
+        last = end_ns(&entries[i]) > end_ns(last) ? &entries[i] : last;
     }
     return false;
 }
 
 /* The energy of some pieces of a node, each moment once; 0 where it is not known. */
-static int energy_of(const struct places *places, const struct place *list, size_t count,
+static int energy_of(const struct entries *entries, const struct entry *list, size_t count,
                      double *energy_j)
 {
-    struct pieces pieces = {.list = places->chosen, .count = count};
+    struct pieces pieces = {.list = entries->chosen, .count = count};
     struct apapi_job_total total;
 
     for (size_t i = 0; i < count; i++) {
-        places->chosen[i] = list[i].piece;
+        entries->chosen[i] = list[i].piece;
     }
-    if (report_pieces_total(places->ledger, &pieces, &total)) {
+    if (report_pieces_total(entries->ledger, &pieces, &total)) {
         return -1;
     }
     *energy_j = isnan(total.energy_j) ? 0 : total.energy_j;
@@ -121,10 +121,11 @@ static int energy_of(const struct places *places, const struct place *list, size
 }
 
 /* What the accounts of a node have together beyond what the node has used. */
-static int add_node(const struct places *places, struct place *list, size_t count, double *shared_j)
+static int add_node(const struct entries *entries, struct entry *list, size_t count,
+                    double *shared_j)
 {
     double node_j = 0, sum_j = 0;
-    int result = energy_of(places, list, count, &node_j);
+    int result = energy_of(entries, list, count, &node_j);
 
     qsort(list, count, sizeof *list, compare_accounts);
     for (size_t first = 0, own; first < count && result == 0; first += own) {
@@ -133,7 +134,7 @@ static int add_node(const struct places *places, struct place *list, size_t coun
         for (own = 1; first + own < count && list[first + own].account == list[first].account;) {
             own++;
         }
-        result = energy_of(places, list + first, own, &energy_j);
+        result = energy_of(entries, list + first, own, &energy_j);
         sum_j += energy_j;
     }
     *shared_j += fmax(sum_j - node_j, 0);
@@ -142,21 +143,21 @@ static int add_node(const struct places *places, struct place *list, size_t coun
 
 int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 {
-    struct places places = {.ledger = ledger};
+    struct entries entries = {.ledger = ledger};
     int result = 0;
 
     *shared_j = 0;
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP) {
         return 0; /* nothing is added up, or steps of one job */
     }
-    result = gather(&places);
-    for (size_t first = 0, count; first < places.count && result == 0; first += count) {
-        count = same_node(&places, first);
-        if (is_shared(places.list + first, count)) {
-            result = add_node(&places, places.list + first, count, shared_j);
+    result = gather(&entries);
+    for (size_t first = 0, count; first < entries.count && result == 0; first += count) {
+        count = same_node(&entries, first);
+        if (is_shared(entries.list + first, count)) {
+            result = add_node(&entries, entries.list + first, count, shared_j);
         }
     }
-    free(places.list);
-    free(places.chosen);
+    free(entries.list);
+    free(entries.chosen);
     return result;
 }

@@ -7,7 +7,7 @@
 
 struct ranked {
     double value;
-    uint32_t row, place;
+    uint32_t row, index;
 };
 
 /* Greatest first, unknown ones last, else as they were. */
@@ -21,7 +21,7 @@ static int compare_ranked(const void *left, const void *right)
     if (a->value != b->value && !isnan(a->value)) {
         return a->value > b->value ? -1 : 1;
     }
-    return a->place < b->place ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
 }
 
 /* Rows are summed up twice rather than kept: there may be a million of them. */

@@ -9,7 +9,7 @@
 #include "sources/cloexec.h"
 
 /* A query of one GPU, and where its values go. */
-struct gpu_place {
+struct gpu_slot {
     const struct gpu_query *query;
     const struct gpu_device *device;
     size_t events[GPU_VALUES_MAX]; /* NO_EVENT: nowhere */
@@ -21,8 +21,8 @@ struct gpu_reader {
     const struct gpu_driver *driver;
     struct gpu_device devices[GPU_DEVICES_MAX];
     size_t device_count;
-    struct gpu_place *places;
-    size_t place_count;
+    struct gpu_slot *slots;
+    size_t slot_count;
     struct apapi_event *events;
     struct gpu_origin {
         const struct gpu_metric *metric;
@@ -97,22 +97,22 @@ static bool is_energy(const struct gpu_metric *metric)
 static void add_query(struct gpu_reader *reader, const struct gpu_query *query,
                       const struct gpu_device *device, bool counters)
 {
-    struct gpu_place *place = &reader->places[reader->place_count];
+    struct gpu_slot *slot = &reader->slots[reader->slot_count];
     uint64_t values[GPU_VALUES_MAX] = {0};
     int error = query->get(device, values);
     bool used = false;
 
-    *place = (struct gpu_place){.query = query, .device = device};
+    *slot = (struct gpu_slot){.query = query, .device = device};
     for (size_t i = 0; i < GPU_VALUES_MAX; i++) {
         const struct gpu_metric *metric = &query->metrics[i];
 
-        place->events[i] = NO_EVENT;
+        slot->events[i] = NO_EVENT;
         if (metric->name && is_offered(error, values[i]) && (counters || !is_energy(metric))) {
-            place->events[i] = add_event(reader, metric, device);
+            slot->events[i] = add_event(reader, metric, device);
             used = true;
         }
     }
-    reader->place_count += used;
+    reader->slot_count += used;
 }
 
 static bool is_measured(const struct gpu_device *device)
@@ -151,13 +151,13 @@ static bool can_count(const struct gpu_reader *reader)
 
 static int allocate(struct gpu_reader *reader)
 {
-    size_t places = reader->device_count * reader->driver->query_count;
+    size_t slots = reader->device_count * reader->driver->query_count;
 
-    reader->places = calloc(places + 1, sizeof *reader->places);
-    reader->events = calloc(places * GPU_VALUES_MAX + 1, sizeof *reader->events);
-    reader->origins = calloc(places * GPU_VALUES_MAX + 1, sizeof *reader->origins);
+    reader->slots = calloc(slots + 1, sizeof *reader->slots);
+    reader->events = calloc(slots * GPU_VALUES_MAX + 1, sizeof *reader->events);
+    reader->origins = calloc(slots * GPU_VALUES_MAX + 1, sizeof *reader->origins);
     reader->base.events = reader->events;
-    return reader->places && reader->events && reader->origins ? 0 : -1;
+    return reader->slots && reader->events && reader->origins ? 0 : -1;
 }
 
 static void add_events(struct gpu_reader *reader, bool counters)
@@ -293,14 +293,14 @@ void gpu_read(struct apapi_reader *base, struct apapi_reading *readings)
 {
     const struct gpu_reader *reader = (const struct gpu_reader *)base;
 
-    for (size_t p = 0; p < reader->place_count; p++) {
-        const struct gpu_place *place = &reader->places[p];
+    for (size_t p = 0; p < reader->slot_count; p++) {
+        const struct gpu_slot *slot = &reader->slots[p];
         uint64_t values[GPU_VALUES_MAX] = {0};
-        int error = place->query->get(place->device, values);
+        int error = slot->query->get(slot->device, values);
 
         for (size_t i = 0; i < GPU_VALUES_MAX; i++) {
-            if (place->events[i] != NO_EVENT) {
-                readings[place->events[i]] = (struct apapi_reading){
+            if (slot->events[i] != NO_EVENT) {
+                readings[slot->events[i]] = (struct apapi_reading){
                     .raw = values[i],
                     .error = error || values[i] != GPU_ABSENT ? error : ENODATA,
                 };
@@ -328,7 +328,7 @@ void gpu_close(struct apapi_reader *base)
     if (reader->started) {
         reader->driver->stop();
     }
-    free(reader->places);
+    free(reader->slots);
     free(reader->events);
     free(reader->origins);
     free(reader);

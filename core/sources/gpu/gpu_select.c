@@ -27,17 +27,17 @@ static const char *find_list(const char **origin, bool *of_slurm)
     static const struct {
         const char *variable;
         const char *section, *key; /* NULL: the variable only */
-    } places[] = {{"APAPI_GPUS", NULL, NULL},
-                  {"the step's GPUs", "slurm", "gpus"},
-                  {"SLURM_STEP_GPUS", NULL, NULL},
-                  {"SLURM_JOB_GPUS", NULL, NULL}};
+    } lists[] = {{"APAPI_GPUS", NULL, NULL},
+                 {"the step's GPUs", "slurm", "gpus"},
+                 {"SLURM_STEP_GPUS", NULL, NULL},
+                 {"SLURM_JOB_GPUS", NULL, NULL}};
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const char *list = places[i].section ? source_setting(places[i].section, places[i].key)
-                                             : getenv(places[i].variable);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *list = lists[i].section ? source_setting(lists[i].section, lists[i].key)
+                                            : getenv(lists[i].variable);
 
         if (list && *list) {
-            *origin = places[i].variable;
+            *origin = lists[i].variable;
             *of_slurm = i > 0;
             return strcmp(list, "all") == 0 ? NULL : list;
         }

@@ -12,12 +12,12 @@ static unsigned lesser(unsigned a, unsigned b)
 }
 
 /* A number of so many bits out of a text, whose bits begin with each byte's lowest. */
-static unsigned bits_at(const uint8_t *text, unsigned place, unsigned count)
+static unsigned bits_at(const uint8_t *text, unsigned first_bit, unsigned count)
 {
     unsigned value = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        value |= (unsigned)(text[(place + i) / 8] >> (place + i) % 8 & 1) << i;
+        value |= (unsigned)(text[(first_bit + i) / 8] >> (first_bit + i) % 8 & 1) << i;
     }
     return value;
 }

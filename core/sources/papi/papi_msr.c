@@ -123,10 +123,10 @@ int papi_msrs_check(struct apapi_error *err)
 static bool can_read(const struct papi_msrs *msrs, const struct msr *msr, const char *event)
 {
     off_t number = msrs->amd ? msr->amd : msr->intel;
-    const char *place = strstr(event + strlen(RAPL), ":PACKAGE");
+    const char *package_text = strstr(event + strlen(RAPL), ":PACKAGE");
     unsigned package;
 
-    return number && place && sscanf(place, ":PACKAGE%u", &package) == 1 &&
+    return number && package_text && sscanf(package_text, ":PACKAGE%u", &package) == 1 &&
            package < PAPI_MSR_PACKAGES_MAX && msrs->fds[package] >= 0 &&
            read_msr(msrs->fds[package], number) == 0;
 }

@@ -111,9 +111,9 @@ static int look_at(void *handle, struct image *image)
 
 static int set_slot(const struct image *image, papi_function_f *slot, papi_function_f ours)
 {
-    uintptr_t place = (uintptr_t)slot, page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-    bool sealed = place >= image->sealed && place < image->sealed_behind;
-    void *page = (char *)slot - place % page_size;
+    uintptr_t address = (uintptr_t)slot, page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    bool sealed = address >= image->sealed && address < image->sealed_behind;
+    void *page = (char *)slot - address % page_size;
 
     if (sealed && mprotect(page, page_size, PROT_READ | PROT_WRITE)) {
         return -1;

@@ -14,7 +14,7 @@
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 
-#define PLACES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
+#define MATCHES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
 
 /* A search, and the first file in it that could not be opened. */
 struct search {
@@ -77,20 +77,20 @@ static bool is_there(const struct sysfs_reader *reader, const char *name)
     return false;
 }
 
-static void name_event(const struct sysfs_place *place, char *name)
+static void name_event(const struct sysfs_match *match, char *name)
 {
-    const struct sysfs_item *item = place->item;
+    const struct sysfs_item *item = match->item;
     char own[64];
 
-    kernel_file_fill_in(own, sizeof own, place->row->name, place->number);
-    snprintf(name, APAPI_NAME_SIZE, "%s:::%s%s%s", place->family->component, item->label,
+    kernel_file_fill_in(own, sizeof own, match->row->name, match->number);
+    snprintf(name, APAPI_NAME_SIZE, "%s:::%s%s%s", match->family->component, item->label,
              *item->label ? ":" : "", own);
 }
 
-static int describe(const struct sysfs_place *place, struct apapi_event *event,
+static int describe(const struct sysfs_match *match, struct apapi_event *event,
                     struct sysfs_meter *meter)
 {
-    const struct sysfs_row *row = place->row;
+    const struct sysfs_row *row = match->row;
     const struct sysfs_quantity *quantity = row->quantity;
 
     *event = (struct apapi_event){.kind = quantity->kind,
@@ -100,12 +100,12 @@ static int describe(const struct sysfs_place *place, struct apapi_event *event,
                                   .scale = quantity->scale};
     snprintf(event->unit, sizeof event->unit, "%s", quantity->unit);
     *meter = (struct sysfs_meter){
-        .fd = -1, .suffix = quantity->suffix, .group = place->item->group, .rank = row->rank};
-    kernel_file_fill_in(meter->text, sizeof meter->text, row->text, place->number);
+        .fd = -1, .suffix = quantity->suffix, .group = match->item->group, .rank = row->rank};
+    kernel_file_fill_in(meter->text, sizeof meter->text, row->text, match->number);
     if (row->name) {
-        name_event(place, event->name);
+        name_event(match, event->name);
     }
-    return place->family->complete ? place->family->complete(place, event, meter) : 0;
+    return match->family->complete ? match->family->complete(match, event, meter) : 0;
 }
 
 /* @return a descriptor, -1 with errno. */
@@ -123,7 +123,7 @@ static int open_file(int dir, const char *file)
 }
 
 /* An event whose file cannot be opened stays: what is not measured is to be seen. */
-static void note_unreadable(struct search *search, const struct sysfs_place *place,
+static void note_unreadable(struct search *search, const struct sysfs_match *match,
                             struct sysfs_meter *meter)
 {
     struct apapi_error why;
@@ -131,8 +131,8 @@ static void note_unreadable(struct search *search, const struct sysfs_place *pla
 
     meter->error = errno;
     snprintf(path, sizeof path, "%s/%s%s%s", search->family->folder,
-             search->family->is_item ? place->item->folder : "", search->family->is_item ? "/" : "",
-             place->file);
+             search->family->is_item ? match->item->folder : "", search->family->is_item ? "/" : "",
+             match->file);
     refuse_path(path, meter->error, &why);
     snprintf(meter->text + strlen(meter->text), sizeof meter->text - strlen(meter->text),
              ": %.150s", why.text);
@@ -150,18 +150,18 @@ static bool is_absent(const struct sysfs_row *row, int fd)
            value == 0;
 }
 
-static int add_place(struct search *search, const struct sysfs_place *place)
+static int add_match(struct search *search, const struct sysfs_match *match)
 {
     struct apapi_event event;
     struct sysfs_meter meter;
 
-    if (describe(place, &event, &meter) || is_there(search->reader, event.name)) {
+    if (describe(match, &event, &meter) || is_there(search->reader, event.name)) {
         return 0;
     }
-    meter.fd = open_file(place->dir, place->file);
+    meter.fd = open_file(match->dir, match->file);
     if (meter.fd < 0) {
-        note_unreadable(search, place, &meter);
-    } else if (is_absent(place->row, meter.fd)) {
+        note_unreadable(search, match, &meter);
+    } else if (is_absent(match->row, meter.fd)) {
         close(meter.fd);
         return 0;
     }
@@ -175,9 +175,9 @@ static int add_place(struct search *search, const struct sysfs_place *place)
 }
 
 /* By their rows, then by their numbers: the order of the events. */
-static int compare_places(const void *left, const void *right)
+static int compare_matches(const void *left, const void *right)
 {
-    const struct sysfs_place *a = left, *b = right;
+    const struct sysfs_match *a = left, *b = right;
 
     if (a->row != b->row) {
         return a->row < b->row ? -1 : 1;
@@ -186,39 +186,39 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* Does a row speak of the file? */
-static bool find_row(const struct sysfs_family *family, const char *file, struct sysfs_place *place)
+static bool find_row(const struct sysfs_family *family, const char *file, struct sysfs_match *match)
 {
     for (const struct sysfs_row *row = family->rows; row->file; row++) {
-        place->number = 0;
-        if (strlen(file) < sizeof place->file &&
-            kernel_file_match(row->file, file, &place->number)) {
-            strcpy(place->file, file);
-            place->row = row;
+        match->number = 0;
+        if (strlen(file) < sizeof match->file &&
+            kernel_file_match(row->file, file, &match->number)) {
+            strcpy(match->file, file);
+            match->row = row;
             return true;
         }
     }
     return false;
 }
 
-static size_t list_places(const struct search *search, const struct sysfs_item *item, DIR *dir,
-                          struct sysfs_place *places)
+static size_t list_matches(const struct search *search, const struct sysfs_item *item, DIR *dir,
+                           struct sysfs_match *matches)
 {
     size_t count = 0;
 
-    for (struct dirent *entry = readdir(dir); entry && count < PLACES_MAX; entry = readdir(dir)) {
-        struct sysfs_place *place = &places[count];
+    for (struct dirent *entry = readdir(dir); entry && count < MATCHES_MAX; entry = readdir(dir)) {
+        struct sysfs_match *match = &matches[count];
 
-        place->family = search->family;
-        place->item = item;
-        place->dir = dirfd(dir);
-        count += find_row(search->family, entry->d_name, place);
+        match->family = search->family;
+        match->item = item;
+        match->dir = dirfd(dir);
+        count += find_row(search->family, entry->d_name, match);
     }
-    qsort(places, count, sizeof *places, compare_places);
+    qsort(matches, count, sizeof *matches, compare_matches);
     return count;
 }
 
 static int add_item(struct search *search, const struct sysfs_item *item,
-                    struct sysfs_place *places)
+                    struct sysfs_match *matches)
 {
     int fd = openat(dirfd(search->dir), item->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -231,9 +231,9 @@ static int add_item(struct search *search, const struct sysfs_item *item,
         }
         return 0; /* it has just gone */
     }
-    count = list_places(search, item, dir, places);
+    count = list_matches(search, item, dir, matches);
     for (size_t i = 0; i < count && result == 0; i++) {
-        result = add_place(search, &places[i]);
+        result = add_match(search, &matches[i]);
     }
     closedir(dir);
     return result;
@@ -260,16 +260,16 @@ static void list_items(const struct search *search, struct sysfs_items *items)
 static int add_items(struct search *search)
 {
     struct sysfs_items items = {calloc(SYSFS_ITEMS_MAX, sizeof *items.list), 0};
-    struct sysfs_place *places = calloc(PLACES_MAX, sizeof *places);
-    int result = items.list && places ? 0 : -1;
+    struct sysfs_match *matches = calloc(MATCHES_MAX, sizeof *matches);
+    int result = items.list && matches ? 0 : -1;
 
     if (result == 0) {
         list_items(search, &items);
     }
     for (size_t i = 0; i < items.count && result == 0; i++) {
-        result = add_item(search, &items.list[i], places);
+        result = add_item(search, &items.list[i], matches);
     }
-    free(places);
+    free(matches);
     free(items.list);
     return result;
 }

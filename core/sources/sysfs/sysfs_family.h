@@ -53,7 +53,7 @@ struct sysfs_items {
 #define SYSFS_ITEMS_MAX 1024
 
 /** A row's file, found in an item. */
-struct sysfs_place {
+struct sysfs_match {
     const struct sysfs_family *family;
     const struct sysfs_item *item;
     const struct sysfs_row *row;
@@ -99,7 +99,7 @@ struct sysfs_family {
      * Complete an event and its meter, which have been filled in from the row.
      * @return 0; -1: pass it over. NULL: they are complete.
      */
-    int (*complete)(const struct sysfs_place *place, struct apapi_event *event,
+    int (*complete)(const struct sysfs_match *match, struct apapi_event *event,
                     struct sysfs_meter *meter);
 
     /** All events have been found: prepare `read`. 0; -1 with errno. NULL: nothing to prepare. */

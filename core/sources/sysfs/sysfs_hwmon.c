@@ -226,13 +226,13 @@ static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
     return false;
 }
 
-static void read_label(const struct sysfs_place *place, char *label, size_t size)
+static void read_label(const struct sysfs_match *match, char *label, size_t size)
 {
     char file[64];
     size_t length;
 
-    snprintf(file, sizeof file, "%.*s_label", (int)strcspn(place->file, "_"), place->file);
-    if (kernel_file_read_word_at(place->dir, file, label, size)) {
+    snprintf(file, sizeof file, "%.*s_label", (int)strcspn(match->file, "_"), match->file);
+    if (kernel_file_read_word_at(match->dir, file, label, size)) {
         *label = '\0';
     }
     for (length = strlen(label); length > 0 && label[length - 1] == ' '; length--) {
@@ -241,35 +241,35 @@ static void read_label(const struct sysfs_place *place, char *label, size_t size
 }
 
 /* Milliseconds, where the driver tells them. */
-static uint64_t read_update_ns(const struct sysfs_place *place)
+static uint64_t read_update_ns(const struct sysfs_match *match)
 {
     char file[80];
     uint64_t ms;
 
-    snprintf(file, sizeof file, "%s_interval", place->file);
-    if (kernel_file_read_u64_at(place->dir, file, &ms) &&
-        kernel_file_read_u64_at(place->dir, "update_interval", &ms)) {
+    snprintf(file, sizeof file, "%s_interval", match->file);
+    if (kernel_file_read_u64_at(match->dir, file, &ms) &&
+        kernel_file_read_u64_at(match->dir, "update_interval", &ms)) {
         return 0;
     }
     return ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : 0;
 }
 
-static int complete(const struct sysfs_place *place, struct apapi_event *event,
+static int complete(const struct sysfs_match *match, struct apapi_event *event,
                     struct sysfs_meter *meter)
 {
     char label[64];
     const struct chip *chip;
     size_t length = strlen(meter->text);
 
-    read_label(place, label, sizeof label);
-    snprintf(meter->text + length, sizeof meter->text - length, "%s%s%s", place->item->name,
+    read_label(match, label, sizeof label);
+    snprintf(meter->text + length, sizeof meter->text - length, "%s%s%s", match->item->name,
              *label ? ": " : "", label);
-    event->update_ns = read_update_ns(place);
-    chip = find_chip(place->item->name, label);
+    event->update_ns = read_update_ns(match);
+    chip = find_chip(match->item->name, label);
     if (!chip) {
         return 0;
     }
-    if (chip->no_average && strstr(place->file, "_average")) {
+    if (chip->no_average && strstr(match->file, "_average")) {
         return -1;
     }
     event->domain = chip->domain;

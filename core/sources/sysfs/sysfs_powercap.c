@@ -132,41 +132,41 @@ static void describe(const struct sysfs_item *zone, const struct naming *naming,
 }
 
 /* A zone without a range or of an unknown name is passed over. */
-static int complete(const struct sysfs_place *place, struct apapi_event *event,
+static int complete(const struct sysfs_match *match, struct apapi_event *event,
                     struct sysfs_meter *meter)
 {
-    const struct naming *naming = find_naming(place->item->name);
+    const struct naming *naming = find_naming(match->item->name);
     uint64_t range_uj;
 
-    if (!naming || kernel_file_read_u64_at(place->dir, "max_energy_range_uj", &range_uj)) {
+    if (!naming || kernel_file_read_u64_at(match->dir, "max_energy_range_uj", &range_uj)) {
         return -1;
     }
     event->domain = naming->domain;
     event->range_max = range_uj;
     event->guard_j = (double)range_uj * event->scale;
     event->update_ns = UPDATE_NS;
-    describe(place->item, naming, meter);
+    describe(match->item, naming, meter);
     return 0;
 }
 
-static int complete_as_rapl(const struct sysfs_place *place, struct apapi_event *event,
+static int complete_as_rapl(const struct sysfs_match *match, struct apapi_event *event,
                             struct sysfs_meter *meter)
 {
     char label[32];
 
-    if (complete(place, event, meter)) {
+    if (complete(match, event, meter)) {
         return -1;
     }
-    package_label(place->item, label, sizeof label);
+    package_label(match->item, label, sizeof label);
     snprintf(event->name, sizeof event->name, "rapl:::%s_ENERGY:PACKAGE%s",
-             find_naming(place->item->name)->papi, label);
+             find_naming(match->item->name)->papi, label);
     return 0;
 }
 
-static int complete_as_powercap(const struct sysfs_place *place, struct apapi_event *event,
+static int complete_as_powercap(const struct sysfs_match *match, struct apapi_event *event,
                                 struct sysfs_meter *meter)
 {
-    const struct sysfs_item *zone = place->item;
+    const struct sysfs_item *zone = match->item;
     int length =
         snprintf(event->name, sizeof event->name, "powercap:::ENERGY_UJ:ZONE%lu", zone->number);
 
@@ -174,7 +174,7 @@ static int complete_as_powercap(const struct sysfs_place *place, struct apapi_ev
         snprintf(event->name + length, sizeof event->name - (size_t)length, "_SUBZONE%ld",
                  zone->part);
     }
-    return complete(place, event, meter);
+    return complete(match, event, meter);
 }
 
 #define ENERGY_ZONES                                                                               \
