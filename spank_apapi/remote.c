@@ -140,8 +140,8 @@ static void remote_send_now(const char *word, uint64_t deadline_ns)
     remote_send(deadline_ns);
 }
 
-/* The sruns of a batch script tell the batch step's sampler of their steps. */
-static void remote_meet(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
+/* Lets the sruns of a batch script report their steps to the sampler of the batch step. */
+static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
     if (!remote.step.batch || !spank_apapi_choice_reports_job(spank_apapi_options_choice())) {
         return;
@@ -236,7 +236,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
         return;
     }
     spank_apapi_name_user(spank, spank_apapi_options_choice(), &remote.step);
-    remote_meet(spank, &rendezvous);
+    remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
         remote_configure(spank, request, &rendezvous, deadline_now() + config.start_timeout_ns);
@@ -381,10 +381,10 @@ static void remote_receive(spank_t spank)
 /* What nobody has asked for is no news. */
 static void remote_log_failure(void)
 {
-    void (*tell)(const char *format, ...) = remote.silent ? slurm_verbose : slurm_info;
+    void (*print)(const char *format, ...) = remote.silent ? slurm_verbose : slurm_info;
 
-    tell("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
-         remote.step.node, remote.failure.text);
+    print("apapi: step %u.%s not measured on %s: %s", remote.step.job, remote.step.step_name,
+          remote.step.node, remote.failure.text);
 }
 
 /* The step has ended on this node. */

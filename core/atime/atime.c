@@ -67,7 +67,7 @@ static int open_files(struct atime *atime, struct apapi_error *err)
 }
 
 /* Every bad line of an event file, and those that may not mean what they seem to. */
-static void tell_problem(const struct apapi_problem *problem, void *context)
+static void print_problem(const struct apapi_problem *problem, void *context)
 {
     (void)context;
     complain(problem->text);
@@ -76,7 +76,7 @@ static void tell_problem(const struct apapi_problem *problem, void *context)
 /* The event files of the environment, and the installed ones. */
 static int load_rules(struct atime *atime, struct apapi_error *err)
 {
-    const struct apapi_problem_sink sink = {tell_problem, NULL};
+    const struct apapi_problem_sink sink = {print_problem, NULL};
 
     apapi_environment_read(&atime->environment);
     return apapi_event_rules_load(&atime->rules, &atime->environment,

@@ -10,14 +10,14 @@
 #include "base/clock.h"
 
 /* exec resets handlers to the default and leaves ignored signals ignored: as it was before. */
-static _Noreturn void become(char *const argv[], const struct signals *signals, int told)
+static _Noreturn void become(char *const argv[], const struct signals *signals, int error_pipe)
 {
     int error;
 
     signals_open(signals);
     execvp(argv[0], argv);
     error = errno;
-    if (write(told, &error, sizeof error) != (ssize_t)sizeof error) {
+    if (write(error_pipe, &error, sizeof error) != (ssize_t)sizeof error) {
         error = 0; /* nobody there to tell */
     }
     _exit(CHILD_NOT_FOUND);

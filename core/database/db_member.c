@@ -23,7 +23,7 @@ static const char *skip_text(const char *at, const char *end)
 }
 
 /* Bytes that skip_value() looks at. */
-static const bool telling[UCHAR_MAX + 1] = {
+static const bool special[UCHAR_MAX + 1] = {
     ['"'] = true, ['{'] = true, ['['] = true, ['}'] = true, [']'] = true};
 
 /* `at` is an opening bracket. @return behind its closing one */
@@ -41,7 +41,7 @@ static const char *skip_value(const char *at, const char *end)
         } else if ((byte == '}' || byte == ']') && --depth == 0) {
             break;
         }
-        while (at < end && !telling[(unsigned char)*at]) {
+        while (at < end && !special[(unsigned char)*at]) {
             at++;
         }
     }

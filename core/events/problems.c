@@ -42,9 +42,9 @@ static void report(const struct problems *problems, const struct apapi_problem *
     }
 }
 
-__attribute__((format(printf, 3, 0))) static void tell(const struct problems *problems,
-                                                       struct apapi_problem problem,
-                                                       const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void report_format(const struct problems *problems,
+                                                                struct apapi_problem problem,
+                                                                const char *format, va_list args)
 {
     char text[1024];
     int used = snprintf(text, sizeof text, "%.500s:%zu:%zu: %s", problems->file, problem.line,
@@ -71,7 +71,7 @@ void problems_error(struct problems *problems, const struct event_line *line, co
         va_list args;
 
         va_start(args, format);
-        tell(problems, problem, format, args);
+        report_format(problems, problem, format, args);
         va_end(args);
     }
 }
@@ -85,12 +85,12 @@ void problems_warn(struct problems *problems, const struct event_line *line, con
         va_list args;
 
         va_start(args, format);
-        tell(problems, problem, format, args);
+        report_format(problems, problem, format, args);
         va_end(args);
     }
 }
 
-static void tell_rest(const struct problems *problems, size_t found, bool warning)
+static void report_unlisted(const struct problems *problems, size_t found, bool warning)
 {
     char text[1024];
     struct apapi_problem problem = {.warning = warning, .text = text};
@@ -104,8 +104,8 @@ static void tell_rest(const struct problems *problems, size_t found, bool warnin
 
 int problems_finish(const struct problems *problems, struct apapi_error *err)
 {
-    tell_rest(problems, problems->errors, false);
-    tell_rest(problems, problems->warnings, true);
+    report_unlisted(problems, problems->errors, false);
+    report_unlisted(problems, problems->warnings, true);
     if (problems->bad_lines == 0) {
         return 0;
     }

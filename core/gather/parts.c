@@ -185,7 +185,7 @@ static int count_missing(void *context, const char *node)
  * The table of a single step tells it all, but for nodes that a batch step does not have, and for
  * steps that still run.
  */
-static bool is_worth_telling(const struct parts *parts, size_t nodes, const char *nodelist)
+static bool is_worth_showing(const struct parts *parts, size_t nodes, const char *nodelist)
 {
     struct missing missing = {.job = parts->job};
     struct apapi_job_total total;
@@ -226,7 +226,7 @@ char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
                                               .running = running,
                                               .running_count = parts->running_count};
 
-    if (!is_worth_telling(parts, nodes, nodelist)) {
+    if (!is_worth_showing(parts, nodes, nodelist)) {
         return NULL;
     }
     for (size_t i = 0; i < parts->running_count; i++) {

@@ -258,8 +258,8 @@ static void locate(const char *text, size_t offset, struct tree_problem *problem
     }
 }
 
-static int tell(const struct parser *parser, const char *text, size_t offset, size_t size,
-                struct tree_problem *problem)
+static int set_problem(const struct parser *parser, const char *text, size_t offset, size_t size,
+                       struct tree_problem *problem)
 {
     if (parser->what == parser_no_memory) {
         errno = ENOMEM;
@@ -276,7 +276,7 @@ int tree_parse(struct tree *tree, const char *text, size_t size, struct tree_pro
     struct parser parser = {.what = "too long"};
 
     if (size > TREE_SIZE_MAX) {
-        return tell(&parser, text, 0, size, problem);
+        return set_problem(&parser, text, 0, size, problem);
     }
     if (reserve(tree, size)) {
         errno = ENOMEM;
@@ -289,7 +289,7 @@ int tree_parse(struct tree *tree, const char *text, size_t size, struct tree_pro
     if (take_all(&parser, tree->text + size)) {
         return 0;
     }
-    return tell(&parser, text, (size_t)(parser.at - tree->text), size, problem);
+    return set_problem(&parser, text, (size_t)(parser.at - tree->text), size, problem);
 }
 
 void tree_free(struct tree *tree)

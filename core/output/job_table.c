@@ -218,7 +218,7 @@ static int put_incomplete(const struct job_table *table)
 {
     const char *step, *node;
     char *text = NULL;
-    size_t size, told = 0;
+    size_t size, listed = 0;
     FILE *line;
     int rc;
 
@@ -229,12 +229,12 @@ static int put_incomplete(const struct job_table *table)
     if (!line) {
         return -1;
     }
-    for (; told < INCOMPLETE_LISTED && (step = apapi_job_incomplete(table->job, told, &node));
-         told++) {
-        fprintf(line, "%sstep %s on %s", told ? ", " : "incomplete: ", step, node);
+    for (; listed < INCOMPLETE_LISTED && (step = apapi_job_incomplete(table->job, listed, &node));
+         listed++) {
+        fprintf(line, "%sstep %s on %s", listed ? ", " : "incomplete: ", step, node);
     }
-    if (table->total.incomplete > told) {
-        fprintf(line, " and %zu more", table->total.incomplete - told);
+    if (table->total.incomplete > listed) {
+        fprintf(line, " and %zu more", table->total.incomplete - listed);
     }
     rc = put_line(table->out, &text, line);
     free(text);

@@ -296,7 +296,7 @@ static double present_w(const struct step *step, int domain)
     return step->domains[domain].present_w;
 }
 
-static double is_told_about(const struct step *step, int domain)
+static double info_value(const struct step *step, int domain)
 {
     (void)domain;
     return step->about && *step->about ? 1 : NAN;
@@ -325,7 +325,7 @@ static const struct family {
      "1: the step is running, and its values are as far as it has got; 0: it has ended.", running,
      false, false},
     {"apapi_step_info", "gauge", NULL,
-     "Always 1. What else is known of the step, as labels to join by the others.", is_told_about,
+     "Always 1. What else is known of the step, as labels to join by the others.", info_value,
      false, true},
 };
 

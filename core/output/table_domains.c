@@ -17,7 +17,7 @@ static const char *const column_names[COLUMNS] = {"energy", "mean", "min", "max"
 static const char *const column_units[COLUMNS] = {"J", "W", "W", "W", "W"};
 
 #define SHARE_SIZE 16
-#define TOLD_PCT 1.0 /* an uncertainty above this stands beside its energy */
+#define SHOWN_PCT 1.0 /* an uncertainty above this stands beside its energy */
 
 struct row {
     char label[48];
@@ -170,7 +170,7 @@ static void format_shares(struct rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         double pct = rows->rows[i].uncertainty * 100;
 
-        if (pct > TOLD_PCT) {
+        if (pct > SHOWN_PCT) {
             snprintf(rows->shares[i], SHARE_SIZE, "±%.*f %%", pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
         }
         if ((int)text_columns(rows->shares[i]) > rows->share_width) {

@@ -11,7 +11,7 @@
 
 #define NAMES_COLUMNS 120
 #define NOTES_LISTED 10
-#define LATE_TOLD_NS UINT64_C(10000000)
+#define LATE_SHOWN_NS UINT64_C(10000000)
 
 static void put_names(FILE *out, const struct merge_note *note)
 {
@@ -72,10 +72,10 @@ static int put_note(const struct merge_note *note, const struct table *table)
 static int put_sorted(const struct merge_note *const *notes, size_t count,
                       const struct table *table)
 {
-    size_t told[MERGE_NOTE_KINDS] = {0}, left_out = 0;
+    size_t listed[MERGE_NOTE_KINDS] = {0}, left_out = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (told[notes[i]->kind]++ >= NOTES_LISTED) {
+        if (listed[notes[i]->kind]++ >= NOTES_LISTED) {
             left_out++;
         } else if (put_note(notes[i], table) < 0) {
             return -1;
@@ -108,7 +108,7 @@ static void put_late(const struct table *table)
     char duration[UNITS_SIZE];
     char text[APAPI_TEXT_SIZE + 128];
 
-    if (late_ns <= LATE_TOLD_NS) {
+    if (late_ns <= LATE_SHOWN_NS) {
         return;
     }
     if (late_ns < UINT64_C(9999500000)) {

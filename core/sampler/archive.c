@@ -172,7 +172,7 @@ static void do_append(void *context)
 }
 
 /* Of a log that cuts long lines the spool has the whole one. */
-static void tell_delay(struct archive *archive, const char *reason)
+static void log_delay(struct archive *archive, const char *reason)
 {
     const struct apapi_identity *id = &archive->step->id;
 
@@ -215,10 +215,10 @@ void archive_write(struct archive *archive, const struct apapi_record *record, c
     task_start(&archive->append, do_append, &archive->line);
     if (!task_wait(&archive->append, deadline_now() + APPEND_PATIENCE_NS)) {
         archive->delayed = encode_delayed(record);
-        tell_delay(archive, "the file system of the accounting does not answer");
+        log_delay(archive, "the file system of the accounting does not answer");
     } else if (archive->line.result) {
         archive->delayed = encode_delayed(record);
-        tell_delay(archive, archive->line.err.text);
+        log_delay(archive, archive->line.err.text);
         if (archive->delayed && task_wait(&archive->saving, deadline_now() + SPOOL_PATIENCE_NS)) {
             put_aside(archive);
         }

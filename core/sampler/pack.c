@@ -117,7 +117,7 @@ static int add_word(const struct packing *packing, const char *kind, const char 
                          : add_carried(packing, kind, err);
 }
 
-static void tell(const struct apapi_problem *problem, void *context)
+static void print_problem(const struct apapi_problem *problem, void *context)
 {
     if (!problem->warning) {
         fprintf(context, "%s\n", problem->text);
@@ -126,7 +126,7 @@ static void tell(const struct apapi_problem *problem, void *context)
 
 int pack_environment(char packet[PACKET_MAX], FILE *problems, struct apapi_error *err)
 {
-    const struct apapi_problem_sink sink = {tell, problems};
+    const struct apapi_problem_sink sink = {print_problem, problems};
     const struct packing packing = {
         .packet = packet, .carried = getenv(PACKET_VARIABLE), .sink = &sink};
     struct apapi_environment environment;

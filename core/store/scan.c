@@ -71,7 +71,7 @@ struct source {
     uint64_t offset;
 };
 
-static void tell(const struct apapi_scan *scan, const struct apapi_scan_problem *problem)
+static void report_problem(const struct apapi_scan *scan, const struct apapi_scan_problem *problem)
 {
     if (scan->sink.problem) {
         scan->sink.problem(problem, scan->sink.context);
@@ -87,7 +87,7 @@ static void skip(struct apapi_scan *scan, const struct source *source, const str
                                                .reason = reason};
 
     scan->counts.skipped++;
-    tell(scan, &problem);
+    report_problem(scan, &problem);
 }
 
 /* A record that stands in a line: all of it, an element of an array, a node of a merged record. */
@@ -316,7 +316,7 @@ static void leave_out(struct apapi_scan *scan, const char *path, const char *rea
     const struct apapi_scan_problem problem = {.file = path, .reason = reason};
 
     scan->counts.unreadable++;
-    tell(scan, &problem);
+    report_problem(scan, &problem);
 }
 
 /* A regular file, and where to begin in it. @return a descriptor; -1: it is to be left out */

@@ -170,8 +170,8 @@ static int read_records(struct batch *batch, struct apapi_error *err)
     return result;
 }
 
-static void tell(const struct batch *batch, const struct batch_job *job, const char *comment,
-                 const char *how)
+static void print_result(const struct batch *batch, const struct batch_job *job,
+                         const char *comment, const char *how)
 {
     const char *field = dbd_field_name(batch->target.field);
 
@@ -185,12 +185,12 @@ static int set_comment(struct batch *batch, const struct batch_job *job, char *c
 
     if (strcmp(comment, job->known.latest->comment) == 0) {
         if (options->verbose) {
-            tell(batch, job, comment, " (as it was)");
+            print_result(batch, job, comment, " (as it was)");
         }
         return 0;
     }
     if (options->verbose || options->dry_run) {
-        tell(batch, job, comment, options->dry_run ? " (not set: dry run)" : "");
+        print_result(batch, job, comment, options->dry_run ? " (not set: dry run)" : "");
     }
     if (!options->dry_run && dbd_write(&batch->target, job->known.latest, comment, err)) {
         return -1;

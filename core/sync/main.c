@@ -137,7 +137,7 @@ static int fail(const struct apapi_error *err, int code)
     return EXIT_FAILURE;
 }
 
-static void tell(const struct sync_options *options, const struct sync_outcome *outcome)
+static void print_outcome(const struct sync_options *options, const struct sync_outcome *outcome)
 {
     if (outcome->unknown > 0) {
         fprintf(stderr, "apapi sync: slurmdbd does not know %zu job%s%s: %s\n", outcome->unknown,
@@ -167,7 +167,7 @@ static int run(struct sync_options *options, const struct words *words)
     options->dir = words->dir ? words->dir : config.acct_dir;
     status = sync_run(options, &outcome, &err) ? fail(&err, errno) : EXIT_SUCCESS;
     if (status == EXIT_SUCCESS) {
-        tell(options, &outcome);
+        print_outcome(options, &outcome);
     }
     config_clear(&config);
     return command_finish("sync", status);

@@ -126,7 +126,7 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
 }
 
 /* Jobs that were named and have no record. */
-static void tell_missing(const struct sync *sync)
+static void print_missing(const struct sync *sync)
 {
     const struct sync_options *options = sync->options;
 
@@ -237,7 +237,7 @@ static int run(struct sync *sync, struct apapi_error *err)
     if (find_jobs(sync, err)) {
         return -1;
     }
-    tell_missing(sync);
+    print_missing(sync);
     if (bring_in(sync, err)) {
         return -1;
     }

@@ -128,7 +128,7 @@ static pid_t start_collector(int listener, int *channel)
     return pid;
 }
 
-static void tell_collector(int channel, const char *word, unsigned nodes)
+static void send_to_collector(int channel, const char *word, unsigned nodes)
 {
     message_start(&message, word);
     message_add_pair(&message, "token", TOKEN);
@@ -180,12 +180,12 @@ static struct cost run(unsigned nodes)
     }
     collector = start_collector(listener, &channel);
     close(listener);
-    tell_collector(channel, APAPI_WORD_CONFIG, nodes);
+    send_to_collector(channel, APAPI_WORD_CONFIG, nodes);
     if (write(nodes_channel[0], &word, 1) != 1 ||
         read(nodes_channel[0], &end_ns, sizeof end_ns) != sizeof end_ns) {
         bench_die("the nodes have not sent everything");
     }
-    tell_collector(channel, APAPI_WORD_END, nodes);
+    send_to_collector(channel, APAPI_WORD_END, nodes);
     if (message_receive(channel, &message, clock_monotonic_ns() + PATIENCE_NS)) {
         bench_die("apapi-collect gives no report");
     }

@@ -111,5 +111,5 @@ int main(int argc, char **argv)
     } else {
         bench_table_print(&table);
     }
-    return options.check && bench_table_tell_excess(&table) ? EXIT_FAILURE : EXIT_SUCCESS;
+    return options.check && bench_table_report_excess(&table) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

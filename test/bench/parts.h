@@ -44,6 +44,6 @@ void bench_table_print(const struct bench_table *table);
 int bench_table_print_json(const struct bench_table *table);
 
 /** Say on standard error which rows are above their limits. @return whether there are any. */
-bool bench_table_tell_excess(const struct bench_table *table);
+bool bench_table_report_excess(const struct bench_table *table);
 
 #endif

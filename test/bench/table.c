@@ -82,7 +82,7 @@ int bench_table_print_json(const struct bench_table *table)
     return result;
 }
 
-bool bench_table_tell_excess(const struct bench_table *table)
+bool bench_table_report_excess(const struct bench_table *table)
 {
     bool excess = false;
 

@@ -41,13 +41,13 @@ static void check_list(struct apapi_eventlist *list)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
-    struct told told = {0};
-    const struct apapi_problem_sink sink = {fuzz_problem, &told};
+    struct reported reported = {0};
+    const struct apapi_problem_sink sink = {fuzz_problem, &reported};
     struct apapi_error err = {""};
     char *text = fuzz_string(input, size);
     struct apapi_eventlist *list = apapi_eventlist_parse("fuzz", text, size, &sink, &err);
 
-    fuzz_check_told(&told, list, &err);
+    fuzz_check_reported(&reported, list, &err);
     for (size_t i = 0; i < apapi_eventlist_count(list); i++) {
         const struct apapi_listed *listed = apapi_eventlist_at(list, i);
 

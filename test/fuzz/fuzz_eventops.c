@@ -33,13 +33,13 @@ static void check_definition(const struct apapi_definition *definition)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
-    struct told told = {0};
-    const struct apapi_problem_sink sink = {fuzz_problem, &told};
+    struct reported reported = {0};
+    const struct apapi_problem_sink sink = {fuzz_problem, &reported};
     struct apapi_error err = {""};
     char *text = fuzz_string(input, size);
     struct apapi_eventops *eventops = apapi_eventops_parse("fuzz", text, size, &sink, &err);
 
-    fuzz_check_told(&told, eventops, &err);
+    fuzz_check_reported(&reported, eventops, &err);
     for (size_t i = 0; i < apapi_eventops_count(eventops); i++) {
         const struct apapi_definition *definition = apapi_eventops_at(eventops, i);
         const struct apapi_definition *found = apapi_eventops_find(eventops, definition->name);

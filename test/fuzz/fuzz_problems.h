@@ -4,15 +4,15 @@
 #include "apapi/events.h"
 #include "fuzz/fuzz.h"
 
-/** What a parser told about one input. */
-struct told {
+/** What a parser reported about one input. */
+struct reported {
     size_t errors;
     size_t warnings;
 };
 
 static inline void fuzz_problem(const struct apapi_problem *problem, void *context)
 {
-    struct told *told = context;
+    struct reported *reported = context;
 
     REQUIRE(strncmp(problem->text, "fuzz:", strlen("fuzz:")) == 0);
     REQUIRE(strlen(problem->text) < 1024);
@@ -21,20 +21,20 @@ static inline void fuzz_problem(const struct apapi_problem *problem, void *conte
     }
     REQUIRE((problem->line == 0) == (problem->column == 0));
     if (problem->warning) {
-        told->warnings++;
+        reported->warnings++;
     } else {
-        told->errors++;
+        reported->errors++;
     }
 }
 
 /** All or nothing, and nothing in silence. */
-static inline void fuzz_check_told(const struct told *told, const void *parsed,
-                                   const struct apapi_error *err)
+static inline void fuzz_check_reported(const struct reported *reported, const void *parsed,
+                                       const struct apapi_error *err)
 {
-    REQUIRE(told->errors <= APAPI_PROBLEMS_MAX + 1);
-    REQUIRE(told->warnings <= APAPI_PROBLEMS_MAX + 1);
+    REQUIRE(reported->errors <= APAPI_PROBLEMS_MAX + 1);
+    REQUIRE(reported->warnings <= APAPI_PROBLEMS_MAX + 1);
     if (parsed) {
-        REQUIRE(told->errors == 0);
+        REQUIRE(reported->errors == 0);
     } else {
         REQUIRE(err->text[0] != '\0');
     }

@@ -6,7 +6,7 @@
 
 #include "apapi/events.h"
 
-/** What a parser told: counts, and all texts one after the other. */
+/** What a parser reported: counts, and all texts one after the other. */
 struct problem_log {
     size_t errors;
     size_t warnings;

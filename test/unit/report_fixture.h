@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_REPORT_FIXTURE_H
 #define TEST_REPORT_FIXTURE_H
-/* Runs of a program as atime has measured them, with numbers that can be told apart. */
+/* Runs of a program as atime has measured them, with different numbers everywhere. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

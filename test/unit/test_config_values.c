@@ -156,7 +156,7 @@ static void test_a_bad_value_is_named_and_has_no_effect(void **state)
     }
 }
 
-static void test_a_bad_value_in_the_file_is_told_with_its_line(void **state)
+static void test_a_bad_value_in_the_file_is_reported_with_its_line(void **state)
 {
     char where[96];
 
@@ -222,7 +222,7 @@ int main(void)
         cmocka_unit_test(test_off_is_no_default),
         cmocka_unit_test(test_enabled_everywhere_or_in_single_partitions),
         cmocka_unit_test(test_a_bad_value_is_named_and_has_no_effect),
-        cmocka_unit_test(test_a_bad_value_in_the_file_is_told_with_its_line),
+        cmocka_unit_test(test_a_bad_value_in_the_file_is_reported_with_its_line),
         cmocka_unit_test(test_an_unknown_word_is_named_with_what_is_valid),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_cpus),

@@ -211,7 +211,7 @@ static void what_is_no_cpu_time_is_refused(void **state)
     write_stat(USUAL);
 }
 
-static void time_that_goes_back_is_told_and_not_counted(void **state)
+static void time_that_goes_back_is_reported_and_not_counted(void **state)
 {
     struct apapi_reader *reader = open_estimate();
 
@@ -414,7 +414,7 @@ int main(void)
         cmocka_unit_test(only_busy_time_counts),
         cmocka_unit_test(time_costs_the_idle_watts),
         cmocka_unit_test(what_is_no_cpu_time_is_refused),
-        cmocka_unit_test(time_that_goes_back_is_told_and_not_counted),
+        cmocka_unit_test(time_that_goes_back_is_reported_and_not_counted),
         cmocka_unit_test(settings_are_needed_and_checked),
         cmocka_unit_test(the_environment_wins_over_the_site),
         cmocka_unit_test(other_names_and_missing_files),

@@ -14,8 +14,8 @@
 
 #define LINE "x:::y,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,t,u,1,-,-,1\n"
 
-static struct problem_log told;
-static const struct apapi_problem_sink sink = {log_problem, &told};
+static struct problem_log reported;
+static const struct apapi_problem_sink sink = {log_problem, &reported};
 
 static const char *write_file(const char *name, const char *text, size_t size)
 {
@@ -29,7 +29,7 @@ static const char *write_file(const char *name, const char *text, size_t size)
 
 static int make_folder(void **state)
 {
-    memset(&told, 0, sizeof told);
+    memset(&reported, 0, sizeof reported);
     return make_base(state);
 }
 
@@ -128,7 +128,7 @@ static void test_a_file_of_the_kernel(void **state)
 
     (void)state;
     assert_null(list);
-    assert_non_null(strstr(told.text, "found byte 0x09"));
+    assert_non_null(strstr(reported.text, "found byte 0x09"));
 }
 
 static void test_rules_are_loaded(void **state)
@@ -155,7 +155,7 @@ static void test_rules_are_loaded(void **state)
     assert_null(rules.user_list);
     apapi_event_rules_clear(&rules);
     apapi_event_rules_clear(NULL);
-    assert_int_equal(told.errors, 0);
+    assert_int_equal(reported.errors, 0);
 }
 
 static void test_softfail_forgives_default_files_only(void **state)
@@ -177,7 +177,7 @@ static void test_softfail_forgives_default_files_only(void **state)
     assert_int_equal(apapi_event_rules_load(&rules, &environment, base, &sink, &err), 0);
     assert_null(rules.default_list);
     assert_int_equal(apapi_eventops_count(rules.default_ops), 1);
-    assert_int_equal(told.rests, 1);
+    assert_int_equal(reported.rests, 1);
     apapi_event_rules_clear(&rules);
 
     strcpy(bad, in_base("missing"));

@@ -7,13 +7,13 @@
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 
-static struct problem_log told;
+static struct problem_log reported;
 
 static struct apapi_eventlist *parse(const char *text)
 {
-    struct apapi_problem_sink sink = {log_problem, &told};
+    struct apapi_problem_sink sink = {log_problem, &reported};
 
-    memset(&told, 0, sizeof told);
+    memset(&reported, 0, sizeof reported);
     return apapi_eventlist_parse("list", text, strlen(text), &sink, NULL);
 }
 
@@ -119,11 +119,11 @@ static void test_whose_an_entry_is(void **state)
     }
 }
 
-static void test_bad_lines_are_told(void **state)
+static void test_bad_lines_are_reported(void **state)
 {
     static char longest[APAPI_EVENTS_LINE_MAX + 2];
     struct apapi_error err;
-    struct apapi_problem_sink sink = {log_problem, &told};
+    struct apapi_problem_sink sink = {log_problem, &reported};
     const char *text = "rapl:::A\tsome energy\n"
                        "ok:::x\n"
                        "nvml:::x,APAPI_OP1_NOP,APAPI_STAT_ALL,APAPI_STAT_NO,0,a,b,1,c,d,1\n"
@@ -131,21 +131,23 @@ static void test_bad_lines_are_told(void **state)
                        "ELF\x02\x01\n";
 
     (void)state;
-    memset(&told, 0, sizeof told);
+    memset(&reported, 0, sizeof reported);
     assert_null(apapi_eventlist_parse("list", text, strlen(text), &sink, &err));
     assert_int_equal(errno, EINVAL);
     assert_string_equal(err.text, "list: 3 lines are bad, the first is line 1");
-    assert_non_null(strstr(told.text, "list:1:9: expected the name of an event, found byte 0x09"));
     assert_non_null(
-        strstr(told.text, "list:3:1: expected the name of an event, found a definition"));
-    assert_non_null(strstr(told.text, "list:4:1: expected the name of an event, found byte 0x7f in "
-                                      "'?ELF"));
+        strstr(reported.text, "list:1:9: expected the name of an event, found byte 0x09"));
+    assert_non_null(
+        strstr(reported.text, "list:3:1: expected the name of an event, found a definition"));
+    assert_non_null(strstr(reported.text,
+                           "list:4:1: expected the name of an event, found byte 0x7f in "
+                           "'?ELF"));
     memset(longest, 'x', sizeof longest - 1);
     assert_null(parse(longest));
-    assert_non_null(strstr(told.text, "found 4096 bytes"));
+    assert_non_null(strstr(reported.text, "found 4096 bytes"));
     longest[APAPI_EVENTS_LINE_MAX] = '\0';
     apapi_eventlist_destroy(parse(longest));
-    assert_int_equal(told.errors, 0);
+    assert_int_equal(reported.errors, 0);
 }
 
 static void test_an_empty_list(void **state)
@@ -202,7 +204,7 @@ int main(void)
         cmocka_unit_test(test_names_comments_and_blanks),
         cmocka_unit_test(test_list_of_the_original),
         cmocka_unit_test(test_whose_an_entry_is),
-        cmocka_unit_test(test_bad_lines_are_told),
+        cmocka_unit_test(test_bad_lines_are_reported),
         cmocka_unit_test(test_an_empty_list),
         cmocka_unit_test(test_environment),
     };

@@ -14,13 +14,13 @@
     "APAPI_STAT_NO,0,speed,%,1,NULL,NULL,1"
 #define MIN_MAX_AVG (APAPI_STAT_MIN | APAPI_STAT_MAX | APAPI_STAT_AVG)
 
-static struct problem_log told;
+static struct problem_log reported;
 
 static struct apapi_eventops *parse(const char *text)
 {
-    struct apapi_problem_sink sink = {log_problem, &told};
+    struct apapi_problem_sink sink = {log_problem, &reported};
 
-    memset(&told, 0, sizeof told);
+    memset(&reported, 0, sizeof reported);
     return apapi_eventops_parse("ops.csv", text, strlen(text), &sink, NULL);
 }
 
@@ -64,7 +64,7 @@ static void test_a_line_means_what_it_says(void **state)
     assert_true(d->values[1].factor == 2.147483648);
     assert_false(d->has_kind || d->has_domain);
     assert_null(apapi_eventops_at(ops, 1));
-    assert_int_equal(told.warnings, 0);
+    assert_int_equal(reported.warnings, 0);
     apapi_eventops_destroy(ops);
 }
 
@@ -99,8 +99,8 @@ static void test_maxima(void **state)
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
         if (!d || d->raw_units != maxima[i].raw || d->accumulates != maxima[i].accumulates ||
-            d->range_max != maxima[i].range || told.warnings != maxima[i].warnings) {
-            fail_msg("'%s': %s", maxima[i].text, told.text);
+            d->range_max != maxima[i].range || reported.warnings != maxima[i].warnings) {
+            fail_msg("'%s': %s", maxima[i].text, reported.text);
         }
         apapi_eventops_destroy(ops);
     }
@@ -135,8 +135,8 @@ static void test_statistics(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_null(parse(with_field(3, bad[i])));
         assert_non_null(
-            strstr(told.text, "field 3 (statistics of value0): expected APAPI_STAT_NO"));
-        assert_non_null(strstr(told.text, bad[i]));
+            strstr(reported.text, "field 3 (statistics of value0): expected APAPI_STAT_NO"));
+        assert_non_null(strstr(reported.text, bad[i]));
     }
 }
 
@@ -159,11 +159,11 @@ static void test_factors(void **state)
         assert_non_null(ops);
         factor = apapi_eventops_at(ops, 0)->values[0].factor;
         assert_true(isnan(factors[i].factor) ? isnan(factor) : factor == factors[i].factor);
-        assert_int_equal(told.warnings, factors[i].warnings);
+        assert_int_equal(reported.warnings, factors[i].warnings);
         apapi_eventops_destroy(ops);
     }
     apapi_eventops_destroy(parse(with_field(11, "0"))); /* a value that nobody wants */
-    assert_int_equal(told.warnings, 0);
+    assert_int_equal(reported.warnings, 0);
     assert_null(parse(with_field(8, "1e999")));
     assert_null(parse(with_field(8, "1e-999")));
 }
@@ -206,14 +206,14 @@ static void test_kind_and_domain(void **state)
 
         if (!d || d->has_kind != good[i].has_kind || d->has_domain != good[i].has_domain ||
             (int)d->kind != good[i].kind || (int)d->domain != good[i].domain) {
-            fail_msg("%s: %s", good[i].text, told.text);
+            fail_msg("%s: %s", good[i].text, reported.text);
         }
         apapi_eventops_destroy(ops);
     }
     assert_null(parse(BASE ",heat"));
-    assert_non_null(strstr(told.text, "field 12 (kind): expected energy, power"));
+    assert_non_null(strstr(reported.text, "field 12 (kind): expected energy, power"));
     assert_null(parse(BASE ",energy,socket"));
-    assert_non_null(strstr(told.text, "field 13 (domain): expected package"));
+    assert_non_null(strstr(reported.text, "field 13 (domain): expected package"));
 }
 
 /* The original's own files test_csvs: what each of them must give, and why. */
@@ -252,15 +252,15 @@ static void test_files_of_the_original(void **state)
             strcpy(files[i].text, with_field(field > 11 ? 11 : field, files[i].text));
         }
         ops = parse(files[i].text);
-        if ((ops == NULL) != (files[i].errors > 0) || told.errors != files[i].errors ||
-            told.line != files[i].line || !strstr(told.text, files[i].says)) {
-            fail_msg("%s: %s", files[i].name, told.text);
+        if ((ops == NULL) != (files[i].errors > 0) || reported.errors != files[i].errors ||
+            reported.line != files[i].line || !strstr(reported.text, files[i].says)) {
+            fail_msg("%s: %s", files[i].name, reported.text);
         }
         apapi_eventops_destroy(ops);
     }
 }
 
-static void test_every_bad_line_is_told_with_its_place(void **state)
+static void test_every_bad_line_is_reported_with_its_place(void **state)
 {
     struct apapi_error err = {""};
     const char *text =
@@ -268,19 +268,19 @@ static void test_every_bad_line_is_told_with_its_place(void **state)
         "  too,few\n"
         "\n"
         "x,APAPI_OP1_NOPE,APAPI_STAT_NO,APAPI_STAT_NO,0,\xc2\xb0,\xc2\xb0,one,-,-,1\n";
-    struct apapi_problem_sink sink = {log_problem, &told};
+    struct apapi_problem_sink sink = {log_problem, &reported};
 
     (void)state;
-    memset(&told, 0, sizeof told);
+    memset(&reported, 0, sizeof reported);
     assert_null(apapi_eventops_parse("a/ops.csv", text, strlen(text), &sink, &err));
     assert_int_equal(errno, EINVAL);
-    assert_int_equal(told.errors, 3);
-    assert_non_null(strstr(told.text, "a/ops.csv:3:3: expected 11 to 13 fields"));
-    assert_non_null(strstr(told.text, "found 2 in 'too,few'\n"));
-    assert_non_null(strstr(told.text, "a/ops.csv:5:3: field 2 (operation): expected"));
-    assert_non_null(strstr(told.text, "found 'APAPI_OP1_NOPE'\n"));
+    assert_int_equal(reported.errors, 3);
+    assert_non_null(strstr(reported.text, "a/ops.csv:3:3: expected 11 to 13 fields"));
+    assert_non_null(strstr(reported.text, "found 2 in 'too,few'\n"));
+    assert_non_null(strstr(reported.text, "a/ops.csv:5:3: field 2 (operation): expected"));
+    assert_non_null(strstr(reported.text, "found 'APAPI_OP1_NOPE'\n"));
     /* columns count characters: each degree sign is one */
-    assert_non_null(strstr(told.text, "a/ops.csv:5:52: field 8 (factor of value0)"));
+    assert_non_null(strstr(reported.text, "a/ops.csv:5:52: field 8 (factor of value0)"));
     assert_string_equal(err.text, "a/ops.csv: 2 lines are bad, the first is line 3");
 }
 
@@ -293,9 +293,9 @@ static void test_thousands_of_bad_lines_are_counted(void **state)
         strcat(text, "bad line\n");
     }
     assert_null(parse(text));
-    assert_int_equal(told.errors, APAPI_PROBLEMS_MAX);
-    assert_int_equal(told.rests, 1);
-    assert_non_null(strstr(told.text, "ops.csv: ... and 900 more errors\n"));
+    assert_int_equal(reported.errors, APAPI_PROBLEMS_MAX);
+    assert_int_equal(reported.rests, 1);
+    assert_non_null(strstr(reported.text, "ops.csv: ... and 900 more errors\n"));
 }
 
 static void test_harmless_differences(void **state)
@@ -316,8 +316,8 @@ static void test_harmless_differences(void **state)
         const struct apapi_definition *d = apapi_eventops_find(ops, "nvml:::Tesla_K20c:power");
 
         if (!d || strcmp(d->values[0].unit, "%") != 0 || strcmp(d->values[1].unit, "NULL") != 0 ||
-            d->values[0].stats != MIN_MAX_AVG || told.errors + told.warnings > 0) {
-            fail_msg("text %zu: %s", i, told.text);
+            d->values[0].stats != MIN_MAX_AVG || reported.errors + reported.warnings > 0) {
+            fail_msg("text %zu: %s", i, reported.text);
         }
         apapi_eventops_destroy(ops);
     }
@@ -369,12 +369,12 @@ static void test_units_become_printable(void **state)
     (void)state;
     assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "\xc2\xb0"
                                                                    "C");
-    assert_int_equal(told.warnings, 0);
+    assert_int_equal(reported.warnings, 0);
     apapi_eventops_destroy(ops);
     ops = parse(with_field(7, "\xb0"
                               "C\x1b[m"));
     assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "?C?[m");
-    assert_int_equal(told.warnings, 1);
+    assert_int_equal(reported.warnings, 1);
     apapi_eventops_destroy(ops);
     ops = parse(with_field(7, "\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80")); /* no code points */
     assert_string_equal(apapi_eventops_at(ops, 0)->values[0].unit, "?????????");
@@ -391,10 +391,10 @@ static void test_lines_that_never_end(void **state)
     (void)state;
     memset(text, 'x', sizeof text - 1);
     assert_null(parse(text));
-    assert_non_null(strstr(told.text, "expected a definition of at most 4095 bytes"));
+    assert_non_null(strstr(reported.text, "expected a definition of at most 4095 bytes"));
     text[0] = '#';
     apapi_eventops_destroy(parse(text));
-    assert_int_equal(told.errors, 0);
+    assert_int_equal(reported.errors, 0);
 }
 
 /* Line numbers of the reference's table, and the fields that it shows there. */
@@ -433,7 +433,7 @@ static void test_legacy_definitions(void **state)
          "C",
          1, "-", 1},
     };
-    struct apapi_problem_sink sink = {log_problem, &told};
+    struct apapi_problem_sink sink = {log_problem, &reported};
     struct apapi_eventops *ops =
         apapi_eventops_read(source_file("config/legacy/default_eventops.csv"), &sink, NULL);
 
@@ -468,7 +468,7 @@ int main(void)
         cmocka_unit_test(test_numbers_do_not_depend_on_the_locale_or_an_old_errno),
         cmocka_unit_test(test_kind_and_domain),
         cmocka_unit_test(test_files_of_the_original),
-        cmocka_unit_test(test_every_bad_line_is_told_with_its_place),
+        cmocka_unit_test(test_every_bad_line_is_reported_with_its_place),
         cmocka_unit_test(test_thousands_of_bad_lines_are_counted),
         cmocka_unit_test(test_harmless_differences),
         cmocka_unit_test(test_comments_alone_are_no_error),

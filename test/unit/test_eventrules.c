@@ -181,15 +181,15 @@ static const struct {
 
 static void test_default_files(void **state)
 {
-    static struct problem_log told;
-    struct apapi_problem_sink sink = {log_problem, &told};
+    static struct problem_log reported;
+    struct apapi_problem_sink sink = {log_problem, &reported};
     struct apapi_environment environment = {0};
     struct apapi_event_rules rules;
 
     (void)state;
     assert_int_equal(
         apapi_event_rules_load(&rules, &environment, source_file("config"), &sink, NULL), 0);
-    assert_string_equal(told.text, "");
+    assert_string_equal(reported.text, "");
     assert_non_null(rules.default_list);
     assert_non_null(rules.default_ops);
     for (size_t i = 0; i < sizeof default_events / sizeof *default_events; i++) {

@@ -149,7 +149,7 @@ static void test_without_a_counter_the_power_is_integrated(void **state)
     }
 }
 
-static void test_a_gpu_without_any_meter_is_told(void **state)
+static void test_a_gpu_without_any_meter_is_reported(void **state)
 {
     struct apapi_reader *reader;
 
@@ -254,7 +254,7 @@ int main(void)
         TEST(test_names_units_and_values_are_papis),
         TEST(test_amds_names_units_and_values_are_papis),
         TEST(test_without_a_counter_the_power_is_integrated),
-        TEST(test_a_gpu_without_any_meter_is_told),
+        TEST(test_a_gpu_without_any_meter_is_reported),
         TEST(test_a_lost_gpu_does_not_stop_the_others),
         TEST(test_errors_of_single_calls),
         TEST(test_a_description_is_for_people),

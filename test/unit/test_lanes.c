@@ -382,30 +382,30 @@ static void test_a_reader_that_ends_its_thread(void **state)
     assert_int_equal(atomic_load(&meters[ODD].closes), 0);
 }
 
-struct told {
+struct reported {
     atomic_int inside, overlaps, samples;
 };
 
 static void take_sample(const struct apapi_sample *sample, void *context)
 {
     const struct timespec while_inside = {.tv_nsec = 1000000};
-    struct told *told = context;
+    struct reported *reported = context;
 
     (void)sample;
-    atomic_fetch_add(&told->overlaps, atomic_fetch_add(&told->inside, 1) > 0);
+    atomic_fetch_add(&reported->overlaps, atomic_fetch_add(&reported->inside, 1) > 0);
     clock_nanosleep(CLOCK_MONOTONIC, 0, &while_inside, NULL);
-    atomic_fetch_add(&told->samples, 1);
-    atomic_fetch_sub(&told->inside, 1);
+    atomic_fetch_add(&reported->samples, 1);
+    atomic_fetch_sub(&reported->inside, 1);
 }
 
-static void test_samples_are_told_one_at_a_time(void **state)
+static void test_samples_are_reported_one_at_a_time(void **state)
 {
-    static struct told told;
+    static struct reported reported;
     const struct apapi_intervals fastest = {.default_ns = APAPI_INTERVAL_MIN_NS};
     const struct apapi_session_config config = {.components = "plain:odd",
                                                 .intervals = &fastest,
                                                 .on_sample = take_sample,
-                                                .context = &told};
+                                                .context = &reported};
 
     (void)state;
     meters[ODD].apart = true;
@@ -414,8 +414,8 @@ static void test_samples_are_told_one_at_a_time(void **state)
     await(&meters[PLAIN].reads, 100);
     await(&meters[ODD].reads, 100);
     halt();
-    assert_int_equal(atomic_load(&told.overlaps), 0);
-    assert_int_equal(atomic_load(&told.samples),
+    assert_int_equal(atomic_load(&reported.overlaps), 0);
+    assert_int_equal(atomic_load(&reported.samples),
                      atomic_load(&meters[PLAIN].reads) + atomic_load(&meters[ODD].reads));
 }
 
@@ -452,7 +452,7 @@ int main(void)
         TEST(test_a_reader_that_hangs_at_the_start),
         TEST(test_destroyed_while_it_runs_and_hangs),
         TEST(test_a_reader_that_ends_its_thread),
-        TEST(test_samples_are_told_one_at_a_time),
+        TEST(test_samples_are_reported_one_at_a_time),
         TEST(test_many_starts),
     };
 

@@ -27,12 +27,12 @@ static struct feed feeds[APAPI_DOMAINS];
 static struct apapi_component_result result;
 static uint64_t now_ns;
 
-/* A source that says what it is told to. */
+/* A source that passes on what it was given. */
 static struct apapi_event *events; /* MANY */
 static struct apapi_reading next[MANY];
 static struct apapi_reader reader;
 
-static void tell(struct apapi_reader *base, struct apapi_reading *readings)
+static void read_scripted(struct apapi_reader *base, struct apapi_reading *readings)
 {
     memcpy(readings, next, base->count * sizeof *readings);
 }
@@ -43,7 +43,7 @@ static void close_nothing(struct apapi_reader *base)
 }
 
 static const struct apapi_source scripted = {
-    .name = "scripted", .read = tell, .close = close_nothing};
+    .name = "scripted", .read = read_scripted, .close = close_nothing};
 
 static void prepare_events(size_t count, const struct apapi_event *like)
 {

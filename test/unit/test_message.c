@@ -65,7 +65,7 @@ static void test_silence_times_out(void **state)
     assert_true(deadline_now() - start_ns >= 30 * DEADLINE_MS);
 }
 
-static void test_end_of_file_is_told(void **state)
+static void test_end_of_file_is_reported(void **state)
 {
     (void)state;
     shutdown(ends[0], SHUT_RDWR);
@@ -178,7 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_ENDS(test_texts_and_pairs_arrive), WITH_ENDS(test_text_without_key),
-        WITH_ENDS(test_silence_times_out),      WITH_ENDS(test_end_of_file_is_told),
+        WITH_ENDS(test_silence_times_out),      WITH_ENDS(test_end_of_file_is_reported),
         WITH_ENDS(test_garbage_is_refused),     WITH_ENDS(test_full_channel_times_out),
         WITH_ENDS(test_overflow_is_not_sent),   WITH_ENDS(test_a_text_of_any_length),
         WITH_ENDS(test_parts_that_never_end),

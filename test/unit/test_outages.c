@@ -97,7 +97,7 @@ static void assert_table(const struct node *nodes, size_t count, const char *say
     apapi_merge_destroy(merge);
 }
 
-static void test_table_tells_an_outage(void **state)
+static void test_table_shows_an_outage(void **state)
 {
     struct node node;
 
@@ -139,7 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record_keeps_outages),
         cmocka_unit_test(test_record_without_outages_says_nothing),
-        cmocka_unit_test(test_table_tells_an_outage),
+        cmocka_unit_test(test_table_shows_an_outage),
         cmocka_unit_test(test_nodes_are_added_up),
         cmocka_unit_test(test_unmeasured_is_no_outage),
     };

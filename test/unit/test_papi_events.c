@@ -163,7 +163,7 @@ static void test_a_name_that_is_too_long(void **state)
     assert_true(describe(name, "", &event));
 }
 
-/* A counter whose range is not told must at least be read often enough. */
+/* A counter whose range is not reported must at least be read often enough. */
 static void test_guards(void **state)
 {
     struct apapi_event event;

@@ -212,7 +212,7 @@ static void all_components_are_of_the_job(void **state)
     assert_table_says(1, "n1,n[2-3]", "  no record of n3\n");
 }
 
-static void a_component_without_a_record_is_worth_telling(void **state)
+static void a_component_without_a_record_is_worth_showing(void **state)
 {
     const struct apapi_record batch = step("batch", "n1", 17, 0);
 
@@ -465,7 +465,7 @@ int main(void)
         TEST(without_the_token_nothing_changes),
         TEST(other_jobs_are_left_out),
         TEST(all_components_are_of_the_job),
-        TEST(a_component_without_a_record_is_worth_telling),
+        TEST(a_component_without_a_record_is_worth_showing),
         TEST(the_first_record_names_the_first_component),
         TEST(the_first_record_names_the_job),
         TEST(rubbish_is_bounded),

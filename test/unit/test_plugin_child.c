@@ -39,7 +39,7 @@ static bool child_ended(const struct spank_apapi_child *child, uint64_t deadline
 
 /* --- the helpers' side --- */
 
-static void tell(const char *key, long value)
+static void print_number(const char *key, long value)
 {
     message_add_number(&message, key, (uint64_t)value);
 }
@@ -93,13 +93,13 @@ static int help_describe(void)
         variables++;
     }
     message_start(&message, "self");
-    tell("nulls", is_null(0) + is_null(1) + is_null(2));
-    tell("descriptors", descriptors());
-    tell("variables", variables);
-    tell("umask", umask(0));
-    tell("session", getsid(0));
-    tell("parent", getppid());
-    tell("signals", signals_at_rest());
+    print_number("nulls", is_null(0) + is_null(1) + is_null(2));
+    print_number("descriptors", descriptors());
+    print_number("variables", variables);
+    print_number("umask", umask(0));
+    print_number("session", getsid(0));
+    print_number("parent", getppid());
+    print_number("signals", signals_at_rest());
     message_add_pair(&message, "folder", getcwd(folder, sizeof folder));
     return message_send(APAPI_CHANNEL_FD, &message, soon());
 }
@@ -171,7 +171,7 @@ static struct spank_apapi_child start(const char *name, int listener)
     return child;
 }
 
-static long told(const char *key)
+static long reported(const char *key)
 {
     const char *value = message_value(&message, key);
 
@@ -194,13 +194,13 @@ static void test_what_a_helper_has(void **state)
 {
     (void)state;
     describe(-1);
-    assert_int_equal(told("nulls"), 3);
-    assert_int_equal(told("descriptors"), APAPI_CHANNEL_FD + 1);
-    assert_int_equal(told("variables"), 2);
-    assert_int_equal(told("umask"), 077);
-    assert_int_equal(told("signals"), 1);
-    assert_int_not_equal(told("session"), getsid(0));
-    assert_int_not_equal(told("parent"), getpid());
+    assert_int_equal(reported("nulls"), 3);
+    assert_int_equal(reported("descriptors"), APAPI_CHANNEL_FD + 1);
+    assert_int_equal(reported("variables"), 2);
+    assert_int_equal(reported("umask"), 077);
+    assert_int_equal(reported("signals"), 1);
+    assert_int_not_equal(reported("session"), getsid(0));
+    assert_int_not_equal(reported("parent"), getpid());
     assert_string_equal(message_value(&message, "folder"), "/");
 }
 
@@ -210,7 +210,7 @@ static void test_a_helper_that_listens(void **state)
 
     (void)state;
     describe(listener);
-    assert_int_equal(told("descriptors"), APAPI_LISTEN_FD + 1);
+    assert_int_equal(reported("descriptors"), APAPI_LISTEN_FD + 1);
     close(listener);
 }
 
@@ -232,9 +232,9 @@ static void test_the_makers_state_does_not_matter(void **state)
     close(output);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    assert_int_equal(told("nulls"), 3);
-    assert_int_equal(told("descriptors"), APAPI_CHANNEL_FD + 1);
-    assert_int_equal(told("signals"), 1);
+    assert_int_equal(reported("nulls"), 3);
+    assert_int_equal(reported("descriptors"), APAPI_CHANNEL_FD + 1);
+    assert_int_equal(reported("signals"), 1);
 }
 
 static void fails_to_start(const char *name, int code)

@@ -51,7 +51,7 @@ static void the_nodes_of_all_components(void **state)
           {GROUP("0"), "n7"},
           {GROUP("1"), "n2"}},
          "n7"},
-        /* a component is not told, or there are more than there can be */
+        /* a component is not reported, or there are more than there can be */
         {{{ID, "9"}, {LIST, "n1"}, {FIRST, "9"}, {SIZE, "2"}, {GROUP("0"), "n1"}}, NULL},
         {{{ID, "9"}, {LIST, "n1"}, {FIRST, "9"}, {SIZE, "129"}, {GROUP("0"), "n1"}}, NULL},
         {{{ID, "9"}, {LIST, ""}}, NULL},

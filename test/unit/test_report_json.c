@@ -110,7 +110,7 @@ static void what_one_run_does_not_know_is_left_out(void **state)
     json_decref(root);
 }
 
-static void a_signal_is_told(void **state)
+static void a_signal_is_reported(void **state)
 {
     (void)state;
     fixture_write(report_json);
@@ -145,7 +145,7 @@ int main(void)
         RUNS(1, what_is_estimated_is_marked),
         RUNS(3, several_runs_have_statistics),
         RUNS(2, what_one_run_does_not_know_is_left_out),
-        RUNS(3, a_signal_is_told),
+        RUNS(3, a_signal_is_reported),
         RUNS(1, a_process_that_ran_already),
         RUNS(1, arguments_that_are_no_text),
     };

@@ -20,7 +20,7 @@ static void one_run(void **state)
         "  elapsed 2.000 s   user 1.500 s   system 0.250 s   peak memory 12.3 MiB\n");
 }
 
-static void how_it_ended_is_told_if_it_failed(void **state)
+static void how_it_ended_is_reported_if_it_failed(void **state)
 {
     static const struct {
         int status;
@@ -37,7 +37,7 @@ static void how_it_ended_is_told_if_it_failed(void **state)
     }
 }
 
-static void more_is_told_when_asked(void **state)
+static void more_is_reported_when_asked(void **state)
 {
     (void)state;
     report.verbose = true;
@@ -120,8 +120,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RUNS(1, one_run),
-        RUNS(1, how_it_ended_is_told_if_it_failed),
-        RUNS(1, more_is_told_when_asked),
+        RUNS(1, how_it_ended_is_reported_if_it_failed),
+        RUNS(1, more_is_reported_when_asked),
         RUNS(3, several_runs),
         RUNS(3, runs_that_were_not_made_and_domains_that_were_not_measured),
         RUNS(2, small_deviations_keep_two_digits),

@@ -53,7 +53,7 @@ static void test_a_line(void **state)
 
 static void test_a_log_that_does_not_read(void **state)
 {
-    char text[1024], last[1024] = "", told[64];
+    char text[1024], last[1024] = "", reported[64];
     int fd = open_log(SOCK_DGRAM);
     size_t lost;
 
@@ -69,8 +69,8 @@ static void test_a_log_that_does_not_read(void **state)
     while (read_line(fd, text)) {
         strcpy(last, text);
     }
-    snprintf(told, sizeof told, "messages lost, as the log did not take them: %zu", lost);
-    assert_non_null(strstr(last, told));
+    snprintf(reported, sizeof reported, "messages lost, as the log did not take them: %zu", lost);
+    assert_non_null(strstr(last, reported));
     assert_int_equal(log_lost(), 0);
     close(fd);
 }

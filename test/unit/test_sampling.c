@@ -197,7 +197,7 @@ static void test_interval_keeps_the_guard(void **state)
     assert_int_equal(sampling->components[0].interval_ns, 3600 * UINT64_C(1000) * MS);
 }
 
-struct told {
+struct reported {
     int count;
     double sum;
     uint64_t last_ns;
@@ -205,20 +205,20 @@ struct told {
 
 static void take_sample(const struct apapi_sample *sample, void *context)
 {
-    struct told *told = context;
+    struct reported *reported = context;
 
     assert_string_equal(sample->component, "fake");
     assert_int_equal(sample->event_count, 1);
-    assert_true(sample->time_ns >= told->last_ns);
-    told->last_ns = sample->time_ns;
-    told->count++;
-    told->sum += isnan(sample->values[0]) ? 0 : sample->values[0];
+    assert_true(sample->time_ns >= reported->last_ns);
+    reported->last_ns = sample->time_ns;
+    reported->count++;
+    reported->sum += isnan(sample->values[0]) ? 0 : sample->values[0];
 }
 
-/* What is told sums up to what was measured. */
-static void test_every_sample_is_told(void **state)
+/* What is reported sums up to what was measured. */
+static void test_every_sample_is_reported(void **state)
 {
-    struct told told = {0};
+    struct reported reported = {0};
 
     (void)state;
     prepare(1);
@@ -228,11 +228,11 @@ static void test_every_sample_is_told(void **state)
     attach(0, 5 * MS);
     memcpy(fakes[0].rows[20], fakes[0].rows[19], sizeof fakes[0].rows[20]);
     sampling->on_sample = take_sample;
-    sampling->context = &told;
+    sampling->context = &reported;
     run_until(21);
-    assert_int_equal(told.count, atomic_load(&fakes[0].reads));
-    assert_true(fabs(told.sum - (double)sampling->components[0].meters[0].counter.total * 1e-6) <
-                1e-9);
+    assert_int_equal(reported.count, atomic_load(&fakes[0].reads));
+    assert_true(
+        fabs(reported.sum - (double)sampling->components[0].meters[0].counter.total * 1e-6) < 1e-9);
     assert_int_equal(sampling->components[0].meters[0].counter.incidents.failed, 1);
 }
 
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test_teardown(test_each_component_has_its_interval, clean_up),
         cmocka_unit_test_teardown(test_start_and_stop_read_at_once, clean_up),
         cmocka_unit_test_teardown(test_interval_keeps_the_guard, clean_up),
-        cmocka_unit_test_teardown(test_every_sample_is_told, clean_up),
+        cmocka_unit_test_teardown(test_every_sample_is_reported, clean_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

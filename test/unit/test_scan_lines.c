@@ -5,7 +5,7 @@
 
 #include "unit/scan_fixture.h"
 
-static void what_is_no_record_is_skipped_and_told(void **state)
+static void what_is_no_record_is_skipped_and_reported(void **state)
 {
     static const char deep[] = "{\"apapi\":[[[[[[[[";
     static const struct {
@@ -203,7 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
-        TEST(what_is_no_record_is_skipped_and_told),
+        TEST(what_is_no_record_is_skipped_and_reported),
         TEST(a_cut_file_loses_its_last_record_only),
         TEST(a_line_may_have_a_mebibyte),
         TEST(behind_a_long_line_places_are_right),

@@ -168,7 +168,7 @@ static void test_start_stop_and_again(void **state)
     apapi_session_destroy(session);
 }
 
-static void test_wrong_order_is_told(void **state)
+static void test_wrong_order_is_reported(void **state)
 {
     struct apapi_session *session = create("rapl");
     struct apapi_measurement m;
@@ -335,7 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_TREE(test_start_stop_and_again),
-        WITH_TREE(test_wrong_order_is_told),
+        WITH_TREE(test_wrong_order_is_reported),
         WITH_TREE(test_immediate_stop),
         WITH_TREE(test_any_thread_may_start_and_stop),
         WITH_TREE(test_no_domain_counts_twice),

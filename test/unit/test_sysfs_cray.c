@@ -94,7 +94,7 @@ static void test_names_and_domains(void **state)
         put(pm_files[i].file, pm_files[i].content);
     }
     put("cpu_temp", "40 C");
-    remove_file("raw_scan_hz"); /* 10, where it is not told */
+    remove_file("raw_scan_hz"); /* 10, where it is not reported */
     open_sysfs("cray_pm");
     assert_string_equal(reader->detail, "sysfs pm_counters");
     assert_int_equal(reader->count, count);

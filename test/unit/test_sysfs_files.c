@@ -22,7 +22,7 @@ static void link_zone(const char *target)
     powercap_tree_link(&tree, "sys/class/powercap/intel-rapl:0/energy_uj", target);
 }
 
-static void test_what_cannot_be_opened_is_told(void **state)
+static void test_what_cannot_be_opened_is_reported(void **state)
 {
     static const char *const targets[] = {"/proc", "/nowhere"};
     static const int errors[] = {EISDIR, ENOENT};
@@ -180,7 +180,7 @@ static void test_routes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_TREE(test_what_cannot_be_opened_is_told),
+        WITH_TREE(test_what_cannot_be_opened_is_reported),
         WITH_TREE(test_a_read_error_is_a_failed_reading),
         WITH_TREE(test_a_file_that_vanishes),
         WITH_TREE(test_garbage_is_never_a_number),

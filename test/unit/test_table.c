@@ -108,7 +108,7 @@ static void a_node_that_nobody_named(void **state)
     assert_says(merge, &stream_step, "  3 nodes, 2 missing  ");
 }
 
-static void the_same_reason_is_told_once(void **state)
+static void the_same_reason_is_reported_once(void **state)
 {
     struct apapi_merge *merge = start();
     char *text;
@@ -259,7 +259,7 @@ int main(void)
         cmocka_unit_test(an_empty_merge),
         cmocka_unit_test(nodes_without_a_record),
         cmocka_unit_test(a_node_that_nobody_named),
-        cmocka_unit_test(the_same_reason_is_told_once),
+        cmocka_unit_test(the_same_reason_is_reported_once),
         cmocka_unit_test(extremes_of_all_nodes_together),
         cmocka_unit_test(digits_that_are_known_and_what_is_not),
         cmocka_unit_test(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w),

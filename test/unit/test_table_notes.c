@@ -20,7 +20,7 @@ static void what_the_collector_adds(void **state)
     free(text);
 }
 
-static void incidents_are_told_in_words(void **state)
+static void incidents_are_reported_in_words(void **state)
 {
     static const struct {
         struct apapi_incidents incidents;
@@ -47,7 +47,7 @@ static void incidents_are_told_in_words(void **state)
     }
 }
 
-static void a_record_that_could_not_be_written_is_told(void **state)
+static void a_record_that_could_not_be_written_is_reported(void **state)
 {
     struct apapi_merge *merge = start();
     struct node node;
@@ -60,7 +60,7 @@ static void a_record_that_could_not_be_written_is_told(void **state)
                 "\n  n1: not in the accounting files yet (/acct: No space left on device)\n");
 }
 
-static void a_late_start_is_told(void **state)
+static void a_late_start_is_reported(void **state)
 {
     static const struct {
         uint64_t late_ns;
@@ -86,7 +86,7 @@ static void a_late_start_is_told(void **state)
     }
 }
 
-static void a_stuck_counter_is_told(void **state)
+static void a_stuck_counter_is_reported(void **state)
 {
     struct apapi_merge *merge = start();
     struct node node;
@@ -221,10 +221,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_collector_adds),
-        cmocka_unit_test(incidents_are_told_in_words),
-        cmocka_unit_test(a_record_that_could_not_be_written_is_told),
-        cmocka_unit_test(a_late_start_is_told),
-        cmocka_unit_test(a_stuck_counter_is_told),
+        cmocka_unit_test(incidents_are_reported_in_words),
+        cmocka_unit_test(a_record_that_could_not_be_written_is_reported),
+        cmocka_unit_test(a_late_start_is_reported),
+        cmocka_unit_test(a_stuck_counter_is_reported),
         cmocka_unit_test(spans_between_nodes_are_shown),
         cmocka_unit_test(other_events_have_a_line_each),
         cmocka_unit_test(not_all_of_many_events_are_shown),

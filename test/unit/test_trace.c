@@ -206,7 +206,7 @@ static void a_file_holds_all_samples(void **state)
     assert_int_equal(trace_finish(NULL, NULL), 0);
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     struct apapi_error err = {""};
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -233,7 +233,7 @@ int main(void)
         cmocka_unit_test(a_full_ring_drops_and_counts),
         cmocka_unit_test(two_threads_lose_nothing),
         cmocka_unit_test(a_file_holds_all_samples),
-        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(a_full_disk_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

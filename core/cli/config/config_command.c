@@ -24,7 +24,7 @@ static void print_help(void)
     printf("FILE is $APAPI_CONFIG or %s unless it is given.\n", config_path());
 }
 
-static void tell(const char *text, void *context)
+static void print_problem(const char *text, void *context)
 {
     size_t *problems = context;
 
@@ -77,7 +77,8 @@ static void print_settings(const struct config *config)
 static int show(const char *path, bool check, bool verbose)
 {
     size_t problems = 0;
-    const struct config_sink sink = {.complain = check ? tell : NULL, .context = &problems};
+    const struct config_sink sink = {.complain = check ? print_problem : NULL,
+                                     .context = &problems};
     struct config config;
     int result;
 

@@ -8,7 +8,7 @@
 #include "cli/grid.h"
 
 #define LEAD_COLUMNS 24
-#define TOLD_MAX 64
+#define SHOWN_MAX 64
 #define LEAD_SIZE (2 * APAPI_COMPONENT_SIZE)
 
 struct page {
@@ -17,8 +17,8 @@ struct page {
     struct {
         const char *remedy;
         const char *component;
-    } told[TOLD_MAX]; /* what has been told already */
-    size_t told_count;
+    } shown[SHOWN_MAX]; /* what has been shown already */
+    size_t shown_count;
 };
 
 static void put_machine(const struct machine *machine)
@@ -112,28 +112,28 @@ static void put_ways(const struct page *page, const struct examined *component)
     }
 }
 
-/* @return for which component a remedy was told first; NULL: for none yet. */
-static const char *told_for(const struct page *page, const char *remedy)
+/* @return for which component a remedy was shown first; NULL: for none yet. */
+static const char *first_shown_for(const struct page *page, const char *remedy)
 {
-    for (size_t i = 0; i < page->told_count; i++) {
-        if (page->told[i].remedy == remedy) {
-            return page->told[i].component;
+    for (size_t i = 0; i < page->shown_count; i++) {
+        if (page->shown[i].remedy == remedy) {
+            return page->shown[i].component;
         }
     }
     return NULL;
 }
 
-/* @return whether this component has not been told it before. */
-static bool tell(struct page *page, const char *component, const char *remedy)
+/* @return false if it was shown for this component before. */
+static bool note_remedy(struct page *page, const char *component, const char *remedy)
 {
-    for (size_t i = 0; i < page->told_count; i++) {
-        if (page->told[i].remedy == remedy && page->told[i].component == component) {
+    for (size_t i = 0; i < page->shown_count; i++) {
+        if (page->shown[i].remedy == remedy && page->shown[i].component == component) {
             return false;
         }
     }
-    if (page->told_count < TOLD_MAX) {
-        page->told[page->told_count].remedy = remedy;
-        page->told[page->told_count++].component = component;
+    if (page->shown_count < SHOWN_MAX) {
+        page->shown[page->shown_count].remedy = remedy;
+        page->shown[page->shown_count++].component = component;
     }
     return true;
 }
@@ -152,10 +152,10 @@ static void put_remedy(struct page *page, const struct examined *component,
                        const struct examined_way *way, const struct finding *finding)
 {
     const char *remedy = remedy_find(component, way, finding, page->machine);
-    const char *before = remedy ? told_for(page, remedy) : NULL;
+    const char *before = remedy ? first_shown_for(page, remedy) : NULL;
     char text[APAPI_COMPONENT_SIZE + 8];
 
-    if (!remedy || !tell(page, component->name, remedy)) {
+    if (!remedy || !note_remedy(page, component->name, remedy)) {
         return;
     }
     if (before) {
@@ -281,7 +281,8 @@ static void put_folder(const struct page *page, const struct site *site, const c
     put_line(page, key, trouble ? text : path);
 }
 
-/* Whether a folder can be written to is for root to know; what others see as well they are told. */
+/* Only root can know whether a folder can be written to. Others see what they can check themselves.
+ */
 static void put_site(const struct page *page, const struct site *site)
 {
     const char *unknown = site_trouble_of(site, "default");

@@ -40,7 +40,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
     return prometheus_add(reading->prometheus, record, reading->running);
 }
 
-static void tell(const struct apapi_scan_problem *problem, void *context)
+static void report_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct reading *reading = context;
 
@@ -58,7 +58,8 @@ static int open_scan(struct reading *reading, int64_t from_ns, struct apapi_erro
 {
     const struct apapi_scan_filter filter = {.from_unix_ns = from_ns,
                                              .nodes = reading->input->nodes};
-    const struct apapi_scan_sink sink = {.record = take, .problem = tell, .context = reading};
+    const struct apapi_scan_sink sink = {
+        .record = take, .problem = report_problem, .context = reading};
 
     reading->scan = apapi_scan_create(&filter, &sink, err);
     return reading->scan ? 0 : -1;
@@ -205,7 +206,7 @@ static int add_live(struct prometheus *prometheus, const struct top_step *step)
     return prometheus_add_live(prometheus, &live);
 }
 
-/* Before its first reading there is nothing to tell. */
+/* Pages without a reading are left out. */
 static int take_page(const struct apapi_live_page *page, void *context)
 {
     struct reading *reading = context;

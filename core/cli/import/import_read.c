@@ -92,7 +92,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
     return 0;
 }
 
-static void tell(const struct apapi_scan_problem *problem, void *context)
+static void report_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct worker *worker = context;
 
@@ -164,7 +164,7 @@ static int worker_init(struct worker *worker, struct apapi_error *err)
     const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
                                              .to_unix_ns = input->to_ns};
     const struct apapi_scan_sink sink = {
-        .record = take, .problem = tell, .begin = begin, .end = end, .context = worker};
+        .record = take, .problem = report_problem, .begin = begin, .end = end, .context = worker};
 
     worker->scan = apapi_scan_create(&filter, &sink, err);
     if (worker->scan && worker->import->load) {

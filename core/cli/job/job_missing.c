@@ -94,7 +94,7 @@ static char *list_lacking(const struct run *run)
 }
 
 /* Records that had no room here are not missing: then nobody knows which are. */
-static int tell_run(const struct show *show, struct run *run, show_gap_f visit, void *context)
+static int report_run(const struct show *show, struct run *run, show_gap_f visit, void *context)
 {
     const struct apapi_record *first = run->records[0];
     struct show_gap gap = {.step = first->id.step,
@@ -131,7 +131,7 @@ int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
     for (size_t i = 0; i < show->count && result == 0; i += run.count) {
         result = take_run(records + i, show->count - i, &run);
         if (result == 0 && run.nodes > run.own.count) {
-            result = tell_run(show, &run, visit, context);
+            result = report_run(show, &run, visit, context);
         }
         namelist_free(&run.own);
         namelist_free(&run.lacking);

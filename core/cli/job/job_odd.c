@@ -22,14 +22,14 @@
 #define NAMES_COLUMNS 60
 #define NS_PER_S 1e9
 
-struct teller {
+struct reporter {
     show_say_f say;
     void *context;
     size_t count;
 };
 
-__attribute__((format(printf, 2, 3))) static void tell(struct teller *teller, const char *format,
-                                                       ...)
+__attribute__((format(printf, 2, 3))) static void report(struct reporter *reporter,
+                                                         const char *format, ...)
 {
     char text[TEXT_SIZE];
     va_list words;
@@ -37,8 +37,8 @@ __attribute__((format(printf, 2, 3))) static void tell(struct teller *teller, co
     va_start(words, format);
     vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    teller->say(text, teller->context);
-    teller->count++;
+    reporter->say(text, reporter->context);
+    reporter->count++;
 }
 
 static int compare_powers(const void *left, const void *right)
@@ -67,7 +67,7 @@ static double usual_power(const struct show *show)
     return median;
 }
 
-static void tell_nodes(const struct show *show, struct teller *teller)
+static void report_nodes(const struct show *show, struct reporter *reporter)
 {
     double usual_w = usual_power(show);
     char own[UNITS_SIZE], others[UNITS_SIZE];
@@ -79,8 +79,8 @@ static void tell_nodes(const struct show *show, struct teller *teller)
         units_quantity(own, sizeof own, node->power_w, "W");
         units_quantity(others, sizeof others, usual_w, "W");
         if (more || less) {
-            tell(teller, "%s draws %s, %s the other nodes' usual %s", node->name, own,
-                 more ? "twice or more of" : "half or less of", others);
+            report(reporter, "%s draws %s, %s the other nodes' usual %s", node->name, own,
+                   more ? "twice or more of" : "half or less of", others);
         }
     }
 }
@@ -115,7 +115,7 @@ static size_t find_early(const struct show *show, const char *step, const char *
 }
 
 /* They waited for the others, or had less to do. */
-static void tell_early(const struct show *show, struct teller *teller)
+static void report_early(const struct show *show, struct reporter *reporter)
 {
     const char **names = calloc(show->count + 1, sizeof(char *));
     char duration[UNITS_SIZE];
@@ -131,15 +131,15 @@ static void tell_early(const struct show *show, struct teller *teller)
             hostlist_put(out, names, count, NAMES_COLUMNS);
             fclose(out);
             units_duration(duration, sizeof duration, most_s);
-            tell(teller, "step %s: %s ended before its last node, by up to %s", show->steps[i].step,
-                 list, duration);
+            report(reporter, "step %s: %s ended before its last node, by up to %s",
+                   show->steps[i].step, list, duration);
         }
         free(list);
     }
     free(names);
 }
 
-static void tell_idle(const struct show *show, struct teller *teller)
+static void report_idle(const struct show *show, struct reporter *reporter)
 {
     double greatest_w = 0;
     size_t idle = 0, known = 0;
@@ -152,12 +152,13 @@ static void tell_idle(const struct show *show, struct teller *teller)
         idle += show->curve_w[i] < IDLE_POWER * greatest_w;
     }
     if (known > 0 && (double)idle > IDLE_SHARE * (double)known) {
-        tell(teller, "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
-             100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
+        report(reporter,
+               "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
+               100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
     }
 }
 
-static void tell_components(const struct apapi_record *record, struct teller *teller)
+static void report_components(const struct apapi_record *record, struct reporter *reporter)
 {
     const struct apapi_measurement *m = &record->measurement;
     char duration[UNITS_SIZE];
@@ -166,24 +167,24 @@ static void tell_components(const struct apapi_record *record, struct teller *te
         const struct apapi_component_result *component = &m->components[i];
 
         if (!component->measured || *component->reason) {
-            tell(teller, "step %s on %s: %s: %s", record->id.step, record->id.node, component->name,
-                 *component->reason ? component->reason : "not measured");
+            report(reporter, "step %s on %s: %s: %s", record->id.step, record->id.node,
+                   component->name, *component->reason ? component->reason : "not measured");
         }
         if (component->outages > 0) {
             units_duration(duration, sizeof duration, (double)component->outage_ns / NS_PER_S);
-            tell(teller, "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
-                 record->id.step, record->id.node, component->name, component->outages, duration);
+            report(reporter, "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
+                   record->id.step, record->id.node, component->name, component->outages, duration);
         }
         for (size_t e = 0; e < component->event_count; e++) {
             if (component->events[e].stuck) {
-                tell(teller, "step %s on %s: %s is stuck: it never moved", record->id.step,
-                     record->id.node, component->events[e].event.name);
+                report(reporter, "step %s on %s: %s is stuck: it never moved", record->id.step,
+                       record->id.node, component->events[e].event.name);
             }
         }
     }
 }
 
-static void tell_incidents(const struct apapi_record *record, struct teller *teller)
+static void report_incidents(const struct apapi_record *record, struct reporter *reporter)
 {
     const struct apapi_incidents incidents = apapi_measurement_incidents(&record->measurement);
     const struct {
@@ -197,34 +198,34 @@ static void tell_incidents(const struct apapi_record *record, struct teller *tel
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].count > 0) {
-            tell(teller, "step %s on %s: %s, %" PRIu64 " time%s", record->id.step, record->id.node,
-                 kinds[i].what, kinds[i].count, kinds[i].count == 1 ? "" : "s");
+            report(reporter, "step %s on %s: %s, %" PRIu64 " time%s", record->id.step,
+                   record->id.node, kinds[i].what, kinds[i].count, kinds[i].count == 1 ? "" : "s");
         }
     }
 }
 
-static void tell_record(const struct apapi_record *record, struct teller *teller)
+static void report_record(const struct apapi_record *record, struct reporter *reporter)
 {
     const char *step = record->id.step, *node = record->id.node;
 
     if (record->measurement.covered < LOW_COVERAGE) {
-        tell(teller, "step %s on %s: only %.1f %% of the time lies between good readings", step,
-             node, 100 * record->measurement.covered);
+        report(reporter, "step %s on %s: only %.1f %% of the time lies between good readings", step,
+               node, 100 * record->measurement.covered);
     }
     if (!record->complete) {
-        tell(teller, "step %s on %s: incomplete: %s", step, node, record->reason);
+        report(reporter, "step %s on %s: incomplete: %s", step, node, record->reason);
     }
     if (record->recovered) {
-        tell(teller, "step %s on %s: recovered from what was saved while it ran", step, node);
+        report(reporter, "step %s on %s: recovered from what was saved while it ran", step, node);
     }
     if (record->delayed) {
-        tell(teller, "step %s on %s: written late", step, node);
+        report(reporter, "step %s on %s: written late", step, node);
     }
-    tell_components(record, teller);
-    tell_incidents(record, teller);
+    report_components(record, reporter);
+    report_incidents(record, reporter);
 }
 
-static void tell_endings(const struct show *show, struct teller *teller)
+static void report_endings(const struct show *show, struct reporter *reporter)
 {
     for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
@@ -242,44 +243,44 @@ static void tell_endings(const struct show *show, struct teller *teller)
         } else {
             snprintf(how, sizeof how, ", with exit status %" PRIu32, ending->code);
         }
-        tell(teller, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed, of,
-             step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
+        report(reporter, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed, of,
+               step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
     }
 }
 
-static void tell_gap(const struct show_gap *gap, void *context)
+static void report_gap(const struct show_gap *gap, void *context)
 {
-    struct teller *teller = context;
+    struct reporter *reporter = context;
     char restart[32] = "";
 
     if (gap->restarts > 0) {
         snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
     }
-    tell(teller, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step, restart,
-         gap->lacking, gap->nodes, *gap->nodelist ? ": " : "", gap->nodelist);
+    report(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step, restart,
+           gap->lacking, gap->nodes, *gap->nodelist ? ": " : "", gap->nodelist);
 }
 
-static void tell_missing(const struct show *show, struct teller *teller)
+static void report_missing(const struct show *show, struct reporter *reporter)
 {
-    if (show_find_gaps(show, tell_gap, teller)) {
-        tell(teller, "no memory to find the nodes that have no record");
+    if (show_find_gaps(show, report_gap, reporter)) {
+        report(reporter, "no memory to find the nodes that have no record");
     }
     if (show->left_out > 0) {
-        tell(teller, "%zu records had no room here", show->left_out);
+        report(reporter, "%zu records had no room here", show->left_out);
     }
 }
 
 size_t show_find_odd(const struct show *show, show_say_f say, void *context)
 {
-    struct teller teller = {.say = say, .context = context};
+    struct reporter reporter = {.say = say, .context = context};
 
-    tell_missing(show, &teller);
-    tell_nodes(show, &teller);
-    tell_early(show, &teller);
-    tell_idle(show, &teller);
-    tell_endings(show, &teller);
+    report_missing(show, &reporter);
+    report_nodes(show, &reporter);
+    report_early(show, &reporter);
+    report_idle(show, &reporter);
+    report_endings(show, &reporter);
     for (size_t i = 0; i < show->count; i++) {
-        tell_record(&show->records[i], &teller);
+        report_record(&show->records[i], &reporter);
     }
-    return teller.count;
+    return reporter.count;
 }

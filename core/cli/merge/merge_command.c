@@ -141,7 +141,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
     return 0;
 }
 
-static void tell(const struct apapi_scan_problem *problem, void *context)
+static void report_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct merging *merging = context;
 
@@ -197,7 +197,8 @@ static int read_files(struct merging *merging, char **files)
                                              .job_count = merging->wanted.count,
                                              .job_parts = true,
                                              .nodes = merging->nodes};
-    const struct apapi_scan_sink sink = {.record = take, .problem = tell, .context = merging};
+    const struct apapi_scan_sink sink = {
+        .record = take, .problem = report_problem, .context = merging};
     struct apapi_error err;
     struct apapi_scan *scan = apapi_scan_create(&filter, &sink, &err);
     int result = 0;

@@ -42,7 +42,7 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
     return reading->take(record, line, size, reading->context);
 }
 
-static void tell_problem(const struct apapi_scan_problem *problem, void *context)
+static void print_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct reading *reading = context;
 
@@ -115,7 +115,7 @@ static int read_files(struct reading *reading, const struct apapi_scan_filter *f
                       size_t *left_out, struct apapi_error *err)
 {
     const struct apapi_scan_sink sink = {
-        .record = sift, .problem = tell_problem, .context = reading};
+        .record = sift, .problem = print_problem, .context = reading};
     struct apapi_scan *scan = apapi_scan_create(filter, &sink, err);
     int result = scan ? scan_files(scan, reading->input, err) : -1;
     int code = scan && errno == EINVAL ? EIO : errno; /* a file's matter, not the user's */

@@ -146,16 +146,16 @@ static void remark_incomplete(const struct report_ledger *ledger, const struct p
     const char *job_id = total->job_id, *step, *node;
     size_t incomplete = total->job.incomplete;
     char text[REMARK_SIZE] = "";
-    size_t told = 0;
+    size_t listed = 0;
 
-    for (; view->remark && told < REPORT_REMARKS_MAX &&
-           (step = apapi_job_incomplete(job, told, &node));
-         told++) {
+    for (; view->remark && listed < REPORT_REMARKS_MAX &&
+           (step = apapi_job_incomplete(job, listed, &node));
+         listed++) {
         snprintf(text, sizeof text, "%s%s%s: incomplete on %s: %s", job_id, *job_id ? "." : "step ",
                  step, node, reason_of(ledger, pieces, step, node));
         view->remark(text, view->context);
     }
-    for (; view->remark && told < incomplete; told++) {
+    for (; view->remark && listed < incomplete; listed++) {
         view->remark(text, view->context);
     }
 }

@@ -74,9 +74,9 @@ static void put_job(const struct report_ledger *ledger, const struct report_acco
 /* Outside a node's own accounts, a step says how many nodes it has. */
 static double nodes_of(const struct report_ledger *ledger, const struct report_total *total)
 {
-    bool told = ledger->by != REPORT_BY_NODE && total->nodes > total->job.nodes;
+    bool known = ledger->by != REPORT_BY_NODE && total->nodes > total->job.nodes;
 
-    return told ? total->nodes : (double)total->job.nodes;
+    return known ? total->nodes : (double)total->job.nodes;
 }
 
 static void add_costs(const struct rates *rates, const struct apapi_job_total *job,
