@@ -178,7 +178,7 @@ static void learn(struct step *page, struct step *checkpoint)
     }
 }
 
-static void drop_twins(struct prometheus *prometheus)
+static void drop_duplicates(struct prometheus *prometheus)
 {
     struct step *steps = prometheus->steps;
     size_t kept = 0;
@@ -198,7 +198,7 @@ static void drop_twins(struct prometheus *prometheus)
 /* Leave what is to be written, in its order. */
 static void settle(struct prometheus *prometheus)
 {
-    drop_twins(prometheus);
+    drop_duplicates(prometheus);
     if (prometheus->count > PROMETHEUS_STEPS_MAX) {
         sort(prometheus, compare_ages);
         while (prometheus->count > PROMETHEUS_STEPS_MAX) {

@@ -70,7 +70,7 @@ static bool is_twice(const struct names *names, size_t index)
     return false;
 }
 
-static void remove_twins(struct names *names)
+static void remove_duplicates(struct names *names)
 {
     size_t kept = 0;
 
@@ -99,7 +99,7 @@ int names_parse(const char *list, struct names *names, struct apapi_error *err)
     if (split(list, names, err)) {
         return -1;
     }
-    remove_twins(names);
+    remove_duplicates(names);
     return 0;
 }
 

@@ -136,7 +136,7 @@ static int compare_times(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Of twins the one that is to stay comes first: the longer one, the complete one. */
+/* Sorts duplicates so that the one to keep comes first: the longer one, then the complete one. */
 static int compare_pieces(const void *left, const void *right)
 {
     const struct piece *a = *(struct piece *const *)left, *b = *(struct piece *const *)right;

@@ -175,8 +175,8 @@ static void depth_is_bounded(void **state)
     tree_free(&tree);
 }
 
-/* {"k0":0,"k1":1,...}, of which the last has the key of number `twin`. */
-static char *many_keys(unsigned count, unsigned twin)
+/* {"k0":0,"k1":1,...}, of which the last has the key of number `duplicate`. */
+static char *many_keys(unsigned count, unsigned duplicate)
 {
     char *text = NULL;
     size_t size;
@@ -184,7 +184,7 @@ static char *many_keys(unsigned count, unsigned twin)
 
     assert_non_null(out);
     for (unsigned i = 0; i < count; i++) {
-        fprintf(out, "%c\"k%u\":%u", i ? ',' : '{', i + 1 == count ? twin : i, i);
+        fprintf(out, "%c\"k%u\":%u", i ? ',' : '{', i + 1 == count ? duplicate : i, i);
     }
     fputc('}', out);
     assert_int_equal(fclose(out), 0);
@@ -198,15 +198,15 @@ static void a_key_stands_once_among_many(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         unsigned last = counts[i] - 1;
-        const unsigned twins[] = {last, 0, last / 2, last - 1};
+        const unsigned duplicates[] = {last, 0, last / 2, last - 1};
 
-        for (size_t k = 0; k < COUNT_OF(twins); k++) {
-            char *text = many_keys(counts[i], twins[k]);
+        for (size_t k = 0; k < COUNT_OF(duplicates); k++) {
+            char *text = many_keys(counts[i], duplicates[k]);
             struct tree tree = {0};
             struct tree_problem problem = {"", 0, 0};
             int rc = tree_parse(&tree, text, strlen(text), &problem);
 
-            assert_int_equal(rc, twins[k] == last ? 0 : -1);
+            assert_int_equal(rc, duplicates[k] == last ? 0 : -1);
             assert_string_equal(problem.what, rc ? "duplicate object key" : "");
             if (counts[i] <= 300) {
                 assert_agrees(text, strlen(text));

@@ -266,7 +266,7 @@ static void test_ranges(void **state)
     assert_true(reader->events[1].guard_j == 262144);
 }
 
-static void test_odd_chips(void **state)
+static void test_unusual_chips(void **state)
 {
     struct apapi_error err;
 
@@ -304,7 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_TREE(test_units_and_times), WITH_TREE(test_machines), WITH_TREE(test_ranges),
-        WITH_TREE(test_odd_chips),       WITH_TREE(test_no_gpu),
+        WITH_TREE(test_unusual_chips),   WITH_TREE(test_no_gpu),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ void show_free(struct show *show);
 
 /** Say what is odd, a line each. @return how many lines. */
 typedef void (*show_say_f)(const char *text, void *context);
-size_t show_find_odd(const struct show *show, show_say_f say, void *context);
+size_t show_find_unusual(const struct show *show, show_say_f say, void *context);
 
 /** A step that lacks records, in one run of its job. */
 struct show_gap {

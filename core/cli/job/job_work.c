@@ -79,7 +79,7 @@ static int compare_records(const void *left, const void *right)
 }
 
 /* A record that came twice; the longer one is the first. */
-static bool is_twin(const struct apapi_record *a, const struct apapi_record *b)
+static bool is_duplicate(const struct apapi_record *a, const struct apapi_record *b)
 {
     return strcmp(a->id.node, b->id.node) == 0 && strcmp(a->id.step, b->id.step) == 0 &&
            a->measurement.start_unix_ns == b->measurement.start_unix_ns;
@@ -91,7 +91,7 @@ static void tidy(struct show *show)
 
     qsort(show->records, show->count, sizeof *show->records, compare_records);
     for (size_t i = 0; i < show->count; i++) {
-        if (kept > 0 && is_twin(&show->records[kept - 1], &show->records[i])) {
+        if (kept > 0 && is_duplicate(&show->records[kept - 1], &show->records[i])) {
             apapi_record_clear(&show->records[i]);
         } else {
             show->records[kept++] = show->records[i];

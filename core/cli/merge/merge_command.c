@@ -38,7 +38,7 @@ struct merging {
     struct part *parts;
     size_t count, room;
     struct apapi_merge *merge;
-    bool twins;                     /* a node has more than one record */
+    bool duplicates;                /* a node has more than one record */
     char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has one */
     uint32_t node_count;            /* of the step, as that record says */
     int64_t listed_ns;
@@ -135,7 +135,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
         return -1;
     }
     if (apapi_merge_add(merging->merge, record)) {
-        merging->twins = errno == EEXIST;
+        merging->duplicates = errno == EEXIST;
         return errno == EEXIST ? 0 : -1;
     }
     return 0;
@@ -237,7 +237,7 @@ static void part_free(struct part *part)
     free(part->line);
 }
 
-static void drop_twins(struct merging *merging)
+static void drop_duplicates(struct merging *merging)
 {
     size_t kept = 0;
 
@@ -254,7 +254,7 @@ static void drop_twins(struct merging *merging)
 
 static int merge_anew(struct merging *merging)
 {
-    drop_twins(merging);
+    drop_duplicates(merging);
     apapi_merge_destroy(merging->merge);
     merging->merge = apapi_merge_create();
     for (size_t i = 0; merging->merge && i < merging->count; i++) {
@@ -300,7 +300,7 @@ static int await_listed(struct merging *merging)
 
 static int complete(struct merging *merging)
 {
-    if (merging->twins && merge_anew(merging)) {
+    if (merging->duplicates && merge_anew(merging)) {
         return -1;
     }
     if (merging->nodes ? apapi_merge_expect(merging->merge, merging->nodes)

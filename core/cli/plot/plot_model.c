@@ -122,8 +122,8 @@ static int put_job(json_t *object, struct plot_job *job)
 {
     struct show *show = &job->show;
     const struct apapi_identity *id = &show->records[0].id;
-    json_t *odd = json_array(), *trust = json_array();
-    int result = field_put(object, "odd", odd) || field_put(object, "trust", trust) ||
+    json_t *unusual = json_array(), *trust = json_array();
+    int result = field_put(object, "odd", unusual) || field_put(object, "trust", trust) ||
                  put_clean(object, "job", job->id) || put_clean(object, "job_name", id->job_name) ||
                  put_clean(object, "cluster", id->cluster) || put_clean(object, "user", id->user) ||
                  put_clean(object, "account", id->account) ||
@@ -136,7 +136,7 @@ static int put_job(json_t *object, struct plot_job *job)
                  put_series(object, job) || put_steps(object, show) || put_table(object, job);
 
     if (result == 0) {
-        show_find_odd(show, say_line, odd);
+        show_find_unusual(show, say_line, unusual);
         show_say_trust(show, say_line, trust);
     }
     return result;

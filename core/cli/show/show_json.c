@@ -120,7 +120,7 @@ struct list {
     int result;
 };
 
-static void say_odd(const char *text, void *context)
+static void say_unusual(const char *text, void *context)
 {
     struct list *list = context;
 
@@ -129,14 +129,14 @@ static void say_odd(const char *text, void *context)
     }
 }
 
-static int put_odd(json_t *object, const struct show *show)
+static int put_unusual(json_t *object, const struct show *show)
 {
     struct list list = {.array = json_array()};
 
     if (field_put(object, "odd", list.array)) {
         return -1;
     }
-    show_find_odd(show, say_odd, &list);
+    show_find_unusual(show, say_unusual, &list);
     return list.result;
 }
 
@@ -187,7 +187,7 @@ int show_print_json(const struct show *show, const char *job_id)
         put_number(object, "measured", apapi_job_measured(total, show_node_total(show), 0, 0)) ||
         put_domains(object, total) || put_steps(object, show) || put_nodes(object, show) ||
         put_missing(object, show) || put_curve(object, show) || put_trust(object, show) ||
-        put_odd(object, show)) {
+        put_unusual(object, show)) {
         json_decref(object);
         return -1;
     }

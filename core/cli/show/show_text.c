@@ -17,7 +17,7 @@
 #define EIGHTHS 8
 #define LABEL_COLUMNS 9
 #define NODES_LISTED 5
-#define ODD_LISTED 20
+#define UNUSUAL_LISTED 20
 
 /* --- the curve ------------------------------------------------------------------------------ */
 
@@ -274,25 +274,25 @@ static int put_nodes(const struct show *show)
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static void say_odd(const char *text, void *context)
+static void say_unusual(const char *text, void *context)
 {
     size_t *count = context;
 
     if (++*count == 1) {
         puts("odd");
     }
-    if (*count <= ODD_LISTED) {
+    if (*count <= UNUSUAL_LISTED) {
         text_wrap(stdout, text);
     }
 }
 
-static void put_odd(const struct show *show)
+static void put_unusual(const struct show *show)
 {
     size_t count = 0;
 
-    show_find_odd(show, say_odd, &count);
-    if (count > ODD_LISTED) {
-        printf("  and %zu more; --json has all\n", count - ODD_LISTED);
+    show_find_unusual(show, say_unusual, &count);
+    if (count > UNUSUAL_LISTED) {
+        printf("  and %zu more; --json has all\n", count - UNUSUAL_LISTED);
     } else if (count == 0) {
         puts("nothing is odd");
     }
@@ -328,6 +328,6 @@ int show_print_text(const struct show *show, const char *job_id)
     show_print_curve(show);
     puts("trust");
     show_say_trust(show, put_indented, NULL);
-    put_odd(show);
+    put_unusual(show);
     return 0;
 }

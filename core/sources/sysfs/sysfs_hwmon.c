@@ -157,16 +157,16 @@ static void group_chips(struct sysfs_items *found)
 /* The second chip of a name is called "name.1". */
 static void label_chips(struct sysfs_items *found)
 {
-    unsigned twins = 0;
+    unsigned same_name = 0;
 
     group_chips(found);
     for (size_t i = 0; i < found->count; i++) {
         struct sysfs_item *chip = &found->list[i];
 
-        twins = i > 0 && strcmp(chip->name, chip[-1].name) == 0 ? twins + 1 : 0;
+        same_name = i > 0 && strcmp(chip->name, chip[-1].name) == 0 ? same_name + 1 : 0;
         strcpy(chip->label, chip->name);
-        if (twins > 0) {
-            snprintf(chip->label, sizeof chip->label, "%.50s.%u", chip->name, twins);
+        if (same_name > 0) {
+            snprintf(chip->label, sizeof chip->label, "%.50s.%u", chip->name, same_name);
         }
     }
 }

@@ -270,7 +270,7 @@ static void report_missing(const struct show *show, struct reporter *reporter)
     }
 }
 
-size_t show_find_odd(const struct show *show, show_say_f say, void *context)
+size_t show_find_unusual(const struct show *show, show_say_f say, void *context)
 {
     struct reporter reporter = {.say = say, .context = context};
 
