@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Rows of one account each. */
+/* Rows of one bucket each. */
 static const struct {
     enum report_by by;
     const char *name, *format;

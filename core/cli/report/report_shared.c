@@ -8,10 +8,10 @@
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
 
-/* A piece, and the account that it is in. */
+/* A piece, and the bucket that it is in. */
 struct entry {
     const struct report_piece *piece;
-    uint32_t account;
+    uint32_t bucket;
 };
 
 struct entries {
@@ -23,7 +23,7 @@ struct entries {
 
 static uint32_t cluster_of(const struct report_ledger *ledger, const struct entry *entry)
 {
-    return ledger->accounts[entry->account].cluster;
+    return ledger->buckets[entry->bucket].cluster;
 }
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -41,13 +41,13 @@ static int compare_entries(const void *left, const void *right, void *ledger)
     if (order == 0 && a->piece->start_ns != b->piece->start_ns) {
         order = a->piece->start_ns < b->piece->start_ns ? -1 : 1;
     }
-    return order ? order : compare_numbers(a->account, b->account);
+    return order ? order : compare_numbers(a->bucket, b->bucket);
 }
 
-static int compare_accounts(const void *left, const void *right)
+static int compare_buckets(const void *left, const void *right)
 {
-    return compare_numbers(((const struct entry *)left)->account,
-                           ((const struct entry *)right)->account);
+    return compare_numbers(((const struct entry *)left)->bucket,
+                           ((const struct entry *)right)->bucket);
 }
 
 static int gather(struct entries *entries)
@@ -60,12 +60,12 @@ static int gather(struct entries *entries)
     if (!entries->list || !entries->chosen) {
         return -1;
     }
-    for (uint32_t account = 0; account < ledger->account_count; account++) {
-        bool counts = report_account_counts(ledger, account);
+    for (uint32_t bucket = 0; bucket < ledger->bucket_count; bucket++) {
+        bool counts = report_bucket_counts(ledger, bucket);
 
-        for (uint32_t at = ledger->accounts[account].first; counts && at != POOL_NONE;
+        for (uint32_t at = ledger->buckets[bucket].first; counts && at != POOL_NONE;
              at = ledger->pieces[at].next) {
-            entries->list[entries->count++] = (struct entry){&ledger->pieces[at], account};
+            entries->list[entries->count++] = (struct entry){&ledger->pieces[at], bucket};
         }
     }
     qsort_r(entries->list, entries->count, sizeof *entries->list, compare_entries, &context);
@@ -89,13 +89,13 @@ static int64_t end_ns(const struct entry *entry)
     return entry->piece->start_ns + (int64_t)entry->piece->elapsed_ns;
 }
 
-/* Do pieces of different accounts overlap? They are sorted by their start. */
+/* Do pieces of different buckets overlap? They are sorted by their start. */
 static bool is_shared(const struct entry *entries, size_t count)
 {
     const struct entry *last = &entries[0]; /* the one that ends last */
 
     for (size_t i = 1; i < count; i++) {
-        if (entries[i].account != last->account && entries[i].piece->start_ns < end_ns(last)) {
+        if (entries[i].bucket != last->bucket && entries[i].piece->start_ns < end_ns(last)) {
             return true;
         }
         last = end_ns(&entries[i]) > end_ns(last) ? &entries[i] : last;
@@ -120,18 +120,18 @@ static int energy_of(const struct entries *entries, const struct entry *list, si
     return 0;
 }
 
-/* What the accounts of a node have together beyond what the node has used. */
+/* What the buckets of a node have together beyond what the node has used. */
 static int add_node(const struct entries *entries, struct entry *list, size_t count,
                     double *shared_j)
 {
     double node_j = 0, sum_j = 0;
     int result = energy_of(entries, list, count, &node_j);
 
-    qsort(list, count, sizeof *list, compare_accounts);
+    qsort(list, count, sizeof *list, compare_buckets);
     for (size_t first = 0, own; first < count && result == 0; first += own) {
         double energy_j = 0;
 
-        for (own = 1; first + own < count && list[first + own].account == list[first].account;) {
+        for (own = 1; first + own < count && list[first + own].bucket == list[first].bucket;) {
             own++;
         }
         result = energy_of(entries, list + first, own, &energy_j);

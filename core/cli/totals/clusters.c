@@ -13,13 +13,13 @@
 
 struct search {
     struct report_ledger *ledger;
-    uint32_t *order; /* accounts of jobs, by their number */
+    uint32_t *order; /* buckets of jobs, by their number */
     size_t count;
 };
 
-static const struct report_account *account_at(const struct search *search, size_t index)
+static const struct report_bucket *bucket_at(const struct search *search, size_t index)
 {
-    return &search->ledger->accounts[search->order[index]];
+    return &search->ledger->buckets[search->order[index]];
 }
 
 static bool is_said(const struct report_ledger *ledger, uint32_t text)
@@ -27,9 +27,9 @@ static bool is_said(const struct report_ledger *ledger, uint32_t text)
     return *pool_text(&ledger->texts, text) != '\0';
 }
 
-static int compare_jobs(const void *left, const void *right, void *accounts)
+static int compare_jobs(const void *left, const void *right, void *buckets)
 {
-    const struct report_account *list = accounts;
+    const struct report_bucket *list = buckets;
     uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
     uint32_t a = list[i].own_job, b = list[k].own_job;
 
@@ -40,21 +40,21 @@ static int sort_jobs(struct search *search)
 {
     const struct report_ledger *ledger = search->ledger;
 
-    search->order = calloc(ledger->account_count + 1, sizeof *search->order);
+    search->order = calloc(ledger->bucket_count + 1, sizeof *search->order);
     if (!search->order) {
         return -1;
     }
-    for (uint32_t i = 0; i < ledger->account_count; i++) {
-        if (ledger->accounts[i].own_job != APAPI_UNKNOWN) {
+    for (uint32_t i = 0; i < ledger->bucket_count; i++) {
+        if (ledger->buckets[i].own_job != APAPI_UNKNOWN) {
             search->order[search->count++] = i;
         }
     }
-    qsort_r(search->order, search->count, sizeof *search->order, compare_jobs, ledger->accounts);
+    qsort_r(search->order, search->count, sizeof *search->order, compare_jobs, ledger->buckets);
     return 0;
 }
 
-static bool share_node(const struct report_ledger *ledger, const struct report_account *a,
-                       const struct report_account *b)
+static bool share_node(const struct report_ledger *ledger, const struct report_bucket *a,
+                       const struct report_bucket *b)
 {
     int compared = 0;
 
@@ -71,22 +71,22 @@ static bool share_node(const struct report_ledger *ledger, const struct report_a
     return false;
 }
 
-static bool may_be_same(const struct report_ledger *ledger, const struct report_account *nameless,
-                        const struct report_account *named)
+static bool may_be_same(const struct report_ledger *ledger, const struct report_bucket *nameless,
+                        const struct report_bucket *named)
 {
     return is_said(ledger, named->cluster) &&
            (nameless->user == named->user || !is_said(ledger, nameless->user) ||
             !is_said(ledger, named->user));
 }
 
-/* @return the cluster of one of the accounts of this job; POOL_NONE: not known which */
-static uint32_t find_cluster(const struct search *search, const struct report_account *nameless,
+/* @return the cluster of one of the buckets of this job; POOL_NONE: not known which */
+static uint32_t find_cluster(const struct search *search, const struct report_bucket *nameless,
                              size_t first, size_t count, bool by_node)
 {
     uint32_t found = POOL_NONE;
 
     for (size_t i = first; i < first + count; i++) {
-        const struct report_account *named = account_at(search, i);
+        const struct report_bucket *named = bucket_at(search, i);
 
         if (!may_be_same(search->ledger, nameless, named) ||
             (by_node && !share_node(search->ledger, nameless, named))) {
@@ -100,14 +100,14 @@ static uint32_t find_cluster(const struct search *search, const struct report_ac
     return found;
 }
 
-static uint32_t step_of(const struct report_ledger *ledger, const struct report_account *account)
+static uint32_t step_of(const struct report_ledger *ledger, const struct report_bucket *bucket)
 {
-    return ledger->pieces[account->first].step;
+    return ledger->pieces[bucket->first].step;
 }
 
-/* Would records of both be in one account if both knew the cluster? */
-static bool is_same_account(const struct report_ledger *ledger, const struct report_account *a,
-                            const struct report_account *b)
+/* Would records of both be in one bucket if both knew the cluster? */
+static bool is_same_bucket(const struct report_ledger *ledger, const struct report_bucket *a,
+                           const struct report_bucket *b)
 {
     return a->first != POOL_NONE && b->first != POOL_NONE && a->day == b->day &&
            (ledger->by != REPORT_BY_STEP || step_of(ledger, a) == step_of(ledger, b));
@@ -118,8 +118,8 @@ static void fill(const struct report_ledger *ledger, uint32_t *text, uint32_t ot
     *text = is_said(ledger, *text) ? *text : other;
 }
 
-static void move_pieces(struct report_ledger *ledger, struct report_account *from,
-                        struct report_account *to)
+static void move_pieces(struct report_ledger *ledger, struct report_bucket *from,
+                        struct report_bucket *to)
 {
     uint32_t last = from->first;
 
@@ -138,8 +138,8 @@ static void move_pieces(struct report_ledger *ledger, struct report_account *fro
     to->restarts = known_greater(to->restarts, from->restarts);
 }
 
-static void name_account(const struct search *search, struct report_account *nameless, size_t first,
-                         size_t count)
+static void name_bucket(const struct search *search, struct report_bucket *nameless, size_t first,
+                        size_t count)
 {
     struct report_ledger *ledger = search->ledger;
     uint32_t cluster = find_cluster(search, nameless, first, count, false);
@@ -152,10 +152,10 @@ static void name_account(const struct search *search, struct report_account *nam
     }
     nameless->cluster = cluster;
     for (size_t i = first; i < first + count; i++) {
-        struct report_account *named = &ledger->accounts[search->order[i]];
+        struct report_bucket *named = &ledger->buckets[search->order[i]];
 
         if (named != nameless && named->cluster == cluster &&
-            is_same_account(ledger, named, nameless)) {
+            is_same_bucket(ledger, named, nameless)) {
             move_pieces(ledger, nameless, named);
             return;
         }
@@ -167,7 +167,7 @@ static size_t same_job(const struct search *search, size_t first)
     size_t end = first + 1;
 
     while (end < search->count &&
-           account_at(search, end)->own_job == account_at(search, first)->own_job) {
+           bucket_at(search, end)->own_job == bucket_at(search, first)->own_job) {
         end++;
     }
     return end - first;
@@ -186,10 +186,10 @@ int report_name_clusters(struct report_ledger *ledger)
     for (size_t first = 0, count; first < search.count; first += count) {
         count = same_job(&search, first);
         for (size_t i = first; i < first + count && count > 1; i++) {
-            struct report_account *account = &ledger->accounts[search.order[i]];
+            struct report_bucket *bucket = &ledger->buckets[search.order[i]];
 
-            if (!is_said(ledger, account->cluster)) {
-                name_account(&search, account, first, count);
+            if (!is_said(ledger, bucket->cluster)) {
+                name_bucket(&search, bucket, first, count);
             }
         }
     }

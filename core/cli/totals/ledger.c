@@ -31,8 +31,8 @@ static void make_job_key(const struct apapi_record *record, char key[KEY_SIZE])
     }
 }
 
-static void make_account_key(enum report_by by, const struct apapi_record *record, const char *day,
-                             char key[KEY_SIZE])
+static void make_bucket_key(enum report_by by, const struct apapi_record *record, const char *day,
+                            char key[KEY_SIZE])
 {
     size_t length;
 
@@ -50,13 +50,13 @@ static void make_account_key(enum report_by by, const struct apapi_record *recor
 }
 
 /* The texts of its groups, in their order. */
-static void make_row_key(const struct report_ledger *ledger, const struct report_account *account,
+static void make_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          char key[ROW_KEY_SIZE])
 {
     const uint32_t texts[REPORT_GROUPS] = {
-        [REPORT_GROUP_USER] = account->user,           [REPORT_GROUP_ACCOUNT] = account->account,
-        [REPORT_GROUP_PARTITION] = account->partition, [REPORT_GROUP_QOS] = account->qos,
-        [REPORT_GROUP_CLUSTER] = account->cluster,     [REPORT_GROUP_DAY] = account->day};
+        [REPORT_GROUP_USER] = bucket->user,           [REPORT_GROUP_ACCOUNT] = bucket->account,
+        [REPORT_GROUP_PARTITION] = bucket->partition, [REPORT_GROUP_QOS] = bucket->qos,
+        [REPORT_GROUP_CLUSTER] = bucket->cluster,     [REPORT_GROUP_DAY] = bucket->day};
     size_t length = 0;
 
     *key = '\0';
@@ -66,7 +66,7 @@ static void make_row_key(const struct report_ledger *ledger, const struct report
     }
 }
 
-/* --- accounts ------------------------------------------------------------------------------- */
+/* --- buckets ------------------------------------------------------------------------------- */
 
 static uint32_t put_text(struct report_ledger *ledger, const char *text)
 {
@@ -89,22 +89,22 @@ static void learn(struct report_ledger *ledger, uint32_t *known, const char *tex
 }
 
 /* Of a node, on which anybody's jobs ran: what all of them have in common. */
-static void learn_common(struct report_ledger *ledger, struct report_account *account,
+static void learn_common(struct report_ledger *ledger, struct report_bucket *bucket,
                          const struct apapi_identity *id)
 {
     const char *const texts[] = {id->cluster, id->user,     id->account, id->partition,
                                  id->qos,     id->job_name, id->name};
-    uint32_t *const known[] = {&account->cluster,   &account->user, &account->account,
-                               &account->partition, &account->qos,  &account->job_name,
-                               &account->name};
+    uint32_t *const known[] = {&bucket->cluster,   &bucket->user, &bucket->account,
+                               &bucket->partition, &bucket->qos,  &bucket->job_name,
+                               &bucket->name};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         uint32_t number = put_text(ledger, texts[i]);
 
-        if (account->first == POOL_NONE) {
+        if (bucket->first == POOL_NONE) {
             *known[i] = number == POOL_NONE ? *known[i] : number;
         } else if (number != *known[i]) {
-            *known[i] = account->day; /* "" */
+            *known[i] = bucket->day; /* "" */
         }
     }
 }
@@ -113,99 +113,99 @@ static void learn_common(struct report_ledger *ledger, struct report_account *ac
  * What Slurm says wins over what a step's environment says, then what the earlier record says, in
  * whatever order they come.
  */
-static void learn_identity(struct report_ledger *ledger, struct report_account *account,
+static void learn_identity(struct report_ledger *ledger, struct report_bucket *bucket,
                            const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
     int64_t start_ns = record->measurement.start_unix_ns;
-    bool earlier = start_ns < account->first_ns;
-    bool better = id->verified ? start_ns < account->verified_ns
-                               : earlier && account->verified_ns == INT64_MAX;
+    bool earlier = start_ns < bucket->first_ns;
+    bool better =
+        id->verified ? start_ns < bucket->verified_ns : earlier && bucket->verified_ns == INT64_MAX;
 
-    learn(ledger, &account->user, id->user, earlier);
-    learn(ledger, &account->account, id->account, better);
-    learn(ledger, &account->partition, id->partition, better);
-    learn(ledger, &account->qos, id->qos, better);
-    learn(ledger, &account->job_name, id->job_name, earlier);
-    learn(ledger, &account->name, id->name, earlier);
-    account->first_ns = earlier ? start_ns : account->first_ns;
-    account->verified_ns = id->verified && better ? start_ns : account->verified_ns;
+    learn(ledger, &bucket->user, id->user, earlier);
+    learn(ledger, &bucket->account, id->account, better);
+    learn(ledger, &bucket->partition, id->partition, better);
+    learn(ledger, &bucket->qos, id->qos, better);
+    learn(ledger, &bucket->job_name, id->job_name, earlier);
+    learn(ledger, &bucket->name, id->name, earlier);
+    bucket->first_ns = earlier ? start_ns : bucket->first_ns;
+    bucket->verified_ns = id->verified && better ? start_ns : bucket->verified_ns;
     if (id->array_task != APAPI_UNKNOWN && id->array_job != APAPI_UNKNOWN) {
-        account->part_kind = '_';
+        bucket->part_kind = '_';
     } else if (id->het_offset != APAPI_UNKNOWN && id->het_job != APAPI_UNKNOWN) {
-        account->part_kind = '+';
+        bucket->part_kind = '+';
     }
 }
 
-static void learn_numbers(struct report_account *account, const struct apapi_record *record)
+static void learn_numbers(struct report_bucket *bucket, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
 
-    if (account->part_kind == '_' && id->array_job != APAPI_UNKNOWN) {
-        account->job = id->array_job;
-        account->part = id->array_task;
-    } else if (account->part_kind == '+' && id->het_job != APAPI_UNKNOWN) {
-        account->job = id->het_job;
-        account->part = id->het_offset;
-    } else if (account->part_kind == '\0') {
-        account->job = id->job;
+    if (bucket->part_kind == '_' && id->array_job != APAPI_UNKNOWN) {
+        bucket->job = id->array_job;
+        bucket->part = id->array_task;
+    } else if (bucket->part_kind == '+' && id->het_job != APAPI_UNKNOWN) {
+        bucket->job = id->het_job;
+        bucket->part = id->het_offset;
+    } else if (bucket->part_kind == '\0') {
+        bucket->job = id->job;
     }
-    account->code = known_greater(account->code, record->ending.code);
-    account->signal = known_greater(account->signal, record->ending.signal);
-    account->restarts = known_greater(account->restarts, id->restarts);
+    bucket->code = known_greater(bucket->code, record->ending.code);
+    bucket->signal = known_greater(bucket->signal, record->ending.signal);
+    bucket->restarts = known_greater(bucket->restarts, id->restarts);
 }
 
-static int begin_account(struct report_ledger *ledger, const char *cluster, const char *day)
+static int begin_bucket(struct report_ledger *ledger, const char *cluster, const char *day)
 {
     uint32_t none = put_text(ledger, ""), of_cluster = put_text(ledger, cluster),
              of_day = put_text(ledger, day);
 
     if (none == POOL_NONE || of_cluster == POOL_NONE || of_day == POOL_NONE ||
-        pool_reserve(&ledger->accounts, ledger->account_count, &ledger->account_room,
-                     sizeof *ledger->accounts)) {
+        pool_reserve(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
+                     sizeof *ledger->buckets)) {
         return -1;
     }
-    ledger->accounts[ledger->account_count++] = (struct report_account){.first_ns = INT64_MAX,
-                                                                        .verified_ns = INT64_MAX,
-                                                                        .first = POOL_NONE,
-                                                                        .next_of_row = POOL_NONE,
-                                                                        .own_job = APAPI_UNKNOWN,
-                                                                        .cluster = of_cluster,
-                                                                        .user = none,
-                                                                        .account = none,
-                                                                        .partition = none,
-                                                                        .qos = none,
-                                                                        .job_name = none,
-                                                                        .name = none,
-                                                                        .day = of_day,
-                                                                        .job = APAPI_UNKNOWN,
-                                                                        .part = APAPI_UNKNOWN,
-                                                                        .code = APAPI_UNKNOWN,
-                                                                        .signal = APAPI_UNKNOWN,
-                                                                        .restarts = APAPI_UNKNOWN};
+    ledger->buckets[ledger->bucket_count++] = (struct report_bucket){.first_ns = INT64_MAX,
+                                                                     .verified_ns = INT64_MAX,
+                                                                     .first = POOL_NONE,
+                                                                     .next_of_row = POOL_NONE,
+                                                                     .own_job = APAPI_UNKNOWN,
+                                                                     .cluster = of_cluster,
+                                                                     .user = none,
+                                                                     .account = none,
+                                                                     .partition = none,
+                                                                     .qos = none,
+                                                                     .job_name = none,
+                                                                     .name = none,
+                                                                     .day = of_day,
+                                                                     .job = APAPI_UNKNOWN,
+                                                                     .part = APAPI_UNKNOWN,
+                                                                     .code = APAPI_UNKNOWN,
+                                                                     .signal = APAPI_UNKNOWN,
+                                                                     .restarts = APAPI_UNKNOWN};
     return 0;
 }
 
-static struct report_account *find_account(struct report_ledger *ledger,
-                                           const struct apapi_record *record, const char *day)
+static struct report_bucket *find_bucket(struct report_ledger *ledger,
+                                         const struct apapi_record *record, const char *day)
 {
     char key[KEY_SIZE];
     uint32_t number;
 
-    make_account_key(ledger->by, record, day, key);
-    number = pool_put(&ledger->account_keys, key);
+    make_bucket_key(ledger->by, record, day, key);
+    number = pool_put(&ledger->bucket_keys, key);
     if (number == POOL_NONE ||
-        (number == ledger->account_count && begin_account(ledger, record->id.cluster, day))) {
+        (number == ledger->bucket_count && begin_bucket(ledger, record->id.cluster, day))) {
         return NULL;
     }
     if (ledger->by == REPORT_BY_NODE) {
-        learn_common(ledger, &ledger->accounts[number], &record->id);
+        learn_common(ledger, &ledger->buckets[number], &record->id);
     } else {
-        ledger->accounts[number].own_job = record->id.job;
-        learn_identity(ledger, &ledger->accounts[number], record);
-        learn_numbers(&ledger->accounts[number], record);
+        ledger->buckets[number].own_job = record->id.job;
+        learn_identity(ledger, &ledger->buckets[number], record);
+        learn_numbers(&ledger->buckets[number], record);
     }
-    return &ledger->accounts[number];
+    return &ledger->buckets[number];
 }
 
 /* --- pieces --------------------------------------------------------------------------------- */
@@ -306,7 +306,7 @@ static uint16_t restarts_of(const struct apapi_identity *id)
 static int put_piece(struct report_ledger *ledger, const struct apapi_record *record,
                      const struct span *span, const char *day)
 {
-    struct report_account *account = find_account(ledger, record, day);
+    struct report_bucket *bucket = find_bucket(ledger, record, day);
     struct report_piece piece = {.start_ns = span->start_ns,
                                  .elapsed_ns = span->elapsed_ns,
                                  .whole_ns = record->measurement.elapsed_ns,
@@ -323,7 +323,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
     if (!record->complete) {
         piece.reason = put_text(ledger, *record->reason ? record->reason : "no reason is given");
     }
-    if (!account || piece.node == POOL_NONE || piece.step == POOL_NONE ||
+    if (!bucket || piece.node == POOL_NONE || piece.step == POOL_NONE ||
         (!record->complete && piece.reason == POOL_NONE) ||
         pool_reserve(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
                      sizeof *ledger->pieces) ||
@@ -331,8 +331,8 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
         errno = ENOMEM;
         return -1;
     }
-    piece.next = account->first;
-    account->first = (uint32_t)ledger->piece_count;
+    piece.next = bucket->first;
+    bucket->first = (uint32_t)ledger->piece_count;
     ledger->pieces[ledger->piece_count++] = piece;
     return 0;
 }
@@ -387,12 +387,12 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-static int chain_account(struct report_ledger *ledger, uint32_t number)
+static int chain_bucket(struct report_ledger *ledger, uint32_t number)
 {
     char key[ROW_KEY_SIZE];
     uint32_t row;
 
-    make_row_key(ledger, &ledger->accounts[number], key);
+    make_row_key(ledger, &ledger->buckets[number], key);
     row = pool_put(&ledger->row_keys, key);
     if (row == POOL_NONE ||
         pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
@@ -401,7 +401,7 @@ static int chain_account(struct report_ledger *ledger, uint32_t number)
     if (row == ledger->row_count) {
         ledger->rows[ledger->row_count++] = POOL_NONE;
     }
-    ledger->accounts[number].next_of_row = ledger->rows[row];
+    ledger->buckets[number].next_of_row = ledger->rows[row];
     ledger->rows[row] = number;
     return 0;
 }
@@ -435,12 +435,12 @@ int report_ledger_chain(struct report_ledger *ledger)
     if (report_name_clusters(ledger)) {
         return -1;
     }
-    if (ledger->account_count == 0 || ledger->group_count == 0) {
+    if (ledger->bucket_count == 0 || ledger->group_count == 0) {
         return 0;
     }
-    order = report_order_accounts(ledger, &count);
+    order = report_order_buckets(ledger, &count);
     for (size_t i = order ? count : 0; i > 0 && result == 0; i--) {
-        result = chain_account(ledger, order[i - 1]);
+        result = chain_bucket(ledger, order[i - 1]);
     }
     free(order);
     return order ? result : -1;
@@ -449,13 +449,13 @@ int report_ledger_chain(struct report_ledger *ledger)
 void report_ledger_free(struct report_ledger *ledger)
 {
     pool_free(&ledger->texts);
-    pool_free(&ledger->account_keys);
+    pool_free(&ledger->bucket_keys);
     pool_free(&ledger->row_keys);
     pool_free(&ledger->nodelists);
     free(ledger->pieces);
     free(ledger->energies);
     free(ledger->timelines);
-    free(ledger->accounts);
+    free(ledger->buckets);
     free(ledger->rows);
     namelist_free(&ledger->asked);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which nodes of the steps of an account have no record. */
+/* Which nodes of the steps of a bucket have no record. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct run {
 
 struct search {
     const struct report_ledger *ledger;
-    const struct pieces *pieces; /* all of the account */
+    const struct pieces *pieces; /* all of the bucket */
     const struct report_view *view;
     struct report_total *total;
     bool restarted;          /* the job has run more than once */

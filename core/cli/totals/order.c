@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of accounts and rows: by name. */
+/* The order of buckets and rows: by name. */
 #include "cli/totals/order.h"
 
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "cli/totals/job_state.h"
 
-bool report_account_counts(const struct report_ledger *ledger, uint32_t account)
+bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket)
 {
-    const struct report_account *job = &ledger->accounts[account];
+    const struct report_bucket *job = &ledger->buckets[bucket];
 
     return job->first != POOL_NONE &&
            (!ledger->states || (ledger->states & report_state_of(job->code, job->signal)));
@@ -25,23 +25,23 @@ static int compare_rows(const void *left, const void *right, void *keys)
     return compare_texts(keys, *(const uint32_t *)left, *(const uint32_t *)right);
 }
 
-static const char *tail(const struct report_ledger *ledger, uint32_t account)
+static const char *tail(const struct report_ledger *ledger, uint32_t bucket)
 {
-    const char *key = pool_text(&ledger->account_keys, account), *slash = strrchr(key, '/');
+    const char *key = pool_text(&ledger->bucket_keys, bucket), *slash = strrchr(key, '/');
 
     return slash ? slash : key;
 }
 
-/* By cluster, job, and step or day. The key of an account may lack the cluster. */
-static int compare_accounts(const void *left, const void *right, void *context)
+/* By cluster, job, and step or day. The key of a bucket may lack the cluster. */
+static int compare_buckets(const void *left, const void *right, void *context)
 {
     const struct report_ledger *ledger = context;
     uint32_t number = *(const uint32_t *)left, other = *(const uint32_t *)right;
-    const struct report_account *a = &ledger->accounts[number], *b = &ledger->accounts[other];
+    const struct report_bucket *a = &ledger->buckets[number], *b = &ledger->buckets[other];
     int order;
 
     if (a->own_job == APAPI_UNKNOWN && b->own_job == APAPI_UNKNOWN) {
-        return compare_texts(&ledger->account_keys, number, other);
+        return compare_texts(&ledger->bucket_keys, number, other);
     }
     order = compare_texts(&ledger->texts, a->cluster, b->cluster);
     if (order == 0 && a->own_job != b->own_job) {
@@ -60,19 +60,19 @@ static uint32_t *make_numbers(size_t count)
     return numbers;
 }
 
-uint32_t *report_order_accounts(const struct report_ledger *ledger, size_t *count)
+uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count)
 {
-    uint32_t *order = make_numbers(ledger->account_count);
+    uint32_t *order = make_numbers(ledger->bucket_count);
     struct report_ledger context = *ledger;
 
     *count = 0;
-    for (uint32_t i = 0; order && i < ledger->account_count; i++) {
-        if (report_account_counts(ledger, i)) {
+    for (uint32_t i = 0; order && i < ledger->bucket_count; i++) {
+        if (report_bucket_counts(ledger, i)) {
             order[(*count)++] = i;
         }
     }
     if (order) {
-        qsort_r(order, *count, sizeof *order, compare_accounts, &context);
+        qsort_r(order, *count, sizeof *order, compare_buckets, &context);
     }
     return order;
 }
@@ -83,7 +83,7 @@ uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
     uint32_t *order;
 
     if (ledger->group_count == 0) {
-        return report_order_accounts(ledger, count);
+        return report_order_buckets(ledger, count);
     }
     *count = ledger->row_count;
     order = make_numbers(ledger->row_count);

@@ -4,10 +4,10 @@
 #include "cli/totals/pieces.h"
 
 /** @return whether it is to be counted: it has records, and ended in one of the wanted states. */
-bool report_account_counts(const struct report_ledger *ledger, uint32_t account);
+bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket);
 
-/** @return numbers of all accounts that count in their order, to be freed; NULL without memory. */
-uint32_t *report_order_accounts(const struct report_ledger *ledger, size_t *count);
+/** @return numbers of all buckets that count in their order, to be freed; NULL without memory. */
+uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count);
 
 /** Numbers of all rows in their order, and how many. @return to be freed; NULL without memory. */
 uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pieces of an account, and the nodes that they are of. */
+/* The pieces of a bucket, and the nodes that they are of. */
 #include "cli/totals/pieces.h"
 
 #include <stdlib.h>
@@ -35,13 +35,13 @@ static bool is_same(const struct report_piece *a, const struct report_piece *b)
     return a->step == b->step && a->node == b->node && a->start_ns == b->start_ns;
 }
 
-int report_gather_pieces(const struct report_ledger *ledger, const struct report_account *account,
+int report_gather_pieces(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          struct pieces *pieces)
 {
     struct pool texts = ledger->texts;
     size_t count = 0;
 
-    for (uint32_t at = account->first; at != POOL_NONE; at = ledger->pieces[at].next) {
+    for (uint32_t at = bucket->first; at != POOL_NONE; at = ledger->pieces[at].next) {
         count++;
     }
     pieces->list = calloc(count + 1, sizeof(struct report_piece *));
@@ -49,7 +49,7 @@ int report_gather_pieces(const struct report_ledger *ledger, const struct report
         return -1;
     }
     count = 0;
-    for (uint32_t at = account->first; at != POOL_NONE; at = ledger->pieces[at].next) {
+    for (uint32_t at = bucket->first; at != POOL_NONE; at = ledger->pieces[at].next) {
         pieces->list[count++] = &ledger->pieces[at];
     }
     qsort_r(pieces->list, count, sizeof(struct report_piece *), report_compare_pieces, &texts);

@@ -12,8 +12,8 @@
 /*
  * Records as a report needs them: some hundred bytes each. Timelines are kept of jobs that were
  * named, as far as there is room; else the power within a record is taken for constant. They are
- * kept in accounts, in each of which a moment of a
- * node counts once; the rows of the report are sums of accounts.
+ * kept in buckets, in each of which a moment of a
+ * node counts once; the rows of the report are sums of buckets.
  */
 
 enum report_by {
@@ -42,7 +42,7 @@ struct report_piece {
     int64_t start_ns;
     uint64_t elapsed_ns;
     uint64_t whole_ns; /* of the record; elapsed_ns may be that of a day */
-    uint32_t next;     /* of the account; POOL_NONE: none */
+    uint32_t next;     /* of the bucket; POOL_NONE: none */
     uint32_t node, step;
     uint32_t reason;     /* POOL_NONE: complete */
     uint32_t nodes;      /* of its step; APAPI_UNKNOWN */
@@ -62,7 +62,7 @@ struct report_energy {
 };
 
 /**
- * The pieces of an account by step, node and start: sums do not depend on the order in which
+ * The pieces of a bucket by step, node and start: sums do not depend on the order in which
  * records have come. Of a record that came twice the longer one is there.
  */
 struct pieces {
@@ -71,11 +71,11 @@ struct pieces {
 };
 
 /** What is counted without overlap. */
-struct report_account {
+struct report_bucket {
     int64_t first_ns;     /* when the earliest of its records began */
     int64_t verified_ns;  /* the earliest of those that say what Slurm says; INT64_MAX: none */
     uint32_t first;       /* piece */
-    uint32_t next_of_row; /* account; POOL_NONE */
+    uint32_t next_of_row; /* bucket; POOL_NONE */
     uint32_t cluster, user, account, partition, qos, job_name, name, day;
     uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
     uint32_t job, part, code, signal, restarts;
@@ -85,9 +85,9 @@ struct report_account {
 struct report_ledger {
     enum report_by by;
     enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
-    size_t group_count;                      /* 0: a row is one account */
+    size_t group_count;                      /* 0: a row is one bucket */
     unsigned states;                         /* of the jobs that count; 0: all */
-    struct pool texts, account_keys, row_keys;
+    struct pool texts, bucket_keys, row_keys;
     struct pool nodelists; /* of steps, as far as there is room */
     struct report_piece *pieces;
     size_t piece_count, piece_room;
@@ -97,9 +97,9 @@ struct report_ledger {
                                          a known time of its own, too */
     struct apapi_timeline *timelines; /* of the first energies; the rest has none */
     size_t timeline_count, timeline_room;
-    struct report_account *accounts; /* numbered as account_keys */
-    size_t account_count, account_room;
-    uint32_t *rows; /* the last account of each row, numbered as row_keys; NULL: a row is one */
+    struct report_bucket *buckets; /* numbered as bucket_keys */
+    size_t bucket_count, bucket_room;
+    uint32_t *rows; /* the last bucket of each row, numbered as row_keys; NULL: a row is one */
     size_t row_count, row_room;
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
 };
@@ -123,12 +123,12 @@ int report_compare_pieces(const void *left, const void *right, void *texts);
 /** The numbers of the nodes of some pieces, sorted, each once. @return how many */
 size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes);
 
-/** The pieces of an account. @return 0, the list is freed with free(); -1 with errno ENOMEM. */
-int report_gather_pieces(const struct report_ledger *ledger, const struct report_account *account,
+/** The pieces of a bucket. @return 0, the list is freed with free(); -1 with errno ENOMEM. */
+int report_gather_pieces(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          struct pieces *pieces);
 
 /**
- * Give records that do not name their cluster to the job of their number. An account whose records
+ * Give records that do not name their cluster to the job of their number. A bucket whose records
  * have gone to another one is empty.
  * @return 0; -1 with errno ENOMEM.
  */
@@ -145,8 +145,8 @@ struct report_total {
     char job_id[32];
     char *nodelist, *missing_nodes; /* to be freed; NULL: not asked for */
 };
-int report_account_sum(const struct report_ledger *ledger, const struct report_account *account,
-                       const struct report_view *view, struct report_total *total);
+int report_bucket_sum(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                      const struct report_view *view, struct report_total *total);
 
 /** Sum pieces up, each moment of a node once. @return 0; -1 with errno ENOMEM. */
 int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of a ledger: sums of accounts. */
+/* Rows of a ledger: sums of buckets. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,42 +36,42 @@ static const char *same(const char *known, const char *text)
     return !known || strcmp(known, text) == 0 ? text : "";
 }
 
-/* What is the same in all accounts of the row. */
-static void put_identity(const struct report_ledger *ledger, const struct report_account *account,
+/* What is the same in all buckets of the row. */
+static void put_identity(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          struct report_row *row)
 {
     const struct pool *texts = &ledger->texts;
 
-    row->cluster = same(row->cluster, pool_text(texts, account->cluster));
-    row->user = same(row->user, pool_text(texts, account->user));
-    row->account = same(row->account, pool_text(texts, account->account));
-    row->partition = same(row->partition, pool_text(texts, account->partition));
-    row->qos = same(row->qos, pool_text(texts, account->qos));
-    row->job_name = same(row->job_name, pool_text(texts, account->job_name));
-    row->name = same(row->name, pool_text(texts, account->name));
-    row->day = same(row->day, pool_text(texts, account->day));
+    row->cluster = same(row->cluster, pool_text(texts, bucket->cluster));
+    row->user = same(row->user, pool_text(texts, bucket->user));
+    row->account = same(row->account, pool_text(texts, bucket->account));
+    row->partition = same(row->partition, pool_text(texts, bucket->partition));
+    row->qos = same(row->qos, pool_text(texts, bucket->qos));
+    row->job_name = same(row->job_name, pool_text(texts, bucket->job_name));
+    row->name = same(row->name, pool_text(texts, bucket->name));
+    row->day = same(row->day, pool_text(texts, bucket->day));
 }
 
 /* What only a row of one job has. */
-static void put_job(const struct report_ledger *ledger, const struct report_account *account,
+static void put_job(const struct report_ledger *ledger, const struct report_bucket *bucket,
                     const struct report_total *total, struct report_row *row)
 {
-    const struct report_piece *piece = &ledger->pieces[account->first];
+    const struct report_piece *piece = &ledger->pieces[bucket->first];
     const char *step = pool_text(&ledger->texts, piece->step);
 
     memcpy(row->job_id, total->job_id, sizeof row->job_id);
-    row->restarts = number(account->restarts);
-    row->state = report_state_name(report_state_of(account->code, account->signal));
-    if (account->code != APAPI_UNKNOWN) {
-        snprintf(row->exit, sizeof row->exit, "%u:%u", account->code,
-                 account->signal == APAPI_UNKNOWN ? 0 : account->signal);
+    row->restarts = number(bucket->restarts);
+    row->state = report_state_name(report_state_of(bucket->code, bucket->signal));
+    if (bucket->code != APAPI_UNKNOWN) {
+        snprintf(row->exit, sizeof row->exit, "%u:%u", bucket->code,
+                 bucket->signal == APAPI_UNKNOWN ? 0 : bucket->signal);
     }
     if (ledger->by == REPORT_BY_STEP) {
         snprintf(row->step_id, sizeof row->step_id, "%s%s%s", row->job_id, *step ? "." : "", step);
     }
 }
 
-/* Outside a node's own accounts, a step says how many nodes it has. */
+/* Outside a node's own buckets, a step says how many nodes it has. */
 static double nodes_of(const struct report_ledger *ledger, const struct report_total *total)
 {
     bool known = ledger->by != REPORT_BY_NODE && total->nodes > total->job.nodes;
@@ -181,9 +181,9 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
         row->domain_j[d] = NAN;
     }
     while (next != POOL_NONE) {
-        const struct report_account *account = &ledger->accounts[next];
+        const struct report_bucket *bucket = &ledger->buckets[next];
         struct report_total total;
-        int failed = report_account_sum(ledger, account, view, &total);
+        int failed = report_bucket_sum(ledger, bucket, view, &total);
 
         report_row_free(row);
         row->nodelist = total.nodelist;
@@ -192,14 +192,14 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
             report_row_free(row);
             return -1;
         }
-        put_identity(ledger, account, row);
+        put_identity(ledger, bucket, row);
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
-            put_job(ledger, account, &total, row);
+            put_job(ledger, bucket, &total, row);
         } else if (ledger->by == REPORT_BY_NODE) {
-            row->node = pool_text(&ledger->account_keys, next);
+            row->node = pool_text(&ledger->bucket_keys, next);
         }
         add_total(ledger, &total, view, &sum);
-        next = account->next_of_row;
+        next = bucket->next_of_row;
     }
     conclude(ledger, &sum);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The total of one account of a ledger. */
+/* The total of one bucket of a ledger. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -174,17 +174,17 @@ static void remark_delayed(const struct report_total *total, const struct report
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static void make_job_id(const struct report_account *account, char *text, size_t size)
+static void make_job_id(const struct report_bucket *bucket, char *text, size_t size)
 {
     struct apapi_identity id = APAPI_IDENTITY_UNKNOWN;
 
-    id.job = account->job;
-    if (account->part_kind == '_') {
-        id.array_job = account->job;
-        id.array_task = account->part;
-    } else if (account->part_kind == '+') {
-        id.het_job = account->job;
-        id.het_offset = account->part;
+    id.job = bucket->job;
+    if (bucket->part_kind == '_') {
+        id.array_job = bucket->job;
+        id.array_task = bucket->part;
+    } else if (bucket->part_kind == '+') {
+        id.het_job = bucket->job;
+        id.het_offset = bucket->part;
     }
     job_id_text(&id, text, size);
 }
@@ -207,17 +207,17 @@ static int sum_up(const struct report_ledger *ledger, const struct pieces *piece
     return result;
 }
 
-int report_account_sum(const struct report_ledger *ledger, const struct report_account *account,
-                       const struct report_view *view, struct report_total *total)
+int report_bucket_sum(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                      const struct report_view *view, struct report_total *total)
 {
     struct pieces pieces;
     int result = -1;
 
     *total = (struct report_total){0};
     if (ledger->by != REPORT_BY_NODE) {
-        make_job_id(account, total->job_id, sizeof total->job_id);
+        make_job_id(bucket, total->job_id, sizeof total->job_id);
     }
-    if (report_gather_pieces(ledger, account, &pieces) == 0) {
+    if (report_gather_pieces(ledger, bucket, &pieces) == 0) {
         note_pieces(&pieces, total);
         result = sum_up(ledger, &pieces, view, total);
         free(pieces.list);
