@@ -12,7 +12,7 @@ uint64_t deadline_now(void)
     return clock_monotonic_ns();
 }
 
-/* What is left until the deadline, rounded up, as poll() wants it. */
+/* @return the time left until the deadline, rounded up, in the form that poll() takes. */
 static int clock_left_ms(uint64_t deadline_ns)
 {
     uint64_t now_ns = deadline_now();

@@ -3,9 +3,9 @@
 #define CHANNEL_DEADLINE_H
 #include <stdint.h>
 
-#define DEADLINE_MS UINT64_C(1000000) /* [ns] */
+#define DEADLINE_MS UINT64_C(1000000)
 
-/** @return CLOCK_MONOTONIC [ns], what deadlines are given in. */
+/** @return the time of CLOCK_MONOTONIC [ns]. Deadlines are given in it. */
 uint64_t deadline_now(void);
 
 /**

@@ -117,7 +117,7 @@ int message_send_text(int channel, struct message *message, const char *word, co
     return message_send(channel, message, deadline_ns);
 }
 
-/* Append the text of a message to what has come before. */
+/* Append the text of a message to the text received so far. */
 static int add_part(const struct message *message, char **text, size_t *length)
 {
     const char *part = message_text(message);
@@ -134,7 +134,7 @@ static int add_part(const struct message *message, char **text, size_t *length)
     return 0;
 }
 
-/* Parts without end end with the time. */
+/* Parts without an end stop at the deadline. */
 int message_receive_text(int channel, struct message *message, char **text, uint64_t deadline_ns)
 {
     char *whole = NULL;

@@ -12,7 +12,7 @@
  * need libc only.
  */
 
-#define MESSAGE_TEXT_MAX (16U << 20) /* bytes of a text that comes in parts */
+#define MESSAGE_TEXT_MAX (16U << 20) /* bytes of a text that is sent in parts */
 
 /**
  * NUL-terminated texts, one after the other. Too big for a small stack: make it static.
@@ -26,10 +26,9 @@ struct message {
 /** Begin a message with its word. */
 void message_start(struct message *message, const char *word);
 
-/** Append a text without a key. */
 void message_add_text(struct message *message, const char *text);
 
-/** Append key and value; nothing at all where the value is NULL (not known). */
+/** Append a key and its value. Appends nothing if the value is NULL (not known). */
 void message_add_pair(struct message *message, const char *key, const char *value);
 
 /** Append key and number. */
@@ -45,33 +44,33 @@ int message_send(int channel, const struct message *message, uint64_t deadline_n
  * Receive from a channel.
  * @param message  result; undefined on error
  * @return 0; -1 with errno ETIMEDOUT, EPIPE (end of file), EBADMSG (not a message) or that of
- *         recv().
+ * recv().
  */
 int message_receive(int channel, struct message *message, uint64_t deadline_ns);
 
 /**
- * Send a word with a text of any length, in as many messages as it needs.
- * @param message  where they are made
+ * Send a word with a text of any length, in as many messages as needed.
+ * @param message  buffer for the messages
  * @return 0; -1 as message_send().
  */
 int message_send_text(int channel, struct message *message, const char *word, const char *text,
                       uint64_t deadline_ns);
 
 /**
- * Receive what message_send() or message_send_text() has sent.
- * @param message  result: the last message, which has the word; undefined on error
- * @param text     result, set on success only: the whole text after the word, freed by the caller
- * @return 0; -1 as message_receive(), EBADMSG also for more than MESSAGE_TEXT_MAX bytes; ENOMEM.
+ * Receive what message_send() or message_send_text() sent.
+ * @param message  result: the last message, which starts with the word; undefined on error
+ * @param text     result, set on success only: the whole text after the word; free it with free()
+ * @return 0; -1 as message_receive(); EBADMSG also for more than MESSAGE_TEXT_MAX bytes; ENOMEM.
  */
 int message_receive_text(int channel, struct message *message, char **text, uint64_t deadline_ns);
 
 /** @return whether the message's first text is `word`. */
 bool message_is(const struct message *message, const char *word);
 
-/** @return the text after the word, "" where there is none. Lives as long as the message. */
+/** @return the text after the word, or "". Valid as long as the message. */
 const char *message_text(const struct message *message);
 
-/** @return the value of a key, NULL where there is none. Lives as long as the message. */
+/** @return the value of a key, or NULL. Valid as long as the message. */
 const char *message_value(const struct message *message, const char *key);
 
 #endif

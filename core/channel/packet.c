@@ -8,7 +8,7 @@
 
 #include "base/word.h"
 
-/* The next word and the blank behind it. @return its length, 0: there is none. */
+/* Read the next word and the blank after it. @return its length; 0: there is no word. */
 static size_t packet_word(const char **rest, const char **word)
 {
     size_t length = strcspn(*rest, " \n");
@@ -21,7 +21,7 @@ static size_t packet_word(const char **rest, const char **word)
     return length;
 }
 
-/* @return 0; -1: no number up to PACKET_MAX. */
+/* @return 0; -1: not a number up to PACKET_MAX. */
 static int packet_size(const char *word, size_t length, size_t *size)
 {
     for (*size = 0; length > 0; length--, word++) {
@@ -33,7 +33,7 @@ static int packet_size(const char *word, size_t length, size_t *size)
     return *size <= PACKET_MAX ? 0 : -1;
 }
 
-/* Read one part. @return its kind's length; 0: it is none. */
+/* Read one part. @return the length of its kind; 0: not a part. */
 static size_t packet_take(const char **rest, const char **kind, struct packet_item *item)
 {
     const char *size_word, *name = NULL;
@@ -78,7 +78,7 @@ bool packet_find(const char *packet, const char *wanted, struct packet_item *ite
     return false;
 }
 
-/* What a message or a variable cannot hold, or what would end a line, does not belong to a name. */
+/* Replace the characters that a message or a variable cannot hold, and newlines. */
 static void packet_name(const char *name, char clean[PACKET_NAME_SIZE])
 {
     size_t length = strlen(name);

@@ -5,12 +5,12 @@
 #include <stddef.h>
 
 /*
- * What a user's shell says of events, as one text that travels with a job in an environment
- * variable:
+ * The event settings of a user's environment as one text. An environment variable carries it with
+ * the job:
  *
  *   KIND SIZE NAME\n<SIZE bytes>\n ...
  *
- * KIND: "eventlist", "eventops" (NAME: the file, the bytes: what is in it), "components" (the
+ * KIND: "eventlist", "eventops" (NAME: the file name, the bytes: its content), "components" (the
  * bytes: APAPI_CMPLIST), "verbose" (APAPI_VERBOSE). libc only.
  */
 
@@ -23,14 +23,14 @@
 #define PACKET_COMPONENTS "components"
 #define PACKET_VERBOSE "verbose"
 
-/** One part. */
+/** One part of a packet. */
 struct packet_item {
     char name[PACKET_NAME_SIZE];
     const char *bytes; /* within the packet, followed by a newline */
     size_t size;
 };
 
-/** Find a part. @return false: it is not there, or the text is no packet. NULL has no parts. */
+/** Find a part. @return false: no such part, or the text is not a packet. NULL has no parts. */
 bool packet_find(const char *packet, const char *kind, struct packet_item *item);
 
 /** @return whether APAPI_VERBOSE is 1 in a packet. */
@@ -38,8 +38,8 @@ bool packet_is_verbose(const char *packet);
 
 /**
  * Append a part to a packet.
- * @param name  longer ones are cut at the front
- * @return 0; -1 with errno EMSGSIZE: there is no room, `packet` is unchanged.
+ * @param name  a longer name loses its beginning
+ * @return 0; -1 with errno EMSGSIZE: no room. `packet` is unchanged then.
  */
 int packet_add(char packet[PACKET_MAX], const char *kind, const char *name, const char *bytes,
                size_t size);

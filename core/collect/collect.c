@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apapi-collect: takes the records of a step from its nodes and makes one table of them. Started by
- * the plugin in srun, which it talks to over APAPI_CHANNEL_FD; ends when srun does.
+ * apapi-collect: receives the records of a step from its nodes and makes one table of them. The
+ * plugin starts it in srun and talks to it over APAPI_CHANNEL_FD. It ends when srun ends.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -26,23 +26,23 @@
 
 #define PART_BYTES 65536
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
-#define ORPHAN_NS (2000 * DEADLINE_MS) /* for the records of a step whose srun has been killed */
+#define ORPHAN_NS (2000 * DEADLINE_MS) /* wait for the records of a step whose srun was killed */
 
 struct collector {
     char step[64];
     char name[APAPI_TEXT_SIZE];
     struct receiver receiver;
     struct forward forward;
-    bool whole_job; /* salloc's: it collects what other sruns pass on */
-    bool alone;     /* srun is gone */
-    bool ending;    /* the step has ended: `end_ns` is the time to give up */
+    bool whole_job; /* started by salloc: collects what other sruns forward */
+    bool alone;     /* srun has ended */
+    bool ending;    /* the step has ended; give up at `end_ns` */
     uint64_t end_ns;
     enum config_format format;
     bool verbose;
     struct step_report step_report;
 };
 
-/* Too large for the stack; one at a time is enough. */
+/* Too large for the stack. */
 static struct message message;
 
 static void copy_value(const char *key, char *text, size_t size)
@@ -98,7 +98,7 @@ static void begin_end(struct collector *collector)
     receiver_expect(&collector->receiver, nodelist ? nodelist : "");
 }
 
-/* srun is gone. The records that its step may still send go into the job's table. */
+/* srun has ended. Records that its step may still send go into the job's table. */
 static void begin_alone(struct collector *collector)
 {
     collector->alone = true;
@@ -117,7 +117,7 @@ static void hear_plugin(struct collector *collector)
     }
 }
 
-/* For poll(): -1 is for ever. */
+/* Timeout for poll(); -1: no timeout. */
 static int left_ms(const struct collector *collector)
 {
     int patience_ms = receiver_patience_ms(&collector->receiver);
@@ -129,7 +129,7 @@ static int left_ms(const struct collector *collector)
     return collector->ending && (patience_ms < 0 || end_ms < patience_ms) ? end_ms : patience_ms;
 }
 
-/* Wait for something to happen and deal with it. */
+/* Wait for an event and handle it. */
 static void turn(struct collector *collector)
 {
     struct pollfd watched[] = {{.fd = collector->alone ? -1 : APAPI_CHANNEL_FD, .events = POLLIN},
@@ -140,7 +140,7 @@ static void turn(struct collector *collector)
     }
     receiver_work(&collector->receiver);
     if (receiver_is_complete(&collector->receiver)) {
-        forward_end(&collector->forward); /* srun may take long to end, or be killed */
+        forward_end(&collector->forward); /* srun may take long to end, or may be killed */
     }
     if (watched[0].revents) {
         hear_plugin(collector);
@@ -223,7 +223,7 @@ static void send_report(struct collector *collector)
     message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
 }
 
-/* A step whose srun is gone may run on: it has ended only if all its nodes have reported. */
+/* The step of a killed srun may still run. It has ended only if all its nodes have reported. */
 static void finish_forward(struct collector *collector)
 {
     if (collector->alone && !receiver_is_complete(&collector->receiver)) {
@@ -242,7 +242,7 @@ static int run(void)
     sigprocmask(SIG_SETMASK, &all, NULL);
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     fcntl(APAPI_LISTEN_FD, F_SETFD, FD_CLOEXEC);
-    prctl(PR_SET_DUMPABLE, 0); /* the token is in this memory */
+    prctl(PR_SET_DUMPABLE, 0); /* this process's memory holds the token */
     if (configure(&collector)) {
         return EXIT_FAILURE;
     }

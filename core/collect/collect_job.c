@@ -19,7 +19,7 @@ static void answer(struct parts *parts, struct message *message)
     parts_work(parts);
     text = parts_table(parts, nodes ? strtoul(nodes, NULL, 10) : 0, nodelist ? nodelist : "");
     message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
-                      deadline_now() + PLUGIN_PATIENCE_NS); /* without it salloc has no table */
+                      deadline_now() + PLUGIN_PATIENCE_NS); /* salloc has no table without it */
     free(text);
 }
 

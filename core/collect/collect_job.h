@@ -4,10 +4,10 @@
 #include "channel/message.h"
 
 /**
- * For salloc: take what the job's sruns pass on until the plugin says that the job has ended, and
- * answer with the job's table.
- * @param token    of the sruns
- * @param message  the configuration; then for the conversation
+ * For salloc: collect what the job's sruns forward until the plugin reports the end of the job.
+ * Then answer with the job's table.
+ * @param token    token of the sruns
+ * @param message  the configuration; reused for the conversation
  */
 void collect_job(const char *token, struct message *message);
 

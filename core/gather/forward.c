@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_US 300000 /* of one connection */
+#define PATIENCE_US 300000 /* for one connection */
 
 void forward_open(struct forward *forward, const char *where)
 {
@@ -25,7 +25,7 @@ void forward_open(struct forward *forward, const char *where)
     snprintf(forward->token, sizeof forward->token, "%s", colon + 1);
 }
 
-/* Records are told to root and to oneself: nobody else may listen under that name. */
+/* Records are sent to root and to the own user only: no one else may listen under that name. */
 static bool is_ours(int fd)
 {
     struct ucred peer;
@@ -49,7 +49,7 @@ static int send_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-/* What is sent with one connection. */
+/* What one connection sends. */
 struct dispatch {
     const char *word;
     const char *subject; /* the step; "-": none */
@@ -60,7 +60,8 @@ struct dispatch {
 static int deliver(int fd, const struct forward *forward, const struct dispatch *dispatch)
 {
     const struct timeval patience = {.tv_usec = PATIENCE_US};
-    struct sockaddr_un address = {.sun_family = AF_UNIX}; /* begins with a NUL: abstract */
+    struct sockaddr_un address = {.sun_family =
+                                      AF_UNIX}; /* starts with a NUL: an abstract address */
     size_t length = strlen(forward->name);
     char line[APAPI_TOKEN_LENGTH + 96];
 

@@ -13,7 +13,7 @@
 
 #define STEP_NAME_SIZE (JOB_ID_SIZE + 48)
 
-/* Each component of a heterogeneous job has a job id of its own; the first one's is the job's. */
+/* Each component of a heterogeneous job has its own job ID. The job has the ID of the first one. */
 static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
 {
     if (parts->id == APAPI_UNKNOWN) {
@@ -40,7 +40,7 @@ static void add(struct parts *parts, struct apapi_record *record)
     }
 }
 
-/* Whatever the user sends, what is done for it has an end. */
+/* The user may send any number of lines: the work for them is limited. */
 static void take_line(struct parts *parts, const char *line, size_t size)
 {
     struct apapi_record record;
@@ -53,7 +53,7 @@ static void take_line(struct parts *parts, const char *line, size_t size)
     }
 }
 
-/* What was cut off in the middle of its last line ends with a line that is no record. */
+/* If the connection broke in the middle of a line, that line is no valid record. */
 static void take_lines(struct parts *parts, const struct delivery *delivery)
 {
     const char *line = delivery->payload, *end = line + delivery->size;
@@ -125,7 +125,7 @@ int parts_open(struct parts *parts, int listener, const char *token, uint32_t jo
 
 void parts_add(struct parts *parts, const struct apapi_record *record)
 {
-    struct apapi_record copy = *record; /* of what add() changes */
+    struct apapi_record copy = *record; /* add() changes it */
 
     add(parts, &copy);
     parts->own = true;
@@ -141,7 +141,7 @@ int parts_patience_ms(const struct parts *parts)
     return receiver_patience_ms(&parts->receiver);
 }
 
-/* Connections that are being read may bring what a step has measured. */
+/* Open connections may still bring records of a step. */
 static bool is_waiting(const struct parts *parts)
 {
     return parts->running_count > 0 || parts->receiver.free_count < RECEIVER_SENDERS;
@@ -182,8 +182,7 @@ static int count_missing(void *context, const char *node)
 }
 
 /*
- * The table of a single step tells it all, but for nodes that a batch step does not have, and for
- * steps that still run.
+ * The table of a single step is enough, unless the batch step lacks some nodes or steps still run.
  */
 static bool is_worth_showing(const struct parts *parts, size_t nodes, const char *nodelist)
 {
@@ -201,8 +200,7 @@ static bool is_worth_showing(const struct parts *parts, size_t nodes, const char
            (parts->own && (nodes > total.nodes || missing.count > 0));
 }
 
-/* A step is told by its job's number; the table has the name that Slurm gives a task of an array.
- */
+/* Steps are reported with the job's number. The table uses Slurm's name for an array task. */
 static void name_step(const struct parts *parts, const char *step, char text[STEP_NAME_SIZE])
 {
     char number[16];

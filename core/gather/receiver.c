@@ -13,12 +13,12 @@
 #include "channel/deadline.h"
 
 #define TRUSTED_PATIENCE_NS (5000 * DEADLINE_MS)
-#define ORIGIN_MAX 32 /* connections of one origin that have not shown the token */
-#define FOREIGN_PATIENCE_NS (2000 * DEADLINE_MS) /* for the token, which is sent at once */
-#define CROWDED_PATIENCE_NS (50 * DEADLINE_MS)   /* the same when others are waiting */
+#define ORIGIN_MAX 32                            /* connections from one origin without the token */
+#define FOREIGN_PATIENCE_NS (2000 * DEADLINE_MS) /* for the token, which senders send at once */
+#define CROWDED_PATIENCE_NS (50 * DEADLINE_MS)   /* the same while others are waiting */
 #define PATIENCE_MS 500
 #define CROWDED_MS 10
-#define ACCEPTED_MAX 256 /* in a row, before the plugin is heard again */
+#define ACCEPTED_MAX 256 /* accepted in a row before the plugin is served again */
 #define LISTENER_MARK RECEIVER_SENDERS
 
 int receiver_open(struct receiver *receiver, int listener)
@@ -54,7 +54,7 @@ static void listen_if(struct receiver *receiver, bool wanted)
 
 static void release(struct receiver *receiver, struct sender *sender)
 {
-    sender_end(sender); /* closing removes it from the poll, nobody else has the descriptor */
+    sender_end(sender); /* closing the only descriptor also removes it from the poll set */
     receiver->free[receiver->free_count++] = (size_t)(sender - receiver->senders);
 }
 
@@ -136,7 +136,7 @@ static void take(struct receiver *receiver, const struct delivery *delivery, boo
     }
 }
 
-/* @param whole  whether the sender has sent all that it wanted to */
+/* @param whole  whether the sender has sent everything */
 static void finish(struct receiver *receiver, struct sender *sender, bool whole)
 {
     struct delivery delivery;
@@ -168,7 +168,7 @@ static bool is_of(const struct sender *sender, const struct sender_origin *origi
            memcmp(&sender->origin, origin, sizeof *origin) == 0;
 }
 
-/* Who holds many connections loses the oldest: they keep nobody else out. */
+/* An origin with too many connections loses its oldest, so that it keeps no one else out. */
 static void limit_origin(struct receiver *receiver, const struct sender_origin *origin)
 {
     struct sender *oldest = NULL;
@@ -187,7 +187,7 @@ static void limit_origin(struct receiver *receiver, const struct sender_origin *
     }
 }
 
-/* @return whether there was one that can be read from. */
+/* @return whether a readable connection was accepted. */
 static bool accept_one(struct receiver *receiver)
 {
     size_t index = receiver->free[receiver->free_count - 1];

@@ -9,67 +9,72 @@
 #include "gather/forward.h"
 #include "gather/sender.h"
 
-/* At once, with at most APAPI_PAYLOAD_MAX bytes each; others wait in the listening socket's queue.
+/*
+ * Simultaneous senders, each with at most APAPI_PAYLOAD_MAX bytes; more wait in the socket's
+ * backlog.
  */
 #define RECEIVER_SENDERS 128
 
-/** What was not taken. */
+/** Counts of what was refused. */
 struct receiver_refused {
-    size_t foreign; /* connections without the token: wrong, none, too slow */
-    size_t damaged; /* of our nodes, which cannot be read */
-    size_t twice;   /* of a node that is there already */
-    size_t surplus; /* of nodes that the step does not have */
+    size_t foreign; /* connections without the token: wrong, missing or too slow */
+    size_t damaged; /* unreadable records of our nodes */
+    size_t twice;   /* of nodes that have sent one already */
+    size_t surplus; /* of nodes that are not in the step */
 };
 
 /**
- * Takes the nodes' records from the listening socket and merges them as they come. Everybody can
- * connect to it: without the token a connection changes and learns nothing.
+ * Receives the nodes' records on the listening socket and merges them as they arrive. Anyone can
+ * connect. A connection without the token changes nothing and learns nothing.
  */
 struct receiver {
     char token[APAPI_TOKEN_LENGTH + 1];
     size_t nodes; /* of the step; 0: not known */
     struct apapi_merge *merge;
     struct receiver_refused refused;
-    size_t silent;                                              /* nodes that have nothing to say */
-    void (*keep)(void *context, const char *line, size_t size); /* of every record; NULL: not */
+    size_t silent; /* nodes that have nothing to report */
+    /* called with every record; NULL: not needed */
+    void (*keep)(void *context, const char *line, size_t size);
     void *keep_context;
-    struct forward *forward; /* every record goes on to there, too; NULL: not */
-    /* gets what is sent, nothing is merged; what was cut off ends somewhere; NULL: not */
+    struct forward *forward; /* also gets every record; NULL: not needed */
+    /* if set, gets everything that is sent, cut off or not, and nothing is merged */
     void (*divert)(void *context, const struct delivery *delivery);
     void *divert_context;
     int listener;
-    int poll; /* becomes readable when there is something to do */
+    int poll; /* readable when there is work */
     bool listening;
-    bool starved;   /* no descriptors are left: others must end first */
-    char *nodelist; /* the one heard last; NULL: none */
+    bool starved;   /* out of descriptors until other connections end */
+    char *nodelist; /* the last one received; NULL: none */
     size_t free_count;
     size_t free[RECEIVER_SENDERS]; /* indexes into `senders` */
     struct sender senders[RECEIVER_SENDERS];
 };
 
 /**
- * Begin to listen; token, nodes and keep are set by the caller, the rest is 0.
+ * Begin to listen. The caller sets token, nodes and keep; everything else is 0.
  * @param listener  listening socket, borrowed
  * @return 0; -1 with errno.
  */
 int receiver_open(struct receiver *receiver, int listener);
 
-/** Do what there is to do. Blocks never. */
+/** Do all pending work. Never blocks. */
 void receiver_work(struct receiver *receiver);
 
-/** @return when to work again even if nothing has happened [ms from now]; -1: no need to */
+/**
+ * @return when to call receiver_work() again even if nothing happens [ms from now]; -1: no need to
+ */
 int receiver_patience_ms(const struct receiver *receiver);
 
-/** Await the records of these nodes. */
+/** Expect records of these nodes. */
 void receiver_expect(struct receiver *receiver, const char *nodelist);
 
-/** @return whether all nodes of the step have told what they have to tell. */
+/** @return whether every node of the step has reported. */
 bool receiver_is_complete(const struct receiver *receiver);
 
-/** What was not taken, in words. @return `text`; NULL: nothing. */
+/** Describe what was refused. @return `text`; NULL: nothing was refused. */
 const char *receiver_describe(const struct receiver *receiver, char *text, size_t size);
 
-/** Close and free all but the listening socket. */
+/** Close and free everything except the listening socket. */
 void receiver_close(struct receiver *receiver);
 
 #endif

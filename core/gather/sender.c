@@ -10,7 +10,7 @@
 
 #define FIRST_ROOM 8192
 
-/* Of an address of IPv4, also as IPv6 has it. */
+/* For an IPv4 address, also if it is mapped into IPv6. */
 static void origin_v4(struct sender_origin *origin, const uint8_t address[4])
 {
     origin->bytes[0] = AF_INET;
@@ -64,7 +64,7 @@ void sender_begin(struct sender *sender, int fd, const struct sender_origin *ori
     *sender = (struct sender){.fd = fd, .begun_ns = now_ns, .origin = *origin};
 }
 
-/* Takes the same time whatever is wrong with the token. */
+/* Takes the same time for every wrong token. */
 static bool same_token(const char *left, const char *right)
 {
     unsigned difference = 0;
@@ -98,7 +98,7 @@ static enum sender_state read_token(struct sender *sender, const char *token)
     return SENDER_READING;
 }
 
-/* For a byte more and a NUL. */
+/* Make room for one more byte and a NUL. */
 static int make_room(struct sender *sender)
 {
     size_t room = sender->room ? 2 * sender->room : FIRST_ROOM;
@@ -146,7 +146,7 @@ enum sender_state sender_read(struct sender *sender, const char *token)
     return sender->trusted ? read_bytes(sender) : state;
 }
 
-/* Cut the next word off; "" at the end of the line. */
+/* Cut off the next word; "" at the end of the line. */
 static const char *next_word(char **line)
 {
     char *word = *line + strspn(*line, " ");

@@ -8,56 +8,56 @@
 
 #include "channel/channel.h"
 
-/** Whose connection it is: an address, or the user of a process of this machine. */
+/** The origin of a connection: a remote address, or a user of this machine. */
 struct sender_origin {
-    uint8_t bytes[17]; /* the first is the family */
+    uint8_t bytes[17]; /* the first byte is the address family */
 };
 
-/** One connection to apapi-collect. Until it has shown the token it gets no memory. */
+/** One connection to apapi-collect. It gets no memory before it has shown the token. */
 struct sender {
     int fd;            /* -1: free */
     uint64_t begun_ns; /* when it was accepted */
     struct sender_origin origin;
     bool trusted; /* it has shown the token */
     char token[APAPI_TOKEN_LENGTH];
-    size_t length; /* bytes of the token or, once trusted, of what follows */
+    size_t length; /* bytes of the token; once trusted, bytes of what follows */
     size_t room;
     char *bytes;
 };
 
 enum sender_state {
     SENDER_READING,
-    SENDER_DONE,    /* all has arrived */
-    SENDER_LOST,    /* broken or too long, behind the token */
-    SENDER_FOREIGN, /* nobody who has the token */
+    SENDER_DONE,    /* everything has arrived */
+    SENDER_LOST,    /* broken or too long, after the token */
+    SENDER_FOREIGN, /* no valid token */
 };
 
 /** What a node has sent. Texts are borrowed from the sender. */
 struct delivery {
     const char *word; /* APAPI_WORD_RECORD, APAPI_WORD_ABSENT */
     const char *node;
-    const char *nodelist; /* of the step, "n[1-4]"; "": not told */
+    const char *nodelist; /* of the step, "n[1-4]"; "": not sent */
     const char *payload;  /* followed by a NUL */
     size_t size;
 };
 
 /**
- * Say whose an accepted connection is. One who may choose among many addresses is one all the same:
- * the loopback network of IPv4 counts as one, of IPv6 each /64.
- * @param peer  what accept(2) has said
+ * Find the origin of an accepted connection. Addresses that one host can choose freely are one
+ * origin: the IPv4 loopback network, and each /64 of IPv6.
+ * @param peer  from accept(2)
  */
 struct sender_origin sender_find_origin(int fd, const struct sockaddr_storage *peer);
 
-/** Begin with an accepted, non-blocking connection, which the sender then owns. */
+/** Start with an accepted, non-blocking connection. The sender owns it from now on. */
 void sender_begin(struct sender *sender, int fd, const struct sender_origin *origin,
                   uint64_t now_ns);
 
-/** Take what has arrived. Blocks never. */
+/** Read what has arrived. Never blocks. */
 enum sender_state sender_read(struct sender *sender, const char *token);
 
 /**
- * Divide what a trusted sender has sent so far.
- * @return 0; -1: its first line is not there or is none of ours.
+ * Split what a trusted sender has sent so far.
+ * @return 0; -1: its first line is missing or malformed.
  */
 int sender_parse(struct sender *sender, struct delivery *delivery);
 

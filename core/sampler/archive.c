@@ -20,11 +20,11 @@
 #include "sampler/watchdog.h"
 
 #define NEVER UINT64_MAX
-#define APPEND_PATIENCE_NS (300 * DEADLINE_MS) /* for the file system of the accounting */
+#define APPEND_PATIENCE_NS (300 * DEADLINE_MS) /* for the accounting file system */
 #define SPOOL_PATIENCE_NS (200 * DEADLINE_MS)
 #define RECOVERY_PATIENCE_NS (10000 * DEADLINE_MS)
 #define PAUSE_NS (50 * DEADLINE_MS)
-#define LINGER_S 60 /* for the accounting, once the spool has the line */
+#define LINGER_S 60 /* for the accounting file, once the spool has the line */
 
 void archive_init(struct archive *archive, const struct step *step)
 {
@@ -32,7 +32,7 @@ void archive_init(struct archive *archive, const struct step *step)
     archive->spool = SPOOL_CLOSED(step->spool_dir, step->id.node, archive->name);
 }
 
-/* A requeued job has the same id and steps again: the time tells them apart. */
+/* A requeued job has the same ID and steps again. The time makes the name unique. */
 static void choose_name(struct archive *archive)
 {
     if (*archive->name == '\0') {
@@ -46,7 +46,7 @@ static bool has_spool(const struct archive *archive)
     return *archive->step->acct_dir && *archive->step->spool_dir;
 }
 
-/* A disk that stays full is told once in a step. */
+/* A full disk is reported once per step. */
 static void complain(struct archive *archive, const char *reason)
 {
     if (!archive->complained) {
@@ -111,7 +111,7 @@ int archive_pause_ms(const struct archive *archive)
     return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
-/* As it shall stand in the accounting file if nothing comes after it. */
+/* Encode the record as the accounting file gets it if the sampler dies now. */
 static int encode_checkpoint(const struct archive *archive, struct apapi_session *session,
                              char **line, struct apapi_error *err)
 {
@@ -131,7 +131,7 @@ static int encode_checkpoint(const struct archive *archive, struct apapi_session
     return result;
 }
 
-/* Where the disk has not taken the last one yet there is no other. */
+/* No checkpoint is made while the previous one is still being written. */
 static void checkpoint(struct archive *archive, struct apapi_session *session)
 {
     struct apapi_error err;
@@ -146,7 +146,7 @@ static void checkpoint(struct archive *archive, struct apapi_session *session)
     task_start(&archive->saving, do_save, archive);
 }
 
-/* A checkpoint on the disk says that what was left before the step is written, where it can be. */
+/* Checkpoints wait for the recovery, so that what other samplers left is written first. */
 void archive_work(struct archive *archive, struct apapi_session *session)
 {
     uint64_t now_ns = deadline_now();
@@ -171,7 +171,7 @@ static void do_append(void *context)
                                       line->text, &line->err);
 }
 
-/* Of a log that cuts long lines the spool has the whole one. */
+/* The log may cut long lines. The spool has the complete one. */
 static void log_delay(struct archive *archive, const char *reason)
 {
     const struct apapi_identity *id = &archive->step->id;
@@ -197,7 +197,7 @@ static void put_aside(struct archive *archive)
 
 static char *encode_delayed(const struct apapi_record *record)
 {
-    struct apapi_record delayed = *record; /* borrows */
+    struct apapi_record delayed = *record; /* shallow copy */
     char *line = NULL;
 
     delayed.delayed = true;
@@ -235,7 +235,7 @@ void archive_end(struct archive *archive)
         put_aside(archive);
     }
     if (archive->spool.file >= 0) {
-        watchdog_set(LINGER_S); /* whoever comes next finds the line in the spool */
+        watchdog_set(LINGER_S); /* the next sampler finds the line in the spool */
     }
     task_wait(&archive->append, NEVER);
     if (archive->line.text && archive->line.result == 0 && archive->spool.file >= 0 &&

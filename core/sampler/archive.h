@@ -9,59 +9,59 @@
 #include "sampler/step.h"
 #include "sampler/task.h"
 
-/** The step's line on its way to the accounting file. */
+/** The step's record on its way to the accounting file. */
 struct archive_line {
     const struct step *step; /* borrowed */
     char *text;              /* NULL: none */
-    int64_t unix_ns;         /* decides the day [ns since 1970] */
+    int64_t unix_ns;         /* determines the day [ns since 1970] */
     int result;              /* of the append */
     struct apapi_error err;
 };
 
 /**
- * What lasts of a step: its record in the accounting file and, until that is written, in the spool.
- * Also writes what others have left in the spool. All that may wait for a disk is done by tasks, so
- * that the sampler always answers.
+ * The permanent results of a step: its record in the accounting file and, until that is written, in
+ * the spool. It also writes records that other samplers left in the spool. Tasks do everything that
+ * may wait for a disk, so that the sampler can always answer.
  */
 struct archive {
     const struct step *step; /* borrowed */
     char name[SPOOL_NAME_SIZE / 2];
-    struct task recovery;     /* writes what others have left */
-    uint64_t recovery_end_ns; /* until then checkpoints wait for it [CLOCK_MONOTONIC] */
-    atomic_bool ending;       /* the recovery shall end soon */
+    struct task recovery;     /* writes what others left in the spool */
+    uint64_t recovery_end_ns; /* checkpoints wait for the recovery until then [CLOCK_MONOTONIC] */
+    atomic_bool ending;       /* asks the recovery to stop */
     struct task saving;       /* saves a checkpoint */
-    struct spool spool;       /* of `saving` while that runs */
-    char *checkpoint;         /* the line that it saves; NULL: none */
+    struct spool spool;       /* used by `saving` while it runs */
+    char *checkpoint;         /* the line to save; NULL: none */
     uint64_t checkpoint_ns;   /* when the next one is due [CLOCK_MONOTONIC]; UINT64_MAX: never */
     bool complained;
     struct task append;
-    struct archive_line line;   /* of `append` while that runs */
-    char *delayed;              /* the same as it shall stand in the spool; NULL: it need not */
-    struct apapi_error trouble; /* why it is not in the accounting file; "": it is */
+    struct archive_line line;   /* used by `append` while it runs */
+    char *delayed;              /* the line for the spool; NULL: not needed */
+    struct apapi_error trouble; /* why the record is not in the accounting file; "": it is */
 };
 
-/** Nothing is open. The archive stays where it is. */
+/** Open nothing yet. The archive must not be moved afterwards. */
 void archive_init(struct archive *archive, const struct step *step);
 
 /** The measurement has begun. */
 void archive_begin(struct archive *archive);
 
-/** @return how long nothing has to be done, for poll(2) [ms]; -1: for ever. */
+/** @return for how long there is nothing to do, for poll(2) [ms]; -1: indefinitely. */
 int archive_pause_ms(const struct archive *archive);
 
-/** Save a checkpoint if one is due, and look what others have left. Does not wait for it. */
+/** Save a checkpoint if one is due, and look for what others left. Does not wait for either. */
 void archive_work(struct archive *archive, struct apapi_session *session);
 
 /**
  * Write the step's record to the accounting file; if that fails, to the log and the spool. Waits
- * for neither of them longer than half a second in all.
- * @param line  the record, encoded
+ * for half a second at most.
+ * @param line  the encoded record
  */
 void archive_write(struct archive *archive, const struct apapi_record *record, const char *line);
 
 /**
- * Close, once the plugin has its answer. What could not be written in time is put into the spool
- * first, and then waited for: nobody should wait for this function.
+ * Close after the plugin got its answer. A record that was not written in time is put into the
+ * spool, and then waited for. May take long.
  */
 void archive_end(struct archive *archive);
 

@@ -52,7 +52,7 @@ static bool enter(const char *controllers, const char *path)
     return entered;
 }
 
-/* In the unified hierarchy only leaves hold processes: Slurm's own is called system. */
+/* In the unified hierarchy only leaves hold processes. Slurm's own leaf is called system. */
 static void leave_unified(const char *parent)
 {
     char leaf[PATH_MAX];

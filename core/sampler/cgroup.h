@@ -4,16 +4,16 @@
 #include <stddef.h>
 
 /**
- * Where a process in a job's control group should be instead.
+ * Find the control group that a process should be in instead of its job's.
  * @param path    as in /proc/self/cgroup: "/slurm/uid_0/job_7/step_0"
- * @param parent  result: the part above the job, "/slurm"; "/" if there is none
+ * @param parent  result: the part above the job, "/slurm" or "/"
  * @return 0; -1: the path is not inside a job.
  */
 int cgroup_above_job(const char *path, char *parent, size_t size);
 
 /**
- * Move this process out of the control groups of its job, so that it is not charged to the job,
- * not frozen and not killed with it. Where that is not possible it stays.
+ * Move this process out of the control groups of its job, so that it is not charged to the job, not
+ * frozen and not killed with it. If that is not possible, it stays.
  */
 void cgroup_leave_job(void);
 

@@ -4,9 +4,9 @@
 #include "apapi/error.h"
 
 /**
- * Take out of a list what nothing here knows: what apapi.conf says wrongly no user can mend.
- * @param list  "rapl:nvml", changed
- * @return 0; -1 with errno ENOENT if nothing is left, `err` names the last one.
+ * Remove the components that are not known here from a list. A user cannot correct apapi.conf.
+ * @param list  "rapl:nvml", is changed
+ * @return 0; -1 with errno ENOENT if nothing is left. `err` names the last one then.
  */
 int known_components(char *list, struct apapi_error *err);
 

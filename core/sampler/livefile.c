@@ -20,7 +20,8 @@
 #include "base/folder.h"
 #include "base/text.h"
 
-#define FLOOR_BYTES (UINT64_C(64) << 20) /* of free memory that pages leave to others, at most */
+#define FLOOR_BYTES                                                                                \
+    (UINT64_C(64) << 20) /* of free memory: pages leave at least this much to others */
 
 static int fail(const char *path, struct apapi_error *err)
 {
@@ -33,7 +34,7 @@ static bool is_safe(const struct stat *status, mode_t allowed)
            (!(status->st_mode & (S_IWGRP | S_IWOTH)) || status->st_mode & allowed);
 }
 
-/* folder_open() makes folders that nobody else can enter. One of another mode is the site's. */
+/* folder_open() makes folders with mode 0700. The site made those with another mode. */
 static int let_in(int folder, const char *path, mode_t mode, struct apapi_error *err)
 {
     struct stat status, above;
@@ -51,7 +52,7 @@ static int let_in(int folder, const char *path, mode_t mode, struct apapi_error 
     return 0;
 }
 
-/* Users who keep ended pages mapped keep their memory, but not what others in /run live on. */
+/* Users who keep ended pages mapped cannot use up the memory that others in /run need. */
 static bool leaves_enough(const struct statfs *status)
 {
     uint64_t unit = (uint64_t)status->f_bsize, free = status->f_bavail * unit;
@@ -61,7 +62,7 @@ static bool leaves_enough(const struct statfs *status)
     return status->f_blocks == 0 /* no limit */ || free >= floor + sizeof(struct apapi_live_page);
 }
 
-/* On a disk a reading would wait for it now and then. */
+/* On a disk, readings would sometimes wait for it. */
 static int check_memory(int folder, const char *path, struct apapi_error *err)
 {
     struct statfs status;
@@ -93,7 +94,7 @@ static bool is_named(int folder, const char *name, int file)
            named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
-/* Readers may hold locks, too, but for reading only: a dead page's user does not keep it. */
+/* Readers can only hold read locks: these do not keep a dead page. */
 static bool has_writer(int file)
 {
     struct flock reader = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
@@ -102,8 +103,8 @@ static bool has_writer(int file)
 }
 
 /*
- * While the lock is held nobody else removes the name, so it does not come to mean another file.
- * Only where a user's lock for reading is in the way it is done without.
+ * While the lock is held, no one else removes the name, so it still means this file. If a user's
+ * read lock is in the way, the file is removed without a lock.
  */
 static void remove_dead(int folder, const char *name)
 {
@@ -133,7 +134,7 @@ static void sweep(int folder)
     }
 }
 
-/* Pages of all users that are left behind. */
+/* Remove dead pages of all users. */
 static void sweep_node(int node)
 {
     int copy = openat(node, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -164,7 +165,7 @@ static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uin
         .e_tag = htole16(tag), .e_perm = htole16(rights), .e_id = htole32(id)};
 }
 
-/* One user more than the owner has `rights`; he may be the owner. */
+/* Give one more user `rights`. It may be the owner. */
 static int let_user(int file, uint32_t uid, uint16_t rights)
 {
     const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;
@@ -181,7 +182,7 @@ static int let_user(int file, uint32_t uid, uint16_t rights)
                : fsetxattr(file, "system.posix_acl_access", &acl, sizeof acl, 0);
 }
 
-/* Who runs what is nobody else's concern: users find their own folder, and see no other. */
+/* Users may enter their own folder but cannot list others: what others run is private. */
 static int open_node_folder(const struct step *step, const char *path, struct apapi_error *err)
 {
     int top = folder_open(step->live_dir, err), folder = -1;
@@ -201,7 +202,7 @@ static int open_node_folder(const struct step *step, const char *path, struct ap
     return folder;
 }
 
-/* Where there are no access control lists, root alone enters: as with the page. */
+/* Without access control lists only root can enter, as for the page itself. */
 static int open_folder(const struct step *step, struct apapi_error *err)
 {
     char path[sizeof step->live_dir + sizeof step->id.node + 16];
@@ -225,8 +226,7 @@ static int open_folder(const struct step *step, struct apapi_error *err)
     return folder;
 }
 
-/* All memory is there from the start: where it were to come later, a write could end the process.
- */
+/* Allocate all memory now: later, a lack of memory would kill the process with SIGBUS. */
 static struct apapi_live_page *map_new(int file, const char *path, struct apapi_error *err)
 {
     const size_t size = sizeof(struct apapi_live_page);
@@ -297,7 +297,7 @@ static int give_name(const struct livefile *live, const char *name)
     if (errno != EEXIST) {
         return -1;
     }
-    remove_dead(live->folder, name); /* it has died since the sweep */
+    remove_dead(live->folder, name); /* its writer has died since the sweep */
     return linkat(AT_FDCWD, self, live->folder, name, AT_SYMLINK_FOLLOW);
 }
 

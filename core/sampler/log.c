@@ -55,7 +55,7 @@ static int connect_as(int type)
     return -1;
 }
 
-/* Some logs listen at a stream. */
+/* Some logs listen on a stream socket. */
 static int connect_once(void)
 {
     if (state.fd >= 0 || connect_as(SOCK_DGRAM) == 0) {
@@ -64,7 +64,7 @@ static int connect_once(void)
     return errno == EPROTOTYPE ? connect_as(SOCK_STREAM) : -1;
 }
 
-/* Of a stream a NUL ends the line. */
+/* In a stream, a NUL ends the line. */
 static int send_line(const char *line, size_t length)
 {
     size_t size = length + state.stream;
@@ -74,12 +74,12 @@ static int send_line(const char *line, size_t length)
         return 0;
     }
     if (sent >= 0 || (errno != EAGAIN && errno != EMSGSIZE)) {
-        disconnect(); /* nobody listens any more, or half a line is in the stream */
+        disconnect(); /* no listener any more, or half a line was sent */
     }
     return -1;
 }
 
-/* A log that has been started again is another socket of the same name. */
+/* A restarted log has a new socket of the same name. */
 static int deliver(const char *line, size_t length)
 {
     if (connect_once()) {

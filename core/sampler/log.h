@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 /*
- * The sampler's messages to the system's log, facility daemon. syslog(3) waits for a log that does
- * not read; these functions never do. What the log does not take is lost and counted, and the next
- * message that it takes is followed by one that tells the number.
- * Thread-safety: any thread may write.
+ * Messages of the sampler to the system log, facility daemon. syslog(3) blocks if the log does not
+ * read; these functions never block. Messages that the log does not accept are counted, and the
+ * next accepted message is followed by one with the number lost. Thread-safety: any thread may
+ * write.
  */
 
 /**
@@ -17,11 +17,13 @@
  */
 void log_open(const char *path, const char *name);
 
-/** Write one line. errno is preserved. @param priority  LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO
- * of syslog.h */
+/**
+ * Write one line. errno is preserved. @param priority  LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO
+ * of syslog.h
+ */
 void log_write(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** @return how many messages the log has not taken, of which it has not been told. */
+/** @return how many messages were lost and not yet reported in the log. */
 size_t log_lost(void);
 
 /** Close. */

@@ -12,11 +12,11 @@
 /* What is being packed. */
 struct packing {
     char *packet;
-    const char *carried; /* NULL: nothing */
+    const char *carried; /* a packet from the environment; NULL: none */
     const struct apapi_problem_sink *sink;
 };
 
-/* Is the text good? */
+/* Check a text. */
 static int check_list(const char *path, const char *text, const struct apapi_problem_sink *sink,
                       struct apapi_error *err)
 {
@@ -41,7 +41,7 @@ static int check_ops(const char *path, const char *text, const struct apapi_prob
     return ops ? 0 : -1;
 }
 
-/* Leave out what says nothing: blank lines and comments. @return the length. */
+/* Remove blank lines and comments. @return the new length. */
 static size_t strip(char *text)
 {
     struct event_lines lines = event_lines_of(text);
@@ -74,7 +74,7 @@ static int add(const struct packing *packing, const struct part *part, struct ap
                : 0;
 }
 
-/* The user's environment of srun may hold the text of a file that is not here. */
+/* srun's environment may carry the text of a file that does not exist here. */
 static int add_carried(const struct packing *packing, const char *kind, struct apapi_error *err)
 {
     struct packet_item item;

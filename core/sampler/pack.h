@@ -8,18 +8,18 @@
 #include "channel/packet.h"
 
 /**
- * Pack up what the environment says of events: the files are read and checked, comments left out.
- * What PACKET_VARIABLE has already stays if the environment says nothing else, or names the same
- * file, which is then not read again.
- * @param problems  what is wrong with the files, a line each
- * @return 0; -1 with errno as apapi_eventops_read(), or EMSGSIZE: it is too much to travel.
+ * Pack the event settings of the environment. Files are read and checked, comments removed. The
+ * content of PACKET_VARIABLE is kept if the environment sets nothing else, or names the same file,
+ * which is not read again then.
+ * @param problems  gets a line for each problem in the files
+ * @return 0; -1 with errno as apapi_eventops_read(), or EMSGSIZE: too large.
  */
 int pack_environment(char packet[PACKET_MAX], FILE *problems, struct apapi_error *err);
 
 /**
- * Take the user's list and definitions out of a packet.
- * @param rules  user_list and user_ops are set where they are there and good
- * @return 0; -1 with errno, `err` says what is wrong: what is good was taken all the same.
+ * Read the user's list and definitions from a packet.
+ * @param rules  user_list and user_ops are set if they are present and valid
+ * @return 0; -1 with errno and the reason in `err`. The valid parts are set in this case, too.
  */
 int pack_open(const char *packet, struct apapi_event_rules *rules, struct apapi_error *err);
 

@@ -4,12 +4,12 @@
 #include "sampler/step.h"
 
 /**
- * Be as any other process of root's, and not as slurmstepd, to the kernel that runs out of memory;
- * gain no rights by executing anything; leave no core files.
+ * Reset the OOM score to that of a normal process of root, gain no rights by exec, and write no
+ * core files.
  */
 void process_restrict(void);
 
-/** Go to the CPUs and the priority that the site wants, as far as that can be done. */
+/** Apply the site's CPUs and priority as far as possible. */
 void process_schedule(const struct step *step);
 
 #endif

@@ -10,7 +10,7 @@
 #include "config/folders.h"
 #include "sampler/pack.h"
 
-/* For srun: is this list of components good? One line on standard output if not. */
+/* For srun: check a list of components. Prints one line if it is invalid. */
 static int check(const char *components)
 {
     struct apapi_error err;
@@ -22,7 +22,10 @@ static int check(const char *components)
     return EXIT_SUCCESS;
 }
 
-/* For slurmd: can records be written to these? A line on standard output for each that cannot. */
+/*
+ * For slurmd: check whether records can be written to these folders. Prints a line for each
+ * failure.
+ */
 static int check_folders(char *const folders[])
 {
     struct apapi_error err;
@@ -37,7 +40,7 @@ static int check_folders(char *const folders[])
     return result;
 }
 
-/* For srun: what the environment says of events, packed up, or what is wrong with it. */
+/* For srun: print the packed event settings of the environment, or the problems in them. */
 static int pack(void)
 {
     static char packet[PACKET_MAX];

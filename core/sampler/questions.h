@@ -3,8 +3,8 @@
 #define SAMPLER_QUESTIONS_H
 
 /**
- * Answer what srun and slurmd ask apapi-sampler on its command line, on standard output.
- * @return its exit status; -1: that is no question.
+ * Answer questions of srun and slurmd, which are asked on the command line, on standard output.
+ * @return the exit status; -1: not a question.
  */
 int questions_answer(int argc, char **argv);
 

@@ -10,9 +10,9 @@
 #include "sampler/spool.h"
 #include "sampler/written.h"
 
-#define WALK_MAX 256 /* files of the spool that are looked at in one go */
+#define WALK_MAX 256 /* files of the spool that one run handles */
 
-/* On the disk before the spool forgets it. */
+/* The record is on the disk before it is removed from the spool. */
 static int write_line(const struct step *step, const struct apapi_record *record, const char *line,
                       struct apapi_error *err)
 {
@@ -47,7 +47,7 @@ static enum spool_fate write_spooled(const struct step *step, const struct spool
     return fate;
 }
 
-/* Where one cannot be written, the others cannot either: another time. */
+/* If one record cannot be written, the others cannot either. */
 void recover_spooled(const struct step *step, const atomic_bool *enough)
 {
     struct spool_walk walk;

@@ -7,9 +7,9 @@
 #include "sampler/step.h"
 
 /**
- * Write what others have left in the spool to the accounting files, as far as it is not there
- * already. Ends at the first that cannot be written, after 256 files, or when `enough` is set.
- * @param step  of this sampler: its folders and its node
+ * Write records that others left in the spool to the accounting files, unless they are there
+ * already. Stops at the first that cannot be written, after 256 files, or when `enough` is set.
+ * @param step  of this sampler: gives folders and node
  */
 void recover_spooled(const struct step *step, const atomic_bool *enough);
 

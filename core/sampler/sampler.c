@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apapi-sampler: measures one step on one node. Started by the plugin in slurmstepd, which it
- * talks to over APAPI_CHANNEL_FD and outlives if need be: then it finishes the record alone.
+ * apapi-sampler: measures one step on one node. The plugin starts it in slurmstepd and talks to it
+ * over APAPI_CHANNEL_FD. If slurmstepd ends first, the sampler completes the record alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,15 +40,15 @@
 #include "sampler/userfiles.h"
 #include "sampler/watchdog.h"
 
-#define STOP_LIMIT_S 600 /* for everything after the step, disks that do not answer included */
+#define STOP_LIMIT_S 600 /* for everything after the step, including disks that do not respond */
 #define LOG_SOCKET "/dev/log"
-#define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin's side of the conversation */
+#define PATIENCE_NS (10000 * DEADLINE_MS) /* for the plugin to answer or to read */
 
 struct sampler {
     struct step step;
     struct apapi_event_rules rules;
     struct apapi_session *session;
-    struct parts parts; /* of the job, where the table of a whole job is wanted */
+    struct parts parts; /* of the job, if a table of the whole job is wanted */
     struct userfiles files;
     struct archive archive;
     struct livefile live;
@@ -56,10 +56,10 @@ struct sampler {
     uint64_t wait_until_ns; /* for steps that still run when the job's script has ended */
 };
 
-/* Too large for the stack; one at a time is enough. */
+/* Too large for the stack. */
 static struct message message;
 
-/* The plugin may be gone; anything else that keeps an answer from it is told. */
+/* A plugin that has ended is no error. Any other failure to answer is reported. */
 static void answer(const char *word, const char *text)
 {
     if (message_send_text(APAPI_CHANNEL_FD, &message, word, text ? text : "",
@@ -70,7 +70,7 @@ static void answer(const char *word, const char *text)
     }
 }
 
-/* What the plugin wants to know before it configures another sampler. */
+/* What the plugin asks before it configures another sampler: a user's name. */
 static void answer_user(void)
 {
     const char *uid = message_value(&message, "uid");
@@ -106,7 +106,8 @@ static void publish_live(struct sampler *sampler)
 
 static int open_session(struct sampler *sampler, struct apapi_error *err)
 {
-    const struct apapi_environment nothing = {.softfail = true}; /* root's sampler takes no hints */
+    const struct apapi_environment nothing = {
+        .softfail = true}; /* root's sampler ignores the user's environment */
     const struct apapi_session_config config = {
         .components = *sampler->step.components ? sampler->step.components : NULL,
         .intervals = &sampler->step.intervals,
@@ -216,7 +217,7 @@ static int format_table(const struct apapi_record *record, bool verbose, char **
     return result;
 }
 
-/* The whole job's table. @return NULL: there is none. */
+/* The table of the whole job. @return NULL: none. */
 static char *format_job_table(struct sampler *sampler, const struct apapi_record *record)
 {
     const struct step *step = &sampler->step;
@@ -230,7 +231,7 @@ static char *format_job_table(struct sampler *sampler, const struct apapi_record
                        step->job_nodelist);
 }
 
-/* The batch step's table and, behind it, the job's. */
+/* The table of the batch step, followed by the job's. */
 static char *format_tables(struct sampler *sampler, const struct apapi_record *record)
 {
     char *job = format_job_table(sampler, record), *step = NULL, *both = NULL;
@@ -271,7 +272,7 @@ static char *format_report(struct sampler *sampler, const struct apapi_record *r
     return text;
 }
 
-/* What the plugin is to print: nothing where it is in the file that the user has named. */
+/* Send the report for the plugin to print; empty if it was written to the user's file. */
 static void report(struct sampler *sampler, const struct apapi_record *record, const char *line)
 {
     char *text;
@@ -293,7 +294,7 @@ static void finish_files(struct sampler *sampler)
     }
 }
 
-/* Who sees the record shall know that reports will not have it, or not soon. */
+/* Tell readers of the record that it will reach the accounting late or never. */
 static void note_trouble(const struct archive *archive, struct apapi_record *record, char **line)
 {
     char *noted;
@@ -323,7 +324,7 @@ static void deliver(struct sampler *sampler, struct apapi_record *record)
     free(line);
 }
 
-/* @param reason why the record is not complete; NULL: it is. */
+/* @param reason  why the record is incomplete; NULL: it is complete */
 static void finish(struct sampler *sampler, const struct apapi_ending *ending, const char *reason)
 {
     struct apapi_record record = {.id = sampler->step.id, .complete = !reason, .ending = *ending};
@@ -355,7 +356,7 @@ static void acknowledge_stop(void)
     answer(APAPI_WORD_STOPPING, text);
 }
 
-/* One message of the plugin. @return whether there is more to do. */
+/* Handle one message of the plugin. @return whether to go on. */
 static bool converse(struct sampler *sampler)
 {
     struct apapi_ending ending = APAPI_ENDING_UNKNOWN;
@@ -377,7 +378,7 @@ static bool converse(struct sampler *sampler)
     return true;
 }
 
-/* Until something has to be done that nobody asks for [ms]; -1: never. */
+/* Time until work is due without a message [ms]; -1: never. */
 static int patience_ms(const struct sampler *sampler)
 {
     int parts_ms = sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1;
@@ -418,7 +419,7 @@ static void serve(struct sampler *sampler, int signals)
     }
 }
 
-/* A system that shuts down may end the sampler; no other signal means anything to it. */
+/* SIGTERM of a system shutdown may end the sampler. It ignores all other signals. */
 static int block_signals(void)
 {
     sigset_t all, end;
@@ -438,7 +439,7 @@ static int run(void)
     int result = EXIT_SUCCESS;
 
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
-    prctl(PR_SET_DUMPABLE, 0); /* what root reads here is not for a debugger */
+    prctl(PR_SET_DUMPABLE, 0); /* its memory holds data that only root may read */
     umask(077);
     process_restrict();
     log_open(LOG_SOCKET, "apapi-sampler");
@@ -460,7 +461,7 @@ static int run(void)
     parts_close(&sampler.parts);
     userfiles_close(&sampler.files);
     apapi_session_destroy(sampler.session);
-    livefile_close(&sampler.live); /* the session has written to it */
+    livefile_close(&sampler.live); /* only now: the session wrote to it */
     apapi_event_rules_clear(&sampler.rules);
     return result;
 }

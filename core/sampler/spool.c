@@ -15,9 +15,9 @@
 #include "base/write_all.h"
 
 #define SUFFIX ".json"
-#define NEW_SUFFIX ".new" /* behind the name of a file that shall take the place of another */
+#define NEW_SUFFIX ".new" /* suffix of a new file that will replace another */
 #define BAD_SUFFIX ".bad"
-#define NEW_AGE_S 600 /* a new file that is older belongs to nobody who lives */
+#define NEW_AGE_S 600 /* an older new file belongs to no living process */
 #define LINE_MAX_BYTES (1 << 20)
 
 static const char *last_part(const char *path)
@@ -64,7 +64,7 @@ static int open_once(struct spool *spool, struct apapi_error *err)
     return spool->folder < 0 ? -1 : 0;
 }
 
-/* The lock comes before the name: nobody sees the file unlocked. */
+/* The lock is taken before the file gets its name: no one sees it unlocked. */
 static int write_new(const struct spool *spool, const char *path, const char *line,
                      struct apapi_error *err)
 {
@@ -96,7 +96,7 @@ int spool_save(struct spool *spool, const char *line, struct apapi_error *err)
     }
     snprintf(path, sizeof path, "%s" NEW_SUFFIX, spool->path);
     file = write_new(spool, path, line, err);
-    if (file < 0 && errno == ENOENT) { /* somebody has removed the folder */
+    if (file < 0 && errno == ENOENT) { /* someone has removed the folder */
         spool_close(spool);
         errno = ENOENT;
     }
@@ -123,7 +123,7 @@ void spool_remove(struct spool *spool)
     spool_close(spool);
 }
 
-/* No link of an ordinary user's leads there, and root does not take what is somebody else's. */
+/* Follows no link of an ordinary user, and accepts only folders of root. */
 static int find_node_folder(const char *dir, const char *node)
 {
     int top = folder_find(dir), folder = -1;
@@ -174,7 +174,7 @@ static bool ends_with(const char *text, const char *end)
     return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* What was being written when the power failed. */
+/* Remove what was being written at a power failure. */
 static void remove_if_old(int folder, const char *name)
 {
     struct stat status;
@@ -185,7 +185,7 @@ static void remove_if_old(int folder, const char *name)
     }
 }
 
-/* Its owner may have put another file in its place, or removed it, while we waited for nothing. */
+/* Its owner may have replaced or removed it in the meantime. */
 static bool is_still_there(int folder, const char *name, int file)
 {
     struct stat named, opened;
@@ -194,14 +194,14 @@ static bool is_still_there(int folder, const char *name, int file)
            named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
-/* @return locked; -1: it is somebody's, or not to be read. */
+/* @return the locked file; -1: it is in use, or cannot be read. */
 static int open_locked(const struct spool_walk *walk, const char *name, struct stat *status)
 {
     char path[sizeof walk->path + SPOOL_NAME_SIZE];
     int folder = dirfd(walk->folder), file;
 
     snprintf(path, sizeof path, "%s/%s", walk->path, name);
-    /* writable: over NFS a lock wants that */
+    /* NFS locks need write access */
     file = folder_open_file(folder, path, O_RDWR, status, NULL);
     if (file >= 0 && (flock(file, LOCK_EX | LOCK_NB) || !is_still_there(folder, name, file))) {
         folder_close(file);
@@ -210,7 +210,7 @@ static int open_locked(const struct spool_walk *walk, const char *name, struct s
     return file;
 }
 
-/* @return the file's only line without its end, to be freed; "": it has none; NULL: no memory. */
+/* @return the file's only line without its newline, free it with free(); "": none; NULL: ENOMEM. */
 static char *read_line(int file, off_t size)
 {
     size_t length = size > 0 && size <= LINE_MAX_BYTES ? (size_t)size : 0;

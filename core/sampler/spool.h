@@ -7,48 +7,48 @@
 #include "apapi/error.h"
 
 /*
- * Records that are not in the accounting file: those of running steps, as far as they have got, and
- * those that could not be written. Each is a file <spool_dir>/<node>/<name>.json with one line,
- * as it shall stand in the accounting file. While its owner lives it is locked; who gets the lock
- * may write the line and remove the file. A lock ends with its process, whatever ends that.
+ * Records that are not in the accounting file: checkpoints of running steps, and records that could
+ * not be written. Each is a file <spool_dir>/<node>/<name>.json with one line in the form of the
+ * accounting file. Its owner keeps it locked while it lives. Who gets the lock may write the line
+ * and remove the file. The lock ends with its process.
  */
 
 #define SPOOL_NAME_SIZE 128 /* bytes of a file's name with its NUL */
 
-/** One record's place in the spool: <dir>/<node>/<name>.json, whose parts are borrowed. */
+/** One record in the spool: <dir>/<node>/<name>.json. The parts are borrowed. */
 struct spool {
     const char *dir, *node, *name;
     int folder; /* -1: not open */
-    int file;   /* locked; -1: nothing has been saved */
+    int file;   /* locked; -1: nothing saved yet */
     char path[1024];
 };
 
-/** Nothing is saved yet, nothing is open. */
+/** Nothing saved, nothing open. */
 #define SPOOL_CLOSED(dir, node, name) ((struct spool){dir, node, name, -1, -1, ""})
 
 /**
- * Save a line in the place of what was saved before, or of nothing; whatever happens in
- * between, one of them is there. The line is on the disk when this returns.
- * @return 0; -1 with errno of the call that failed, and what was saved before is still there.
+ * Save a line, replacing what was saved before. Either the old or the new line exists at any time.
+ * The line is on the disk when this returns.
+ * @return 0; -1 with errno of the call that failed. The old line is still there then.
  */
 int spool_save(struct spool *spool, const char *line, struct apapi_error *err);
 
-/** Remove what was saved, if anything was, and close. */
+/** Remove what was saved, and close. */
 void spool_remove(struct spool *spool);
 
-/** Close: what was saved stays for others. */
+/** Close. What was saved stays for others. */
 void spool_close(struct spool *spool);
 
 /** A walk through a node's spool. */
 struct spool_walk {
-    DIR *folder; /* NULL: it has ended */
+    DIR *folder; /* NULL: at the end */
     char path[1024];
 };
 
-/** Begin. There may be no spool: then the walk has ended. */
+/** Begin. A missing spool is empty. */
 void spool_walk_begin(struct spool_walk *walk, const char *dir, const char *node);
 
-/** One line of somebody who lives no more. */
+/** One line of a process that has ended. */
 struct spooled {
     char *line; /* NULL: none */
     int file;   /* locked */
@@ -57,23 +57,22 @@ struct spooled {
 
 /**
  * Look at the next file.
- * @param spooled  its line, if it has one that is nobody's; to be given to spool_walk_done().
- *                 Otherwise line is NULL
- * @return 1; 0: there is no other, the walk has ended.
+ * @param spooled  its line if no one owns it, else NULL; pass it to spool_walk_done()
+ * @return 1; 0: no more files.
  */
 int spool_walk_next(struct spool_walk *walk, struct spooled *spooled);
 
-/** What becomes of a line. */
+/** What to do with a line. */
 enum spool_fate {
-    SPOOL_KEEP,    /* for another time */
-    SPOOL_WRITTEN, /* its file is removed */
-    SPOOL_BAD      /* no record: its file is put aside, as <name>.bad */
+    SPOOL_KEEP,    /* keep it for later */
+    SPOOL_WRITTEN, /* written: remove its file */
+    SPOOL_BAD      /* not a record: rename its file to <name>.bad */
 };
 
-/** Let go of a line. NULL in it is allowed. */
+/** Release a line. Its line may be NULL. */
 void spool_walk_done(struct spool_walk *walk, struct spooled *spooled, enum spool_fate fate);
 
-/** End before the end. */
+/** Stop before the end. */
 void spool_walk_end(struct spool_walk *walk);
 
 #endif

@@ -109,7 +109,7 @@ static const struct long_key {
     {"checkpoint_ns", offsetof(struct step, checkpoint_ns)},
 };
 
-/* Durations; unknown: 0. */
+/* Durations; unknown is 0. */
 static int parse_durations(const struct message *message, struct step *step,
                            struct apapi_error *err)
 {
@@ -158,8 +158,10 @@ static void slow_down(uint64_t *interval_ns, struct step *step)
     }
 }
 
-/* The user's intervals stand in the place of the site's, or, where he names components only, above
- * them. */
+/*
+ * The user's intervals replace the site's. If the user names components only, they are added to the
+ * site's.
+ */
 static int parse_user_intervals(const char *text, struct step *step, struct apapi_error *err)
 {
     struct apapi_intervals requested;
@@ -194,7 +196,9 @@ static int parse_intervals(const struct message *message, struct step *step,
     return user ? parse_user_intervals(user, step, err) : 0;
 }
 
-/* One word for each, or "none"; nothing where Slurm does not manage GPUs. */
+/*
+ * The list has one word for each GPU, or is "none"; nothing is set if Slurm does not manage GPUs.
+ */
 static uint32_t count_gpus(const char *list)
 {
     uint32_t count = 1;
@@ -211,7 +215,7 @@ static uint32_t count_gpus(const char *list)
     return count;
 }
 
-/* Of one node its name says it; a part of a list would name the wrong nodes. */
+/* A single node needs no list; a truncated list would name the wrong nodes. */
 static void parse_nodelist(const struct message *message, struct apapi_identity *id)
 {
     const char *list = message_value(message, "nodelist");
@@ -222,7 +226,7 @@ static void parse_nodelist(const struct message *message, struct apapi_identity 
     }
 }
 
-/* What the user's environment can say is nothing to stumble over. */
+/* A malformed value from the user's environment is no error. */
 static uint32_t optional_number(const struct message *message, const char *key)
 {
     const char *value = message_value(message, key);

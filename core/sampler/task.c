@@ -18,7 +18,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Nobody joins it: its process may end before its disk answers. */
+/* The thread is detached: the process may end before the disk responds. */
 static int start_thread(struct task *task)
 {
     pthread_attr_t attributes;

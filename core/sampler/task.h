@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /**
- * Work that may wait for a disk, done by a thread of its own, so that the sampler can answer
- * meanwhile. One thread starts it and waits for it. All members 0: nothing has been started.
+ * Work that may wait for a disk, done in its own thread, so that the sampler can answer meanwhile.
+ * One thread starts it and waits for it. All members 0: nothing started.
  */
 struct task {
     void (*work)(void *context);
@@ -19,15 +19,15 @@ struct task {
 };
 
 /**
- * Start. The one before must have ended. Where no thread can be had the work is done at once.
- * @param context  must live until the task has ended
+ * Start. The previous task must have ended. If no thread can be created, the work is done at once.
+ * @param context  must stay valid until the task has ended
  */
 void task_start(struct task *task, void (*work)(void *context), void *context);
 
 /**
  * Wait until the work is done.
- * @param deadline_ns  CLOCK_MONOTONIC; 0: only look; UINT64_MAX: however long it takes
- * @return whether nothing is running any more
+ * @param deadline_ns  CLOCK_MONOTONIC; 0: do not wait; UINT64_MAX: no limit
+ * @return whether no task is running any more
  */
 bool task_wait(struct task *task, uint64_t deadline_ns);
 

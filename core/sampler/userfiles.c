@@ -10,7 +10,7 @@
 #include "channel/deadline.h"
 #include "config/filename.h"
 
-#define PATIENCE_NS (300 * DEADLINE_MS) /* with a file system */
+#define PATIENCE_NS (300 * DEADLINE_MS) /* for a file system */
 
 static int parse_groups(const char *text, struct writer_user *user)
 {
@@ -31,7 +31,7 @@ static int parse_groups(const char *text, struct writer_user *user)
     return *rest ? -1 : 0;
 }
 
-/* Without a complete answer there is no user, and nothing is written. */
+/* Without complete data of the user nothing is written. */
 static int parse_user(const struct step *step, struct writer_user *user, struct apapi_error *err)
 {
     char *end;
@@ -53,13 +53,13 @@ static bool in_trouble(const struct userfiles *files)
     return *files->trouble.text != '\0';
 }
 
-/* The first trouble is the one that is told. */
+/* The first failure is reported. */
 static struct apapi_error *trouble_of(struct userfiles *files)
 {
     return in_trouble(files) ? NULL : &files->trouble;
 }
 
-/* For the trace's own thread. */
+/* Called by the trace's own thread. */
 static ssize_t put_rows(void *cookie, const char *bytes, size_t size)
 {
     const struct writer *writer = cookie;
@@ -138,7 +138,7 @@ void userfiles_end_trace(struct userfiles *files)
     }
     trace_finish(files->tracer, &lost);
     files->tracer = NULL;
-    /* why the process could not write is a better reason than what came of it here */
+    /* the writer's own reason is better than what was noticed here */
     writer_finish(&files->trace, deadline_now() + PATIENCE_NS, trouble_of(files));
     if (*lost.text) {
         apapi_fail(trouble_of(files), EIO, "%s", lost.text);

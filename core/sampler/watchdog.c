@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Without a handler the signal ends a process also while a system call waits. */
+/* No handler: the signal then ends a process in a blocking system call, too. */
 void watchdog_set(unsigned seconds)
 {
     const struct sigaction plain = {.sa_handler = SIG_DFL};

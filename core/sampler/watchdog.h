@@ -3,9 +3,9 @@
 #define SAMPLER_WATCHDOG_H
 
 /**
- * End this process after a time, whatever it is doing then; a later call replaces the time. Nobody
- * else ends a sampler that has been told to stop. The calling thread must not block SIGALRM
- * afterwards.
+ * End this process after a time, whatever it is doing then. A later call replaces the time. Nothing
+ * else ends a sampler that hangs after it was told to stop. The calling thread must not block
+ * SIGALRM afterwards.
  */
 void watchdog_set(unsigned seconds);
 

@@ -21,10 +21,10 @@
 #include "base/write_all.h"
 #include "channel/deadline.h"
 
-#define BUFFER_BYTES (1 << 20) /* what waits for a slow file system */
-#define SOCKET_FD 3            /* in the new process */
+#define BUFFER_BYTES (1 << 20) /* waits for a slow file system */
+#define SOCKET_FD 3            /* in the writer process */
 
-/* --- in the process that becomes the user --- */
+/* --- in the writer process, which becomes the user --- */
 
 static int user_become(const struct writer_user *user)
 {
@@ -64,8 +64,10 @@ static ssize_t read_some(char *bytes, size_t size)
     return got;
 }
 
-/* The path comes first, up to a NUL; what follows it is left in `bytes`. @return how much; -1: none
- * came. */
+/*
+ * The path comes first and ends with a NUL. @return how many bytes after it are in `bytes`; -1: no
+ * path.
+ */
 static ssize_t read_path(char path[PATH_MAX], char *bytes, size_t size)
 {
     size_t length = 0;
@@ -88,7 +90,7 @@ static ssize_t read_path(char path[PATH_MAX], char *bytes, size_t size)
     }
 }
 
-/* Copy what comes to the end of it. @return 0; an errno. */
+/* Copy until the end of the input. @return 0; an errno. */
 static int copy_rest(int fd, char *bytes, size_t size, size_t first)
 {
     ssize_t got = (ssize_t)first;
@@ -102,7 +104,7 @@ static int copy_rest(int fd, char *bytes, size_t size, size_t first)
     return 0;
 }
 
-/* A FIFO that nobody reads is an error: nothing here waits for people. */
+/* A FIFO without a reader is an error: the writer does not wait for one. */
 static int write_file(const char *path, char *bytes, size_t size, size_t first)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -122,7 +124,7 @@ static void answer(const char *path, int code)
 
     snprintf(text, sizeof text, "%.160s: %s", path, strerror(code));
     sent = send(SOCKET_FD, code ? text : "", code ? strlen(text) + 1 : 1, MSG_NOSIGNAL);
-    (void)sent; /* nobody is left to be told */
+    (void)sent; /* the sampler may have ended */
 }
 
 static _Noreturn void process_run(int fd, const struct writer_user *user)
@@ -198,7 +200,7 @@ int writer_put(const struct writer *writer, const char *text, size_t size, uint6
     return 0;
 }
 
-/* @return the length of the process's answer, 0: none. */
+/* @return the length of the process's answer; 0: none. */
 static size_t hear(const struct writer *writer, uint64_t deadline_ns, struct apapi_error *answer)
 {
     ssize_t got = deadline_wait(writer->fd, POLLIN, deadline_ns)
@@ -213,7 +215,7 @@ void writer_abandon(struct writer *writer)
 {
     if (writer->fd >= 0) {
         close(writer->fd);
-        kill(writer->pid, SIGKILL); /* where its file system hangs, it ends when that goes on */
+        kill(writer->pid, SIGKILL); /* if its file system hangs, it ends when that responds */
         waitpid(writer->pid, NULL, WNOHANG);
     }
     *writer = WRITER_NONE;

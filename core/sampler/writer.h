@@ -9,7 +9,7 @@
 
 #define WRITER_GROUPS_MAX 1024
 
-/** Whose right a file is opened and written with. */
+/** Whose rights are used to open and write a file. */
 struct writer_user {
     uid_t uid;
     gid_t gid;
@@ -19,37 +19,36 @@ struct writer_user {
 };
 
 /**
- * A process that has become the user, holds nothing but one socket, and writes one file: nothing
- * that a user names is opened by root, and a file system that hangs is waited for by that process
- * only.
+ * A process that has become the user, holds one socket only, and writes one file. So root opens no
+ * file that a user names, and only this process waits for a file system that hangs.
  */
 struct writer {
-    int fd; /* what is written here comes into the file; never blocks; -1: there is no writer */
+    int fd; /* data to write; never blocks; -1: no writer */
     pid_t pid;
 };
 
 #define WRITER_NONE ((struct writer){.fd = -1, .pid = -1})
 
 /**
- * Make the process, as long as this one has no other threads.
+ * Create the process. The calling process must have no other threads.
  * @return 0; -1 with errno.
  */
 int writer_start(struct writer *writer, const struct writer_user *user, struct apapi_error *err);
 
-/** Say which file; it is emptied or created. @param path  absolute. @return 0; -1 with errno. */
+/** Set the file; it is emptied or created. @param path  absolute. @return 0; -1 with errno. */
 int writer_open(const struct writer *writer, const char *path, struct apapi_error *err);
 
-/** Write all of a text. @return 0; -1 with errno ETIMEDOUT, EPIPE, ... */
+/** Write a whole text. @return 0; -1 with errno ETIMEDOUT, EPIPE, ... */
 int writer_put(const struct writer *writer, const char *text, size_t size, uint64_t deadline_ns);
 
 /**
  * End the file.
- * @return 0 if all is written; -1 with errno and the reason in `err`: that of the process, which
- *         names the file, or ETIMEDOUT. The writer is WRITER_NONE then.
+ * @return 0 if everything was written; -1 with errno and the reason in `err`: that of the process,
+ * which names the file, or ETIMEDOUT. The writer is WRITER_NONE afterwards.
  */
 int writer_finish(struct writer *writer, uint64_t deadline_ns, struct apapi_error *err);
 
-/** Let go of it without a word. */
+/** Abandon it without a message. */
 void writer_abandon(struct writer *writer);
 
 #endif

@@ -44,7 +44,7 @@ static int search_open(int file, const char *path, struct search *search, struct
     return result;
 }
 
-/* As the store opens it, but nothing is made. @return -1 with errno. */
+/* As the store opens it, but creates nothing. @return -1 with errno. */
 static int open_day(int root, const char *day, const char *path, struct apapi_error *err)
 {
     struct stat status;

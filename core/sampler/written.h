@@ -4,9 +4,10 @@
 #include "apapi/record.h"
 
 /**
- * Look whether an accounting file of a node has a record of a step, by job, step and start: that
- * of the day when the given record ends, or of the day after, as a later one may end then.
- * @return 1: it has, and it is on the disk; 0: not, or there is no such file; -1 with errno.
+ * Find out whether an accounting file of a node has a record of a step, by job, step and start.
+ * Looks at the day on which the given record ends and at the next day, as a later record may end
+ * then.
+ * @return 1: it has, and it is on the disk; 0: it has not, or there is no such file; -1 with errno.
  */
 int written_find(const char *acct_dir, const char *node, const struct apapi_record *record,
                  struct apapi_error *err);
