@@ -20,7 +20,7 @@
 
 static struct {
     struct spank_apapi_child collector;
-    pid_t pid; /* the process that has started the collector; 0: none */
+    pid_t pid; /* process that started the collector; 0: none */
 } allocator = {.collector = {.channel = -1, .pidfd = -1}};
 
 static struct config config;
@@ -33,7 +33,7 @@ int spank_apapi_allocator_init(spank_t spank, int count, char *const words[])
     return ESPANK_SUCCESS;
 }
 
-/* sbatch has nothing to wait for: the batch step's sampler makes the job's table. */
+/* sbatch waits for nothing: the sampler of the batch step makes the job's table. */
 static bool allocator_waits(void)
 {
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
@@ -69,14 +69,14 @@ int spank_apapi_allocator_init_post_opt(void)
 {
     spank_apapi_options_finish();
     spank_apapi_log_kept();
-    unsetenv(APAPI_JOB_ENV); /* that of a job around this one */
+    unsetenv(APAPI_JOB_ENV); /* belongs to an enclosing job */
     if (allocator_waits()) {
         allocator_start();
     }
     return ESPANK_SUCCESS;
 }
 
-/* @return the table, to be freed; NULL: there is no answer. */
+/* @return the table, free it with free(); NULL: no answer. */
 static char *allocator_ask(void)
 {
     uint64_t deadline_ns = deadline_now() + ANSWER_LIMIT_NS;

@@ -5,10 +5,12 @@
 
 /* sbatch, salloc, as the user, once each. All return ESPANK_SUCCESS. */
 
-/** Register the options, which check themselves. */
+/** Register the options. Slurm checks them through callbacks. */
 int spank_apapi_allocator_init(spank_t spank, int count, char *const words[]);
 
-/** Speak about the configuration; salloc: let the job's sruns know where to pass their records on.
+/**
+ * Report problems of the configuration. salloc: tell the job's sruns where to forward their
+ * records.
  */
 int spank_apapi_allocator_init_post_opt(void);
 

@@ -43,7 +43,7 @@ static void configure_site(const struct config *config, struct message *message)
     message_add_pair(message, "job_total", total_word(config->job_total));
 }
 
-/* A file of the user's. What is wrong with its name has been told at the prompt. */
+/* The user's file name was checked at the prompt. */
 static bool configure_file(spank_t spank, const struct spank_apapi_step *step, const char *key,
                            const char *pattern, struct message *message)
 {
@@ -69,7 +69,7 @@ static bool configure_trace(spank_t spank, const struct spank_apapi_choice *choi
 {
     const char *pattern = spank_apapi_choice_trace(choice);
     char unique[CONFIG_LIST_SIZE + 16];
-    uint32_t nodes = 0; /* so it stays in the batch step */
+    uint32_t nodes = 0; /* then it stays in the batch step */
 
     spank_get_item(spank, S_JOB_NNODES, &nodes);
     return pattern &&
@@ -77,7 +77,7 @@ static bool configure_trace(spank_t spank, const struct spank_apapi_choice *choi
            configure_file(spank, step, "trace", unique, message);
 }
 
-/* Whose rights count for the user's files. */
+/* Add the rights that apply to the user's files. */
 static void configure_rights(spank_t spank, struct message *message)
 {
     char text[12000] = "", mask[8];
@@ -101,7 +101,7 @@ static void configure_rights(spank_t spank, struct message *message)
     }
 }
 
-/* @return whether there is one. */
+/* @return whether there are any. */
 static bool configure_files(spank_t spank, const struct spank_apapi_choice *choice,
                             const struct spank_apapi_step *step, struct message *message)
 {
@@ -118,7 +118,7 @@ static bool configure_files(spank_t spank, const struct spank_apapi_choice *choi
     return named;
 }
 
-/* The report of a batch step is the sampler's matter, that of any other srun's. */
+/* The sampler makes the report of a batch step. For all other steps srun makes it. */
 static void configure_report(const struct spank_apapi_choice *choice,
                              const struct spank_apapi_step *step, struct message *message)
 {
@@ -129,7 +129,7 @@ static void configure_report(const struct spank_apapi_choice *choice,
     }
 }
 
-/* What root wants has no bounds. */
+/* root has no limits. */
 static bool configure_bounded(spank_t spank)
 {
     uid_t uid;

@@ -7,16 +7,16 @@
 #include "choice.h"
 #include "step.h"
 
-/** What is measured, as the user or the site wants it. */
+/** What the user or the site wants to measure. */
 struct spank_apapi_request {
-    const char *components; /* "": what there is */
+    const char *components; /* "": what is available */
     const char *rules;      /* a packet; NULL: none */
 };
 
 /**
- * Append all that apapi-sampler must know of the site, the request and the step. In
+ * Append everything that apapi-sampler needs to know about the site, the request and the step. In
  * slurmstepd only.
- * @return whether the sampler will write files of the user's: its last word is about these then.
+ * @return whether the sampler will write files for the user; its last message is about these then.
  */
 bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choice,
                            const struct spank_apapi_step *step,

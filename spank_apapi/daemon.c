@@ -6,7 +6,7 @@
 #include "config/values.h"
 #include "log.h"
 
-/* What users would be told at each step, and cannot mend. */
+/* Reports what users would see at each step and cannot correct. */
 static void daemon_check_default(const struct config *config)
 {
     struct apapi_error err;

@@ -3,7 +3,7 @@
 #define SPANK_APAPI_DAEMON_H
 #include <slurm/spank.h>
 
-/** slurmd, root, once: say in its log what is wrong in the configuration. */
+/** slurmd, root, once: log the problems of the configuration. */
 int spank_apapi_daemon_init(spank_t spank, int count, char *const words[]);
 
 #endif

@@ -8,15 +8,15 @@
 #include "channel/deadline.h"
 
 #define LIMIT_NS (500 * DEADLINE_MS)
-#define NODELIST_SIZE 4096 /* a longer list of nodes is not told to srun */
+#define NODELIST_SIZE 4096 /* srun gets no longer list of nodes */
 
-/* Of a step that no srun has launched, addresses would be the user's word. */
+/* In a step that srun has not launched, a user could forge the address. */
 static bool has_srun(const struct spank_apapi_step *step)
 {
     return !step->batch && step->step != SLURM_EXTERN_CONT;
 }
 
-/* No task shall see that, nor what is another step's. */
+/* The tasks must not see it, nor use that of another step. */
 void spank_apapi_deliver_find(spank_t spank, const struct spank_apapi_step *step,
                               struct spank_apapi_collector *collector)
 {
@@ -28,10 +28,10 @@ void spank_apapi_deliver_find(spank_t spank, const struct spank_apapi_step *step
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
     spank_unsetenv(spank, APAPI_JOB_ENV);
-    spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that has called srun */
+    spank_unsetenv(spank, APAPI_LIVE_ENVIRONMENT); /* of the script that called srun */
 }
 
-/* slurmstepd sets the address for the tasks; before that it would be the user's word. */
+/* slurmstepd sets the address for the tasks. Before that, a user could forge it. */
 void spank_apapi_deliver(spank_t spank, const struct spank_apapi_collector *collector,
                          const char *node, const char *word, const char *payload)
 {

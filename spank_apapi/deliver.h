@@ -7,15 +7,15 @@
 #include "step.h"
 
 /**
- * Learn where the step's srun collects, and take that out of the tasks' environment. Remote, once
+ * Find where the step's srun collects, and remove that from the tasks' environment. Remote, once
  * per step, before any task.
- * @param collector  result; its port is 0 where no srun collects
+ * @param collector  result; its port is 0 if no srun collects
  */
 void spank_apapi_deliver_find(spank_t spank, const struct spank_apapi_step *step,
                               struct spank_apapi_collector *collector);
 
 /**
- * Tell srun, if it collects. Remote, when the step has ended on this node.
+ * Report to srun if it collects. Remote, when the step has ended on this node.
  * @param word  APAPI_WORD_RECORD or APAPI_WORD_ABSENT
  */
 void spank_apapi_deliver(spank_t spank, const struct spank_apapi_collector *collector,

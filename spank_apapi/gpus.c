@@ -8,7 +8,7 @@
 
 #define LIST_SIZE 4096
 
-/* Slurm's part for GPUs, loaded where slurm.conf has them among GresTypes. */
+/* Slurm's plugin for GPUs, loaded if GresTypes in slurm.conf names them. */
 #define GPU_PLUGIN "/gres_gpu.so"
 
 static int is_gpu_plugin(struct dl_phdr_info *object, size_t size, void *unused)
@@ -25,7 +25,7 @@ static bool get(spank_t spank, const char *variable, char list[LIST_SIZE])
     return spank_getenv(spank, variable, list, LIST_SIZE) == ESPANK_SUCCESS && list[0];
 }
 
-/* Names say more than numbers: with MIG, Slurm counts parts of GPUs. */
+/* Names are preferred to numbers: with MIG, Slurm numbers parts of GPUs. */
 static bool get_names(spank_t spank, char list[LIST_SIZE])
 {
     static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
@@ -40,8 +40,8 @@ static bool get_names(spank_t spank, char list[LIST_SIZE])
 }
 
 /*
- * Slurm sets these variables and removes what the user had put there. In a step, SLURM_JOB_GPUS is
- * what the batch script passed on, from another node perhaps.
+ * Slurm sets these variables and overwrites the user's. Within a step, SLURM_JOB_GPUS may come from
+ * the batch script, and from another node.
  */
 void spank_apapi_gpus_describe(spank_t spank, const struct spank_apapi_step *step,
                                struct message *message)

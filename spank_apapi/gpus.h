@@ -7,8 +7,8 @@
 #include "step.h"
 
 /**
- * Append which GPUs of the node the step has: `gpus`, a list as Slurm gives it, "none", or nothing
- * where Slurm does not manage GPUs. In slurmstepd only.
+ * Append the GPUs of the step on this node: `gpus`, a list in Slurm's form, "none", or nothing if
+ * Slurm does not manage GPUs. In slurmstepd only.
  */
 void spank_apapi_gpus_describe(spank_t spank, const struct spank_apapi_step *step,
                                struct message *message);

@@ -26,22 +26,27 @@
 #include "step.h"
 #include "token.h"
 
-#define WAIT_MORE_NS (500 * DEADLINE_MS) /* srun's grace, and again apapi-collect's */
+#define WAIT_MORE_NS (500 * DEADLINE_MS) /* extra time for srun, and again for apapi-collect */
 
-#define LOG_LEVEL_INFO 3 /* of Slurm's log.h; srun -Q has less */
+#define LOG_LEVEL_INFO 3 /* of Slurm's log.h; srun -Q has a lower level */
 
-/* srun's log level; NULL: not known. No header has it, every libslurm from 22.05 on has. */
+/*
+ * srun's log level; NULL: not known. No header declares it, but every libslurm since 22.05 exports
+ * it.
+ */
 extern int slurm_get_log_level(void) __attribute__((weak));
 
-/* SrunPortRange as {first, last}; NULL: none. No header has it, every libslurm from 22.05 on has.
+/*
+ * SrunPortRange as {first, last}; NULL: none. No header declares it, but every libslurm since 22.05
+ * exports it.
  */
 extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
 
 static struct {
     struct spank_apapi_child collector;
-    int listener; /* where the nodes report; closed once the collector has it */
+    int listener; /* where the nodes report; closed after the collector has it */
     char token[APAPI_TOKEN_LENGTH + 1];
-    pid_t pid; /* the process that has started the collector; 0: nothing is measured */
+    pid_t pid; /* process that started the collector; 0: nothing is measured */
     uint32_t job, nodes;
     char step[32];
     struct apapi_error failure; /* "": none */
@@ -57,7 +62,7 @@ int spank_apapi_local_init(spank_t spank, int count, char *const words[])
     return ESPANK_SUCCESS;
 }
 
-/* Make all that the nodes need to know. @return 0; -1 with the reason in local.failure. */
+/* Make everything that the nodes need to know. @return 0; -1 with the reason in local.failure. */
 static int local_announce(void)
 {
     const uint16_t *ports = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
@@ -79,7 +84,7 @@ static int local_announce(void)
     return 0;
 }
 
-/* Is there anything that srun is to print? */
+/* Check whether srun prints anything. */
 static bool local_wanted(void)
 {
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
@@ -94,7 +99,7 @@ int spank_apapi_local_init_post_opt(void)
     if (local.listener >= 0) {
         return ESPANK_SUCCESS;
     }
-    unsetenv(APAPI_COLLECT_ENV); /* that of a step around this one */
+    unsetenv(APAPI_COLLECT_ENV); /* belongs to an enclosing step */
     if (local_wanted()) {
         local_announce();
     }
@@ -159,7 +164,7 @@ static void local_read_step(spank_t spank)
 
 int spank_apapi_local_user_init(spank_t spank)
 {
-    spank_apapi_log_kept(); /* not before: it is only now that srun knows -v */
+    spank_apapi_log_kept(); /* only now: before that, srun does not know -v */
     if (local.pid == 0 && local_wanted()) {
         local.pid = getpid();
         local_read_step(spank);
@@ -185,7 +190,7 @@ static int local_send_end(uint64_t wait_ns)
     return message_send(local.collector.channel, &message, deadline_now() + WAIT_MORE_NS);
 }
 
-/* The report is in `message` afterwards. @return 0; -1 with the reason in local.failure. */
+/* Receive the report into `message`. @return 0; -1 with the reason in local.failure. */
 static int local_receive_table(void)
 {
     uint64_t wait_ns = config.stop_timeout_ns + WAIT_MORE_NS;
@@ -206,7 +211,7 @@ static int local_receive_table(void)
                : apapi_fail(&local.failure, EBADMSG, "the collector gave no report");
 }
 
-/* The file that the user or the site wants the report in. */
+/* Make the path of the file that the user or the site wants for the report. */
 static int local_name_file(const char *pattern, char path[PATH_MAX])
 {
     char node[SPANK_APAPI_NAME_SIZE];
@@ -225,7 +230,7 @@ static void local_print(const char *text)
     spank_apapi_output_write(STDERR_FILENO, text, deadline_now() + WAIT_MORE_NS);
 }
 
-/* What cannot be written where the user wants it is not lost. */
+/* If the report's file cannot be written, the report goes to standard error. */
 static void local_fall_back(struct spank_apapi_destination *destination)
 {
     char line[sizeof local.step + sizeof local.failure.text + 64];
@@ -237,7 +242,7 @@ static void local_fall_back(struct spank_apapi_destination *destination)
     destination->path = NULL;
 }
 
-/* A part of the report is in `message`. */
+/* Write the part of the report in `message`. */
 static int local_write_part(struct spank_apapi_destination *destination)
 {
     if (spank_apapi_destination_write(destination, message_text(&message), &local.failure) == 0) {
@@ -250,7 +255,7 @@ static int local_write_part(struct spank_apapi_destination *destination)
     return spank_apapi_destination_write(destination, message_text(&message), &local.failure);
 }
 
-/* The first part of the report is in `message`. */
+/* Write the report. Its first part is in `message`. */
 static int local_write_report(void)
 {
     const char *pattern = spank_apapi_choice_output(spank_apapi_options_choice());
@@ -274,7 +279,7 @@ static int local_write_report(void)
     return result;
 }
 
-/* Is the report for nobody? srun is quiet, or the job's table has the step. */
+/* No one reads the report: srun is quiet, or the job's table includes the step. */
 static bool local_is_silent(void)
 {
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();

@@ -9,15 +9,15 @@
 int spank_apapi_local_init(spank_t spank, int count, char *const words[]);
 
 /**
- * Once for each component of a heterogeneous job, before Slurm makes their environments: listen,
- * and let the nodes know where.
+ * For each component of a heterogeneous job, before Slurm makes its environment: listen, and pass
+ * the address to the nodes.
  */
 int spank_apapi_local_init_post_opt(void);
 
-/** The step exists: start apapi-collect, which takes over the socket. */
+/** After the creation of the step: start apapi-collect, which takes over the socket. */
 int spank_apapi_local_user_init(spank_t spank);
 
-/** The step has ended: print the report. */
+/** After the end of the step: print the report. */
 int spank_apapi_local_exit(void);
 
 #endif

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* hostlist_t is a pointer up to Slurm 23.02 and what one points to since then. */
+/* hostlist_t is a pointer type up to Slurm 23.02, and a structure since then. */
 typedef __typeof__(slurm_hostlist_create("")) nodelist_hosts;
 
-/* SLURM_STEP_NODELIST, if there is any here, belongs to a step around this srun. */
+/* If set here, SLURM_STEP_NODELIST belongs to an enclosing step. */
 static const char *nodelist_allocation(void)
 {
     const char *names = getenv("SLURM_NODELIST");

@@ -5,21 +5,21 @@
 #include <stdint.h>
 
 /**
- * How many nodes srun's step has. Slurm counts those of a heterogeneous job's first component only;
- * there srun's environment knows better.
- * @param counted  what Slurm says
+ * Number of nodes of srun's step. Slurm counts only the first component of a heterogeneous job; the
+ * environment has all.
+ * @param counted  Slurm's number
  */
 uint32_t spank_apapi_nodelist_count(uint32_t counted);
 
 /**
- * The names of the nodes of srun's step, as far as srun's environment tells: it holds the nodes of
- * the allocation, which are those of the step when there are as many.
- * @param nodes  how many the step has
- * @return "n[1-4,7]"; NULL where not known (always in a heterogeneous job)
+ * Names of the nodes of srun's step, as far as srun's environment tells: it has the nodes of the
+ * allocation, which are those of the step if their number is the same.
+ * @param nodes  of the step
+ * @return "n[1-4,7]"; NULL if not known (always in a heterogeneous job)
  */
 const char *spank_apapi_nodelist(uint32_t nodes);
 
-/** Write the name of the first node of srun's allocation; "" where not known. */
+/** Write the name of the first node of srun's allocation; "" if not known. */
 void spank_apapi_nodelist_first(char *name, size_t size);
 
 #endif

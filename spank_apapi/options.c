@@ -16,19 +16,19 @@
 #define OPTIONAL_ARGUMENT 2
 #define REQUIRED_ARGUMENT 1
 
-/* What Slurm 22.05 hands to an srun in the place of an argument that was not given to salloc. */
+/* Slurm 22.05 passes this to srun for an argument that was not given to salloc. */
 #define NO_ARGUMENT "(null)"
 
 static struct spank_apapi_choice choice;
 
 static int options_given(int value, const char *argument, int remote);
 
-/* spank_option_register() wants texts that can be written to. */
+/* spank_option_register() needs writable texts. */
 static struct option {
     char name[24], arginfo[12], usage[80];
     int has_arg;
-    const char *spank_variable; /* in which Slurm looks for it, see spank(8) */
-    bool from_environment;      /* it was put there by us */
+    const char *spank_variable; /* in which Slurm looks for the option, see spank(8) */
+    bool from_environment;      /* this plugin has set it */
 } table[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = {"apapi", "LIST",
                                 "measure energy of these components, for example rapl:nvml, or "
@@ -54,7 +54,7 @@ static struct option {
                             "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_report"},
 };
 
-/* A variable's text does not end what the user is about to do. */
+/* A bad value of a variable does not fail the user's command. */
 static bool options_is_preference(enum spank_apapi_option option)
 {
     return choice.options[option].given == SPANK_APAPI_PREFERRED;
@@ -65,7 +65,7 @@ static void options_ignore(enum spank_apapi_option option, const char *text)
     slurm_info("apapi: %s is ignored: %s", spank_apapi_choice_variable(option), text);
 }
 
-/* Say what is wrong, with the name that the user knows. */
+/* Print the problem with the name that the user has used. */
 static int options_refuse(enum spank_apapi_option option, const char *text)
 {
     if (options_is_preference(option)) {
@@ -78,7 +78,7 @@ static int options_refuse(enum spank_apapi_option option, const char *text)
     return -1;
 }
 
-/* A list with words that are not compiled in: apapi-sampler knows what PAPI offers. */
+/* The list has words that are not compiled in. apapi-sampler knows PAPI's components. */
 static int options_ask(enum spank_apapi_option option, const char *list)
 {
     struct apapi_error err;
@@ -103,7 +103,7 @@ static bool options_need_no_check(enum spank_apapi_option option)
     return option == SPANK_APAPI_COMPONENTS && (*text == '\0' || strcmp(text, CONFIG_OFF) == 0);
 }
 
-/* The components that an option names. */
+/* Check the components that an option names. */
 static int options_check_components(enum spank_apapi_option option)
 {
     const char *text = choice.options[option].text;
@@ -121,8 +121,8 @@ static int options_check_components(enum spank_apapi_option option)
 }
 
 /*
- * What the user's shell says of events goes to the nodes with the job: it is read here, with the
- * user's rights, and once.
+ * Pack the event settings of the user's environment. They are read once, here, with the user's
+ * rights, and go to the nodes with the job.
  */
 static int options_pack(enum spank_apapi_option option)
 {
@@ -151,7 +151,7 @@ static int options_pack(enum spank_apapi_option option)
     return -1;
 }
 
-/* APAPI_CMPLIST, where it counts. */
+/* Check APAPI_CMPLIST if it applies. */
 static int options_check_listed(enum spank_apapi_option option)
 {
     const char *listed = getenv("APAPI_CMPLIST");
@@ -170,7 +170,7 @@ static int options_check_listed(enum spank_apapi_option option)
     return options_refuse(option, text);
 }
 
-/* May the user of this process ask for measurements? */
+/* Check whether the user of this process may ask for measurements. */
 static bool options_allowed(void)
 {
     char name[SPANK_APAPI_USER_SIZE] = "";
@@ -181,7 +181,7 @@ static bool options_allowed(void)
     return spank_apapi_policy_user(choice.config, getuid(), name);
 }
 
-/* At the prompt: may this user have that? */
+/* At the prompt: check whether this user may have the option. */
 static int options_check(enum spank_apapi_option option)
 {
     struct apapi_error err;
@@ -202,7 +202,7 @@ static int options_check(enum spank_apapi_option option)
     return options_check_listed(option) ? -1 : options_pack(option);
 }
 
-/* @return 0; -1: it has been said what is wrong. */
+/* @return 0; -1: an error message was printed. */
 static int options_take(enum spank_apapi_option option, const char *argument, int remote)
 {
     bool missing = !argument && option != SPANK_APAPI_COMPONENTS;
@@ -221,8 +221,9 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
 }
 
 /*
- * srun, sbatch, salloc as the user: for the environment's value, for what the job was given, then
- * for the command line's; slurmstepd as root: up to twice with the same argument ("" for none).
+ * Called in srun, sbatch and salloc as the user: for the environment's value, then for what the job
+ * was given, then for the command line's. Called in slurmstepd as root: up to twice with the same
+ * argument ("": none).
  */
 static int options_given(int value, const char *argument, int remote)
 {
@@ -232,7 +233,7 @@ static int options_given(int value, const char *argument, int remote)
     int result;
 
     if (!config_enabled_anywhere(choice.config)) {
-        return 0; /* whatever it says: scripts go on as they are */
+        return 0; /* even if it is malformed: existing scripts must still run */
     }
     result = options_take(option, lacking ? NULL : argument, remote);
     if (result) {
@@ -243,8 +244,8 @@ static int options_given(int value, const char *argument, int remote)
 }
 
 /*
- * Slurm calls the option's function for what it finds in a variable of its own, before it looks at
- * the command line, and takes the value to the nodes and to the sruns of a job. So what is wrong
+ * Slurm calls the option's function with the value of a variable of its own before it reads the
+ * command line, and passes the value to the nodes and to the sruns of a job. So malformed values
  * must not get there.
  */
 static void options_environment(enum spank_apapi_option option)

@@ -7,7 +7,7 @@
 #include "config/filename.h"
 #include "policy.h"
 
-/* Once: a server that did not answer in time will not do so in the next moment. */
+/* Looks up once: a server that timed out would time out again. */
 static const char *look_up(const struct config *config, uid_t uid, struct spank_apapi_step *step)
 {
     static struct message message;

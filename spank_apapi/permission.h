@@ -7,19 +7,19 @@
 #include "choice.h"
 #include "step.h"
 
-/* What the site allows, decided in slurmstepd. Both wait for start_timeout together, at most. */
+/* The site's permissions, decided in slurmstepd. Together both wait for start_timeout at most. */
 
-/** @return whether the step's user may ask for measurements; who cannot be told may not. */
+/** @return whether the step's user may ask for measurements. An unknown user may not. */
 bool spank_apapi_may_ask(spank_t spank, const struct config *config, struct spank_apapi_step *step);
 
-/** Look up step->user if a name of a file that was chosen needs it. */
+/** Look up step->user if a chosen file name needs it. */
 void spank_apapi_name_user(spank_t spank, const struct spank_apapi_choice *choice,
                            struct spank_apapi_step *step);
 
 /**
- * May the step's partition be measured? In a batch step it is Slurm's word; elsewhere SPANK has no
- * other than the environment's.
- * @param disabled  whether nobody is to hear of it: set, or left as it is
+ * Check whether the step's partition may be measured. In a batch step the partition comes from
+ * Slurm, in other steps from the environment only.
+ * @param disabled  result: set if the user should get no message; otherwise unchanged
  * @return 0; -1 with errno EPERM, `err` says why.
  */
 int spank_apapi_may_measure(spank_t spank, const struct config *config, bool *disabled,

@@ -28,30 +28,30 @@
 
 #define FILES_LIMIT_NS (1000 * DEADLINE_MS)
 #define PRINT_LIMIT_NS (500 * DEADLINE_MS)
-#define NODELIST_SIZE 4096                 /* a longer list of nodes is not told to the sampler */
-#define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script has left running */
+#define NODELIST_SIZE 4096                 /* the sampler gets no longer list of nodes */
+#define STEPS_LIMIT_NS (200 * DEADLINE_MS) /* for steps that a script left running */
 
 static struct {
     struct spank_apapi_step step;
     struct spank_apapi_collector collector;
     struct spank_apapi_child sampler;
     bool measuring; /* between init_post_opt and the record */
-    bool reports;   /* of a batch step: the sampler makes its report */
-    bool stopping;  /* the sampler has heard that the step has ended */
-    bool silent;    /* nobody wants to know the reason of a failure */
+    bool reports;   /* batch step: the sampler makes its report */
+    bool stopping;  /* the sampler knows that the step has ended */
+    bool silent;    /* do not report the reason of a failure */
     bool begun;     /* the first task exists */
-    uint32_t ended; /* tasks */
+    uint32_t ended; /* tasks that have ended */
     struct spank_apapi_ending ending;
-    struct apapi_error failure; /* why there is no record; "": no reason so far */
+    struct apapi_error failure; /* why there is no record; "": no failure */
     char *table;                /* of a batch step; NULL: none */
-    bool files;                 /* the sampler writes files of the user's */
-    char note[256];             /* what went wrong with these; "": nothing */
+    bool files;                 /* the sampler writes files of the user */
+    char note[256];             /* problem with these files; "": none */
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
-static char folder[PATH_MAX]; /* of the job; "": not known */
+static char folder[PATH_MAX]; /* working folder of the job; "": not known */
 static struct config config;
 static struct message message;
-static char *answer; /* the text of what the sampler has said last; NULL: none */
+static char *answer; /* text of the sampler's last message; NULL: none */
 
 int spank_apapi_remote_init(spank_t spank, int count, char *const words[])
 {
@@ -65,7 +65,7 @@ static bool remote_failed(void)
     return remote.failure.text[0] != '\0';
 }
 
-/* Note why there will be no record. The first reason is the true one. */
+/* Note why there will be no record. The first reason counts. */
 static void remote_fail(int code, uint64_t limit_ns)
 {
     struct apapi_error *failure = remote_failed() ? NULL : &remote.failure;
@@ -98,8 +98,8 @@ static int remote_hear(uint64_t deadline_ns)
 }
 
 /*
- * Wait for a message with this word; its text is `answer` then.
- * @return 0; -1 with errno ETIMEDOUT or, with the reason noted, any other.
+ * Wait for a message with this word. Its text is in `answer` then.
+ * @return 0; -1 with errno ETIMEDOUT, or any other, with the reason noted.
  */
 static int remote_expect(const char *word, uint64_t deadline_ns)
 {
@@ -110,7 +110,7 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
         if (message_is(&message, APAPI_WORD_FAILED)) {
             return spank_apapi_child_reason(&message, &remote.failure);
         }
-        if (!first || !message_is(&message, APAPI_WORD_READY)) { /* that may have been late */
+        if (!first || !message_is(&message, APAPI_WORD_READY)) { /* READY may have been late */
             remote_fail(EBADMSG, 0);
             return -1;
         }
@@ -121,7 +121,7 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
     return -1;
 }
 
-/* Send `message`. What the sampler has said before its end is a better reason than the end. */
+/* Send `message`. If the sampler has ended, its last message is a better reason than that. */
 static void remote_send(uint64_t deadline_ns)
 {
     if (message_send(remote.sampler.channel, &message, deadline_ns)) {
@@ -140,7 +140,7 @@ static void remote_send_now(const char *word, uint64_t deadline_ns)
     remote_send(deadline_ns);
 }
 
-/* Lets the sruns of a batch script report their steps to the sampler of the batch step. */
+/* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
     if (!remote.step.batch || !spank_apapi_choice_reports_job(spank_apapi_options_choice())) {
@@ -180,7 +180,7 @@ static void remote_configure(spank_t spank, const struct spank_apapi_request *re
     remote_send(deadline_ns);
 }
 
-/* A user who may not ask is measured as if he had not. @return NULL: nothing is to be measured. */
+/* A request of a user without permission is ignored. @return NULL: measure nothing. */
 static const char *remote_components(spank_t spank, const char *rules)
 {
     struct packet_item listed = {.size = 0};
@@ -196,7 +196,7 @@ static const char *remote_components(spank_t spank, const char *rules)
     return spank_apapi_choice_components(choice, list);
 }
 
-/* What the user's shell has said of events; no task but a script that calls srun shall see it. */
+/* Take the event settings of the user's environment. Only a script that calls srun may see them. */
 static const char *remote_rules(spank_t spank)
 {
     static char rules[PACKET_MAX];
@@ -210,7 +210,7 @@ static const char *remote_rules(spank_t spank)
     return rules;
 }
 
-/* Note a partition in which nothing is measured; only those are told who have asked. */
+/* Note a partition that may not be measured. Only users who asked get a message. */
 static int remote_check_partition(spank_t spank)
 {
     bool disabled = false;
@@ -229,7 +229,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
 
     remote.measuring = true;
     remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice()) &&
-                    !spank_apapi_components_known(config.components); /* root is told */
+                    !spank_apapi_components_known(config.components); /* only root gets a message */
     remote.reports =
         remote.step.batch && spank_apapi_choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
     if (remote_check_partition(spank)) {
@@ -245,8 +245,8 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
 }
 
 /*
- * The extern step runs from the allocation to the end of the job, on every node. It is not told its
- * partition: where some must not be measured, it is not.
+ * The extern step lasts for the whole allocation on every node. It does not know its partition, so
+ * it is not measured if some partitions must not be.
  */
 static bool remote_counts(void)
 {
@@ -266,7 +266,7 @@ int spank_apapi_remote_init_post_opt(spank_t spank)
     request.rules = remote_rules(spank);
     request.components = remote_components(spank, request.rules);
     if (!spank_apapi_choice_asked(spank_apapi_options_choice())) {
-        request.rules = NULL; /* what the site measures for itself is its own matter */
+        request.rules = NULL; /* what the site measures for itself does not depend on the user */
     }
     if (request.components && remote_counts()) {
         remote_start(spank, &request);
@@ -282,7 +282,9 @@ int spank_apapi_remote_user_init(void)
     return ESPANK_SUCCESS;
 }
 
-/* In slurmstepd itself, setting a variable would cost memory for as long as the step runs. */
+/*
+ * Runs in the task: in slurmstepd itself, a new variable would use memory as long as the step runs.
+ */
 int spank_apapi_remote_task_init(spank_t spank)
 {
     char path[PATH_MAX];
@@ -316,7 +318,7 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
-/* There is a record, so this is no failure. */
+/* There is a record, so a problem with files is no failure. */
 static void remote_receive_note(void)
 {
     bool heard = remote_expect(APAPI_WORD_NOTE, deadline_now() + FILES_LIMIT_NS) == 0;
@@ -329,9 +331,9 @@ static void remote_receive_note(void)
 }
 
 /*
- * How long the job's table may wait for steps that still run; the rest of stop_timeout is for the
- * sampler itself. Where a signal has ended the script Slurm is ending its steps, too. Else they run
- * until the batch step is over, and waiting longer would only delay that.
+ * How long the job's table may wait for running steps. The rest of stop_timeout is for the sampler
+ * itself. If a signal ended the script, Slurm is ending the steps, too. Otherwise they run until
+ * the batch step is over, and waiting would only delay that.
  */
 static uint64_t remote_steps_limit_ns(void)
 {
@@ -343,7 +345,7 @@ static uint64_t remote_steps_limit_ns(void)
     return remote.ending.signal || limit_ns < STEPS_LIMIT_NS ? limit_ns : STEPS_LIMIT_NS;
 }
 
-/* Get what a working sampler has measured. */
+/* Get the results of a working sampler. */
 static void remote_receive(spank_t spank)
 {
     uint64_t limit_ns = config.stop_timeout_ns;
@@ -378,7 +380,7 @@ static void remote_receive(spank_t spank)
     }
 }
 
-/* What nobody has asked for is no news. */
+/* Log a failure, quietly if no one asked for the measurement. */
 static void remote_log_failure(void)
 {
     void (*print)(const char *format, ...) = remote.silent ? slurm_verbose : slurm_info;
@@ -429,7 +431,7 @@ int spank_apapi_remote_task_exit(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
-/* Descriptor 2 is the job's file of errors here. */
+/* Descriptor 2 is the job's error file here. */
 static void remote_print(void)
 {
     uint64_t deadline_ns = deadline_now() + PRINT_LIMIT_NS;

@@ -75,7 +75,7 @@ bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_
     return spank_getenv((spank_t)spank, variable, value, (int)size) == ESPANK_SUCCESS;
 }
 
-/* Append a variable of the step's environment; nothing where it is not set, or too long. */
+/* Append a variable of the step's environment, unless it is unset or too long. */
 static void step_variable(spank_t spank, const char *variable, const char *key,
                           struct message *message)
 {
@@ -99,7 +99,7 @@ static void step_program(spank_t spank, const struct spank_apapi_step *step,
     message_add_pair(message, "name", name[0] ? name : NULL);
 }
 
-/* How many are in a list like "0-3,8". */
+/* Count the elements of a list like "0-3,8". */
 static uint64_t count_listed(const char *list)
 {
     uint64_t count = 0;
@@ -131,7 +131,7 @@ static void step_cores(spank_t spank, struct message *message)
     }
 }
 
-/* The item is 0 in steps of some versions of Slurm. */
+/* The item is 0 in the steps of some versions of Slurm. */
 static void step_restarts(spank_t spank, struct message *message)
 {
     uint32_t restarts = step_number(spank, S_SLURM_RESTART_COUNT);
@@ -143,7 +143,7 @@ static void step_restarts(spank_t spank, struct message *message)
     }
 }
 
-/* Without an array its id is that of the job, or 0. */
+/* Without an array, its ID is that of the job, or 0. */
 static void step_array(spank_t spank, struct message *message)
 {
     uint32_t array = step_number(spank, S_JOB_ARRAY_ID), task = NO_VAL;
@@ -169,7 +169,7 @@ static bool step_variable_number(spank_t spank, const char *variable, uint32_t *
     return *end == '\0' && parsed < NO_VAL;
 }
 
-/* An srun of Slurm 22.05 that makes the allocation itself has the old names only. */
+/* In Slurm 22.05, an srun that makes the allocation itself has the old names only. */
 static bool step_het_job(spank_t spank, uint32_t offset, uint32_t *job)
 {
     static const char *const names[] = {"HET", "PACK"};
@@ -185,8 +185,8 @@ static bool step_het_job(spank_t spank, uint32_t offset, uint32_t *job)
 }
 
 /*
- * Each component of a heterogeneous job has a job id of its own; the environment lists them all.
- * The batch script is the first one's; if another is named there, the user has made it up.
+ * Each component of a heterogeneous job has its own job ID; the environment lists them all. The
+ * batch script belongs to the first one. If the list has another one first, it was forged.
  */
 static void step_het(spank_t spank, const struct spank_apapi_step *step, struct message *message)
 {
@@ -206,9 +206,9 @@ static void step_het(spank_t spank, const struct spank_apapi_step *step, struct 
 }
 
 /*
- * What Slurm's items say is Slurm's, but for the array: in a step that srun has launched,
- * slurmstepd has that from the environment, which is the user's. Of a batch step's variables those
- * are slurmctld's that it always sends: the partition. So `verified` is of partition and array.
+ * Slurm's items can be trusted, except for the array in a step that srun launched: slurmstepd takes
+ * it from the environment, which the user controls. In a batch step, the variables that slurmctld
+ * always sets, such as the partition, can be trusted. So `verified` applies to partition and array.
  */
 void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
                                struct message *message)
@@ -223,7 +223,7 @@ void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *ste
     message_add_pair(message, "node", step->node);
     message_add_number(message, "node_index", step_number(spank, S_JOB_NODEID));
     message_add_number(message, "nodes", nodes ? nodes : 1);
-    if (nodes > 1) { /* extern steps are not told it */
+    if (nodes > 1) { /* extern steps do not know the list */
         step_variable(spank, "SLURM_STEP_NODELIST", "nodelist", message);
     }
     message_add_number(message, "tasks", step_number(spank, S_JOB_LOCAL_TASK_COUNT));

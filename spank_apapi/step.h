@@ -24,10 +24,10 @@ struct spank_apapi_step {
 /** Write the step's name: "0", "batch", "interactive", "extern". */
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE]);
 
-/** Write the basename of the program that the step runs; "" where not known. */
+/** Write the basename of the step's program; "" if not known. */
 void spank_apapi_step_program(spank_t spank, char name[SPANK_APAPI_NAME_SIZE]);
 
-/** Ask Slurm which step this is. In slurmstepd only. */
+/** Ask Slurm for the step. In slurmstepd only. */
 void spank_apapi_step_read(spank_t spank, struct spank_apapi_step *step);
 
 /** A spank_apapi_look_f for the step's environment. In slurmstepd only. */
@@ -36,16 +36,16 @@ bool spank_apapi_step_look(void *spank, const char *variable, char *value, size_
 /** How the tasks of the step on this node have ended so far. */
 struct spank_apapi_ending {
     uint32_t tasks, failed;
-    int code, signal; /* the greatest of them */
+    int code, signal; /* the greatest values */
 };
 
-/** Add the task whose task_exit this is. */
+/** Add the task of this task_exit. */
 void spank_apapi_ending_add(spank_t spank, struct spank_apapi_ending *ending);
 
-/** Append what is known of it to a message. */
+/** Append the ending to a message, as far as known. */
 void spank_apapi_ending_describe(const struct spank_apapi_ending *ending, struct message *message);
 
-/** Append to a configuration all that identifies the step. In slurmstepd only. */
+/** Append the identity of the step to a configuration. In slurmstepd only. */
 void spank_apapi_step_describe(spank_t spank, const struct spank_apapi_step *step,
                                struct message *message);
 

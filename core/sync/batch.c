@@ -13,11 +13,11 @@
 #include "sync/runs.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define CLOCKS_S 60 /* how far a node's clock may be behind Slurm's [s] */
+#define CLOCKS_S 60 /* a node's clock may be this far behind Slurm's [s] */
 
 struct batch_job {
     struct runs_job known;
-    struct apapi_job *records; /* NULL: cannot be brought in now */
+    struct apapi_job *records; /* NULL: not in this batch */
     char own[COMMENT_OWN_SIZE];
 };
 
@@ -27,7 +27,7 @@ struct batch {
     struct dbd_target target;
     size_t count;
     uint32_t *numbers;
-    struct batch_job *jobs; /* in the order of `numbers`, which is theirs */
+    struct batch_job *jobs; /* one for each of `numbers` */
     struct runs runs;
     size_t written;
 };
@@ -85,7 +85,7 @@ static void note_unknown(struct sync_outcome *outcome, uint32_t job)
     }
 }
 
-/* Which of the jobs can be brought in now; the others wait. */
+/* Choose the jobs that can be written now. The others wait. */
 static int sort_out(struct batch *batch, const struct found_job *jobs)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -115,7 +115,10 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* A cluster's name may be a user's word where his node does not know it; his uid never is. */
+/*
+ * If a node does not know its cluster, the record's cluster may be forged by a user; the uid
+ * cannot.
+ */
 static bool is_of(const struct apapi_record *record, const struct runs_job *known,
                   const struct dbd_target *target)
 {
@@ -159,7 +162,7 @@ static int read_records(struct batch *batch, struct apapi_error *err)
         }
     }
     if (filter.from_unix_ns == INT64_MAX) {
-        return 0; /* none of them */
+        return 0; /* not one of them */
     }
     scan = apapi_scan_create(&filter, &sink, err);
     if (!scan) {
@@ -217,7 +220,7 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
         return no_memory(err);
     }
     if (total.records == 0) {
-        return 0; /* of another job that had this number */
+        return 0; /* of another job with the same number */
     }
     comment_own(job->own, &total, measured_of(&total, &job->known));
     if (comment_put(job->known.latest->comment, job->own, &comment)) {
@@ -234,7 +237,7 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
     return result;
 }
 
-/* A connection that breaks and is made anew loses, unseen, what was not committed. */
+/* If a connection breaks and is opened again, uncommitted changes are lost without an error. */
 static int check(struct batch *batch, struct apapi_error *err)
 {
     struct runs now = {0};

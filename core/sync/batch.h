@@ -9,29 +9,30 @@
 #include "sync/dbd.h"
 #include "sync/found.h"
 
-/** What is to be done. */
+/** What to do. */
 struct sync_options {
     const char *dir;     /* accounting folder */
-    const char *cluster; /* whose records; NULL: every cluster's */
+    const char *cluster; /* of the records; NULL: every cluster */
     int64_t now_ns;      /* [ns since 1970] */
-    int64_t since_ns;    /* records that ended then or later; 0: what is new since the last run */
+    int64_t since_ns; /* include records that ended at or after this time; 0: what is new since the
+                         last run */
     const uint32_t *jobs;
     size_t job_count; /* 0: all */
     enum dbd_field field;
     bool dry_run, verbose;
 };
 
-/** What became of it. */
+/** The result. */
 struct sync_outcome {
     size_t jobs;    /* with records */
-    size_t changed; /* their comments; with dry_run: that would be */
+    size_t changed; /* changed comments; with dry_run: that would change */
     size_t running; /* not ended yet */
-    size_t unknown; /* to slurmdbd */
+    size_t unknown; /* not in slurmdbd */
     char unknown_jobs[128];
-    struct found waiting; /* running and unknown ones */
+    struct found waiting; /* running and unknown jobs */
 };
 
-/** Bring some jobs of one cluster, in the order of their numbers, into slurmdbd.
+/** Write some jobs of one cluster, sorted by number, to slurmdbd.
  * 0; -1 with errno. */
 int sync_batch(const struct sync_options *options, const struct found_job *jobs, size_t count,
                struct sync_outcome *outcome, struct apapi_error *err);

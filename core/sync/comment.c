@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define KEY "apapi"
-#define OWN_BEGIN "\"" KEY "\":{" /* of what comment_own() makes; it ends with the first brace */
+#define OWN_BEGIN                                                                                  \
+    "\"" KEY "\":{" /* start of what comment_own() makes; it ends at the first closing brace */
 
 static void add_number(char *own, const char *key, double value, int figures)
 {
@@ -50,7 +51,7 @@ static json_t *object_of(const char *text)
     return root;
 }
 
-/* Is `text` the object `root`, but for the key, which it has from `own`? */
+/* Check that `text` is the object `root`, except for the key, which has the value in `own`. */
 static bool is_put_well(const char *text, json_t *root, const char *own)
 {
     char *alone = join("{", 1, own, "}");
@@ -76,7 +77,7 @@ static char *replace_member(const char *there, const char *own)
     return end ? join(there, (size_t)(begin - there), own, end + 1) : NULL;
 }
 
-/* Before the last brace. */
+/* Insert before the last brace. */
 static char *add_member(const char *there, json_t *root, const char *own)
 {
     const char *brace = strrchr(there, '}');
@@ -87,7 +88,7 @@ static char *add_member(const char *there, json_t *root, const char *own)
     return text;
 }
 
-/* Another program has written our key in its own way: so do we with all keys. */
+/* The key was written by another program in another format: write the whole object again. */
 static char *write_anew(json_t *root, const char *own)
 {
     char *alone = join("{", 1, own, "}"), *text = NULL;
@@ -114,7 +115,7 @@ static char *put_into_object(const char *there, json_t *root, const char *own)
     return write_anew(root, own);
 }
 
-/* Where an object of ours at the end of a text begins; NULL: there is none. */
+/* Find the start of our object at the end of a text. @return NULL: none */
 static const char *own_tail(const char *there)
 {
     const char *tail = NULL;

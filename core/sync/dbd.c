@@ -13,10 +13,10 @@
 #include <strings.h>
 #include <time.h>
 
-/* `extra` came with 23.02. */
+/* `extra` exists since 23.02. */
 #define HAVE_EXTRA (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
-#if HAVE_EXTRA /* lists are of the same age */
+#if HAVE_EXTRA /* lists have the same age */
 typedef list_t *slurm_list;
 typedef list_itr_t *slurm_iterator;
 #else
@@ -55,7 +55,7 @@ static int fail(struct apapi_error *err, const char *what)
                       errno ? slurm_strerror(errno) : "");
 }
 
-/* No header declares the variable, but every libslurm has it. */
+/* No header declares this variable, but every libslurm exports it. */
 const char *dbd_cluster(void)
 {
     static const slurm_conf_t *conf;
@@ -91,7 +91,7 @@ void dbd_close(void)
     }
 }
 
-/* What a request is about; the lists point into it. */
+/* The condition of a request. The lists point into it. */
 struct condition {
     slurmdb_job_cond_t job;
     slurm_selected_step_t *steps;
@@ -148,7 +148,7 @@ static const char *comment_of(const slurmdb_job_rec_t *job, enum dbd_field field
     return field == DBD_COMMENT ? job->derived_es : job->admin_comment;
 }
 
-/* The nodes of a short job come seconds after its end; once in a while they never do. */
+/* The nodes of a short job are recorded seconds after its end, in rare cases never. */
 static bool has_ended(const slurmdb_job_rec_t *job)
 {
     return (job->state & JOB_STATE_BASE) >= JOB_COMPLETE && job->end > 0 &&
@@ -242,7 +242,7 @@ int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *
     if (condition_init(&condition, target->cluster, 1)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    /* By its own number, the first element of an array would stand for the whole array. */
+    /* selected by its own number, the first array element would select the whole array */
     if (run->array_job) {
         select_job(&condition, 0, run->array_job, run->array_task);
     } else {

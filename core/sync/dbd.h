@@ -7,31 +7,30 @@
 
 #include "apapi/error.h"
 
-/* Slurm's own accounting. One connection at a time; the only part that knows libslurm. */
+/* Slurm's accounting. One connection at a time. The only file that uses libslurm. */
 
-/** Where a job's comment stands. */
+/** The field that holds a job's comment. */
 enum dbd_field { DBD_ADMINCOMMENT, DBD_COMMENT, DBD_EXTRA };
 
 /** One run of a job; a job that was requeued or resized has several. */
 struct dbd_run {
     uint32_t job, uid, nodes;
-    uint32_t array_job,
-        array_task; /* what the job is called as element of an array; 0: it is none */
+    uint32_t array_job, array_task;   /* task of an array job; 0: none */
     int64_t submit_s, start_s, end_s; /* [s since 1970]; 0: not yet */
-    bool ended;                       /* and slurmdbd has all of it */
-    const char *comment;              /* lives during the call only */
+    bool ended;                       /* and slurmdbd has everything */
+    const char *comment;              /* valid during the call only */
 };
 
-/** Where runs go. @return 0 to go on; -1 with errno to stop. */
+/** Receives runs. @return 0 to continue; -1 with errno to stop. */
 struct dbd_sink {
     int (*run)(const struct dbd_run *run, void *context);
     void *context;
 };
 
-/** @return 0; -1 with errno EINVAL (no such field), ENOTSUP (not with this Slurm). */
+/** @return 0; -1 with errno EINVAL (no such field), ENOTSUP (not in this Slurm). */
 int dbd_field_find(const char *name, enum dbd_field *field);
 
-/** The field's name as sacct has it. */
+/** The field's name in sacct. */
 const char *dbd_field_name(enum dbd_field field);
 
 /** @return the name of slurm.conf's cluster; "": not known. Static storage. */
@@ -40,17 +39,17 @@ const char *dbd_cluster(void);
 /** Read slurm.conf and connect. 0; -1 with errno EIO. */
 int dbd_open(struct apapi_error *err);
 
-/** Close; what is not committed has not happened. */
+/** Close. Uncommitted changes are lost. */
 void dbd_close(void);
 
-/** Whose jobs. */
+/** Which jobs, and which field. */
 struct dbd_target {
     const char *cluster; /* "": that of slurm.conf */
     enum dbd_field field;
 };
 
 /**
- * Hand over all runs of the jobs that slurmdbd knows, in any order.
+ * Pass all runs of the jobs that slurmdbd knows to the sink, in any order.
  * @return 0; -1 with errno EIO, or that of the sink.
  */
 int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count,
@@ -60,7 +59,7 @@ int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count
 int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
               struct apapi_error *err);
 
-/** Make it last. 0; -1 with errno EIO. */
+/** Commit the changes. 0; -1 with errno EIO. */
 int dbd_commit(struct apapi_error *err);
 
 #endif

@@ -4,24 +4,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A job that has records. */
+/** A job with records. */
 struct found_job {
     char cluster[64]; /* "": not known */
     uint32_t job;
-    size_t records;  /* seen */
-    int64_t since_s; /* since when it waits [s since 1970] */
+    size_t records;  /* found */
+    int64_t since_s; /* waiting since then [s since 1970] */
 };
 
-/** A set of them. Zeroed before the first. */
+/** A set of jobs. All zero at the start. */
 struct found {
     struct found_job *jobs;
     size_t count, room;
 };
 
-/** Add a job; the same may come often. 0; -1 with ENOMEM. */
+/** Add a job. Duplicates are allowed. 0; -1 with ENOMEM. */
 int found_add(struct found *found, const struct found_job *job);
 
-/** Sort by cluster and number; each is there once now, with the sum of its records. */
+/** Sort by cluster and number, and join duplicates: their records are added up. */
 void found_tidy(struct found *found);
 
 /** Free what it owns. */

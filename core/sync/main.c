@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi-sync: what `apapi sync` becomes where Slurm's library is. */
+/* apapi-sync: `apapi sync` executes it if it was built with Slurm's library. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int read_options(int argc, char **argv, struct sync_options *options, str
 {
     static const struct option known[] = {{"clusters", required_argument, NULL, 'M'},
                                           {"starttime", required_argument, NULL, 'S'},
-                                          {"since", required_argument, NULL, 'S'}, /* old */
+                                          {"since", required_argument, NULL, 'S'}, /* old name */
                                           {"jobs", required_argument, NULL, 'j'},
                                           {"acct-dir", required_argument, NULL, 'D'},
                                           {"field", required_argument, NULL, 'F'},

@@ -48,7 +48,7 @@ static bool is_restart(const struct dbd_run *earlier, const struct dbd_run *late
            later->submit_s - earlier->end_s < DAY_S;
 }
 
-/* Behind the last run of the job. */
+/* Index after the last run of the job. */
 static size_t find_end(const struct runs *runs, uint32_t job)
 {
     size_t begin = 0, end = runs->count;
@@ -77,7 +77,7 @@ struct runs_job runs_find(const struct runs *runs, uint32_t job)
             break;
         }
         found.latest = later ? found.latest : run;
-        if (run->start_s > 0) { /* cancelled before it began: no time */
+        if (run->start_s > 0) { /* cancelled before its start: no time */
             found.start_s = run->start_s;
             found.node_s += run->nodes * (double)(run->end_s - run->start_s);
         }

@@ -8,30 +8,30 @@
 #include "base/namelist.h"
 #include "sync/dbd.h"
 
-/** All that slurmdbd knows of some jobs. Zeroed before the first. */
+/** The runs of some jobs in slurmdbd. All zero at the start. */
 struct runs {
     struct dbd_run *runs;
     size_t count, room;
     struct namelist comments; /* of the runs */
 };
 
-/** A job: its runs together. */
+/** A job with all its runs. */
 struct runs_job {
     const struct dbd_run *latest; /* NULL: slurmdbd does not know it */
     int64_t start_s;              /* of the first run [s since 1970] */
-    double node_s;                /* of all runs, the time of each times its nodes [s] */
+    double node_s;                /* sum over all runs of time × nodes [s] */
 };
 
-/** Add a copy of a run; for a struct dbd_sink. */
+/** Add a copy of a run. For struct dbd_sink. */
 int runs_add(const struct dbd_run *run, void *runs);
 
 /** Sort by job and time. */
 void runs_sort(struct runs *runs);
 
 /**
- * The job with this number that ran last. Numbers come again when a cluster begins anew, so a run
- * belongs to it only if it is the same user's and ended less than a day before the next one was
- * submitted.
+ * Find the latest job with this number. A number is used again when job numbers wrap or start
+ * again. A run belongs to the job only if it has the same user and ended less than a day before the
+ * next one was submitted.
  */
 struct runs_job runs_find(const struct runs *runs, uint32_t job);
 

@@ -31,7 +31,7 @@ static int begin_anew(struct state *state, int64_t first_ns, struct apapi_error 
     return state->files && state->next && state->waiting ? 0 : no_memory(err);
 }
 
-/* folder_open() would make it. */
+/* Unlike folder_open(), creates nothing. */
 static int open_folder(const char *dir, struct apapi_error *err)
 {
     int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -39,7 +39,7 @@ static int open_folder(const char *dir, struct apapi_error *err)
     return folder < 0 ? apapi_fail(err, errno, "%.160s: %s", dir, strerror(errno)) : folder;
 }
 
-/* @return 1; 0: there is none; -1 with errno */
+/* @return 1; 0: no such file; -1 with errno */
 static int read_file(const char *dir, const char *name, json_t **root, struct apapi_error *err)
 {
     int folder = open_folder(dir, err), fd;
@@ -60,7 +60,7 @@ static int read_file(const char *dir, const char *name, json_t **root, struct ap
     return 1;
 }
 
-/* As seconds since 1970, and as nanoseconds too. */
+/* Check that a time in seconds since 1970 can be expressed in nanoseconds. */
 static bool is_time(json_int_t time_s)
 {
     return time_s >= 0 && time_s <= INT64_MAX / NS_PER_S;

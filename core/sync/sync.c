@@ -13,14 +13,14 @@
 #include "sync/state.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define FIRST_REACH_NS (86400 * NS_PER_S) /* of a run that knows of none before */
+#define FIRST_REACH_NS (86400 * NS_PER_S) /* how far a first run reads back */
 #define BATCH_JOBS 1000
-#define BATCH_RECORDS 100000 /* of one batch in memory, about */
+#define BATCH_RECORDS 100000 /* approximate size of one batch in memory */
 
 struct sync {
     const struct sync_options *options;
     struct sync_outcome *outcome;
-    bool incremental; /* what is new since the last run, and what waits since then */
+    bool incremental; /* only what is new since the last run, and jobs that waited */
     char state_name[NAME_MAX + 1];
     struct state state;
     struct found found;
@@ -33,7 +33,7 @@ static int no_memory(struct apapi_error *err)
 
 /* --- which jobs ----------------------------------------------------------------------------- */
 
-/* A record that names no cluster is of the one of slurm.conf: one job must not become two. */
+/* A record without a cluster belongs to that of slurm.conf. Otherwise one job would become two. */
 static void name_cluster(struct found_job *job, const char *name)
 {
     snprintf(job->cluster, sizeof job->cluster, "%s", *name ? name : dbd_cluster());
@@ -125,7 +125,7 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
     return result;
 }
 
-/* Jobs that were named and have no record. */
+/* Named jobs without records. */
 static void print_missing(const struct sync *sync)
 {
     const struct sync_options *options = sync->options;
@@ -145,7 +145,7 @@ static void print_missing(const struct sync *sync)
 
 /* --- state ---------------------------------------------------------------------------------- */
 
-/* Jobs that waited for this run; after STATE_REACH_NS they are given up. */
+/* Take the jobs that waited for this run. Jobs are given up after STATE_REACH_NS. */
 static int take_waiting(struct sync *sync, struct apapi_error *err)
 {
     int64_t oldest_s = (sync->options->now_ns - STATE_REACH_NS) / NS_PER_S;
@@ -198,7 +198,7 @@ static int save(struct sync *sync, struct apapi_error *err)
 
 /* --- all together --------------------------------------------------------------------------- */
 
-/* How many of the jobs, from this one on, are of one cluster and not too many at once. */
+/* Find how many jobs from this one on have the same cluster and fit into one batch. */
 static size_t batch_size(const struct found *found, size_t first)
 {
     size_t count = 0, records = 0;

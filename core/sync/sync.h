@@ -3,7 +3,7 @@
 #define SYNC_SYNC_H
 #include "sync/batch.h"
 
-/** Do it. What is to be known is told on standard output and error. 0; -1 with errno. */
+/** Run. Messages go to standard output and error. 0; -1 with errno. */
 int sync_run(const struct sync_options *options, struct sync_outcome *outcome,
              struct apapi_error *err);
 

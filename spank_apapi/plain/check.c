@@ -32,14 +32,14 @@ static int check_attributes(posix_spawnattr_t *attributes)
     return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-/* One call of apapi-sampler for its word on something. */
+/* One call of apapi-sampler to check something. */
 struct check_call {
     char path[PATH_MAX];
     char *const *words;       /* as for execve() */
     char *const *environment; /* the same */
 };
 
-/* Run it with its standard output in `output`. @return 0 or an errno. */
+/* Run it with standard output in `output`. @return 0 or an errno. */
 static int check_spawn(const struct check_call *call, int output, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -57,7 +57,7 @@ static int check_spawn(const struct check_call *call, int output, pid_t *pid)
     return code;
 }
 
-/* Read what fits up to end of file; the rest is thrown away. @return 0; -1 with errno. */
+/* Read up to the end of file; drop what does not fit. @return 0; -1 with errno. */
 static int check_read(int fd, char *text, size_t size, uint64_t deadline_ns)
 {
     char rest[256];
@@ -97,7 +97,10 @@ static int check_wait(pid_t pid, int *status, uint64_t deadline_ns)
     return ended < 0 ? -1 : 0;
 }
 
-/* Call it. @return its exit status, what it said is in `text`; -1 with errno, `err` says why. */
+/*
+ * Run it. @return its exit status, with its output in `text`; -1 with errno and the reason in
+ * `err`.
+ */
 static int check_call(const struct check_call *call, char *text, size_t size,
                       struct apapi_error *err)
 {
@@ -127,7 +130,7 @@ static int check_call(const struct check_call *call, char *text, size_t size,
                                           WTERMSIG(status));
 }
 
-/* @return 0; -1: it has refused, or nothing was to be had from it. */
+/* @return 0; -1: refused, or no answer. */
 static int check_verdict(const struct check_call *call, int status, const char *text,
                          struct apapi_error *err)
 {
@@ -173,7 +176,7 @@ int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct
 
 static const char rules_variable[] = PACKET_VARIABLE "=";
 
-/* Those of the user's variables that speak of events. */
+/* Pass on the user's variables for events. */
 static size_t check_pass_on(char *environment[], size_t room)
 {
     size_t count = 0;

@@ -7,51 +7,50 @@
 #include "channel/message.h"
 
 /*
- * Helper processes. A helper is nobody's child (the one that starts it ends at once) and leads a
- * session of its own, holds no descriptor of its maker but the channel, and sees nothing of the
- * user's environment: so Slurm neither reaps it, kills it nor waits for it.
+ * Helper processes. A helper has no Slurm process as parent (the process that starts it ends at
+ * once), has a session of its own, holds only the channel's descriptor, and gets none of the user's
+ * environment. So Slurm does not reap it, kill it or wait for it.
  */
 struct spank_apapi_child {
     int channel; /* socket to the helper, close-on-exec; -1: none */
-    int pidfd;   /* the helper, close-on-exec; -1: none, for example on an old kernel */
+    int pidfd;   /* of the helper, close-on-exec; -1: none, for example on an old kernel */
 };
 
 #define SPANK_APAPI_CHILD_NONE ((struct spank_apapi_child){.channel = -1, .pidfd = -1})
 
-/** What to start. */
+/** The program to start. */
 struct spank_apapi_program {
     const char *dir;  /* absolute path of its folder */
-    const char *name; /* in that folder */
+    const char *name; /* within that folder */
     int listener;     /* becomes APAPI_LISTEN_FD; -1: none */
 };
 
 /**
- * Start a helper; returns when it has been executed.
- * @param child  result, set on success only; to be closed by spank_apapi_child_close()
- * @return 0; -1 with errno of the call that failed, exec() included.
- * Thread-safety: one at a time.
+ * Start a helper. Returns after its exec().
+ * @param child  result, set on success only; close it with spank_apapi_child_close()
+ * @return 0; -1 with errno of the call that failed, exec() included. Thread-safety: one at a time.
  */
 int spank_apapi_child_start(struct spank_apapi_child *child,
                             const struct spank_apapi_program *program, struct apapi_error *err);
 
 /**
- * Give a new descriptor a number above those of the standard ones, which its host may lack: nobody
- * shall print into it.
- * @return the descriptor, close-on-exec; -1 with errno, `fd` is closed then. -1 is allowed as `fd`.
+ * Move a new descriptor above the standard ones, which the host may have closed: otherwise others
+ * would print into it.
+ * @return the descriptor, close-on-exec; -1 with errno, `fd` is closed then. `fd` may be -1.
  */
 int spank_apapi_child_keep_away(int fd);
 
 /**
- * Take over why a helper has failed, as one line.
+ * Read why a helper failed, as one line.
  * @param message  APAPI_WORD_FAILED
  * @return -1 with errno EIO.
  */
 int spank_apapi_child_reason(const struct message *message, struct apapi_error *err);
 
-/** Kill the helper if it can be done without hitting anybody else. */
+/** Kill the helper, if its pidfd is known. */
 void spank_apapi_child_kill(const struct spank_apapi_child *child);
 
-/** Close the descriptors. The helper sees the end of its channel. */
+/** Close the descriptors. The helper sees the end of the channel. */
 void spank_apapi_child_close(struct spank_apapi_child *child);
 
 #endif

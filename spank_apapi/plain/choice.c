@@ -126,7 +126,7 @@ void spank_apapi_choice_forget(struct spank_apapi_choice *choice)
     }
 }
 
-/* @return what was given for an option, NULL: nothing. */
+/* @return the value given for an option; NULL: none. */
 static const char *given(const struct spank_apapi_choice *choice, enum spank_apapi_option option)
 {
     return choice->options[option].given ? choice->options[option].text : NULL;
@@ -191,7 +191,7 @@ size_t spank_apapi_choice_interval_components(const char *list, char *text, size
     return intervals.count;
 }
 
-/* Does the site want reports for those only who ask for them? */
+/* Check whether the site wants reports only for users who ask for them. */
 static bool is_silent(const struct config *config)
 {
     return config->format == CONFIG_NONE || strcmp(config->output, NOWHERE) == 0;

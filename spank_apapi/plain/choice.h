@@ -8,9 +8,9 @@
 #include "config/values.h"
 
 /*
- * What counts of all that a user and the site have said. Each option can be given on the command
- * line, by its own name, which asks for a measurement; or by an environment variable, which (but
- * for SLURM_APAPI) only says how it is to be done if there is one.
+ * The options of a user and the site's defaults. Each option can be given on the command line under
+ * its own name, which requests a measurement, or as an environment variable, which (except
+ * SLURM_APAPI) only says how to measure if something is measured.
  */
 
 enum spank_apapi_option {
@@ -20,12 +20,12 @@ enum spank_apapi_option {
     SPANK_APAPI_OUTPUT,
     SPANK_APAPI_TRACE,
     SPANK_APAPI_REPORT,
-    SPANK_APAPI_OPTIONS /* how many there are */
+    SPANK_APAPI_OPTIONS /* number of options */
 };
 
 enum spank_apapi_given { SPANK_APAPI_NOT_GIVEN, SPANK_APAPI_PREFERRED, SPANK_APAPI_ASKED };
 
-/** All zero at the start, but for config. */
+/** All zero at the start, except config. */
 struct spank_apapi_choice {
     const struct config *config;
     struct {
@@ -38,7 +38,7 @@ struct spank_apapi_choice {
 const char *spank_apapi_choice_variable(enum spank_apapi_option option);
 
 /**
- * Note what was given for an option.
+ * Note the value given for an option.
  * @param argument  NULL: none; or VARIABLE=VALUE with the option's own variable
  * @return 0; -1 with errno ENAMETOOLONG.
  */
@@ -46,52 +46,52 @@ int spank_apapi_choice_note(struct spank_apapi_choice *choice, enum spank_apapi_
                             const char *argument, struct apapi_error *err);
 
 /**
- * Check what was noted, as far as that can be done without the sampler.
- * @param bounded  whether the site's min_interval counts
+ * Check the noted values, as far as that is possible without the sampler.
+ * @param bounded  whether the site's min_interval applies
  * @return 0; -1 with errno EINVAL, ERANGE, EPERM; `err` says what would be valid.
  */
 int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
                              enum spank_apapi_option option, bool bounded, struct apapi_error *err);
 
-/** Forget what was given for an option. */
+/** Forget the value of an option. */
 void spank_apapi_choice_drop(struct spank_apapi_choice *choice, enum spank_apapi_option option);
 
-/** Forget all that the user has given. */
+/** Forget all values. */
 void spank_apapi_choice_forget(struct spank_apapi_choice *choice);
 
-/** @return whether the user has asked for a measurement. */
+/** @return whether the user asked for a measurement. */
 bool spank_apapi_choice_asked(const struct spank_apapi_choice *choice);
 
 /**
  * @param listed  the user's APAPI_CMPLIST, "" or NULL: none
- * @return the components to measure, "": what there is; NULL: nothing is to be measured.
+ * @return the components to measure, "": all available; NULL: measure nothing.
  */
 const char *spank_apapi_choice_components(const struct spank_apapi_choice *choice,
                                           const char *listed);
 
-/** @return what the user said of the sampling intervals, NULL: nothing. */
+/** @return the user's sampling intervals; NULL: none. */
 const char *spank_apapi_choice_interval(const struct spank_apapi_choice *choice);
 
 /**
- * Write the components that a good list of intervals names: "nvml:ipmi".
+ * Write the components in a valid list of intervals: "nvml:ipmi".
  * @param size  as many bytes as the list has, with its NUL
- * @return how many there are
+ * @return their number
  */
 size_t spank_apapi_choice_interval_components(const char *list, char *text, size_t size);
 
-/** @return the form of the report; CONFIG_NONE: there is none. */
+/** @return the format of the report; CONFIG_NONE: no report. */
 enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *choice);
 
-/** @return whether there are tables of single steps, or reports of another form. */
+/** @return whether single steps are reported. */
 bool spank_apapi_choice_reports_steps(const struct spank_apapi_choice *choice);
 
 /** @return whether there is a table of the whole job. */
 bool spank_apapi_choice_reports_job(const struct spank_apapi_choice *choice);
 
-/** @return the pattern of the report's file name, NULL: standard error. */
+/** @return the pattern of the report's file name; NULL: standard error. */
 const char *spank_apapi_choice_output(const struct spank_apapi_choice *choice);
 
-/** @return the pattern of the trace's file name, NULL: there is none. */
+/** @return the pattern of the trace's file name; NULL: no trace. */
 const char *spank_apapi_choice_trace(const struct spank_apapi_choice *choice);
 
 #endif

@@ -25,7 +25,7 @@ static bool word_known(const char *word, size_t length)
     return false;
 }
 
-/* @return the first word of a well-formed list that is not in components.def, NULL if all are. */
+/* @return the first word of a well-formed list that is not in components.def; NULL: none. */
 static const char *first_unknown(const char *list)
 {
     for (const char *word = list;; word++) {

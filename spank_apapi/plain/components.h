@@ -10,8 +10,8 @@
 bool spank_apapi_components_known(const char *list);
 
 /**
- * Names in components.def that are meant, perhaps, by the first word of a well-formed list that is
- * not there: ": did you mean 'rapl'?"; "" if nothing is near.
+ * Write the names in components.def that are nearest to the first unknown word of a well-formed
+ * list: ": did you mean 'rapl'?"; "" if none is near.
  */
 void spank_apapi_components_nearest(const char *list, char *text, size_t size);
 

@@ -17,29 +17,29 @@
 #include "channel/channel.h"
 
 #define FIRST_FREE_FD (APAPI_LISTEN_FD + 1)
-#define DESCRIPTORS_MAX 65536 /* how many are looked at one by one */
+#define DESCRIPTORS_MAX 65536 /* descriptors that are closed one by one */
 #define CLOEXEC_RANGE 4U      /* CLOSE_RANGE_CLOEXEC */
-#define STACK_SIZE 16384      /* bytes: little more than system calls is done there */
+#define STACK_SIZE 16384      /* bytes; the processes do little more than system calls */
 #ifndef CLONE_PIDFD
-#define CLONE_PIDFD 0x1000 /* kernels that do not know it have always ignored it */
+#define CLONE_PIDFD 0x1000 /* older kernels ignore it */
 #endif
 
 /*
  * Shared by the maker and the two processes that it starts, of which only one runs at a time. Not
- * on the maker's stack: should somebody kill the process between, the helper still uses it.
+ * on the maker's stack, as the helper still uses it if the process between is killed.
  */
 static struct {
     char path[PATH_MAX];
     char name[64];
     int channel, listener;
-    int descriptors; /* fewer than this may be open; used where close_range() is missing */
-    int error;       /* errno of what failed; 0: nothing */
-    int pidfd;       /* of the helper; -1: the kernel has none */
+    int descriptors; /* limit of open descriptors; used if close_range() is missing */
+    int error;       /* errno of the failed call; 0: none */
+    int pidfd;       /* of the helper; -1: not supported by the kernel */
     char between_stack[STACK_SIZE] __attribute__((aligned(16)));
     char helper_stack[STACK_SIZE] __attribute__((aligned(16)));
 } shared;
 
-/* From here on: only what is safe in a signal handler, and nothing that allocates. */
+/* From here on: only async-signal-safe calls, and no allocation. */
 
 static void exec_reset_signals(void)
 {
@@ -53,7 +53,7 @@ static void exec_reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Let exec close everything from `first` on. */
+/* Close everything from `first` on at exec. */
 static void exec_close_from(int first, int descriptors)
 {
 #ifdef SYS_close_range
@@ -66,7 +66,7 @@ static void exec_close_from(int first, int descriptors)
     }
 }
 
-/* Put /dev/null, channel and listener where they belong. @return 0; -1 with errno. */
+/* Set up /dev/null, channel and listener. @return 0; -1 with errno. */
 static int exec_set_descriptors(int channel, int listener)
 {
     int null = open("/dev/null", O_RDWR);
@@ -85,7 +85,7 @@ static int exec_set_descriptors(int channel, int listener)
     return listener >= 0 && dup2(listener, APAPI_LISTEN_FD) < 0 ? -1 : 0;
 }
 
-/* Become the helper, with all signals blocked so far. @return the errno of what failed. */
+/* Become the helper. All signals are blocked until here. @return the errno of the failed call. */
 static int exec_become(void)
 {
     static char path_variable[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang_variable[] = "LANG=C";
@@ -112,7 +112,9 @@ static int exec_helper(void *unused)
     _exit(127);
 }
 
-/* The process between maker and helper: the helper shall have no living parent of Slurm's. */
+/*
+ * The process between maker and helper: it ends, so that the helper's parent is no Slurm process.
+ */
 static int exec_between(void *unused)
 {
     (void)unused;
@@ -125,9 +127,9 @@ static int exec_between(void *unused)
 }
 
 /*
- * Like vfork(), twice: no page tables are copied, and what went wrong is known at once. The process
- * between shares the table of descriptors, too, so that the pidfd is ours; it sends no signal when
- * it ends, and Slurm's wait() does not see it.
+ * Works like vfork(), twice: copies no page tables, and returns errors at once. The process between
+ * shares the descriptor table, so that the pidfd is the maker's. It sends no signal at its end, and
+ * Slurm's wait() does not see it.
  */
 static void exec_launch(void)
 {

@@ -4,11 +4,10 @@
 #include "child.h"
 
 /**
- * Execute a helper as nobody's child; returns when that has been done.
+ * Execute a helper without a Slurm process as parent. Returns after exec().
  * @param channel  becomes APAPI_CHANNEL_FD
- * @param pidfd    result, close-on-exec; -1 where the kernel has none
- * @return 0; -1 with errno of the call that failed, ENAMETOOLONG.
- * Thread-safety: one at a time.
+ * @param pidfd    result, close-on-exec; -1 if not supported by the kernel
+ * @return 0; -1 with errno of the call that failed, ENAMETOOLONG. Thread-safety: one at a time.
  */
 int spank_apapi_exec(const struct spank_apapi_program *program, int channel, int *pidfd);
 

@@ -17,12 +17,12 @@ static bool look(const struct environment *in, const char *variable, char *value
     return in->look(in->context, variable, value, size) && *value;
 }
 
-/* @return how many components the job has; 0: it is not heterogeneous. */
+/* @return number of components of the job; 0: not heterogeneous. */
 static unsigned long count_components(const struct environment *in)
 {
     char job[NUMBER_SIZE], first[NUMBER_SIZE], count[NUMBER_SIZE];
 
-    /* What sbatch has passed on of the job around it has another id. */
+    /* Variables that sbatch passed on from an enclosing job have another ID. */
     if (!look(in, "SLURM_JOB_ID", job, sizeof job) ||
         !look(in, "SLURM_JOB_ID_HET_GROUP_0", first, sizeof first) || strcmp(first, job) != 0 ||
         !look(in, "SLURM_HET_SIZE", count, sizeof count)) {
@@ -31,7 +31,7 @@ static unsigned long count_components(const struct environment *in)
     return strtoul(count, NULL, 10);
 }
 
-/* All of them or none: a part would be taken for the whole. */
+/* All or none: a part would be taken for the whole. */
 static int join(const struct environment *in, unsigned long components, char *names, size_t size)
 {
     size_t length = 0;
@@ -40,7 +40,7 @@ static int join(const struct environment *in, unsigned long components, char *na
         char variable[48];
 
         if (i > 0) {
-            names[length++] = ','; /* over the NUL, for which there was room */
+            names[length++] = ','; /* replaces the NUL; there is room for it */
         }
         snprintf(variable, sizeof variable, "SLURM_JOB_NODELIST_HET_GROUP_%lu", i);
         if (!look(in, variable, names + length, size - length)) {

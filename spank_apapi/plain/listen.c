@@ -11,7 +11,7 @@
 
 #include "child.h"
 
-#define BACKLOG 4096 /* nodes that report in the same moment */
+#define BACKLOG 4096 /* nodes that report at the same moment */
 
 union listen_address {
     struct sockaddr any;
@@ -23,7 +23,7 @@ static union listen_address listen_address(sa_family_t family, uint16_t port, so
 {
     union listen_address address;
 
-    memset(&address, 0, sizeof address); /* any address of the machine */
+    memset(&address, 0, sizeof address); /* all addresses of the machine */
     address.any.sa_family = family;
     if (family == AF_INET6) {
         address.v6.sin6_port = htons(port);
@@ -45,7 +45,7 @@ static int listen_begin(int fd, sa_family_t family, uint16_t port)
     if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no)) {
         return -1;
     }
-    /* a port is free as soon as nobody listens there, whatever has become of old connections */
+    /* a port can be used again although old connections are in TIME_WAIT */
     if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes)) {
         return -1;
     }
@@ -67,7 +67,7 @@ static int listen_at(sa_family_t family, uint16_t port)
     return fd;
 }
 
-/* Where IPv6 is there, it takes IPv4 as well. */
+/* IPv6 if available; it accepts IPv4, too. */
 static int listen_at_any(uint16_t port)
 {
     int fd = listen_at(AF_INET6, port);
@@ -75,7 +75,7 @@ static int listen_at_any(uint16_t port)
     return fd >= 0 || errno == EADDRINUSE ? fd : listen_at(AF_INET, port);
 }
 
-/* From a random one on: several sruns that start together do not all try the same ports. */
+/* Start at a random port: then sruns that start together do not all try the same ports. */
 static int listen_in_range(uint16_t first, uint16_t last)
 {
     uint32_t count = (uint32_t)last - first + 1, start = 0;

@@ -10,7 +10,7 @@
 #include "config/filename.h"
 #include "user.h"
 
-#define NO_ARRAY 4294967294U /* Slurm's own word for the index where there is no array */
+#define NO_ARRAY 4294967294U /* Slurm's value for the index if there is no array */
 
 bool spank_apapi_look_here(void *unused, const char *variable, char *value, size_t size)
 {

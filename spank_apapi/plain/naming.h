@@ -9,37 +9,37 @@
 #include "apapi/error.h"
 
 /**
- * Looks into the environment of srun, or of the step.
- * @return whether the variable is there, and there is room for its value
+ * Looks up a variable in the environment of srun or of the step.
+ * @return whether it exists and its value fits
  */
 typedef bool (*spank_apapi_look_f)(void *context, const char *variable, char *value, size_t size);
 
-/** Look into that of this process. */
+/** Look it up in the environment of this process. */
 bool spank_apapi_look_here(void *unused, const char *variable, char *value, size_t size);
 
-/** What a file name may be made of. */
+/** Values for the patterns in a file name. */
 struct spank_apapi_naming {
     uint32_t job;
     const char *step; /* "0", "batch" */
     const char *node;
     uint32_t node_index;
-    const char *user; /* "": not known, and his number stands for it; NULL: looked up by it */
+    const char *user; /* "": not known, the uid is used instead; NULL: look it up when needed */
     uid_t uid;
     spank_apapi_look_f look;
     void *context; /* for look */
 };
 
 /**
- * Make a file name of a pattern of config/filename.h.
+ * Make a file name from a pattern of config/filename.h.
  * @return 0; -1 with errno EINVAL, ENAMETOOLONG.
  */
 int spank_apapi_name(const char *pattern, const struct spank_apapi_naming *naming, char *name,
                      size_t size, struct apapi_error *err);
 
 /**
- * The pattern of a trace, so that no two processes write the same file: ".%N" is appended where a
- * step of several nodes has neither %N nor %n, ".batch" where a batch step has neither %s nor %J,
- * as its script's sruns have the same option.
+ * Complete the pattern of a trace, so that no two processes write the same file: append ".%N" for a
+ * step of several nodes without %N or %n, and ".batch" for a batch step without %s or %J, as the
+ * script's sruns inherit the option.
  * @return 0; -1 with errno ENAMETOOLONG.
  */
 int spank_apapi_name_trace(const char *pattern, uint32_t nodes, bool batch, char *unique,

@@ -19,16 +19,16 @@
 #include "channel/deadline.h"
 #include "child.h"
 
-/* A way to write that never waits, where that is more than poll() can promise. */
+/* A way to write that never blocks, where poll() cannot promise that. */
 struct output_way {
     int fd;
-    size_t piece; /* how much write() takes without waiting when poll() says so */
+    size_t piece; /* bytes that write() accepts without blocking after poll() */
     bool socket;
 };
 
 /*
- * Between poll() and write() somebody else may fill a pipe. The descriptor's own flags are the
- * user's; so pipes and terminals are opened once more.
+ * Another process may fill a pipe between poll() and write(). The descriptor's flags belong to the
+ * user, so pipes and terminals are opened again.
  */
 static int output_reopen(int fd)
 {

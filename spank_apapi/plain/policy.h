@@ -6,19 +6,19 @@
 
 #include "config/config.h"
 
-/** @return whether his number says already that a user may ask, or his name cannot matter. */
+/** @return whether the uid alone shows that the user may ask, or the name cannot matter. */
 bool spank_apapi_policy_uid(const struct config *config, uid_t uid);
 
 /**
- * @param name  the user's; NULL: not known
- * @return whether allow_users lets this user ask for measurements. root may always.
+ * @param name  of the user; NULL: not known
+ * @return whether allow_users allows this user to ask for measurements. root always may.
  */
 bool spank_apapi_policy_user(const struct config *config, uid_t uid, const char *name);
 
-/** @return whether deny_partitions lets a partition be measured. NULL: not known. */
+/** @return whether deny_partitions allows measurements in a partition. NULL: not known. */
 bool spank_apapi_policy_partition(const struct config *config, const char *partition);
 
-/** @return whether a step that does not know its partition can be measured. */
+/** @return whether a step with unknown partition may be measured. */
 bool spank_apapi_policy_extern(const struct config *config);
 
 #endif

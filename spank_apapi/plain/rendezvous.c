@@ -14,7 +14,7 @@
 
 #define BACKLOG 256
 
-/* The kernel chooses a free name, which begins with a NUL: no file, so nothing is left behind. */
+/* The kernel chooses a free abstract name, which starts with a NUL. No file is left behind. */
 static int rendezvous_bind(int fd, char *name, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -4,8 +4,7 @@
 #include "apapi/error.h"
 #include "channel/channel.h"
 
-/** Where the sruns of a job pass their records on, for the job's table: a socket of this machine.
- */
+/** Where the sruns of a job forward their records for the job's table: a socket of this machine. */
 struct spank_apapi_rendezvous {
     int listener; /* close-on-exec; -1: none */
     char token[APAPI_TOKEN_LENGTH + 1];
@@ -14,10 +13,10 @@ struct spank_apapi_rendezvous {
 
 #define SPANK_APAPI_RENDEZVOUS_NONE ((struct spank_apapi_rendezvous){.listener = -1})
 
-/** Listen. @return 0; -1 with errno, `rendezvous` is unchanged then. */
+/** Listen. @return 0; -1 with errno. `rendezvous` is unchanged then. */
 int spank_apapi_rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struct apapi_error *err);
 
-/** Close: whoever has a copy of the listener goes on. */
+/** Close this copy of the listener. */
 void spank_apapi_rendezvous_close(struct spank_apapi_rendezvous *rendezvous);
 
 #endif

@@ -13,11 +13,12 @@
 
 #include "channel/deadline.h"
 
-#define READ_LIMIT_NS (200 * DEADLINE_MS)   /* for srun to take a report, or to refuse it */
-#define CROWD_LIMIT_NS (1000 * DEADLINE_MS) /* beyond the deadline, where srun refuses */
+#define READ_LIMIT_NS (200 * DEADLINE_MS) /* for srun to accept or refuse a report */
+#define CROWD_LIMIT_NS                                                                             \
+    (1000 * DEADLINE_MS) /* time beyond the deadline to try again while srun refuses */
 #define PAUSE_MS 5
 #define PAUSE_MAX_MS 80
-#define PORT_MIN 1024 /* the user has a say in it, and no business with the system's ports */
+#define PORT_MIN 1024 /* the user can influence it, so no system ports */
 
 static int parse_port(const char *text, const char **end, uint16_t *port)
 {
@@ -56,7 +57,7 @@ union report_address {
     struct sockaddr_in6 v6;
 };
 
-/* @return the size of the address, 0 where `text` is none. */
+/* @return the size of the address; 0: `text` is not an address. */
 static socklen_t report_address(const char *text, uint16_t port, union report_address *address)
 {
     memset(address, 0, sizeof *address);
@@ -146,9 +147,8 @@ static int report_deliver(int fd, const char *token, const struct spank_apapi_re
 }
 
 /*
- * Where srun is crowded it may end a connection before it has read from it; that comes back as a
- * reset. Its end of the connection without that says that it has read everything. In between it has
- * all the time it wants: what has been sent it will read.
+ * If srun is overloaded, it may close a connection without reading; this causes a reset. An orderly
+ * end shows that it has read everything. Until then it has as much time as it needs.
  */
 static int report_await(int fd, uint64_t deadline_ns)
 {

@@ -7,13 +7,13 @@
 #include "apapi/error.h"
 #include "channel/channel.h"
 
-/** Where srun collects, out of APAPI_COLLECT_ENV. */
+/** Where srun collects, from APAPI_COLLECT_ENV. */
 struct spank_apapi_collector {
-    uint16_t port; /* 0: there is none */
+    uint16_t port; /* 0: srun does not collect */
     char token[APAPI_TOKEN_LENGTH + 1];
 };
 
-/** What a node tells srun. */
+/** A node's report to srun. */
 struct spank_apapi_report {
     const char *word; /* APAPI_WORD_RECORD or APAPI_WORD_ABSENT */
     const char *node;
@@ -23,13 +23,13 @@ struct spank_apapi_report {
 
 /**
  * Parse "PORT:TOKEN".
- * @return 0; -1 with errno EINVAL, `collector` is unchanged then.
+ * @return 0; -1 with errno EINVAL. `collector` is unchanged then.
  */
 int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *collector);
 
 /**
- * Send a report to srun. Where srun ends the connection without reading it, because others crowd
- * it, the report is sent again, for up to a second beyond the deadline.
+ * Send a report to srun. If srun closes the connection without reading because of too many others,
+ * the report is sent again, up to a second beyond the deadline.
  * @param address  numeric, IPv4 or IPv6
  * @return 0; -1 with errno EINVAL (not an address), ETIMEDOUT or that of the call that failed.
  */
