@@ -27,9 +27,9 @@ static inline int64_t clock_unix_ns(void)
 }
 
 #define CLOCK_PAIR_TRIES 8
-#define CLOCK_PAIR_NS 5000 /* no more between two clocks that are read at the same time */
+#define CLOCK_PAIR_NS 5000 /* maximum time between reading the two clocks [ns] */
 
-/** The same instant by both clocks, though the process may be interrupted between them. */
+/** Read the same instant on both clocks, even if the process is interrupted in between. */
 static inline void clock_pair(int64_t *unix_ns, uint64_t *monotonic_ns)
 {
     uint64_t least_ns = UINT64_MAX;

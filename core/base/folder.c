@@ -25,7 +25,10 @@ int folder_check_name(const char *name)
     return !*name || strchr(name, '/') || strstr(name, "..") || strcmp(name, ".") == 0 ? -1 : 0;
 }
 
-/* Root and we may lead the way elsewhere: by a link in a folder that nobody else can change. */
+/*
+ * A link may be followed if it belongs to root or this user, in a folder that no one else can
+ * change.
+ */
 static bool is_ours(const struct stat *status)
 {
     return status->st_uid == 0 || status->st_uid == geteuid();
@@ -40,7 +43,7 @@ static bool may_follow(int folder, const char *name)
            fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && is_ours(&link);
 }
 
-/* @return descriptor of a folder in `folder`, for openat() only; -1 with errno. */
+/* @return descriptor of a folder within `folder`, for openat() only; -1 with errno. */
 static int folder_enter(int folder, const char *name)
 {
     const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
@@ -54,19 +57,20 @@ static int folder_enter(int folder, const char *name)
     return errno == ELOOP && may_follow(folder, name) ? openat(folder, name, flags) : -1;
 }
 
-/* The same; the last folder of a path is made if it is not there. */
+/* The same; creates a missing folder if it is the last of the path. */
 static int folder_enter_or_make(int folder, const char *name, bool last)
 {
     int fd = folder_enter(folder, name);
 
     if (fd < 0 && errno == ENOENT && last &&
-        (mkdirat(folder, name, 0700) == 0 || errno == EEXIST)) { /* another one was faster */
+        (mkdirat(folder, name, 0700) == 0 ||
+         errno == EEXIST)) { /* another process may have been faster */
         fd = folder_enter(folder, name);
     }
     return fd;
 }
 
-/* Go from folder to folder. @return as folder_enter(); `rest` is where it has ended. */
+/* Walk the path. @return as folder_enter(); `rest` is where it stopped. */
 static int folder_walk(const char *path, bool make, const char **rest)
 {
     int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -87,7 +91,9 @@ static int folder_walk(const char *path, bool make, const char **rest)
     return fd;
 }
 
-/* The way there is for openat() only. @return a descriptor for all that a folder is for. */
+/*
+ * The descriptor of a walk can only be used for openat(). @return a descriptor for all operations.
+ */
 static int folder_arrive(int way)
 {
     int fd = way < 0 ? -1 : openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -8,14 +8,13 @@
 #define ARRAY_ROOM_FIRST 16
 
 /**
- * Make room for `more` elements; an array that is full doubles.
- * @param array  NULL where *room is 0
- * @param count  elements that it has
+ * Make room for `more` elements. The size of a full array is doubled.
+ * @param array  NULL if *room is 0
+ * @param count  elements in use
  * @param more   > 0
- * @param room   elements that it has room for
+ * @param room   allocated elements
  * @param size   of an element [bytes]
- * @return the array, perhaps in another place, for its owner to note; NULL with errno ENOMEM:
- *         nothing has changed.
+ * @return the array, which may have moved; NULL with errno ENOMEM: nothing has changed.
  */
 static inline void *array_reserve(void *array, size_t count, size_t more, size_t *room, size_t size)
 {
@@ -37,7 +36,7 @@ static inline void *array_reserve(void *array, size_t count, size_t more, size_t
     return grown;
 }
 
-/** The same for one more. */
+/** The same for one more element. */
 static inline void *array_grow(void *array, size_t count, size_t *room, size_t size)
 {
     return array_reserve(array, count, 1, room, size);

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #define NAME_SIZE 256
-#define DIGITS_MAX 9 /* what fits into an unsigned int for sure */
+#define DIGITS_MAX 9 /* numbers of so many digits fit into an unsigned int */
 
 struct walk {
     hostlist_visit_f visit;
     void *context;
     size_t count;
-    char name[NAME_SIZE]; /* as far as it is made */
+    char name[NAME_SIZE]; /* the part that is complete */
 };
 
 static int malformed(void)
@@ -43,7 +43,7 @@ static const char *read_number(const char *text, unsigned *number)
 
 static int walk_rest(struct walk *walk, size_t length, const char *rest, const char *end);
 
-/* One "3" or "001-004" of a bracket: `range` up to `range_end`, the name goes on at `rest`. */
+/* One "3" or "001-004" within brackets: `range` up to `range_end`; the name continues at `rest`. */
 static int walk_range(struct walk *walk, size_t length, const char *range, const char *range_end,
                       const char *const rest[2])
 {
@@ -92,7 +92,7 @@ static int walk_bracket(struct walk *walk, size_t length, const char *bracket, c
     return 0;
 }
 
-/* `length` bytes of the name are made; it goes on with `rest`. */
+/* The first `length` bytes of the name are complete; it continues with `rest`. */
 static int walk_rest(struct walk *walk, size_t length, const char *rest, const char *end)
 {
     const char *bracket = memchr(rest, '[', (size_t)(end - rest));
@@ -106,7 +106,7 @@ static int walk_rest(struct walk *walk, size_t length, const char *rest, const c
                    : walk_name(walk, length + plain);
 }
 
-/* Where the comma is that ends this name; those in brackets do not. */
+/* Find the comma after this name, ignoring those in brackets. */
 static const char *find_end(const char *name)
 {
     bool inside = false;
@@ -132,7 +132,9 @@ ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context)
     return (ssize_t)walk.count;
 }
 
-/* The number at the end of a name, after `stem` bytes. Not one of more digits than DIGITS_MAX. */
+/*
+ * The length of a name without the number at its end, unless that has more than DIGITS_MAX digits.
+ */
 static size_t find_stem(const char *name)
 {
     size_t length = strlen(name), stem = length;
@@ -167,7 +169,7 @@ static bool is_same_stem(const char *a, const char *b)
     return a[stem] && b[find_stem(b)] && stem == find_stem(b) && strncmp(a, b, stem) == 0;
 }
 
-/* Would a range that holds `a` give `b` as its next name? */
+/* Check whether `b` follows `a` in a range. */
 static bool is_next(const char *a, const char *b)
 {
     size_t stem = find_stem(a);
@@ -176,7 +178,7 @@ static bool is_next(const char *a, const char *b)
            (strlen(a) == strlen(b) || (a[stem] != '0' && b[stem] != '0'));
 }
 
-/* Write the names from `first` that differ in their number only. @return how many they were. */
+/* Write the names from `first` on that differ in their number only. @return their number. */
 static size_t put_group(FILE *out, const char *const *names, size_t count, size_t columns)
 {
     size_t stem = find_stem(names[0]), done = 0;

@@ -13,7 +13,7 @@
 struct unpacker {
     const struct unpack_format *format;
     void *decoder;
-    bool at_end; /* of what was packed in one go */
+    bool at_end; /* of one compressed frame */
 };
 
 static ssize_t read_some(int fd, void *buffer, size_t size)
@@ -104,7 +104,7 @@ static ssize_t hand_out(struct inflow *inflow, void *buffer, size_t size)
     return (ssize_t)size;
 }
 
-/* @return bytes; 0: more is to be read first; -1 */
+/* @return bytes; 0: more input needed; -1 */
 static ssize_t unpack_chunk(struct inflow *inflow, void *buffer, size_t size)
 {
     struct unpacker *unpacker = inflow->unpacker;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define WORD_SIZE 128 /* bytes of one word of a list; longer ones are an error */
+#define WORD_SIZE 128 /* bytes of one word of a list; a longer word is an error */
 
 static const struct {
     const char *suffix;
@@ -32,7 +32,7 @@ static int too_long(struct apapi_error *err, const char *text)
     return apapi_fail(err, ERANGE, "duration '%.60s' is too long", text);
 }
 
-/* Digits as a whole number. @return the first character after them, NULL on overflow. */
+/* Parse digits as a whole number. @return the first character after them; NULL on overflow. */
 static const char *scan_whole(const char *text, uint64_t *whole)
 {
     for (*whole = 0; isdigit((unsigned char)*text); text++) {
@@ -46,7 +46,7 @@ static const char *scan_whole(const char *text, uint64_t *whole)
     return text;
 }
 
-/* What follows the point, in units of 1e-9: digits beyond the ninth are dropped. */
+/* Parse the decimals, in units of 1e-9. Digits after the ninth are ignored. */
 static const char *scan_fraction(const char *text, uint64_t *billionths)
 {
     uint64_t weight = 100000000;
@@ -96,7 +96,7 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
     return 0;
 }
 
-/* The next word of a list, up to ':' or the end. @return where the one after it begins. */
+/* Copy the next word of a list, up to ':' or the end. @return where the following one begins. */
 static const char *next_word(const char *text, char *word, struct apapi_error *err)
 {
     size_t length = strcspn(text, ":");
@@ -146,7 +146,7 @@ static int add_named(struct apapi_intervals *list, const char *component, uint64
     return 0;
 }
 
-/* One entry: "DURATION" at the beginning of the list, "COMPONENT:DURATION" anywhere. */
+/* One entry: "DURATION" at the beginning of the list only, or "COMPONENT:DURATION". */
 static const char *parse_entry(const char *text, bool first, struct apapi_intervals *list,
                                struct apapi_error *err)
 {

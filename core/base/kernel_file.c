@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Numbers of so many digits fit into 64 bits, whatever the digits. */
+/* Any number with so many digits fits into 64 bits. */
 #define DIGITS_THAT_FIT 19
 
 void kernel_file_path(char *path, size_t size, const char *absolute)
@@ -54,10 +54,10 @@ bool kernel_file_match(const char *pattern, const char *text, unsigned *number)
 
 static inline unsigned digit_of(char letter)
 {
-    return (unsigned)(unsigned char)letter - '0'; /* above 9: it is none */
+    return (unsigned)(unsigned char)letter - '0'; /* above 9: not a digit */
 }
 
-/* The digits from `*at` on. @return 0, EBADMSG (none) or ERANGE. */
+/* Parse the digits at `*at`. @return 0, EBADMSG (none) or ERANGE. */
 static inline int parse_digits(const char *text, size_t size, size_t *at, uint64_t *value)
 {
     const size_t unchecked = size - *at < DIGITS_THAT_FIT ? size : *at + DIGITS_THAT_FIT;
@@ -82,7 +82,7 @@ static inline int parse_digits(const char *text, size_t size, size_t *at, uint64
     return 0;
 }
 
-/* At least one newline, nothing else. */
+/* At least one newline and nothing else. */
 static inline int parse_end(const char *text, size_t size, size_t at)
 {
     if (at == size) {
@@ -116,7 +116,7 @@ int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value)
     return parse_plain(text, size, value);
 }
 
-/* A blank and a word at `at`. @return where they end, 0 if they are not there. */
+/* Skip a blank and a word at `at`. @return where they end; 0: not there. */
 static size_t skip_word(const char *text, size_t size, size_t at, const char *word)
 {
     size_t length = strlen(word);
@@ -127,7 +127,9 @@ static size_t skip_word(const char *text, size_t size, size_t at, const char *wo
     return at + 1 + length;
 }
 
-/* " 1700000000 us" if it is there. @return where it ends, 0 if something else begins so. */
+/*
+ * Skip " 1700000000 us" if it is there. @return where it ends; 0: it starts like that but differs.
+ */
 static size_t skip_time(const char *text, size_t size, size_t at)
 {
     uint64_t time_us;
@@ -161,7 +163,7 @@ int kernel_file_parse_unit(const char *text, size_t size, const char *suffix, ui
     return 0;
 }
 
-/* Within the loop, not called from it: beside a system call a call is dear. */
+/* Inlined into the loop: a call is expensive compared with the system call. */
 static inline int read_value(int fd, const char *suffix, uint64_t *value)
 {
     char text[64];

@@ -5,34 +5,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Files of sysfs and procfs: what stands in them, and what they are called. */
+/* Files of sysfs and procfs: their content and their names. */
 
-/** `absolute` below the root of the tests, APAPI_SYSROOT, if that is set. */
+/** Put the test root APAPI_SYSROOT, if set, in front of `absolute`. */
 void kernel_file_path(char *path, size_t size, const char *absolute);
 
-/** Put `number` in place of '#'. */
+/** Replace '#' by `number`. */
 void kernel_file_fill_in(char *text, size_t size, const char *pattern, unsigned number);
 
 /**
- * Is `text` the pattern with a number in place of '#'? A '*' at the end stands for anything.
- * @param number  set where there is a '#'
+ * Check whether `text` is the pattern with a number instead of '#'. '*' at the end matches
+ * anything.
+ * @param number  set if there is a '#'
  */
 bool kernel_file_match(const char *pattern, const char *text, unsigned *number);
 
 /**
- * Digits and at least one newline, nothing else.
+ * Parse digits followed by at least one newline and nothing else.
  * @return 0, EBADMSG (not a whole number) or ERANGE (over 64 bits).
  */
 int kernel_file_parse_u64(const char *text, size_t size, uint64_t *value);
 
 /**
- * The same with a unit and perhaps a time behind the number: "250 W", "250 W 1700000000 us".
+ * The same with a unit and optionally a time after the number: "250 W", "250 W 1700000000 us".
  * @param suffix  "W"; "": no unit
  */
 int kernel_file_parse_unit(const char *text, size_t size, const char *suffix, uint64_t *value);
 
-/** Read a file at its start, its unit as in kernel_file_parse_unit() or NULL. @return 0 or the
- * errno. */
+/**
+ * Read a file from its start. @param suffix  as in kernel_file_parse_unit(), or NULL. @return 0 or
+ * the errno.
+ */
 int kernel_file_read_value(int fd, const char *suffix, uint64_t *value);
 
 /** Read one number from a file in folder `dir`. 0; -1 with errno. */

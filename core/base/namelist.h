@@ -4,19 +4,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A list of texts of its own. Zeroed before the first. */
+/** A list of copied texts. All zero at the start. */
 struct namelist {
     char **names;
     size_t count, room;
 };
 
-/** Copy a name to the end. 0; -1 with ENOMEM. */
+/** Append a copy of a name. 0; -1 with ENOMEM. */
 int namelist_add(struct namelist *list, const char *name);
 
 /** Sort as strverscmp() does: n2 before n10. */
 void namelist_sort(struct namelist *list);
 
-/** Sort and keep one of each. */
+/** Sort and remove duplicates. */
 void namelist_unique(struct namelist *list);
 
 /** @return whether a sorted list has the name. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libc only: the plugin compiles it too. */
+/* libc only: also compiled into the plugin. */
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -9,11 +9,11 @@
 #include <strings.h>
 
 #define MISTAKES_MAX 2
-#define PART_MIN 3 /* letters that make a part of a name worth a thought */
+#define PART_MIN 3 /* shortest part of a name that is considered */
 
-#define BEGINNING_MIN 5 /* the same for one with mistakes */
+#define BEGINNING_MIN 5 /* the same for a part with mistakes */
 
-/* Less is nearer; a mistake in a beginning weighs more than any number of letters after it. */
+/* Lower is nearer. A mistake at the beginning weighs more than any number of letters after it. */
 enum { BY_MISTAKE = 0, BY_BEGINNING = 1000, MISTAKE = 200, BY_PART = 2000, FAR = 3000 };
 
 void nearest_begin(struct nearest *nearest, const char *wanted)
@@ -36,14 +36,14 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The last three rows of the table of distances between beginnings of two names. */
+/* The last three rows of the table of edit distances between the prefixes of two names. */
 struct rows {
     unsigned before[APAPI_NAME_SIZE];
     unsigned last[APAPI_NAME_SIZE];
     unsigned now[APAPI_NAME_SIZE];
 };
 
-/* The row of the first i letters of `left`, from those of i - 1 and i - 2. */
+/* Compute the row of the first i letters of `left` from those of i - 1 and i - 2. */
 static void fill_row(struct rows *rows, const char *left, unsigned i, const char *right)
 {
     memcpy(rows->before, rows->last, sizeof rows->before);
@@ -61,10 +61,10 @@ static void fill_row(struct rows *rows, const char *left, unsigned i, const char
 
 struct mistakes {
     unsigned whole;     /* between the two names */
-    unsigned beginning; /* between the first and some beginning of the second */
+    unsigned beginning; /* between the first name and the best prefix of the second */
 };
 
-/* Letters wrong, missing, too many or swapped with the next one (Damerau and Levenshtein). */
+/* Letters wrong, missing, added or swapped with the next one (Damerau-Levenshtein distance). */
 static struct mistakes count_mistakes(const char *left, const char *right)
 {
     struct rows rows;
@@ -110,7 +110,7 @@ static unsigned rank_mistakes(const char *wanted, size_t wanted_length, const ch
     return FAR;
 }
 
-/* How far two names are from each other; from FAR on: not at all near. */
+/* How different two names are; FAR or more: too different. */
 static unsigned rank(const char *wanted, const char *name)
 {
     size_t wanted_length = strlen(wanted), name_length = strlen(name);
@@ -123,7 +123,7 @@ static unsigned rank(const char *wanted, const char *name)
                        rank_part(name, name_length, wanted, wanted_length)));
 }
 
-/* An event is often meant without its component. */
+/* Users often omit the component of an event. */
 static unsigned rank_with_component(const char *wanted, const char *name)
 {
     const char *event = strstr(name, ":::");
@@ -161,7 +161,7 @@ void nearest_offer(const char *name, void *context)
     }
 }
 
-/* @return whether so many names fit. */
+/* @return whether this many names fit. */
 static bool put_names(const struct nearest *nearest, size_t count, char *text, size_t size)
 {
     size_t used = 0;

@@ -7,9 +7,9 @@
 
 #define NEAREST_MAX 3
 
-/** The names that a person may have meant who gave one that does not exist. */
+/** Collects existing names that are similar to a misspelled one. */
 struct nearest {
-    char wanted[APAPI_NAME_SIZE]; /* "": nothing is near to it */
+    char wanted[APAPI_NAME_SIZE]; /* "": nothing is similar */
     size_t count;
     struct {
         char name[APAPI_NAME_SIZE];
@@ -17,18 +17,21 @@ struct nearest {
     } best[NEAREST_MAX]; /* nearest first */
 };
 
-/** Begin with no names. Of a pattern counts what comes before its first '*', '?' or '['. */
+/** Begin without names. Of a pattern, the part before its first '*', '?' or '[' is compared. */
 void nearest_begin(struct nearest *nearest, const char *wanted);
 
 /**
- * Offer a name that exists. It is taken if at most two letters are wrong, missing, too many or
- * swapped, or if one name is a part of the other; capitals do not matter. An event may be meant
- * without its component.
+ * Offer an existing name. It is accepted if at most two letters are wrong, missing, added or
+ * swapped, or if one name is part of the other. Case is ignored. The component of an event may be
+ * omitted.
  * @param context  a struct nearest: this is an apapi_component_f
  */
 void nearest_offer(const char *name, void *context);
 
-/** ": did you mean 'rapl', 'nvml' or 'net'?", "" without any; only those that `size` bytes hold. */
+/**
+ * Write ": did you mean 'rapl', 'nvml' or 'net'?", or "" without names. Names that do not fit into
+ * `size` are left out.
+ */
 void nearest_text(const struct nearest *nearest, char *text, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ int pool_reserve(void *array, size_t count, size_t *room, size_t size)
         return -1;
     }
     memcpy(array, &grown, sizeof grown);
-    return 0; // cppcheck-suppress memleak; the array has it
+    return 0; // cppcheck-suppress memleak; the array owns it
 }
 
 static uint32_t *find_slot(const struct pool *pool, const char *text)

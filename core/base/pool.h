@@ -6,7 +6,7 @@
 
 #define POOL_NONE UINT32_MAX
 
-/** Different texts, numbered from 0 in the order in which they came. Zeroed before the first. */
+/** Distinct texts, numbered from 0 in order of insertion. All zero at the start. */
 struct pool {
     char *bytes;
     size_t size, room;
@@ -16,14 +16,15 @@ struct pool {
     size_t slot_count;
 };
 
-/** @return the number of a text, which is copied if it is new; POOL_NONE without memory. */
+/** @return the number of a text. A new text is copied. POOL_NONE: out of memory. */
 uint32_t pool_put(struct pool *pool, const char *text);
 
-/** The text of a number; lives until the next pool_put(). */
+/** The text of a number; valid until the next pool_put(). */
 const char *pool_text(const struct pool *pool, uint32_t number);
 
-/** Room for one more element of `size` bytes in an array, as array_grow(); *array is set. 0; -1:
- * ENOMEM. */
+/**
+ * Make room for one more element of `size` bytes, as array_grow(), and set *array. 0; -1: ENOMEM.
+ */
 int pool_reserve(void *array, size_t count, size_t *room, size_t size);
 
 void pool_free(struct pool *pool);

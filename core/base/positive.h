@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 /**
- * A decimal number with nothing before or behind it.
+ * Parse a decimal number with nothing before or after it.
  * @param most  < ULONG_MAX
- * @return the number, from 1 to `most`; 0: the text is none.
+ * @return the number, from 1 to `most`; 0: not such a number.
  */
 static inline unsigned long positive_number(const char *text, unsigned long most)
 {
@@ -16,7 +16,7 @@ static inline unsigned long positive_number(const char *text, unsigned long most
     if (*text < '0' || *text > '9') {
         return 0;
     }
-    number = strtoul(text, &end, 10); /* ULONG_MAX, where it is more than that */
+    number = strtoul(text, &end, 10); /* ULONG_MAX if it is greater than that */
     return *end || number > most ? 0 : number;
 }
 

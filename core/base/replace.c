@@ -19,7 +19,7 @@ static int fail(const char *path, struct apapi_error *err)
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
 
-/* A device's node or a pipe would be gone. */
+/* A device or a pipe must not be replaced. */
 static bool is_replaceable(const char *path)
 {
     struct stat status;

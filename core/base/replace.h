@@ -7,10 +7,10 @@
 #include "apapi/error.h"
 
 /**
- * Put a file in the place of `path`, or of nothing; readers see the one or the other, never a part,
- * nor does a power cut leave one.
- * What is no regular file, a link also, is left alone.
- * @return 0; -1 with errno of the call that failed, EPERM: no regular file. Nothing is left behind.
+ * Replace or create the file `path`. Readers see the old or the new file, never a part, and a power
+ * failure leaves no partial file. Only regular files are replaced, not links.
+ * @return 0; -1 with errno of the call that failed, EPERM: not a regular file. Nothing is left
+ * behind.
  */
 int replace_file(const char *path, mode_t mode, const char *text, size_t size,
                  struct apapi_error *err);

@@ -5,30 +5,32 @@
 
 #include "apapi/error.h"
 
-/** A function of a library, and where its address goes in a table of pointers. */
+/** A function of a library and its slot in a table of pointers. */
 struct library_symbol {
     const char *name;
     size_t offset;
 };
 
-/** The entry of a symbol; `table` is a variable or a type with that member. */
+/** The entry of a symbol. `table` is a variable or a type that has a member of this name. */
 #define LIBRARY_SYMBOL(symbol, table, member)                                                      \
     {                                                                                              \
         (symbol), offsetof(__typeof__(table), member)                                              \
     }
 
 /**
- * Load a library for as long as the process lives, and fill a table with its functions.
- * @param soname   as the system's loader knows it, or a path
- * @param symbols  ends with a name of NULL
- * @param table    filled as far as the functions are found
- * @return 0; -1 with errno ENOSYS and the reason.
- * Thread-safety: any thread.
+ * Load a library permanently and fill a table with its functions.
+ * @param soname   for the dynamic loader, or a path
+ * @param symbols  ends with a NULL name
+ * @param table    filled with the functions that were found
+ * @return 0; -1 with errno ENOSYS and the reason. Thread-safety: any thread.
  */
 int shared_library_load(const char *soname, const struct library_symbol *symbols, void *table,
                         struct apapi_error *err);
 
-/** The second half of it, for a library that is loaded already, as by dlopen(). */
+/**
+ * The second half of shared_library_load(), for a library that is already loaded, for example by
+ * dlopen().
+ */
 int shared_library_resolve(void *handle, const char *soname, const struct library_symbol *symbols,
                            void *table, struct apapi_error *err);
 

@@ -5,39 +5,39 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TEXT_COLUMNS 80 /* of a report's line */
+#define TEXT_COLUMNS 80 /* width of a report */
 
 /**
- * @param character  result, set if there is one
- * @return the bytes of the character at `text`; 0: they are not valid UTF-8. A NUL is one.
+ * @param character  result, set if it is valid
+ * @return bytes of the character at `text`; 0: invalid UTF-8. A NUL is a character.
  */
 size_t text_character(const char *text, uint32_t *character);
 
-/** Copy as valid UTF-8: bad bytes become '?'; what does not fit is cut between characters. */
+/** Copy as valid UTF-8: invalid bytes become '?', and the copy is cut between characters. */
 void text_utf8(char *copy, size_t size, const char *text);
 
-/** The same, safe for a terminal: control and direction characters become '?' as well. */
+/** The same, safe for a terminal: control and direction characters also become '?'. */
 void text_clean(char *copy, size_t size, const char *text);
 
-/** Columns that a clean text takes on a terminal. */
+/** Columns that a clean text occupies on a terminal. */
 size_t text_columns(const char *text);
 
 /**
- * Copy a clean text of any length into at most `columns` columns; "..." stands for what was left
- * out, after which the last `tail` columns follow. columns >= tail + 3.
+ * Copy a clean text of any length into at most `columns` columns. A text that is too long is cut in
+ * the middle: "..." is followed by its last `tail` columns. columns >= tail + 3.
  */
 void text_shorten(char *copy, size_t size, const char *text, size_t columns, size_t tail);
 
-/** A line that goes on in a new one, indented by 4, before it gets longer than TEXT_COLUMNS. */
+/** A line that is continued in a new one, indented by 4, before it exceeds TEXT_COLUMNS. */
 struct text_line {
     FILE *out;
-    size_t column; /* where it ends now */
+    size_t column; /* its current length */
 };
 
-/** Put a clean text after `gap` spaces, undivided, shortened where it is longer than a line. */
+/** Put a clean text after `gap` spaces. It is not split, but shortened if it exceeds a line. */
 void text_item(struct text_line *line, size_t gap, const char *item);
 
-/** Write one paragraph in lines of at most TEXT_COLUMNS: cleaned, indented by 2, then by 4. */
+/** Write one paragraph, cleaned, in lines of at most TEXT_COLUMNS, indented by 2, then by 4. */
 void text_wrap(FILE *out, const char *text);
 
 #endif

@@ -55,7 +55,7 @@ static int check_kind(const char *path, const struct stat *status, struct apapi_
     return 0;
 }
 
-/* O_NONBLOCK: opening a FIFO or a device must not wait. */
+/* O_NONBLOCK: opening a FIFO or a device must not block. */
 static int open_regular(const char *path, struct apapi_error *err)
 {
     struct stat status;
@@ -94,7 +94,7 @@ static int grow(struct buffer *buffer)
     return 0;
 }
 
-/* Up to the end, or one byte more than is allowed; a NUL always fits behind it. */
+/* Read to the end, or one byte more than allowed. A NUL always fits after it. */
 static int read_all(int fd, struct buffer *buffer)
 {
     while (buffer->size <= APAPI_EVENTS_FILE_MAX) {
@@ -162,7 +162,7 @@ static bool is_continuation(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* @return bytes of the UTF-8 character that begins here, 0 if none does. */
+/* @return bytes of the UTF-8 character at `text`; 0: invalid. */
 static size_t character_length(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -5,16 +5,20 @@
 
 #include "apapi/error.h"
 
-/** @return the whole file with a NUL behind it, freed by free(); NULL with errno. Never blocks. */
+/**
+ * @return the whole file, terminated by a NUL, free it with free(); NULL with errno. Never blocks.
+ */
 char *event_text_read(const char *path, struct apapi_error *err);
 
-/** @return a copy with a NUL behind it, freed by free(); NULL with errno EINVAL, EFBIG, ENOMEM. */
+/**
+ * @return a copy, terminated by a NUL, free it with free(); NULL with errno EINVAL, EFBIG, ENOMEM.
+ */
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err);
 
-/** Put '?' for each control character and each byte that is no UTF-8. @return how many. */
+/** Replace control characters and invalid UTF-8 bytes by '?'. @return their number. */
 size_t event_text_make_printable(char *text);
 
-/** @return the text without surrounding blanks; those behind it are cut off in place. */
+/** @return the trimmed text; blanks after it are overwritten. */
 char *event_text_trim(char *text);
 
 #endif

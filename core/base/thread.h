@@ -3,7 +3,7 @@
 #define APAPI_BASE_THREAD_H
 #include <pthread.h>
 
-/** Start a thread that receives no signal: they belong to the host program. 0; -1 with errno. */
+/** Start a thread that blocks all signals: they belong to the host program. 0; -1 with errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 #endif

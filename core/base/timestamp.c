@@ -8,7 +8,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* Split into whole seconds, rounded down, and the nanoseconds above them. */
+/* Split into whole seconds, rounded down, and the remaining nanoseconds. */
 static long split(int64_t unix_ns, struct tm *utc)
 {
     int64_t above_ns = unix_ns % NS_PER_S;
@@ -39,7 +39,7 @@ void timestamp_day(char *text, size_t size, int64_t unix_ns)
     snprintf(text, size, "%04d-%02d-%02d", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
-/* Read as many digits as `mask` has '0'; other characters of the mask must be there as they are. */
+/* Read a digit for each '0' of the mask. Other characters of the mask must match. */
 static const char *read_mask(const char *text, const char *mask, int *numbers)
 {
     for (; *mask; mask++, text++) {

@@ -9,7 +9,7 @@
 /** Write as "2026-11-21T11:20:01.123456789Z". */
 void timestamp_format(char *text, size_t size, int64_t unix_ns);
 
-/** Read it, with 0 to 9 decimals. 0; -1 with EINVAL (no such time), ERANGE (not in 64 bits). */
+/** Parse it, with 0 to 9 decimals. 0; -1 with EINVAL (not a valid time), ERANGE (over 64 bits). */
 int timestamp_parse(const char *text, int64_t *unix_ns);
 
 /** The day in UTC as "2026-11-21". */

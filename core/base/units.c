@@ -14,10 +14,12 @@ static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "
                                            {1e12, "T", 0}, {1e15, "P", 0}};
 enum { STEP_ONE = 2 };
 
-#define TWO_DIGITS_UP_TO 3.55 /* first digits of an uncertainty of which two are told */
+#define TWO_DIGITS_UP_TO                                                                           \
+    3.55 /* an uncertainty that starts with smaller digits is shown with two digits */
 
-/* Decimals of four significant digits; -1 where the rounded number needs four digits before the
- * point. */
+/*
+ * Decimals for four significant digits; -1 if the rounded number has four digits before the point.
+ */
 static int decimals_of_four(double size)
 {
     if (size < 9.9995) {
@@ -48,7 +50,7 @@ struct units_scale units_scale(double value)
     return scale;
 }
 
-/* The power of ten of a number's first digit. */
+/* The power of ten of the first digit. */
 static int magnitude(double number)
 {
     return (int)floor(log10(number) + 1e-9);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * zlib and libzstd, loaded when something compressed is read. Their interfaces for streams, which
- * are declared here, have not changed since their versions 1.0.
+ * zlib and libzstd, loaded when compressed data are read. Their streaming interfaces, declared
+ * here, are unchanged since version 1.0 of each.
  */
 #include "base/unpack.h"
 
@@ -19,7 +19,7 @@
 #define Z_BUF_ERROR (-5)
 #define Z_NO_FLUSH 0
 #define GZIP_ONLY (15 + 16) /* window bits: the greatest window, a gzip header */
-#define ZLIB_INTERFACE "1"  /* only the first digit counts */
+#define ZLIB_INTERFACE "1"  /* only the first digit is compared */
 
 struct z_stream {
     const unsigned char *next_in;
@@ -96,7 +96,7 @@ static int gzip_step(void *decoder, struct unpacking *unpacking)
     unpacking->out_size -= out - stream->avail_out;
     unpacking->at_end = result == Z_STREAM_END;
     if (unpacking->at_end) {
-        return zlib.reset(stream) == Z_OK ? 0 : -1; /* another one may follow */
+        return zlib.reset(stream) == Z_OK ? 0 : -1; /* another member may follow */
     }
     return result == Z_OK || result == Z_BUF_ERROR ? 0 : -1;
 }

@@ -4,22 +4,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What is still packed, and room for what is not. Both move as they are used. */
+/** The compressed input and the space for the output. Both advance as they are used. */
 struct unpacking {
     const char *in;
     size_t in_size;
     char *out;
     size_t out_size;
-    bool at_end; /* result: what was packed in one go is complete */
+    bool at_end; /* result: the end of a compressed frame was reached */
 };
 
-/** A format. */
+/** A compression format. */
 struct unpack_format {
-    const char *suffix, *missing; /* of a name; why it cannot be read without the library */
+    const char *suffix,
+        *missing; /* suffix of file names; error message if the library is missing */
     unsigned char magic[4];
     size_t magic_size;
     void *(*create)(void);                                   /* NULL with errno ENOMEM, ENOTSUP */
-    int (*step)(void *decoder, struct unpacking *unpacking); /* 0; -1: damaged */
+    int (*step)(void *decoder, struct unpacking *unpacking); /* 0; -1: damaged data */
     void (*destroy)(void *decoder);
 };
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/** Are the first `length` bytes of a text, which may go on, this name? */
+/** Check whether the first `length` bytes of a text, which may be longer, are this name. */
 static inline bool word_is(const char *word, size_t length, const char *name)
 {
     return strlen(name) == length && strncmp(word, name, length) == 0;

@@ -3,7 +3,8 @@
 #define APAPI_BASE_WRITE_ALL_H
 #include <stddef.h>
 
-/** Write all of it, however long a pipe that does not block is full. 0; -1 with errno of write().
+/**
+ * Write everything, even if a non-blocking pipe is full for a while. 0; -1 with errno of write().
  */
 int write_all(int fd, const char *bytes, size_t size);
 

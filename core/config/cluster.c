@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 8 /* of files that include each other */
+#define DEPTH_MAX 8 /* nesting of included files */
 #define BLANKS " \t\r\n"
 
 struct search {
-    const char *main; /* slurm.conf: its folder is that of relative names */
+    const char *main; /* slurm.conf; relative names refer to its folder */
     char *name;
     size_t size;
 };
@@ -36,7 +36,7 @@ static FILE *open_text(const char *path)
     return file;
 }
 
-/* Cut the line at its comment; "\#" is none. */
+/* Cut the line at its comment. "\#" is not a comment. */
 static void cut_comment(char *line)
 {
     for (char *at = line; *at; at++) {
@@ -47,7 +47,7 @@ static void cut_comment(char *line)
     }
 }
 
-/* The value behind `key` and '=', wherever a word of the line begins. @return NULL: it has none. */
+/* The value after `key` and '=', at the beginning of any word in the line. @return NULL: none. */
 static char *find_value(char *line, const char *key)
 {
     size_t length = strlen(key);
@@ -80,7 +80,7 @@ static void take_name(struct search *search, char *value)
     search->name[length] = '\0';
 }
 
-/* "Include FILE". @return NULL: the line is something else. */
+/* "Include FILE". @return NULL: a different line. */
 static char *find_include(char *line)
 {
     static const char word[] = "include";
@@ -102,7 +102,7 @@ static void resolve_include(const struct search *search, const char *file, char 
     snprintf(path, PATH_MAX, "%.*s%s", folder, search->main, file);
 }
 
-/* Slurm counts the last one. */
+/* The last ClusterName is used, as by Slurm. */
 static void search_file(struct search *search, const char *path, int depth)
 {
     FILE *file = depth < DEPTH_MAX ? open_text(path) : NULL;

@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 /**
- * Read the name of the cluster, in lower case as Slurm has it, from slurm.conf and what that
+ * Read the name of the cluster, in lower case as in Slurm, from slurm.conf and the files that it
  * includes. Never blocks on a FIFO or a device.
  * @param path  of slurm.conf
- * @return 0; -1: it says none, or one without room, and `name` is "".
+ * @return 0; -1: it has no name, or one that does not fit, and `name` is "".
  */
 int config_cluster(const char *path, char *name, size_t size);
 

@@ -15,7 +15,7 @@
 #include "config/installed.h"
 #include "config/values.h"
 
-#define TOP_SECTION "apapi" /* the same as none */
+#define TOP_SECTION "apapi" /* the same as no section */
 #define LINE_SIZE 1024
 #define PLUGSTACK "plugstack.conf"
 
@@ -160,7 +160,7 @@ static void complain(const struct config_sink *sink, const char *text)
     }
 }
 
-/* What is meant, perhaps, by a word that is none of the keys: that, or all of them. */
+/* What an unknown key may mean: the nearest key, or else all keys. */
 struct meant {
     struct nearest nearest;
     char all[LINE_SIZE / 2];
@@ -196,7 +196,7 @@ static void unknown_key(const char *word, const char *where, const struct config
     complain_unknown(sink, where, &meant);
 }
 
-/* A line of the top section. */
+/* Read a line of the top section. */
 static void read_key(struct config *config, const struct ini_line *line,
                      const struct config_sink *sink)
 {
@@ -287,7 +287,7 @@ static const struct config_setting *setting_find(const struct config *config,
     return NULL;
 }
 
-/* A line of another section. Its value is the source's matter. */
+/* Read a line of another section. The source interprets its value. */
 static void read_setting(struct config *config, const struct ini_line *line,
                          const struct config_sink *sink)
 {
@@ -350,7 +350,7 @@ int config_read(struct config *config, const char *path, const struct config_sin
     return 0;
 }
 
-/* key=value behind the plugin's name. */
+/* Read key=value after the plugin's name. */
 static void read_word(struct config *config, const char *word, const struct config_sink *sink)
 {
     size_t length = strcspn(word, "=");
@@ -369,7 +369,7 @@ static void read_word(struct config *config, const char *word, const struct conf
     }
 }
 
-/* @return what follows the '=' of a word, NULL: it is another one. */
+/* @return the text after the '=' of a word; NULL: a different word. */
 static const char *word_value(const char *word, const char *name)
 {
     size_t length = strlen(name);

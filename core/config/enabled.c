@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* enabled=: yes or no, and what is different in single partitions. */
+/* enabled=: yes or no, with exceptions for single partitions. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define SEPARATOR ":"
 
-/* The next word; `rest` behind it and its separator, NULL at the end. */
+/* The next word. `rest` is set to the text after its separator, NULL at the end. */
 static size_t take(const char **rest, const char **word)
 {
     size_t length = strcspn(*rest, SEPARATOR);

@@ -13,8 +13,10 @@ static int file_refuse(struct apapi_error *err, int code, const char *path, cons
     return apapi_fail(err, code, "%.150s: %s", path, why);
 }
 
-/* Whoever can write the file would tell root what to do. The answer is the same for the commands of
- * users and for root's: both have to do the same. */
+/*
+ * Whoever can write the file controls root. The check gives the same answer for commands of users
+ * and for root's, since both must behave the same.
+ */
 static int file_check(const char *path, const struct stat *file, struct apapi_error *err)
 {
     if (!S_ISREG(file->st_mode)) {

@@ -7,7 +7,7 @@
 
 /**
  * Read a site's file. Never blocks on a FIFO or a device.
- * @return its text, freed by free(); NULL with errno as config_read(), `err` names the file.
+ * @return its text, free it with free(); NULL with errno as config_read(), `err` names the file.
  */
 char *config_file_read(const char *path, struct apapi_error *err);
 

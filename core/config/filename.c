@@ -12,14 +12,14 @@
 
 static const char letters[] = "AaJjNnstux%";
 
-/* One '%' with what follows it, or a plain character. */
+/* A '%' with its number and letter, or a plain character. */
 struct filename_piece {
     char letter; /* 0: plain */
     unsigned width;
     size_t length; /* in the pattern */
 };
 
-/* @return 0; -1: an unknown letter or too great a number. */
+/* @return 0; -1: an unknown letter, or a number that is too great. */
 static int filename_piece(const char *text, struct filename_piece *piece)
 {
     const char *c = text + 1;
@@ -88,7 +88,7 @@ static void filename_number(char *text, size_t size, unsigned width, uint32_t nu
     snprintf(text, size, "%0*" PRIu32, (int)width, number);
 }
 
-/* A step has a number, or a name, which is not filled up. */
+/* A step has a number, or a name, which is not padded. */
 static void filename_step(char *text, size_t size, unsigned width, const char *step)
 {
     bool number = step[strspn(step, "0123456789")] == '\0';

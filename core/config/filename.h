@@ -8,13 +8,13 @@
 #include "apapi/error.h"
 
 /*
- * Names of files as srun's -o understands them:
+ * File name patterns as of srun's -o:
  *   %j job   %J job.step   %s step   %A job of the array   %a its index   %N node (short name)
- *   %n index of the node   %t task   %u user   %x name of the job   %% a per cent sign
- * A number of at most 10 behind % fills numbers up with zeros: %4j.
+ *   %n index of the node   %t task   %u user   %x name of the job   %% a per cent sign A number up
+ *   to 10 after % pads numbers with zeros: %4j.
  */
 
-/** What stands for the letters. Texts are never NULL. */
+/** The values of the letters. Texts are never NULL. */
 struct filename_values {
     uint32_t job;
     const char *step; /* "0", "batch" */
@@ -25,14 +25,14 @@ struct filename_values {
     const char *name; /* of the job */
 };
 
-/** @return 0; -1 with errno EINVAL, ENAMETOOLONG: it is no pattern, `err` names the place. */
+/** @return 0; -1 with errno EINVAL, ENAMETOOLONG: not a pattern, `err` names the position. */
 int filename_check(const char *pattern, struct apapi_error *err);
 
-/** @return whether the pattern has one of these letters, as in "Nn". */
+/** @return whether the pattern has one of these letters, for example "Nn". */
 bool filename_has(const char *pattern, const char *letters);
 
 /**
- * Put the values in. In user and name a '/' becomes '_'.
+ * Insert the values. A '/' in user and name becomes '_'.
  * @return 0; -1 with errno as above, `name` is "" then.
  */
 int filename_expand(const char *pattern, const struct filename_values *values, char *name,
@@ -40,8 +40,8 @@ int filename_expand(const char *pattern, const struct filename_values *values, c
 
 /**
  * Make a name absolute.
- * @param folder  absolute, used where the name is relative
- * @return 0; -1 with errno ENOENT (no folder, but it is needed), ENAMETOOLONG.
+ * @param folder  absolute, for relative names
+ * @return 0; -1 with errno ENOENT (a folder is needed but not given), ENAMETOOLONG.
  */
 int filename_absolute(const char *folder, const char *name, char *path, size_t size,
                       struct apapi_error *err);

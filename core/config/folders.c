@@ -19,7 +19,7 @@ static bool is_standard(const char *path)
            strcmp(path, installed_path(INSTALLED_SPOOL)) == 0;
 }
 
-/* Cut the last part off. @return false: there is nothing above. */
+/* Cut off the last part. @return false: no parent. */
 static bool go_up(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -31,7 +31,7 @@ static bool go_up(char *path)
     return true;
 }
 
-/* What is there can be written to by root, which others cannot find out. */
+/* Root can write to an existing folder. Other users cannot check that. */
 static int check_existing(const char *path, const struct stat *existing, const char *wanted,
                           struct apapi_error *err)
 {
@@ -80,7 +80,7 @@ void config_folder_make_above(const char *path)
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         snprintf(above, sizeof above, "%.*s", (int)(slash - path), path);
         if (mkdir(above, 0755) == 0) {
-            chmod(above, 0755); /* whatever the umask is */
+            chmod(above, 0755); /* independent of the umask */
         }
     }
 }

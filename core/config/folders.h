@@ -4,19 +4,17 @@
 #include "apapi/error.h"
 
 /*
- * acct_dir and spool_dir. apapi-sampler makes the last folder of the path, and those above it too
- * where the path is the standard one: above a site's own path they may be on a disk that is not
- * mounted.
+ * acct_dir and spool_dir. apapi-sampler creates the last folder of the path. It creates the ones
+ * above only for the default path: the disk of a site's own path may not be mounted.
  */
 
 /**
- * Can root write records there, as far as this user can see?
+ * Check whether root can write records there, as far as this user can see.
  * @return 0; -1 with errno ENOENT, ENOTDIR, ENOSPC or those of access(2), `err` names the path.
  */
 int config_folder_check(const char *path, struct apapi_error *err);
 
-/** Make what is above the folder, if the path is the standard one. Failures show when it is used.
- */
+/** Create the folders above, if the path is the default one. Errors show up at the first use. */
 void config_folder_make_above(const char *path);
 
 #endif

@@ -26,7 +26,7 @@ static bool ini_is_comment(const char *text)
     return *text == '#' || *text == ';';
 }
 
-/* Cut off a comment that follows a blank. */
+/* Cut off a comment after a blank. */
 static void ini_cut_comment(char *text)
 {
     for (char *c = text; *c; c++) {
@@ -50,7 +50,7 @@ static int ini_bad(struct apapi_error *err, const char *what, const char *where)
     return apapi_fail(err, EINVAL, "%s in '%.60s'", what, where);
 }
 
-/* @return 0; -1: `text` is no name in brackets. */
+/* @return 0; -1: `text` is not a name in brackets. */
 static int ini_section(struct ini *ini, char *text, struct apapi_error *err)
 {
     char *end;
@@ -70,7 +70,7 @@ static int ini_section(struct ini *ini, char *text, struct apapi_error *err)
     return 0;
 }
 
-/* The inside of a value in quotation marks, NULL where it does not end as it should. */
+/* The content of a quoted value; NULL if the closing quote is missing or misplaced. */
 static char *ini_quoted(char *text)
 {
     char *end = strchr(text + 1, '"');
@@ -112,7 +112,7 @@ static int ini_pair(char *text, struct ini_line *line, struct apapi_error *err)
     return 0;
 }
 
-/* Cut off the next line. @return it without surrounding blanks, NULL at the end. */
+/* Cut off the next line. @return the trimmed line; NULL at the end. */
 static char *ini_take(struct ini *ini)
 {
     char *text = ini->rest, *end;

@@ -8,23 +8,23 @@
 /*
  * Text of the form
  *
- *   # a comment, also behind a blank at the end of a line
+ *   # a comment, also after a blank at the end of a line
  *   key = value
  *   [section]
  *   key = "a value with # and blanks at its ends "
  */
 
-/** A walk through the lines of a text. */
+/** Iterates over the lines of a text. */
 struct ini {
     char *rest; /* NULL at the end */
     size_t number;
     const char *section;
 };
 
-/** One `key = value`. Its texts live as long as the text that was given to ini_of(). */
+/** One `key = value`. Its texts are valid as long as the text given to ini_of(). */
 struct ini_line {
     size_t number;       /* from 1 */
-    const char *section; /* "": before the first one */
+    const char *section; /* "": before the first section */
     const char *key;     /* never "" */
     const char *value;
 };
@@ -32,13 +32,13 @@ struct ini_line {
 enum ini_result {
     INI_END,
     INI_LINE,
-    INI_BAD /* `err` says what is wrong with line number line->number; the walk can go on */
+    INI_BAD /* `err` says what is wrong in line line->number; the iteration can continue */
 };
 
-/** Begin. The text is changed on the way. */
+/** Begin. The text is modified. */
 struct ini ini_of(char *text);
 
-/** Go to the next line that is neither blank nor a comment nor the good name of a section. */
+/** Go to the next line that is not blank, a comment or a valid section name. */
 enum ini_result ini_next(struct ini *ini, struct ini_line *line, struct apapi_error *err);
 
 #endif

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Below the prefix; where programs and the plugin lie. */
+/* Relative to the prefix: folders of programs and of the plugin. */
 static const char *const program_folders[] = {APAPI_BELOW_BIN, APAPI_BELOW_LIBEXEC,
                                               APAPI_BELOW_PLUGIN};
 
 static struct folder {
     const char *configured, *below;
-    char *moved; /* NULL: it is where it was configured to be */
+    char *moved; /* NULL: at the configured path */
 } folders[INSTALLED_FOLDERS] = {
     [INSTALLED_CONFIG] = {APAPI_CONFIG_DIR, APAPI_BELOW_CONFIG, NULL},
     [INSTALLED_ACCT] = {APAPI_ACCT_DIR, APAPI_BELOW_ACCT, NULL},
@@ -26,7 +26,7 @@ static struct folder {
     [INSTALLED_DATA] = {APAPI_DATA_DIR, APAPI_BELOW_DATA, NULL},
 };
 
-/* The file that this code is in: the plugin, or else the program. */
+/* The file that contains this code: the plugin or the program. */
 static bool own_file(char path[PATH_MAX])
 {
     const char *suffix;
@@ -41,7 +41,7 @@ static bool own_file(char path[PATH_MAX])
     return realpath("/proc/self/exe", path);
 }
 
-/* Cut "/bin" off the end. */
+/* Cut off "/bin" at the end. */
 static bool cut(char *folder, const char *below)
 {
     size_t length = strlen(folder), tail = strlen(below);
@@ -62,7 +62,7 @@ static bool is_configured(const char *prefix)
                                    here.st_ino == there.st_ino);
 }
 
-/* A plugin that was copied into Slurm's folder has no tree around it. */
+/* A plugin that was copied into Slurm's folder has no installation around it. */
 static bool has_tree(const char *prefix)
 {
     char path[PATH_MAX];
@@ -72,7 +72,7 @@ static bool has_tree(const char *prefix)
            access(path, X_OK) == 0;
 }
 
-/* @return whether the tree lies somewhere else than where it was configured to be. */
+/* @return whether the installation is elsewhere than configured. */
 static bool find_prefix(char prefix[PATH_MAX])
 {
     char *slash;
@@ -89,8 +89,10 @@ static bool find_prefix(char prefix[PATH_MAX])
     return false;
 }
 
-/* What is changed on a machine lies below the root where the prefix is /usr: as in
- * cmake/installed.cmake.in. */
+/*
+ * If the prefix is /usr, variable files and the configuration are below the root, as in
+ * cmake/installed.cmake.in.
+ */
 static void move(struct folder *folder, const char *prefix)
 {
     bool root = strcmp(prefix, "/usr") == 0 &&

@@ -2,7 +2,7 @@
 #ifndef CONFIG_INSTALLED_H
 #define CONFIG_INSTALLED_H
 
-/** The folders of an installation, all of them called apapi. */
+/** The folders of an installation. Each is called apapi. */
 enum installed_folder {
     INSTALLED_NONE,
     INSTALLED_CONFIG,  /* etc */
@@ -10,13 +10,12 @@ enum installed_folder {
     INSTALLED_SPOOL,   /* var/spool */
     INSTALLED_LIBEXEC, /* libexec */
     INSTALLED_DATA,    /* share */
-    INSTALLED_FOLDERS  /* how many there are */
+    INSTALLED_FOLDERS  /* number of folders */
 };
 
 /**
- * Where a folder of the installation is: where it was configured to be, or, if the tree was
- * installed with another prefix (cmake --install --prefix), below that. The place of this program
- * or plugin tells.
+ * The path of a folder of the installation: the configured one, or below another prefix if the tree
+ * was installed with one (cmake --install --prefix). The path of this program or plugin shows that.
  * @return static storage; INSTALLED_NONE: NULL. Thread-safety: none at the first call.
  */
 const char *installed_path(enum installed_folder folder);

@@ -148,7 +148,7 @@ int value_output(const char *text, void *field, struct apapi_error *err)
     return 0;
 }
 
-/* @return the index of `text` among the words; -1 with errno EINVAL. */
+/* @return the index of `text` in the words; -1 with errno EINVAL. */
 static int choose(const char *text, const char *const words[], struct apapi_error *err)
 {
     int index = 0;
@@ -215,7 +215,7 @@ int value_nice(const char *text, void *field, struct apapi_error *err)
     return 0;
 }
 
-/* @return the number, and where it ends; -1: none, or none of a CPU. */
+/* @return the number, and where it ends; -1: not a valid CPU number. */
 static int cpu_number(const char **text)
 {
     int number = 0;
@@ -278,7 +278,7 @@ static size_t blanks(const char *text)
     return strspn(text, " \t");
 }
 
-/* The next word of a list with commas; `rest` behind it, NULL at the end. */
+/* The next word of a comma-separated list. `rest` is set to the text after it, NULL at the end. */
 static size_t name_next(const char **rest, const char **name)
 {
     size_t length;

@@ -7,40 +7,40 @@
 #include "apapi/error.h"
 #include "config/settings.h"
 
-#define CONFIG_LIST_SIZE 1024 /* bytes of a list that somebody gives, with its NUL */
-#define CONFIG_ALL "all"      /* as the list of components: what can be measured */
+#define CONFIG_LIST_SIZE 1024 /* bytes of a list given by a user, with its NUL */
+#define CONFIG_ALL "all"      /* as the list of components: everything that can be measured */
 
 /**
- * Check the form of a component list: words between colons, none of them empty; "off" and "all"
- * stand alone. Says nothing about whether the components exist.
+ * Check the syntax of a component list: words separated by colons, none of them empty; "off" and
+ * "all" must be alone. Does not check whether the components exist.
  * @return 0; -1 with errno EINVAL, `err` names the word.
  */
 int config_components_check(const char *list, struct apapi_error *err);
 
-/** @return 0; -1 with errno EINVAL, `err` names what there is. */
+/** @return 0; -1 with errno EINVAL, `err` lists the valid words. */
 int config_format_parse(const char *text, enum config_format *format, struct apapi_error *err);
 
 /** @return "table", "json", "csv" or "none". Static storage. */
 const char *config_format_word(enum config_format format);
 
-/** @return whether a list with commas has this word. */
+/** @return whether a comma-separated list has this word. */
 bool config_names_have(const char *list, const char *name);
 
-/** CPUs of a list like "0,4-7". @return 0; -1 with errno EINVAL, `err` says why. */
+/** Parse a list of CPUs like "0,4-7". @return 0; -1 with errno EINVAL, `err` says why. */
 int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err);
 
-/** @return whether anything is measured in a partition. NULL: in one that is not named. */
+/** @return whether anything is measured in a partition. NULL: in a partition that is not named. */
 bool config_enabled(const struct config *config, const char *partition);
 
-/** @return whether that is not the same in all partitions. */
+/** @return whether that differs between partitions. */
 bool config_enabled_varies(const struct config *config);
 
 /** @return whether anything is measured in any partition. */
 bool config_enabled_anywhere(const struct config *config);
 
 /*
- * Parse a value into the field of struct config that the name says. 0; -1 with errno EINVAL, ERANGE
- * or ENAMETOOLONG, `err` says why.
+ * Parse a value into the field of struct config that the function's name says. 0; -1 with errno
+ * EINVAL, ERANGE or ENAMETOOLONG, `err` says why.
  */
 int value_enabled(const char *text, void *field, struct apapi_error *err);
 int value_components(const char *text, void *field, struct apapi_error *err);

@@ -3,7 +3,9 @@
 #define EVENTS_BUILTIN_H
 #include "apapi/events.h"
 
-/** @return what no file defines: a definition for the event's kind. Static storage. */
+/**
+ * @return the built-in definition for the event's kind, used if no file defines it. Static storage.
+ */
 const struct apapi_definition *event_builtin_definition(const struct apapi_event *event);
 
 #endif

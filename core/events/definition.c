@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a definition means for the event of a source. */
+/* Applies a definition to the event of a source. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ const char *apapi_operation_name(enum apapi_operation operation)
                                                                         : "?";
 }
 
-/* Units that definitions use, in the base unit of their kind. */
+/* Units in definitions, with their value in the base unit of their kind. */
 static const struct unit {
     const char *name;
     enum apapi_kind kind;
@@ -54,7 +54,7 @@ static const struct unit *find_unit(const char *name)
     return NULL;
 }
 
-/* What one raw unit is in the base unit, by the definition's word. */
+/* The scale of one raw unit to the base unit, as defined. */
 static double defined_scale(const struct apapi_definition *definition, const struct unit *unit)
 {
     return unit->size / definition->values[0].factor;
@@ -81,7 +81,7 @@ static void complete_unit(const struct apapi_definition *definition, struct apap
     }
 }
 
-/* Numbers of an unknown unit must not become joules or watts. */
+/* A number in an unknown unit must not become joules or watts. */
 static bool unit_allows(const struct apapi_event *event, enum apapi_kind kind)
 {
     switch (kind) {
@@ -135,7 +135,7 @@ bool apapi_definition_accumulates(const struct apapi_definition *definition,
     return definition->raw_units ? definition->accumulates : event->accumulates;
 }
 
-/* How many of the operation's units make one, when its time is in seconds and not nanoseconds. */
+/* Divisor of an operation that takes its time in seconds instead of nanoseconds. */
 static double time_divisor(enum apapi_operation operation)
 {
     switch (operation) {

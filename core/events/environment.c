@@ -4,7 +4,7 @@
 
 #include "apapi/events.h"
 
-/* Anything but a complete integer counts as unset, as in the original. */
+/* Anything except a complete integer counts as unset, as in the original APAPI. */
 static long integer_of(const char *variable)
 {
     const char *text = getenv(variable);

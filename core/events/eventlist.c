@@ -9,7 +9,7 @@
 #include "events/problems.h"
 
 struct apapi_eventlist {
-    char *text; /* what the entries point into */
+    char *text; /* the entries point into it */
     size_t count, room;
     struct apapi_listed *entries;
 };
@@ -76,7 +76,7 @@ static int parse_lines(struct apapi_eventlist *list, struct problems *problems,
     return problems_finish(problems, err);
 }
 
-/* Takes over the text. */
+/* Takes ownership of the text. */
 static struct apapi_eventlist *create(char *text, struct problems *problems,
                                       struct apapi_error *err)
 {

@@ -9,7 +9,7 @@
 #include "events/fields.h"
 
 struct apapi_eventops {
-    char *text; /* what the definitions point into */
+    char *text; /* the definitions point into it */
     size_t count, room;
     struct apapi_definition *definitions;
 };
@@ -55,7 +55,7 @@ static int parse_lines(struct apapi_eventops *eventops, struct problems *problem
     return problems_finish(problems, err);
 }
 
-/* Takes over the text. */
+/* Takes ownership of the text. */
 static struct apapi_eventops *create(char *text, struct problems *problems, struct apapi_error *err)
 {
     struct apapi_eventops *eventops = text ? calloc(1, sizeof *eventops) : NULL;

@@ -15,7 +15,7 @@
     "APAPI_OP1_NOP, APAPI_OP1_SAMPLE_DIFF, APAPI_OP1_DIV_DIFF_TIME, "                              \
     "APAPI_OP1_SAMPLE1_MUL_DIFF_TIME or APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME"
 
-/* A field of a line that is being parsed, and where problems with it go. */
+/* A field of the line being parsed, and where its problems are reported. */
 struct field {
     struct problems *problems;
     const struct event_line *line;
@@ -69,7 +69,7 @@ static const struct stat_word *find_stat(const char *word, size_t length)
     return NULL;
 }
 
-/* Words joined by '|', blanks around them; one more '|' at the end is allowed. */
+/* Words separated by '|' and optional blanks; a trailing '|' is allowed. */
 static int parse_stats(const struct field *field, unsigned *stats)
 {
     const char *rest = field->text;
@@ -104,7 +104,9 @@ static int parse_stats1(const struct field *field, struct apapi_definition *defi
     return parse_stats(field, &definition->values[1].stats);
 }
 
-/* The original takes what a number begins with and never looks at the rest; so do we, aloud. */
+/*
+ * The original uses the number at the beginning and ignores the rest. So does this, with a warning.
+ */
 static void warn_of_rest(const struct field *field, const char *rest)
 {
     if (*rest) {
@@ -132,7 +134,7 @@ static int parse_maximum(const struct field *field, struct apapi_definition *def
     return 0;
 }
 
-/* Bytes that are no text would end up in reports. */
+/* Bytes that are not text would get into reports. */
 static const char *parse_words(const struct field *field)
 {
     if (event_text_make_printable(field->text)) {

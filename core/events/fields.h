@@ -5,7 +5,7 @@
 #include "events/problems.h"
 
 /**
- * Parse one line of a definitions file. All its bad fields are told.
+ * Parse one line of a definitions file. Reports all bad fields.
  * @param definition  set on success only; points into the line
  * @return 0; -1 if the line is bad.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Not fnmatch(3): its time grows exponentially with the stars, and it depends on the locale. */
+/* Not fnmatch(3): it takes exponential time for many stars, and depends on the locale. */
 #include <string.h>
 
 #include "apapi/events.h"
 
-/* Where a set "[...]" ends: at its ']'; NULL: it does not, and '[' is a letter like others. */
+/* Find the ']' of a set "[...]". @return NULL: none, '[' is an ordinary letter. */
 static const char *set_end(const char *set)
 {
     const char *at = set + 1;
@@ -33,7 +33,7 @@ static bool set_has(const char *set, const char *end, unsigned char letter)
     return found != negated;
 }
 
-/* Does one element of the pattern fit one letter? @return what follows the element, or NULL. */
+/* Match one element of the pattern with one letter. @return the text after the element, or NULL. */
 static const char *match_letter(const char *pattern, char letter)
 {
     const char *end;

@@ -10,7 +10,7 @@
 
 #define QUOTED_BYTES 40
 
-/* Bytes of the text's beginning that end with a whole character. */
+/* Bytes of the beginning of the text, cut after a whole character. */
 static size_t cut(const char *text, size_t most)
 {
     size_t length = strnlen(text, most + 1);

@@ -6,7 +6,7 @@
 #include "apapi/events.h"
 #include "base/lines.h"
 
-/** What has been found in one file. */
+/** The problems of one file. */
 struct problems {
     const char *file;
     const struct apapi_problem_sink *sink;
@@ -17,22 +17,22 @@ struct problems {
     size_t last_bad_line;
 };
 
-/** A piece of the file, short and printable. */
+/** A part of the file, short and printable. */
 struct quote {
     char text[64];
 };
 
 struct quote quote(const char *text);
 
-/** The line cannot be used. @param position  the place in the line */
+/** Report that the line cannot be used. @param position  within the line */
 void problems_error(struct problems *problems, const struct event_line *line, const char *position,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** The line can be used and is odd. */
+/** Report that the line can be used but is suspicious. */
 void problems_warn(struct problems *problems, const struct event_line *line, const char *position,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** Tell how many were not told. @return 0 without errors; -1 with errno EINVAL. */
+/** Report how many problems were not reported. @return 0 without errors; -1 with errno EINVAL. */
 int problems_finish(const struct problems *problems, struct apapi_error *err);
 
 #endif

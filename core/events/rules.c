@@ -40,7 +40,7 @@ static int default_path(const char *folder, const char *file, char path[PATH_MAX
                : apapi_fail(err, ENAMETOOLONG, "%.180s: %s", folder, strerror(ENAMETOOLONG));
 }
 
-/* A default file that is left out is told like a warning of no line. */
+/* Report a default file that is not used as a warning without a line. */
 static int leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
 {
     char text[sizeof why->text + 64];
@@ -77,7 +77,7 @@ static int load_default_ops(struct apapi_event_rules *rules, const char *folder,
     return rules->default_ops || errno == ENOENT ? 0 : -1;
 }
 
-/* Nobody can mend a folder that he may not enter. */
+/* A user cannot do anything about a folder without permission to enter. */
 static bool is_forgiven(bool softfail)
 {
     return errno == EACCES || (softfail && errno != ENOMEM);

@@ -4,12 +4,12 @@
 
 #include "apapi/events.h"
 
-/* A selection being made of one list. */
+/* A selection in progress from one list. */
 struct choosing {
     const struct apapi_event *events;
     size_t count;
     bool *taken;
-    bool spoken_of; /* the list speaks of the component */
+    bool spoken_of; /* the list mentions the component */
     struct apapi_selection selection;
 };
 
@@ -55,7 +55,7 @@ static void choose_entry(struct choosing *choosing, const struct apapi_listed *l
     choosing->spoken_of |= matched || apapi_listed_names(listed, component);
 }
 
-/* @return 1: the list speaks of the component, and here is its choice; 0: not; -1: no memory. */
+/* @return 1: the list mentions the component, its choice is set; 0: it does not; -1: ENOMEM. */
 static int choose(const struct apapi_eventlist *list, const char *component,
                   const struct apapi_event *events, size_t count, struct apapi_selection *selection)
 {
@@ -96,7 +96,7 @@ static int choose_all(size_t count, struct apapi_selection *selection)
     return 0;
 }
 
-/* The default list serves many machines: entries without an event are no news. */
+/* The default list is made for many machines: entries without an event are normal. */
 static void forget_unmatched(struct apapi_selection *selection)
 {
     free(selection->unmatched);

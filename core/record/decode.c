@@ -38,7 +38,7 @@ static int decode_domains(const struct tree_node *domains, struct apapi_measurem
     return 0;
 }
 
-/* What the event itself says wins over what is common to all of its kind. */
+/* The event's own keys have precedence over the common keys of its kind. */
 static int decode_event(const struct tree_node *component, const struct tree_node *object,
                         struct apapi_event_result *event, const struct field_path *path)
 {
@@ -125,7 +125,7 @@ static int decode_components(const struct tree_node *components, struct apapi_me
     }
     object = tree_first(components);
     for (; m->component_count < components->size; m->component_count++) {
-        /* counted only when whole: what a failed one owns is freed here */
+        /* counted only when complete: otherwise its memory is freed here */
         struct apapi_component_result *component = &m->components[m->component_count];
 
         if (decode_component(object, component, &inner) < 0) {
@@ -191,7 +191,7 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
         return -1;
     }
     if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {
-        record->id.nodelist[0] = '\0'; /* what is left of it names the wrong nodes */
+        record->id.nodelist[0] = '\0'; /* a truncated list names the wrong nodes */
     }
     return 0;
 }

@@ -11,7 +11,7 @@
 #include "record/shorten.h"
 #include "record/timeline.h"
 
-#define LINE_SIZE 4096 /* of a usual node, with its newline */
+#define LINE_SIZE 4096 /* of a typical node, with its newline */
 #define JOINS_MAX 2    /* 120 bins, 60, 30 */
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
@@ -66,7 +66,7 @@ static json_t *encode_component(const struct apapi_component_result *component)
     if (!object) {
         return NULL;
     }
-    /* which of the two keys is there says whether it was measured */
+    /* exactly one of the two keys says whether it was measured */
     if (component->measured) {
         rc = field_put_text(object, "source", component->source);
     } else if (json_object_del(object, "source") == 0 || component->reason[0] == '\0') {
@@ -156,7 +156,7 @@ static bool is_too_long(const char *line)
     return line && strlen(line) + 1 > LINE_SIZE;
 }
 
-/* With wider bins, if that makes it fit. */
+/* Join bins of the timeline if that makes the line short enough. */
 static char *join_bins(json_t *root, const struct apapi_measurement *m, char *line)
 {
     for (unsigned joins = 0; joins <= JOINS_MAX && is_too_long(line); joins++) {
@@ -172,7 +172,7 @@ static char *join_bins(json_t *root, const struct apapi_measurement *m, char *li
     return line;
 }
 
-/* A line that is too long gets wider bins, then does without the list of nodes. */
+/* Shorten a line that is too long: wider bins first, then no list of nodes. */
 static char *dump_short(json_t *root, const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;

@@ -7,8 +7,8 @@
 #include "apapi/measurement.h"
 
 /**
- * When a measurement ended, UTC since 1970 [ns]: before INT64_MAX, which stands for never, also
- * where a hostile record says otherwise.
+ * When a measurement ended, UTC since 1970 [ns]. Always less than INT64_MAX, which stands for
+ * never, even if a forged record says otherwise.
  */
 static inline int64_t record_end_ns(const struct apapi_measurement *m)
 {

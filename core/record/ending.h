@@ -3,9 +3,9 @@
 #define RECORD_ENDING_H
 #include "apapi/record.h"
 
-/* Numbers of several records as one; each may be APAPI_UNKNOWN. */
+/* Combine numbers of several records. Each may be APAPI_UNKNOWN. */
 
-/** @return the greater one; that which is known. */
+/** @return the greater one, or the one that is known. */
 static inline uint32_t known_greater(uint32_t a, uint32_t b)
 {
     if (a == APAPI_UNKNOWN || b == APAPI_UNKNOWN) {
@@ -14,15 +14,15 @@ static inline uint32_t known_greater(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/** @return the sum; unknown unless both are known. */
+/** @return the sum; unknown if one is unknown. */
 static inline uint32_t known_sum(uint32_t a, uint32_t b)
 {
-    return b > APAPI_UNKNOWN - a ? APAPI_UNKNOWN : a + b; /* unknown is the greatest */
+    return b > APAPI_UNKNOWN - a ? APAPI_UNKNOWN : a + b; /* an overflow is unknown, too */
 }
 
 /**
- * How the tasks of two nodes have ended: unknown unless both are known. Without a signal and
- * without a failure these two are unknown.
+ * Combine how the tasks of two nodes ended: unknown if one is unknown. Signal and code are unknown
+ * if there was none.
  */
 static inline struct apapi_ending ending_of_both(const struct apapi_ending *a,
                                                  const struct apapi_ending *b)

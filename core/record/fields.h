@@ -9,16 +9,16 @@
 #include "apapi/error.h"
 #include "json/json_tree.h"
 
-/** How a member of a structure stands in JSON. A member that is not known has no key. */
+/** How a member of a structure is written in JSON. An unknown member has no key. */
 enum field_form {
     FIELD_TEXT,     /* char[size]; unknown: "" */
     FIELD_NUMBER,   /* uint32_t; unknown: APAPI_UNKNOWN */
-    FIELD_COUNT,    /* uint64_t; unknown: 0. Above INT64_MAX a text of decimal digits */
+    FIELD_COUNT,    /* uint64_t; unknown: 0. Above INT64_MAX a string of decimal digits */
     FIELD_DURATION, /* uint64_t [ns], in JSON [s]; unknown: 0 */
     FIELD_MEASURED, /* double, nine digits; unknown: NaN */
-    FIELD_ROUGH,    /* the same, six digits: it is not known more exactly */
-    FIELD_LEAST,    /* the same, rounded down: no value of it is below the least */
-    FIELD_GREATEST, /* the same, rounded up */
+    FIELD_ROUGH,    /* the same with six digits: it is not known better */
+    FIELD_LEAST,    /* the same, rounded down: it stays a lower bound */
+    FIELD_GREATEST, /* the same, rounded up: it stays an upper bound */
     FIELD_AMOUNT,   /* double, nine digits, never below 0; unknown: NaN */
     FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
     FIELD_FLAG,     /* bool; unknown: false */
@@ -28,11 +28,11 @@ enum field_form {
     FIELD_TYPE      /* enum apapi_type; without a key: uint64 */
 };
 
-/** One member. A list of them ends with the key NULL. */
+/** One member. The list ends with a NULL key. */
 struct field {
     const char *key;
     enum field_form form;
-    bool mandatory; /* written even where it is 0 or "", an error where it is missing */
+    bool mandatory; /* always written, even if 0 or ""; an error if missing */
     size_t offset;
     size_t size; /* FIELD_TEXT: bytes with the NUL */
 };
@@ -46,50 +46,53 @@ extern const struct field fields_of_event[];     /* in struct apapi_event_result
 /** @return "int64", "uint64", "fp64", "bit64"; NULL when out of range. */
 const char *field_type_name(int type);
 
-/** Add the members of the structure at `base` to `object`. 0; -1 when out of memory. */
+/** Add the members of the structure at `base` to `object`. 0; -1: out of memory. */
 int fields_encode(json_t *object, const struct field *fields, const void *base);
 
-/** The same as a new object; NULL when out of memory. */
+/** The same as a new object; NULL: out of memory. */
 json_t *fields_object(const struct field *fields, const void *base);
 
-#define FIELD_FIGURES 15 /* as many as every decimal number keeps in a double */
+#define FIELD_FIGURES 15 /* a double keeps every decimal number with so many digits */
 #define FIELD_MEASURED_FIGURES 9
 #define FIELD_ROUGH_FIGURES 6
 
 /*
- * One member by hand. Texts are made valid UTF-8 and cut to 1023 bytes; a number that is not finite
- * has no key. 0; -1 when out of memory, or where `value` is NULL.
+ * Put a single member. Texts are made valid UTF-8 and cut to 1023 bytes. A number that is not
+ * finite gets no key. 0; -1 if out of memory, or if `value` is NULL.
  */
 int field_put(json_t *object, const char *key, json_t *value);
 int field_put_text(json_t *object, const char *key, const char *text);
-json_t *field_text(const char *text); /* alone; NULL: no memory */
+json_t *field_text(const char *text); /* a JSON string; NULL: out of memory */
 int field_put_count(json_t *object, const char *key, uint64_t count);
 int field_put_rounded(json_t *object, const char *key, double value, int figures);
 int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
 
-/** Where the reader is, for messages: "components[0].events[2]". */
+/** The current position of the reader, for messages: "components[0].events[2]". */
 struct field_path {
-    const struct field_path *outer; /* NULL: at the top */
+    const struct field_path *outer; /* NULL: the top level */
     const char *name;               /* "components"; "": the record itself */
-    const size_t *index;            /* in an array; NULL: none */
+    const size_t *index;            /* array index; NULL: none */
     struct apapi_error *err;
 };
 
-/** The value of each field in the order of the list; NULL: it is not there. */
+/** The value of each field in the order of the list; NULL: not present. */
 #define FIELDS_MAX 36
 struct field_values {
     const struct tree_node *of[FIELDS_MAX];
 };
 
-/** Find the values in an object; of what was found before, only what is there is replaced. */
+/**
+ * Find the values in an object. Values that were found before are replaced only if the object has
+ * them.
+ */
 void fields_find(const struct tree_node *object, const struct field *fields,
                  struct field_values *values);
 
-/** Fill the structure at `base` from its values. 0; -1 with EINVAL and `where->err`. */
+/** Fill the structure at `base` with the values. 0; -1 with EINVAL and `where->err`. */
 int fields_read(const struct field_values *values, const struct field *fields, void *base,
                 const struct field_path *where);
 
-/** The same from an object. */
+/** The same directly from an object. */
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_path *where);
 

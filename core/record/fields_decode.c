@@ -11,10 +11,10 @@
 #include "record/fields.h"
 
 #define NS_PER_S 1e9
-#define PATH_SIZE 128              /* "components[N].events[N]" is the longest */
+#define PATH_SIZE 128              /* longest: "components[N].events[N]" */
 #define LONGEST_S 18446744073.7096 /* UINT64_MAX ns in fifteen digits, rounded up */
 
-/* @return how many bytes the path has, as snprintf(). */
+/* @return the length of the path, as snprintf(). */
 static size_t put_path(const struct field_path *where, char *path, size_t size)
 {
     size_t length = where->outer ? put_path(where->outer, path, size) : 0;
@@ -45,7 +45,8 @@ static const char *read_text(const struct tree_node *value, const struct field *
         return "not a text";
     }
     size = value->size < field->size ? value->size : field->size - 1;
-    while (size < value->size && (value->text[size] & 0xC0) == 0x80) { /* within a character */
+    while (size < value->size &&
+           (value->text[size] & 0xC0) == 0x80) { /* not at the beginning of a character */
         size--;
     }
     memcpy(text, value->text, size);
@@ -225,7 +226,7 @@ static const char *read_field(const struct tree_node *value, const struct field 
     return NULL;
 }
 
-/* Every other form is unknown when its bytes are 0, as they are. */
+/* All other forms are unknown if their bytes are 0, which they are. */
 static void set_unknown(const struct field *field, void *member)
 {
     switch (field->form) {
@@ -247,7 +248,7 @@ static void set_unknown(const struct field *field, void *member)
     }
 }
 
-/* Where the key is in the list, sought from `at` on: an object has the list's order, mostly. */
+/* Find the index of the key, starting at `at`: objects usually have the order of the list. */
 static size_t find_key(const struct field *fields, size_t at, const struct tree_node *key)
 {
     for (size_t i = at; fields[i].key; i++) {

@@ -51,7 +51,7 @@ static double rounded(double value, int figures)
     return strtod(digits, NULL);
 }
 
-/* @param direction  1: not below the value, -1: not above it */
+/* @param direction  1: not less than the value, -1: not greater */
 static double rounded_to_side(double value, int figures, int direction)
 {
     double nearest = rounded(value, figures);

@@ -11,9 +11,9 @@
 #include "measure/meter.h"
 #include "record/fields.h"
 
-#define RAW_EXACT 1e14 /* counts up to this one survive a total of FIELD_FIGURES digits */
+#define RAW_EXACT 1e14 /* counts up to this survive in a total of FIELD_FIGURES digits */
 
-/* Of these keys a value that most events of a kind have stands in "common". */
+/* If most events of a kind have the same value of such a key, "common" has it. */
 static const char *const shareable[] = {
     "domain",    "unit",    "scale",    "type",      "counter", "estimated",
     "range_max", "guard_j", "update_s", "covered_s", "samples", "failed",
@@ -28,7 +28,7 @@ static const char *kind_of(const json_t *event)
     return kind ? kind : apapi_kind_name(APAPI_KIND_ENERGY);
 }
 
-/* What follows from other numbers. */
+/* Calculate what follows from other numbers. */
 
 static double uncertainty_of(const struct apapi_component_result *component,
                              const struct apapi_measurement *m,
@@ -37,7 +37,7 @@ static double uncertainty_of(const struct apapi_component_result *component,
     return apapi_event_uncertainty_j(event, m->late_ns + m->elapsed_ns, component->interval_ns);
 }
 
-/* Does the event feed a domain, as far as the record tells? */
+/* Check whether the event feeds a domain, as far as the record shows. */
 static bool is_meter(const struct apapi_event_result *event, int domain, enum apapi_kind kind)
 {
     return (int)event->event.domain == domain && event->event.kind == kind &&
@@ -57,7 +57,7 @@ static double sum_uncertainties(const struct apapi_component_result *component, 
     return sum_j;
 }
 
-/* That of its meters in the first component that has any; NaN: not known. */
+/* The uncertainty of the domain's meters in the first component that has any; NaN: not known. */
 static double domain_uncertainty(const struct apapi_measurement *m, int domain)
 {
     double sum_j = NAN;
@@ -98,7 +98,7 @@ static bool is_number(const json_t *event, const char *key, double value, int fi
     return number && isfinite(value) && json_number_value(number) == rounded(value, figures);
 }
 
-/* The count of a counter is in its total, if that has digits enough. */
+/* The raw count of a counter follows from its total if that has enough digits. */
 static int leave_out_raw(json_t *json, const struct apapi_event_result *event)
 {
     double total = rounded(event->total, FIELD_FIGURES);
@@ -131,9 +131,9 @@ static int leave_out_derived(json_t *json, const struct apapi_component_result *
     return leave_out_raw(json, event);
 }
 
-/* What events have in common. */
+/* Common values of events. */
 
-/* Whether all events of a kind have the key, and, if so, the one value that most may have. */
+/* @return the only value that most events of this kind can have; NULL: none (majority vote). */
 static const json_t *candidate(json_t *events, const char *kind, const char *key)
 {
     const json_t *best = NULL;
@@ -217,7 +217,7 @@ static int share_kind(json_t *all, json_t *events, const char *kind)
     return common ? 0 : -1;
 }
 
-/* "common" stands before the events. */
+/* "common" comes before the events. */
 static int share(json_t *component)
 {
     json_t *events = json_object_get(component, "events");
@@ -266,7 +266,7 @@ static void shorten_domains(json_t *domains, const struct apapi_measurement *m)
     }
 }
 
-/* They are counted anew from the events. */
+/* The reader counts them from the events. */
 static void leave_out_zeros(json_t *trust)
 {
     static const char *const counts[] = {"failed", "wraps",  "resets", "refused",
@@ -291,7 +291,7 @@ int shorten_record(json_t *root, const struct apapi_record *record)
     }
     shorten_domains(json_object_get(root, "domains"), m);
     leave_out_zeros(json_object_get(root, "trust"));
-    /* sums of what stands in the domains */
+    /* sums over the domains */
     json_object_del(json_object_get(root, "trust"), "uncertainty_j");
     json_object_del(json_object_get(root, "total"), "mean_w");
     return 0;

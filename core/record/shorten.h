@@ -7,19 +7,18 @@
 #include "json/json_tree.h"
 
 /*
- * A line of the accounting file leaves out what follows from the rest of it. What most events of a
- * kind have in common stands once, in their component's "common".
+ * A line of the accounting file omits what follows from the rest of it. Common values of most
+ * events of a kind are written once, in their component's "common".
  */
 
-/** Make the JSON of a whole record short. 0; -1 when out of memory. */
+/** Shorten the JSON of a whole record. 0; -1: out of memory. */
 int shorten_record(json_t *root, const struct apapi_record *record);
 
-/** @return the object in a component's "common" with what an event leaves out; NULL: there is none.
- */
+/** @return the object in a component's "common" with the values that an event omits; NULL: none. */
 const struct tree_node *shortened_common(const struct tree_node *component,
                                          const struct tree_node *event);
 
-/** Fill in the numbers that were left out. */
+/** Fill in the omitted numbers. */
 void shortened_fill_in(struct apapi_measurement *m);
 
 #endif

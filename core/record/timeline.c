@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * "timeline":{"bin_s":0.64,"package":{"unit_j":0.1,"n":[362,363,null],"covered_pct":{"1":50}}}
- * Energies are whole multiples of unit_j; each is rounded so that the sum up to it is right.
+ * Energies are integer multiples of unit_j. Each is rounded so that the sum up to it is right.
  */
 #include "record/timeline.h"
 
@@ -12,12 +12,12 @@
 
 #include "apapi/measurement.h"
 
-#define STEPS_MAX 999    /* of the greatest bin */
-#define STEPS_TOTAL 1000 /* of all bins: half a step is 0.05 % */
-#define COVERED_PCT 99.9 /* from here on a bin counts as wholly known */
+#define STEPS_MAX 999    /* in the greatest bin */
+#define STEPS_TOTAL 1000 /* in all bins: half a step is 0.05 % */
+#define COVERED_PCT 99.9 /* a bin with at least this coverage counts as fully covered */
 #define NS_PER_S 1e9
 
-/* Those that lie inside another one are left out: a record is to be short. */
+/* Domains within another one have no timeline, to keep the record short. */
 static bool has_timeline(const struct apapi_measurement *m, int domain)
 {
     return m->domains[domain].measured && m->domains[domain].timeline.count > 0 &&
@@ -203,7 +203,7 @@ static const char *read_energies(const struct tree_node *array, double unit_j,
     return NULL;
 }
 
-/* Its length is the record's, up to the rounding of elapsed_s. */
+/* The length is the record's, up to the rounding of elapsed_s. */
 static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_ns)
 {
     uint64_t longest_ns = timeline->count * timeline->bin_ns;
@@ -242,7 +242,7 @@ static const char *read_one(const struct tree_node *object, uint64_t bin_ns, uin
     return problem;
 }
 
-/* Centuries in nanoseconds, far below 64 bits also when multiplied by the bins. */
+/* Centuries in nanoseconds; fits into 64 bits even when multiplied by the number of bins. */
 #define BIN_MAX_S 1e8
 
 int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,

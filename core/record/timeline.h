@@ -6,19 +6,19 @@
 struct apapi_measurement;
 struct apapi_timeline;
 
-/** @return {"unit_j":…,"n":[…],"covered_pct":{…}} of a timeline that has bins; NULL: no memory. */
+/** @return {"unit_j":…,"n":[…],"covered_pct":{…}} of a timeline with bins; NULL: out of memory. */
 json_t *timeline_object(const struct apapi_timeline *timeline);
 
 /**
- * Add the domains' power over time to a record, or replace those that it has.
- * @param joins  how often bins are joined in twos
- * @return 0; -1 when out of memory.
+ * Add the domains' power over time to a record, or replace it.
+ * @param joins  how often pairs of bins are joined
+ * @return 0; -1: out of memory.
  */
 int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins);
 
 /**
- * Read the value of "timeline", or nothing if it is NULL; domains and elapsed_ns have been read
- * before. 0; -1 with EINVAL and path->err.
+ * Read the value of "timeline", or nothing if it is NULL. Domains and elapsed_ns must have been
+ * read before. 0; -1 with EINVAL and path->err.
  */
 int timelines_decode(const struct tree_node *object, struct apapi_measurement *m,
                      const struct field_path *path);

@@ -17,7 +17,7 @@
 #include "store/scan_lines.h"
 #include "store/scan_parts.h"
 
-#define SUFFIX ".jsonl" /* behind it: of what is compressed */
+#define SUFFIX ".jsonl" /* a compressed file has another suffix after it */
 
 struct apapi_scan {
     struct filter filter;
@@ -63,7 +63,7 @@ const struct apapi_scan_counts *apapi_scan_counts(const struct apapi_scan *scan)
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* What is read: `offset` is where to begin, then behind what is known to be whole. */
+/* The input: `offset` is where to begin, later the end of the complete lines. */
 struct source {
     int fd;
     const char *name;
@@ -90,7 +90,7 @@ static void skip(struct apapi_scan *scan, const struct source *source, const str
     report_problem(scan, &problem);
 }
 
-/* A record that stands in a line: all of it, an element of an array, a node of a merged record. */
+/* A record in a line: the whole line, an element of an array, or a node of a merged record. */
 struct part {
     struct apapi_scan *scan;
     const struct source *source;
@@ -113,7 +113,7 @@ static int hand_over(struct apapi_scan *scan, const struct apapi_record *record,
     return result;
 }
 
-/* Does its end fit into 64 bits? What is made of records need not ask again. */
+/* Check that its end fits into 64 bits. Code that uses records relies on that. */
 static bool has_time(const struct apapi_measurement *m)
 {
     return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
@@ -133,7 +133,7 @@ static int take_record(struct part *part, const char *text, size_t size,
 
 static int take_part(const char *text, size_t size, void *context);
 
-/* Arrays of records and merged records; anything else is skipped. */
+/* Handle arrays of records and merged records; skip anything else. */
 static int take_other(struct part *part, const char *text, size_t size,
                       const struct apapi_error *err)
 {
@@ -187,7 +187,7 @@ static int take_line(struct apapi_scan *scan, struct source *source, const struc
         return 0;
     }
     result = parts_each(line->text, line->size, take_part, &part);
-    if (line->whole || part.records > 0) { /* the rest of a torn line may be on its way */
+    if (line->whole || part.records > 0) { /* the rest of a torn line may still be written */
         source->offset = behind;
     }
     return result;
@@ -262,7 +262,7 @@ static bool wants_day(const struct filter *filter, const char *name)
     return filter_wants_day(filter, name);
 }
 
-/* @return the end of a node's name, before ".jsonl" and what tells how it is compressed; NULL */
+/* @return the end of a node's name, before ".jsonl" and a suffix of compression; NULL */
 static const char *find_suffix(const char *name)
 {
     const char *found = NULL;
@@ -287,7 +287,7 @@ static bool wants_file(const struct filter *filter, const char *name)
     return filter_wants_node(filter, node);
 }
 
-/* The entries of a folder that are wanted, in order; takes `fd`. */
+/* Read the wanted entries of a folder, sorted. Takes ownership of `fd`. */
 static int names_read(struct namelist *names, int fd, const struct filter *filter, wants_f wants)
 {
     DIR *folder = fdopendir(fd);
@@ -310,7 +310,7 @@ static int names_read(struct namelist *names, int fd, const struct filter *filte
     return code ? -1 : 0;
 }
 
-/* A folder or file below the one that was named cannot be read. */
+/* Report a folder or file below the named one that cannot be read. */
 static void leave_out(struct apapi_scan *scan, const char *path, const char *reason)
 {
     const struct apapi_scan_problem problem = {.file = path, .reason = reason};
@@ -319,7 +319,7 @@ static void leave_out(struct apapi_scan *scan, const char *path, const char *rea
     report_problem(scan, &problem);
 }
 
-/* A regular file, and where to begin in it. @return a descriptor; -1: it is to be left out */
+/* Open a regular file and find where to begin. @return a descriptor; -1: skip it */
 static int open_regular(struct apapi_scan *scan, int day_fd, const char *path,
                         struct apapi_scan_file *file)
 {
@@ -350,7 +350,7 @@ static int read_regular(struct apapi_scan *scan, const struct apapi_scan_file *f
         return 0;
     }
     if (packed) {
-        source->offset = 0; /* nothing is appended to it */
+        source->offset = 0; /* a compressed file does not grow */
     }
     source->from_begin = source->offset == 0;
     if ((source->offset > 0 && lseek(source->fd, (off_t)source->offset, SEEK_SET) < 0) ||
@@ -372,7 +372,7 @@ static bool is_known_form(const char *name)
     return inflow_is_packed(name) || *(find_suffix(name) + strlen(SUFFIX)) == '\0';
 }
 
-/* `path` is that of the day; the file's name is put behind it. */
+/* `path` is that of the day; the file's name is appended. */
 static int scan_entry(struct apapi_scan *scan, int day_fd, char path[PATH_MAX],
                       struct apapi_scan_file *file, struct apapi_error *err)
 {

@@ -11,14 +11,14 @@
 #include "store/scan_head.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define ROUNDING_NS NS_PER_S /* what elapsed_s, read as an approximate number, may be wrong by */
+#define ROUNDING_NS NS_PER_S /* possible error of elapsed_s when read as an approximate number */
 #define LONGEST_S 9e9        /* as int64_t [ns] */
-#define DIGITS_MAX 9         /* of a number that fits into 32 bits for sure */
+#define DIGITS_MAX 9         /* numbers of so many digits fit into 32 bits */
 
 static const struct {
     const char *key;
-    size_t wanted; /* in struct apapi_scan_filter */
-    size_t found;  /* in struct apapi_identity */
+    size_t wanted; /* offset in struct apapi_scan_filter */
+    size_t found;  /* offset in struct apapi_identity */
     size_t size;
 } texts[FILTER_TEXTS] = {
 #define TEXT(key)                                                                                  \
@@ -212,7 +212,7 @@ static bool read_elapsed(const struct head_pair *pair, int64_t *elapsed_ns)
     return true;
 }
 
-/* Would the reader of records make of this text the same bytes? */
+/* Check that the reader of records would get the same bytes from this text. */
 static bool is_plain(const struct head_pair *pair, size_t size)
 {
     for (size_t i = 0; i < pair->value_size; i++) {
@@ -234,12 +234,12 @@ static bool may_want_text(const struct filter *filter, const struct head_pair *p
     return true;
 }
 
-/* What the numbers at the beginning of a line have said of the job and of the user. */
+/* What the numbers at the beginning of a line show about job and user. */
 struct numbers {
     bool job_said, job_wanted, uid_wanted;
 };
 
-/* @return whether the key is one of those whose values are gathered. */
+/* @return whether the key is one of those numbers. */
 static bool take_number(const struct filter *filter, const struct head_pair *pair,
                         struct numbers *numbers)
 {
@@ -260,7 +260,7 @@ static bool take_number(const struct filter *filter, const struct head_pair *pai
     return false;
 }
 
-/* The step follows all that says of which job it is. */
+/* The step comes after everything that identifies the job. */
 static bool may_want_pair(const struct filter *filter, const struct head_pair *pair,
                           const struct numbers *numbers)
 {

@@ -24,7 +24,7 @@ bool head_begin(struct head *head, const char *line, size_t size)
     return true;
 }
 
-/* A text behind its first quote. */
+/* A text after its first quote. */
 static bool take_text(struct head *head, const char **text, size_t *size)
 {
     const char *at = head->at;

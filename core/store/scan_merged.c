@@ -16,7 +16,7 @@
 
 struct merged {
     const json_t *root, *nodes; /* borrowed */
-    double total_j;             /* of all nodes; NaN: unknown of one of them */
+    double total_j;             /* of all nodes; NaN: unknown for one of them */
     double elapsed_s;           /* of the step */
 };
 
@@ -27,14 +27,14 @@ static double number_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* The part of the sums that is this node's. */
+/* The share of this node in the sums. */
 static double share_of(const struct merged *merged, const json_t *node)
 {
     return merged->total_j > 0 ? number_of(node, "energy_j") / merged->total_j
                                : 1.0 / (double)json_array_size(merged->nodes);
 }
 
-/* Each returns 0, or -1 without memory. */
+/* Each returns 0, or -1 if out of memory. */
 
 static int copy(json_t *record, const struct merged *merged, const char *const *keys)
 {
@@ -48,7 +48,7 @@ static int copy(json_t *record, const struct merged *merged, const char *const *
     return result;
 }
 
-/* What is a sum or a maximum of several nodes is of no single one. */
+/* Sums or maxima over several nodes do not apply to a single node. */
 static int put_identity(json_t *record, const struct merged *merged)
 {
     static const char *const common[] = {
@@ -103,7 +103,10 @@ static int put_domains(json_t *record, const struct merged *merged, double share
     return result;
 }
 
-/* Those that begin with the step. Another width than the first one's leaves a domain out. */
+/*
+ * Only timelines that start with the step. A domain with another bin width than the first one is
+ * omitted.
+ */
 static int put_timelines(json_t *record, const struct merged *merged, double share)
 {
     const json_t *start = json_object_get(merged->root, "start");
@@ -147,7 +150,7 @@ static int put_trust(json_t *record, const json_t *node)
                : 0;
 }
 
-/* @return its text, to be freed; NULL without memory. */
+/* @return its text, to be freed; NULL: out of memory. */
 static char *record_of(const struct merged *merged, const json_t *node, const char *name)
 {
     double share = share_of(merged, node);
@@ -167,7 +170,7 @@ static char *record_of(const struct merged *merged, const json_t *node, const ch
     return text;
 }
 
-/* From the first reading of a node to the last one of any. */
+/* From the first reading of any node to the last one. */
 static double elapsed_of(const json_t *root)
 {
     const char *start = json_string_value(json_object_get(root, "start"));

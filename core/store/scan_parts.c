@@ -18,7 +18,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* @return behind the object that begins at `at`, or the end of the line where it is torn. */
+/* @return the end of the object at `at`, or the end of the line if it is torn. */
 static const char *object_end(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -38,7 +38,7 @@ static const char *object_end(const char *at, const char *end)
     return end;
 }
 
-/* Is there another element, or the end of the line, behind this one? */
+/* Check whether another element or the end of the line follows. */
 static bool ends_here(const char *at, const char *end)
 {
     at = skip_blanks(at, end);

@@ -103,7 +103,7 @@ static int find(struct day_file *day_file, const char *dir, const char *node, in
     return 0;
 }
 
-/* Open; to be left if that succeeds. */
+/* Open the file. On success, call leave() at the end. */
 static int enter(struct day_file *day_file, const char *dir, int flags, struct apapi_error *err)
 {
     int root = folder_open(dir, err), rc;
@@ -122,7 +122,7 @@ int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const
     struct day_file day_file = {.folder = -1, .file = -1};
     int rc;
 
-    /* readable too: the last byte has to be seen */
+    /* readable, too: the last byte is checked */
     if (check_arguments(node, line, err) < 0 || find(&day_file, dir, node, unix_ns, err) < 0 ||
         enter(&day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
         return -1;

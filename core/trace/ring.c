@@ -9,11 +9,11 @@
 #define CACHE_LINE 64
 
 struct ring {
-    _Alignas(CACHE_LINE) atomic_size_t written; /* rows ever */
+    _Alignas(CACHE_LINE) atomic_size_t written; /* rows written so far */
     atomic_uint_fast64_t dropped;
-    struct ring_row *rows; /* mapped: not copied to a child */
+    struct ring_row *rows; /* mapped; not inherited by a child */
     size_t capacity;
-    _Alignas(CACHE_LINE) atomic_size_t taken; /* rows ever */
+    _Alignas(CACHE_LINE) atomic_size_t taken; /* rows taken so far */
 };
 
 struct ring *ring_create(size_t capacity)

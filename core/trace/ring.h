@@ -9,7 +9,7 @@
 
 /** One reading of one event. */
 struct ring_row {
-    const struct apapi_event *event; /* outlives the ring's use */
+    const struct apapi_event *event; /* must outlive the ring */
     uint64_t time_ns;                /* since the start of the run [ns] */
     uint64_t raw;
     double value; /* in event->unit; NaN: none */
@@ -18,14 +18,14 @@ struct ring_row {
 };
 
 /**
- * Rows on their way from one thread, or from several that take turns, to one other (opaque).
- * Neither waits for the other.
+ * Rows on their way from one thread, or several with a lock, to another thread (opaque). Neither
+ * side waits for the other.
  */
 struct ring;
 
 /**
  * @param capacity  rows, a power of two
- * @return freed by ring_destroy(); NULL with errno ENOMEM. A forked child does not have it.
+ * @return free it with ring_destroy(); NULL with errno ENOMEM. A forked child does not inherit it.
  */
 struct ring *ring_create(size_t capacity);
 
@@ -33,21 +33,21 @@ struct ring *ring_create(size_t capacity);
 void ring_destroy(struct ring *ring);
 
 /**
- * Producer: begin to write `count` rows.
- * @return false: there is no room; they are counted as dropped
+ * Producer: reserve `count` rows.
+ * @return false: no room; they are counted as dropped
  */
 bool ring_reserve(struct ring *ring, size_t count);
 
-/** Producer: the `index`-th of the reserved rows, to be filled. */
+/** Producer: the reserved row number `index`, to be filled. */
 struct ring_row *ring_reserved(struct ring *ring, size_t index);
 
-/** Producer: hand over the reserved rows. */
+/** Producer: publish the reserved rows. */
 void ring_publish(struct ring *ring, size_t count);
 
-/** Consumer: take the oldest row. @return false: there is none. */
+/** Consumer: take the oldest row. @return false: none. */
 bool ring_take(struct ring *ring, struct ring_row *row);
 
-/** @return rows that found no room. */
+/** @return rows that were dropped. */
 uint64_t ring_dropped(const struct ring *ring);
 
 #endif

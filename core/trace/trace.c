@@ -23,9 +23,9 @@ struct trace {
     const char *path;
     unsigned run; /* from 1; 0: none yet */
     struct trace_rows rows;
-    int error; /* errno of the first write that failed */
+    int error; /* errno of the first failed write */
     atomic_bool stop;
-    pthread_mutex_t lock; /* of `stopped` only, never taken by the sampling thread */
+    pthread_mutex_t lock; /* protects `stopped` only; never taken by the sampling thread */
     pthread_cond_t stopped;
     pthread_t thread;
 };

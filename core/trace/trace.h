@@ -6,15 +6,14 @@
 #include "apapi/session.h"
 
 /**
- * Every reading as a line of CSV, written by a thread of its own that receives no signal
- * (opaque). The sampling thread only copies into memory; what finds no room there is dropped and
- * counted.
+ * Writes every reading as a line of CSV, in a thread of its own that blocks all signals (opaque).
+ * The sampling thread only copies into memory; rows without room there are dropped and counted.
  */
 struct trace;
 
 /**
- * @param file  where to; closed by trace_finish(), and by this function where it fails
- * @param path  its name, which lives as long as the trace
+ * @param file  the output; closed by trace_finish(), and by this function on failure
+ * @param path  its name, must stay valid as long as the trace
  * @return NULL with errno ENOMEM, EAGAIN.
  */
 struct trace *trace_create(FILE *file, const char *path, struct apapi_error *err);
@@ -22,11 +21,11 @@ struct trace *trace_create(FILE *file, const char *path, struct apapi_error *err
 /** For struct apapi_session_config: `context` is the trace. */
 void trace_sample(const struct apapi_sample *sample, void *context);
 
-/** Another run begins. Not while one is being measured. */
+/** Another run begins. Not to be called during a measurement. */
 void trace_next_run(struct trace *trace);
 
 /**
- * Write what is left, close the file and free. The sessions that were traced still exist. NULL is
+ * Write what is left, close the file and free. The traced sessions must still exist. NULL is
  * allowed.
  * @return 0; -1 with errno EIO, ENOSPC, ... (a write failed), EOVERFLOW (readings were dropped).
  */

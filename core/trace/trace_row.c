@@ -12,10 +12,10 @@ struct trace_event {
     const struct apapi_event *event;
     unsigned run;
     bool believed;
-    uint64_t believed_ns; /* when its value was taken last */
+    uint64_t believed_ns; /* time of the last accepted value */
     bool read;
-    uint64_t read_ns; /* when it was read last, believed or not */
-    uint64_t raw;     /* what was read then */
+    uint64_t read_ns; /* time of the last reading, accepted or not */
+    uint64_t raw;     /* its raw value */
 };
 
 static struct trace_event *append(struct trace_rows *rows, const struct apapi_event *event)
@@ -52,7 +52,7 @@ static double as_double(uint64_t raw)
     return value;
 }
 
-/* What the counter has counted since it was read last, if it only went up. */
+/* The counter's increment since the last reading, if it only increased. */
 static double since_read(const struct trace_event *last, const struct ring_row *row)
 {
     const struct apapi_event *event = row->event;
@@ -63,8 +63,10 @@ static double since_read(const struct trace_event *last, const struct ring_row *
     return row->raw >= last->raw ? (double)(row->raw - last->raw) * event->scale : NAN;
 }
 
-/* The time in which `row->value` came in [ns]: since the last reading where that explains it, as
- * after the first one and after a reset; else since the last one that was believed. */
+/*
+ * The time in which `row->value` was counted [ns]: since the last reading if that explains it, as
+ * after the first reading and after a reset; otherwise since the last accepted one.
+ */
 static uint64_t span_ns(const struct trace_event *last, const struct ring_row *row)
 {
     bool explained =

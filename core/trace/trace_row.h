@@ -7,14 +7,14 @@
 
 #define TRACE_HEADER "run,time_s,event,raw,value,unit,power_w,error,estimated\n"
 
-/** What must be remembered of each event to tell its power. All zero at the start. */
+/** What is kept of each event to calculate its power. All zero at the start. */
 struct trace_rows {
     struct trace_event *events;
     size_t count, room;
-    size_t next; /* where the next one is likely found */
+    size_t next; /* where the next event is probably found */
 };
 
-/** Write a row as a line of CSV. Without memory its power is left out. */
+/** Write a row as a line of CSV. If memory is short, the power is omitted. */
 void trace_rows_put(struct trace_rows *rows, const struct ring_row *row, FILE *file);
 
 /** Free what it owns. */
