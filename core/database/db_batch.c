@@ -13,8 +13,7 @@
 #include "database/db_member.h"
 #include "record/end.h"
 
-/* No further record is added from here on: what a processor's cache holds, and a few records of any
- * size in memory. */
+/* The batch is full from here on: it fits into a processor's cache, with a few records more. */
 #define RECORDS 64
 #define VALUES 0x8000
 #define TEXT_BYTES 0x40000

@@ -8,7 +8,7 @@
 #include "database/db_row.h"
 #include "database/db_tables.h"
 
-/* What a batch holds, for db_load.c: rows, and how far files have been read. */
+/* The content of a batch, for db_load.c: rows, and how far files were read. */
 
 enum db_batch_table {
     BATCH_RECORDS,
@@ -21,7 +21,7 @@ enum db_batch_table {
 
 #define BATCH_FILES 64
 
-/* A row; its first value, the record's id, is not set yet. */
+/* A row. Its first value, the record's ID, is set later. */
 struct batch_row {
     enum db_batch_table table;
     size_t first; /* of its values */
@@ -36,9 +36,9 @@ struct db_batch {
     struct db_insert *const *inserts; /* of BATCH_TABLES */
     bool with_events;
     size_t record_count;
-    struct batch_row *rows; /* each record, and what belongs to it behind it */
+    struct batch_row *rows; /* each record followed by the rows that belong to it */
     size_t row_count, row_room;
-    struct db_value *values; /* a text's `integer` says where it is in `texts` */
+    struct db_value *values; /* the `integer` of a text is its offset in `texts` */
     size_t value_count, value_room;
     char *texts;
     size_t text_size, text_room;
@@ -46,10 +46,10 @@ struct db_batch {
     size_t file_count;
 };
 
-/** @return NULL without memory. */
+/** @return NULL: out of memory. */
 struct db_batch *batch_create(struct db_insert *const *inserts, bool with_events);
 
-/** No more is added: let the values have their texts. */
+/** Nothing more is added: set the pointers of all texts. */
 void batch_settle(struct db_batch *batch);
 
 void batch_empty(struct db_batch *batch);

@@ -6,22 +6,24 @@
 #include "apapi/error.h"
 #include "database/db_value.h"
 
-/** What "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE" says. Unknown: NULL, 0. */
+/**
+ * The parts of "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE". Unknown: NULL, 0.
+ */
 struct db_address {
     const char *user, *host, *database, *socket, *option_file;
     unsigned port;
 };
 
-/** One kind of database. Statements and connections are the driver's own; errors as in db.h. */
+/** A kind of database. Statements and connections belong to the driver; errors as in db.h. */
 struct db_driver {
-    const char *begin; /* SQL that begins a transaction that writes */
-    const char *lock;  /* SQL that keeps other imports waiting; NULL: `begin` does */
+    const char *begin; /* SQL that begins a write transaction */
+    const char *lock;  /* SQL that makes other imports wait; NULL: `begin` does */
     const char *id_type, *table_end, *ordered_table_end; /* see db_id_type() */
     const char *skip;                                    /* see db_skip() */
     size_t rows;                                         /* see db_rows() */
     bool indexes_later;                                  /* see db_indexes_later() */
     const char *has_table;                               /* SQL that counts the tables named "?" */
-    /* to write, and to be created; else to read what is there */
+    /* writing: create the database if needed; otherwise only read it */
     void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
     void (*close)(void *connection);
     int (*exec)(void *connection, const char *sql, struct apapi_error *err);

@@ -10,7 +10,7 @@
 #include "database/db_row.h"
 #include "database/db_tables.h"
 
-#define TRANSACTION 50000 /* records */
+#define TRANSACTION 50000 /* records per transaction */
 #define MARKED 4096
 
 enum statement {
@@ -43,7 +43,10 @@ static const char *const queries[] = {
     [NOTE_FILE] = "REPLACE INTO files (folder, day, file, bytes) VALUES (?, ?, ?, ?)",
     [LAST_ID] = "SELECT COALESCE(MAX(id), 0) FROM records"};
 
-/* The columns by which a record is known, as FIND wants them, and what decides between two. */
+/*
+ * The columns that identify a record, in the order of FIND, and those that decide between two
+ * records.
+ */
 enum key { CLUSTER, JOB, STEP, NODE, START, KEYS, ELAPSED = KEYS, COLUMNS };
 
 static const char *const columns[] = {
@@ -60,11 +63,11 @@ struct db_load {
     bool with_events, begun;
     struct db_statement *statements[STATEMENTS];
     struct db_insert *inserts[BATCH_TABLES], *stale;
-    size_t columns[COLUMNS]; /* where they stand in a row of `records` */
+    size_t columns[COLUMNS]; /* their indexes in a row of `records` */
     struct db_load_counts counts;
     int64_t last_id;
     size_t in_transaction;
-    struct marked marked[MARKED]; /* in this transaction, by the job's number */
+    struct marked marked[MARKED]; /* in this transaction, hashed by the job's number */
 };
 
 static int prepare_queries(struct db_load *load, struct apapi_error *err)
@@ -142,7 +145,7 @@ const struct db_load_counts *db_load_counts(const struct db_load *load)
 
 /* --- transactions --------------------------------------------------------------------------- */
 
-/* Ids are counted up from the greatest one: no other import is in a transaction now. */
+/* IDs are counted up from the greatest one: no other import is in a transaction. */
 static int begin(struct db_load *load, struct apapi_error *err)
 {
     struct db_statement *last = load->statements[LAST_ID];
@@ -175,7 +178,7 @@ int db_load_commit(struct db_load *load, struct apapi_error *err)
 
 /* --- records -------------------------------------------------------------------------------- */
 
-/* @return 1: there is one with the same key as this row; 0; -1 */
+/* @return 1: a record with the same key exists; 0; -1 */
 static int find(struct db_load *load, const struct db_value *row, int64_t *id, double *elapsed_s,
                 struct apapi_error *err)
 {
@@ -205,7 +208,7 @@ static int flush(struct db_load *load, struct apapi_error *err)
     return 0;
 }
 
-/* Rows that belong to it may wait to be added. */
+/* Delete a record. Its rows may still wait to be added. */
 static int forget(struct db_load *load, int64_t id, struct apapi_error *err)
 {
     const struct db_value value = db_integer(id);
@@ -221,7 +224,7 @@ static int forget(struct db_load *load, int64_t id, struct apapi_error *err)
     return 0;
 }
 
-/* Its totals are to be added up. */
+/* Note that the totals of the record's job must be calculated. */
 static int mark_job(struct db_load *load, const struct db_value *row, struct apapi_error *err)
 {
     const struct db_value *cluster = &row[load->columns[CLUSTER]], *job = &row[load->columns[JOB]];
@@ -239,7 +242,9 @@ static int mark_job(struct db_load *load, const struct db_value *row, struct apa
     return db_insert_run(load->stale, &(struct db_row){.bases = bases}, err);
 }
 
-/* One with the same key is there: the longer one stays. @return whether it is the new one; -1 */
+/*
+ * A record with the same key exists: keep the longer one. @return whether that is the new one; -1
+ */
 static int replace(struct db_load *load, struct db_value *row, struct apapi_error *err)
 {
     double known_s = 0;
@@ -260,7 +265,7 @@ static int replace(struct db_load *load, struct db_value *row, struct apapi_erro
                : 1;
 }
 
-/* What belongs to the record whose row is the first. */
+/* Add the rows that belong to the record of the first row. */
 static int add_rest(struct db_load *load, const struct db_batch *batch,
                     const struct batch_row *first, struct apapi_error *err)
 {
@@ -277,7 +282,7 @@ static int add_rest(struct db_load *load, const struct db_batch *batch,
     return mark_job(load, id, err);
 }
 
-/* @return 1: the row has been added; 0: one with its key was there; -1 */
+/* @return 1: the row was added; 0: a record with its key existed; -1 */
 static int is_there(struct db_load *load, const struct db_value *id, struct apapi_error *err)
 {
     int found = db_first(load->statements[IS_THERE], id, 1, err);
@@ -286,7 +291,7 @@ static int is_there(struct db_load *load, const struct db_value *id, struct apap
     return found;
 }
 
-/* Records that one statement has tried to add. */
+/* Records that one statement adds. */
 struct group {
     const struct batch_row *rows[DB_ROWS_MAX];
     size_t count;

@@ -9,48 +9,48 @@
 #include "database/db_batch.h"
 
 /*
- * Bring records into a database. Errors as in db.h. One thread at a time uses a db_load; batches
- * are filled by any.
+ * Loads records into a database. Errors as in db.h. Only one thread at a time uses a db_load; any
+ * thread fills batches.
  */
 
 struct db_load;
 
 struct db_load_counts {
     size_t added;    /* new rows */
-    size_t replaced; /* rows of which a longer record has come */
-    size_t known;    /* were there */
+    size_t replaced; /* rows that were replaced by a longer record */
+    size_t known;    /* records that existed */
 };
 
 /**
- * Make the tables that are not there, and begin.
+ * Create missing tables, and begin.
  * @param with_events  load components and events, too
- * @return freed by db_load_destroy(), before the database is closed; NULL on error.
+ * @return free it with db_load_destroy() before the database is closed; NULL on error.
  */
 struct db_load *db_load_create(struct db *db, bool with_events, struct apapi_error *err);
 
 /** Free. What was not committed is lost when the database is closed. NULL is allowed. */
 void db_load_destroy(struct db_load *load);
 
-/** @return an empty batch, freed by db_batch_destroy() before `load`; NULL with ENOMEM. */
+/** @return an empty batch, free it with db_batch_destroy() before `load`; NULL with ENOMEM. */
 struct db_batch *db_batch_create(const struct db_load *load, struct apapi_error *err);
 
-/** Write a batch, each record once, and empty it. Every so often what has come is committed. */
+/** Write a batch, each record once, and empty it. Commits from time to time. */
 int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err);
 
 /** Commit. */
 int db_load_commit(struct db_load *load, struct apapi_error *err);
 
-/** @return how many bytes of an accounting file are known; 0: none; -1 with errno */
+/** @return how many bytes of an accounting file were loaded; 0: none; -1 with errno */
 int64_t db_load_offset(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
                        struct apapi_error *err);
 
-/** @return as far as it has got; lives as long as `load`. */
+/** @return the counts so far; valid as long as `load`. */
 const struct db_load_counts *db_load_counts(const struct db_load *load);
 
 /**
- * Add up all jobs whose records have changed, also in an earlier import that was broken off, and
- * make the indexes that were left for now.
- * @return how many; -1 with errno
+ * Calculate the totals of all jobs whose records have changed, also in an earlier import that was
+ * interrupted, and create the postponed indexes.
+ * @return the number of jobs; -1 with errno
  */
 int64_t db_load_jobs(struct db_load *load, struct apapi_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Totals of jobs, from the rows of their records. */
+/* Calculates totals of jobs from the rows of their records. */
 #include "database/db_load_jobs.h"
 
 #include <errno.h>
@@ -37,8 +37,8 @@ static void copy_text(char *text, size_t size, struct db_value value)
 /* --- whose records -------------------------------------------------------------------------- */
 
 /*
- * Extern steps may not know the name of their cluster. Their records belong to the job of that
- * number, if only one cluster has one and the user is the same.
+ * Extern steps may not know the name of their cluster. Their records belong to the job with that
+ * number, if only one cluster has it and the user is the same.
  */
 struct owners {
     char cluster[64], user[APAPI_TEXT_SIZE], nameless_user[APAPI_TEXT_SIZE];
@@ -74,7 +74,7 @@ static bool belong_together(const struct owners *owners)
     return owners->named && owners->nameless && !owners->doubtful && same;
 }
 
-/* @return 1: they belong together, and the job is now that of the cluster; 0; -1 */
+/* @return 1: they belong together, and the job has got the cluster; 0; -1 */
 static int find_owner(const struct totals *totals, struct db_job *job, struct apapi_error *err)
 {
     const struct db_value number = db_integer(job->job);
@@ -96,7 +96,10 @@ static int find_owner(const struct totals *totals, struct db_job *job, struct ap
     return db_run(totals->nameless, &number, 1, err) ? -1 : 1;
 }
 
-/* What Slurm says before what the step's environment says, and that before an extern step. */
+/*
+ * Slurm's values have precedence over those of the step's environment, and these over an extern
+ * step's.
+ */
 static void know_better(struct db_job *job, const struct apapi_record *record)
 {
     if (!*job->id.node || (record->id.verified && !job->id.verified) ||
@@ -105,15 +108,17 @@ static void know_better(struct db_job *job, const struct apapi_record *record)
     }
 }
 
-/* Where a node's record begins before another one has ended, or its power is not known all the
- * time, it takes the timelines to count each moment once. */
+/*
+ * Detects whether timelines are needed to count each moment once: records of a node overlap, or the
+ * power is not always known.
+ */
 struct watch {
     char node[APAPI_TEXT_SIZE];
-    int64_t end_ns; /* the latest of that node so far */
+    int64_t end_ns; /* of the latest record of the node so far */
     bool timelines;
 };
 
-/* Records come by node and start. */
+/* Records come sorted by node and start. */
 static void look(struct watch *watch, const struct apapi_record *record, bool gaps)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -127,7 +132,7 @@ static void look(struct watch *watch, const struct apapi_record *record, bool ga
     watch->end_ns = end_ns > watch->end_ns ? end_ns : watch->end_ns;
 }
 
-/* @return 0; 1: to be done again with the timelines; -1 */
+/* @return 0; 1: repeat it with the timelines; -1 */
 static int collect(struct db_reader *reader, bool whole, struct db_job *job, struct apapi_job *sum,
                    struct apapi_error *err)
 {
@@ -224,7 +229,7 @@ static int read_stale(struct totals *totals, size_t *count, struct apapi_error *
     return got;
 }
 
-/* They are in order, and no others lie between them. */
+/* The jobs are sorted, with no others in between. */
 static int forget_stale(struct totals *totals, size_t count, struct apapi_error *err)
 {
     const struct stale *jobs = totals->jobs;

@@ -3,7 +3,7 @@
 #define APAPI_DATABASE_DB_LOAD_JOBS_H
 #include "database/db.h"
 
-/** Add up the jobs that are stale. @return how many; -1 */
+/** Calculate the totals of the stale jobs. @return their number; -1 */
 int64_t load_jobs(struct db *db, struct apapi_error *err);
 
 #endif

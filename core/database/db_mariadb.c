@@ -32,7 +32,7 @@ struct statement {
     size_t parameters, columns;
     MYSQL_BIND *in, *out;
     struct cell *in_cells, *out_cells;
-    bool running; /* there may be more rows */
+    bool running; /* more rows may follow */
 };
 
 static int fail(const struct connection *connection, struct apapi_error *err)
@@ -78,7 +78,7 @@ static int establish(struct connection *connection, const struct db_address *add
                                                  address->socket, 0)) {
         return fail(connection, err);
     }
-    /* a text that would be cut is to be an error */
+    /* a text that does not fit must be an error */
     return exec(connection,
                 writing ? "SET SESSION sql_mode = 'STRICT_ALL_TABLES'"
                         : "SET SESSION TRANSACTION READ ONLY",
@@ -239,7 +239,7 @@ static int bind(void *handle, size_t number, const struct db_value *value)
                           .size = value->size,
                           .room = value->size,
                           .is_null = value->type == DB_NULL};
-    memcpy(&cell->text, &value->text, sizeof cell->text); /* it is only read */
+    memcpy(&cell->text, &value->text, sizeof cell->text); /* is only read */
     point_at(&statement->in[number], cell);
     return 0;
 }
@@ -261,7 +261,7 @@ static int execute(struct statement *statement)
                : 0;
 }
 
-/* The fetch has told the sizes; the texts are fetched once there is room for them. */
+/* The fetch returned the sizes. The texts are fetched after memory for them was allocated. */
 static int fetch_texts(struct statement *statement)
 {
     for (size_t i = 0; i < statement->columns; i++) {

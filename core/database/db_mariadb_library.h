@@ -5,7 +5,7 @@
 
 #include "apapi/error.h"
 
-/* What is used of MariaDB's client library. It is loaded when it is asked for, never linked. */
+/* The functions used of MariaDB's client library. It is loaded on demand, never linked. */
 #define MARIADB_FUNCTIONS(FUNCTION)                                                                \
     FUNCTION(mysql_init)                                                                           \
     FUNCTION(mysql_options)                                                                        \
@@ -37,7 +37,7 @@ struct mariadb_library {
 #undef FUNCTION
 };
 
-/** @return the functions, which stay as long as the process; NULL with errno ENOTSUP. */
+/** @return the functions, valid as long as the process; NULL with errno ENOTSUP. */
 const struct mariadb_library *mariadb_library(struct apapi_error *err);
 
 #endif

@@ -13,7 +13,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* `at` is behind the first quote. @return behind the last */
+/* `at` is after the opening quote. @return the position after the closing quote */
 static const char *skip_text(const char *at, const char *end)
 {
     while (at < end && *at != '"') {
@@ -22,11 +22,11 @@ static const char *skip_text(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* Bytes that skip_value() looks at. */
+/* Bytes that skip_value() must handle. */
 static const bool special[UCHAR_MAX + 1] = {
     ['"'] = true, ['{'] = true, ['['] = true, ['}'] = true, [']'] = true};
 
-/* `at` is an opening bracket. @return behind its closing one */
+/* `at` is at an opening bracket. @return the position after the closing one */
 static const char *skip_value(const char *at, const char *end)
 {
     int depth = 0;
@@ -48,7 +48,7 @@ static const char *skip_value(const char *at, const char *end)
     return at;
 }
 
-/* `text` is a key or a value, up to `at`. @return where the value of that key begins; NULL */
+/* `text` up to `at` is a key or a value. @return the start of the value if it is that key; NULL */
 static const char *value_behind(const char *text, const char *at, const char *end, const char *key)
 {
     size_t size = strlen(key);

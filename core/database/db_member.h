@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 /**
- * The text of a member of the object that a line is, as it stands there.
+ * Find a member of the object in a line, without parsing it.
  * @param line  valid JSON of `size` bytes
  * @param key   without anything that JSON escapes
- * @return where its value begins, an object or array; NULL: there is no such member
+ * @return the start of its value, an object or array; NULL: no such member
  */
 const char *json_member(const char *line, size_t size, const char *key, size_t *value_size);
 

@@ -12,11 +12,11 @@
 
 struct db_reader {
     struct db_read_parts parts;
-    struct db_statement *records, *domains; /* domains: NULL: not wanted */
+    struct db_statement *records, *domains; /* NULL: domains are not wanted */
     bool gaps;
 };
 
-/* The first key, then the parts, then the timeline. */
+/* Select the first key, then the parts, then the timeline. */
 static struct db_statement *prepare(struct db *db, const struct db_table *table, bool timelines,
                                     const char *which, struct apapi_error *err)
 {
@@ -70,7 +70,8 @@ void db_reader_destroy(struct db_reader *reader)
 static void read_timelines(struct db_value text, struct apapi_measurement *m)
 {
     if (text.text) {
-        timelines_parse(text.text, text.size, m); /* it could be decoded before */
+        timelines_parse(text.text, text.size,
+                        m); /* it was decoded successfully before it was stored */
     }
 }
 
@@ -95,7 +96,7 @@ static int read_domains(struct db_statement *domains, int64_t id, struct apapi_m
     return got;
 }
 
-/* The means of domains are elsewhere: as if all were known as long as the total. */
+/* Times of domains are not stored: assume the known time of the total. */
 static void set_domains(const struct db_derived *derived, struct apapi_measurement *m)
 {
     double per_s = derived->mean_w / derived->energy_j;
@@ -129,7 +130,7 @@ static int read_record(struct db_reader *reader, struct apapi_record *record,
                : 0;
 }
 
-/* @param got  what the statement has said */
+/* @param got  result of the statement */
 static int take(struct db_reader *reader, int got, struct apapi_record *record,
                 struct apapi_error *err)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands in a column, decided once. */
+/* The properties of a column. */
 struct column {
     const struct field *field;
     size_t part;
@@ -17,7 +17,7 @@ struct db_insert {
     struct db *db;
     const struct db_table *table;
     enum db_conflict conflict;
-    struct db_statement *one, *many; /* many: `room` rows at once; NULL where that is one */
+    struct db_statement *one, *many; /* many: for `room` rows at once; NULL if that is 1 */
     size_t key_count, column_count, width, room;
     bool text;
     const struct db_value **kept; /* rows */
@@ -233,7 +233,7 @@ void db_insert_values(const struct db_insert *insert, const struct db_row *row,
     }
 }
 
-/* Bind the rows one behind the other. */
+/* Bind the values of all rows in sequence. */
 static int run(struct db_insert *insert, struct db_statement *statement,
                const struct db_value *const *rows, size_t count, struct apapi_error *err)
 {

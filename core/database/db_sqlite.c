@@ -8,7 +8,7 @@
 
 #include "database/db_driver.h"
 
-#define WAIT_MS 60000 /* for another writer */
+#define WAIT_MS 60000 /* to wait for another writer */
 
 static int fail(sqlite3 *connection, struct apapi_error *err)
 {
@@ -18,7 +18,7 @@ static int fail(sqlite3 *connection, struct apapi_error *err)
                       "%.120s: %.120s", file ? file : "sqlite", sqlite3_errmsg(connection));
 }
 
-/* Records are of all users: a new file is its owner's alone. */
+/* A new file is readable by its owner only, as it holds records of all users. */
 static int touch(const char *path, bool writing, struct apapi_error *err)
 {
     int flags = writing ? O_RDWR | O_CREAT : O_RDONLY;
@@ -33,7 +33,7 @@ static int touch(const char *path, bool writing, struct apapi_error *err)
 
 static void *open_file(const struct db_address *address, bool writing, struct apapi_error *err)
 {
-    /* the page size is that of a new file */
+    /* the page size applies to new files */
     static const char for_writing[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -65536";
     static const char for_reading[] = "PRAGMA cache_size = -65536; PRAGMA query_only = 1";
     sqlite3 *connection = NULL;

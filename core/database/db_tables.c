@@ -69,7 +69,7 @@ const struct db_table db_records = {.name = "records",
                                     .parts = {fields_of_record, fields_of_trust, derived_columns},
                                     .id = true,
                                     .ending = ", UNIQUE (job, cluster, node, start_ns, step)"};
-/* apart from the rest, which is read far more often and a quarter as long */
+/* separate from the rest, which is read much more often and is a quarter as long */
 const struct db_table db_timelines = {
     .name = "timelines", .keys = {"record"}, .text = "timeline", .ending = "", .id = true};
 const struct db_table db_domains = {.name = "domains",
@@ -196,7 +196,7 @@ static const char *const indexes[] = {
     "CREATE INDEX IF NOT EXISTS jobs_user ON jobs (user, day)",
     "CREATE INDEX IF NOT EXISTS jobs_account ON jobs (account, day)"};
 
-/* A job whose records have changed has no right total. */
+/* A job with changed records has no valid total. */
 #define RIGHT                                                                                      \
     "WHERE NOT EXISTS (SELECT 1 FROM stale_jobs s WHERE s.cluster = j.cluster AND s.job = j.job)"
 
@@ -258,7 +258,7 @@ static int create_all(struct db *db, struct apapi_error *err)
     return db_exec(db, version, err);
 }
 
-/* @return the version; 0: none yet; -1 with errno */
+/* @return the version; 0: no tables; -1 with errno */
 static int64_t read_version(struct db *db, struct apapi_error *err)
 {
     struct db_statement *statement;
@@ -302,7 +302,7 @@ int db_tables_check(struct db *db, struct apapi_error *err)
     return version < 0 ? -1 : 0;
 }
 
-/* Who may only add rows finds the tables there already, and asks for no more. */
+/* A user who may only add rows needs no right to create tables if they exist. */
 int db_tables_create(struct db *db, struct apapi_error *err)
 {
     int64_t version = read_version(db, err);

@@ -4,8 +4,8 @@
 #include "database/db_driver.h"
 
 /**
- * Take a URL apart.
- * @param url     is changed, and what `address` refers to
+ * Parse a URL.
+ * @param url     is changed; `address` points into it
  * @param driver  result
  * @return 0; -1 with errno EINVAL.
  */

@@ -13,7 +13,8 @@ struct db_value {
     enum db_type type;
     int64_t integer;
     double real;
-    const char *text; /* `size` bytes; as a parameter to live until the statement has run */
+    const char
+        *text; /* `size` bytes; a parameter's text must stay valid until the statement has run */
     size_t size;
 };
 

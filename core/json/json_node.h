@@ -16,25 +16,28 @@ enum tree_type {
     TREE_OBJECT
 };
 
-/** A value. Those of an array stand behind it; of an object key, value, key, value. */
+/**
+ * A value. The elements of an array follow it; the members of an object follow it as key, value,
+ * key, value.
+ */
 struct tree_node {
     union {
         int64_t integer;
         double real;
-        const char *text; /* without escapes, with a NUL */
+        const char *text; /* unescaped, with a NUL */
     };
     uint32_t size;      /* bytes of a text; elements of an array; members of an object */
     uint32_t type : 3;  /* enum tree_type */
-    uint32_t span : 29; /* nodes from here to the next value beside it */
+    uint32_t span : 29; /* nodes from here to its next sibling */
 };
 
-/** Is it that key? Nearly all others begin with another letter. */
+/** Compare a key. Most other keys differ in the first letter. */
 static inline bool tree_is_key(const struct tree_node *node, const char *key)
 {
     return *node->text == *key && strcmp(node->text, key) == 0;
 }
 
-/** Is it there, and of this type? NULL is allowed. */
+/** Whether the node exists and has this type. NULL is allowed. */
 static inline bool tree_is(const struct tree_node *node, enum tree_type type)
 {
     return node && node->type == type;
@@ -45,7 +48,7 @@ static inline bool tree_is_number(const struct tree_node *node)
     return tree_is(node, TREE_INTEGER) || tree_is(node, TREE_REAL);
 }
 
-/** @return a number; 0: it is none. NULL is allowed. */
+/** @return a number; 0: not a number. NULL is allowed. */
 static inline double tree_number(const struct tree_node *node)
 {
     if (tree_is(node, TREE_REAL)) {
@@ -54,13 +57,13 @@ static inline double tree_number(const struct tree_node *node)
     return tree_is(node, TREE_INTEGER) ? (double)node->integer : 0;
 }
 
-/** The first element of an array, the first key of an object; not to be read if there is none. */
+/** The first element of an array, or the first key of an object. It must not be empty. */
 static inline const struct tree_node *tree_first(const struct tree_node *node)
 {
     return node + 1;
 }
 
-/** What stands behind a value beside it, or the value of a key; not to be read behind the last. */
+/** The next sibling of a value, or the value of a key. Must not be called for the last one. */
 static inline const struct tree_node *tree_next(const struct tree_node *node)
 {
     return node + node->span;

@@ -11,13 +11,13 @@ struct decimal {
     const char *begin;
     bool negative;
     size_t count;    /* of digits */
-    uint64_t digits; /* right if there are no more than DIGITS_MAX */
+    uint64_t digits; /* correct if there are at most DIGITS_MAX */
     int exponent;
 };
 
 #define DIGITS_MAX 19
 #define INTEGER_DIGITS_MAX 18
-#define EXPONENT_MAX 1000000 /* greater ones are as great */
+#define EXPONENT_MAX 1000000 /* a greater exponent changes nothing */
 
 static size_t take_digits(struct parser *parser, struct decimal *number)
 {
@@ -53,7 +53,7 @@ static bool take_integer(struct parser *parser, const struct decimal *number,
     return true;
 }
 
-/* The first digit of each part has to be there. */
+/* Each part needs at least one digit. */
 static bool take_exponent(struct parser *parser, struct decimal *number)
 {
     int exponent = 0, sign = 1;
@@ -73,9 +73,8 @@ static bool take_exponent(struct parser *parser, struct decimal *number)
 }
 
 /*
- * Digits and power are doubles without any rounding, so that their product or quotient is rounded
- * once: as the nearest double of the number is. (Clinger, How to read floating point numbers
- * accurately, 1990.)
+ * Digits and power are exact doubles, so their product or quotient is rounded only once: to the
+ * nearest double. (Clinger, How to read floating point numbers accurately, 1990.)
  */
 static bool is_exact(const struct decimal *number)
 {
@@ -95,7 +94,7 @@ static double exact(const struct decimal *number)
     return number->negative ? -value : value;
 }
 
-/* In whatever locale the program is, the point is one. */
+/* The decimal point does not depend on the locale. */
 static bool take_inexact(struct parser *parser, const struct decimal *number, double *value)
 {
     locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -138,7 +137,7 @@ bool parser_number(struct parser *parser, struct tree_node *node)
     struct decimal number = {.begin = parser->at, .negative = *parser->at == '-'};
 
     parser->at += number.negative;
-    if (*parser->at == '0') { /* no digit behind it belongs to it */
+    if (*parser->at == '0') { /* no digit may follow */
         parser->at++;
         number.count = 1;
     } else if (take_digits(parser, &number) == 0) {

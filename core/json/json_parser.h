@@ -3,13 +3,14 @@
 #define APAPI_JSON_PARSER_H
 #include "json/json_node.h"
 
-/* The copy is read up to its NUL, in which every rule of JSON comes to an end. */
+/* The parser reads a copy that ends with a NUL. No rule of JSON accepts a NUL. */
 struct parser {
     char *at;
-    struct tree_node *free; /* behind the last value */
-    struct tree_node *open; /* the innermost array or object, its span that to the next outer one */
+    struct tree_node *free; /* after the last value */
+    struct tree_node
+        *open; /* the innermost open array or object; its span leads to the one around it */
     unsigned depth;
-    const char *what; /* is wrong at `at` */
+    const char *what; /* what is wrong at `at` */
 };
 
 extern const char parser_no_memory[];

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* Bytes that stand for themselves: ASCII, no control character, no quote, no backslash. */
+/* Bytes without special meaning: ASCII, no control character, quote or backslash. */
 static const bool plain[256] = {[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7F] = true};
 
 static bool take_hex(struct parser *parser, uint32_t *unit)
@@ -25,7 +25,7 @@ static bool take_hex(struct parser *parser, uint32_t *unit)
     return true;
 }
 
-/* Behind "\u". */
+/* The part after "\u". */
 static bool take_unit(struct parser *parser, uint32_t *character)
 {
     uint32_t low;
@@ -65,7 +65,7 @@ static char *put_utf8(char *to, uint32_t character)
     return to;
 }
 
-/* Behind a backslash. What it stands for is shorter, so it is put over what has been read. */
+/* The part after a backslash. The character is shorter, so it is written over the input. */
 static bool take_escape(struct parser *parser, char **to)
 {
     static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -88,7 +88,7 @@ static bool take_escape(struct parser *parser, char **to)
     return true;
 }
 
-/* The rest of a text, from its first byte on that is not plain; it ends at `to`. */
+/* The rest of a text from its first special byte on; it ends at `to`. */
 static bool take_rest(struct parser *parser, char **to)
 {
     while (*parser->at != '"') {

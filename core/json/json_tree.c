@@ -10,7 +10,7 @@
 #include "json/json_text.h"
 
 #define SPAN_MASK 0x1FFFFFFFU
-#define FEW 64 /* keys that are compared each with each */
+#define FEW 64 /* up to here, keys are compared pairwise */
 
 /* --- keys ----------------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static bool many_differ(struct parser *parser, const struct tree_node *object)
     return differ || parser_fail(parser, "duplicate object key");
 }
 
-/* Different for most keys that differ. */
+/* A hash that is different for most keys. */
 static uint32_t mark_of(const struct tree_node *key)
 {
     const unsigned char *bytes = (const unsigned char *)key->text;
@@ -132,7 +132,7 @@ static bool close_node(struct parser *parser)
     return true;
 }
 
-/* A whole value, or the beginning of an object or array. */
+/* A whole value, or the start of an object or array. */
 static bool take_value(struct parser *parser)
 {
     struct tree_node *node = parser->free++;
@@ -161,7 +161,7 @@ static bool take_value(struct parser *parser)
     }
 }
 
-/* Behind the opening bracket or an element: the next one, or the closing bracket. */
+/* After the opening bracket or an element: the next element, or the closing bracket. */
 static bool take_element(struct parser *parser)
 {
     char byte = skip_space(parser);
@@ -224,7 +224,7 @@ static bool take_all(struct parser *parser, const char *end)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* Every value but the first has a byte before it; those that are open have none yet behind them. */
+/* Upper bound of the number of nodes: each value except the first has a byte before it. */
 static size_t nodes_of(size_t size)
 {
     return size / 2 + TREE_DEPTH_MAX + 2;

@@ -9,9 +9,9 @@
 #include "base/text.h"
 
 #define TEXT_SIZE 4200
-#define FORMULA "=+-@" /* what one begins with */
+#define FORMULA "=+-@" /* characters that start a formula */
 
-/* One line. Texts may be "", numbers NaN. */
+/* One line. A text may be "", a number NaN. */
 struct line {
     const char *row;
     const char *name;
@@ -20,7 +20,7 @@ struct line {
     const char *unit; /* of `total` */
     double total;
     double uncertainty_j;
-    const char *rate_unit; /* of what follows */
+    const char *rate_unit; /* of the columns that follow */
     struct apapi_summary summary;
     double covered_s;
     const struct apapi_incidents *incidents; /* NULL: not known */
@@ -62,14 +62,14 @@ void csv_put_text(FILE *out, const char *text)
     }
 }
 
-/* Each field but the first begins with the comma before it. */
+/* Each field except the first starts with a comma. */
 static void put_text(FILE *out, const char *text)
 {
     fputc(',', out);
     csv_put_text(out, text);
 }
 
-/* Nothing where it is not known. */
+/* Writes nothing for an unknown number. */
 static void put_number(FILE *out, double number)
 {
     fputc(',', out);

@@ -6,7 +6,7 @@
 
 #include "apapi/measurement.h"
 
-/* One table for everything: a line for each number of the program, each domain and each event. */
+/* A single table: one line for each number of the program, each domain and each event. */
 
 #define CSV_LEADS_MAX 2
 
@@ -15,19 +15,19 @@
     "row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,mean,p95,max,covered_s,"          \
     "samples,failed,wraps,resets,refused,gaps,stalls,source,estimated\n"
 
-/** Where to, and what every line begins with: the run; the step and the node. */
+/** The output, and the first fields of each line: the run, or step and node. */
 struct csv {
     FILE *out;
     const char *leads[CSV_LEADS_MAX]; /* up to the first NULL; at least one */
 };
 
 /**
- * A text as one field: in quotes where it has commas or quotes, '?' for each control character, and
- * a ' before what a spreadsheet would take for a formula.
+ * Write a text as one field: quoted if needed, '?' for control characters, and a ' before what a
+ * spreadsheet would take for a formula.
  */
 void csv_put_text(FILE *out, const char *text);
 
-/** A line that has a name and one number only; NaN: not known. */
+/** Write a line with only a name and a number; NaN: not known. */
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
                     double number);
 

@@ -16,7 +16,7 @@
 #define NAMES_COLUMNS 120
 #define LABEL_COLUMNS 7
 #define CELL_COLUMNS 10
-#define PARTIAL_SHARE 0.99 /* below it a domain lacks in the total */
+#define PARTIAL_SHARE 0.99 /* a domain below this share is missing in the total */
 #define NS_PER_S 1e9
 
 struct job_table {
@@ -25,7 +25,7 @@ struct job_table {
     const struct apapi_job_table_head *head;
     struct apapi_job_total total;
     size_t nodes;            /* of the job */
-    struct namelist missing; /* those without any record; empty: none, or not known which */
+    struct namelist missing; /* nodes without any record; empty: none, or not known */
     double greatest_j, greatest_w;
 };
 
@@ -36,7 +36,7 @@ static int note_missing(void *context, const char *name)
     return apapi_job_has_node(table->job, name) ? 0 : namelist_add(&table->missing, name);
 }
 
-/* There may be records of other nodes than are listed: those of a job's other components. */
+/* There may be records of nodes that are not listed: those of a job's other components. */
 static void count_nodes(struct job_table *table)
 {
     const char *list = table->head->nodelist ? table->head->nodelist : "";
@@ -87,7 +87,10 @@ static void find_greatest(struct job_table *table)
     table->greatest_w = fmax(table->greatest_w, table->total.mean_w);
 }
 
-/* One scale for a column, so that it can be added up by eye, but for what would lose its digits. */
+/*
+ * A column has one scale, so that it can be compared, except for values that would lose their
+ * digits.
+ */
 static void put_cell(FILE *out, double value, double greatest, const char *unit)
 {
     struct units_scale scale = units_scale(value < greatest / 100 ? value : greatest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A step on all its nodes as one object of JSON: docs/merged.schema.json. */
+/* A step on all its nodes as one JSON object, see docs/merged.schema.json. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static const struct field fields_of_source[] = {
 struct encoding {
     json_t *root;
     const struct apapi_merge *merge;
-    const struct merge_node **nodes; /* those with a record, then those without */
+    const struct merge_node **nodes; /* nodes with a record, then nodes without */
     size_t recorded, present;
 };
 
@@ -43,7 +43,7 @@ static int append(json_t *array, json_t *value)
     return json_array_append_new(array, value);
 }
 
-/* "17.0": all that is known of a step without any record. */
+/* "17.0" is all that is known of a step without records. */
 static void read_step(struct apapi_identity *id, const char *step)
 {
     char *end;
@@ -174,7 +174,7 @@ static int put_total(const struct encoding *encoding, const struct merge_total *
     if (total->sum.nodes == 0) {
         return 0;
     }
-    object = encode_sum(&total->sum, NAN); /* in the trust block */
+    object = encode_sum(&total->sum, NAN); /* is in the trust block */
     if (field_put(encoding->root, "total", object) < 0) {
         return -1;
     }
@@ -193,7 +193,7 @@ static json_t *encode_timeline(const struct apapi_timeline_sum *sum)
     return object;
 }
 
-/* A sum of some of the nodes only would look as if the others drew nothing. */
+/* A sum over some of the nodes would look as if the others drew nothing. */
 static int put_timelines(const struct encoding *encoding)
 {
     json_t *timelines = json_object();
@@ -260,7 +260,7 @@ static int put_events(const struct encoding *encoding)
     return rc == 0 && events->full ? field_put(encoding->root, "more_events", json_true()) : rc;
 }
 
-/* Of all nodes with a record they need no names. */
+/* A note about all nodes with a record needs no names. */
 static int put_names(json_t *object, const struct merge_note *note, size_t recorded)
 {
     json_t *names;

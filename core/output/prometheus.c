@@ -9,19 +9,19 @@
 
 #include "base/text.h"
 
-#define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps that are kept while more may come */
+#define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps kept while more may come */
 #define NS_PER_S 1e9
 
 struct domain {
     double energy_j, mean_w, present_w; /* NaN: unknown */
 };
 
-/* What is known of a step, the best first. */
+/* Where the figures come from, the best source first. */
 enum origin { RECORD, PAGE, CHECKPOINT };
 
 struct step {
-    char *labels; /* as they are written, without braces: what tells steps apart */
-    char *about;  /* those of its account; "": none; NULL: of a page */
+    char *labels; /* as written, without braces: they identify the step */
+    char *about;  /* labels of its account; "": none; NULL: from a page */
     int64_t start_ns, end_ns;
     double elapsed_s, covered;
     enum origin origin;
@@ -56,7 +56,7 @@ void prometheus_destroy(struct prometheus *prometheus)
     errno = saved_errno;
 }
 
-/* Lines stay lines; other control characters are none of a label. */
+/* Newlines are escaped; other control characters are not allowed in a label. */
 static void put_escaped(FILE *out, const char *text)
 {
     char line[APAPI_TEXT_SIZE], clean[APAPI_TEXT_SIZE];
@@ -78,7 +78,7 @@ static void put_escaped(FILE *out, const char *text)
     }
 }
 
-/* A label that is empty and one that is not there are the same to Prometheus. */
+/* To Prometheus, an empty label is the same as none. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
     if (*value) {
@@ -88,7 +88,7 @@ static void put_label(FILE *out, const char *name, const char *value)
     }
 }
 
-/* What a page knows, too. */
+/* The labels that a page knows, too. */
 static void put_labels(FILE *out, const struct apapi_identity *id)
 {
     char job[16] = "";
@@ -111,7 +111,7 @@ static void put_about(FILE *out, const struct apapi_identity *id)
     put_label(out, "job_name", id->job_name);
 }
 
-/* @return to be freed; NULL: no memory. */
+/* @return a text to be freed; NULL: out of memory. */
 static char *format(void (*put)(FILE *, const struct apapi_identity *),
                     const struct apapi_identity *id)
 {
@@ -135,7 +135,7 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* By labels; of the same, the one that counts first. */
+/* Sort by labels; of the same step, the preferred figures first. */
 static int compare_labels(const void *left, const void *right)
 {
     const struct step *a = left, *b = right;
@@ -150,7 +150,7 @@ static int compare_labels(const void *left, const void *right)
     return order ? order : compare_numbers(b->end_ns, a->end_ns);
 }
 
-/* The running ones first, then the newest. */
+/* Sort running steps first, then the newest. */
 static int compare_ages(const void *left, const void *right)
 {
     const struct step *a = left, *b = right;
@@ -164,7 +164,7 @@ static void sort(struct prometheus *prometheus, int (*compare)(const void *, con
     qsort(prometheus->steps, prometheus->count, sizeof *prometheus->steps, compare);
 }
 
-/* A page has the newest figures, the checkpoint of the same step knows more of it. */
+/* A page has the newest figures, the checkpoint of the same step has more of the identity. */
 static void learn(struct step *page, struct step *checkpoint)
 {
     if (page->about || page->start_ns != checkpoint->start_ns) {
@@ -195,7 +195,7 @@ static void drop_duplicates(struct prometheus *prometheus)
     prometheus->count = kept;
 }
 
-/* Leave what is to be written, in its order. */
+/* Keep only what is to be written, sorted. */
 static void settle(struct prometheus *prometheus)
 {
     drop_duplicates(prometheus);
@@ -209,7 +209,7 @@ static void settle(struct prometheus *prometheus)
     }
 }
 
-/* Take it over, or free it. */
+/* Take ownership of a step, or free it. */
 static int add(struct prometheus *prometheus, struct step *step)
 {
     if (!step->labels || (step->origin != PAGE && !step->about)) {

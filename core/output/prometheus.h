@@ -8,53 +8,56 @@
 #include "apapi/record.h"
 
 /*
- * Steps as OpenMetrics text, which the textfile collector of Prometheus' node exporter reads too.
- * What is not known of a step has no line.
+ * Steps as OpenMetrics text, which the textfile collector of Prometheus' node exporter can read,
+ * too. Unknown values have no line.
  */
 
-#define PROMETHEUS_STEPS_MAX 1000 /* in one text; the running and the newest ones */
+#define PROMETHEUS_STEPS_MAX                                                                       \
+    1000 /* in one text; running steps and the newest ones are preferred                           \
+          */
 
 /** The steps of a text (opaque). One thread at a time. */
 struct prometheus;
 
-/** @return no steps; freed by prometheus_destroy(). NULL with errno ENOMEM. */
+/** @return an empty set; free it with prometheus_destroy(). NULL with errno ENOMEM. */
 struct prometheus *prometheus_create(void);
 
 /** Free. NULL is allowed. errno is preserved. */
 void prometheus_destroy(struct prometheus *prometheus);
 
 /**
- * Add a step; what is needed of the record is copied. Of records with the same labels the one that
- * began last counts, and of those that of the finished step, then its live page, then the longest.
- * @param running  the step goes on; the record is as far as it had got at its checkpoint
+ * Add a step. The record is copied as far as needed. Of records with the same labels, the one that
+ * began last counts; of those with the same start, first that of the finished step, then its live
+ * page, then the longest.
+ * @param running  the record is a checkpoint of a running step
  * @return 0; -1 with errno ENOMEM.
  */
 int prometheus_add(struct prometheus *prometheus, const struct apapi_record *record, bool running);
 
-/** What the live page of a step says. */
+/** The values of a step's live page. */
 struct prometheus_live {
     const struct apapi_identity *id; /* without account, partition, QOS */
     int64_t start_unix_ns;
     double elapsed_s;
-    bool running;                                           /* else it has just ended */
+    bool running;                                           /* otherwise it has just ended */
     double energy_j[APAPI_DOMAINS], power_w[APAPI_DOMAINS]; /* NaN: unknown */
 };
 
 /**
- * Add it. Of the same step's checkpoint only that counts which a page does not know.
+ * Add it. A checkpoint of the same step only adds what the page does not know.
  * @return 0; -1 with errno ENOMEM.
  */
 int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_live *live);
 
-/** How records fare, besides the steps. */
+/** Counts of records, besides the steps. */
 struct prometheus_counts {
     size_t skipped; /* lines and files that could not be read */
-    size_t waiting; /* records that could not be written yet */
+    size_t waiting; /* records that wait to be written */
 };
 
 /**
- * Write the text to its end, "# EOF".
- * @return 0; -1 with errno of the stream. Whether all of it arrives tells fclose() or fflush().
+ * Write the whole text including "# EOF".
+ * @return 0; -1 with errno of the stream. Check fclose() or fflush() for write errors.
  */
 int prometheus_write(struct prometheus *prometheus, const struct prometheus_counts *counts,
                      FILE *out);

@@ -35,11 +35,11 @@ void step_report_clear(struct step_report *report)
     *report = (struct step_report){0};
 }
 
-/* What is being written. */
+/* The output in progress. */
 struct writing {
     FILE *out;
     const char *step;
-    bool begun; /* JSON: there is an element */
+    bool begun; /* JSON: it has an element */
     int error;
 };
 
@@ -66,7 +66,7 @@ static void put_absent_json(const char *node, const char *reason, void *context)
     free(text);
 }
 
-/* Lines leave out what follows from the rest of them. */
+/* A line omits what follows from the rest of it. */
 static void put_whole(const char *line, struct writing *writing)
 {
     struct apapi_record record;

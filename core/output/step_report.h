@@ -10,10 +10,10 @@
 
 /*
  * The reports for programs: a JSON array of the nodes' records, their numbers as CSV, or the merged
- * record, which says everything of the step and little of each node.
+ * record, which has all of the step and little of each node.
  */
 
-/** The records of a step, as lines of JSON in the order in which they came. */
+/** The records of a step, as lines of JSON in order of arrival. */
 struct step_report {
     char **lines;
     size_t count, room;
@@ -27,10 +27,10 @@ void step_report_keep(void *context, const char *line, size_t size);
 bool step_report_needs_lines(enum config_format format);
 
 /**
- * Write the report; nodes without a record stand behind the others, with the reason.
+ * Write the report. Nodes without a record come last, with the reason.
  * @param format  CONFIG_JSON, CONFIG_CSV or CONFIG_MERGED
  * @param step    "17.0"
- * @param merge   of all records, knows the nodes without one; NULL: there are none
+ * @param merge   of all records; knows the nodes without one; NULL: none are missing
  * @return 0; -1 with errno ENOMEM.
  */
 int step_report_write(const struct step_report *report, enum config_format format, const char *step,

@@ -12,7 +12,7 @@
 
 #define NAME_COLUMNS 32
 
-/* A task of an array is known by the array's number: "28_1.0". */
+/* A task of an array job is named by the array's number: "28_1.0". */
 static bool is_part(const struct apapi_merge *merge)
 {
     const struct apapi_identity *id = &merge->id;
@@ -50,7 +50,7 @@ static void put_name(struct text_line *line, const char *name)
     text_item(line, 1, quoted);
 }
 
-/* Items after step and name stand two spaces apart. */
+/* Items after step and name are separated by two spaces. */
 static void put_item(struct text_line *line, const char *item)
 {
     text_item(line, line->column > strlen("apapi:") ? 2 : 1, item);

@@ -17,13 +17,13 @@ static const char *const column_names[COLUMNS] = {"energy", "mean", "min", "max"
 static const char *const column_units[COLUMNS] = {"J", "W", "W", "W", "W"};
 
 #define SHARE_SIZE 16
-#define SHOWN_PCT 1.0 /* an uncertainty above this stands beside its energy */
+#define SHOWN_PCT 1.0 /* an uncertainty above this is shown */
 
 struct row {
     char label[48];
-    double uncertainty; /* of all its values, as a share; NaN: not known */
+    double uncertainty; /* of all its values, relative; NaN: not known */
     double values[COLUMNS];
-    size_t columns; /* how many are shown */
+    size_t columns; /* number shown */
     size_t nodes;
     bool is_total;
     uint64_t bin_ns; /* as in struct merge_domain */
@@ -34,7 +34,7 @@ struct rows {
     size_t count;
     size_t columns; /* of all domains; the total has fewer */
     char cells[APAPI_DOMAINS + 1][COLUMNS][CELL_SIZE];
-    char shares[APAPI_DOMAINS + 1][SHARE_SIZE]; /* "±2.1 %"; "": nothing to tell */
+    char shares[APAPI_DOMAINS + 1][SHARE_SIZE]; /* "±2.1 %"; "": not shown */
     int label_width;
     int share_width; /* 0: no row has one */
     int widths[COLUMNS];
@@ -51,7 +51,7 @@ static void set_values(struct row *row, const struct merge_domain *sum, bool bri
     row->bin_ns = brief ? 0 : sum->bin_ns;
 }
 
-/* Is the step too short for a power? */
+/* Whether the step is too short for a power. */
 static bool is_brief(const struct table *table)
 {
     return table->merge->elapsed_s * 1e9 < (double)table->merge->window_ns;
@@ -107,7 +107,7 @@ static void add_total(struct rows *rows, const struct table *table)
 
 static void collect_rows(struct rows *rows, const struct table *table)
 {
-    /* a percentile of several nodes' sum is not known */
+    /* a percentile of the sum of several nodes is not known */
     rows->columns = table->head->verbose && table->recorded == 1 ? COLUMNS : COLUMN_P95;
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (apapi_domain_adds_up(domain)) {
@@ -134,8 +134,10 @@ static double greatest(const struct rows *rows, size_t column)
     return most;
 }
 
-/* One scale for a column, so that it can be added up by eye; a value that would lose its digits
- * there has its own prefix. */
+/*
+ * A column has one scale, so that its values can be compared. A value that would lose its digits
+ * has its own prefix.
+ */
 static void format_column(struct rows *rows, size_t column)
 {
     double most = greatest(rows, column);
@@ -251,7 +253,7 @@ static uint64_t widest_bin_ns(const struct rows *rows)
     return widest_ns;
 }
 
-/* The domains of which it is not known what all nodes drew together. */
+/* Name the domains whose values are sums of the nodes' own extremes. */
 static void put_added_up(const struct rows *rows, FILE *out)
 {
     size_t count = 0;
@@ -304,9 +306,9 @@ static void put_footnotes(const struct rows *rows, const struct table *table)
     put_meaning(rows, table);
 }
 
-/* What is said of single nodes. */
+/* What is shown of single nodes. */
 struct node_texts {
-    double uncertainty; /* of the nodes together, as a share; NaN: not known */
+    double uncertainty; /* of the nodes together, relative; NaN: not known */
     char texts[NODES_LISTED][NODE_SIZE];
     size_t count;
 };
@@ -324,7 +326,7 @@ static void add_node(struct node_texts *nodes, const char *word, const struct me
     snprintf(nodes->texts[nodes->count++], NODE_SIZE, "%s%s %s", word, name, energy);
 }
 
-/* How the nodes' energies are distributed. */
+/* The distribution of the nodes' energies. */
 struct spread {
     const struct merge_node *lowest, *highest;
     size_t count;
@@ -349,7 +351,7 @@ static void spread_add(struct spread *spread, const struct merge_node *node)
     }
 }
 
-/* With the standard deviation, in percent of the mean. */
+/* Write the mean, and the standard deviation in percent of it. */
 static void add_mean(struct node_texts *nodes, const struct spread *spread)
 {
     double sd_j = sqrt(spread->squares / ((double)spread->count - 1));
@@ -431,7 +433,7 @@ static void format_coverage(char *text, size_t size, const struct table *table)
              samples->most == 1 ? "" : "s", table->recorded > 1 ? " per node" : "");
 }
 
-/* Nodes at the left and coverage at the right of one line where they fit, else of several. */
+/* Put nodes at the left and coverage at the right of one line if they fit, otherwise on several. */
 static void put_nodes_and_coverage(const struct table *table)
 {
     struct text_line line = {table->out, 0};

@@ -5,26 +5,29 @@
 
 #include "sum/merge_parts.h"
 
-/** What all parts of the report work on. */
+/** The input of all parts of the report. */
 struct table {
     FILE *out;
     const struct apapi_table_head *head;
     const struct apapi_merge *merge;
-    const struct merge_node *const *nodes; /* `recorded` with a record, then those without */
+    const struct merge_node *const *nodes; /* the first `recorded` ones have a record */
     size_t recorded;
     size_t expected; /* nodes of the step, with or without a record */
 };
 
-/** Domains, their total, what is partial about them, nodes, coverage. Nothing if none is known. */
+/**
+ * Domains, their total, what is partial about them, nodes, coverage. Writes nothing if none is
+ * known.
+ */
 void table_put_domains(const struct table *table);
 
-/** Events that no domain shows: one line each. */
+/** Events that are not part of a domain: one line each. */
 void table_put_events(const struct table *table);
 
-/** What was not measured and why, what went wrong. 0; -1 with ENOMEM. */
+/** What was not measured and why, and what went wrong. 0; -1 with ENOMEM. */
 int table_put_notes(const struct table *table);
 
-/** How far one node's numbers can be trusted, in words. */
+/** How reliable the numbers of a single node are. */
 void table_put_trust(const struct table *table);
 
 #endif

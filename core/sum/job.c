@@ -11,24 +11,24 @@
 #include "sum/job_piece.h"
 
 #define NS_PER_S 1e9
-#define KNOWN_STEPS 1000 /* of the share of a record's time that is known */
+#define KNOWN_STEPS 1000 /* of the known share of a record's time */
 
 struct apapi_job {
     struct piece **pieces;
     size_t count, room;
 };
 
-/* When something of a node is measured. */
+/* When something on a node is measured. */
 struct span {
     int64_t start_ns, end_ns;
     bool known[2]; /* domains that do not add up, domains that do */
 };
 
-/* What the nodes have in common while they are added up. */
+/* Sums over the nodes. */
 struct sum {
     struct span *spans;
     size_t span_count;
-    double whole_j[APAPI_DOMAINS]; /* as if no time that has a record were unknown */
+    double whole_j[APAPI_DOMAINS]; /* as if all recorded time were known */
 };
 
 struct apapi_job *apapi_job_create(void)
@@ -78,8 +78,8 @@ static int copy_timeline(struct piece *piece, int domain, const struct apapi_tim
 }
 
 /*
- * The mean power is that of the time that is known. Both figures are rounded in a record: a share
- * that is not, too, would let their last digits decide which record counts.
+ * The mean power applies to the known time. Both figures are rounded in a record. The share is
+ * rounded, too: otherwise their last digits would decide which record counts.
  */
 static double known_share(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
 {
@@ -154,7 +154,7 @@ static bool is_same(const struct piece *a, const struct piece *b)
            strcmp(a->node, b->node) == 0;
 }
 
-/* Sort by node and start; a record that came twice stays once. */
+/* Sort by node and start, and remove duplicates. */
 static void tidy(struct apapi_job *job)
 {
     size_t kept = 0;

@@ -5,7 +5,7 @@
 
 #define JOB_ID_SIZE 32
 
-/** A job as Slurm writes it: "17", "17_3", "21+1"; "" outside Slurm. */
+/** Write a job's ID in Slurm's form: "17", "17_3", "21+1"; "" outside Slurm. */
 void job_id_text(const struct apapi_identity *id, char *text, size_t size);
 
 /** The same of a step: "17_3.0". */

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The energy of one node of a job: its steps overlap, and each moment counts once. */
+/* The energy of one node of a job. Its steps overlap, and each moment counts once. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "sum/job_piece.h"
 
-#define CANDIDATES 8 /* records that are compared for a moment */
-#define SLACK 500    /* a 500th of a moment may be missing in what is wholly known */
+#define CANDIDATES 8 /* records compared for one moment */
+#define SLACK 500    /* 1/500 of a moment may be missing if it counts as fully known */
 #define NOT_COUNTED UINT64_MAX
 
-/* What a piece knows of a stretch of time. */
+/* What a piece knows of an interval. */
 struct part {
     double energy_j;
     uint64_t known_ns;
 };
 
 /*
- * A node's time is cut where a piece begins or ends. The pieces that run at a moment are in a heap,
- * the one that is asked first on top; those that have ended leave it when they come to the top.
+ * A node's time is cut at each start and end of a piece. A heap holds the running pieces with the
+ * preferred one on top. Ended pieces are removed when they get to the top.
  */
 struct sweep {
     struct piece *const *pieces;
     size_t count, next;
     int64_t *edges;
     size_t edge_count;
-    uint64_t *least_ns; /* of each moment: how much all domains know of it; NOT_COUNTED */
+    uint64_t *least_ns; /* of each moment: the time known of all domains; NOT_COUNTED */
     const struct piece **heap;
     size_t heap_count;
     int domain;
@@ -43,7 +43,7 @@ static struct part constant_part(const struct piece *piece, int domain, int64_t 
                          (uint64_t)(length_ns * piece->known[domain] + 0.5)};
 }
 
-/* Bins are rounded when they are written: the record's total is what counts. */
+/* Bins are rounded when written: the record's total counts. */
 static struct part piece_part(const struct piece *piece, int domain, int64_t from_ns, int64_t to_ns)
 {
     const struct apapi_timeline *timeline = piece->timelines[domain];
@@ -58,7 +58,7 @@ static struct part piece_part(const struct piece *piece, int domain, int64_t fro
     return part;
 }
 
-/* When a bin of the piece ends next; INT64_MAX: it has no more. */
+/* The end of the piece's next bin; INT64_MAX: no more bins. */
 static int64_t next_bin_ns(const struct piece *piece, int domain, int64_t from_ns)
 {
     const struct apapi_timeline *timeline = piece->timelines[domain];
@@ -83,7 +83,7 @@ static bool is_whole(const struct piece *piece, int domain)
     return piece->known[domain] >= 1;
 }
 
-/* What is known all the time before what has gaps, then the longer one. */
+/* A piece without gaps is preferred to one with gaps, then the longer one. */
 static bool comes_before(const struct piece *a, const struct piece *b, int domain)
 {
     if (is_whole(a, domain) != is_whole(b, domain)) {
@@ -157,7 +157,7 @@ static struct part best_of(const struct choice *choice, int domain, int64_t from
     return best;
 }
 
-/* One piece may know what is a gap of another one: bin by bin. */
+/* A piece may know what is a gap in another one: fill it bin by bin. */
 static struct part fill_gaps(const struct choice *choice, int domain, int64_t from_ns,
                              int64_t to_ns)
 {
@@ -180,7 +180,7 @@ static struct part fill_gaps(const struct choice *choice, int domain, int64_t fr
     return sum;
 }
 
-/* Those that are asked for the moment: until one knows all of it. They stay in the heap. */
+/* Choose the pieces to use for a moment, until one knows all of it. They stay in the heap. */
 static struct choice choose(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
 {
     struct choice choice = {.count = 0};

@@ -45,10 +45,10 @@ void apapi_merge_destroy(struct apapi_merge *merge)
 
 static bool is_same_name(const char *a, const char *b)
 {
-    return strncmp(a, b, APAPI_TEXT_SIZE - 1) == 0; /* longer ones are cut in a record */
+    return strncmp(a, b, APAPI_TEXT_SIZE - 1) == 0; /* longer names are cut in a record */
 }
 
-/* Where the node is or would be; there is always a free slot. */
+/* The slot of the node, or a free one for it. There is always a free slot. */
 static struct merge_node **find_slot(const struct merge_nodes *nodes, const char *name)
 {
     size_t index = merge_hash(name) & (nodes->room - 1);
@@ -111,7 +111,7 @@ static struct merge_node **make_slot(struct merge_nodes *nodes, const char *name
     return reserve(nodes) < 0 ? NULL : find_slot(nodes, name);
 }
 
-/* The node called `name`, which is awaited or new so far: NULL with EEXIST, ENOMEM. */
+/* Enter the node called `name`, which must be awaited or new. NULL with EEXIST, ENOMEM. */
 static struct merge_node *enter(struct apapi_merge *merge, const char *name, enum merge_state state)
 {
     struct merge_nodes *nodes = &merge->nodes;
@@ -160,7 +160,7 @@ static void add_incidents(struct apapi_merge *merge, const struct apapi_measurem
     }
 }
 
-/* NULL: there are too many. */
+/* NULL: too many. */
 static struct merge_component *find_component(struct apapi_merge *merge,
                                               const struct apapi_component_result *component)
 {
@@ -183,7 +183,7 @@ static struct merge_component *find_component(struct apapi_merge *merge,
     return known;
 }
 
-/* A power is taken over half an interval at least. */
+/* A power needs at least half an interval. */
 static void note_window(struct apapi_merge *merge, const struct apapi_component_result *component)
 {
     uint64_t window_ns = component->interval_ns / 2;
@@ -220,7 +220,10 @@ static void add_measurement(struct apapi_merge *merge, const struct apapi_measur
     merge_sums_add(merge->sums, m);
 }
 
-/* Everything of the only record is told, of one among others only what they have in common. */
+/*
+ * Keep the complete record while it is the only one. Of several, only what they have in common is
+ * kept.
+ */
 static int keep_only(struct apapi_merge *merge, const struct apapi_record *record)
 {
     if (merge->nodes.count[MERGE_RECORDED] == 1) {

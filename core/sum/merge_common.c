@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose step it is, when it was and how it ended: what the nodes' records have in common. */
+/* What the nodes' records of a step have in common: identity, times and ending. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

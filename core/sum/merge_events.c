@@ -29,7 +29,7 @@ static struct merge_event *append(struct merge_events *events)
     return &events->rows[events->count++];
 }
 
-/* NULL with errno ENOMEM, or ENOSPC: there are too many. */
+/* NULL with errno ENOMEM, or ENOSPC: too many. */
 static struct merge_event *find(struct merge_events *events, const struct apapi_event *event)
 {
     uint32_t hash = merge_hash(event->name);

@@ -9,18 +9,18 @@ enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
 /** A node of the step. */
 struct merge_node {
     enum merge_state state;
-    uint32_t index; /* in the step; APAPI_UNKNOWN: not known, or no record */
+    uint32_t index; /* within the step; APAPI_UNKNOWN: not known, or no record */
     double total_j; /* NaN: not known */
     double covered; /* share of the time, 0..1; NaN: not known */
     bool incomplete;
-    const char *reason; /* why there is no record, or an incomplete one; NULL: not known */
+    const char *reason; /* why there is no record or an incomplete one; NULL: not known */
     char name[];
 };
 
-/** Compare by state, index and name: below, equal to or above 0. */
+/** Compare by state, index and name: < 0, 0, > 0. */
 int merge_node_order(const struct merge_node *left, const struct merge_node *right);
 
-/** A hash of a text, the same for all that differ behind APAPI_TEXT_SIZE only. */
+/** A hash of a text. It ignores everything after APAPI_TEXT_SIZE. */
 uint32_t merge_hash(const char *text);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What went wrong on the nodes of a step: the same thing is told once, with all nodes' names. */
+/*
+ * What went wrong on the nodes of a step: the same problem is reported once, with all nodes' names.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "sum/merge_parts.h"
 
 #define NOTES_MAX 256    /* a report shows ten of each kind */
-#define NAMES_MAX 100000 /* of nodes, in all notes together; the others are counted */
+#define NAMES_MAX 100000 /* of nodes, in all notes together; more are only counted */
 
 static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
 {
@@ -28,7 +30,7 @@ static int reserve(struct merge_notes *notes)
     return 0;
 }
 
-/* Subject and reason in one block. NULL with ENOMEM. */
+/* Copy subject and reason into one block. NULL with ENOMEM. */
 static char *copy_texts(const struct merge_note *note)
 {
     size_t subject_size = strlen(note->subject) + 1, reason_size = strlen(note->reason) + 1;
@@ -60,7 +62,7 @@ static struct merge_note *append(struct merge_notes *notes, const struct merge_n
     return added;
 }
 
-/* NULL with errno ENOMEM, or ENOSPC: there are too many. */
+/* NULL with errno ENOMEM, or ENOSPC: too many. */
 static struct merge_note *find(struct merge_notes *notes, const struct merge_note *wanted)
 {
     for (size_t i = 0; i < notes->count; i++) {
@@ -159,7 +161,7 @@ static int note_stuck(struct merge_notes *notes, const struct apapi_component_re
     return 0;
 }
 
-/* Of the record itself: what it says is true, and may be missing in later reports. */
+/* Notes about the record itself: it is valid, but later reports may lack it. */
 static int note_record(struct merge_notes *notes, const struct apapi_record *record,
                        struct merge_node *node)
 {

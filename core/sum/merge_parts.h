@@ -7,49 +7,49 @@
 #include "sum/merge_node.h"
 
 /*
- * Records are added up as they come. Of each node only what the report says of single nodes is
- * kept, so that a step of 10 000 nodes takes no more than a few MiB.
+ * Records are added up as they arrive. Of each node, only what the report shows of single nodes is
+ * kept: a step of 10 000 nodes takes no more than a few MiB.
  */
 
 /** All nodes, found by name. */
 struct merge_nodes {
-    struct merge_node **slots; /* a hash table; NULL: free */
+    struct merge_node **slots; /* a hash table; NULL: a free slot */
     size_t room;               /* of slots, a power of two */
     size_t count[MERGE_AWAITED + 1];
 };
 
 /** One domain on all nodes of a step. */
 struct merge_domain {
-    size_t nodes; /* on so many it was measured */
+    size_t nodes; /* on which it was measured */
     double energy_j;
     struct apapi_summary power_w; /* p95: NaN with more than one node */
-    double uncertainty_j;         /* sum of the nodes' own */
-    uint64_t bin_ns; /* min and max are of means over that long of what all nodes drew together
-                        [ns]; 0: they are the nodes' own, added up: bounds of the step's */
+    double uncertainty_j;         /* sum of the nodes' uncertainties */
+    uint64_t bin_ns; /* min and max are of means of this length, summed over all nodes [ns]; 0: sums
+                        of the nodes' own extremes, which are bounds */
 };
 
-/** All domains that add up. */
+/** The sum of the domains that add up. */
 struct merge_total {
-    struct merge_domain sum; /* nodes: of the domain that has fewest; min, max: NaN without bin_ns;
-                                uncertainty_j: NaN if a domain's is not known */
-    bool partial;            /* something is missing on some of the nodes */
+    struct merge_domain sum; /* nodes: of the domain with the fewest; min, max: NaN without bin_ns;
+                                uncertainty_j: NaN if one domain's is not known */
+    bool partial;            /* something is missing on some nodes */
 };
 
-/** What has been added up of a domain. */
+/** The sum of one domain so far. */
 struct merge_sum {
     struct merge_domain own; /* without bin_ns */
-    size_t timelines;        /* nodes that have one */
+    size_t timelines;        /* nodes that have a timeline */
     struct apapi_timeline_sum timeline;
-    int64_t last_start_ns, first_end_ns; /* while they are all there [ns since 1970] */
+    int64_t last_start_ns, first_end_ns; /* while all nodes run [ns since 1970] */
 };
 
 /** One event on all nodes of the step. */
 struct merge_event {
     struct apapi_event event;
     uint32_t hash;
-    size_t nodes; /* on so many it was counted */
+    size_t nodes; /* on which it was counted */
     double total;
-    double weighted; /* mean x covered time, added up */
+    double weighted; /* sum of mean x covered time */
     double covered_s;
     double min;
     double max;
@@ -59,11 +59,11 @@ struct merge_events {
     struct merge_event *rows;
     size_t count;
     size_t capacity;
-    size_t next; /* where the next one is likely found: all nodes have the same order */
-    bool full;   /* there are more, which are not counted */
+    size_t next; /* where the next event is probably found: all nodes have the same order */
+    bool full;   /* there were more, which are not counted */
 };
 
-/** In the order in which they are told. */
+/** In the order of the report. */
 enum merge_note_kind {
     MERGE_NOTE_COMPONENT,
     MERGE_NOTE_ABSENT,
@@ -73,32 +73,32 @@ enum merge_note_kind {
     MERGE_NOTE_KINDS
 };
 
-/** The same thing said of one or several nodes. */
+/** The same problem on one or several nodes. */
 struct merge_note {
     enum merge_note_kind kind;
     const char *subject; /* "": the nodes themselves */
     const char *verdict; /* static storage */
     const char *reason;
-    char *texts;      /* where subject and reason are */
-    uint64_t outages; /* with their length on all nodes together; 0: the verdict says it all */
+    char *texts;      /* memory of subject and reason */
+    uint64_t outages; /* on all nodes together, with their total length; 0: not shown */
     uint64_t outage_ns;
     size_t index; /* in the record of the first node */
     const struct merge_node *first;
-    const char **names; /* of the nodes, borrowed from them */
+    const char **names; /* of the nodes, borrowed */
     size_t named, room;
-    size_t nodes; /* including those that are not named */
+    size_t nodes; /* including nodes that are not named */
 };
 
 struct merge_notes {
     struct merge_note *notes;
     size_t count;
     size_t capacity;
-    size_t last;  /* the one found last: most likely also the next */
+    size_t last;  /* last note found: probably also the next */
     size_t named; /* of all notes */
-    bool full;    /* there are more, which are not counted */
+    bool full;    /* there were more, which are not counted */
 };
 
-/** Least and greatest; NaN: none so far. */
+/** Minimum and maximum; NaN: none so far. */
 struct merge_span {
     double least;
     double most;
@@ -109,57 +109,57 @@ struct merge_span {
 struct merge_component {
     char name[APAPI_COMPONENT_SIZE];
     char source[64];
-    size_t nodes; /* on so many it was measured from there */
+    size_t nodes; /* on which it was measured with this source */
 };
 
 struct apapi_merge {
     struct merge_nodes nodes;
-    struct apapi_record only;   /* of the first node, until there is a second */
+    struct apapi_record only;   /* of the first node, until there is a second one */
     struct apapi_identity id;   /* what all records agree on; tasks, cores and gpus are sums */
-    struct apapi_ending ending; /* of all tasks; unknown where it is so of a node */
-    int64_t start_unix_ns, end_unix_ns; /* the first start, the last end; 0 without records */
+    struct apapi_ending ending; /* of all tasks; unknown if one node's is unknown */
+    int64_t start_unix_ns, end_unix_ns; /* first start and last end; 0 without records */
     uint64_t cpu_ns;                    /* of all samplers */
-    uint32_t expected;                  /* nodes of the step, as the records say */
+    uint32_t expected;                  /* nodes of the step according to the records */
     double elapsed_s;                   /* the longest; NaN without records */
     uint64_t window_ns;                 /* the shortest time that has a power; 0: not known */
     const struct merge_node *latest;
-    uint64_t late_ns; /* of the latest */
+    uint64_t late_ns; /* of the latest node */
     struct merge_span covered_pct, samples;
     struct apapi_incidents incidents;
     uint64_t missed;
-    struct merge_component components[MERGE_COMPONENTS_MAX]; /* measured ones, each once */
+    struct merge_component components[MERGE_COMPONENTS_MAX]; /* all measured ones */
     size_t component_count;
     struct merge_sum sums[APAPI_DOMAINS];
     struct merge_events events;
     struct merge_notes notes;
-    bool no_memory; /* something is missing in it */
+    bool no_memory; /* it is incomplete */
 };
 
 /**
- * All nodes that are not awaited, those with a record first, in the order of their index.
- * @param nodes  result, borrowed from `merge`; the array is freed with free(); set on success only
- * @return how many have a record; -1 with ENOMEM.
+ * All nodes that are not awaited: those with a record first, sorted by index.
+ * @param nodes  result, borrowed from `merge`; free the array with free(); set on success only
+ * @return number of nodes with a record; -1 with ENOMEM.
  */
 ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***nodes);
 
-/** Whose measurement it is, when it was and how it ended: keep what all records have in common. */
+/** Keep what all records have in common: identity, times and ending. */
 void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record);
 
-/** Add what a record says of the domains. */
+/** Add the domains of a record. */
 void merge_sums_add(struct merge_sum sums[APAPI_DOMAINS], const struct apapi_measurement *m);
 
-/** A domain of all nodes. Nothing measured: all NaN. */
+/** The sum of a domain over all nodes. All NaN if nothing was measured. */
 void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
                   struct merge_domain *result);
 
-/** All domains that add up, of all nodes. Nothing measured: all NaN. */
+/** The sum of the domains that add up over all nodes. All NaN if nothing was measured. */
 void merge_total(const struct apapi_merge *merge, struct merge_total *total);
 
-/** Nodes of the step, with or without a record, as far as it is known. */
+/** Number of nodes of the step with or without a record, as far as known. */
 size_t merge_expected(const struct apapi_merge *merge);
 
 /**
- * Extremes of all domains that add up, of all nodes together.
+ * Extremes of the sum of the domains that add up over all nodes.
  * @param power_w  min and max are set on success only
  * @return the width of the bins [ns]; 0: not known.
  */
@@ -170,16 +170,16 @@ int merge_events_add(struct merge_events *events, const struct apapi_measurement
 
 void merge_events_clear(struct merge_events *events);
 
-/** Note what is not as it should be, and in the node why. 0; -1 with ENOMEM. */
+/** Note the problems of a record, and the reason in the node. 0; -1 with ENOMEM. */
 int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
                     struct merge_node *node);
 
-/** Note that a node has no record, and in the node why. 0; -1 with ENOMEM. */
+/** Note that a node has no record, and the reason in the node. 0; -1 with ENOMEM. */
 int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const char *reason);
 
 /**
- * All notes by kind, those of a kind in the order of the nodes and of their records.
- * @return to be freed with free(), the notes are borrowed; NULL with ENOMEM.
+ * All notes sorted by kind, then by node and position in the record.
+ * @return free it with free(), the notes are borrowed; NULL with ENOMEM.
  */
 const struct merge_note **merge_notes_sorted(const struct merge_notes *notes);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Domains of a step: energies, and what all nodes drew together. */
+/* Domains of a step: energies, and the total power of all nodes. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "sum/merge_parts.h"
 
-#define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
+#define WHOLLY_PCT 99.0 /* a bin counts if this much of it is known */
 #define TOGETHER 0.9    /* share of the time in which all nodes must have run */
 #define APART_MAX_NS INT64_C(600000000000)
 #define NOTHING ((struct merge_domain){0, NAN, {NAN, NAN, NAN, NAN}, NAN, 0})
@@ -16,8 +16,8 @@ static bool is_known(const struct apapi_domain_result *domain)
 }
 
 /*
- * Nodes of a step begin together; one whose clock is wrong would draw the sum out of shape. Half of
- * the range leaves room to add.
+ * Nodes of a step begin together; one with a wrong clock would distort the sum. Half of the range
+ * leaves room to add.
  */
 static bool is_in_time(const struct merge_sum *sum, int64_t start_ns,
                        const struct apapi_timeline *timeline)
@@ -72,8 +72,8 @@ void merge_sums_add(struct merge_sum sums[APAPI_DOMAINS], const struct apapi_mea
 }
 
 /*
- * Where a node begins or ends within a bin, the sum is of fewer nodes: a minimum is looked for
- * while all are there. A maximum can only be too low there.
+ * If a node begins or ends within a bin, the sum misses it: search the minimum only while all nodes
+ * run. A maximum can only be too low there.
  */
 static bool find_extremes(const struct merge_sum *sum, struct apapi_summary *power_w)
 {
@@ -100,7 +100,7 @@ static bool find_extremes(const struct merge_sum *sum, struct apapi_summary *pow
     return true;
 }
 
-/* Did all nodes run for most of the time? */
+/* Whether all nodes ran for most of the time. */
 static bool ran_together(const struct merge_sum *sum)
 {
     return (double)(sum->first_end_ns - sum->last_start_ns) >=
@@ -108,9 +108,9 @@ static bool ran_together(const struct merge_sum *sum)
 }
 
 /*
- * The mean is of all of the time, the extremes are of whole bins. A mean beyond them shows that the
- * rest of the time had more, or less, power. Where nodes ran one after the other, the sum of their
- * means is no power of any time, and the extremes beside it would say nothing.
+ * The mean is of the whole time, the extremes are of full bins. A mean beyond them shows that the
+ * rest of the time had more or less power. If nodes ran one after the other, the sum of their means
+ * was never drawn at any time, and extremes would be meaningless.
  */
 static void reconcile(const struct merge_sum *sum, struct apapi_summary *power_w)
 {
