@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define STALL_UPDATES 100.0
-#define GUARD_READINGS 4.0          /* per shortest possible wrap */
-#define UPDATE_UNKNOWN_NS 1000000.0 /* RAPL's counters move once a millisecond */
+#define GUARD_READINGS 4.0          /* readings per shortest possible wrap */
+#define UPDATE_UNKNOWN_NS 1000000.0 /* RAPL's counters are updated once a millisecond */
 
 void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
                         double max_w)
@@ -46,7 +46,7 @@ static bool decreased(const struct apapi_counter *counter, uint64_t before, uint
     return counter->is_signed ? (int64_t)now < (int64_t)before : now < before;
 }
 
-/* The increment from `from` to `raw`. @return whether it can be true. */
+/* The increment from `from` to `raw`. @return whether it is plausible. */
 static bool increment_since(const struct apapi_counter *counter,
                             const struct apapi_counter_point *from,
                             const struct apapi_counter_point *now,
@@ -64,7 +64,10 @@ static bool increment_since(const struct apapi_counter *counter,
     return (double)increment->raw <= plausible(counter, now->at_ns - from->begin_ns);
 }
 
-/* A counter that stood still and caught up: plausible for the time since it ran for certain. */
+/*
+ * Whether a counter that stood still has caught up: plausible for the time since it was known to
+ * run.
+ */
 static bool caught_up(const struct apapi_counter *counter, const struct apapi_counter_point *now,
                       struct apapi_increment *increment)
 {
@@ -86,7 +89,7 @@ static bool whole_wraps_may_hide(const struct apapi_counter *counter, uint64_t d
            plausible(counter, dt_ns) > counter->guard_raw;
 }
 
-/* For how long the counter has stood still at its last believed reading. */
+/* How long the counter had stood still at its last accepted reading. */
 static uint64_t still_ns(const struct apapi_counter *counter)
 {
     return counter->last.valid ? counter->last.at_ns - counter->last.moved_ns : 0;
@@ -106,7 +109,7 @@ static bool has_stalled(const struct apapi_counter *counter)
     return still_ns(counter) >= counter->stall_ns;
 }
 
-/* What a counter that stands still at the end has missed will never be known. */
+/* What a counter that stands still at the end has missed stays unknown. */
 static uint64_t covered_until_ns(const struct apapi_counter *counter)
 {
     const struct apapi_counter_point *last = &counter->last;
@@ -117,7 +120,7 @@ static uint64_t covered_until_ns(const struct apapi_counter *counter)
     return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
 }
 
-/* Nothing will be counted from the last believed reading on. */
+/* Nothing is counted from the last accepted reading on. */
 static void close_segment(struct apapi_counter *counter)
 {
     if (counter->last.valid) {
@@ -130,7 +133,7 @@ void apapi_counter_reopened(struct apapi_counter *counter)
     counter->reopened = true;
 }
 
-/* Is it the same counter for certain? One of energy has moved while nobody could read it. */
+/* Whether it is certainly the same counter. One of energy must have moved during the outage. */
 static bool goes_on(const struct apapi_counter *counter, const struct apapi_counter_point *now)
 {
     struct apapi_increment increment;
@@ -142,9 +145,9 @@ static bool goes_on(const struct apapi_counter *counter, const struct apapi_coun
 }
 
 /*
- * Does a doubted reading lie between the last believed one and the next? Then it was not wrong: a
- * counter that had stood still showed what it had missed, and now so much time has passed that it
- * can be true.
+ * Whether a doubted reading lies between the last accepted one and the next. Then it was not wrong:
+ * a counter that had stood still showed what it had missed, and enough time has passed by now to
+ * make that plausible.
  */
 static bool was_on_the_way(const struct apapi_counter *counter,
                            const struct apapi_increment *increment)
@@ -228,7 +231,7 @@ void apapi_counter_failed(struct apapi_counter *counter)
     counter->incidents.failed++;
 }
 
-/* A second time, nothing changes. */
+/* A second call changes nothing. */
 void apapi_counter_finish(struct apapi_counter *counter)
 {
     counter->incidents.refused += counter->doubted.valid;

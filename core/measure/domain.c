@@ -48,7 +48,7 @@ void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
     begin_window(domain, now_ns);
 }
 
-/* A domain is known only if each of its meters is: a part is not reported as the whole. */
+/* A domain is known only if each of its meters is: a part must not look like the whole. */
 void apapi_domain_result_add(struct apapi_domain_result *result,
                              const struct apapi_event_result *event)
 {
@@ -73,7 +73,7 @@ void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elaps
         return;
     }
     if (!isnan(mean_w)) {
-        result->power_w.mean = mean_w; /* of the same windows as the extremes */
+        result->power_w.mean = mean_w; /* for the same windows as the extremes */
     }
     result->power_w.min = domain->rate.min;
     result->power_w.max = domain->rate.max;

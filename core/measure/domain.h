@@ -10,13 +10,13 @@
 #include "measure/timeline.h"
 
 /*
- * Power of all meters of one domain together, its extremes and its course. The meters are read at
- * the same ticks; a window of time counts when every one of them is known at both its ends.
+ * Power of all meters of one domain together: extremes and timeline. The meters are read at the
+ * same ticks. A time window counts if every meter is known at both its ends.
  */
 struct apapi_domain_meter {
     bool used;
     bool waiting; /* in this tick: some meter is not known yet */
-    bool broken;  /* since the last known tick: some meter lost a part */
+    bool broken;  /* since the last known tick: some meter has lost energy */
     double pending_j;
     bool open; /* `open_ns` is set */
     uint64_t open_ns;
@@ -25,25 +25,26 @@ struct apapi_domain_meter {
 };
 
 /**
- * @param origin_ns  when the measurement begins (CLOCK_MONOTONIC), whenever this domain is read
- * first
+ * @param origin_ns  start of the measurement (CLOCK_MONOTONIC), even if this domain is read later
  * @param histogram  borrowed; NULL: no percentiles
  */
 void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t origin_ns,
                              uint64_t interval_ns, struct apapi_histogram *histogram);
 
-/** One meter's part of this tick. */
+/** Add one meter's part of this tick. */
 void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
                             double energy_j);
 
-/** All meters of this tick have been added. */
+/** Call it after all meters of this tick were added. */
 void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns);
 
-/** Add one meter's result to its domain's; call for each, `result` zeroed before the first. */
+/** Add one meter's result to its domain's. `result` must be zeroed before the first meter. */
 void apapi_domain_result_add(struct apapi_domain_result *result,
                              const struct apapi_event_result *event);
 
-/** All results have been added: fill in the extremes, and the timeline of `elapsed_ns`. */
+/**
+ * Call it after all results were added: fills in the extremes, and the timeline of `elapsed_ns`.
+ */
 void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elapsed_ns,
                                struct apapi_domain_result *result);
 

@@ -7,7 +7,7 @@
 struct domain {
     const char *name;
     bool adds_up;
-    double max_w; /* several times what the largest part of its kind draws today */
+    double max_w; /* several times the power of today's largest device of its kind */
 };
 
 static const struct domain domains[APAPI_DOMAINS] = {

@@ -2,7 +2,7 @@
 #ifndef MEASURE_EXTREMES_H
 #define MEASURE_EXTREMES_H
 
-/* The extremes of a stream of values that are not NaN; the first finds NaN before it. */
+/* The extremes of a stream of values that are not NaN. Start with NaN. */
 
 static inline double lesser(double least, double value)
 {

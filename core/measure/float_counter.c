@@ -25,14 +25,14 @@ static bool is_plausible(const struct apapi_float_counter *counter, double raw, 
            raw - counter->last <= counter->max_per_ns * (double)(now_ns - counter->begin_ns);
 }
 
-/* After an outage: is it the same counter for certain? */
+/* After an outage: whether it is certainly the same counter. */
 static bool goes_on(const struct apapi_float_counter *counter, double raw, uint64_t now_ns)
 {
     return is_plausible(counter, raw, now_ns) &&
            (raw > counter->last || isinf(counter->max_per_ns));
 }
 
-/* Nothing will be counted from the last reading on: it is covered until that one began. */
+/* Nothing is counted from the last reading on. The time until its beginning is covered. */
 static void close_segment(struct apapi_float_counter *counter)
 {
     uint64_t until_ns =

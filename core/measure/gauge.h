@@ -6,10 +6,11 @@
 
 #include "apapi/measurement.h"
 
-/** A value that goes up and down: its extremes and its integral over time (trapezoid or
- * rectangle). */
+/**
+ * A value that rises and falls: its extremes and its integral over time (trapezoid or rectangle).
+ */
 struct apapi_gauge {
-    bool rectangle; /* the integral takes each value for the whole interval before it */
+    bool rectangle; /* each value counts for the whole interval before it */
     bool valid;     /* `last` holds a good reading */
     double last;
     uint64_t last_ns;
@@ -20,13 +21,13 @@ struct apapi_gauge {
     struct apapi_incidents incidents;
 };
 
-/** Forget all values, keep the settings. */
+/** Forget all values, but keep the settings. */
 void apapi_gauge_restart(struct apapi_gauge *gauge);
 
 /** Take a reading. Values that are not finite are refused. @return the area added [value x s] */
 double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns);
 
-/** Take note of a reading that failed: the time until the next good one stays uncovered. */
+/** Note a failed reading: the time until the next good one is not covered. */
 void apapi_gauge_failed(struct apapi_gauge *gauge);
 
 #endif

@@ -46,7 +46,7 @@ void apapi_meter_reopened(struct apapi_meter *meter)
     meter->doubles.reopened = true;
 }
 
-/* value0 is in raw units: exact as long as a double is. */
+/* value0 is in raw units: exact as far as a double is. */
 static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
 {
     meter->value = value0 * meter->event->scale;
@@ -58,8 +58,8 @@ static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
 }
 
 /*
- * No part draws nothing: an energy counter that has not moved has not been updated yet. The power
- * of that time is known when it moves again.
+ * Every device draws power, so an energy counter that has not moved was not updated yet. The power
+ * of that time is known after its next move.
  */
 static enum apapi_meter_step add_energy(struct apapi_meter *meter, double quantity_j,
                                         uint64_t since_ns, double *energy_j)
@@ -73,7 +73,7 @@ static enum apapi_meter_step add_energy(struct apapi_meter *meter, double quanti
     return APAPI_METER_KNOWN;
 }
 
-/* What a counter has counted [raw units]. */
+/* Add what a counter has counted [raw units]. */
 static enum apapi_meter_step add_increment(struct apapi_meter *meter, double raw, uint64_t since_ns,
                                            double *energy_j)
 {
@@ -189,7 +189,7 @@ static double over_seconds(double quantity, uint64_t ns)
     return ns ? quantity / ((double)ns / 1e9) : NAN;
 }
 
-/* An energy counter that has not moved at all is no measurement, however short the time was. */
+/* An energy counter that never moved has measured nothing, however short the time was. */
 static double count_total(const struct apapi_meter *meter)
 {
     bool whole = !counts_doubles(meter->event);
@@ -233,7 +233,7 @@ uint64_t apapi_meter_known_ns(const struct apapi_meter *meter)
                : 0;
 }
 
-/* The readings at both ends are in the energy and not in the covered time. */
+/* The energy includes both readings at the ends, the covered time does not. */
 double apapi_meter_mean(const struct apapi_event_result *result)
 {
     double mean = over_seconds(result->total, result->covered_ns);
@@ -260,9 +260,8 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
 }
 
 /*
- * What is read by a thread of its own may be read after the end. @return how much longer the last
- * reading was than it is covered, if its end is farther from that of the time than its beginning
- * [ns].
+ * A worker of its own may read after the end. @return how much longer the last reading was than the
+ * covered time, if its end is farther from the end than its beginning [ns].
  */
 static uint64_t beyond_end_ns(const struct apapi_counter *counter, uint64_t end_ns)
 {
@@ -311,10 +310,9 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
 }
 
 /*
- * Each end of the covered time is known to one update of the counter, and in the time that is not
- * covered the power may have been anything: it is taken for as large as the mean. So it is in the
- * time that was covered too long, as a thread of its own may read late. How wrong an estimate is
- * nobody knows.
+ * Each end of the covered time is known to one update of the counter. In uncovered time the power
+ * is unknown: it is assumed to be as large as the mean. The same applies to time covered in excess,
+ * as a worker of its own may read late. The error of an estimate is unknown.
  */
 double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
                                  uint64_t interval_ns)

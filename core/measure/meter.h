@@ -18,17 +18,17 @@ struct apapi_meter {
     struct apapi_float_counter doubles;  /* accumulating events whose values are doubles */
     struct apapi_gauge gauge;            /* all others */
     struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
-    struct apapi_values values;          /* as the original APAPI defines them */
-    struct apapi_value_result wanted[2]; /* what the event's definition wants of them */
-    double value;   /* of the latest reading: a gauge's value, a counter's increment; NaN: none */
-    int last_error; /* errno of the latest reading that failed; 0: none */
+    struct apapi_values values;          /* as defined by the original APAPI */
+    struct apapi_value_result wanted[2]; /* the values that the event's definition selects */
+    double value;   /* of the latest reading: a gauge's value or a counter's increment; NaN: none */
+    int last_error; /* errno of the latest failed reading; 0: none */
 };
 
-/** What one reading of a meter means for its domain. */
+/** What a reading of a meter means for its domain. */
 enum apapi_meter_step {
     APAPI_METER_KNOWN,   /* everything up to this reading is known; the energy is the new part */
-    APAPI_METER_WAITING, /* failed or doubted: a later reading may bring what is missing */
-    APAPI_METER_BROKEN   /* the first one, or something before this reading is lost for ever */
+    APAPI_METER_WAITING, /* failed or doubted: a later reading may add what is missing */
+    APAPI_METER_BROKEN   /* the first reading, or something before it is lost */
 };
 
 /**
@@ -38,40 +38,40 @@ enum apapi_meter_step {
 void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event,
                       uint64_t interval_ns, struct apapi_histogram *histogram);
 
-/** Forget everything but the settings. */
+/** Forget everything except the settings. */
 void apapi_meter_restart(struct apapi_meter *meter);
 
-/** Its source was opened anew after an outage: a counter may have begun anew. */
+/** The source was opened again after an outage: a counter may have restarted. */
 void apapi_meter_reopened(struct apapi_meter *meter);
 
-/** Take a reading. @param energy_j what came in since the last known reading [J]; 0 if none. */
+/** Take a reading. @param energy_j  energy since the last known reading [J]; 0 if none. */
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, struct apapi_moment when,
                                       double *energy_j);
 
-/** @return all so far, in the event's unit, of power gauges [J]; NaN: unknown. */
+/** @return the total so far, in the event's unit, for power gauges [J]; NaN: unknown. */
 double apapi_meter_total(const struct apapi_meter *meter);
 
 /** @return a gauge's latest value, a counter's latest rate [W or unit/s]; NaN: unknown. */
 double apapi_meter_rate(const struct apapi_meter *meter);
 
 /**
- * @return when the latest reading was made that told something: not one that finds an energy
- * counter where it was [ns]; 0: none yet.
+ * @return time of the latest reading with new information, ignoring those of an energy counter that
+ * has not moved [ns]; 0: none yet.
  */
 uint64_t apapi_meter_known_ns(const struct apapi_meter *meter);
 
-/** @return the mean over the covered time, not beyond the extremes; NaN: not known. */
+/** @return the mean over the covered time, limited to the extremes; NaN: not known. */
 double apapi_meter_mean(const struct apapi_event_result *result);
 
 /** The time in which a meter should have been read [ns]. */
 struct apapi_span {
     uint64_t late_ns;    /* before the first reading */
     uint64_t elapsed_ns; /* from the first to the last */
-    uint64_t end_ns;     /* on the readings' clock; 0: with the last reading */
+    uint64_t end_ns;     /* of the readings' clock; 0: at the last reading */
 };
 
-/** The last reading has been taken: tell the result. */
+/** Call it after the last reading. Fills in the result. */
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result);
 

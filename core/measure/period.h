@@ -5,7 +5,7 @@
 
 #include "apapi/measurement.h"
 
-/** Distances between readings, by Welford's method. Start with all zero. */
+/** Distances between readings, by Welford's method. All zero at the start. */
 struct apapi_period_meter {
     uint64_t last_ns; /* 0: no reading yet */
     uint64_t count;
@@ -14,10 +14,10 @@ struct apapi_period_meter {
     uint64_t longest_ns;
 };
 
-/** Take note of a reading. */
+/** Note a reading. */
 void apapi_period_add(struct apapi_period_meter *meter, uint64_t now_ns);
 
-/** @return what is known so far. */
+/** @return the result so far. */
 struct apapi_period apapi_period_result(const struct apapi_period_meter *meter);
 
 #endif

@@ -26,7 +26,7 @@ static void join(struct apapi_rate_window *window, struct apapi_rate_window *oth
     *other = (struct apapi_rate_window){0};
 }
 
-/* Nothing will join the last window any more. */
+/* Close the last window: nothing can be added to it any more. */
 static void settle(struct apapi_rate *rate)
 {
     double value;
@@ -74,7 +74,7 @@ void apapi_rate_drop(struct apapi_rate *rate)
     rate->held_ns = 0;
 }
 
-/* What a quantity has missed that is still on its way will never be known. */
+/* A quantity that is still held stays unknown. */
 void apapi_rate_finish(struct apapi_rate *rate)
 {
     rate->open.length_ns -= rate->held_ns;

@@ -6,10 +6,10 @@
 #include "measure/histogram.h"
 
 /*
- * Least, mean and greatest rate of an accumulating quantity: power of an energy, in W when the
- * quantity is in J. A rate over a very short time says more about the counter's update period than
- * about the hardware, so intervals are joined until they are at least `window_ns` long. All three
- * are of the same windows, so the mean lies between the others.
+ * Least, mean and greatest rate of an accumulating quantity: the power in W for an energy in J. A
+ * rate over a very short time depends more on the counter's update period than on the hardware, so
+ * intervals are joined until they are at least `window_ns` long. All three use the same windows, so
+ * the mean lies between the others.
  */
 struct apapi_rate_window {
     double quantity;
@@ -19,12 +19,13 @@ struct apapi_rate_window {
 struct apapi_rate {
     uint64_t window_ns;
     struct apapi_rate_window open;
-    uint64_t held_ns;                /* of the open window, since its quantity grew last */
-    struct apapi_rate_window closed; /* the last one: the end of a run may still join it */
-    struct apapi_rate_window all;    /* the sum of those before it */
-    uint64_t windows;                /* closed so far */
-    double last;                     /* of the window that was closed last [per s]; NaN: none */
-    double min;                      /* [per s]; of the windows before it */
+    uint64_t held_ns; /* of the open window, since its quantity last grew */
+    struct apapi_rate_window
+        closed;                   /* the last window: the end of a run may still be added to it */
+    struct apapi_rate_window all; /* the sum of the windows before it */
+    uint64_t windows;             /* closed so far */
+    double last;                  /* rate of the last closed window [per s]; NaN: none */
+    double min;                   /* [per s]; of the windows before the last one */
     double max;
     struct apapi_histogram *histogram; /* of the windows' rates; NULL: no percentiles */
 };
@@ -33,18 +34,18 @@ struct apapi_rate {
 void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns,
                      struct apapi_histogram *histogram);
 
-/** Add a quantity and the time in which it came together [ns]. */
+/** Add a quantity and its time [ns]. */
 void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
 
-/** The same, but leave the window open: the quantity is still on its way. */
+/** The same, but keep the window open: more of the quantity may follow. */
 void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns);
 
-/** Throw the open window away: part of it is unknown. */
+/** Drop the open window: part of it is unknown. */
 void apapi_rate_drop(struct apapi_rate *rate);
 
 /**
- * The end: what is left joins the last window, and a run shorter than one window has that one
- * window. min and max are NaN without any. A second time, nothing changes.
+ * End: the rest is added to the last window. A run shorter than one window has one window. min and
+ * max are NaN if there is none. A second call changes nothing.
  */
 void apapi_rate_finish(struct apapi_rate *rate);
 

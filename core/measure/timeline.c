@@ -153,7 +153,7 @@ double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t 
     return sum_j;
 }
 
-/* Bin `to` of the joined timeline, made of two of the old one. */
+/* Set bin `to` of the joined timeline from two bins of the old one. */
 static void join_two(const struct apapi_timeline *old, size_t to, struct apapi_timeline *joined)
 {
     double known_ns = 0;
@@ -180,7 +180,7 @@ void apapi_timeline_coarsen(struct apapi_timeline *timeline, uint64_t bin_ns)
     }
 }
 
-/* An empty timeline of that length with bins of that width or, if they are too many, wider. */
+/* An empty timeline of this length, with bins of this width, or wider if they would be too many. */
 static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
 {
     struct apapi_timeline empty = {.bin_ns = bin_ns, .length_ns = length_ns};
@@ -211,7 +211,7 @@ static void lay_over(struct apapi_timeline *sum, const struct apapi_timeline *on
     }
 }
 
-/* Nobody has said anything about a bin so far. */
+/* Mark of a bin without any value so far. */
 #define UNTOUCHED ((float)(2 * PCT))
 
 static void untouch_all(struct apapi_timeline *timeline)

@@ -30,7 +30,7 @@ void apapi_values_restart(struct apapi_values *values, enum apapi_operation oper
     stats_clear(&values->stats[1]);
 }
 
-/* @return value1, NaN where it takes a predecessor that is not there. */
+/* @return value1; NaN if it needs a predecessor that does not exist. */
 static double derive(const struct apapi_values *values, double value0, uint64_t dt_ns)
 {
     double last0 = values->has_last ? values->last0 : NAN;

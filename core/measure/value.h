@@ -8,7 +8,7 @@
 #include "apapi/measurement.h"
 
 /*
- * value0 and value1 of an event, as the original APAPI defines them: value0 is the increment of a
+ * value0 and value1 of an event, as defined by the original APAPI: value0 is the increment of a
  * counter or the value of a gauge; value1 is derived from value0 by an operation.
  */
 /** min, max, time-weighted mean and sum of a stream of values. */
@@ -33,19 +33,19 @@ struct apapi_values {
 void apapi_values_restart(struct apapi_values *values, enum apapi_operation operation);
 
 /**
- * Take value0 of an interval. Does not allocate.
+ * Add value0 of an interval. Does not allocate.
  * @param value0  in raw units
  * @param dt_ns   length of the interval [ns], > 0
  */
 void apapi_values_add(struct apapi_values *values, double value0, uint64_t dt_ns);
 
-/** A value0 without an interval, the first of a gauge: only the next one's predecessor. */
+/** Add the first value0 of a gauge, which has no interval: it only precedes the next one. */
 void apapi_values_first(struct apapi_values *values, double value0);
 
-/** The last reading was lost: the next value0 has no predecessor. */
+/** A reading was lost: the next value0 has no predecessor. */
 void apapi_values_break(struct apapi_values *values);
 
-/** Fill in the numbers of `result`, divided by result->factor; all NaN without any. */
+/** Fill in the numbers of `result`, divided by result->factor; all NaN if there are no values. */
 void apapi_value_result(const struct apapi_value_stats *stats, struct apapi_value_result *result);
 
 #endif

@@ -14,7 +14,7 @@
 #include "sources/settings.h"
 
 #define FOLDER "/proc/self/fd"
-#define NOTED_MAX 16 /* at a time; more are not looked after in children */
+#define NOTED_MAX 16 /* at a time; descriptors of more calls are not marked in children */
 
 typedef void (*descriptor_f)(int fd, void *context);
 
@@ -52,7 +52,7 @@ static bool is_noted(const struct open_files *files, int fd)
     return files->bits[fd / 64] >> fd % 64 & 1;
 }
 
-/* The name of a descriptor's link; snprintf() is not for children of fork(). */
+/* Make the name of a descriptor's link. A child of fork() must not call snprintf(). */
 static void link_name(char name[sizeof FOLDER "/4294967295"], int fd)
 {
     char digits[12], *digit = digits + sizeof digits;
@@ -91,7 +91,7 @@ static void mark(const struct open_files *before, int fd)
     }
 }
 
-/* In a child of fork(): only what a signal handler may call. */
+/* Runs in a child of fork(): async-signal-safe calls only. */
 static void mark_in_child(void)
 {
     for (size_t i = 0; i < NOTED_MAX; i++) {
@@ -108,7 +108,7 @@ static void look_after_children(void)
     pthread_atfork(NULL, NULL, mark_in_child);
 }
 
-/* Put `now` into the first place that holds `old`. */
+/* Replace the first entry `old` by `now`. */
 static void replace_noted(const struct open_files *old, const struct open_files *now)
 {
     for (size_t i = 0; i < NOTED_MAX; i++) {

@@ -9,7 +9,7 @@
 #include "sources/turn.h"
 #include "sources/wanted_events.h"
 
-/* Which sources read a component, best first, and what they call it. */
+/* The sources that read a component, best first, and their names for it. */
 struct route {
     const char *component;
     struct apapi_way ways[APAPI_WAYS_MAX];
@@ -34,7 +34,7 @@ static const struct route *find_route(const char *component)
     return NULL;
 }
 
-/* The route of any other component: PAPI by that name. */
+/* The route of all other components: PAPI, by the same name. */
 static struct route any_route(const char *component)
 {
     const struct route *route = find_route(component);
@@ -199,7 +199,7 @@ bool apapi_route_slow(const char *component, const char *order)
     return false;
 }
 
-/* The reasons of all ways that failed, in one sentence; the errno that says most to the user. */
+/* The reasons of all failed ways in one sentence, and the most helpful errno. */
 struct failures {
     struct apapi_error all;
     int code;
@@ -209,7 +209,7 @@ static int weight(int code)
 {
     switch (code) {
     case EACCES:
-        return 4; /* there is a meter: a right is missing */
+        return 4; /* a meter exists but permission is missing */
     case ENODEV:
         return 2;
     case ENOSYS:

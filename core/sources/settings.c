@@ -13,7 +13,7 @@
 #define NAME_SIZE 64
 
 static struct setting {
-    char name[NAME_SIZE]; /* as the environment would have it */
+    char name[NAME_SIZE]; /* its name in the environment */
     char *value;
 } settings[SETTINGS_MAX];
 
@@ -25,7 +25,7 @@ static void make_name(char name[NAME_SIZE], const char *section, const char *key
     }
 }
 
-/* The setting of that name, or the first free place; NULL when there is neither. */
+/* The setting of this name, or the first free slot; NULL: neither. */
 static struct setting *find(const char *name)
 {
     for (size_t i = 0; i < SETTINGS_MAX; i++) {

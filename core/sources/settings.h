@@ -3,10 +3,10 @@
 #define SOURCES_SETTINGS_H
 
 /**
- * What a site or a user sets for a source: the environment variable APAPI_<SECTION>_<KEY> in
- * capitals, else what apapi_source_set() was given, else NULL.
+ * A setting of a site or user for a source: the environment variable APAPI_<SECTION>_<KEY> in
+ * capitals, or else the value given to apapi_source_set(), or NULL.
  * @param section, key  lower case, [a-z0-9_]: "ipmi", "host"
- * The text lives until the setting is set anew. For open() only, never while sampling.
+ * The text is valid until it is set again. For open() only, not while sampling.
  */
 const char *source_setting(const char *section, const char *key);
 

@@ -20,16 +20,16 @@
 #undef APAPI_COMPONENT
 #undef APAPI_WAY
 
-/** @return whether some source knows the component. */
+/** @return whether any source knows the component. */
 bool apapi_route_known(const char *component);
 
-/** @return whether the component has a row of its own in the routes; any other is PAPI's. */
+/** @return whether the routes have a row for the component; all others are PAPI's. */
 bool apapi_route_own(const char *component);
 
-/** @return how many ways there are to read a component, best first; `component` lives as long. */
+/** @return the number of ways to read a component, best first; valid as long as `component`. */
 size_t apapi_route_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX]);
 
-/** @return whether one of the ways to read it, in this order of sources, is slow to open. */
+/** @return whether a way to read it, in this order of sources, is slow to open. */
 bool apapi_route_slow(const char *component, const char *order);
 
 /**
@@ -38,10 +38,12 @@ bool apapi_route_slow(const char *component, const char *order);
  */
 int apapi_route_papi_check(const char *component, struct apapi_error *err);
 
-/** Call `visit` for every component that can be named here. */
+/** Call `visit` for each component that can be named. */
 void apapi_route_list(apapi_component_f visit, void *context);
 
-/** Say that a component will be opened soon; for all of them, before the first is opened. */
+/**
+ * Announce that a component will be opened. Call it for all components before opening the first.
+ */
 void apapi_route_want(const char *component);
 
 /**
@@ -54,9 +56,9 @@ void apapi_route_want_event(const char *pattern);
 int apapi_route_order_check(const char *order, struct apapi_error *err);
 
 /**
- * Open a component by the first source that works.
- * @param order  "sysfs:papi" limits and sorts the sources; NULL: the component's own order
- * @return as apapi_source.open; `err` tells why none worked.
+ * Open a component with the first source that works.
+ * @param order  "sysfs:papi" selects and sorts the sources; NULL: the component's own order
+ * @return as apapi_source.open; `err` says why none worked.
  */
 struct apapi_reader *apapi_route_open(const char *component, const char *order,
                                       struct apapi_error *err);

@@ -18,7 +18,7 @@ static struct turn {
     bool taken;
 } turns[SOURCES_MAX];
 
-/* Who sets the clock of the day shall neither prolong nor end a wait. */
+/* Changes of the system time must not prolong or end a wait. */
 static void init(struct turn *turn, const char *source)
 {
     pthread_condattr_t monotonic;
@@ -31,7 +31,10 @@ static void init(struct turn *turn, const char *source)
     pthread_condattr_destroy(&monotonic);
 }
 
-/* Sources of one name use one library. More names than places share the last one. */
+/*
+ * Sources of the same name use the same library. If there are more names than slots, they share the
+ * last one.
+ */
 static struct turn *find_turn(const struct apapi_source *source)
 {
     size_t i = 0;

@@ -4,15 +4,15 @@
 #include "apapi/source.h"
 
 /*
- * open() and close() of one source are called by one thread at a time, and a call that does not
- * come back within a second holds up nobody for longer.
+ * One thread at a time calls open() and close() of a source. A call that does not return delays
+ * others for one second at most.
  */
 
 /** @return as apapi_source.open; NULL with errno EBUSY: another thread is stuck in the source. */
 struct apapi_reader *source_open(const struct apapi_source *source, const char *component,
                                  struct apapi_error *err);
 
-/** Close; what cannot be closed because a thread is stuck in its source is left open. */
+/** Close. If a thread is stuck in the source, it is left open. */
 void source_close(struct apapi_reader *reader);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For a node without a meter: what it may have used, by the watts that somebody has configured for
- * it at rest and for each busy core, and by its CPU time.
+ * For a node without a meter: an estimate of its energy from its CPU time, with configured watts
+ * for the idle node and for each busy core.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -21,14 +21,16 @@
 
 #define COMPONENT "estimate"
 #define STAT_FILE "/proc/stat"
-#define LINE_SIZE 320 /* "cpu" and ten numbers of 20 digits at most */
+#define LINE_SIZE 320 /* "cpu" and at most ten numbers of 20 digits */
 #define MAX_W 100000.0
 #define UJ_PER_J 1e6
 
 enum { EVENT_ENERGY, EVENT_CPU_TIME, EVENTS };
 
-/* The numbers of /proc/stat in their order. Time of guests is in `user` and `nice` too; `steal` is
- * time in which the core worked for another machine. */
+/*
+ * The numbers of /proc/stat in their order. Guest time is also part of `user` and `nice`; in
+ * `steal` time the core worked for another machine.
+ */
 enum { TIME_USER, TIME_NICE, TIME_SYSTEM, TIME_IDLE, TIME_IOWAIT, TIME_IRQ, TIME_SOFTIRQ, TIMES };
 
 struct estimate_reader {
@@ -39,8 +41,8 @@ struct estimate_reader {
     double core_w;
     double ticks_per_s;
     uint64_t open_ns;
-    uint64_t last_ticks; /* busy time of all cores as the kernel says */
-    uint64_t busy_ticks; /* the same since open(), going up only */
+    uint64_t last_ticks; /* busy time of all cores, as reported by the kernel */
+    uint64_t busy_ticks; /* the same since open(), never decreasing */
 };
 
 static int parse_count(const char **text, uint64_t *count)
@@ -214,7 +216,7 @@ static struct apapi_reader *estimate_open(const char *component, struct apapi_er
     return &reader->base;
 }
 
-/* CPU time that went back is none: what was counted stays, and the reading counts as failed. */
+/* A CPU time that decreased is an error: the count is kept, and the reading fails. */
 static int update(struct estimate_reader *reader)
 {
     uint64_t ticks = 0;

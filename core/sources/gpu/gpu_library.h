@@ -7,20 +7,21 @@
 #include "base/shared_library.h"
 
 /**
- * A vendor's library, loaded when somebody wants it and kept until the process ends: it may have
- * started threads of its own. One thread at a time.
+ * A vendor's library, loaded on demand and never unloaded, as it may have started threads. One
+ * thread at a time.
  */
 struct gpu_library {
-    const char *section;      /* of its settings; `library` names another file */
+    const char *section;      /* of its settings; the setting `library` replaces the file name */
     const char *const *names; /* tried in this order; ends with NULL */
-    const char *missing;      /* what is not there without it: "no NVIDIA driver" */
+    const char *missing;      /* error message without the library: "no NVIDIA driver" */
     const struct library_symbol *symbols;
-    const struct library_symbol *newer; /* that older versions lack: their pointers are NULL then */
+    const struct library_symbol
+        *newer; /* missing in older versions: their pointers are NULL then */
     void *functions;
     bool loaded;
 };
 
-/** @return 0; -1 with errno ENODEV (there is none). */
+/** @return 0; -1 with errno ENODEV (no such library). */
 int gpu_library_load(struct gpu_library *library, struct apapi_error *err);
 
 #endif

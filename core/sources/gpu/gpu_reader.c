@@ -8,11 +8,11 @@
 
 #include "sources/cloexec.h"
 
-/* A query of one GPU, and where its values go. */
+/* A query of one GPU, and the events for its values. */
 struct gpu_slot {
     const struct gpu_query *query;
     const struct gpu_device *device;
-    size_t events[GPU_VALUES_MAX]; /* NO_EVENT: nowhere */
+    size_t events[GPU_VALUES_MAX]; /* NO_EVENT: not used */
 };
 #define NO_EVENT SIZE_MAX
 
@@ -83,7 +83,7 @@ static size_t add_event(struct gpu_reader *reader, const struct gpu_metric *metr
     return index;
 }
 
-/* What fails now may come; what a GPU cannot tell is not there. */
+/* A value that fails now may work later. A value that the GPU does not support is not offered. */
 static bool is_offered(int error, uint64_t value)
 {
     return error == 0 ? value != GPU_ABSENT : error != ENOTSUP;
@@ -120,7 +120,7 @@ static bool is_measured(const struct gpu_device *device)
     return device->chosen && device->error == 0;
 }
 
-/* Does the GPU offer a counter of energy, a gauge of power? */
+/* Whether the GPU offers an energy counter or a power gauge. */
 static bool has_meter(const struct gpu_driver *driver, const struct gpu_device *device,
                       enum apapi_kind kind)
 {
@@ -135,7 +135,9 @@ static bool has_meter(const struct gpu_driver *driver, const struct gpu_device *
     return false;
 }
 
-/* Counters of some GPUs and the power of the others cannot be added up: then all by their power. */
+/*
+ * Energy counters of some GPUs and power gauges of others cannot be added up: then all use power.
+ */
 static bool can_count(const struct gpu_reader *reader)
 {
     for (size_t d = 0; d < reader->device_count; d++) {
@@ -178,7 +180,7 @@ static bool is_missed(const struct gpu_reader *reader, const struct gpu_device *
                               !has_meter(reader->driver, device, APAPI_KIND_POWER)));
 }
 
-/* What the report should say of the GPUs. */
+/* Add the remarks on the GPUs for the report. */
 static void add_remarks(struct gpu_reader *reader, bool counters)
 {
     size_t missed = 0;
@@ -209,7 +211,7 @@ int gpu_status_error(const struct gpu_status *list, int code)
     return code == 0 ? 0 : list->error ? list->error : EIO;
 }
 
-/* Why there is no event: no GPU, or the first one's error. */
+/* Explain why there is no event: no GPU, or the first GPU's error. */
 static int refuse_all(const struct gpu_reader *reader, struct apapi_error *err)
 {
     for (size_t d = 0; d < reader->device_count; d++) {
@@ -224,7 +226,7 @@ static int refuse_all(const struct gpu_reader *reader, struct apapi_error *err)
                       reader->device_count ? "no GPU has anything to read" : "no GPU");
 }
 
-/* GPUs that others use and that a container or a control group hides are not missed. */
+/* Drop GPUs of others that a container or a control group hides. */
 static void drop_forbidden(struct gpu_reader *reader)
 {
     size_t kept = 0;
@@ -264,7 +266,9 @@ static int begin(struct gpu_reader *reader, struct apapi_error *err)
     return 0;
 }
 
-/* Drivers' libraries open files without O_CLOEXEC: they must not reach a program started later. */
+/*
+ * Libraries of drivers open files without O_CLOEXEC. Programs started later must not inherit them.
+ */
 struct apapi_reader *gpu_open(const struct apapi_source *source, const struct gpu_driver *driver,
                               struct apapi_error *err)
 {

@@ -9,12 +9,12 @@
 #include "sources/gpu/gpu_select.h"
 
 #define GPU_VALUES_MAX 3
-#define GPU_ABSENT UINT64_MAX /* a value that this GPU does not give */
+#define GPU_ABSENT UINT64_MAX /* value that this GPU does not provide */
 
-/** A number that each GPU gives. */
+/** A number that each GPU provides. */
 struct gpu_metric {
     const char *name; /* of the event: '#' stands for the GPU's index, '@' for its name */
-    const char *text; /* for people: "power draw" */
+    const char *text; /* description: "power draw" */
     const char *unit;
     enum apapi_kind kind;
     enum apapi_domain domain;
@@ -23,15 +23,17 @@ struct gpu_metric {
     uint64_t update_ns;
 };
 
-/** One call of the vendor's library and the numbers that it gives. */
+/** One call of the vendor's library and the numbers that it returns. */
 struct gpu_query {
-    /** @param values  one for each metric, GPU_ABSENT where there is none. @return 0 or the errno,
-     * ENOTSUP: this GPU cannot tell. */
+    /**
+     * @param values  one for each metric, GPU_ABSENT if not provided. @return 0 or the errno;
+     * ENOTSUP: not supported by this GPU.
+     */
     int (*get)(const struct gpu_device *device, uint64_t *values);
     struct gpu_metric metrics[GPU_VALUES_MAX]; /* the last ones may have no name */
 };
 
-/** What a code of a vendor's library means. */
+/** The meaning of a code of a vendor's library. */
 struct gpu_status {
     int code;
     int error; /* errno; 0 ends a list */
@@ -40,7 +42,7 @@ struct gpu_status {
 /** @return the errno of a code: 0 of 0, EIO of one that is not in the list. */
 int gpu_status_error(const struct gpu_status *list, int code);
 
-/** How a vendor's library is asked. */
+/** The functions for a vendor's library. */
 struct gpu_driver {
     const char *component;
     struct gpu_library *library;
@@ -53,7 +55,7 @@ struct gpu_driver {
 
     /** Find all GPUs, in the library's order. @return how many, at most GPU_DEVICES_MAX. */
     size_t (*find)(struct gpu_device *devices);
-    gpu_has_part_f has_part; /* NULL: there are no parts */
+    gpu_has_part_f has_part; /* NULL: GPUs have no parts */
 
     /** "NVML 12.535.104.05" */
     void (*version)(char *text, size_t size);
@@ -66,7 +68,7 @@ void gpu_read(struct apapi_reader *base, struct apapi_reading *readings);
 void gpu_describe(const struct apapi_reader *base, size_t index, char *text, size_t size);
 void gpu_close(struct apapi_reader *base);
 
-/** Append a remark to what is being read, as far as there is room: "NVML 12.535, whole GPU". */
+/** Append a remark to the reader's detail, as far as it fits: "NVML 12.535, whole GPU". */
 void gpu_remark(struct apapi_reader *base, const char *remark);
 
 #endif

@@ -13,10 +13,10 @@
 #define MIG_OLD_PREFIX "MIG-GPU-" /* MIG-GPU-<uuid of the GPU>/<instance>/<instance> */
 #define WORD_SIZE 128
 
-/* The words that make up a list, and the GPUs that they are looked for in. */
+/* The words of a list, and the GPUs to look for. */
 struct search {
     const char *origin;
-    bool of_slurm; /* numbers are Slurm's, which may know more GPUs than can be seen here */
+    bool of_slurm; /* numbers are Slurm's, which may know more GPUs than are visible here */
     struct gpu_device *devices;
     size_t count;
     gpu_has_part_f has_part;
@@ -26,7 +26,7 @@ static const char *find_list(const char **origin, bool *of_slurm)
 {
     static const struct {
         const char *variable;
-        const char *section, *key; /* NULL: the variable only */
+        const char *section, *key; /* NULL: only the variable */
     } lists[] = {{"APAPI_GPUS", NULL, NULL},
                  {"the step's GPUs", "slurm", "gpus"},
                  {"SLURM_STEP_GPUS", NULL, NULL},
@@ -173,7 +173,7 @@ static int choose_word(const struct search *search, const char *word, struct apa
     return refuse_word(search, word, err);
 }
 
-/* The next word of a list, without blanks around it; cut where it is too long for any name. */
+/* The next word of a list, trimmed, and cut if it is too long for any name. */
 static void next_word(const char **rest, char word[WORD_SIZE])
 {
     const char *start = *rest + strspn(*rest, " ");
@@ -186,7 +186,7 @@ static void next_word(const char **rest, char word[WORD_SIZE])
     word[length] = '\0';
 }
 
-/* How many GPUs a list names by number; 0: it has other words too. */
+/* How many GPUs a list names by number; 0: it contains other words. */
 static size_t count_numbers(const char *list)
 {
     size_t count = 0;
@@ -224,7 +224,7 @@ int gpu_select(struct gpu_device *devices, size_t count, gpu_has_part_f has_part
     if (strcmp(list, "none") == 0) {
         return apapi_fail(err, ENODEV, search.of_slurm ? "the step has no GPU" : "APAPI_GPUS=none");
     }
-    /* Where Slurm hides the GPUs of others, its numbers say nothing about those that are left. */
+    /* If Slurm hides the GPUs of others, its numbers do not match the visible ones. */
     if (search.of_slurm && count_numbers(list) == count) {
         choose_all(&search);
         return 0;

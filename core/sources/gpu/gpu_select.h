@@ -16,28 +16,28 @@ struct gpu_device {
     int minor;                /* of its device file; -1: not known */
     char uuid[GPU_TEXT_SIZE]; /* "GPU-..."; "": not known */
     char name[GPU_TEXT_SIZE]; /* "NVIDIA A100-SXM4-40GB"; "": not known */
-    int error;                /* errno: it is there and cannot be used */
+    int error;                /* errno if it exists but cannot be used */
     bool chosen;
-    bool by_part; /* chosen by the name of a part of it */
+    bool by_part; /* chosen by the name of one of its parts */
 };
 
-/** Has a GPU a part (a MIG device) that is called so? `uuid` may be the beginning of a name. */
+/** Whether a GPU has a part (a MIG device) of this name. `uuid` may be the beginning of a name. */
 typedef bool (*gpu_has_part_f)(const struct gpu_device *device, const char *uuid);
 
 /**
- * Where somebody has said which GPUs to measure, the first of: APAPI_GPUS, the setting `gpus` of
- * section `slurm`, SLURM_STEP_GPUS, SLURM_JOB_GPUS.
- * @return the list; NULL: nobody has, or "all".
+ * The list of GPUs to measure, from the first of: APAPI_GPUS, the setting `gpus` of section
+ * `slurm`, SLURM_STEP_GPUS, SLURM_JOB_GPUS.
+ * @return the list; NULL: none is set, or it is "all".
  */
 const char *gpu_list(void);
 
 /**
- * Mark the GPUs that are to be measured: all of them, or those of gpu_list().
+ * Mark the GPUs to measure: all, or those of gpu_list().
  *
  * A list has words separated by commas: an index "0" or a range "0-3" in PCI order (minor numbers
  * of the device files with the setting `order` of section `gpus` at "minor"), "GPU-uuid",
- * "MIG-uuid", or the beginning of one that fits one GPU only. "none" stands for none.
- * @param has_part  NULL: there are no parts
+ * "MIG-uuid", or the beginning of one that fits one GPU only. "none" selects no GPU.
+ * @param has_part  NULL: GPUs have no parts
  * @return 0; -1 with errno EINVAL (bad text) or ENODEV (no such GPU, or none is wanted).
  */
 int gpu_select(struct gpu_device *devices, size_t count, gpu_has_part_f has_part,

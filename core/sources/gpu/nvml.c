@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NVIDIA GPUs through NVML, the library of their driver. Its ABI is stable: no header is needed. */
+/*
+ * NVIDIA GPUs through NVML, the library of their driver. Its ABI is stable, so no header is needed.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 
 #define COMPONENT "nvml"
 
-/* NVML does not say how often the energy counter moves; 20 to 100 ms have been seen. */
+/* NVML does not document how often the energy counter is updated; 20 to 100 ms were observed. */
 #define ENERGY_UPDATE_NS 100000000
 
 /* nvmlReturn_t, nvmlClockType_t and nvmlTemperatureSensors_t */
@@ -227,7 +229,7 @@ static const struct gpu_query queries[] = {
        false, 0}}},
 };
 
-/* NVML counts how often it has been started: a host program may use it too. */
+/* NVML counts its initializations: a host program may use it, too. */
 static int nvml_start(struct apapi_error *err)
 {
     int code = nvml.Init_v2();
@@ -345,7 +347,7 @@ static struct apapi_reader *nvml_open(const char *component, struct apapi_error 
 
 const struct apapi_source apapi_source_nvml = {
     .name = "nvml",
-    .slow = true, /* without its daemon, the driver starts the GPUs anew for each program */
+    .slow = true, /* without its daemon, the driver initializes the GPUs again for each program */
     .probe = nvml_probe,
     .list = nvml_list,
     .open = nvml_open,

@@ -26,7 +26,7 @@ enum { AMDSMI_MEM_TYPE_VRAM };
 
 struct amdsmi_usage {
     uint32_t gfx, umc, mm; /* % */
-    uint32_t reserved[61]; /* more than any version writes */
+    uint32_t reserved[61]; /* larger than what any version writes */
 };
 
 /* The library's functions, named as there without the prefix. */
@@ -67,7 +67,7 @@ static struct gpu_library library = {.section = "amd_smi",
                                      .symbols = symbols,
                                      .functions = &amdsmi};
 
-/* The first number of the version: the year 24 or before, then the release. */
+/* First number of the version: up to 24 the year, then the release. */
 static uint32_t release;
 
 static const struct gpu_status statuses[] = {
@@ -93,15 +93,15 @@ static int get_energy(const struct gpu_device *device, uint64_t *values)
     return error_of(status);
 }
 
-/* "Not known" has 16 bits in older versions, 32 in newer ones. */
+/* "Not known" has 16 bits in older versions, 32 bits in newer ones. */
 static uint64_t watts(uint32_t word)
 {
     return word == UINT16_MAX || word == UINT32_MAX ? GPU_ABSENT : word;
 }
 
 /*
- * Of the structure only the two words for the power of the socket are wanted, current and average.
- * They come first in version 24, behind another 64 bits from version 25 on.
+ * Only the two words for the socket's power are used: current and average. They come first in
+ * version 24, and after another 64 bits from version 25 on.
  */
 static int get_power(const struct gpu_device *device, uint64_t *values)
 {
@@ -165,7 +165,7 @@ static int start(struct apapi_error *err)
     return 0;
 }
 
-/* The library does not count who has started it: a host program may go on using it. */
+/* The library does not count its initializations: a host program may still use it. */
 static void stop(void)
 {
 }

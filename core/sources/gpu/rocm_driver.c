@@ -26,7 +26,7 @@ int rocm_available(struct apapi_error *err)
                : apapi_fail(err, ENODEV, "no AMD GPU with a driver: there is no " KFD_DIR);
 }
 
-/* A double holds 9 GJ to the microjoule, which takes a GPU of 1 kW a hundred days. */
+/* A double holds 9 GJ to the microjoule: a hundred days of a GPU of 1 kW. */
 uint64_t rocm_microjoules(uint64_t steps, float step_uj)
 {
     return (uint64_t)llrint((double)steps * (double)step_uj);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* librocm_smi64, of ROCm up to version 6. The functions used have been the same in all versions. */
+/* librocm_smi64, of ROCm up to version 6. The functions used are the same in all versions. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a machine's management controller (BMC) measures: the power of all of it, of parts, and
- * temperatures. A BMC is slow, and busy with other things.
+ * What a machine's management controller (BMC) measures: the power of the machine and of parts, and
+ * temperatures. A BMC is slow and has other tasks.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@
 
 #define COMPONENT "ipmi"
 #define FORCED_DCMI "dcmi"
-#define DCMI_TRIES 3 /* some BMCs have no reading for the first one who asks */
+#define DCMI_TRIES 3 /* some BMCs have no reading for the first request */
 #define DCMI_PAUSE_NS 200000000
-/* BMCs give as their period anything up to years; so short it is the time between two readings. */
+/* BMCs report periods of up to years. Up to this value it is the time between two readings. */
 #define UPDATE_MAX_NS UINT64_C(10000000000)
-/* Temperatures change slowly, and a server has dozens: each time a tenth of them is read. */
+/* Temperatures change slowly, and a server has dozens: each reading takes a tenth of them. */
 #define TEMPERATURE_SHARE 10
 
 struct ipmi_reader {
@@ -27,13 +27,13 @@ struct ipmi_reader {
     struct ipmi_settings settings;
     struct ipmi_session session;
     struct ipmi_sensors sensors;
-    bool dcmi;                  /* event 0 is the DCMI reading, the sensors' events follow */
+    bool dcmi;                  /* event 0 is the DCMI reading; the sensors' events follow */
     uint64_t dcmi_period_ns;    /* of the BMC's statistics */
-    size_t powers;              /* events of power come first, the others are temperatures */
-    size_t next_temperature;    /* whose turn it is */
+    size_t powers;              /* events of power come first, temperatures follow */
+    size_t next_temperature;    /* the next one to read */
     struct apapi_event *events; /* of the reader */
-    struct apapi_reading *held; /* latest of each event */
-    uint64_t due_ns;            /* of the next question to the BMC */
+    struct apapi_reading *held; /* latest reading of each event */
+    uint64_t due_ns;            /* time of the next request to the BMC */
 };
 
 static int ipmi_probe(const char *component, struct apapi_error *err)
@@ -78,7 +78,7 @@ static void read_event(struct ipmi_reader *reader, size_t index)
 
         reading->error = ipmi_session_read_sensor(&reader->session, sensor, &value);
         if (!reading->error && value <= 0 && reader->events[index].domain == APAPI_DOMAIN_NODE) {
-            reading->error = ENODATA; /* as of DCMI: a machine that runs does not draw 0 W */
+            reading->error = ENODATA; /* as for DCMI: a running machine does not draw 0 W */
         }
     }
     if (!reading->error) {
@@ -122,13 +122,16 @@ static void ask(struct ipmi_reader *reader)
     }
 }
 
-/* A little earlier, so that an interval as long as the period is no victim of its jitter. */
+/*
+ * The period is shortened a little, so that jitter does not skip readings if the interval equals
+ * it.
+ */
 static void note_asked(struct ipmi_reader *reader, uint64_t now_ns)
 {
     reader->due_ns = now_ns + reader->settings.period_ns - reader->settings.period_ns / 8;
 }
 
-/* Who reads more often than the BMC is asked gets its latest answer again. */
+/* Readings more frequent than requests to the BMC return its latest answer again. */
 static void ipmi_read(struct apapi_reader *base, struct apapi_reading *readings)
 {
     struct ipmi_reader *reader = (struct ipmi_reader *)base;
@@ -141,7 +144,7 @@ static void ipmi_read(struct apapi_reader *base, struct apapi_reading *readings)
     memcpy(readings, reader->held, base->count * sizeof *readings);
 }
 
-/* @return whether the BMC has a DCMI reading that counts. */
+/* @return whether the BMC has a usable DCMI reading. */
 static bool find_dcmi(struct ipmi_reader *reader)
 {
     const struct timespec pause = {0, DCMI_PAUSE_NS};
@@ -210,7 +213,7 @@ static struct apapi_event make_event(const struct ipmi_reader *reader, const cha
     return event;
 }
 
-/* Power first, the system's before all. */
+/* Sort power first, the system's before all others. */
 static int compare_sensors(const void *left, const void *right)
 {
     const struct ipmi_sensor *a = left, *b = right;
@@ -248,7 +251,7 @@ static void describe_events(struct ipmi_reader *reader)
     }
 }
 
-/* Sensors that have no reading at the start, of empty slots mostly, are no events. */
+/* Sensors without a reading at the start, mostly of empty slots, are no events. */
 static void drop_silent_sensors(struct ipmi_reader *reader)
 {
     struct ipmi_sensor *list = reader->sensors.list;
@@ -294,7 +297,7 @@ static int make_events(struct ipmi_reader *reader, struct apapi_error *err)
     return 0;
 }
 
-/* What the machine's power comes from. */
+/* The origin of the machine's power. */
 static const char *power_source(const struct ipmi_reader *reader)
 {
     if (reader->dcmi) {

@@ -8,7 +8,7 @@
 #define GROUP 0xdc
 #define MODE_SYSTEM_POWER 0x01
 
-/* Places of the response's fields; 16 and 32 bits, lowest byte first. */
+/* Offsets of the response's fields of 16 and 32 bits, lowest byte first. */
 #define AT_COMPLETION 1
 #define AT_GROUP 2
 #define AT_CURRENT_W 3
@@ -59,7 +59,7 @@ int dcmi_power_parse(const uint8_t *response, int size, struct dcmi_power *power
     if (size < DCMI_RESPONSE_SIZE || response[AT_GROUP] != GROUP) {
         return EBADMSG;
     }
-    /* A machine that answers does not draw 0 W: its BMC has no reading and does not say so. */
+    /* A machine that answers does not draw 0 W: its BMC has no reading but does not report that. */
     if (current[0] == 0 && current[1] == 0) {
         return ENODATA;
     }

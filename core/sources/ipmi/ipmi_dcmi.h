@@ -8,21 +8,21 @@
 #define DCMI_REQUEST_SIZE 5
 #define DCMI_RESPONSE_SIZE 20
 
-/** The request for the power of the whole system: command, group, mode, attributes, reserved. */
+/** Request for the power of the whole system: command, group, mode, attributes, reserved. */
 extern const uint8_t dcmi_power_request[DCMI_REQUEST_SIZE];
 
 struct dcmi_power {
-    double power_w;     /* at present, > 0 */
-    uint64_t period_ns; /* that the BMC's statistics span [ns]; 0: it does not say */
-    bool active;        /* what the BMC says of its measuring; OpenBMC has said no and measured */
+    double power_w;     /* current power, > 0 */
+    uint64_t period_ns; /* of the BMC's statistics [ns]; 0: not reported */
+    bool active; /* whether the BMC says that it measures; OpenBMC said no although it measured */
 };
 
 /**
- * What a BMC answers to it.
+ * Parse the answer of a BMC.
  * @param response  begins with the command and the completion code
  * @param power     set on success only
- * @return 0, ENOTSUP (no such command, or not at this privilege), ENODATA (no reading now), EBUSY,
- *         EBADMSG (no answer to this request), EIO.
+ * @return 0, ENOTSUP (no such command, or not with this privilege), ENODATA (no reading now),
+ * EBUSY, EBADMSG (not an answer to this request), EIO.
  */
 int dcmi_power_parse(const uint8_t *response, int size, struct dcmi_power *power);
 

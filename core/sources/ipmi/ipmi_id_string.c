@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sensor's name as its record has it, IPMI 2.0 specification, section 43.15. */
+/* A sensor's name in its record, IPMI 2.0 specification, section 43.15. */
 #include "sources/ipmi/ipmi_id_string.h"
 
-#define AT_TYPE_LENGTH 47 /* of a full sensor record; the text follows */
+#define AT_TYPE_LENGTH 47 /* in a full sensor record; the text follows */
 #define TYPE_BCD_PLUS 1
 #define TYPE_SIX_BITS 2
 
@@ -11,7 +11,7 @@ static unsigned lesser(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* A number of so many bits out of a text, whose bits begin with each byte's lowest. */
+/* Get a number of `count` bits from a text. Bits are counted from the lowest one of each byte. */
 static unsigned bits_at(const uint8_t *text, unsigned first_bit, unsigned count)
 {
     unsigned value = 0;

@@ -4,8 +4,8 @@
 #include "sources/ipmi/ipmi_settings.h"
 
 /**
- * The name in a full sensor record, whatever its encoding; FreeIPMI takes each for ASCII. Blanks at
- * its end are left out.
+ * Decode the name in a full sensor record in any encoding; FreeIPMI assumes ASCII. Trailing blanks
+ * are removed.
  */
 void ipmi_id_string(const uint8_t *record, unsigned size, char name[IPMI_NAME_SIZE]);
 

@@ -5,7 +5,7 @@
 
 #include "apapi/error.h"
 
-/* What is used of FreeIPMI. It is loaded when a BMC is to be read, never linked. */
+/* The functions used of FreeIPMI. It is loaded when a BMC is read, never linked. */
 #define IPMI_FUNCTIONS(FUNCTION)                                                                   \
     FUNCTION(ipmi_ctx_create)                                                                      \
     FUNCTION(ipmi_ctx_open_outofband)                                                              \

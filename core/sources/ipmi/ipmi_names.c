@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the sensors of a BMC are called as events. */
+/* Names of the events of a BMC's sensors. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "sources/ipmi/ipmi_sensors.h"
 
-/* Letters and digits of the names that makers give to the sensor of all that a machine draws. */
+/* Letters and digits of the manufacturers' names for the sensor of the whole machine. */
 static const char *const whole_names[] = {
     "systempower",   "syspower",       "systempwr",        "syspwr",        "totalpower",
     "totalpwr",      "systotalpower",  "totsyspower",      "powermeter",    "powerconsumption",
@@ -69,7 +69,7 @@ static int refuse_wanted(const struct ipmi_sensors *sensors, const char *wanted,
                       wanted, *names ? names : "it has none");
 }
 
-/* Letters that mean something in lists of events become '_'. */
+/* Letters with a meaning in event lists become '_'. */
 static void append_name(char *event, size_t size, const char *name)
 {
     size_t used = strlen(event);
@@ -107,7 +107,7 @@ static void name_by_sensor(const struct ipmi_sensors *sensors, struct ipmi_senso
     strcpy(sensor->event, event);
 }
 
-/* Give the first sensor of the system board that has no event yet this one. */
+/* Give this name to the first sensor of the system board that has no event yet. */
 static void name_board_sensor(const struct ipmi_sensors *sensors, enum apapi_kind kind,
                               const char *event)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which sensors a BMC has, by its sensor data records. */
+/* Finds a BMC's sensors in its sensor data records. */
 #include "sources/ipmi/ipmi_sensors.h"
 
 #include <errno.h>
@@ -15,14 +15,14 @@
 
 #define ANALOG 0x01 /* event/reading type code of sensors with a threshold: they have a value */
 
-/* What is being looked for, and what has been found. */
+/* The search and its result. */
 struct finding {
     const struct ipmi_library *library;
     enum ipmi_choice choice;
     struct ipmi_sensors *sensors;
 };
 
-/* @return whether a sensor of this unit is of use. */
+/* @return whether sensors of this unit are used. */
 static bool kind_of_unit(uint8_t unit, enum apapi_kind *kind)
 {
     switch (unit) {
@@ -65,7 +65,7 @@ static bool parse_identity(const struct ipmi_library *library, ipmi_sdr_ctx_t sd
                                                            &instance_type) == 0;
 }
 
-/* Only full records tell how the value is to be computed. */
+/* Only full records describe how to compute the value. */
 static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsigned size,
                       void *context)
 {
@@ -94,7 +94,7 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
 static int read_records(ipmi_ctx_t bmc, ipmi_sdr_ctx_t sdr, struct finding *finding)
 {
     const struct ipmi_library *library = finding->library;
-    /* FreeIPMI wants a file for the records. One that has no name cannot be planted by anybody. */
+    /* FreeIPMI needs a file for the records. No one can plant one without a name. */
     int file = memfd_create("apapi-sdr", MFD_CLOEXEC);
     char path[64];
     int result = -1;

@@ -12,10 +12,10 @@
 struct ipmi_sensor {
     uint8_t record[IPMI_SDR_MAX_RECORD_LENGTH]; /* as the BMC gave it */
     unsigned record_size;
-    char name[IPMI_NAME_SIZE]; /* as the BMC calls it: "Inlet Temp" */
+    char name[IPMI_NAME_SIZE]; /* the BMC's name for it: "Inlet Temp" */
     enum apapi_kind kind;      /* APAPI_KIND_POWER or APAPI_KIND_TEMPERATURE */
     uint8_t unit;              /* IPMI_SENSOR_UNIT_... */
-    uint8_t entity, instance;  /* what it is a sensor of */
+    uint8_t entity, instance;  /* the entity that it belongs to */
     char event[APAPI_NAME_SIZE];
 };
 
@@ -27,7 +27,7 @@ struct ipmi_sensors {
 /**
  * Read the BMC's records. Leaves no file behind and trusts none.
  * @param choice  which sensors are wanted
- * @param sensors  all zero; cleared by ipmi_sensors_clear() in any case
+ * @param sensors  all zero; call ipmi_sensors_clear() in any case
  * @return 0; -1 with errno EIO, ENOMEM.
  */
 int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc, enum ipmi_choice choice,
@@ -35,19 +35,19 @@ int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc, enum i
 
 void ipmi_sensors_clear(struct ipmi_sensors *sensors);
 
-/** Is it, by its name, a sensor of all that the machine draws? */
+/** Whether it is, by its name, a sensor of the whole machine. */
 bool ipmi_sensor_is_whole(const struct ipmi_sensor *sensor);
 
 /**
- * Name the sensors' events: SYSTEM_POWER at most once, the board's own power BOARD_POWER, the
+ * Name the events of the sensors: SYSTEM_POWER at most once, the board's own power BOARD_POWER, the
  * board's first temperature SYSTEM_TEMP, others POWER:<name> and TEMP:<name>; no name twice.
- * @param wanted  name of the sensor of the whole system; "": one known by its name; NULL: none
+ * @param wanted  name of the sensor of the whole system; "": one with a known name; NULL: none
  * @return 0; -1 with errno EINVAL: no sensor of power has the wanted name.
  */
 int ipmi_sensors_name_events(struct ipmi_sensors *sensors, const char *wanted,
                              struct apapi_error *err);
 
-/** @return a reading of unit IPMI_SENSOR_UNIT_... in W or degrees Celsius. */
+/** @return a reading of unit IPMI_SENSOR_UNIT_... converted to W or degrees Celsius. */
 double ipmi_reading_in_si(double reading, uint8_t unit);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Talking to a BMC through FreeIPMI: over the network, or by the kernel's driver. */
+/* Access to a BMC through FreeIPMI: over the network, or through the kernel's driver. */
 #include "sources/ipmi/ipmi_session.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static const struct failure *find_failure(int error)
     return NULL;
 }
 
-/* @return whether there is a device; its path, below the root of the tests if there is one. */
+/* @return whether there is a device. Its path is below the root of the tests if that is set. */
 static bool find_device(char *path, size_t size)
 {
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -95,7 +95,7 @@ static int check_device(struct ipmi_session *session, struct apapi_error *err)
     return 0;
 }
 
-/* Only the kernel's driver: FreeIPMI's own ones search the machine's ports, which can hang it. */
+/* Only the kernel's driver: FreeIPMI's own ones probe I/O ports, which can hang the machine. */
 static int connect_device(const struct ipmi_session *session, struct apapi_error *err)
 {
     if (session->library.ipmi_ctx_open_inband(session->bmc, IPMI_DEVICE_OPENIPMI, 1, 0, 0,
@@ -142,7 +142,7 @@ static int connect_lan(const struct ipmi_session *session, struct apapi_error *e
             IPMI_AUTHENTICATION_TYPE_MD5, level, timeout_ms, again_ms,
             IPMI_WORKAROUND_FLAGS_DEFAULT, IPMI_FLAGS_DEFAULT);
     } else {
-        /* The privilege is asked for at the opening, as other programs do: some BMCs insist. */
+        /* the privilege is requested when the session is opened, as some BMCs require */
         result = library->ipmi_ctx_open_outofband_2_0(
             session->bmc, settings->host, settings->user, settings->password, NULL, 0, level,
             settings->cipher_suite, timeout_ms, again_ms,
@@ -202,7 +202,7 @@ void ipmi_session_disconnect(struct ipmi_session *session)
     errno = saved;
 }
 
-/* FreeIPMI counts its timeout from the BMC's last answer, however long nothing was asked. */
+/* FreeIPMI's timeout counts from the BMC's last answer, even if nothing was asked since. */
 static bool is_stale(const struct ipmi_session *session)
 {
     return *session->settings->host &&
@@ -217,7 +217,7 @@ int ipmi_session_renew(struct ipmi_session *session, struct apapi_error *err)
     return session->bmc ? 0 : ipmi_session_connect(session, err);
 }
 
-/* After a command that failed: its errno. A connection that is of no use any more is ended. */
+/* After a failed command: its errno. An unusable connection is closed. */
 static int command_failed(struct ipmi_session *session)
 {
     int error = bmc_error(session);
@@ -239,7 +239,7 @@ static int command_failed(struct ipmi_session *session)
     return failure ? failure->code : EIO;
 }
 
-/* The BMC has answered, unless that has ended the connection. */
+/* The BMC has answered, unless the error has closed the connection. */
 static int answered(struct ipmi_session *session, int error)
 {
     if (session->bmc) {
@@ -258,7 +258,7 @@ int ipmi_session_read_dcmi(struct ipmi_session *session, struct dcmi_power *powe
                     size < 0 ? command_failed(session) : dcmi_power_parse(response, size, power));
 }
 
-/* A sensor that gives no reading, though the BMC may well answer. */
+/* A sensor without a reading, though the BMC may well answer. */
 static int reading_error(struct ipmi_session *session)
 {
     switch (session->library.ipmi_sensor_read_ctx_errnum(session->sensors)) {

@@ -16,12 +16,14 @@
 #define TIMEOUT_NS (5 * S_IN_NS)
 #define TIMEOUT_MIN_NS S_IN_NS
 #define TIMEOUT_MAX_NS (60 * S_IN_NS)
-/* BMCs make a new power reading once in a second, few more often. Asking costs time of the BMC and,
- * where the kernel polls its port, of a core of the node. */
+/*
+ * BMCs measure power once a second, a few more often. A request costs time of the BMC and, if the
+ * kernel polls its port, of a core of the node.
+ */
 #define PERIOD_NS S_IN_NS
-#define CIPHER_SUITE 3 /* the one that every IPMI 2.0 BMC has: HMAC-SHA1 and AES */
+#define CIPHER_SUITE 3 /* supported by every IPMI 2.0 BMC: HMAC-SHA1 and AES */
 
-/* A word that may be chosen, and what it stands for. */
+/* A valid word and its meaning. */
 struct choice {
     const char *word;
     uint8_t value;
@@ -32,7 +34,7 @@ static const struct choice privileges[] = {
     {"user", IPMI_AS_USER}, {"operator", IPMI_AS_OPERATOR}, {"admin", IPMI_AS_ADMIN}, {NULL, 0}};
 static const struct choice sensor_choices[] = {
     {"all", IPMI_ALL_SENSORS}, {"power", IPMI_POWER_SENSORS}, {"none", IPMI_NO_SENSORS}, {NULL, 0}};
-/* Not suite 0, which lets everybody in. */
+/* Not suite 0: it needs no password. */
 static const struct choice cipher_suites[] = {{"1", 1},   {"2", 2},   {"3", 3},   {"6", 6},
                                               {"7", 7},   {"8", 8},   {"11", 11}, {"12", 12},
                                               {"15", 15}, {"16", 16}, {"17", 17}, {NULL, 0}};
@@ -46,7 +48,7 @@ static void list_words(const struct choice *choices, char *text, size_t size)
     }
 }
 
-/* @return the value of the key's choice, `otherwise` when it is not set, -1 when it is none. */
+/* @return the value of the key's choice; `otherwise` if it is not set; -1 if it is invalid. */
 static int choose(const char *key, const struct choice *choices, uint8_t otherwise,
                   struct apapi_error *err)
 {

@@ -15,7 +15,7 @@ enum ipmi_choice { IPMI_NO_SENSORS, IPMI_POWER_SENSORS, IPMI_ALL_SENSORS };
 
 enum ipmi_privilege { IPMI_AS_USER, IPMI_AS_OPERATOR, IPMI_AS_ADMIN };
 
-/** Section [ipmi]: which BMC, and how it is asked. */
+/** Section [ipmi]: which BMC, and how to access it. */
 struct ipmi_settings {
     char host[IPMI_HOST_SIZE]; /* "address" or "address:port"; "": this machine's own BMC */
     char user[IPMI_USER_SIZE];
@@ -24,9 +24,9 @@ struct ipmi_settings {
     enum ipmi_privilege privilege;
     uint8_t cipher_suite;
     uint64_t timeout_ns;               /* for an answer of the BMC, at least 1 s */
-    uint64_t period_ns;                /* the BMC is not asked more often */
-    enum ipmi_choice sensors;          /* whatever is chosen, the DCMI reading is, too */
-    char system_power[IPMI_NAME_SIZE]; /* "": DCMI, else a sensor known by its name; "dcmi"; a name
+    uint64_t period_ns;                /* minimum time between requests to the BMC */
+    enum ipmi_choice sensors;          /* the DCMI reading is used in any case */
+    char system_power[IPMI_NAME_SIZE]; /* "": DCMI, else a sensor with a known name; "dcmi"; a name
                                         */
 };
 
@@ -36,7 +36,7 @@ struct ipmi_settings {
  */
 int ipmi_settings_read(struct ipmi_settings *settings, struct apapi_error *err);
 
-/** The first line of a file that nobody but its owner, this user or root, can read. As above. */
+/** Read the first line of a file that only its owner, this user or root, can read. As above. */
 int ipmi_password_read(const char *path, char password[IPMI_PASSWORD_SIZE],
                        struct apapi_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands for ipmi.c in a build without FreeIPMI. */
+/* Replaces ipmi.c in a build without FreeIPMI. */
 #include <errno.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 static const struct gpu_component {
     const char *name;
-    const char *counter; /* its event that counts energy */
+    const char *counter; /* the event that counts energy */
     int (*available)(struct apapi_error *err);
 } components[] = {
     {"nvml", "nvml:::*:total_energy_consumption", nvml_available},
@@ -38,7 +38,7 @@ static bool counts_energy(const struct apapi_reader *reader, const struct gpu_co
     return false;
 }
 
-/* Without hardware PAPI is not even loaded. */
+/* Without the hardware PAPI is not loaded. */
 static int check(const char *name, const struct gpu_component *component, struct apapi_error *err)
 {
     if (!component) {
@@ -79,7 +79,7 @@ static void papi_gpu_list(apapi_component_f visit, void *context)
     }
 }
 
-/* A reader is one of PAPI's: it is read and closed as such. */
+/* A reader belongs to the PAPI source, which reads and closes it. */
 const struct apapi_source apapi_source_papi_gpu = {
     .name = "papi",
     .slow = true,

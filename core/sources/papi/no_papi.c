@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In place of PAPI's source where APAPI is built without it. */
+/* Replaces PAPI's source in a build without PAPI. */
 #include <errno.h>
 
 #include "sources/sources.h"
@@ -33,7 +33,7 @@ static struct apapi_reader *no_papi_open(const char *component, struct apapi_err
     return NULL;
 }
 
-/* Nothing is ever open. */
+/* Nothing can be open. */
 static void no_papi_read(struct apapi_reader *reader, struct apapi_reading *readings)
 {
     (void)reader;

@@ -16,17 +16,17 @@
 #include "sources/sources.h"
 
 #define EVENTS_MAX 512
-#define CALIBRATIONS_MAX 10 /* a millisecond apart */
+#define CALIBRATIONS_MAX 10 /* one millisecond apart */
 
 struct papi_reader {
     struct apapi_reader base;
     const struct papi_library *papi;
     int set; /* PAPI_NULL: none */
     enum nature { ORDINARY, RAPL, POWERCAP, UNCORE } nature;
-    struct papi_msrs msrs;         /* RAPL, while it is opened */
-    struct papi_powercap powercap; /* POWERCAP */
+    struct papi_msrs msrs;         /* rapl only, while it is opened */
+    struct papi_powercap powercap; /* powercap only */
     struct apapi_event events[EVENTS_MAX];
-    int codes[EVENTS_MAX]; /* PAPI's of the events */
+    int codes[EVENTS_MAX]; /* PAPI's event codes */
     long long values[EVENTS_MAX];
 };
 
@@ -70,7 +70,7 @@ static enum nature nature_of(const char *component)
     return ORDINARY;
 }
 
-/* What PAPI's description leaves open, and whether it can be read at all. */
+/* Add what PAPI's description lacks, and check whether the event can be read. */
 static bool complete_event(struct papi_reader *reader, struct apapi_event *event)
 {
     switch (reader->nature) {
@@ -114,7 +114,7 @@ static void add_on_each_package(struct papi_reader *reader, const char *name,
     }
 }
 
-/* For component rapl by way of perf: its energies only, not all counters of the uncore. */
+/* For component rapl through perf: only its energies, not all counters of the uncore. */
 static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
 {
     if (reader->nature != UNCORE) {
@@ -206,7 +206,9 @@ static int failed_call(const struct papi_reader *reader, const char *call, int c
                       reader->base.detail, call, reader->papi->strerror(code));
 }
 
-/* What a counter was at the start can be found while it stands still, as it mostly does. */
+/*
+ * The value of a counter at the start can be found if it stands still, as it does most of the time.
+ */
 static void calibrate(struct papi_reader *reader)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -247,7 +249,7 @@ static int begin(struct papi_reader *reader, int component, struct apapi_error *
     return add_events(reader, component, err) ? -1 : start(reader, err);
 }
 
-/* Without PAPI. */
+/* Does not call PAPI. */
 static void free_reader(struct papi_reader *reader)
 {
     papi_powercap_close(&reader->powercap);
@@ -255,7 +257,7 @@ static void free_reader(struct papi_reader *reader)
     free(reader);
 }
 
-/* In PAPI's thread. */
+/* Runs in PAPI's thread. */
 static int leave(void *context)
 {
     papi_library_leave(((struct papi_reader *)context)->set);
@@ -297,7 +299,7 @@ static struct papi_reader *create_reader(const struct papi_library *papi,
 struct opening {
     const struct papi_library *papi;
     const char *component;
-    struct papi_reader *reader; /* NULL: none was made */
+    struct papi_reader *reader; /* NULL: not created */
     bool entered;
     struct apapi_error *err;
 };
@@ -328,7 +330,7 @@ static int open_component(void *context)
     return 0;
 }
 
-/* What PAPI was about is unfinished, and stays so. */
+/* PAPI's call did not finish, and cannot be undone. */
 static void abandon(const struct opening *opening)
 {
     if (opening->reader) {
@@ -339,7 +341,7 @@ static void abandon(const struct opening *opening)
     }
 }
 
-/* Components open files without O_CLOEXEC: they must not reach a program that is started later. */
+/* Components open files without O_CLOEXEC. Programs started later must not inherit them. */
 static int open_guarded(void *context)
 {
     struct opening *opening = context;

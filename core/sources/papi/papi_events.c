@@ -10,7 +10,7 @@
 #define RAPL_RANGE_J 65536.0 /* the smallest range of a RAPL counter: 32 bits of 15.3 uJ */
 #define RAPL "rapl:::"
 
-/* Units as PAPI's components give them, or as the rules below do. */
+/* Units of PAPI's components and of the rules below. */
 static const struct unit {
     const char *papi;
     enum apapi_kind kind;
@@ -26,7 +26,7 @@ static const struct unit {
     {"uW", APAPI_KIND_POWER, false, "W", 1e-6},
     {"mW", APAPI_KIND_POWER, false, "W", 1e-3},
     {"W", APAPI_KIND_POWER, false, "W", 1},
-    {"W limit", APAPI_KIND_COUNT, false, "W", 1}, /* no power that is drawn */
+    {"W limit", APAPI_KIND_COUNT, false, "W", 1}, /* not a power that is drawn */
     {"s", APAPI_KIND_COUNT, false, "s", 1},
     {"mC", APAPI_KIND_TEMPERATURE, false, "C", 1e-3},
     {"C", APAPI_KIND_TEMPERATURE, false, "C", 1},
@@ -49,10 +49,10 @@ static const struct unit {
     {"# since", APAPI_KIND_COUNT, true, "", 1},
 };
 
-#define AS_PAPI NULL /* the unit that PAPI gives */
-#define UNUSED ""    /* no meter, or one that another event shows */
+#define AS_PAPI NULL /* use PAPI's unit */
+#define UNUSED ""    /* not a meter, or shown by another event */
 
-/* What PAPI leaves open or gets wrong; the first row that matches counts. */
+/* What PAPI leaves open or gets wrong. The first matching row counts. */
 static const struct rule {
     const char *pattern;
     const char *unit;
@@ -78,7 +78,8 @@ static const struct rule {
     {"powercap:::*", UNUSED, APAPI_DOMAIN_NONE, 0},
     {"nvml:::*:total_energy_consumption", "mJ", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*:power", "mW", APAPI_DOMAIN_GPU, 0},
-    {"nvml:::*power*", "mW", APAPI_DOMAIN_NONE, 0}, /* limits, parts, other means of the same */
+    {"nvml:::*power*", "mW", APAPI_DOMAIN_NONE,
+     0}, /* limits, parts, and other averages of the same power */
     {"nvml:::*:*temperature*", "C", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*_utilization", "%", APAPI_DOMAIN_GPU, 0},
     {"nvml:::*_clock", "MHz", APAPI_DOMAIN_GPU, 0},
@@ -98,8 +99,8 @@ static const struct rule {
     {"amd_smi:::power_current:*", "W", APAPI_DOMAIN_NONE, 0},
     {"amd_smi:::*_activity:*", "%", APAPI_DOMAIN_GPU, 0},
     {"amd_smi:::*", "#", APAPI_DOMAIN_NONE, 0},
-    {"coretemp:::*:temp*", "mC", APAPI_DOMAIN_NONE, 0}, /* PAPI: "degrees C" */
-    {"coretemp:::*:in*", "mV", APAPI_DOMAIN_NONE, 0},   /* PAPI: "V" */
+    {"coretemp:::*:temp*", "mC", APAPI_DOMAIN_NONE, 0}, /* PAPI says "degrees C" */
+    {"coretemp:::*:in*", "mV", APAPI_DOMAIN_NONE, 0},   /* PAPI says "V" */
     {"coretemp:::*:fan*", "RPM", APAPI_DOMAIN_NONE, 0},
     /* libsensors' numbers times 1000 */
     {"lmsensors:::*.temp[0-9]*_input", "mC", APAPI_DOMAIN_NONE, 0},
@@ -118,7 +119,7 @@ static const struct rule {
     {"micknc:::FREQ_*", "kHz", APAPI_DOMAIN_NONE, 0},
     {"micknc:::UTIL:*", "%", APAPI_DOMAIN_NONE, 0},
     {"micknc:::*", "#", APAPI_DOMAIN_NONE, 0},
-    {"net:::*:byte*", "B since", APAPI_DOMAIN_NONE, 0}, /* PAPI 7.2 cuts the last letter */
+    {"net:::*:byte*", "B since", APAPI_DOMAIN_NONE, 0}, /* PAPI 7.2 cuts off the last letter */
     {"infiniband:::*port_*_data*", "4 B since", APAPI_DOMAIN_NONE, 0},
 };
 
@@ -156,7 +157,7 @@ static void apply_unit(const struct unit *unit, struct apapi_event *event)
     snprintf(event->unit, sizeof event->unit, "%s", unit->unit);
 }
 
-/* A unit that is not known here: a count of whatever PAPI says. */
+/* An unknown unit: a count in PAPI's unit. */
 static void count_units(const PAPI_event_info_t *info, struct apapi_event *event)
 {
     event->kind = APAPI_KIND_COUNT;

@@ -12,7 +12,7 @@
 
 #include "sources/papi/papi_slots.h"
 
-static _Thread_local jmp_buf *way_back; /* NULL: no call of ours into PAPI */
+static _Thread_local jmp_buf *way_back; /* NULL: no guarded call into PAPI */
 static _Thread_local int exit_status;
 
 int papi_exit_guard(int (*call)(void *context), void *context)
@@ -34,7 +34,7 @@ int papi_exit_status(void)
     return exit_status;
 }
 
-/* What libpapi gets in place of the functions of libc. */
+/* What libpapi calls instead of the functions of libc. */
 
 static _Noreturn void caught_exit(int status)
 {
@@ -87,7 +87,7 @@ __attribute__((format(printf, 2, 3))) static int caught_fprintf(FILE *stream, co
     return result;
 }
 
-/* The two as a compiler that checks buffers calls them. */
+/* The names of the two if the compiler checks buffers. */
 __attribute__((format(printf, 3, 0))) static int
 caught_vfprintf_chk(FILE *stream, int flag, const char *format, va_list values)
 {
@@ -141,7 +141,7 @@ static const struct replacement {
     {"__vfprintf_chk", (papi_function_f)caught_vfprintf_chk},
     {"fwrite", (papi_function_f)caught_fwrite},
     {"fputc", (papi_function_f)caught_fputc},
-    {"putc", (papi_function_f)caught_fputc}, /* what putchar() is where it is inlined */
+    {"putc", (papi_function_f)caught_fputc}, /* putchar() calls it where it is inlined */
     {"putchar", (papi_function_f)caught_putchar},
     {"puts", (papi_function_f)caught_puts},
 };

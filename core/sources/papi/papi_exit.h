@@ -4,27 +4,27 @@
 #include "apapi/error.h"
 
 /*
- * PAPI's rapl component calls exit(127) where a register cannot be read, others print. What libpapi
- * itself calls of exit(), err() and of stdio is led through here. During papi_exit_guard() ending
- * the process ends that call alone, and standard output and error stay as they are; at any other
- * time, for whoever else uses the same libpapi, these functions do what they always do.
+ * PAPI's rapl component calls exit(127) if a register cannot be read; other components print.
+ * libpapi's calls of exit(), err() and stdio are redirected to here. During papi_exit_guard(),
+ * ending the process ends only that call, and nothing is printed. At other times, for other users
+ * of the same libpapi, these functions do what they always do.
  */
 
-#define PAPI_EXITED (-1000) /* no code of PAPI's */
+#define PAPI_EXITED (-1000) /* not one of PAPI's codes */
 
 /**
- * Catch what a loaded libpapi calls. What else it has loaded is not caught.
- * @return 0; -1 with errno ENOTSUP: one of its calls could not be redirected.
+ * Redirect the calls of a loaded libpapi, but not of the libraries that it has loaded.
+ * @return 0; -1 with errno ENOTSUP: a call could not be redirected.
  */
 int papi_exit_catch(void *handle, struct apapi_error *err);
 
 /**
  * Call PAPI. Guards may be nested; each thread has its own.
- * @return what `call` returns; PAPI_EXITED if PAPI called exit(): what it was about is unfinished.
+ * @return what `call` returns; PAPI_EXITED if PAPI called exit(): its work is unfinished.
  */
 int papi_exit_guard(int (*call)(void *context), void *context);
 
-/** @return the status of the latest exit() that was caught in this thread. */
+/** @return the status of the latest exit() caught in this thread. */
 int papi_exit_status(void);
 
 #endif

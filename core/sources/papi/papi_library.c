@@ -17,7 +17,10 @@
 #define WANTED_MAX 32
 #define UNFINISHED_MAX 32
 
-/* A host program may have a PAPI of its own: ours must not resolve to it. Sanitizers cannot. */
+/*
+ * A host program may have a PAPI of its own: ours must not resolve to it. Sanitizers do not support
+ * that.
+ */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL)
 #else
@@ -28,11 +31,12 @@ static struct papi_library library;
 static void *handle;
 static int users;
 static bool started;
-static bool unusable; /* PAPI ended its own start or end */
+static bool unusable; /* PAPI called exit() while it was started or shut down */
 static char wanted[WANTED_MAX][PAPI_MAX_STR_LEN];
 static size_t wanted_count;
-static bool outdated; /* more is wanted than PAPI was started with, or it is in disorder */
-static int unfinished[UNFINISHED_MAX]; /* sets that could not be given back */
+static bool
+    outdated; /* more components are wanted than PAPI was started with, or PAPI is in disorder */
+static int unfinished[UNFINISHED_MAX]; /* event sets that could not be destroyed */
 static size_t unfinished_count;
 
 static const struct library_symbol symbols[] = {
@@ -59,7 +63,7 @@ static const struct library_symbol symbols[] = {
     {NULL, 0},
 };
 
-/* Of a site's own PAPI, or of the one that this was built for. */
+/* Library of a site's own PAPI, or the one of this build. */
 static const char *library_name(void)
 {
     const char *name = source_setting("papi", "library");
@@ -135,7 +139,7 @@ static void disable_unwanted(const struct papi_library *papi)
 
 static void shut_down(const struct papi_library *papi)
 {
-    struct sigaction profiling; /* which PAPI sets to be ignored */
+    struct sigaction profiling; /* PAPI sets it to be ignored */
 
     sigaction(SIGPROF, NULL, &profiling);
     papi->shutdown();
@@ -152,7 +156,7 @@ static int give_back(void *context)
     return 0;
 }
 
-/* Stopping reads once more. Where that would end the process, PAPI's set is left as it is. */
+/* Stopping reads once more. If that would end the process, the event set is left as it is. */
 static bool finish(int set)
 {
     return papi_exit_guard(give_back, &set) != PAPI_EXITED;
@@ -182,7 +186,7 @@ static int initialize(const struct papi_library *papi, struct apapi_error *err)
         return apapi_fail(err, EIO, "%s cannot stop its latest measurement",
                           papi_library_version());
     }
-    unusable = true; /* unless all of this returns */
+    unusable = true; /* until all of this has returned */
     if (started) {
         shut_down(papi);
     }
@@ -200,7 +204,7 @@ static int initialize(const struct papi_library *papi, struct apapi_error *err)
                             version > 0 ? "another version is installed" : papi->strerror(version));
 }
 
-/* Some components look for their hardware only when they are asked for their first event. */
+/* Some components look for their hardware only when asked for their first event. */
 static void end_delay(const struct papi_library *papi, int index)
 {
     int code = PAPI_NATIVE_MASK;
@@ -241,7 +245,7 @@ int papi_library_enter(const struct papi_library *papi, const char *component,
     if ((!started || (users == 0 && outdated)) && initialize(papi, err)) {
         return -1;
     }
-    papi->register_thread(); /* once is enough, but for a child of fork() */
+    papi->register_thread(); /* needed once, and again in a child of fork() */
     end_delay(papi, index);
     if (check_enabled(papi, index, component, err)) {
         return -1;

@@ -7,10 +7,9 @@
 #include "apapi/error.h"
 
 /*
- * libpapi, loaded when something of it is wanted, so that a program that needs none of it
- * pays nothing for it and runs on machines without it. The setting `library` of section papi names
- * another one of the same version. All but reading and PAPI's list of components belongs to one
- * thread, see papi_thread.h.
+ * libpapi, loaded on demand: a program that does not need it pays nothing and runs on machines
+ * without it. The setting `library` of section papi names another one of the same version.
+ * Everything except reading and PAPI's list of components belongs to one thread, see papi_thread.h.
  */
 
 /** PAPI's functions, named as there without the prefix. */
@@ -38,29 +37,29 @@ struct papi_library {
 /** @return the library, not yet initialized; NULL with errno ENOSYS and the reason. */
 const struct papi_library *papi_library_load(struct apapi_error *err);
 
-/** @return the index of the component of that name or short name, -1 if there is none. */
+/** @return the index of the component with this name or short name; -1: none. */
 int papi_library_find(const struct papi_library *papi, const char *component);
 
-/** Note a component as wanted: those that never were are disabled. */
+/** Note that a component is wanted. Components never wanted are disabled. */
 void papi_library_want(const char *component);
 
 /**
- * Initialize with the wanted components and this one, or join those who have done so already.
- * Called by papi_thread_call() within papi_exit_guard().
- * @return 0, to be given back by papi_library_leave(); -1 with errno ENOSYS, ENOENT, ENODEV, EACCES
+ * Initialize PAPI with the wanted components and this one, or join its users. Called by
+ * papi_thread_call() within papi_exit_guard().
+ * @return 0, to be ended by papi_library_leave(); -1 with errno ENOSYS, ENOENT, ENODEV, EACCES
  */
 int papi_library_enter(const struct papi_library *papi, const char *component,
                        struct apapi_error *err);
 
 /**
- * Give a set of events back. PAPI stays as it is: some of its components do not survive a shutdown.
- * It is started anew when nobody uses it and a component is wanted that it was not started with, or
- * the last use ended in disorder. Called by papi_thread_call().
- * @param set  running or not; PAPI_NULL: there is none
+ * Destroy a set of events. PAPI stays initialized, as some of its components do not survive a
+ * shutdown. It is initialized again only when no one uses it, and either a component is wanted that
+ * it was not started with, or its last use ended in disorder. Called by papi_thread_call().
+ * @param set  running or not; PAPI_NULL: none
  */
 void papi_library_leave(int set);
 
-/** The same where PAPI has not come back from a call: nothing can be given back. Any thread. */
+/** The same if PAPI has not returned from a call: nothing can be destroyed. Any thread. */
 void papi_library_abandon(void);
 
 /** @return "PAPI 7.0.0". Static storage. */

@@ -16,7 +16,7 @@
 
 static const struct msr {
     const char *prefix; /* of the event's name */
-    off_t intel, amd;   /* 0: AMD has none */
+    off_t intel, amd;   /* 0: AMD has no such register */
 } msrs_of_events[] = {
     {"rapl:::PACKAGE_ENERGY:PACKAGE", 0x611, 0xc001029b},
     {"rapl:::DRAM_ENERGY:PACKAGE", 0x619, 0},
@@ -77,7 +77,7 @@ static int read_msr(int fd, off_t number)
     return got == sizeof value ? 0 : got < 0 ? errno : EIO;
 }
 
-/* In PAPI's order. */
+/* In the order of PAPI. */
 static int open_cpu(int cpu)
 {
     char path[64];

@@ -8,8 +8,8 @@
 #include "apapi/error.h"
 
 /*
- * PAPI's rapl component offers events of registers that the processor may not have, and one that
- * cannot be read spoils the reading of all. So each is tried before it is added.
+ * PAPI's rapl component offers events of registers that the processor may not have. One unreadable
+ * register fails the reading of all. So each is tried before it is added.
  */
 
 #define PAPI_MSR_PACKAGES_MAX 64
@@ -19,22 +19,22 @@ struct papi_msrs {
     bool amd;
 };
 
-/** @return the first CPU of each package in `cpus`, -1 where there is no such package. */
+/** @return the first CPU of each package in `cpus`; -1: no such package. */
 void papi_first_cpus(int cpus[PAPI_MSR_PACKAGES_MAX]);
 
-/** Begin with none. */
+/** Start with all files closed. */
 void papi_msrs_init(struct papi_msrs *msrs);
 
 /** Open the registers that PAPI will read. */
 void papi_msrs_open(struct papi_msrs *msrs);
 
 /**
- * Would PAPI's rapl call exit() when it starts?
- * @return 0: no, though there may be no access; -1 with errno EIO: yes. `err` may be NULL.
+ * Check whether PAPI's rapl would call exit() when it starts.
+ * @return 0: no, although access may be denied; -1 with errno EIO: yes. `err` may be NULL.
  */
 int papi_msrs_check(struct apapi_error *err);
 
-/** Can the register of an event of component rapl be read? Of one that is not known here: true. */
+/** Whether the register of an event of component rapl can be read; true for unknown events. */
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event);
 
 void papi_msrs_close(struct papi_msrs *msrs);

@@ -17,11 +17,12 @@
 
 static const struct need {
     const char *component;
-    const char *any_of[NEEDS_MAX]; /* none: it is not to be used */
+    const char *any_of[NEEDS_MAX]; /* none: the component must not be used */
     const char *missing;
 } needs[] = {
     {"perf_event_uncore", {PMU}, "the kernel has no PMU 'power'"},
-    /* A virtual machine may have the PMU and not its registers: opening it makes the kernel warn.
+    /*
+     * A virtual machine may have the PMU without its registers: opening it causes a kernel warning.
      */
     {"perf_event_uncore",
      {PMU "/events/energy-pkg", PMU "/events/energy-cores"},

@@ -4,7 +4,7 @@
 #include "apapi/error.h"
 
 /**
- * Is there what a component of PAPI needs? Asked before PAPI, where its own look does harm.
+ * Check for what a component of PAPI needs, before PAPI itself does harm by looking.
  * @return 0; -1 with errno ENODEV, EIO. `err` may be NULL.
  */
 int papi_needs_check(const char *component, struct apapi_error *err);

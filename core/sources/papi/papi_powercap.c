@@ -22,7 +22,7 @@ void papi_powercap_init(struct papi_powercap *powercap)
     }
 }
 
-/* Open intel-rapl:FOLDER, or its part if that is not -1. */
+/* Open intel-rapl:FOLDER, or a part of it if `part` is not -1. */
 static int open_folder(int folder, int part, char *absolute, size_t size)
 {
     char path[256];
@@ -47,7 +47,7 @@ static int open_counter(struct papi_powercap *powercap, int dir, const char *abs
     return fd;
 }
 
-/* Does intel-rapl:FOLDER have that name? -1: there is no such folder. */
+/* Whether intel-rapl:FOLDER has this name; -1: no such folder. */
 static int is_named(struct papi_powercap *powercap, int folder, const char *name)
 {
     char absolute[128], found[64] = "";
@@ -59,7 +59,7 @@ static int is_named(struct papi_powercap *powercap, int folder, const char *name
     }
     same =
         kernel_file_read_word_at(dir, "name", found, sizeof found) == 0 && strcmp(found, name) == 0;
-    if (same) { /* newer versions hide the event of a counter that may not be read */
+    if (same) { /* newer versions hide the event of a counter without permission to read */
         int fd = open_counter(powercap, dir, absolute);
 
         if (fd >= 0) {
@@ -189,7 +189,7 @@ static int ask_file(const struct papi_zone *zone, uint64_t *counter)
     return got < 0 ? errno : kernel_file_parse_u64(text, (size_t)got, counter);
 }
 
-/* PAPI has one range for all packages and one for all parts: that of the last. */
+/* PAPI uses one range for all packages and one for all parts: that of the last one. */
 void papi_powercap_before_start(struct papi_powercap *powercap)
 {
     uint64_t last[2] = {0};
@@ -218,8 +218,10 @@ void papi_powercap_before_reading(struct papi_powercap *powercap, uint64_t *coun
     }
 }
 
-/* `counter` is what PAPI has read. While nothing is gained, `gained` is the counter itself; it is
- * so too if the start was at 0, and then it was not more before. */
+/*
+ * `counter` is PAPI's reading. Without an increment, `gained` is the counter itself. This is also
+ * true if the start was at 0, and then the counter was not greater before.
+ */
 static bool find_start(struct papi_zone *zone, uint64_t counter, long long gained)
 {
     if ((uint64_t)gained != counter) {
@@ -276,8 +278,8 @@ int papi_zone_counter(const struct papi_zone *zone, long long gained, uint64_t *
 }
 
 /*
- * A file that cannot be read leaves in PAPI's buffer what it held: where the counter is exactly
- * that it may be a failure, or a counter that stands still.
+ * If a file cannot be read, PAPI's buffer keeps its content. If the counter equals that, it may be
+ * a failure, or a counter that stands still.
  */
 static void correct(struct papi_powercap *powercap, const struct papi_zone *zone, long long gained,
                     struct apapi_reading *reading)

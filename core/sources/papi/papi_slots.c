@@ -13,30 +13,30 @@
 
 enum form { CALLS, RELA, REL, FORMS };
 
-/* A loaded library as the loader sees it. */
+/* A loaded library in the loader's data. */
 struct image {
     const struct link_map *map;
     const ElfW(Sym) * symbols;
     const char *names;
-    struct relocations { /* the places that hold addresses of others' functions */
+    struct relocations { /* slots that hold addresses of other libraries' functions */
         const char *first;
         size_t size, step;
     } tables[FORMS];
-    uintptr_t sealed, sealed_behind; /* made read-only once all addresses were known */
+    uintptr_t sealed, sealed_behind; /* made read-only after all addresses were known */
 };
 
 struct change {
     const char *name;
-    const void *theirs; /* the function's address so far */
+    const void *theirs; /* the original address of the function */
     papi_function_f ours;
 };
 
-/* Some machines' loaders leave in the table where a thing is in the file. */
+/* On some architectures the loader leaves file offsets in the table. */
 static void *address_of(const struct link_map *map, ElfW(Addr) value)
 {
     uintptr_t address = value < map->l_addr ? map->l_addr + value : value;
 
-    return (void *)address; // NOLINT(performance-no-int-to-ptr): so the loader gives it
+    return (void *)address; // NOLINT(performance-no-int-to-ptr): the loader's format
 }
 
 static void note_entry(struct image *image, const ElfW(Dyn) * entry)
@@ -122,7 +122,7 @@ static int set_slot(const struct image *image, papi_function_f *slot, papi_funct
     return sealed ? mprotect(page, page_size, PROT_READ) : 0;
 }
 
-/* Is this the relocation of another library's function of that name? */
+/* Whether this is the relocation of another library's function of this name. */
 static bool is_of(const struct image *image, const ElfW(Rel) * relocation, const char *name)
 {
     size_t number = __ELF_NATIVE_CLASS == 64 ? relocation->r_info >> 32 : relocation->r_info >> 8;
@@ -132,7 +132,7 @@ static bool is_of(const struct image *image, const ElfW(Rel) * relocation, const
            strcmp(image->names + symbol->st_name, name) == 0;
 }
 
-/* @return how many places were set, -1. */
+/* @return number of slots that were set; -1. */
 static int set_in(const struct image *image, enum form form, const struct change *change)
 {
     const struct relocations *table = &image->tables[form];
@@ -143,7 +143,10 @@ static int set_in(const struct image *image, enum form form, const struct change
         const ElfW(Rel) *relocation = (const void *)(table->first + at);
         papi_function_f *slot = address_of(image->map, relocation->r_offset);
 
-        /* what is no call may be more than an address; a call may not have its own yet */
+        /*
+         * a data slot may hold an address with an offset; the slot of a call may not be resolved
+         * yet
+         */
         if (!is_of(image, relocation, change->name) ||
             (form != CALLS && memcmp(slot, &change->theirs, sizeof *slot) != 0)) {
             continue;

@@ -5,10 +5,10 @@
 typedef void (*papi_function_f)(void);
 
 /**
- * Let a loaded library call `ours` wherever it calls, or holds the address of, the function `name`
- * of another library. What other libraries call stays as it is.
+ * Make a loaded library call `ours` wherever it calls, or holds the address of, the function `name`
+ * of another library. Calls of other libraries stay unchanged.
  * @param handle  of dlopen() with RTLD_NOW
- * @return how many places that were; -1 with errno EACCES (a place cannot be written to), ENOTSUP
+ * @return number of changed slots; -1 with errno EACCES (a slot cannot be written), ENOTSUP
  */
 int papi_slots_set(void *handle, const char *name, papi_function_f ours);
 

@@ -8,7 +8,7 @@
 
 #include "base/thread.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool running;
 
@@ -34,7 +34,7 @@ static void end(void *unused)
     pthread_mutex_unlock(&lock);
 }
 
-/* It holds the lock but for the calls. */
+/* Holds the lock except during calls. */
 static void serve(void)
 {
     for (;;) {
@@ -60,7 +60,7 @@ static void *run(void *unused)
     return unused;
 }
 
-/* A child of fork() has the thread that called it, and no other. */
+/* A child of fork() only has the thread that called it. */
 static void forget_parent(void)
 {
     const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;

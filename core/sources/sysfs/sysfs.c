@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters and gauges that the kernel offers as text files: open once, pread at each reading. */
+/* Counters and gauges that the kernel offers as text files: opened once, pread at each reading. */
 #include "sources/sysfs/sysfs_family.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /*
  * Cray's power management counters, /sys/cray/pm_counters: "123456 J", newer ones with a time. The
  * node's controller writes all files together, raw_scan_hz times a second, and counts that in
- * `freshness`. `generation` counts changes of the power cap, `startup` starts of the controller,
- * with which the energies begin anew.
+ * `freshness`. `generation` counts changes of the power cap, `startup` restarts of the controller,
+ * after which the energies restart, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,23 +16,23 @@
 
 #define CRAY_DIR "/sys/cray/pm_counters"
 #define USUAL_SCAN_HZ 10
-#define STALE_SCANS 10 /* without a new value: the controller writes no more */
+#define STALE_SCANS 10 /* scans without a new value: the controller has stopped */
 #define TRIES 3
-/* What the counters of another life are apart: no plausible increment is so large. */
+/* Offset between counters of different starts: no plausible increment is so large. */
 #define LIFE_SHIFT 48
 
 static const struct sysfs_quantity joules = {
     .suffix = "J", .unit = "J", .scale = 1, .kind = APAPI_KIND_ENERGY, .accumulates = true};
 static const struct sysfs_quantity watts = {
     .suffix = "W", .unit = "W", .scale = 1, .kind = APAPI_KIND_POWER};
-/* It is no power that is drawn. */
+/* Not a power that is drawn. */
 static const struct sysfs_quantity limit = {
     .suffix = "W", .unit = "W", .scale = 1, .kind = APAPI_KIND_COUNT};
 
-/* Where there is a sum, its parts are not added. */
+/* If there is a sum, its parts are not added. */
 enum { SUM, PART };
 
-/* Names as in Cray's own PAPI component. Nodes without accelerators have their files, saying 0. */
+/* Names as in Cray's own PAPI component. On nodes without accelerators their files contain 0. */
 static const struct sysfs_row rows[] = {
     {"energy", "PM_ENERGY:NODE", "energy of the node", &joules, APAPI_DOMAIN_NODE, SUM, false},
     {"cpu_energy", "PM_ENERGY:CPU", "energy of all CPUs", &joules, APAPI_DOMAIN_PACKAGE, SUM,
@@ -63,16 +63,16 @@ static const struct sysfs_row rows[] = {
     {0},
 };
 
-/* What tells whether the values belong together and are new. */
+/* The counters that show whether values belong together and are new. */
 enum { FRESHNESS, GENERATION, STARTUP, STAMPS };
 
 struct watch {
-    int fds[STAMPS]; /* -1: there is no such file */
+    int fds[STAMPS]; /* -1: no such file */
     uint64_t freshness;
-    uint64_t moved_ns; /* when freshness had changed last (CLOCK_MONOTONIC) */
+    uint64_t moved_ns; /* last change of freshness (CLOCK_MONOTONIC) */
     uint64_t stale_ns;
     uint64_t startup;
-    uint64_t lives; /* of the controller since the open, without the first */
+    uint64_t lives; /* restarts of the controller since open() */
 };
 
 /* @return 0 or the errno. */
@@ -98,7 +98,7 @@ static bool same_stamps(const uint64_t a[STAMPS], const uint64_t b[STAMPS])
            a[STARTUP] == b[STARTUP];
 }
 
-/* Values of one and the same scan. @return 0 or the errno, EAGAIN if there were none. */
+/* Read values of the same scan. @return 0 or the errno, EAGAIN if that failed. */
 static int read_together(const struct sysfs_reader *reader, struct apapi_reading *readings,
                          uint64_t stamps[STAMPS])
 {
@@ -120,7 +120,7 @@ static int read_together(const struct sysfs_reader *reader, struct apapi_reading
     return error ? error : EAGAIN;
 }
 
-/* @return 0, ESTALE if the controller writes no more. */
+/* @return 0; ESTALE if the controller has stopped. */
 static int check_freshness(struct watch *watch, const uint64_t stamps[STAMPS])
 {
     uint64_t at_ns = clock_monotonic_ns();

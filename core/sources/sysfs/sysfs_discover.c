@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a family's table to open files: the same for all families. */
+/* Finds and opens the files of a family's table: the same for all families. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #define MATCHES_MAX 2048 /* files of one item: a chip with an energy for each core has many */
 
-/* A search, and the first file in it that could not be opened. */
+/* A search, and the first file that could not be opened. */
 struct search {
     struct sysfs_reader *reader;
     const struct sysfs_family *family;
@@ -53,7 +53,7 @@ static int grow(struct sysfs_reader *reader)
     return 0;
 }
 
-/* Add an event; the reader owns its descriptor then. */
+/* Add an event. The reader owns its descriptor then. */
 static int add(struct sysfs_reader *reader, const struct apapi_event *event,
                const struct sysfs_meter *meter)
 {
@@ -66,7 +66,7 @@ static int add(struct sysfs_reader *reader, const struct apapi_event *event,
     return 0;
 }
 
-/* Kernels offer some values twice: the row that comes first in the table has it. */
+/* Kernels offer some values twice: the row that comes first in the table counts. */
 static bool is_there(const struct sysfs_reader *reader, const char *name)
 {
     for (size_t i = 0; i < reader->base.count; i++) {
@@ -122,7 +122,7 @@ static int open_file(int dir, const char *file)
     return fd;
 }
 
-/* An event whose file cannot be opened stays: what is not measured is to be seen. */
+/* An event whose file cannot be opened is kept, so that users see what is not measured. */
 static void note_unreadable(struct search *search, const struct sysfs_match *match,
                             struct sysfs_meter *meter)
 {
@@ -174,7 +174,7 @@ static int add_match(struct search *search, const struct sysfs_match *match)
     return 0;
 }
 
-/* By their rows, then by their numbers: the order of the events. */
+/* The order of the events: by rows, then by numbers. */
 static int compare_matches(const void *left, const void *right)
 {
     const struct sysfs_match *a = left, *b = right;
@@ -185,7 +185,7 @@ static int compare_matches(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Does a row speak of the file? */
+/* Find the row of the file. */
 static bool find_row(const struct sysfs_family *family, const char *file, struct sysfs_match *match)
 {
     for (const struct sysfs_row *row = family->rows; row->file; row++) {
@@ -229,7 +229,7 @@ static int add_item(struct search *search, const struct sysfs_item *item,
         if (fd >= 0) {
             close(fd);
         }
-        return 0; /* it has just gone */
+        return 0; /* it has just disappeared */
     }
     count = list_matches(search, item, dir, matches);
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -275,8 +275,8 @@ static int add_items(struct search *search)
 }
 
 /*
- * Several meters of one part of the node: the best one feeds the domain, the others are shown. They
- * are read with it often enough; of what belongs to no domain no power is known to be too large.
+ * Several meters of one device: the best one feeds the domain, the others are shown. They are read
+ * often enough for it. Events without a domain have no maximum power.
  */
 static void settle_ranks(struct sysfs_reader *reader)
 {

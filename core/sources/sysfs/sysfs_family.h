@@ -10,40 +10,41 @@
 
 /*
  * Meters that the kernel shows as text files. A family (powercap, hwmon, ...) has one folder with
- * items in it (a zone, a chip) and a table of the files of an item that are meters.
+ * items (a zone, a chip), and a table of the files in an item that are meters.
  */
 
 #define SYSFS_TEXT_SIZE 192
 
-/** What the number in a file means. */
+/** The meaning of the number in a file. */
 struct sysfs_quantity {
-    const char *suffix; /* unit behind the number in the file, a time may follow; NULL: none */
+    const char *suffix; /* unit after the number in the file, a time may follow; NULL: none */
     const char *unit;   /* of the number x scale */
     double scale;
     enum apapi_kind kind;
     bool accumulates;
 };
 
-/** A file of an item that is a meter, or several of them: '#' stands for a number. */
+/** A file of an item that is a meter; with '#', which stands for a number, several files. */
 struct sysfs_row {
     const char *file; /* "energy#_input" */
-    const char *name; /* of the event: "energy#"; NULL: the family names it */
-    const char *text; /* for people: "energy of accelerator #" */
+    const char *name; /* of the event: "energy#"; NULL: the family makes the name */
+    const char *text; /* description: "energy of accelerator #" */
     const struct sysfs_quantity *quantity;
     enum apapi_domain domain;
-    int rank;            /* of several events of a group for one domain the least one feeds it */
-    bool zero_is_absent; /* the file is there without the part that it speaks of, and says 0 */
+    int rank; /* of several events of a group for one domain, the one with the least rank feeds it
+               */
+    bool zero_is_absent; /* the file exists without the device, and contains 0 */
 };
 
-/** What the events of a family are found in. */
+/** Contains the events of a family. */
 struct sysfs_item {
     char folder[64];  /* below the family's: "intel-rapl:0:1" */
-    char name[64];    /* what the kernel calls it: "package-0", "amd_energy" */
-    char label[64];   /* what its events are called by: "amd_energy.1"; "": nothing */
-    char device[128]; /* the part that it belongs to: "package-0", its folder in /sys/devices */
-    unsigned group;   /* of the items of one device: the same number */
+    char name[64];    /* the kernel's name: "package-0", "amd_energy" */
+    char label[64];   /* prefix of its events: "amd_energy.1"; "": none */
+    char device[128]; /* the device that it belongs to: "package-0", its folder in /sys/devices */
+    unsigned group;   /* the same number for all items of one device */
     unsigned long number;
-    long part; /* of the item `number`; -1: an item of its own */
+    long part; /* within the item `number`; -1: not part of another item */
 };
 
 struct sysfs_items {
@@ -58,15 +59,15 @@ struct sysfs_match {
     const struct sysfs_item *item;
     const struct sysfs_row *row;
     int dir;         /* of the item */
-    unsigned number; /* that '#' stands for */
+    unsigned number; /* instead of '#' */
     char file[64];
 };
 
-/** What belongs to one event. */
+/** The file of one event. */
 struct sysfs_meter {
     int fd;             /* -1: it could not be opened */
-    int error;          /* the errno of that */
-    const char *suffix; /* as the quantity's */
+    int error;          /* errno of opening it */
+    const char *suffix; /* of the quantity */
     unsigned group;
     int rank;
     char text[SYSFS_TEXT_SIZE];
@@ -79,36 +80,38 @@ struct sysfs_reader {
     struct sysfs_meter *meters;
     size_t room;
     const struct sysfs_family *family;
-    void *state; /* of the family's read */
+    void *state; /* for the family's read() */
 };
 
 struct sysfs_family {
     const char *component;
     const char *folder;           /* "/sys/class/powercap" */
     const char *detail;           /* as apapi_reader.detail */
-    const char *nothing;          /* what there is none of in the folder: "energy zone" */
-    const struct sysfs_row *rows; /* the last one has no file */
+    const char *nothing;          /* what is missing if nothing is found: "energy zone" */
+    const struct sysfs_row *rows; /* terminated by a row without a file */
 
-    /** Is an entry of the folder `dir` an item? Then fill it in. NULL: the folder is the item. */
+    /**
+     * Whether an entry of the folder `dir` is an item; fills it in. NULL: the folder is the item.
+     */
     bool (*is_item)(int dir, const char *entry, struct sysfs_item *item);
 
-    /** All items have been found: sort, group and label them. NULL: there is but one. */
+    /** Sort, group and label all items. NULL: there is only one. */
     void (*arrange)(struct sysfs_items *items);
 
     /**
-     * Complete an event and its meter, which have been filled in from the row.
-     * @return 0; -1: pass it over. NULL: they are complete.
+     * Complete an event and its meter after they were filled in from the row.
+     * @return 0; -1: skip it. NULL: nothing to complete.
      */
     int (*complete)(const struct sysfs_match *match, struct apapi_event *event,
                     struct sysfs_meter *meter);
 
-    /** All events have been found: prepare `read`. 0; -1 with errno. NULL: nothing to prepare. */
+    /** Prepare `read` after all events were found. 0; -1 with errno. NULL: nothing to prepare. */
     int (*begin)(struct sysfs_reader *reader, int dir, struct apapi_error *err);
 
-    /** As apapi_source.read. NULL: each file speaks for itself. */
+    /** As apapi_source.read. NULL: files are independent of each other. */
     void (*read)(struct sysfs_reader *reader, struct apapi_reading *readings);
 
-    /** Give back reader->state. NULL: there is nothing to give back. */
+    /** Free reader->state. NULL: nothing to free. */
     void (*end)(struct sysfs_reader *reader);
 };
 
@@ -122,7 +125,7 @@ int sysfs_discover(struct sysfs_reader *reader, const struct sysfs_family *famil
 /** Read every file once. */
 void sysfs_read_files(const struct sysfs_reader *reader, struct apapi_reading *readings);
 
-/** @return the domain of a powercap zone by its name; APAPI_DOMAIN_NONE if it is none known. */
+/** @return the domain of a powercap zone by its name; APAPI_DOMAIN_NONE if unknown. */
 enum apapi_domain sysfs_zone_domain(const char *zone_name);
 
 #endif

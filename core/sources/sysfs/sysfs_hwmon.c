@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chips of the kernel's hwmon class: energy in uJ, a 64-bit count, and power in uW. The numbers of
- * the folders change from boot to boot and are in no event's name.
+ * Chips of the kernel's hwmon class: energy in uJ as a 64-bit count, and power in uW. The numbers
+ * of the folders change with each boot and are not part of an event's name.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static const struct sysfs_quantity microjoules = {
 static const struct sysfs_quantity microwatts = {
     .unit = "W", .scale = 1e-6, .kind = APAPI_KIND_POWER};
 
-/* The average of a power is worth more than one sample of it; each power is one event. */
+/* An average power is better than a single sample. Each power is one event. */
 static const struct sysfs_row rows[] = {
     {.file = "energy#_input", "energy#", "energy of ", &microjoules},
     {.file = "power#_average", "power#", "average power of ", &microwatts},
@@ -31,16 +31,16 @@ static const struct sysfs_row rows[] = {
     {0},
 };
 
-/* When they are read, the drivers add up a 32-bit register that counts 2^-14 J. */
+/* When read, the drivers add up a 32-bit register in units of 2^-14 J. */
 #define INTEL_GPU_WRAP_J 262144
 
 /*
- * Chips of which it is known what they measure; what others measure is shown and never added. The
- * average of fam15h_power is of the cores alone, and each reading of it sleeps.
+ * Chips whose meaning is known. Values of other chips are shown and never added. The average of
+ * fam15h_power covers the cores only, and each reading of it sleeps.
  */
 static const struct chip {
     const char *name;
-    const char *label; /* of the event; "": it has none */
+    const char *label; /* of the event; "": not known */
     enum apapi_domain domain;
     int rank; /* of the events of one device */
     double guard_j;
@@ -73,7 +73,7 @@ static const struct chip *find_chip(const char *name, const char *label)
     return NULL;
 }
 
-/* Names of chips hold no blanks or dashes; nothing else may come into an event's name either. */
+/* Chip names have no blanks or dashes; event names must not either. */
 static void clean(char *name)
 {
     static const char allowed[] =
@@ -84,7 +84,7 @@ static void clean(char *name)
     }
 }
 
-/* The name of the chip's device, "0000:03:00.0": chips of one name are told apart by it. */
+/* The name of the chip's device, "0000:03:00.0": it distinguishes chips of the same name. */
 static void find_device(int dir, const char *entry, struct sysfs_item *chip)
 {
     char link[sizeof chip->folder], target[PATH_MAX];
@@ -192,7 +192,7 @@ static bool find_card(int dir, const struct sysfs_item *chip, unsigned *card)
     return found;
 }
 
-/* "card0", "card0.gt1" for a tile of it; without a card's number the device instead. */
+/* "card0", "card0.gt1" for one of its tiles; without a card's number, the device. */
 static void label_gpu(int dir, struct sysfs_item *chip)
 {
     unsigned card, tile;
@@ -240,7 +240,7 @@ static void read_label(const struct sysfs_match *match, char *label, size_t size
     }
 }
 
-/* Milliseconds, where the driver tells them. */
+/* In milliseconds, if the driver reports it. */
 static uint64_t read_update_ns(const struct sysfs_match *match)
 {
     char file[80];

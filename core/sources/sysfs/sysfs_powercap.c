@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Zones of the kernel's powercap class. AMD's have the same names as Intel's. The control types
- * intel-rapl-mmio and others show the same meters once more and are left out.
+ * intel-rapl-mmio and others show the same meters again and are not used.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct sysfs_row rows[] = {
     {0},
 };
 
-/* How a zone's name reads as a domain, in PAPI's event names and to people. */
+/* The domain of a zone by its name, its name in PAPI's events, and its description. */
 static const struct naming {
     const char *prefix;
     enum apapi_domain domain;
@@ -54,7 +54,7 @@ enum apapi_domain sysfs_zone_domain(const char *zone_name)
     return naming ? naming->domain : APAPI_DOMAIN_NONE;
 }
 
-/* A folder intel-rapl:P or intel-rapl:P:C. */
+/* Whether it is a folder intel-rapl:P or intel-rapl:P:C. */
 static bool is_zone(int dir, const char *entry, struct sysfs_item *zone)
 {
     const char *text = entry + strlen(ZONE_PREFIX);
@@ -84,7 +84,7 @@ static int compare_zones(const void *left, const void *right)
     return (a->part > b->part) - (a->part < b->part);
 }
 
-/* Parts sort behind the zone that they lie in, so the latest zone of its own is theirs. */
+/* Parts sort after their zone, so they belong to the latest zone before them. */
 static void name_packages(struct sysfs_items *zones)
 {
     const struct sysfs_item *whole = NULL;
@@ -100,7 +100,7 @@ static void name_packages(struct sysfs_items *zones)
     }
 }
 
-/* "package-1-die-0" gives "1_DIE0", "package-1" gives "1", anything else its zone's number. */
+/* "package-1-die-0" gives "1_DIE0", "package-1" gives "1", others the number of the zone. */
 static void package_label(const struct sysfs_item *zone, char *label, size_t size)
 {
     unsigned package, die;
@@ -131,7 +131,7 @@ static void describe(const struct sysfs_item *zone, const struct naming *naming,
     }
 }
 
-/* A zone without a range or of an unknown name is passed over. */
+/* A zone without a range or with an unknown name is skipped. */
 static int complete(const struct sysfs_match *match, struct apapi_event *event,
                     struct sysfs_meter *meter)
 {
