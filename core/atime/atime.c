@@ -18,9 +18,9 @@
 #include "config/installed.h"
 #include "trace/trace.h"
 
-#define PATIENCE_NS UINT64_C(2000000000) /* with what a user has named: GPUs, a BMC */
+#define PATIENCE_NS UINT64_C(2000000000) /* with explicit selections: GPUs, a BMC */
 
-/* What is open while atime measures. */
+/* What atime keeps open while it measures. */
 struct atime {
     const struct options *options;
     struct process process;
@@ -66,14 +66,14 @@ static int open_files(struct atime *atime, struct apapi_error *err)
     return atime->output < 0 ? -1 : open_trace(atime, err);
 }
 
-/* Every bad line of an event file, and those that may not mean what they seem to. */
+/* Print each bad line of an event file, and each suspicious one. */
 static void print_problem(const struct apapi_problem *problem, void *context)
 {
     (void)context;
     complain(problem->text);
 }
 
-/* The event files of the environment, and the installed ones. */
+/* Load the event files of the environment and the installed ones. */
 static int load_rules(struct atime *atime, struct apapi_error *err)
 {
     const struct apapi_problem_sink sink = {print_problem, NULL};
@@ -102,7 +102,7 @@ static int open_session(struct atime *atime, struct apapi_error *err)
     return atime->session ? 0 : -1;
 }
 
-/* @return -1: go on; else the exit status. */
+/* @return -1: continue; otherwise the exit status. */
 static int open_all(struct atime *atime)
 {
     struct apapi_error err;
@@ -156,7 +156,7 @@ static int measure(const struct atime *atime)
         status = child_start_failure(errno);
         complain(err.text);
     }
-    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts, whoever reads the report */
+    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
     if (report.count > 0 && write_report(atime, &report, &err)) {
         fprintf(stderr, "atime: no report: %s\n", err.text);
     }
@@ -189,7 +189,8 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    apapi_source_set("descriptors", "close_on_exec", "all"); /* the program inherits none */
+    apapi_source_set("descriptors", "close_on_exec",
+                     "all"); /* the program inherits no descriptors */
     status = open_all(&atime);
     if (status < 0) {
         status = measure(&atime);

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-/* exec resets handlers to the default and leaves ignored signals ignored: as it was before. */
+/* exec resets handlers to the default and keeps ignored signals ignored, as before. */
 static _Noreturn void become(char *const argv[], const struct signals *signals, int error_pipe)
 {
     int error;
@@ -18,12 +18,12 @@ static _Noreturn void become(char *const argv[], const struct signals *signals, 
     execvp(argv[0], argv);
     error = errno;
     if (write(error_pipe, &error, sizeof error) != (ssize_t)sizeof error) {
-        error = 0; /* nobody there to tell */
+        error = 0; /* atime may have ended */
     }
     _exit(CHILD_NOT_FOUND);
 }
 
-/* The pipe is closed by a successful exec; else the child writes its errno. @return it, or 0. */
+/* A successful exec closes the pipe; otherwise the child writes its errno. @return that, or 0. */
 static int exec_error(int heard)
 {
     int error = 0;
@@ -35,7 +35,7 @@ static int exec_error(int heard)
     return got == (ssize_t)sizeof error ? error : 0;
 }
 
-/* posix_spawn() would leave glibc's own two signals ignored: the program could see a difference. */
+/* posix_spawn() would leave glibc's own two signals ignored, which the program could notice. */
 static int spawn(char *const argv[], const struct signals *signals, pid_t *pid)
 {
     int ends[2], error;
@@ -59,8 +59,7 @@ static int spawn(char *const argv[], const struct signals *signals, pid_t *pid)
     return error;
 }
 
-/* Nothing is passed on to a process number that is free again: signals stay out while the ended
- * program is taken away. */
+/* Signals are blocked while the ended program is reaped: its process number could be reused. */
 static int wait_for_end(pid_t pid, const struct signals *signals, struct child_end *end)
 {
     siginfo_t info;

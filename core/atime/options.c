@@ -110,7 +110,7 @@ static int show(int letter)
     return letter == 'V' || letter == 'h' ? EXIT_SUCCESS : USAGE_ERROR;
 }
 
-/* @return -1: go on; else the exit status. */
+/* @return -1: continue; otherwise the exit status. */
 static int set_option(int letter, struct options *options)
 {
     switch (letter) {
@@ -163,7 +163,7 @@ static int set_options(int argc, char **argv, struct options *options)
     return -1;
 }
 
-/* As the original APAPI reads it: a whole number in any base, 1. */
+/* As parsed by the original APAPI: a whole number in any base, 1. */
 static bool is_one(const char *text)
 {
     char *end;

@@ -10,7 +10,7 @@
 #define USAGE_ERROR 2
 #define RUNS_MAX 1000
 
-/** What the command line and the environment say. Texts live as long as those. */
+/** The options of the command line and the environment. Texts are borrowed from those. */
 struct options {
     const char *components; /* NULL: the default */
     struct apapi_intervals intervals;
@@ -18,18 +18,18 @@ struct options {
     const char *output; /* path; NULL: standard error */
     const char *trace;  /* path; NULL: none */
     unsigned runs;
-    pid_t pid; /* 0: a program is to be started */
+    pid_t pid; /* 0: start a program */
     bool verbose;
     char **program; /* NULL-terminated; NULL: `pid` */
 };
 
 /**
- * Read them. What is wrong, or was asked for by --help, has been printed.
- * @return -1: go on; else the exit status.
+ * Parse the options. Prints errors and --help.
+ * @return -1: continue; otherwise the exit status.
  */
 int options_parse(int argc, char **argv, struct options *options);
 
-/** Say what is wrong. @return USAGE_ERROR. */
+/** Print what is wrong. @return USAGE_ERROR. */
 int options_refuse(const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the caller has closed standard error, what is said there must not land in the file. */
+/* If the caller has closed standard error, messages must not get into the file. */
 static int above_standard(int fd)
 {
     int higher;

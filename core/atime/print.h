@@ -11,42 +11,44 @@
 /** One run of the program. */
 struct run {
     struct apapi_record record;
-    struct child_end end; /* elapsed_ns only, where no program was started */
+    struct child_end end; /* elapsed_ns only if no program was started */
 };
 
-/** All that atime has to tell. */
+/** The data of a report. */
 struct report {
-    char *const *program; /* as for execvp(); NULL: a process that ran already */
+    char *const *program; /* as for execvp(); NULL: a process that was running already */
     pid_t pid;            /* that process */
     unsigned runs_wanted;
     bool verbose;
-    size_t count;     /* runs that ended, > 0 */
+    size_t count;     /* finished runs, > 0 */
     struct run *runs; /* room for `runs_wanted` */
 };
 
-/** One form of output. 0; -1 with errno ENOMEM. */
+/** Writes one format. 0; -1 with errno ENOMEM. */
 typedef int (*report_f)(FILE *out, const struct report *report, struct apapi_error *err);
 
-/** For a person; several runs as mean and standard deviation. */
+/** For people; several runs as mean and standard deviation. */
 int report_table(FILE *out, const struct report *report, struct apapi_error *err);
 
-/** One line: a record with a key `program`; several runs: an array of them, and statistics. */
+/** One line: a record with the key `program`; for several runs an array of them, and statistics. */
 int report_json(FILE *out, const struct report *report, struct apapi_error *err);
 
 /** A line of names and units, then a line for each number, domain and event of each run. */
 int report_csv(FILE *out, const struct report *report, struct apapi_error *err);
 
-/** As the original atime printed it. */
+/** In the format of the original atime. */
 int report_classic(FILE *out, const struct report *report, struct apapi_error *err);
 
-/** Mean and standard deviation (n - 1) of what is known; NaN: of fewer than one, or two, values. */
+/**
+ * Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two values.
+ */
 struct spread {
     size_t count;
     double mean;
     double sd;
 };
 
-/** A number of a run; NaN: not known. `domain`: which one's; APAPI_DOMAIN_NONE: the total. */
+/** A number of a run; NaN: not known. `domain`: APAPI_DOMAIN_NONE: the total. */
 typedef double (*run_value_f)(const struct run *run, enum apapi_domain domain);
 
 double run_elapsed_s(const struct run *run, enum apapi_domain domain);
@@ -59,7 +61,7 @@ double run_mean_w(const struct run *run, enum apapi_domain domain);
 struct spread report_spread(const struct report *report, run_value_f value,
                             enum apapi_domain domain);
 
-/** @return whether at least one run has measured this domain; NONE: any that adds up. */
+/** @return whether at least one run has measured this domain; NONE: any domain that adds up. */
 bool report_has_domain(const struct report *report, enum apapi_domain domain);
 
 #endif

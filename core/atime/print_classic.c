@@ -60,7 +60,7 @@ static void put_statistics(FILE *out, const struct apapi_value_result *value)
     put_statistic(out, "acc", value->shown & APAPI_SHOW_ACC ? value->acc : NAN);
 }
 
-/* The newest value as the source counts; "-" where there is none. */
+/* The latest value in the source's type; "-" if there is none. */
 static void put_newest(FILE *out, enum apapi_type type, const struct apapi_value_result *value)
 {
     double newest = value->last * value->factor;
@@ -126,7 +126,7 @@ static struct apapi_value_result make_gauge(const char *type, const char *unit,
     return value;
 }
 
-/* An event that no definition wants to show: what is known of it anyway. */
+/* Values for an event without a definition that shows it. */
 static void make_values(const struct apapi_event_result *result,
                         struct apapi_value_result values[2])
 {
@@ -173,7 +173,7 @@ static void put_component(FILE *out, const struct apapi_component_result *compon
     fputs("------\n\n", out);
 }
 
-/* What the original did not tell. */
+/* What the original did not report. */
 static void put_end(FILE *out, const struct report *report, const struct run *run)
 {
     const struct child_end *end = &run->end;

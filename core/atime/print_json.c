@@ -19,7 +19,7 @@ static int put(json_t *object, const char *key, json_t *value)
     return json_object_set_new(object, key, value) < 0 ? OUT_OF_MEMORY : WRITTEN;
 }
 
-/* Nine significant digits, as in a record; what is not known has no key. */
+/* Nine significant digits, as in a record; an unknown number has no key. */
 static int put_number(json_t *object, const char *key, double value)
 {
     char digits[32];
@@ -126,7 +126,9 @@ static int put_values(json_t *event, const struct apapi_event_result *result)
     return WRITTEN;
 }
 
-/* The record has the events in the order of the measurement; unmeasured components may have none.
+/*
+ * The record has the events in the order of the measurement; components that were not measured may
+ * have none.
  */
 static int put_all_values(json_t *root, const struct apapi_measurement *m)
 {

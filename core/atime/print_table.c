@@ -82,7 +82,7 @@ static void put_headline(FILE *out, const struct report *report)
     fputc('\n', out);
 }
 
-/* Two digits of the standard deviation, where that takes at most three more than the mean has. */
+/* Two digits of the standard deviation, if that needs at most three more than the mean has. */
 static int wanted_decimals(const struct units_scale *scale, double sd)
 {
     int wanted = sd > 0 ? 1 - (int)floor(log10(sd / scale->factor)) : 0;
@@ -139,7 +139,7 @@ static void put_domain(FILE *out, const struct report *report, enum apapi_domain
     fputc('\n', out);
 }
 
-/* @return whether there is one. */
+/* @return whether there is any. */
 static bool put_domains_that(FILE *out, const struct report *report, bool add_up)
 {
     bool any = false;

@@ -21,7 +21,7 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-/* EPERM: there is one, and it belongs to somebody else. */
+/* EPERM: the process exists and belongs to another user. */
 static bool is_there(pid_t pid)
 {
     return kill(pid, 0) == 0 || errno == EPERM;
@@ -34,7 +34,7 @@ int process_open(pid_t pid, struct process *process, struct apapi_error *err)
     if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
         return apapi_fail(err, errno, "process %d: %s", (int)pid, strerror(errno));
     }
-    /* EINVAL: a thread's number. Anything else: no such call, or a container that forbids it. */
+    /* EINVAL: a thread's number. Other errors: no such system call, or a container forbids it. */
     if (fd < 0 && (errno == ESRCH || errno == EINVAL || !is_there(pid))) {
         return apapi_fail(err, ESRCH, "there is no process %d", (int)pid);
     }

@@ -7,22 +7,22 @@
 #include "apapi/error.h"
 #include "atime/signals.h"
 
-/** A process that runs already, of any user. */
+/** A running process of any user. */
 struct process {
     pid_t pid;
-    int fd; /* pidfd; -1: the kernel has none, it is asked for again and again */
+    int fd; /* pidfd; -1: not supported by the kernel, the process is polled */
 };
 
 /** @return 0; -1 with errno ESRCH (no such process), EMFILE, ENOMEM. */
 int process_open(pid_t pid, struct process *process, struct apapi_error *err);
 
-/** Wait until it ends, or until a signal comes in. */
+/** Wait until it ends or a signal arrives. */
 void process_wait(const struct process *process, const struct signals *signals);
 
-/** The name of its program; "" if it cannot be told. */
+/** The name of its program; "" if not known. */
 void process_name(pid_t pid, char *name, size_t size);
 
-/** Give back what process_open() took. */
+/** Close what process_open() opened. */
 void process_close(const struct process *process);
 
 #endif

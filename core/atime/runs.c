@@ -74,7 +74,7 @@ static void watch(const struct process *process, const struct signals *signals,
     end->elapsed_ns = clock_monotonic_ns() - start_ns;
 }
 
-/* Whatever becomes of the measurement, the program runs. */
+/* The program runs even if the measurement fails. */
 static int run_once(const struct measuring *measuring, const struct signals *signals,
                     struct report *report, struct apapi_error *err)
 {

@@ -6,21 +6,21 @@
 #include "atime/process.h"
 #include "trace/trace.h"
 
-/** What is measured, and with what. All borrowed. */
+/** What to measure, and with what. All borrowed. */
 struct measuring {
     struct apapi_session *session;
     struct trace *trace;           /* NULL: none */
-    const struct process *process; /* NULL: the report's program is run */
+    const struct process *process; /* NULL: run the report's program */
 };
 
 /**
- * Measure as often as `report->runs_wanted`, unless a signal comes in.
- * @param report  its `runs` and `count` are filled; to be emptied by runs_clear()
- * @return 0; -1 with errno if the program could not be started: no further run was tried.
+ * Measure as often as `report->runs_wanted`, unless a signal arrives.
+ * @param report  gets `runs` and `count`; free them with runs_clear()
+ * @return 0; -1 with errno if the program could not be started: no further run was started.
  */
 int runs_measure(const struct measuring *measuring, struct report *report, struct apapi_error *err);
 
-/** @return exit status: of the first run that failed, else 0. */
+/** @return exit status of the first run that failed, or 0. */
 int runs_exit_code(const struct report *report);
 
 /** Free what `report` owns. */

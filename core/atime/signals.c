@@ -9,8 +9,10 @@ static const int caught[SIGNALS_CAUGHT] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t receiver;
 static volatile sig_atomic_t last;
 
-/* A key of the terminal reaches the whole process group, the program too: only what was sent to
- * this process alone is passed on. */
+/*
+ * The terminal sends signals to the whole process group, including the program. Only signals sent
+ * to this process alone are passed on.
+ */
 static void handle(int signal_number, siginfo_t *info, void *context)
 {
     int saved = errno;

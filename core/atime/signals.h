@@ -6,28 +6,28 @@
 
 #define SIGNALS_CAUGHT 4 /* SIGINT, SIGQUIT, SIGTERM, SIGHUP */
 
-/** How this process dealt with those signals before, and with all others. */
+/** The previous dispositions of those signals, and the signal mask. */
 struct signals {
     struct sigaction before[SIGNALS_CAUGHT];
     sigset_t mask;
 };
 
-/** Catch them, but for those that are ignored. They stay blocked until signals_open(). */
+/** Catch them, unless they are ignored. They stay blocked until signals_open(). */
 void signals_catch(struct signals *signals);
 
-/** Everything as it was before. */
+/** Restore the previous state. */
 void signals_restore(const struct signals *signals);
 
-/** Let them come in. */
+/** Unblock them. */
 void signals_open(const struct signals *signals);
 
-/** Hold them back. */
+/** Block them. */
 void signals_close(void);
 
-/** Pass on to `pid` what comes in and was sent to this process alone; 0: nobody. */
+/** Pass on to `pid` the signals sent to this process alone; 0: to no process. */
 void signals_pass_to(pid_t pid);
 
-/** @return the signal that came in last, also if it is held back now; 0: none. */
+/** @return the latest signal, even if it is blocked now; 0: none. */
 int signals_last(const struct signals *signals);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi: what can be measured, what was measured. Each subcommand is a file of its own. */
+/* apapi: what can be measured and what was measured. Each subcommand has its own folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

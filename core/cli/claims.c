@@ -6,7 +6,7 @@
 
 enum { CLAIMED = 1, NUMBERED, VERIFIED, OWN };
 
-/* The number of a job and, where `verified`, the array are Slurm's word. */
+/* Job numbers, and the array if `verified`, come from Slurm. */
 static int rank_of(const struct claims *claims, const struct apapi_identity *id)
 {
     if (id->job == claims->job) {
@@ -15,7 +15,7 @@ static int rank_of(const struct claims *claims, const struct apapi_identity *id)
     if (id->array_job == claims->job && id->verified) {
         return VERIFIED;
     }
-    /* Slurm numbers the parts one after the other */
+    /* Slurm numbers the components consecutively */
     if (id->het_job == claims->job && id->job - id->het_job == id->het_offset) {
         return NUMBERED;
     }

@@ -74,7 +74,7 @@ static void refuse_option(char **argv, int result, const struct option *options)
     }
 }
 
-/* Every command knows -V. */
+/* Every command has -V. */
 static void add_version(const struct option *options, struct option all[OPTIONS_MAX])
 {
     size_t count = 0;

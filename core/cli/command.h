@@ -7,7 +7,7 @@
 
 enum { USAGE_ERROR = 2 };
 
-/* One for each subcommand: argv[0] is its name. @return the exit status: 0, 1 failure, 2 usage. */
+/* One for each subcommand. argv[0] is its name. @return exit status: 0, 1 failure, 2 usage. */
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int report_command(int argc, char **argv);
@@ -20,23 +20,24 @@ int merge_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 int top_command(int argc, char **argv);
 
-/** Say "apapi COMMAND: TEXT" on standard error. @return EXIT_FAILURE. */
+/** Print "apapi COMMAND: TEXT" to standard error. @return EXIT_FAILURE. */
 int command_fail(const char *command, const char *text);
 
-/** The same where a folder of root's records cannot be read: with what a user can do. */
+/** The same for a folder of root's records without permission to read, with advice. */
 int command_fail_folder(const char *command, const char *folder);
 
-/** Say it. @return USAGE_ERROR. */
+/** Print it. @return USAGE_ERROR. */
 int command_refuse(const char *command, const char *text);
 
 /**
- * Next option of a subcommand. An unknown one is told with the nearest name; -V ends the program.
+ * Next option of a subcommand. An unknown one is reported with the nearest name; -V ends the
+ * program.
  * @param letters  as for getopt_long()
  * @return its letter; -1 after the last one; '?' after a message: the status is USAGE_ERROR.
  */
 int command_option(int argc, char **argv, const char *letters, const struct option *options);
 
-/** Write standard output to its end. @return `status`, or EXIT_FAILURE after a message. */
+/** Flush standard output. @return `status`, or EXIT_FAILURE after a message. */
 int command_finish(const char *command, int status);
 
 #endif

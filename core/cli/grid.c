@@ -13,12 +13,12 @@
 
 #define INDENT 2
 #define GAP 2
-#define LAST_MIN 12 /* columns of the last column that are worth it */
+#define LAST_MIN 12 /* the last column is omitted if it would be narrower */
 
-/* How a column may give way on a terminal that is too narrow. */
+/* How a column is reduced on a narrow terminal. */
 struct give {
-    size_t least;  /* columns that it keeps; GRID_WHOLE: it is never cut */
-    bool optional; /* it may be left out */
+    size_t least;  /* minimum width; GRID_WHOLE: it is never cut */
+    bool optional; /* it may be omitted */
 };
 
 struct grid {
@@ -85,7 +85,7 @@ static const char *cell_at(const struct grid *grid, size_t row, size_t column)
     return grid->cells[row * grid->column_count + column];
 }
 
-/* @return 0: no cell has any content. */
+/* @return 0: all cells are empty. */
 static size_t column_width(const struct grid *grid, size_t column)
 {
     size_t widest = 0;
@@ -108,7 +108,7 @@ static size_t least_of(const struct grid *grid, const size_t *widths, size_t col
     return least < widths[column] ? least : widths[column];
 }
 
-/* Of a line, without blanks at its end. */
+/* Width of a line without trailing blanks. */
 static size_t used_width(const struct grid *grid, const size_t *widths, bool cut)
 {
     size_t used = INDENT, gap = 0;
@@ -122,8 +122,9 @@ static size_t used_width(const struct grid *grid, const size_t *widths, bool cut
     return used;
 }
 
-/* Leave out as few as possible, the last ones first; then cut what may be cut, the first ones
- * least. */
+/*
+ * Omit as few columns as possible, starting with the last; then cut others, the first ones least.
+ */
 static void fit(const struct grid *grid, size_t *widths, size_t width)
 {
     size_t used;
@@ -159,7 +160,7 @@ static void put_text(FILE *out, const char *text, size_t width)
     free(cut);
 }
 
-/* No line ends with blanks. @param row  SIZE_MAX: the titles */
+/* No line has trailing blanks. @param row  SIZE_MAX: the titles */
 static void put_row(const struct grid *grid, FILE *out, size_t row, const size_t *widths)
 {
     size_t blanks = INDENT;
@@ -238,7 +239,7 @@ void terminal_put(FILE *out, const char *text, size_t indent, size_t width)
     text_clean(clean, sizeof clean, text);
     for (const char *word = clean; *(word += strspn(word, " "));) {
         size_t bytes = strcspn(word, " ");
-        size_t columns = bytes; /* of ASCII; other letters only break the line early */
+        size_t columns = bytes; /* for ASCII; with other characters the line breaks early */
 
         if (column > indent && width > 0 && column + 1 + columns > width) {
             fprintf(out, "\n%*s", (int)indent, "");

@@ -11,8 +11,8 @@
 /* One word of the list of jobs. */
 struct job_request {
     uint32_t job;
-    char kind;     /* '\0', '_' of an array, '+' of a heterogeneous job */
-    uint32_t part; /* behind it; APAPI_UNKNOWN: any */
+    char kind;     /* '\0', '_' array, '+' heterogeneous job */
+    uint32_t part; /* task or component; APAPI_UNKNOWN: any */
     char step[32]; /* "": any */
 };
 

@@ -3,16 +3,15 @@
 #define APAPI_CLI_JSON_H
 #include <jansson.h>
 
-/* What the subcommands write as JSON. All return 0; -1 without memory. */
+/* JSON output of the subcommands. All return 0; -1: out of memory. */
 
-/** "errno": "EACCES", "reason": the text. */
+/** Put "errno": "EACCES" and "reason": the text. */
 int json_put_error(json_t *object, int error, const char *reason);
 
-/** Append what was made, `result` being 0 if it is whole. Takes `element`, which may be NULL, away.
- */
+/** Append an element if `result` is 0. Steals the reference to `element`. NULL is allowed. */
 int json_add(json_t *array, json_t *element, int result);
 
-/** One line on standard output. Takes `value`, which may be NULL, away. */
+/** Print one line to standard output. Steals the reference to `value`. NULL is allowed. */
 int json_print(json_t *value);
 
 #endif

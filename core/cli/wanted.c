@@ -9,7 +9,7 @@
 #include "apapi/events.h"
 #include "apapi/session.h"
 
-static const char between[] = ":::"; /* component and event */
+static const char between[] = ":::"; /* separates component and event */
 
 static void add(struct wanted *wanted, const char *name, size_t length, const char *pattern)
 {

@@ -10,7 +10,7 @@
 
 #define WANTED_MAX 128
 
-/** The components that the words of a command name, or all that can be named. */
+/** The components that a command's words name, or all that can be named. */
 struct wanted {
     bool named;
     size_t count;
@@ -21,8 +21,9 @@ struct wanted {
 };
 
 /**
- * Read "rapl", "rapl:nvml" and "rapl:::PACKAGE*"; without any word: all that can be named here.
- * @return 0; -1 with errno EINVAL, ENOENT (a name that is not known: `err` has the nearest).
+ * Parse "rapl", "rapl:nvml" and "rapl:::PACKAGE*"; without words: all components that can be named
+ * here.
+ * @return 0; -1 with errno EINVAL, ENOENT (an unknown name: `err` has the nearest).
  */
 int wanted_parse(int count, char *const words[], struct wanted *wanted, struct apapi_error *err);
 

@@ -11,7 +11,7 @@
 #define LATEST_S INT64_C(9223372036) /* as int64_t [ns] */
 #define DIGITS_MAX 9
 
-/* Unlike strptime() it takes no blanks, and no more than asked. */
+/* Unlike strptime(), it accepts no blanks and no extra digits. */
 static const char *read_number(const char *text, size_t digits, int *number)
 {
     *number = 0;
@@ -60,7 +60,7 @@ static const char *read_day_word(const char *text, struct tm *date)
 
     if (rest) {
         day.tm_mday += later;
-        timegm(&day); /* for the begin of months, whatever the time zone */
+        timegm(&day); /* works for the first of a month in any time zone */
         date->tm_year = day.tm_year;
         date->tm_mon = day.tm_mon;
         date->tm_mday = day.tm_mday;
@@ -78,8 +78,7 @@ static const char *read_iso_date(const char *text, struct tm *date)
     return rest;
 }
 
-/* MMDD[YY] with '/', '.' or nothing between them. As in sacct, a month that is still to come is
- * last year's. */
+/* MMDD[YY], separated by '/', '.' or nothing. As in sacct, a month in the future is last year's. */
 static const char *read_american_date(const char *text, struct tm *date)
 {
     int month = date->tm_mon;
@@ -97,7 +96,7 @@ static const char *read_american_date(const char *text, struct tm *date)
     return rest;
 }
 
-/* What is read begins as `date`, today; if it is no date that stays. */
+/* Read a date. `date` starts as today and stays so if there is none. */
 static const char *read_date(const char *text, struct tm *date)
 {
     static const char *(*const readers[])(const char *, struct tm *) = {
@@ -147,7 +146,7 @@ static const char *read_clock(const char *text, struct tm *date)
     return rest && date->tm_hour <= 23 ? read_half_of_day(rest, date) : NULL;
 }
 
-/* A day or a second that there is not comes back as another one. */
+/* A day or second that does not exist is normalized to another one. */
 static bool is_same(const struct tm *a, const struct tm *b)
 {
     return a->tm_mon == b->tm_mon && a->tm_min == b->tm_min && a->tm_sec == b->tm_sec;
@@ -180,7 +179,7 @@ static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
     return is_same(&moment, &given) && *seconds >= 0 && *seconds < LATEST_S;
 }
 
-/* "m", "minute" and "minutes"; 0: none of them. */
+/* "m", "minute" and "minutes"; 0: unknown. */
 static int64_t seconds_of_unit(const char *text)
 {
     static const struct word units[] = {{"second", 1},  {"minute", 60},   {"hour", 3600},
@@ -199,7 +198,7 @@ static int64_t seconds_of_unit(const char *text)
     return 0;
 }
 
-/* @param bare_s  seconds in one where there is no unit; 0: there must be one */
+/* @param bare_s  seconds of a number without a unit; 0: a unit is required */
 static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s)
 {
     size_t digits = strspn(text, "0123456789");

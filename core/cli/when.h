@@ -9,9 +9,9 @@
     "as 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today, yesterday, now-1hour, 90m or 7d"
 
 /**
- * A point in time as people write it: all forms of sacct(1); a day or a time, local unless "Z"
- * ends it; how long ago it was, in s, m, h, d or w.
- * @param now_ns   what now is [ns since 1970]
+ * Parse a point in time: all forms of sacct(1); a day or a time, local unless it ends with "Z"; how
+ * long ago it was, in s, m, h, d or w.
+ * @param now_ns   the current time [ns since 1970]
  * @param unix_ns  result, set on success only
  * @return 0; -1 with errno EINVAL.
  */

@@ -50,7 +50,7 @@ static int check_text(const struct value_check *this, const char *key, const cha
                : apapi_fail(err, EINVAL, "longer than %u characters", this->max);
 }
 
-/* In a list with ", " between its words. */
+/* The words of `this` are separated by ", ". */
 static int check_word(const struct value_check *this, const char *key, const char *value,
                       struct apapi_error *err)
 {
@@ -74,7 +74,7 @@ static int check_seconds(const struct value_check *this, const char *key, const 
                : apapi_fail(err, ERANGE, "expected a time from %us to %us", this->min, this->max);
 }
 
-/* A name without a folder is looked for where the system's libraries are. */
+/* A name without a folder is searched like a system library. */
 static int check_library(const struct value_check *this, const char *key, const char *value,
                          struct apapi_error *err)
 {
@@ -163,7 +163,7 @@ static const struct config_setting *setting_find(const struct config *config, co
     return NULL;
 }
 
-/* What says something together with another one only. */
+/* Values that only make sense together. */
 static void check_pairs(const struct config *config, const struct config_sink *sink)
 {
     static const struct {
@@ -185,7 +185,7 @@ static void check_pairs(const struct config *config, const struct config_sink *s
     }
 }
 
-/* Where a value of the plugin's own keys stands; "": it is the default. */
+/* The position of a value of the plugin's own keys; "": it is the default. */
 static const char *origin_of(const struct config *config, const char *wanted, char *origin,
                              size_t size)
 {

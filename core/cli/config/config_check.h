@@ -4,9 +4,8 @@
 #include "config/config.h"
 
 /**
- * Complain about values that the plugin takes and that can have no effect, or not the one that is
- * meant: components that nothing here knows, folders that no record can be written to, and the
- * values of all sections.
+ * Report values that the plugin accepts but that have no effect or not the intended one: unknown
+ * components, folders without permission to write records, and bad values in all sections.
  */
 void config_check(const struct config *config, const struct config_sink *sink);
 

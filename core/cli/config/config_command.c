@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi config: what apapi.conf says, and what is wrong with it. */
+/* apapi config: the content of apapi.conf and what is wrong with it. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi doctor: what cannot be read here, why, and what would mend it. */
+/* apapi doctor: what cannot be read here, why, and how to change that. */
 #include "cli/doctor/doctor.h"
 
 #include <stdio.h>

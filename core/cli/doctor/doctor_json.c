@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi doctor for programs; apapi-doctor(1) describes it. What is not known has no key. */
+/* apapi doctor for programs, described in apapi-doctor(1). Unknown values have no key. */
 #include <errno.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int put_troubles(json_t *object, const struct finding *finding)
     return result;
 }
 
-/* What would help this user; if nothing need, other users. */
+/* The remedy for this user or, if not needed, for other users. */
 static int put_remedy(json_t *object, const struct examined *component,
                       const struct examined_way *way, const struct machine *machine)
 {

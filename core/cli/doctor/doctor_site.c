@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi doctor: whether what is measured can be kept. */
+/* apapi doctor: checks whether records can be written. */
 #include <stdio.h>
 #include <string.h>
 

@@ -17,7 +17,7 @@ struct page {
     struct {
         const char *remedy;
         const char *component;
-    } shown[SHOWN_MAX]; /* what has been shown already */
+    } shown[SHOWN_MAX]; /* remedies that were shown already */
     size_t shown_count;
 };
 
@@ -167,7 +167,7 @@ static void put_remedy(struct page *page, const struct examined *component,
     }
 }
 
-/* The best way that works for root does not for others. */
+/* For others, the best way that works for root fails. */
 static void put_ordinary(struct page *page, const struct examined *component)
 {
     for (size_t i = 0; i < component->way_count; i++) {
@@ -199,7 +199,7 @@ static void put_component(struct page *page, const struct examined *component)
     }
 }
 
-/* One line of the summary: the components that `is` true for, as --apapi= wants them. */
+/* One line of the summary: the components for which `is` is true, in the form of --apapi=. */
 static void put_list(const struct page *page, const struct diagnosis *diagnosis, const char *lead,
                      bool (*is)(const struct examined *component, const struct machine *machine))
 {
@@ -238,7 +238,7 @@ static bool computed(const struct examined *component, const struct machine *mac
     return examined_is_estimate(component);
 }
 
-/* Not in a user namespace, where this process cannot become another user's. */
+/* Not known in a user namespace, where this process cannot become another user. */
 static bool ordinary_is_known(const struct diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->count; i++) {

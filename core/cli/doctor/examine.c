@@ -14,12 +14,12 @@
 #include "cli/doctor/doctor.h"
 
 #define PAUSE_NS (NS_PER_S / 10)
-#define PATIENCE_NS NS_PER_S /* until a counter that stands still is taken for dead */
+#define PATIENCE_NS NS_PER_S /* after that, a counter that stands still is dead */
 #define LONGEST_PAUSE_NS (UINT64_C(5) * NS_PER_S)
 #define NOBODY 65534
 #define LIMIT_S 30
 
-/* The readings of all events, twice. */
+/* Two readings of all events. */
 struct twice {
     const struct apapi_reader *reader;
     struct apapi_reading *before;
@@ -59,7 +59,7 @@ static bool all_move(const struct twice *twice)
     return true;
 }
 
-/* Two readings, further apart while some counter has not moved yet. */
+/* Read twice, with more time in between while some counter has not moved. */
 static void read_twice(struct apapi_reader *reader, struct twice *twice)
 {
     uint64_t pause_ns = pause_of(reader), start_ns, elapsed_ns;
@@ -133,7 +133,7 @@ static void try_way(const struct apapi_way *way, bool with_readings, struct find
     finding->known = true;
 }
 
-/* Libraries print, and tests of rights must not find a right. */
+/* Hide what libraries print. As an ordinary user, give up all rights. */
 static int enter_child(bool ordinary)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

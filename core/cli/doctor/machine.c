@@ -12,7 +12,7 @@
 
 #include "apapi/catalog.h"
 
-/* A file of the tests' own tree where there is one, else the machine's. */
+/* A file below the test root if that is set, otherwise the machine's. */
 static FILE *open_file(const char *absolute)
 {
     char path[PATH_MAX];
@@ -21,7 +21,7 @@ static FILE *open_file(const char *absolute)
     return fopen(access(path, R_OK) == 0 ? path : absolute, "re");
 }
 
-/* Of an x86 processor's flags, this one is set by every hypervisor. */
+/* Every hypervisor sets this flag of x86 processors. */
 static bool has_hypervisor_flag(void)
 {
     FILE *file = open_file("/proc/cpuinfo");

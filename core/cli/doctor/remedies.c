@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mends a component that cannot be read. */
+/* How to make a component readable. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -46,14 +46,14 @@ static const char amd_driver[] =
 static const char amd_right[] = "as root: usermod -aG render,video USER";
 static const char by_root[] = "measure with srun --apapi=, which reads as root, or as root";
 
-/* The first row that fits counts. NULL and 0 fit everything. */
+/* The first matching row counts. NULL and 0 match everything. */
 static const struct remedy {
     const char *component;
     const char *source;
-    const char *way; /* what the source calls the component */
+    const char *way; /* the source's name for the component */
     int error;
     bool (*when)(const struct machine *machine);
-    const char *text; /* NULL: nothing would help */
+    const char *text; /* NULL: nothing helps */
 } remedies[] = {
     {NULL, "sysfs", "rapl", EACCES, NULL, powercap_right},
     {NULL, "sysfs", "powercap", EACCES, NULL, powercap_right},
@@ -118,7 +118,7 @@ static bool fits(const char *wanted, const char *name)
     return !wanted || strcmp(wanted, name) == 0;
 }
 
-/* The same text at the same address, each time. */
+/* The same text has the same address each time. */
 static const char *with_path(const char *text)
 {
     static char right[sizeof powercap_right + PATH_MAX];

@@ -17,7 +17,7 @@
 
 #define COMMAND "export"
 #define FILE_NAME "apapi.prom" /* in prometheus_dir */
-#define FILE_MODE 0644         /* the collector is not root */
+#define FILE_MODE 0644         /* the node exporter does not run as root */
 #define SINCE "1h"
 
 struct options {
@@ -25,7 +25,7 @@ struct options {
     const char *since; /* NULL: not given */
     const char *file;  /* "": not given */
     bool prometheus;
-    char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* what they are if not given */
+    char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* used if not given */
 };
 
 static void print_help(void)
@@ -102,7 +102,7 @@ static int export(const struct options *options, struct prometheus *prometheus)
     return status;
 }
 
-/* The name that Slurm gives a node unless it is told another one. */
+/* Slurm's default name of a node. */
 static const char *short_host_name(char *name, size_t size)
 {
     if (gethostname(name, size - 1)) {
@@ -205,8 +205,8 @@ int export_command(int argc, char **argv)
     static const struct option known[] = {{"prometheus", optional_argument, NULL, 'p'},
                                           {"starttime", required_argument, NULL, 'S'},
                                           {"nodelist", required_argument, NULL, 'N'},
-                                          {"since", required_argument, NULL, 'S'}, /* old */
-                                          {"nodes", required_argument, NULL, 'N'}, /* old */
+                                          {"since", required_argument, NULL, 'S'}, /* old name */
+                                          {"nodes", required_argument, NULL, 'N'}, /* old name */
                                           {"acct-dir", required_argument, NULL, 'D'},
                                           {"spool-dir", required_argument, NULL, 'P'},
                                           {"live-dir", required_argument, NULL, 'L'},

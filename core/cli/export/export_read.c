@@ -22,7 +22,7 @@ struct reading {
     const struct export_input *input;
     struct prometheus *prometheus;
     struct apapi_scan *scan;
-    bool running; /* the record that is read now is that of a running step */
+    bool running; /* the current record belongs to a running step */
     struct prometheus_counts counts;
     struct top_view view; /* one page at a time */
 };
@@ -97,7 +97,7 @@ static int read_accounting(struct reading *reading, struct apapi_error *err)
     return close_scan(reading, result);
 }
 
-/* While the owner of a record lives it holds the lock of the file. */
+/* The owner of a record locks its file as long as it lives. */
 static bool is_owned(int file)
 {
     return flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -110,7 +110,7 @@ static int read_spooled(struct reading *reading, int folder, const char *name,
     int file = openat(folder, name, flags), result;
 
     if (file < 0) {
-        reading->counts.skipped += errno != ENOENT; /* its step has just ended */
+        reading->counts.skipped += errno != ENOENT; /* ENOENT: its step has just ended */
         return 0;
     }
     reading->running = is_owned(file);
@@ -135,7 +135,7 @@ static bool is_spooled(const char *name)
 typedef int (*visit_f)(struct reading *reading, int folder, const char *name,
                        struct apapi_error *err);
 
-/* Every name of a folder but the hidden ones. @return 0; -1 with that of `visit`. */
+/* Visit each name in a folder, except hidden ones. @return 0; -1 with errno of `visit`. */
 static int visit_all(struct reading *reading, int fd, visit_f visit, struct apapi_error *err)
 {
     DIR *folder = fdopendir(fd);

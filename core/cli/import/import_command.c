@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi import: records into a database. */
+/* apapi import: loads records into a database. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,8 +200,8 @@ int import_command(int argc, char **argv)
                                           {"acct-dir", required_argument, NULL, 'D'},
                                           {"starttime", required_argument, NULL, 'S'},
                                           {"endtime", required_argument, NULL, 'E'},
-                                          {"since", required_argument, NULL, 'S'}, /* old */
-                                          {"until", required_argument, NULL, 'E'}, /* old */
+                                          {"since", required_argument, NULL, 'S'}, /* old name */
+                                          {"until", required_argument, NULL, 'E'}, /* old name */
                                           {"no-events", no_argument, NULL, 'x'},
                                           {"threads", required_argument, NULL, 't'},
                                           {"dry-run", no_argument, NULL, 'n'},

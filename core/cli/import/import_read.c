@@ -16,13 +16,14 @@
 #include "database/db_tables.h"
 
 #define THREADS_MAX 64
-#define COUNTED 64 /* records between two looks at the bar, in a dry run */
+#define COUNTED 64 /* records between two updates of the bar, in a dry run */
 
-/* What all threads share; behind `lock` while they run. */
+/* Shared by all threads, protected by `lock` while they run. */
 struct import {
     const struct import_input *input;
     struct db_load *load;
-    const char *folder; /* that is read, as it is remembered; NULL: nothing is to be remembered */
+    const char
+        *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
     pthread_mutex_t lock;
     struct import_progress progress;
     size_t records;
@@ -30,14 +31,14 @@ struct import {
     struct apapi_error err;
 };
 
-/* Each reads the files of a folder that fall to it, and decodes their records. */
+/* Each worker reads its share of the files in a folder and decodes their records. */
 struct worker {
     struct import *import;
     unsigned number, count;
     const char *path;
     struct apapi_scan *scan;
-    struct db_batch *batch; /* NULL: records are counted only */
-    size_t records;         /* not in the import's yet */
+    struct db_batch *batch; /* NULL: records are only counted */
+    size_t records;         /* not yet added to the import's */
     uint64_t bytes;
 };
 
@@ -105,7 +106,7 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
     }
 }
 
-/* By its name, as the folder may change between two threads' looks at it. */
+/* Decided by name, as the folder may change while the workers list it. */
 static bool falls_to(const struct worker *worker, const struct apapi_scan_file *file)
 {
     uint32_t hash = 2166136261;
@@ -151,7 +152,7 @@ static void end(const struct apapi_scan_file *file, uint64_t offset, void *conte
     if (worker->import->folder) {
         db_batch_note(worker->batch, worker->import->folder, file, offset);
         if (db_batch_full(worker->batch)) {
-            flush(worker); /* an error is remembered */
+            flush(worker); /* stores the error */
         }
     }
 }
@@ -206,7 +207,7 @@ static int run_threads(struct worker *workers, unsigned count, struct apapi_erro
     return code ? apapi_fail(err, code, "a thread cannot be started: %s", strerror(code)) : 0;
 }
 
-/* The others' skipped lines; a folder that cannot be read each of them has counted. */
+/* Add the skipped lines of the others. Each of them has counted an unreadable folder. */
 static void add_counts(const struct worker *workers, unsigned count, struct import_counts *counts)
 {
     size_t unreadable = 0;

@@ -8,25 +8,26 @@
 #include "apapi/error.h"
 #include "database/db_load.h"
 
-/** What is to be imported. */
+/** What to import. */
 struct import_input {
     const char *dir;        /* accounting folder */
-    char *const *files;     /* in its place; "-": standard input; a folder: an accounting folder */
-    size_t file_count;      /* 0: the folder */
-    int64_t from_ns, to_ns; /* when the record ended [ns since 1970]; 0: no limit */
-    unsigned threads;       /* that decode */
-    bool verbose;           /* each line that is skipped is told */
+    char *const *files;     /* read instead; "-": standard input; a folder: an accounting folder */
+    size_t file_count;      /* 0: read the folder */
+    int64_t from_ns, to_ns; /* limits of a record's end [ns since 1970]; 0: no limit */
+    unsigned threads;       /* that decode records */
+    bool verbose;           /* report each skipped line */
 };
 
 struct import_counts {
-    size_t records, left_out; /* left out: lines that are no record, files that cannot be read */
+    size_t records,
+        left_out; /* left_out: lines that are not records, and files that cannot be read */
 };
 
 /**
- * Read records into a database; of the files of a folder, unless there is a limit of time, what
- * has come since the last time.
- * @param load  NULL: they are counted only
- * @return 0; -1 with errno and `err`. What was committed meanwhile stays.
+ * Read records into a database. Of the files in a folder, only what is new since the last import is
+ * read, unless there is a time limit.
+ * @param load  NULL: only count
+ * @return 0; -1 with errno and `err`. What was committed stays.
  */
 int import_read(const struct import_input *input, struct db_load *load,
                 struct import_counts *counts, struct apapi_error *err);

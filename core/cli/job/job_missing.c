@@ -39,7 +39,7 @@ static bool is_of_run(const struct apapi_record *a, const struct apapi_record *b
     return strcmp(a->id.step, b->id.step) == 0 && restarts_of(a) == restarts_of(b);
 }
 
-/* The run that begins with the first of `count` records. */
+/* Take the run that starts with the first of `count` records. */
 static int take_run(const struct apapi_record *const *records, size_t count, struct run *run)
 {
     *run = (struct run){.records = records};
@@ -58,7 +58,7 @@ static int take_run(const struct apapi_record *const *records, size_t count, str
     return 0;
 }
 
-/* @return 1: `lacking` is known; 0: no record tells it; -1: no memory */
+/* @return 1: `lacking` is known; 0: no record shows it; -1: out of memory */
 static int name_lacking(struct run *run)
 {
     const char *tried = "";
@@ -75,7 +75,7 @@ static int name_lacking(struct run *run)
     return result;
 }
 
-/* @return to be freed; NULL without memory */
+/* @return a text to be freed; NULL: out of memory */
 static char *list_lacking(const struct run *run)
 {
     const char **names = calloc(run->lacking.count + 1, sizeof(char *));
@@ -93,7 +93,7 @@ static char *list_lacking(const struct run *run)
     return out && fclose(out) == 0 ? text : NULL;
 }
 
-/* Records that had no room here are not missing: then nobody knows which are. */
+/* Records without room here are not missing, but then it is not known which are. */
 static int report_run(const struct show *show, struct run *run, show_gap_f visit, void *context)
 {
     const struct apapi_record *first = run->records[0];

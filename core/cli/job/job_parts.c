@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `apapi show` and `apapi plot` say alike. */
+/* What `apapi show` and `apapi plot` have in common. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int show_compare_nodes(const void *left, const void *right)
     return a_j == b_j ? strverscmp(a->name, b->name) : a_j > b_j ? -1 : 1;
 }
 
-/* Of the widest step of a job, or of a component of it. */
+/* Number of nodes of the widest step in a job, or in a component of it. */
 static size_t nodes_of(const struct show *show, uint32_t job)
 {
     size_t nodes = 0;

@@ -17,7 +17,7 @@ struct run {
     struct span ran, recorded;
 };
 
-/* Runs of a node, and what is to be known of it while one of them lasts. */
+/* Runs of a node, and what must be known of it while one of them lasts. */
 struct node {
     const struct run *runs;
     size_t count;
@@ -28,13 +28,13 @@ struct power {
     struct run *runs;
     struct node *nodes;
     size_t node_count;
-    struct span *busy; /* when any of the nodes ran, in order */
+    struct span *busy; /* when any of the nodes ran, sorted */
     size_t busy_count;
 };
 
 /* --- what ran ------------------------------------------------------------------------------- */
 
-/* report_input_read() lets no record pass that ends beyond 64 bits. */
+/* report_input_read() only passes records whose end fits into 64 bits. */
 static struct span recorded_of(const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -157,7 +157,7 @@ static int64_t next_edge(const struct node *node, const struct span *span)
     return next_ns;
 }
 
-/* Add a piece in which no run begins or ends, by the record that knows most of it. */
+/* Add an interval in which no run begins or ends, from the record that knows most of it. */
 static void add_piece(const struct node *node, int domain, const struct span *piece,
                       struct known *sum)
 {
@@ -201,8 +201,9 @@ static struct known known_of(const struct node *node, int domain, struct span sp
     return sum;
 }
 
-/* Where a node ran for a part of the column, it counts for that part of the time in which any of
- * them ran. */
+/*
+ * A node that ran for a part of the column counts for that part of the time in which any node ran.
+ */
 static double column_power(const struct power *power, struct span column)
 {
     double sum_w = NAN;

@@ -4,17 +4,17 @@
 #include "cli/job/job_view.h"
 
 /*
- * Power over time of one node or of all. A moment of a node counts once, by the record that knows
- * most of it. Between its steps and behind the last one a node adds nothing; while one runs, all
- * that is known of the node at any time is needed: its power is unknown where one domain of it is,
- * before a late record begins, and from the end of a record that is not complete to the end of its
- * step on the other nodes.
+ * Power over time of one node or of all nodes. A moment of a node counts once, from the record that
+ * knows most of it. Between its steps and after the last one a node adds nothing. While a step
+ * runs, everything that is ever known of the node must be known: its power is unknown if one of its
+ * domains is, before a late record begins, and from the end of an incomplete record to the end of
+ * its step on the other nodes.
  */
 
 /**
- * Fill equal columns from the job's beginning to its end with their mean power [W]; NaN: nothing
- * ran, or the power of a node that ran is not known.
- * @param node    NULL: the sum of all
+ * Divide the job's time into equal columns and calculate their mean power [W]; NaN: nothing ran, or
+ * the power of a node that ran is not known.
+ * @param node    NULL: the sum over all
  * @param domain  APAPI_DOMAIN_NONE: all that add up
  * @return 0; -1 with errno ENOMEM.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is odd about a job, in words. */
+/* Reports what is unusual about a job. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include "record/end.h"
 
 #define TEXT_SIZE 512
-#define NODES_MIN 3       /* before one can be told to differ from the others */
-#define TWICE 2.0         /* as much power as the others */
+#define NODES_MIN 3       /* needed before one can differ from the others */
+#define TWICE 2.0         /* factor of power, compared with the others */
 #define LOW_COVERAGE 0.95 /* share */
 #define IDLE_SHARE 0.25   /* of the job's time ... */
 #define IDLE_POWER 0.4    /* ... with less than this share of its greatest power */
@@ -85,7 +85,7 @@ static void report_nodes(const struct show *show, struct reporter *reporter)
     }
 }
 
-/* How long before the last node of its step; 0: not so long that it matters. */
+/* Time by which a node ended before the last one of its step; 0: too short to matter. */
 static double early_s(const struct show *show, size_t index)
 {
     const struct apapi_record *record = &show->records[index];
@@ -114,7 +114,7 @@ static size_t find_early(const struct show *show, const char *step, const char *
     return count;
 }
 
-/* They waited for the others, or had less to do. */
+/* They waited for the others or had less work. */
 static void report_early(const struct show *show, struct reporter *reporter)
 {
     const char **names = calloc(show->count + 1, sizeof(char *));

@@ -78,7 +78,7 @@ static int compare_records(const void *left, const void *right)
     return order;
 }
 
-/* A record that came twice; the longer one is the first. */
+/* A duplicate; the longer record comes first. */
 static bool is_duplicate(const struct apapi_record *a, const struct apapi_record *b)
 {
     return strcmp(a->id.node, b->id.node) == 0 && strcmp(a->id.step, b->id.step) == 0 &&
@@ -100,7 +100,7 @@ static void tidy(struct show *show)
     show->count = kept;
 }
 
-/* The union of some records. */
+/* Add up some records. */
 static int total_of(const struct apapi_record *const *records, size_t count,
                     struct apapi_job_total *total)
 {
@@ -149,7 +149,7 @@ static int compare_steps(const void *left, const void *right)
     return order ? order : compare_records(a, b);
 }
 
-/* Of the records of a step: those of one run of a requeued job end together. */
+/* Note the end of each run: in a requeued job, a step may have several. */
 static void note_ends(struct show *show, const struct apapi_record *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +172,7 @@ static void note_ends(struct show *show, const struct apapi_record *const *list,
     }
 }
 
-/* Before a requeue it was another set of tasks. */
+/* Tasks before a requeue are not counted. */
 static uint32_t last_restart(const struct apapi_record *const *list, size_t count)
 {
     uint32_t last = APAPI_UNKNOWN;

@@ -91,7 +91,7 @@ static int read_events(struct listed *listed, struct apapi_error *err)
     return 0;
 }
 
-/* A pattern that no event fits. */
+/* Refuse a pattern that matches no event. */
 static int refuse_pattern(const struct listed *listed, struct apapi_error *err)
 {
     const struct apapi_reader *reader = listed->reader;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi list for programs; apapi-list(1) describes it. What is not known has no key. */
+/* apapi list for programs, described in apapi-list(1). Unknown values have no key. */
 #include <stddef.h>
 
 #include "cli/json.h"

@@ -14,7 +14,7 @@ static const struct grid_column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* "24.82 kJ"; the reason where there is none. */
+/* "24.82 kJ", or the reason if there is no value. */
 static void value_text(const struct listed_event *listed, char *text, size_t size)
 {
     if (*listed->error) {

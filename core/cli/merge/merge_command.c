@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi merge: the nodes' records of one step as one report, as srun prints it. */
+/* apapi merge: one report of the nodes' records of one step, as printed by srun. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,24 +23,24 @@
 /* A record of the step. */
 struct part {
     char *node, *line;
-    size_t index; /* in the order in which they came */
+    size_t index; /* in order of arrival */
     int64_t start_ns;
     uint64_t elapsed_ns;
 };
 
 struct merging {
     struct job_list wanted;
-    uint32_t job; /* found; APAPI_UNKNOWN: none yet */
+    uint32_t job; /* of the step found; APAPI_UNKNOWN: none yet */
     char step[32];
-    const char *nodes; /* that ran the step; NULL: not said */
+    const char *nodes; /* nodes of the step; NULL: not given */
     enum config_format format;
     bool verbose, strict;
     struct part *parts;
     size_t count, room;
     struct apapi_merge *merge;
     bool duplicates;                /* a node has more than one record */
-    char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has one */
-    uint32_t node_count;            /* of the step, as that record says */
+    char nodelist[APAPI_TEXT_SIZE]; /* of the record that began last; "": none has a list */
+    uint32_t node_count;            /* of the step, in that record */
     int64_t listed_ns;
     char name[APAPI_TEXT_SIZE];
 };
@@ -83,7 +83,9 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
     return part.node && part.line ? 0 : -1;
 }
 
-/* Is it the step that is wanted, or, where none is named, that of the first record? */
+/*
+ * Whether the record belongs to the wanted step or, if none is named, to that of the first record.
+ */
 static int choose(struct merging *merging, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
@@ -217,7 +219,7 @@ static int read_files(struct merging *merging, char **files)
     return result;
 }
 
-/* By node, its best record first. */
+/* By node, the best record first. */
 static int compare_parts(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
@@ -274,7 +276,7 @@ static int merge_anew(struct merging *merging)
     return merging->merge ? 0 : -1;
 }
 
-/* Where nobody says which nodes there are, the records do. */
+/* If no list of nodes is given, that of the records is used. */
 static int await_listed(struct merging *merging)
 {
     struct namelist own = {0}, lacking = {0};
@@ -376,7 +378,7 @@ static int set_option(int letter, struct merging *merging)
         }
         return 0;
     case 'N':
-    case 'n': /* old */
+    case 'n': /* old name */
         merging->nodes = optarg;
         return 0;
     case 'v':
@@ -402,7 +404,7 @@ int merge_command(int argc, char **argv)
 {
     static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
                                             {"nodelist", required_argument, NULL, 'N'},
-                                            {"nodes", required_argument, NULL, 'N'}, /* old */
+                                            {"nodes", required_argument, NULL, 'N'}, /* old name */
                                             {"format", required_argument, NULL, 'f'},
                                             {"verbose", no_argument, NULL, 'v'},
                                             {"strict", no_argument, NULL, 's'},

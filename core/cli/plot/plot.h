@@ -16,43 +16,43 @@
 /** One line of a picture. */
 struct plot_series {
     char name[APAPI_TEXT_SIZE];
-    unsigned colour;              /* of the palette; 0: the one of a total */
-    double power_w[PLOT_COLUMNS]; /* NaN: not known of all that ran then */
+    unsigned colour;              /* index in the palette; 0: colour of a total */
+    double power_w[PLOT_COLUMNS]; /* NaN: not known for all that ran then */
 };
 
 struct plot_job {
     char id[32];
-    size_t order; /* of the word that names it */
+    size_t order; /* position of the word that selects it */
     struct show show;
     struct plot_series series[PLOT_SERIES_MAX];
     size_t series_count;
 };
 
 struct plot {
-    bool by_node;    /* else by domain */
-    bool same_scale; /* of all jobs; else each has its own */
+    bool by_node;    /* otherwise by domain */
+    bool same_scale; /* all jobs use the same scale */
     size_t job_count;
     struct plot_job *jobs[PLOT_JOBS_MAX];
 };
 
 /**
- * Work out the lines of a job that has records. A moment of a node counts once, by the record that
- * knows most of it. No lines: the records have no timeline.
+ * Calculate the lines of a job with records. A moment of a node counts once, from the record that
+ * knows most of it. There are no lines if no record has a timeline.
  * @return 0; -1 with errno ENOMEM.
  */
 int plot_work_out(struct plot_job *job, bool by_node);
 
-/** @return all that a picture shows; NULL without memory. */
+/** @return everything that a picture shows; NULL: out of memory. */
 json_t *plot_model(const struct plot *plot);
 
 /**
- * The page with the model in it, to be freed with free(). NULL without memory.
+ * The page with the model, free it with free(). NULL: out of memory.
  * @param size  result [bytes]
  */
 char *plot_page(const json_t *model, size_t *size);
 
 /**
- * The picture as apapi-plot draws it, to be freed with free().
+ * The picture drawn by apapi-plot, free it with free().
  * @param form  "svg", "png", "pdf"
  * @param size  result [bytes]
  * @return NULL with `err`.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi-plot FORM: draw the model on standard input as svg, png or pdf on standard output. */
+/* apapi-plot FORMAT: draws the model on standard input as svg, png or pdf on standard output. */
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <cairo.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PNG_SCALE 2 /* pixels for a point: sharp on paper */
-#define ROW_JOBS 3  /* panels in a row */
+#define PNG_SCALE 2 /* pixels per point: sharp on paper */
+#define ROW_JOBS 3  /* panels in one row */
 #define HEIGHT 360
 #define LEFT 64
 #define RIGHT 16
@@ -23,19 +23,21 @@
 #define INK 0.15
 #define FAINT 0.87
 #define MARK 0.6
-#define MARK_ROOM 4 /* between two marks, or their names */
+#define MARK_ROOM 4 /* between two marks or their names */
 
-/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow that paper loses.
+/*
+ * Colours of Okabe and Ito, which colour-blind people can distinguish, without yellow, which is
+ * invisible on paper.
  */
 static const double palette[][3] = {{0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.90, 0.62, 0.00},
                                     {0.00, 0.62, 0.45}, {0.80, 0.47, 0.65}, {0.84, 0.37, 0.00},
                                     {0.34, 0.71, 0.91}, {0.55, 0.45, 0.15}};
-/* For print without colours. */
+/* To distinguish lines in black-and-white print. */
 static const double dashes[][4] = {{0},          {0},          {7, 3, 7, 3},  {2, 2, 2, 2},
                                    {9, 3, 2, 3}, {4, 2, 4, 2}, {12, 4, 2, 4}, {1, 3, 1, 3}};
 #define COLOURS (sizeof palette / sizeof *palette)
 
-/* How times are shown. */
+/* Scale of an axis. */
 struct scale {
     double greatest, step, unit; /* [s] or [W] */
     const char *name;
@@ -90,7 +92,7 @@ static struct scale time_scale(double longest_s)
 
 /* --- text ----------------------------------------------------------------------------------- */
 
-/* `align`: 0 begins at x, 0.5 around it, 1 ends there; cut to `room`. */
+/* `align`: 0 starts at x, 0.5 is centred, 1 ends at x; cut to `room`. */
 struct text_box {
     double x, y, align, room;
 };
@@ -181,7 +183,7 @@ static size_t set_style(cairo_t *cr, const json_t *series)
     return colour;
 }
 
-/* A step for each mean; nothing where it is not known. */
+/* Draw a step for each mean; nothing if not known. */
 static void put_series(cairo_t *cr, const struct panel *panel, const json_t *series,
                        double length_s)
 {
@@ -207,7 +209,7 @@ static void put_series(cairo_t *cr, const struct panel *panel, const json_t *ser
     cairo_set_dash(cr, NULL, 0, 0);
 }
 
-/* Where steps begin; names and marks that have no room are left out. */
+/* Mark where steps begin; names and marks without room are omitted. */
 static void put_marks(cairo_t *cr, const struct panel *panel, const json_t *steps)
 {
     double last_mark = panel->x - MARK_ROOM, last_name = panel->x;

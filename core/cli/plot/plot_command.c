@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi plot: power over time as a picture or a page. apapi-plot(1) is for people. */
+/* apapi plot: power over time as a picture or a page, see apapi-plot(1). */
 #include "cli/plot/plot.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static const char usage[] =
 
 static const char *const formats[] = {"svg", "png", "pdf", "html"};
 
-/* A word that names jobs. */
+/* A word that selects jobs. */
 struct word {
     const char *text;
     struct job_list jobs;
@@ -54,11 +54,11 @@ struct word {
 struct request {
     struct report_input input;
     const char *output, *form, *by;
-    char *joined, *parts; /* the words with commas between them; the same, cut */
+    char *joined, *parts; /* the words joined by commas; a copy that is cut up */
     struct word *words;
     size_t word_count;
     struct plot plot;
-    bool crowded; /* more jobs than have room */
+    bool crowded; /* more jobs than allowed */
 };
 
 /* --- records -------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
     return 0;
 }
 
-/* In the order in which they are named; what one word names by number. */
+/* In the order of their words; for one word, by number. */
 static int compare_jobs(const void *left, const void *right)
 {
     const struct plot_job *one = *(struct plot_job *const *)left,
@@ -134,7 +134,7 @@ static bool is_stranger(const struct claims *claims, const struct apapi_identity
            !claims_hold(claims, id);
 }
 
-/* Another user's job that calls itself a part of this one is none of it. */
+/* Drop another user's job that claims to be part of this one. */
 static void drop_strangers(struct plot *plot, const char *word)
 {
     struct claims claims = {.job = (uint32_t)strtoul(word, NULL, 10)};
@@ -330,8 +330,10 @@ static int check(struct request *request)
     return check_form(request);
 }
 
-/* Words that begin with a digit and are no path, up to the first other one; it and all behind it
- * are files. */
+/*
+ * Words that begin with a digit and are not paths select jobs, up to the first other word. That and
+ * all following ones are files.
+ */
 static size_t count_jobs(char **words, size_t count)
 {
     size_t jobs = 0;
@@ -357,7 +359,7 @@ static char *join(char **words, size_t count)
     return joined;
 }
 
-/* A word that is no job is refused with the rest of the input. */
+/* A word that is not a job is refused with the rest of the input. */
 static int cut(struct request *request)
 {
     char *rest;

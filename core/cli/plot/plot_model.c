@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a picture shows, for the page and for apapi-plot. What is not known of a line is null. */
+/* The content of a picture, for the page and for apapi-plot. Unknown power is null. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,13 +96,13 @@ static json_t *step_of(const struct show_step *step, int64_t start_ns)
     return object;
 }
 
-/* Those that are there as long as the job tell nothing. */
+/* A step as long as the job needs no mark. */
 static bool is_marked(const struct show_step *step)
 {
     return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
 }
 
-/* When the steps began, in this order: marks on the axis of time. */
+/* The starts of the steps in order: marks on the time axis. */
 static int put_steps(json_t *object, struct show *show)
 {
     json_t *steps = json_array();
@@ -142,7 +142,7 @@ static int put_job(json_t *object, struct plot_job *job)
     return result;
 }
 
-/* The ends of the axes. */
+/* The maximum of each axis. */
 struct ends {
     double time_s, power_w;
 };

@@ -2,7 +2,7 @@
 #ifndef APAPI_PLOT_PAGE_H
 #define APAPI_PLOT_PAGE_H
 
-/** plot_page.html, made a text by the build. */
+/** plot_page.html as a string, made by the build. */
 extern const char plot_page_text[];
 
 #endif

@@ -17,7 +17,7 @@ static bool is_known(const struct plot_series *series)
     return false;
 }
 
-/* A line more, if anything is known of it. */
+/* Add a line if anything is known of it. */
 static int add_series(struct plot_job *job, const char *node, int domain)
 {
     struct plot_series *series = &job->series[job->series_count];
@@ -47,7 +47,7 @@ static int work_out_domains(struct plot_job *job)
     return result;
 }
 
-/* The mean of all that do not get a line of their own, of those at a time that are known. */
+/* The mean over the nodes without a line of their own, each time over those that are known. */
 static int work_out_others(struct plot_job *job, struct show_node *const *nodes, size_t count)
 {
     struct plot_series *series = &job->series[job->series_count];

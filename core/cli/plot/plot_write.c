@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model as a page, or handed to apapi-plot, which draws it. */
+/* Writes the model as a page, or has apapi-plot draw it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-/* In a <script> only "</script" and "<!--" have a meaning: no '<' is left. */
+/* In a <script>, only "</script" and "<!--" are special: every '<' is escaped. */
 static void put_escaped(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -81,7 +81,7 @@ static FILE *open_temporary(void)
     return file;
 }
 
-/* 0: it has done its work. */
+/* 0: it was successful. */
 static int run(const char *form, int in, int out, struct apapi_error *err)
 {
     char path[PATH_MAX], program[] = PROGRAM, argument[8];

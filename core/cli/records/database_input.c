@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of a database. What SQL leaves out makes the reading short; which of the rest are wanted
- * is decided as for files.
+ * Records of a database. SQL only reduces their number. The final selection is the same as for
+ * files.
  */
 #include "cli/records/database_input.h"
 
@@ -15,9 +15,9 @@
 #include "database/db_tables.h"
 #include "store/scan_filter.h"
 
-#define NODES_MAX 64 /* in a query; of more only those that are wanted are kept */
+#define NODES_MAX 64 /* in a query; a longer list is only checked afterwards */
 
-/* What stands behind "SELECT ... FROM records ", with its parameters: the first is the day. */
+/* The end of "SELECT ... FROM records ", with its parameters. The first one is the day. */
 struct query {
     char *sql;
     size_t size, count;
@@ -69,7 +69,7 @@ static void add_words(struct query *query, const char *column, const char *list)
     fputc(')', query->out);
 }
 
-/* Those of the list that are numbers, too, may be uids. */
+/* Names in the list that are numbers may also be uids. */
 static void add_users(struct query *query, const char *list)
 {
     const char *comma = "";
@@ -162,7 +162,7 @@ static int read_rows(struct source *source, struct db_reader *reader, const stru
 
 /* --- days ----------------------------------------------------------------------------------- */
 
-/* Days of the end, in UTC: they have the indexes. */
+/* Days on which records ended, in UTC: the index has them. */
 static int find_days(const struct source *source, struct namelist *days, struct apapi_error *err)
 {
     static const char sql[] = "SELECT DISTINCT day FROM records WHERE day >= ? AND day <= ?";
@@ -201,7 +201,7 @@ static int read_days(struct source *source, const struct namelist *days, struct 
     return result;
 }
 
-/* Day by day, so that an import does not have to wait for the end of a long report. */
+/* Day by day, so that an import does not have to wait for a long report. */
 static int read_times(struct source *source, const struct db_read_parts *parts,
                       struct apapi_error *err)
 {
@@ -221,7 +221,7 @@ static int read_times(struct source *source, const struct db_read_parts *parts,
 
 /* --- jobs ----------------------------------------------------------------------------------- */
 
-/* Numbers of jobs of whose records some may be wanted. */
+/* Numbers of jobs that may have wanted records. */
 struct numbers {
     int64_t *list;
     size_t count, room;
@@ -245,8 +245,7 @@ static void write_parts(FILE *sql, const char *column, const struct apapi_scan_f
     fputs(") UNION ", sql);
 }
 
-/* Tasks and components. Of jobs that are not added up the table of jobs may not know what they are
- * part of. */
+/* Tasks and components. The table of jobs may not know what jobs without totals are part of. */
 static struct db_statement *prepare_parts(const struct source *source, struct apapi_error *err)
 {
     struct db_statement *statement = NULL;

@@ -5,10 +5,10 @@
 #include "cli/records/input_options.h"
 
 /**
- * Hand over the records of the database `input->db` that the filter wants, without their lines.
- * Users, accounts and partitions of `input` only make it faster: `take` has to look itself.
- * @return 0; -1 with errno EINVAL (no such URL, no such list of nodes), those of db.h and
- *         db_tables_check(), or that of `take` (`err` is empty then)
+ * Pass the wanted records of the database `input->db` to `take`, without their lines. Users,
+ * accounts and partitions of `input` only reduce the number: `take` must check them.
+ * @return 0; -1 with errno EINVAL (malformed URL or list of nodes), those of db.h and
+ * db_tables_check(), or that of `take` (`err` is empty then)
  */
 int report_db_read(const struct report_input *input, const struct apapi_scan_filter *filter,
                    apapi_scan_f take, void *context, struct apapi_error *err);

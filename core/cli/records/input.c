@@ -56,7 +56,7 @@ static void print_problem(const struct apapi_scan_problem *problem, void *contex
     fprintf(stderr, " %s\n", problem->reason);
 }
 
-/* What the reader may leave out before it decodes. */
+/* What the reader may skip before decoding. */
 static const char *single(const char *list)
 {
     return list && !strchr(list, ',') ? list : NULL;
@@ -95,7 +95,7 @@ static int scan_files(struct apapi_scan *scan, const struct report_input *input,
     return 0;
 }
 
-/* What was not read, in one line each. */
+/* Report what was not read, one line each. */
 static size_t conclude(const struct report_input *input, const struct apapi_scan_counts *counts)
 {
     const char *hint = input->verbose ? "" : " (-v shows them)";
@@ -118,7 +118,7 @@ static int read_files(struct reading *reading, const struct apapi_scan_filter *f
         .record = sift, .problem = print_problem, .context = reading};
     struct apapi_scan *scan = apapi_scan_create(filter, &sink, err);
     int result = scan ? scan_files(scan, reading->input, err) : -1;
-    int code = scan && errno == EINVAL ? EIO : errno; /* a file's matter, not the user's */
+    int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
     if (result == 0) {
         *left_out = conclude(reading->input, apapi_scan_counts(scan));

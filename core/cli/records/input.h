@@ -5,16 +5,16 @@
 #include "cli/records/input_options.h"
 
 /**
- * Where nothing says which files there are, the accounting folder of apapi.conf is read.
- * @param dir  lives as long as the input is used
+ * If neither files nor a database are given, use the accounting folder of apapi.conf.
+ * @param dir  must stay valid as long as the input is used
  * @return 0; the exit status after a message: the options exclude each other.
  */
 int report_input_complete(struct report_input *input, const char *dir);
 
 /**
- * Hand over every record that is wanted, and tell on standard error what was skipped.
- * @param left_out  result: lines that are no record, and files that cannot be read
- * @return the exit status, after a message unless it is 0; EXIT_FAILURE also where `take` fails.
+ * Pass each wanted record to `take`, and report on standard error what was skipped.
+ * @param left_out  result: number of lines that are not records, and of unreadable files
+ * @return the exit status, after a message unless it is 0; EXIT_FAILURE also if `take` fails.
  */
 int report_input_read(const struct report_input *input, apapi_scan_f take, void *context,
                       size_t *left_out);

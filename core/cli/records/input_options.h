@@ -5,27 +5,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Which records a subcommand reads, and from where. Lists have commas; NULL: no limit. */
+/**
+ * Which records a subcommand reads, and from where. Lists are separated by commas; NULL: no limit.
+ */
 struct report_input {
     const char *command;    /* for messages */
     const char *dir;        /* accounting folder */
-    char *const *files;     /* in the folder's place; "-": standard input */
-    size_t file_count;      /* 0: the folder */
-    const char *db;         /* URL of a database, read instead of both; NULL: none */
-    bool timelines, powers; /* what is needed of its records besides: power over time, extremes */
+    char *const *files;     /* read instead of the folder; "-": standard input */
+    size_t file_count;      /* 0: read the folder */
+    const char *db;         /* URL of a database, used instead of both; NULL: none */
+    bool timelines, powers; /* additional data needed from a database: power over time, extremes */
     const char *jobs;       /* "17,18.batch,19_3,20_*,21+1.0" */
     const char *users;      /* names and uids */
     const char *accounts;   /* names */
-    const char *partitions; /* the same */
-    const char *clusters;   /* the same */
-    const char *job_names;  /* the same */
-    const char *nodes;      /* as Slurm writes them */
-    const char *from_text, *to_text; /* when the record ended, as when_parse() reads it */
-    bool verbose;                    /* each line that is skipped is told */
-    bool strict;                     /* the caller's: one that is skipped makes the exit status 1 */
+    const char *partitions; /* names */
+    const char *clusters;   /* names */
+    const char *job_names;  /* names */
+    const char *nodes;      /* in Slurm's form */
+    const char *from_text, *to_text; /* limits of a record's end, in the form of when_parse() */
+    bool verbose;                    /* report each skipped line */
+    bool strict; /* used by the caller: a skipped line makes the exit status 1 */
 };
 
-/* Options that choose records, in sacct's words: the same for every command that reads records. */
+/* Options that select records, named as in sacct: the same for every command that reads records. */
 
 enum { INPUT_ACCT_DIR = 512, INPUT_DB, INPUT_NAME, INPUT_STRICT };
 
@@ -44,7 +46,7 @@ enum { INPUT_ACCT_DIR = 512, INPUT_DB, INPUT_NAME, INPUT_STRICT };
         "verbose", no_argument, NULL, 'v'                                                          \
     }
 
-/** Take one of them over, with getopt's optarg. @return whether it is one. */
+/** Take the value of such an option from getopt's optarg. @return whether it is one of them. */
 bool input_option(struct report_input *input, int letter);
 
 #endif

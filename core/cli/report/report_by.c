@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Rows of one bucket each. */
+/* Groups with one bucket per row. */
 static const struct {
     enum report_by by;
     const char *name, *format;
@@ -16,7 +16,7 @@ static const struct {
 };
 #define WHOLES (sizeof wholes / sizeof *wholes)
 
-/* Also the names of their fields. */
+/* Also the names of the fields. */
 static const char *const groups[] = {
     [REPORT_GROUP_USER] = "user",           [REPORT_GROUP_ACCOUNT] = "account",
     [REPORT_GROUP_PARTITION] = "partition", [REPORT_GROUP_QOS] = "qos",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi report: what jobs have used, from their records. apapi-report(1) is for people. */
+/* apapi report: what jobs have used, from their records, see apapi-report(1). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static const char usage[] =
     "  -h, --help, -V, --version\n"
     "Exit status: 0 done, 1 no job is found, or failure, 2 wrong usage.\n";
 
-/* Remarks for people, below the table. */
+/* Remarks for people, printed after the table. */
 struct remarks {
     char *texts[REPORT_REMARKS_MAX];
     size_t count;
@@ -63,7 +63,7 @@ struct report {
     struct config config;
     struct remarks remarks;
     const char *format_text;         /* NULL: not given */
-    const struct report_field *sort; /* NULL: by name */
+    const struct report_field *sort; /* NULL: sort by name */
     size_t top;                      /* 0: all */
 };
 
@@ -74,7 +74,7 @@ static int refuse(const struct apapi_error *err)
     return command_refuse(COMMAND, err->text);
 }
 
-/* An unknown field, and all that are known. */
+/* Report an unknown field, with all known ones. */
 static int refuse_field(const struct apapi_error *err, bool numbers_only)
 {
     char names[NAMES_SIZE];
@@ -119,7 +119,7 @@ static const struct option options[] = {INPUT_OPTIONS,
                                         {"help", no_argument, NULL, 'h'},
                                         {0}};
 
-/* Options that are there or not. @return whether it is one. */
+/* Options without a value. @return whether it is one of them. */
 static bool take_flag(struct report *report, int letter)
 {
     switch (letter) {
@@ -217,8 +217,10 @@ static bool is_extreme(const struct report_field *field)
     return field->offset == offsetof(struct report_row, max_power_w);
 }
 
-/* Power over time is kept of jobs that are named. Extremes, and how long each domain is known, take
- * a database a query for each record. */
+/*
+ * Power over time is kept for named jobs. For extremes and known times of domains, a database needs
+ * a query for each record.
+ */
 static void choose_parts(struct report *report)
 {
     const struct report_format *format = &report->printer.format;
@@ -232,7 +234,7 @@ static void choose_parts(struct report *report)
     }
 }
 
-/* Other keys of apapi.conf are not this command's matter; `apapi config --check` tells of them. */
+/* Other keys of apapi.conf are not used here; `apapi config --check` checks them. */
 static int prepare(struct report *report)
 {
     struct apapi_error err;
@@ -282,7 +284,7 @@ static void put_remarks(struct remarks *remarks)
     }
 }
 
-/* Sums of rows, and rows of users, are too much by it. */
+/* Energy counted more than once in sums of rows, or in rows of users. */
 static void put_shared(const struct report *report)
 {
     char energy[UNITS_SIZE];

@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 #define GAP 2
-#define LEAST_TEXT 6 /* columns of a text that is cut */
+#define LEAST_TEXT 6 /* minimum width of a text that is cut */
 
 static size_t line_width(const struct report_format *format)
 {
@@ -37,7 +37,7 @@ int report_fit_keep(struct report_fit *fit, const char *cell)
     return cells[fit->count] ? (fit->count++, 0) : -1;
 }
 
-/* What the title and the rows take. */
+/* The width needed by title and rows. */
 static size_t natural_width(const struct report_fit *fit, const struct report_format *format,
                             size_t column)
 {

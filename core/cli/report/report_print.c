@@ -19,7 +19,7 @@ static bool is_left(const struct report_field *field)
     return field->kind < REPORT_COUNT;
 }
 
-/* Texts that are too long are cut, numbers are not. The last column has no blanks behind it. */
+/* Long texts are cut, numbers are not. The last column has no trailing blanks. */
 static void put_cell(const struct report_printer *printer, size_t index, const char *text)
 {
     const struct report_column *column = &printer->format.columns[index];
@@ -86,7 +86,7 @@ static int put_table_row(struct report_printer *printer, const struct report_row
 
 /* --- for programs --------------------------------------------------------------------------- */
 
-/* As sacct's -P, which knows no quotes. */
+/* As sacct's -P, which has no quotes. */
 static void put_bare(const char *text)
 {
     for (; *text; text++) {

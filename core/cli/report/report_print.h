@@ -5,28 +5,28 @@
 #include "cli/report/report_fit.h"
 #include "cli/totals/row_fields.h"
 
-/* PARSABLE ends each line with its '|', as sacct's -p. */
+/* PARSABLE ends each line with '|', as sacct's -p. */
 enum report_form { REPORT_TABLE, REPORT_CSV, REPORT_PARSABLE, REPORT_PARSABLE2, REPORT_JSON };
 
-/** How the rows appear on standard output. */
+/** How rows are printed to standard output. */
 struct report_printer {
     enum report_form form;
     struct report_format format;
     bool no_header;
     char by[REPORT_BY_SIZE]; /* for JSON */
-    double shared_j;         /* for JSON: counted more than once, as jobs shared nodes; 0: none */
-    size_t rows;             /* so far */
-    struct report_fit fit;   /* of a table */
-    bool keeps;              /* rows, until the columns' widths are known */
+    double shared_j;       /* for JSON: counted more than once because jobs shared nodes; 0: none */
+    size_t rows;           /* printed so far */
+    struct report_fit fit; /* for a table */
+    bool keeps;            /* keeps rows until the widths of the columns are known */
 };
 
-/** `fit.width` is the width of the terminal. */
+/** Begin. `fit.width` is the width of the terminal. */
 void report_print_begin(struct report_printer *printer);
 
 /** @return 0; -1 with errno ENOMEM. */
 int report_print_row(struct report_printer *printer, const struct report_row *row);
 
-/** Print what is left. */
+/** Print the rest. */
 void report_print_end(struct report_printer *printer);
 
 #endif

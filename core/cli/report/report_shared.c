@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that ran on a node at the same time: each of them has the energy of the whole node. */
+/* Jobs that ran on a node at the same time: each has the energy of the whole node. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
 
-/* A piece, and the bucket that it is in. */
+/* A piece and its bucket. */
 struct entry {
     const struct report_piece *piece;
     uint32_t bucket;
@@ -18,7 +18,7 @@ struct entries {
     struct entry *list;
     size_t count;
     const struct report_ledger *ledger;
-    const struct report_piece **chosen; /* room for as many */
+    const struct report_piece **chosen; /* buffer of the same size */
 };
 
 static uint32_t cluster_of(const struct report_ledger *ledger, const struct entry *entry)
@@ -31,7 +31,7 @@ static int compare_numbers(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-/* By node and time. */
+/* Sort by node and time. */
 static int compare_entries(const void *left, const void *right, void *ledger)
 {
     const struct entry *a = left, *b = right;
@@ -89,10 +89,10 @@ static int64_t end_ns(const struct entry *entry)
     return entry->piece->start_ns + (int64_t)entry->piece->elapsed_ns;
 }
 
-/* Do pieces of different buckets overlap? They are sorted by their start. */
+/* Whether pieces of different buckets overlap. They are sorted by their start. */
 static bool is_shared(const struct entry *entries, size_t count)
 {
-    const struct entry *last = &entries[0]; /* the one that ends last */
+    const struct entry *last = &entries[0]; /* the one with the latest end */
 
     for (size_t i = 1; i < count; i++) {
         if (entries[i].bucket != last->bucket && entries[i].piece->start_ns < end_ns(last)) {
@@ -103,7 +103,7 @@ static bool is_shared(const struct entry *entries, size_t count)
     return false;
 }
 
-/* The energy of some pieces of a node, each moment once; 0 where it is not known. */
+/* The energy of some pieces of a node, each moment once; 0 if not known. */
 static int energy_of(const struct entries *entries, const struct entry *list, size_t count,
                      double *energy_j)
 {
@@ -120,7 +120,7 @@ static int energy_of(const struct entries *entries, const struct entry *list, si
     return 0;
 }
 
-/* What the buckets of a node have together beyond what the node has used. */
+/* Add the energy of a node's buckets beyond what the node has used. */
 static int add_node(const struct entries *entries, struct entry *list, size_t count,
                     double *shared_j)
 {
@@ -148,7 +148,7 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 
     *shared_j = 0;
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP) {
-        return 0; /* nothing is added up, or steps of one job */
+        return 0; /* rows are not added up, or only steps of one job are */
     }
     result = gather(&entries);
     for (size_t first = 0, count; first < entries.count && result == 0; first += count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi show: one job in full. apapi-show(1) is for people. */
+/* apapi show: one job in full, see apapi-show(1). */
 #include "cli/job/job_view.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static bool is_named(const char *list, const char *job_id)
     return false;
 }
 
-/* An array, or jobs of several clusters: name some of them. */
+/* Refuse an array, or jobs of several clusters: the user must choose. */
 static int refuse_several(const struct show *show)
 {
     char list[80] = "", job_id[32];
@@ -73,7 +73,7 @@ static int refuse_several(const struct show *show)
     return command_fail(COMMAND, err.text);
 }
 
-/* The number of a heterogeneous job, or how Slurm writes the one that there is. */
+/* The number of a heterogeneous job, or Slurm's name of the only one. */
 static void name_job(const struct show *show, char *text, size_t size)
 {
     const struct apapi_identity *id = &show->records[0].id;
@@ -135,7 +135,7 @@ static int run(struct report_input *input, struct show *show, bool json)
     return status;
 }
 
-/* -j, or the first word. */
+/* Use -j, or the first word. */
 static int take_words(struct report_input *input, char **words, size_t count)
 {
     if (!input->jobs && count > 0) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which records are of one job: those of a heterogeneous job have a number for each component. */
+/*
+ * Finds which records belong to one job: each component of a heterogeneous job has its own number.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ static bool is_heterogeneous(const struct show *show)
     return job != APAPI_UNKNOWN;
 }
 
-/* As Slurm writes them behind the job: step 0 of component 1 is "+1.0". */
+/* In Slurm's form after the job: step 0 of component 1 is "+1.0". */
 static void name_steps(struct show *show)
 {
     for (size_t i = 0; i < show->count; i++) {

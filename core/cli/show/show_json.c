@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi show for programs; apapi-show(1) describes it. What is not known has no key. */
+/* apapi show for programs, described in apapi-show(1). Unknown values have no key. */
 #include <math.h>
 
 #include "cli/job/job_view.h"
@@ -84,7 +84,7 @@ static int put_nodes(json_t *object, const struct show *show)
     return result;
 }
 
-/* Here alone null stands for what is not known: a column of the curve keeps its place. */
+/* Only here null stands for unknown: the columns of the curve keep their positions. */
 static int put_curve(json_t *object, const struct show *show)
 {
     double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;

@@ -116,7 +116,7 @@ static void put_moment(const char *name, int64_t unix_ns)
     put_named(name, text);
 }
 
-/* From the record that knows it best: what Slurm says, else what the step's environment says. */
+/* From the most reliable record: Slurm's values first, then those of the step's environment. */
 static const struct apapi_identity *best_identity(const struct show *show)
 {
     for (size_t i = 0; i < show->count; i++) {
@@ -179,7 +179,7 @@ static int put_count(struct grid *grid, uint32_t count)
     return grid_put(grid, text);
 }
 
-/* As sacct says it: the greatest status and the greatest signal. */
+/* As in sacct: the greatest status and the greatest signal. */
 static int put_ending(struct grid *grid, const struct apapi_ending *ending)
 {
     char text[32] = "-";

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps that run on a node at the same time are told the same meters: here each counts once. */
+/* Steps that run on a node at the same time show the same meters: here each counts once. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/steps/view.h"
 
-/* How the meters of two steps relate, by the names of their events. */
+/* Relation between the meters of two steps, by the names of their events. */
 enum relation { SAME, APART, MIXED };
 
 static bool is_meter(const struct top_event *event, enum apapi_domain domain)
@@ -63,7 +63,7 @@ static bool is_fresher(const struct top_figure *a, const struct top_figure *b)
     return isnan(b->now) || (!isnan(a->now) && a->age_s < b->age_s);
 }
 
-/* The newest of the steps that read the same meters as the first one. */
+/* The newest figure of the steps that read the same meters as the first one. */
 static struct top_figure freshest(const struct top_step *steps, size_t count, size_t first,
                                   enum apapi_domain domain)
 {
@@ -77,13 +77,13 @@ static struct top_figure freshest(const struct top_step *steps, size_t count, si
             best = *figure;
         }
     }
-    best.total = NAN; /* each step's is of its own time */
+    best.total = NAN; /* covers each step's own time */
     return best;
 }
 
 /*
- * Of packages, memory and the whole node each step reads all there are. Steps may have GPUs of
- * their own: those add up. Where they share some of them, the node's power is not known.
+ * For packages, memory and the whole node, each step reads everything. Steps may have GPUs of their
+ * own, which add up. If they share some GPUs only, the node's power is not known.
  */
 static void sum_domain(struct top_node *node, const struct top_step *steps, size_t count,
                        enum apapi_domain domain)

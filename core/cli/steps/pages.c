@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a page says, as plain data. */
+/* The content of a page as plain data. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* --- pages ---------------------------------------------------------------------------------- */
 
-/* A text of a page, which may lack its NUL. */
+/* A text of a page, which may not end with a NUL. */
 static void copy_text(char *copy, size_t size, const char *text, size_t text_size)
 {
     size_t length = strnlen(text, text_size);
@@ -78,7 +78,7 @@ static bool is_old(const struct apapi_live_slot *slot, uint64_t now_ns)
     return slot->time_ns > 0 && age_ns / 3 > limit_ns;
 }
 
-/* A slot that is being written all the time is not known this time. */
+/* A slot that is being written all the time is left unknown. */
 static void read_slot(const struct apapi_live_slot *slot, const struct top_view *view,
                       struct top_figure *figure)
 {
@@ -146,7 +146,7 @@ static void name_step(struct top_step *step)
     snprintf(step->name, sizeof step->name, "%s.%s", job, step->id.step);
 }
 
-/* What has ended is not old, however long ago it was. */
+/* The figures of a step that has ended are never stale. */
 static void settle(struct top_step *step)
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -157,7 +157,7 @@ static void settle(struct top_step *step)
     }
 }
 
-/* The state is read before all that it promises. */
+/* The state is read first: it promises the rest. */
 static void read_times(const struct apapi_live_page *page, const struct top_view *view,
                        struct top_step *step)
 {
@@ -218,7 +218,7 @@ static int compare_numbers(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-/* As the pages come: node, job and step, numbers by value. */
+/* In the order of the pages: node, job and step, numbers by value. */
 static int compare_names(const struct top_step *a, const struct top_step *b)
 {
     int result = strverscmp(a->id.node, b->id.node);

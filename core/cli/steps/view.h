@@ -8,20 +8,20 @@
 #include "cli/jobs.h"
 #include "cli/totals/row_fields.h"
 
-/* One look at the steps that run on this machine. */
+/* A snapshot of the steps that run on this machine. */
 
-#define TOP_TOTAL APAPI_DOMAIN_NONE        /* its place is that of the domains that add up */
-#define TOP_STALE_NS UINT64_C(10000000000) /* or three intervals, if they are longer */
+#define TOP_TOTAL APAPI_DOMAIN_NONE        /* used as the index of the sum */
+#define TOP_STALE_NS UINT64_C(10000000000) /* or three intervals if they are longer */
 
 /** A figure of a page. */
 struct top_figure {
     bool measured;
     bool estimated;
-    bool failed;  /* the latest reading of it, or of a part */
-    bool stale;   /* not read for so long that it may be another one now */
+    bool failed;  /* its latest reading failed, or that of a part */
+    bool stale;   /* not read for so long that it may have changed */
     double now;   /* [W], [unit/s], or a gauge's value; NaN: unknown */
     double total; /* [J], or in the event's unit; NaN: unknown */
-    double age_s; /* since the latest good reading; NaN: there is none */
+    double age_s; /* since the latest good reading; NaN: none */
 };
 
 struct top_event {
@@ -39,13 +39,13 @@ struct top_step {
     char name[64]; /* "17_3.0" */
     enum apapi_live_state state;
     int64_t start_unix_ns; /* 0: not known */
-    double elapsed_s;      /* NaN: it has not begun */
+    double elapsed_s;      /* NaN: not started */
     struct top_figure domains[APAPI_DOMAINS];
     struct top_event *events;
     size_t event_count;
 };
 
-/** Each meter of a node once, however many steps are told of it. */
+/** The meters of a node, each once even if several steps show it. */
 struct top_node {
     char name[APAPI_TEXT_SIZE];
     size_t steps;
@@ -53,7 +53,7 @@ struct top_node {
 };
 
 struct top_view {
-    int64_t unix_ns;  /* when */
+    int64_t unix_ns;  /* time of the snapshot */
     uint64_t mono_ns; /* the same, CLOCK_MONOTONIC */
     struct top_step *steps;
     size_t count, room;
@@ -62,44 +62,44 @@ struct top_view {
     struct apapi_live_counts counts;
 };
 
-/** Which steps are wanted; NULL: any. */
+/** Selects steps; NULL: any. */
 struct top_filter {
     struct job_list jobs;
     const char *users; /* names or uids */
-    const char *nodes; /* as Slurm writes them */
+    const char *nodes; /* in Slurm's form */
 };
 
 enum top_sort { TOP_BY_JOB, TOP_BY_POWER, TOP_BY_ENERGY, TOP_BY_TIME };
 
-/** How a view is shown. */
+/** Options of the output. */
 struct top_form {
     enum top_sort sort;
     enum report_unit unit; /* of energies in a table */
     bool events, nodes, verbose;
-    bool filtered;    /* not all steps are wanted */
-    const char *hint; /* behind the title; NULL: none */
+    bool filtered;    /* steps were filtered */
+    const char *hint; /* after the title; NULL: none */
     size_t width;     /* columns; 0: no limit */
 };
 
-/** Put a page into the view: for apapi_live_scan(). 0; -1 with errno ENOMEM. */
+/** Add a page to the view. For apapi_live_scan(). 0; -1 with errno ENOMEM. */
 int top_add(struct top_view *view, const struct apapi_live_page *page);
 
 /** @return whether the page's step is wanted. */
 bool top_wants(const struct top_filter *filter, const struct apapi_live_page *page);
 
-/** All pages have been added: work out the nodes, and sort. 0; -1 with errno ENOMEM. */
+/** Call it after all pages were added: calculates the nodes, and sorts. 0; -1 with errno ENOMEM. */
 int top_work_out(struct top_view *view, enum top_sort sort);
 
-/** Fill in the nodes, of steps in the order of their nodes. 0; -1 with errno ENOMEM. */
+/** Calculate the nodes from steps sorted by node. 0; -1 with errno ENOMEM. */
 int top_sum_nodes(struct top_view *view);
 
-/** Sort the steps; power, energy and time: the greatest first, unknown ones last. */
+/** Sort the steps. By power, energy and time: the greatest first, unknown ones last. */
 void top_sort(struct top_view *view, enum top_sort sort);
 
-/** Two figures of different meters together; what one of them lacks, the sum lacks. */
+/** Add two figures of different meters. What one of them lacks, the sum lacks. */
 struct top_figure top_sum(const struct top_figure *a, const struct top_figure *b);
 
-/** What adds up of a set of domains, into its place of the total. */
+/** Calculate the total of the domains that add up. */
 void top_add_up(struct top_figure domains[APAPI_DOMAINS]);
 
 /** Free what it owns, and empty it. */
@@ -108,7 +108,7 @@ void top_clear(struct top_view *view);
 /** For people. 0; -1 with errno ENOMEM. */
 int top_print_text(const struct top_view *view, const struct top_form *form, FILE *out);
 
-/** For programs: one line on standard output. 0; -1 with errno ENOMEM. */
+/** For programs: one line to standard output. 0; -1 with errno ENOMEM. */
 int top_print_json(const struct top_view *view, bool events);
 
 #endif

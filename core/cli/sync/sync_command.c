@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi sync: a program of its own, as it needs Slurm's library, and apapi must not. */
+/* apapi sync: executes a separate program, as it needs Slurm's library, and apapi must not. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi top: the steps that run on this machine. apapi-top(1) is for people. */
+/* apapi top: the steps that run on this machine, see apapi-top(1). */
 #include "cli/steps/view.h"
 
 #include <errno.h>
@@ -55,9 +55,9 @@ struct top {
     struct top_form form;
     struct top_view view;
     uint64_t delay_ns;
-    unsigned long iterations; /* 0: no end */
+    unsigned long iterations; /* 0: unlimited */
     bool json, batch, screen;
-    bool found; /* something, in one of the looks */
+    bool found; /* found a step in any snapshot */
 };
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static const struct option options[] = {{"delay", required_argument, NULL, 'd'},
                                         {"user", required_argument, NULL, 'u'},
                                         {"nodelist", required_argument, NULL, 'N'},
                                         {"node-names", no_argument, NULL, OPTION_NODES},
-                                        {"nodes", no_argument, NULL, OPTION_NODES}, /* old */
+                                        {"nodes", no_argument, NULL, OPTION_NODES}, /* old name */
                                         {"events", no_argument, NULL, 'e'},
                                         {"sort", required_argument, NULL, OPTION_SORT},
                                         {"units", required_argument, NULL, OPTION_UNITS},
@@ -130,7 +130,7 @@ static int set_nodes(struct top *top, const char *text, struct apapi_error *err)
     return 0;
 }
 
-/* Options that are there or not. @return whether it is one. */
+/* Options without a value. @return whether it is one of them. */
 static bool take_flag(struct top *top, int letter)
 {
     switch (letter) {
@@ -249,7 +249,7 @@ static int show(struct top *top, bool first)
 
 /* --- the loop ------------------------------------------------------------------------------- */
 
-/* @return whether it is time to look again. */
+/* @return whether to take a new snapshot. */
 static bool obey(struct top *top, char key)
 {
     static const struct {
@@ -269,7 +269,7 @@ static bool obey(struct top *top, char key)
     return key == ' ';
 }
 
-/* @return false: it is enough. */
+/* @return false: quit. */
 static bool wait_on_screen(struct top *top, uint64_t until_ns)
 {
     for (;;) {
@@ -283,7 +283,7 @@ static bool wait_on_screen(struct top *top, uint64_t until_ns)
             return true;
         }
         if (show_on_screen(top)) {
-            return true; /* the next look tells it */
+            return true; /* the next snapshot shows the error */
         }
     }
 }
@@ -337,7 +337,7 @@ static int run(struct top *top)
     }
     return top->json || top->screen
                ? command_fail(COMMAND, "no such step is being measured on this machine")
-               : EXIT_FAILURE; /* the table says it */
+               : EXIT_FAILURE; /* the table shows the error */
 }
 
 static int parse_and_run(struct top *top, struct config *config, int argc, char **argv)
@@ -365,7 +365,7 @@ static int parse_and_run(struct top *top, struct config *config, int argc, char 
                                : command_fail(COMMAND, err.text);
     }
     top->form.filtered = top->jobs || top->filter.users || top->filter.nodes;
-    config_read(config, config_path(), NULL); /* its faults are `apapi config --check`'s matter */
+    config_read(config, config_path(), NULL); /* `apapi config --check` reports its errors */
     if (!top->dir) {
         top->dir = config->live_dir;
     }

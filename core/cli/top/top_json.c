@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi top for programs; docs/top.schema.json describes it. What is not known has no key. */
+/* apapi top for programs, described in docs/top.schema.json. Unknown values have no key. */
 #include <math.h>
 
 #include "cli/json.h"
@@ -26,7 +26,7 @@ static const struct field step_fields[] = {
     {"elapsed_s", FIELD_MEASURED, false, IN_STEP(elapsed_s), 0},
     {NULL, 0, false, 0, 0}};
 
-/* Of a domain, and of an event whose unit says so. */
+/* For a domain, and for an event with such a unit. */
 static const struct field power_fields[] = {
     {"power_w", FIELD_MEASURED, false, IN_FIGURE(now), 0},
     {"energy_j", FIELD_MEASURED, false, IN_FIGURE(total), 0},

@@ -17,10 +17,10 @@
 #include "base/write_all.h"
 
 #define ESCAPE '\033'
-#define DEFAULT_ROWS 24 /* of a serial line, which does not know */
+#define DEFAULT_ROWS 24 /* of a serial line, whose size is not known */
 #define DEFAULT_COLUMNS 80
 
-/* Save the screen, no cursor, lines that are too long end at the edge; and back. */
+/* Save the screen, hide the cursor, cut long lines at the edge; and the reverse. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[H\033[2J";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
@@ -31,11 +31,11 @@ enum { CAUGHT = sizeof caught / sizeof *caught };
 static volatile sig_atomic_t arrived[CAUGHT];
 
 static struct {
-    bool open, ready; /* taken; the terminal is in our mode now */
-    int keys;         /* descriptor; -1: there are none */
-    bool has_mode;    /* `mode` is the terminal's own */
+    bool open, ready; /* screen in use; terminal in our mode */
+    int keys;         /* descriptor; -1: no keys */
+    bool has_mode;    /* `mode` is the terminal's original mode */
     struct termios mode;
-    sigset_t mask; /* as it was */
+    sigset_t mask; /* the original mask */
     struct sigaction before[CAUGHT];
 } screen = {.keys = -1};
 
@@ -175,7 +175,7 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-/* Each line clears what was left of an older one: without a blank screen between two of them. */
+/* Each line clears the rest of the old one, so that the screen never goes blank. */
 static void put_lines(FILE *out, const char *text, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -212,7 +212,7 @@ void screen_show(const char *text)
 
 /* --- waiting -------------------------------------------------------------------------------- */
 
-/* The shell gets its terminal while the process is stopped. */
+/* The shell gets its terminal back while the process is stopped. */
 static void stop(void)
 {
     set_unready();
@@ -226,10 +226,10 @@ static void end_by(int number)
 {
     screen_close();
     raise(number);
-    exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe): whoever blocks or ignores the signal
+    exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe): the signal is blocked or ignored
 }
 
-/* What the signals want. @return SCREEN_TIME: nothing. */
+/* Handle pending signals. @return SCREEN_TIME: nothing to do. */
 static enum screen_event obey(void)
 {
     static const int deadly[] = {SIGTERM, SIGHUP, SIGQUIT};
@@ -246,7 +246,8 @@ static enum screen_event obey(void)
         stop();
         return SCREEN_CHANGED;
     }
-    if (has_arrived(SIGCONT)) { /* whoever stopped it otherwise may have changed the terminal */
+    if (has_arrived(
+            SIGCONT)) { /* after another way of stopping, the terminal's mode may have changed */
         set_ready();
         return SCREEN_CHANGED;
     }
@@ -266,7 +267,7 @@ static size_t sequence_length(const char *bytes, size_t count)
     return count > 1 && (bytes[1] == '[' || bytes[1] == 'O') ? length + 1 : length;
 }
 
-/* Of several keys the last one. @return whether there is one */
+/* If there are several keys, the last one counts. @return whether there is one */
 static bool find_key(const char *bytes, size_t count, char *key)
 {
     bool found = false;

@@ -6,36 +6,35 @@
 #include <stdint.h>
 
 /*
- * A terminal as a screen: the alternate one, without cursor and echo, keys as they are pressed.
- * There is one. It is given back by screen_close(), by exit(), while the process is stopped, and
- * before a signal ends it.
+ * A terminal as a screen: the alternate buffer without cursor and echo; keys are read when pressed.
+ * There is only one. The terminal is restored by screen_close(), by exit(), while the process is
+ * stopped, and before a signal ends it.
  */
 
-/** What has come. */
+/** What has happened. */
 enum screen_event { SCREEN_TIME, SCREEN_KEY, SCREEN_CHANGED, SCREEN_QUIT };
 
-/** @return whether standard output is a terminal that can be one. */
+/** @return whether standard output is a terminal that can be used. */
 bool screen_is_possible(void);
 
-/** Take the terminal. */
+/** Set up the terminal. */
 void screen_open(void);
 
-/** Give it back. More than once is allowed. */
+/** Restore the terminal. May be called more than once. */
 void screen_close(void);
 
 /** @return columns of the terminal, and its rows. */
 size_t screen_size(size_t *rows);
 
-/** Show lines of text; those that the screen has no room for are counted in its last one. */
+/** Show lines of text. If they do not fit, the last line shows how many are missing. */
 void screen_show(const char *text);
 
 /**
- * Wait.
+ * Wait for an event.
  * @param until_ns  CLOCK_MONOTONIC
  * @param key       set with SCREEN_KEY
- * @return SCREEN_CHANGED: to be shown again, as the window has changed or the process went on;
- *         SCREEN_QUIT: Ctrl-C, or the terminal is gone. Another signal that ends the process does
- *         so in here.
+ * @return SCREEN_CHANGED: redraw, as the window has changed or the process was continued;
+ * SCREEN_QUIT: Ctrl-C, or the terminal is gone. Other fatal signals end the process in here.
  */
 enum screen_event screen_wait(uint64_t until_ns, char *key);
 

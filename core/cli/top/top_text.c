@@ -11,7 +11,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define CELL_SIZE 48
-#define NAME_LEAST 6 /* columns of a name that are worth it */
+#define NAME_LEAST 6 /* minimum width of a name */
 #define EVENT_LEAST 20
 
 /* Columns of the steps; the domains' follow DOMAIN. */
@@ -43,17 +43,17 @@ static const struct grid_column event_columns[] = {
     [EVENT_DOMAIN] = {"domain", false}, [EVENT_NOW] = {"now", true},
     [EVENT_TOTAL] = {"total", true},    [EVENT_NAME] = {"event", false}};
 
-/* What the columns and the marks are used for. */
+/* Which columns and marks are used. */
 struct content {
     bool domains[APAPI_DOMAINS];
     bool nodes;
-    bool shared; /* several steps on a node */
+    bool shared; /* several steps on one node */
     bool estimated, failed, stale;
 };
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
-/* It stands before the number, which so keeps its place. */
+/* It precedes the number, which keeps its column. */
 static const char *mark_of(const struct top_figure *figure)
 {
     return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
@@ -142,7 +142,7 @@ static int put_node(struct grid *grid, const struct top_node *node, const struct
 
 /* --- tables --------------------------------------------------------------------------------- */
 
-/* Which marks are to be explained. */
+/* Find which marks must be explained. */
 static void look_at(struct content *content, const struct top_figure *figure)
 {
     const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : mark_of(figure);
@@ -215,7 +215,7 @@ static int put_event(struct grid *grid, const struct top_step *step, const struc
                : 0;
 }
 
-/* A domain's line stands before its events'. */
+/* A domain's line precedes its events'. */
 static int put_parts(struct grid *grid, const struct top_step *step, const struct content *content)
 {
     int result = 0;
@@ -263,7 +263,7 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* One line, cut where the terminal ends. */
+/* One line, cut at the edge of the terminal. */
 static void put_line(FILE *out, const struct top_form *form, const char *text)
 {
     char clean[2 * APAPI_TEXT_SIZE], cut[2 * APAPI_TEXT_SIZE + 4];

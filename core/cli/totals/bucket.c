@@ -17,7 +17,7 @@ static double mean_w(const struct report_energy *energy, const struct report_pie
     return energy->energy_j * NS_PER_S / ((double)piece->elapsed_ns * energy->known);
 }
 
-/* As much of the record again as apapi_job_add() wants. */
+/* Restore the part of a record that apapi_job_add() needs. */
 static void restore(const struct report_ledger *ledger, const struct report_piece *piece,
                     struct apapi_record *record)
 {
@@ -160,7 +160,7 @@ static void remark_incomplete(const struct report_ledger *ledger, const struct p
     }
 }
 
-/* Of jobs only: they are wanted by those who wonder why a report has changed. */
+/* For jobs only: it explains why a report has changed. */
 static void remark_delayed(const struct report_total *total, const struct report_view *view)
 {
     char text[REMARK_SIZE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extern steps may not know the name of their cluster. Their records belong to the job of that
- * number: of the same user where both say who it is, and, where several clusters have such a job,
- * of the one whose job ran on the same node.
+ * Extern steps may not know the name of their cluster. Their records belong to the job with that
+ * number: of the same user if both know it, and, if several clusters have such a job, to the one
+ * that ran on the same node.
  */
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ static bool may_be_same(const struct report_ledger *ledger, const struct report_
             !is_said(ledger, named->user));
 }
 
-/* @return the cluster of one of the buckets of this job; POOL_NONE: not known which */
+/* @return the cluster of one of this job's buckets; POOL_NONE: ambiguous */
 static uint32_t find_cluster(const struct search *search, const struct report_bucket *nameless,
                              size_t first, size_t count, bool by_node)
 {
@@ -105,7 +105,7 @@ static uint32_t step_of(const struct report_ledger *ledger, const struct report_
     return ledger->pieces[bucket->first].step;
 }
 
-/* Would records of both be in one bucket if both knew the cluster? */
+/* Whether records of both would be in one bucket if both knew the cluster. */
 static bool is_same_bucket(const struct report_ledger *ledger, const struct report_bucket *a,
                            const struct report_bucket *b)
 {

@@ -17,7 +17,7 @@
 #define ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
 #define TIMELINES_MAX 65536      /* 64 MiB */
 #define NODELISTS_MAX (32 << 20) /* bytes */
-#define DAYS_MAX 4000            /* of one record that is divided by day */
+#define DAYS_MAX 4000            /* parts of one record, divided by day */
 
 /* Outside Slurm each record is a job of its own. */
 static void make_job_key(const struct apapi_record *record, char key[KEY_SIZE])
@@ -49,7 +49,7 @@ static void make_bucket_key(enum report_by by, const struct apapi_record *record
     }
 }
 
-/* The texts of its groups, in their order. */
+/* The texts of its groups in order. */
 static void make_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          char key[ROW_KEY_SIZE])
 {
@@ -88,7 +88,7 @@ static void learn(struct report_ledger *ledger, uint32_t *known, const char *tex
     }
 }
 
-/* Of a node, on which anybody's jobs ran: what all of them have in common. */
+/* For a node, on which jobs of any user ran: keep what all of them have in common. */
 static void learn_common(struct report_ledger *ledger, struct report_bucket *bucket,
                          const struct apapi_identity *id)
 {
@@ -110,8 +110,8 @@ static void learn_common(struct report_ledger *ledger, struct report_bucket *buc
 }
 
 /*
- * What Slurm says wins over what a step's environment says, then what the earlier record says, in
- * whatever order they come.
+ * Slurm's values have precedence over those of the step's environment, then those of the earlier
+ * record, in any order of arrival.
  */
 static void learn_identity(struct report_ledger *ledger, struct report_bucket *bucket,
                            const struct apapi_record *record)
@@ -232,7 +232,7 @@ static int put_timeline(struct report_ledger *ledger, const struct apapi_timelin
     return 0;
 }
 
-/* The mean power is that of the time that is known. */
+/* The mean power applies to the known time. */
 static double known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
 {
     double share = energy_j / mean_w * (double)NS_PER_S / (double)elapsed_ns;
@@ -240,7 +240,7 @@ static double known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
     return share > 0 && share < 1 ? share : 1;
 }
 
-/* A database has the means of domains in another table, and reads them of named jobs only. */
+/* A database has the means of domains in another table, which is read for named jobs only. */
 static double known_of(const struct report_ledger *ledger, const struct apapi_measurement *m, int d)
 {
     return ledger->keep_timelines
@@ -285,7 +285,7 @@ static double max_power_w(const struct apapi_measurement *m)
     return sum;
 }
 
-/* Which nodes are missing is a matter of whole steps. */
+/* Missing nodes are found for whole steps only. */
 static uint32_t put_nodelist(struct report_ledger *ledger, const char *nodelist)
 {
     bool wanted = ledger->by != REPORT_BY_NODE && ledger->by != REPORT_BY_DAY;
@@ -337,7 +337,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
     return 0;
 }
 
-/* The next midnight of the local time, and the day as "2026-11-21". */
+/* The next local midnight, and the day as "2026-11-21". */
 static int64_t day_end_ns(int64_t unix_ns, char day[16])
 {
     time_t seconds = unix_ns / NS_PER_S, end;
@@ -411,7 +411,7 @@ static int ask_one(void *asked, const char *node)
     return namelist_add(asked, node);
 }
 
-/* What is no list has been refused by the reader of the records. */
+/* The reader of the records has refused malformed lists. */
 int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
 {
     if (hostlist_each(nodes, ask_one, &ledger->asked) < 0 && errno == ENOMEM) {
@@ -422,9 +422,9 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
 }
 
 /*
- * Accounts of a row in a chain. Their keys may change while records come, so it is made at last,
- * and in the order of the jobs, so that sums are the same to the last digit in whatever order the
- * records have come.
+ * Chain the buckets of each row. Their keys may change while records arrive, so this is done at the
+ * end. It follows the order of the jobs, so that sums are identical to the last digit in any order
+ * of the records.
  */
 int report_ledger_chain(struct report_ledger *ledger)
 {

@@ -3,44 +3,44 @@
 #define APAPI_TOTALS_LEDGER_H
 #include "cli/totals/pieces.h"
 
-/** A row. What is not known, or differs within it, is "", 0 or NaN. Texts live in the ledger. */
+/** A row. What is unknown, or differs within it, is "", 0 or NaN. Texts belong to the ledger. */
 struct report_row {
     const char *cluster, *user, *account, *partition, *qos, *job_name, *name;
-    const char *reason;     /* of the first record that is not complete */
+    const char *reason;     /* of the first incomplete record */
     const char *day, *node; /* by day, by node */
     const char *state;
     char job_id[32], step_id[80], exit[32];
-    char *nodelist, *missing_nodes; /* NULL: not asked for, or none */
+    char *nodelist, *missing_nodes; /* NULL: not requested, or none */
     int64_t start_ns, end_ns;
     double jobs, steps, nodes, records, incomplete, missing, delayed, restarts;
-    double elapsed_s; /* of the jobs, added up */
+    double elapsed_s; /* sum over the jobs */
     double energy_j, domain_j[APAPI_DOMAINS], energy_per_node_j;
-    double power_w;     /* mean, of all nodes, while they were measured */
-    double max_power_w; /* of one node: sum of its domains' greatest */
+    double power_w;     /* mean of all nodes while they were measured */
+    double max_power_w; /* of one node: sum of its domains' maxima */
     double measured_pct, covered_pct;
     double co2_g, cost;
     bool complete;
 };
 
-/** Its end is a time that 64 bits hold. @return 0; -1 with errno ENOMEM. */
+/** Add a record. Its end must fit into 64 bits. @return 0; -1 with errno ENOMEM. */
 int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *record);
 
-/** Say that only records of these nodes were read ("n[1-4]"). @return 0; -1 with errno ENOMEM. */
+/** Note that only records of these nodes were read ("n[1-4]"). @return 0; -1 with errno ENOMEM. */
 int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 
-/** To be called once, after the last record. @return 0; -1 with errno ENOMEM. */
+/** Call it once after the last record. @return 0; -1 with errno ENOMEM. */
 int report_ledger_chain(struct report_ledger *ledger);
 
 /**
- * Sum a row up.
- * @param row  result, to be freed by report_row_free()
+ * Sum up a row.
+ * @param row  result, free it with report_row_free()
  * @return 0; -1 with errno ENOMEM.
  */
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t number,
                       const struct report_view *view, struct report_row *row);
 
 /**
- * @param shared_j  energy that rows count more than once, as jobs shared nodes [J]; 0: none, or
+ * @param shared_j  energy that rows count more than once because jobs shared nodes [J]; 0: none, or
  * rows by node or step
  * @return 0; -1 with errno ENOMEM.
  */

@@ -16,8 +16,8 @@ struct run {
     size_t count;
     const char *step;
     uint32_t restarts;
-    uint32_t nodes;     /* as many as it ran on */
-    uint32_t own_count; /* as many have a record */
+    uint32_t nodes;     /* of the step */
+    uint32_t own_count; /* with a record */
     struct namelist own, missing;
     bool named; /* `missing` is known */
 };
@@ -34,7 +34,7 @@ struct search {
 
 /* --- runs ----------------------------------------------------------------------------------- */
 
-/* By step and run, then as ever. */
+/* Sort by step and run, then as usual. */
 static int compare_runs(const void *left, const void *right, void *texts)
 {
     const struct report_piece *a = *(const struct report_piece *const *)left,
@@ -56,7 +56,7 @@ static bool is_restarted(const struct pieces *pieces)
     return false;
 }
 
-/* @return the same pieces by run, to be freed; NULL without memory. */
+/* @return the same pieces sorted by run, to be freed; NULL: out of memory. */
 static const struct report_piece **sort_runs(const struct report_ledger *ledger,
                                              const struct pieces *pieces)
 {
@@ -70,7 +70,7 @@ static const struct report_piece **sort_runs(const struct report_ledger *ledger,
     return sorted;
 }
 
-/* The run that begins with the first of `count` pieces. */
+/* Take the run that starts with the first of `count` pieces. */
 static struct run take_run(const struct report_ledger *ledger,
                            const struct report_piece *const *pieces, size_t count)
 {
@@ -105,7 +105,7 @@ static int list_own(const struct report_ledger *ledger, struct run *run)
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/* As one of these pieces tells them. @return 1; 0: none can be believed; -1: no memory */
+/* Use the list of one of these pieces. @return 1; 0: none is consistent; -1: out of memory */
 static int name_by_list(const struct report_ledger *ledger,
                         const struct report_piece *const *pieces, size_t count, struct run *run)
 {
@@ -125,7 +125,7 @@ static int name_by_list(const struct report_ledger *ledger,
     return result;
 }
 
-/* The extern step runs on all nodes of a job, and says how many these are. @return 0: not known */
+/* The extern step runs on all nodes of a job and knows their number. @return 0: not known */
 static uint32_t count_job_nodes(const struct report_ledger *ledger, const struct pieces *pieces)
 {
     uint32_t count = 0;
@@ -141,7 +141,7 @@ static uint32_t count_job_nodes(const struct report_ledger *ledger, const struct
     return count;
 }
 
-/* Those of the job that have no record of this step, if all of them have one of another. */
+/* The nodes of the job without a record of this step, if every node has a record of some step. */
 static int name_by_records(const struct search *search, struct run *run)
 {
     const struct pieces *pieces = search->pieces;
@@ -160,7 +160,7 @@ static int name_by_records(const struct search *search, struct run *run)
     return result ? -1 : run->missing.count > 0;
 }
 
-/* A step on all nodes of a job that has run once has those of each other such step. */
+/* In a job that ran once, a step on all nodes has the nodes of every other such step. */
 static int name_by_job(const struct search *search, struct run *run)
 {
     const struct pieces *pieces = search->pieces;
@@ -187,7 +187,7 @@ static int name_missing(const struct search *search, struct run *run)
     return result < 0 ? -1 : 0;
 }
 
-/* A sorted list, each name once. */
+/* A sorted list without duplicates. */
 static int put_names(const struct namelist *list, size_t columns, FILE *out)
 {
     const char **names = calloc(list->count + 1, sizeof(char *));
@@ -208,7 +208,7 @@ static int put_names(const struct namelist *list, size_t columns, FILE *out)
 
 /* --- what is told of them ------------------------------------------------------------------- */
 
-/* What was not read cannot be missing. @return how many nodes are */
+/* Nodes that were not read are not missing. @return number of missing ones */
 static uint32_t count_missing(const struct search *search, struct run *run)
 {
     const struct namelist *asked = &search->ledger->asked;

@@ -32,7 +32,7 @@ static const char *tail(const struct report_ledger *ledger, uint32_t bucket)
     return slash ? slash : key;
 }
 
-/* By cluster, job, and step or day. The key of a bucket may lack the cluster. */
+/* Sort by cluster, job, and step or day. The key of a bucket may lack the cluster. */
 static int compare_buckets(const void *left, const void *right, void *context)
 {
     const struct report_ledger *ledger = context;
@@ -45,7 +45,7 @@ static int compare_buckets(const void *left, const void *right, void *context)
     }
     order = compare_texts(&ledger->texts, a->cluster, b->cluster);
     if (order == 0 && a->own_job != b->own_job) {
-        order = a->own_job + 1 < b->own_job + 1 ? -1 : 1; /* what is outside Slurm is the first */
+        order = a->own_job + 1 < b->own_job + 1 ? -1 : 1; /* outside Slurm comes first */
     }
     return order ? order : strverscmp(tail(ledger, number), tail(ledger, other));
 }

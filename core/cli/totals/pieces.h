@@ -10,10 +10,10 @@
 #include "cli/totals/rates.h"
 
 /*
- * Records as a report needs them: some hundred bytes each. Timelines are kept of jobs that were
- * named, as far as there is room; else the power within a record is taken for constant. They are
- * kept in buckets, in each of which a moment of a
- * node counts once; the rows of the report are sums of buckets.
+ * Records as a report needs them: some hundred bytes each. Timelines are kept for named jobs as far
+ * as there is room; otherwise a constant power within a record is assumed. Buckets hold the
+ * records, and each moment of a node counts once in a bucket. The rows of the report are sums of
+ * buckets.
  */
 
 enum report_by {
@@ -21,7 +21,7 @@ enum report_by {
     REPORT_BY_STEP,
     REPORT_BY_NODE,
     REPORT_BY_GROUP, /* sums of jobs */
-    REPORT_BY_DAY    /* the same, a job divided at midnight */
+    REPORT_BY_DAY    /* the same, with jobs divided at midnight */
 };
 
 /** What the jobs of a row have in common. */
@@ -35,49 +35,50 @@ enum report_group {
     REPORT_GROUPS
 };
 
-/* The inside of a ledger. Numbers of texts are those of ledger->texts. */
+/* The internals of a ledger. Numbers of texts refer to ledger->texts. */
 
-/** A record, or the part of it that lies in one day. */
+/** A record, or its part within one day. */
 struct report_piece {
     int64_t start_ns;
     uint64_t elapsed_ns;
-    uint64_t whole_ns; /* of the record; elapsed_ns may be that of a day */
+    uint64_t whole_ns; /* of the record; elapsed_ns may be of a part */
     uint32_t next;     /* of the bucket; POOL_NONE: none */
     uint32_t node, step;
     uint32_t reason;     /* POOL_NONE: complete */
     uint32_t nodes;      /* of its step; APAPI_UNKNOWN */
-    uint32_t energy_at;  /* its energies in ledger->energies, those of the mask only */
+    uint32_t energy_at;  /* its energies in ledger->energies, one for each bit of the mask */
     float covered;       /* 0..1; NaN */
     float max_w;         /* NaN: unknown */
     uint32_t nodelist;   /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
-    uint16_t restarts;   /* of the job, as far as 16 bits count; 0: none, or not known */
+    uint16_t restarts;   /* of the job, up to 16 bits; 0: none, or not known */
     uint8_t domain_mask; /* bit d: domain d is known */
     bool delayed;
 };
 
-/** Of a piece, in a domain. */
+/** Of a piece, in one domain. */
 struct report_energy {
     double energy_j;
-    double known; /* share of the time in which it is known, 0..1 */
+    double known; /* known share of the time, 0..1 */
 };
 
 /**
- * The pieces of a bucket by step, node and start: sums do not depend on the order in which
- * records have come. Of a record that came twice the longer one is there.
+ * The pieces of a bucket sorted by step, node and start: sums do not depend on the order of
+ * arrival. Of duplicates only the longer record is included.
  */
 struct pieces {
     const struct report_piece **list;
     size_t count;
 };
 
-/** What is counted without overlap. */
+/** Records that are counted without overlap. */
 struct report_bucket {
-    int64_t first_ns;     /* when the earliest of its records began */
-    int64_t verified_ns;  /* the earliest of those that say what Slurm says; INT64_MAX: none */
-    uint32_t first;       /* piece */
+    int64_t first_ns;    /* start of its earliest record */
+    int64_t verified_ns; /* start of the earliest record with Slurm's own values; INT64_MAX: none */
+    uint32_t first;      /* first piece */
     uint32_t next_of_row; /* bucket; POOL_NONE */
     uint32_t cluster, user, account, partition, qos, job_name, name, day;
-    uint32_t own_job; /* its number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
+    uint32_t
+        own_job; /* its own number, also in an array; APAPI_UNKNOWN: outside Slurm, or a node */
     uint32_t job, part, code, signal, restarts;
     char part_kind; /* '_' array, '+' het, '\0' none */
 };
@@ -93,18 +94,19 @@ struct report_ledger {
     size_t piece_count, piece_room;
     struct report_energy *energies;
     size_t energy_count, energy_room;
-    bool keep_timelines;              /* of jobs that were named; not by day. Then each domain has
-                                         a known time of its own, too */
-    struct apapi_timeline *timelines; /* of the first energies; the rest has none */
+    bool keep_timelines; /* for named jobs, not by day. Then the known time of each domain is kept,
+                            too */
+    struct apapi_timeline *timelines; /* of the first energies; the others have none */
     size_t timeline_count, timeline_room;
     struct report_bucket *buckets; /* numbered as bucket_keys */
     size_t bucket_count, bucket_room;
-    uint32_t *rows; /* the last bucket of each row, numbered as row_keys; NULL: a row is one */
+    uint32_t
+        *rows; /* the last bucket of each row, numbered as row_keys; NULL: each row is one bucket */
     size_t row_count, row_room;
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
 };
 
-#define REPORT_REMARKS_MAX 5 /* whose texts are shown; the others only count */
+#define REPORT_REMARKS_MAX 5 /* shown as texts; more are only counted */
 
 /** A row's remark for people: what is incomplete, missing or late. */
 typedef void (*report_remark_f)(const char *text, void *context);
@@ -112,15 +114,15 @@ typedef void (*report_remark_f)(const char *text, void *context);
 /** How to sum up. */
 struct report_view {
     const struct rates *rates;
-    bool nodelists;         /* make them */
-    report_remark_f remark; /* NULL: nobody is to hear of it */
+    bool nodelists;         /* collect the lists of nodes */
+    report_remark_f remark; /* NULL: no remarks */
     void *context;
 };
 
-/** For qsort_r() with the ledger's texts: that order. */
+/** That order, for qsort_r() with the ledger's texts. */
 int report_compare_pieces(const void *left, const void *right, void *texts);
 
-/** The numbers of the nodes of some pieces, sorted, each once. @return how many */
+/** The numbers of the nodes of some pieces, sorted and unique. @return their number */
 size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes);
 
 /** The pieces of a bucket. @return 0, the list is freed with free(); -1 with errno ENOMEM. */
@@ -128,8 +130,7 @@ int report_gather_pieces(const struct report_ledger *ledger, const struct report
                          struct pieces *pieces);
 
 /**
- * Give records that do not name their cluster to the job of their number. A bucket whose records
- * have gone to another one is empty.
+ * Move records without a cluster to the job with their number. A bucket may become empty.
  * @return 0; -1 with errno ENOMEM.
  */
 int report_name_clusters(struct report_ledger *ledger);
@@ -137,24 +138,24 @@ int report_name_clusters(struct report_ledger *ledger);
 /** Its total. @return 0; -1 with errno ENOMEM. */
 struct report_total {
     struct apapi_job_total job;
-    size_t missing;            /* records that nodes of its steps lack */
+    size_t missing;            /* missing records of nodes in its steps */
     size_t delayed;            /* records that were written late */
-    double covered_s, known_s; /* covered time, of the time of records that know it */
+    double covered_s, known_s; /* covered time, and time of the records that know it */
     double max_w;
     uint32_t reason, nodes; /* the greatest number of a step; text or POOL_NONE */
     char job_id[32];
-    char *nodelist, *missing_nodes; /* to be freed; NULL: not asked for */
+    char *nodelist, *missing_nodes; /* to be freed; NULL: not requested */
 };
 int report_bucket_sum(const struct report_ledger *ledger, const struct report_bucket *bucket,
                       const struct report_view *view, struct report_total *total);
 
-/** Sum pieces up, each moment of a node once. @return 0; -1 with errno ENOMEM. */
+/** Sum up pieces, each moment of a node once. @return 0; -1 with errno ENOMEM. */
 int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,
                         struct apapi_job_total *total);
 
-#define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest of it is counted */
+#define REPORT_LIST_COLUMNS 4000 /* of a list of nodes in a row; the rest is only counted */
 
-/** Count the records that nodes of its steps lack, and name these. 0; -1 with errno ENOMEM. */
+/** Count the missing records of nodes in its steps, and name the nodes. 0; -1 with errno ENOMEM. */
 int report_find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
                         const struct report_view *view, struct report_total *total);
 

@@ -97,7 +97,7 @@ static double *find_rate(struct rates *rates, const char *key)
                                                : NULL;
 }
 
-/* A site's energy has that of its machines in it. */
+/* The energy of a site includes that of its machines. */
 static int check_pue(const double pue[RATES_HOURS], struct apapi_error *err)
 {
     for (int hour = 0; hour < RATES_HOURS; hour++) {
@@ -156,7 +156,7 @@ static double hour_value(const struct rates *rates, const double hours[RATES_HOU
     return hours[hour % RATES_HOURS] * rates->pue[hour % RATES_HOURS];
 }
 
-/* Sum of rate by seconds, from a second of a local day on. */
+/* Integral of the rate in seconds, from a second of a local day on. */
 static double integrate(const struct rates *rates, const double hours[RATES_HOURS], int64_t from_s,
                         double length_s)
 {

@@ -8,15 +8,17 @@
 
 #define RATES_HOURS 24
 
-/** What the site says in [report] of apapi.conf. Each hour of the local day has a value. */
+/** The rates in section [report] of apapi.conf. Each hour of the local day has a value. */
 struct rates {
-    double co2_g_per_kwh[RATES_HOURS]; /* NaN: not said */
+    double co2_g_per_kwh[RATES_HOURS]; /* NaN: not set */
     double price_per_kwh[RATES_HOURS];
-    double pue[RATES_HOURS]; /* 1 where it is not said */
-    const char *currency;    /* "": not said; borrowed from the configuration */
+    double pue[RATES_HOURS]; /* 1 if not set */
+    const char *currency;    /* "": not set; borrowed from the configuration */
 };
 
-/** Read [report]. A pue is at least 1. @return 0; -1 with errno EINVAL, `err` names file and line.
+/**
+ * Read [report]. pue must be at least 1. @return 0; -1 with errno EINVAL, `err` names file and
+ * line.
  */
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err);
 
@@ -24,14 +26,13 @@ int rates_read(const struct config *config, struct rates *rates, struct apapi_er
 int rates_check(const char *key, const char *value, struct apapi_error *err);
 
 /**
- * A number, or a table of a day's hours as "0-6:250,6-22:400,22-24:250" that leaves none out
- * and says none twice.
+ * Parse a number, or a table "0-6:250,6-22:400,22-24:250" with each hour of the day exactly once.
  * @return 0; -1 with errno EINVAL.
  */
 int rates_parse(const char *text, double hours[RATES_HOURS], struct apapi_error *err);
 
 /**
- * What an energy comes to that was used evenly between two times, PUE included.
+ * Apply a rate to an energy that was used evenly between two times, including PUE.
  * @param hours  per kWh
  * @return NaN: the energy or the rate is not known
  */

@@ -7,7 +7,7 @@ enum report_kind {
     REPORT_TEXT,
     REPORT_LIST,    /* char *, allocated */
     REPORT_BUFFER,  /* char[] */
-    REPORT_COUNT,   /* this and all that follow: double, NaN: unknown */
+    REPORT_COUNT,   /* this and the following: double, NaN: unknown */
     REPORT_ENERGY,  /* J */
     REPORT_POWER,   /* W */
     REPORT_SECONDS, /* s */
@@ -18,7 +18,7 @@ enum report_kind {
     REPORT_FLAG    /* bool */
 };
 
-/** A field that people can ask for. */
+/** A field that users can select. */
 struct report_field {
     const char *name;
     enum report_kind kind;
@@ -39,7 +39,7 @@ enum report_unit {
 struct report_column {
     const struct report_field *field;
     int width;
-    bool given; /* by who asks for it */
+    bool given; /* set by the user */
 };
 struct report_format {
     struct report_column columns[REPORT_COLUMNS_MAX];
@@ -48,10 +48,10 @@ struct report_format {
     const char *currency;
 };
 
-/** @return field number `index`; NULL beyond the last. */
+/** @return field number `index`; NULL after the last one. */
 const struct report_field *report_field_at(size_t index);
 
-/** Their names with commas between them; those of numbers only, to sort by. */
+/** Their names separated by commas; only those of numbers, for sorting. */
 void report_fields_list(bool numbers_only, char *text, size_t size);
 
 /** "jobid,energy%12". @return 0; -1 with errno EINVAL (a field), ERANGE (a width, or too many). */
@@ -60,30 +60,30 @@ int report_format_parse(const char *list, struct report_format *format, struct a
 /** @return 0; -1 with errno EINVAL. */
 int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_error *err);
 
-/** As sacct does: [D-]HH:MM:SS. */
+/** In sacct's form: [D-]HH:MM:SS. */
 void report_elapsed_text(char *text, size_t size, double seconds);
 
 /** "24.82 kJ". */
 void report_energy_text(char *text, size_t size, double energy_j, enum report_unit unit);
 
-/** A field whose value is a number, to sort by. NULL with `err`. */
+/** A field with a numeric value, for sorting. NULL with `err`. */
 const struct report_field *report_field_sortable(const char *name, struct apapi_error *err);
 
 /** The value of such a field. */
 double report_field_number(const struct report_field *field, const struct report_row *row);
 
-/** For people: "24.82 kJ"; "" for what is not known. */
+/** For people: "24.82 kJ"; "" if not known. */
 void report_field_text(const struct report_field *field, const struct report_row *row,
                        const struct report_format *format, char *text, size_t size);
 
-/** For programs: the number alone; texts as they are. */
+/** For programs: only the number; texts unchanged. */
 void report_field_plain(const struct report_field *field, const struct report_row *row,
                         const struct report_format *format, char *text, size_t size);
 
-/** The text of a field that is one; NULL: it is not. */
+/** The text of a text field; NULL: not a text field. */
 const char *report_field_string(const struct report_field *field, const struct report_row *row);
 
-/** The name with its unit for programs: "energy_j". */
+/** The name with its unit, for programs: "energy_j". */
 void report_field_key(const struct report_field *field, enum report_unit unit, char *key,
                       size_t size);
 

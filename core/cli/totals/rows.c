@@ -11,10 +11,10 @@
 #define NS_PER_S 1e9
 #define PCT 100
 
-/* What a row adds up besides what it shows. */
+/* Sums over a row that it does not show. */
 struct sum {
     struct report_row *row;
-    double busy_s;     /* energy by power */
+    double busy_s;     /* energy divided by power */
     double node_s;     /* of all nodes of the jobs */
     double measured_s; /* of it, with known energy */
     double covered_s, known_s;
@@ -36,7 +36,7 @@ static const char *same(const char *known, const char *text)
     return !known || strcmp(known, text) == 0 ? text : "";
 }
 
-/* What is the same in all buckets of the row. */
+/* Keep what is the same in all buckets of the row. */
 static void put_identity(const struct report_ledger *ledger, const struct report_bucket *bucket,
                          struct report_row *row)
 {
@@ -52,7 +52,7 @@ static void put_identity(const struct report_ledger *ledger, const struct report
     row->day = same(row->day, pool_text(texts, bucket->day));
 }
 
-/* What only a row of one job has. */
+/* Fill in what only a row of one job has. */
 static void put_job(const struct report_ledger *ledger, const struct report_bucket *bucket,
                     const struct report_total *total, struct report_row *row)
 {
@@ -71,7 +71,7 @@ static void put_job(const struct report_ledger *ledger, const struct report_buck
     }
 }
 
-/* Outside a node's own buckets, a step says how many nodes it has. */
+/* Rows by node count the nodes with records. In other rows, steps know their number of nodes. */
 static double nodes_of(const struct report_ledger *ledger, const struct report_total *total)
 {
     bool known = ledger->by != REPORT_BY_NODE && total->nodes > total->job.nodes;
@@ -151,7 +151,7 @@ static void conclude(const struct report_ledger *ledger, struct sum *sum)
         row->energy_per_node_j = row->energy_j / sum->node_count;
     }
     if (ledger->by == REPORT_BY_NODE) {
-        row->jobs = row->steps = NAN; /* numbers of steps say nothing across jobs */
+        row->jobs = row->steps = NAN; /* numbers of steps do not identify jobs */
     }
 }
 

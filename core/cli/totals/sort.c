@@ -10,7 +10,7 @@ struct ranked {
     uint32_t row, index;
 };
 
-/* Greatest first, unknown ones last, else as they were. */
+/* Greatest first, unknown ones last, otherwise stable. */
 static int compare_ranked(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
@@ -24,7 +24,7 @@ static int compare_ranked(const void *left, const void *right)
     return a->index < b->index ? -1 : 1;
 }
 
-/* Rows are summed up twice rather than kept: there may be a million of them. */
+/* Rows are summed up twice instead of being kept: there may be a million. */
 int report_sort(const struct report_ledger *ledger, const struct report_field *field,
                 const struct rates *rates, uint32_t *order, size_t count)
 {

@@ -4,8 +4,7 @@
 #include "cli/totals/row_fields.h"
 
 /**
- * Order rows by a field, which is a number: the greatest first, unknown ones last, else as they
- * are.
+ * Sort rows by a numeric field: the greatest first, unknown ones last, otherwise stable.
  * @param order  numbers of `count` rows; result
  * @return 0; -1 with errno ENOMEM.
  */
