@@ -201,7 +201,7 @@ static int local_receive_table(void)
         return errno == ETIMEDOUT
                    ? apapi_fail(&local.failure, errno, "the collector did not answer within %g s",
                                 (double)(wait_ns + WAIT_MORE_NS) / 1e9)
-                   : apapi_fail(&local.failure, errno, "the collector ended before its time");
+                   : apapi_fail(&local.failure, errno, "the collector ended too early");
     }
     if (message_is(&message, APAPI_WORD_TABLE) || message_is(&message, APAPI_WORD_END)) {
         return 0;
@@ -270,7 +270,7 @@ static int local_write_report(void)
         result = local_write_part(&destination);
         if (result == 0 &&
             message_receive(local.collector.channel, &message, deadline_now() + WAIT_MORE_NS)) {
-            result = apapi_fail(&local.failure, errno, "the collector ended before its time");
+            result = apapi_fail(&local.failure, errno, "the collector ended too early");
         }
     }
     if (spank_apapi_destination_close(&destination, result ? NULL : &local.failure)) {

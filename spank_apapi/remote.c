@@ -73,7 +73,7 @@ static void remote_fail(int code, uint64_t limit_ns)
     switch (code) {
     case EPIPE:
     case ECONNRESET:
-        apapi_fail(failure, code, "the sampler ended before its time");
+        apapi_fail(failure, code, "the sampler ended too early");
         break;
     case ETIMEDOUT:
         apapi_fail(failure, code,
@@ -83,7 +83,7 @@ static void remote_fail(int code, uint64_t limit_ns)
                    (double)limit_ns / 1e9);
         break;
     case EBADMSG:
-        apapi_fail(failure, code, "the sampler sent what is no answer");
+        apapi_fail(failure, code, "the sampler sent an invalid answer");
         break;
     default:
         apapi_fail(failure, code, "cannot talk to the sampler: %s", strerror(code));
@@ -360,7 +360,8 @@ static void remote_receive(spank_t spank)
     }
     remote.stopping = remote_expect(APAPI_WORD_STOPPING, deadline_ns) == 0;
     if (remote.stopping && *answer) {
-        slurm_info("apapi: messages of the sampler that the system's log did not take: %s", answer);
+        slurm_info("apapi: messages of the sampler that the system's log did not accept: %s",
+                   answer);
     }
     if (!remote.stopping || remote_expect(APAPI_WORD_RECORD, deadline_ns)) {
         remote_fail(errno, limit_ns);

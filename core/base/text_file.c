@@ -35,7 +35,7 @@ static int check_text(const char *name, const char *text, size_t size, struct ap
     }
     zero = memchr(text, '\0', size);
     if (zero) {
-        return apapi_fail(err, EINVAL, "%.180s is no text: its byte %td is 0", name,
+        return apapi_fail(err, EINVAL, "%.180s is not text: its byte %td is 0", name,
                           zero - text + 1);
     }
     return 0;
@@ -47,7 +47,7 @@ static int check_kind(const char *path, const struct stat *status, struct apapi_
         return apapi_fail(err, EISDIR, "%.180s is a folder, expected a file", path);
     }
     if (!S_ISREG(status->st_mode)) {
-        return apapi_fail(err, EINVAL, "%.180s is no regular file", path);
+        return apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
     }
     if (status->st_size > APAPI_EVENTS_FILE_MAX) {
         return check_size(path, APAPI_EVENTS_FILE_MAX + 1, err);

@@ -16,11 +16,11 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"list", list_command, "components and events that can be measured here"},
-    {"doctor", doctor_command, "what cannot be read here, why, and what would mend it"},
+    {"doctor", doctor_command, "what cannot be read here, why, and how to fix it"},
     {"merge", merge_command, "the nodes' records of a step as one report"},
     {"top", top_command, "what the running steps on this machine draw now"},
     {"report", report_command, "what jobs, users, nodes and days have used"},
-    {"show", show_command, "one job in full: nodes, power over time, what is odd"},
+    {"show", show_command, "one job in full: nodes, power over time, what is unusual"},
     {"plot", plot_command, "power over time of jobs, as a picture or a page to zoom in"},
     {"import", import_command, "records into a database, SQLite or MariaDB"},
     {"export", export_command, "this node's steps as metrics, for Prometheus"},
@@ -36,7 +36,7 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     }
-    fputs("'apapi help COMMAND' tells more. Options: -h, --help; -V, --version.\n"
+    fputs("'apapi help COMMAND' shows more. Options: -h, --help; -V, --version.\n"
           "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
           out);
 }

@@ -65,7 +65,7 @@ static int parse_words(char *words, struct job_list *list, struct apapi_error *e
         if (!parse_request(word, request)) {
             return apapi_fail(
                 err, EINVAL,
-                "'%.60s' is no job; write it as 17, 17.0, 17.batch, 17_3, 17_* or 17+1", word);
+                "'%.60s' is not a job; write it as 17, 17.0, 17.batch, 17_3, 17_* or 17+1", word);
         }
         list->jobs[list->count++] = request->job;
     }

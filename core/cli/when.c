@@ -233,7 +233,7 @@ int when_parse(const char *text, int64_t now_ns, int64_t *unix_ns, struct apapi_
     int64_t now_s = now_ns / NS_PER_S, seconds;
 
     if (!parse_relative(text, now_s, &seconds) && !parse_moment(text, now_s, &seconds)) {
-        return apapi_fail(err, EINVAL, "'%.60s' is no time; write it " WHEN_FORMS, text);
+        return apapi_fail(err, EINVAL, "'%.60s' is not a time; write it " WHEN_FORMS, text);
     }
     *unix_ns = seconds * NS_PER_S;
     return 0;

@@ -27,7 +27,7 @@ static const struct key {
     const char *help;
 } keys[] = {
     {"enabled", value_enabled, offsetof(struct config, enabled), "yes",
-     "yes or no, and single partitions behind it, for example yes:debug:no"},
+     "yes or no, followed by single partitions, for example yes:debug:no"},
     {"default", value_components, offsetof(struct config, components), CONFIG_OFF,
      "components to measure where the user names none, for example rapl:nvml, or off"},
     {"interval", value_intervals, offsetof(struct config, interval), "100ms",
@@ -211,7 +211,7 @@ static void read_key(struct config *config, const struct ini_line *line,
         return;
     }
     if (config->origins[key - keys].line) {
-        snprintf(text, sizeof text, "%.200s:%zu: %s stands in line %zu already", config->path,
+        snprintf(text, sizeof text, "%.200s:%zu: %s is already set in line %zu", config->path,
                  line->number, key->name, config->origins[key - keys].line);
         complain(sink, text);
     } else if (key_set(config, key, &origin, &err)) {
@@ -269,7 +269,7 @@ static void unknown_section_key(const struct ini_line *line, const char *where,
         }
     }
     if (key_find(line->key, strlen(line->key))) {
-        snprintf(meant.all, sizeof meant.all, "; it stands before the first section, or in [%s]",
+        snprintf(meant.all, sizeof meant.all, "; it belongs before the first section, or in [%s]",
                  TOP_SECTION);
     }
     complain_unknown(sink, where, &meant);
@@ -302,7 +302,7 @@ static void read_setting(struct config *config, const struct ini_line *line,
                  line->section);
         unknown_section_key(line, text, sink);
     } else if (before) {
-        snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s stands in line %zu already", config->path,
+        snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s is already set in line %zu", config->path,
                  line->number, line->section, line->key, before->line);
         complain(sink, text);
     } else {

@@ -101,7 +101,7 @@ static int ini_pair(char *text, struct ini_line *line, struct apapi_error *err)
     if (*value == '"') {
         value = ini_quoted(value);
         if (!value) {
-            return apapi_fail(err, EINVAL, "%.60s: expected nothing behind a second '\"'",
+            return apapi_fail(err, EINVAL, "%.60s: expected nothing after a second '\"'",
                               line->key);
         }
     } else {

@@ -29,7 +29,7 @@ static int component_check(const char *list, const char *word, size_t length,
         return apapi_fail(err, EINVAL, "component '%.20s...' is too long", word);
     }
     if (lonely && strlen(list) > length) {
-        return apapi_fail(err, EINVAL, "'%.*s' stands alone, not in the list '%.80s'", (int)length,
+        return apapi_fail(err, EINVAL, "'%.*s' must be alone, not in the list '%.80s'", (int)length,
                           word, list);
     }
     return 0;
@@ -45,7 +45,8 @@ int config_components_check(const char *list, struct apapi_error *err)
     }
     for (const char *c = list; *c; c++) {
         if (!isgraph((unsigned char)*c)) {
-            return apapi_fail(err, EINVAL, "blank or other odd character in the component list");
+            return apapi_fail(err, EINVAL,
+                              "blank or other invalid character in the component list");
         }
     }
     for (const char *word = list;; word++) {
@@ -253,7 +254,7 @@ int config_cpus(const char *list, cpu_set_t *cpus, struct apapi_error *err)
     CPU_ZERO(cpus);
     for (const char *rest = list;; rest++) {
         if (cpu_range(&rest, cpus)) {
-            return apapi_fail(err, EINVAL, "'%.60s' is no list of CPUs from 0 to %d", list,
+            return apapi_fail(err, EINVAL, "'%.60s' is not a list of CPUs from 0 to %d", list,
                               CPU_SETSIZE - 1);
         }
         if (*rest == '\0') {

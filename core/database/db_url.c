@@ -43,8 +43,8 @@ static int parse_query(char *query, struct db_address *address, struct apapi_err
             address->option_file = value;
         } else {
             return apapi_fail(err, EINVAL,
-                              "--db: '%.60s' behind '?': only socket=PATH and "
-                              "option-file=PATH can stand there",
+                              "--db: '%.60s' after '?': only socket=PATH and "
+                              "option-file=PATH are valid",
                               query);
         }
     }
@@ -54,7 +54,7 @@ static int parse_query(char *query, struct db_address *address, struct apapi_err
 static int parse_port(const char *text, struct db_address *address, struct apapi_error *err)
 {
     address->port = (unsigned)positive_number(text, PORT_MAX);
-    return address->port ? 0 : apapi_fail(err, EINVAL, "--db: '%.60s' is no port", text);
+    return address->port ? 0 : apapi_fail(err, EINVAL, "--db: '%.60s' is not a port", text);
 }
 
 /* "[::1]:3306", "host", "host:3306" */
@@ -111,5 +111,5 @@ int db_url_parse(char *url, const struct db_driver **driver, struct db_address *
             return parse_server(url + strlen(server[i]), address, err);
         }
     }
-    return apapi_fail(err, EINVAL, "--db: '%.60s' is no database: write " FORMS, url);
+    return apapi_fail(err, EINVAL, "--db: '%.60s' is not a database: write " FORMS, url);
 }

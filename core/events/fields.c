@@ -139,7 +139,7 @@ static const char *parse_words(const struct field *field)
 {
     if (event_text_make_printable(field->text)) {
         problems_warn(field->problems, field->line, field->text,
-                      "%s: a character that is no printable UTF-8 is shown as '?'", field->title);
+                      "%s: a character that is not printable UTF-8 is shown as '?'", field->title);
     }
     return field->text;
 }

@@ -46,7 +46,7 @@ static int leave_out(const struct apapi_problem_sink *sink, const struct apapi_e
     char text[sizeof why->text + 64];
     struct apapi_problem problem = {.warning = true, .text = text};
 
-    snprintf(text, sizeof text, "%s; the built-in rules count", why->text);
+    snprintf(text, sizeof text, "%s; the built-in rules apply", why->text);
     if (sink && sink->report) {
         sink->report(&problem, sink->context);
     }

@@ -285,7 +285,7 @@ const char *receiver_describe(const struct receiver *receiver, char *text, size_
         {receiver->refused.foreign, "foreign connection refused", "foreign connections refused"},
         {receiver->refused.damaged, "damaged record", "damaged records"},
         {receiver->refused.twice, "record came twice", "records came twice"},
-        {receiver->refused.surplus, "record of a node too many", "records of nodes too many"},
+        {receiver->refused.surplus, "record of an unexpected node", "records of unexpected nodes"},
     };
     size_t length = 0;
 

@@ -103,7 +103,7 @@ static bool take_rest(struct parser *parser, char **to)
             continue;
         }
         if (size == 0 || character < ' ') {
-            return parser_fail(parser, size ? "a control character in a text" : "no valid UTF-8");
+            return parser_fail(parser, size ? "a control character in a text" : "invalid UTF-8");
         }
         memmove(*to, parser->at, size);
         *to += size;

@@ -121,10 +121,10 @@ static int open_session(struct sampler *sampler, struct apapi_error *err)
 
     if (apapi_event_rules_load(&sampler->rules, &nothing, installed_path(INSTALLED_CONFIG), NULL,
                                err)) {
-        log_write(LOG_WARNING, "the default event files are left out: %s", err->text);
+        log_write(LOG_WARNING, "the default event files are not used: %s", err->text);
     }
     if (pack_open(sampler->step.rules, &sampler->rules, err)) {
-        log_write(LOG_INFO, "the user's event files are left out: %s", err->text);
+        log_write(LOG_INFO, "the user's event files are not used: %s", err->text);
     }
     sampler->session = apapi_session_create(&config, err);
     return sampler->session ? 0 : -1;

@@ -279,7 +279,7 @@ int component_rejoin(struct component *component, struct apapi_reader *reader,
     free(component->raw);
     component->raw = raw;
     if (find_all_again(component, reader) == 0) {
-        return apapi_fail(err, ENODEV, "%s: its events are there no more", reader->detail);
+        return apapi_fail(err, ENODEV, "%s: its events no longer exist", reader->detail);
     }
     component->reader = reader;
     component->reason.text[0] = '\0';

@@ -60,9 +60,9 @@ static int check_head(int file, const char *path, const struct stat *status,
                           begin.version, APAPI_LIVE_VERSION);
     }
     if (begin.size != sizeof(struct apapi_live_page) || status->st_size != begin.size) {
-        return apapi_fail(err, EPROTO, "%s: has not the size of a live page", path);
+        return apapi_fail(err, EPROTO, "%s: does not have the size of a live page", path);
     }
-    return live_has_writer(file) ? 0 : apapi_fail(err, ESTALE, "%s: nobody writes it", path);
+    return live_has_writer(file) ? 0 : apapi_fail(err, ESTALE, "%s: no process writes it", path);
 }
 
 const struct apapi_live_page *live_map(int folder, const char *name, const char *path,

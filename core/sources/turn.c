@@ -83,7 +83,7 @@ struct apapi_reader *source_open(const struct apapi_source *source, const char *
     int error;
 
     if (!take(turn)) {
-        apapi_fail(err, EBUSY, "%s: an earlier call into %s has not come back", component,
+        apapi_fail(err, EBUSY, "%s: an earlier call into %s has not returned", component,
                    source->name);
         return NULL;
     }

@@ -106,9 +106,10 @@ int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
     filter->from_ns = wanted->from_unix_ns ? wanted->from_unix_ns : INT64_MIN;
     filter->to_ns = wanted->to_unix_ns ? wanted->to_unix_ns : INT64_MAX;
     if (copy_jobs(filter, wanted) || copy_texts(filter, wanted) || copy_nodes(filter, wanted)) {
-        return errno == EINVAL ? apapi_fail(err, EINVAL, "'%.100s' is no list of nodes like n[1-4]",
-                                            wanted->nodes)
-                               : apapi_fail(err, ENOMEM, "no memory");
+        return errno == EINVAL
+                   ? apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]",
+                                wanted->nodes)
+                   : apapi_fail(err, ENOMEM, "no memory");
     }
     return 0;
 }

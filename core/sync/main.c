@@ -28,8 +28,8 @@ static const char usage[] =
     "  -j, --jobs=JOB,...  these jobs only, whatever their age\n"
     "      --acct-dir DIR  folder of the accounting files; default: acct_dir of apapi.conf\n"
     "      --field FIELD   admincomment (default), comment, or extra (Slurm 23.02 or later)\n"
-    "      --dry-run       tell what would be changed, and change nothing\n"
-    "  -v, --verbose       tell what is done, and which lines of the files are no records\n"
+    "      --dry-run       show what would be changed, and change nothing\n"
+    "  -v, --verbose       show what is done, and which lines of the files are no records\n"
     "  -h, --help, -V, --version\n"
     "T is written " WHEN_FORMS ".\n"
     "Exit status: 0 done, also if jobs are left for the next run; 1 failure; 2 wrong usage.\n";

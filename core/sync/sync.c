@@ -177,7 +177,7 @@ static int load(struct sync *sync, struct apapi_error *err)
         return -1;
     }
     if (sync->state.damaged) {
-        fprintf(stderr, "apapi sync: %s/%s cannot be understood and is made anew\n", options->dir,
+        fprintf(stderr, "apapi sync: %s/%s is damaged and is created again\n", options->dir,
                 sync->state_name);
     }
     return take_waiting(sync, err);

@@ -57,7 +57,7 @@ rapl() { # JQ-FILTER: of the sysfs way, in $output
 mended_by() { # COMPONENT TEXT [CMD...]
     run --separate-stderr "${@:3}" "$apapi" doctor "$1"
     echo "$output"
-    [[ $(sed -n '/to mend it/,/^$/p' <<<"$output" | tr -s ' \n' ' ') == *"$2"* ]]
+    [[ $(sed -n '/to fix it/,/^$/p' <<<"$output" | tr -s ' \n' ' ') == *"$2"* ]]
 }
 
 @test "no meter at all: each way with its reason, and what would help; exit status 1" {
@@ -66,7 +66,7 @@ mended_by() { # COMPONENT TEXT [CMD...]
     echo "$output"
     [[ $status -eq 1 && -z $stderr && $output == "no virtual machine"* ]]
     [[ $output == *$'\nrapl: cannot be read\n'*"sysfs rapl "*"the kernel has no /sys/class/powercap"*"papi rapl "*"PAPI"* ]]
-    [[ $output == *"to mend it"*"modprobe intel_rapl_msr"* || $output == *"-v /sys/devices/virtual/powercap"* ]]
+    [[ $output == *"to fix it"*"modprobe intel_rapl_msr"* || $output == *"-v /sys/devices/virtual/powercap"* ]]
     [[ $output == *$'\nhwmon: cannot be read\n'* && $output == *$'\ncray_pm: cannot be read\n'*"only HPE Cray nodes"* ]]
     [[ $output == *$'\nwhat can be measured here:\n'*"srun --apapi="*"nothing"* ]]
 }
@@ -89,10 +89,10 @@ mended_by() { # COMPONENT TEXT [CMD...]
     echo "$output"
     [[ $status -eq 1 && $output == "virtual machine"*"a virtual machine has no RAPL"*"--apapi=estimate"* ]]
     [[ $output != *modprobe* && $output != *setup-papi* ]]
-    [[ $(grep -c "a virtual machine has no RAPL" <<<"$output") -eq 1 && $output == *"to mend it  "*"as rapl"* ]]
+    [[ $(grep -c "a virtual machine has no RAPL" <<<"$output") -eq 1 && $output == *"to fix it  "*"as rapl"* ]]
 }
 
-@test "the command or file that would mend it, for each component" {
+@test "the command or file that would fix it, for each component" {
     fake_machine ""
     mended_by maxeler "install the PAPI that APAPI was built with (Debian: libpapi-dev brings it)"
     mended_by hwmon "modprobe acpi_power_meter"
@@ -202,7 +202,7 @@ mended_by() { # COMPONENT TEXT [CMD...]
     [[ $status -eq 0 && $output == *"ordinary users "*"no permission to read "*"60-apapi-powercap.rules"* ]]
     [[ $(tr -s ' ' <<<"$output") == *"root, srun --apapi= rapl"*"ordinary users, atime nothing"$'\n\n'"what apapi.conf says:"* ]]
     run --separate-stderr sim_alone --mode 444 -- "$apapi" doctor rapl
-    [[ $status -eq 0 && $output == *$'\nrapl: can be read by everyone\n'* && $output != *"to mend it"* ]]
+    [[ $status -eq 0 && $output == *$'\nrapl: can be read by everyone\n'* && $output != *"to fix it"* ]]
     [[ $(tr -s ' ' <<<"$output") == *"ordinary users, atime rapl"$'\n\n'"what apapi.conf says:"* ]]
     run --separate-stderr sim_alone --mode 444 -- "$apapi" doctor --json rapl
     rapl '.works and .events == 4 and .in_trouble == 0 and .ordinary_users.opens and (has("remedy") | not)'

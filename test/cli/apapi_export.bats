@@ -198,7 +198,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     [[ $output == *'nowhere/a.prom: No such file or directory' ]]
 }
 
-@test "what is no regular file is left alone" {
+@test "what is not a regular file is left alone" {
     mkfifo pipe.prom
     ln -s elsewhere link.prom
     run -1 export_all pipe.prom

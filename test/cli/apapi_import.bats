@@ -70,7 +70,7 @@ check_more() {
     run -0 import --db "$url" --acct-dir acct
     echo "$output"
     [[ $output == *'1 records added, 0 replaced, 0 known; 1 jobs added up'* ]]
-    [[ $output == *'1 line or file skipped; -v tells which, and why'* ]]
+    [[ $output == *'1 line or file skipped; -v shows which, and why'* ]]
     [[ $(ask "select energy_j, steps from apapi_jobs where job = 8") =~ ^3300(.0)?\|2$ ]]
     record 9 0 n2 10 50 | tail -c +101 >>acct/2026-11-22/n2.jsonl
     run -0 import --db "$url" --acct-dir acct

@@ -61,14 +61,14 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     run -0 plot -j 18,19 -o "$page" "$acct"/*/n1.jsonl
     [[ $(model "$page" | jq -c '[.jobs[].job]') == '["18","19"]' ]]
     run -1 plot 17.0 17.5 -o "$page"
-    [[ $output == "apapi plot: no record of job 17.5 is found" ]]
+    [[ $output == "apapi plot: no record of job 17.5 found" ]]
 }
 
 @test "25 jobs are too many, and that is what is said" {
     record 1 0 n1 0 100 200
     copies 1 n1 2 25
     run -1 plot "$(seq -s, 1 25)" -o "$BATS_TEST_TMPDIR/a.html"
-    [[ $output == "apapi plot: these are more than 24 jobs; name fewer" ]]
+    [[ $output == "apapi plot: more than 24 jobs match; name fewer" ]]
     run -0 plot "$(seq -s, 1 24)" -o "$BATS_TEST_TMPDIR/a.html"
 }
 
@@ -221,11 +221,11 @@ EOF
     run -2 plot -o a.html
     [[ $output == *"which JOB?"* ]]
     run -2 plot 17x -o a.html
-    [[ $output == *"'17x' is no job"* ]]
+    [[ $output == *"'17x' is not a job"* ]]
     run -2 plot 17 --by user -o a.html
     [[ $output == "apapi plot: --by=user: it is domain or node" ]]
     run -1 plot 17 19 -o a.html
-    [[ $output == "apapi plot: no record of job 19 is found" ]]
+    [[ $output == "apapi plot: no record of job 19 found" ]]
     run -1 plot 18 -o a.html
     [[ $output == "apapi plot: the records of job 18 have no power over time" ]]
     run -1 plot 17 -o nowhere/a.html
@@ -271,7 +271,7 @@ EOF
     run -0 browse "$page" --dump-dom
     [[ $output != *CONSOLE* ]]
     [[ $(grep -o '<article>' <<<"$output" | wc -l) == 2 && $(grep -o 'class="line" d="M58.00 [0-9]' <<<"$output" | wc -l) == 2 ]]
-    [[ $output == *"apapi: job 17  1 node  1 step"*"How far it can be trusted"*"1 of 1 records are complete"*"What is odd"* ]]
+    [[ $output == *"apapi: job 17  1 node  1 step"*"How far it can be trusted"*"1 of 1 records are complete"*"What is unusual"* ]]
     broken=$BATS_TEST_TMPDIR/broken.html
     sed 's|</body>|<script>nonsense()</script></body>|' "$page" >"$broken"
     run -0 browse "$broken" --dump-dom

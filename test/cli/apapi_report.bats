@@ -177,12 +177,12 @@ load report_common
         [[ $(xargs <<<"$output") == "${case#*=}" ]]
     done
     run -2 report --units BTU
-    [[ $output == *"'BTU' is no unit; valid are auto, J, kJ, Wh and kWh"* ]]
+    [[ $output == *"'BTU' is not a unit; valid are auto, J, kJ, Wh and kWh"* ]]
 }
 
 @test "a wrong width is told without the list of fields" {
     run -2 --separate-stderr report --format=jobid%0
-    [[ $stderr == *"'jobid%0': the width is no number from 1 to "* && $stderr != *nodelist* ]]
+    [[ $stderr == *"'jobid%0': the width is not a number from 1 to "* && $stderr != *nodelist* ]]
 }
 
 @test "sort and top: greatest first, unknown last" {
@@ -200,7 +200,7 @@ load report_common
     [[ $output == "80|10" ]]
     run -2 report --top 0
     run -2 report --sort user
-    [[ $output == *"cannot sort by 'user', which is no number"*"valid are: jobs,"* ]]
+    [[ $output == *"cannot sort by 'user', which is not a number"*"valid are: jobs,"* ]]
 }
 
 @test "a wrong field, grouping, option" {
@@ -208,7 +208,7 @@ load report_common
     [[ $output == *"unknown field 'enrgy'"*"valid are: jobid,"*"energy,"*"cost"* ]]
     run -2 report --format=
     run -2 report --format=jobid%x
-    [[ $output == *"'jobid%x': the width is no number"* ]]
+    [[ $output == *"'jobid%x': the width is not a number"* ]]
     run -2 report --by week
     [[ $output == *"valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
     run -2 report --jsn

@@ -130,7 +130,7 @@ told() { # SOURCE AND OPTIONS
         diff <(told --acct-dir "$acct" $job) <(told --db "$url" $job) || { echo "$job"; false; }
     done
     run -1 "$apapi" show --db "$url" 99
-    [[ $output == "apapi show: no record of this job is found" ]]
+    [[ $output == "apapi show: no record of this job found" ]]
 }
 
 @test "a database that is not there, none of ours, of another version, or not to be read" {
@@ -147,7 +147,7 @@ told() { # SOURCE AND OPTIONS
     [[ $output == "apapi report: "*"not a database" ]]
     "$apapi" import --db sqlite:db /dev/null
     run -1 ask sqlite:db -j 17
-    [[ $output == "apapi report: no job is found" ]]
+    [[ $output == "apapi report: no job found" ]]
     sqlite3 db "update apapi_schema set version = 99"
     run -1 ask sqlite:db -j 17
     [[ $output == *"version 99"* ]]

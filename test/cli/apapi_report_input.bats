@@ -22,7 +22,7 @@ load report_common
     [[ $output == 33+0.batch ]]
     for wrong in x 17. 17_ 17_x .0 -1 '17,'; do
         run -2 report -j "$wrong"
-        [[ $output == *"is no job; write it as 17, 17.0"* ]]
+        [[ $output == *"is not a job; write it as 17, 17.0"* ]]
     done
 }
 
@@ -36,7 +36,7 @@ load report_common
         [[ $(xargs <<<"$output") == "${case#*=}" ]] || { echo "$case: $output"; false; }
     done
     run -2 report -N 'n[1'
-    [[ $output == *"is no list of nodes"* ]]
+    [[ $output == *"is not a list of nodes"* ]]
 }
 
 @test "times; without any it is today, with -j or a file it is all" {
@@ -44,7 +44,7 @@ load report_common
     run -0 report -n -P -S 2026-11-20T10:00 -E 2026-11-20T10:01
     [[ $output == 60\|* ]]
     run -1 report -S 2026-11-20T10:01 -E 2026-11-20T10:02
-    [[ $output == "apapi report: no job is found" ]]
+    [[ $output == "apapi report: no job found" ]]
     run -1 report -E 2026-11-20T10:00:10Z
     run -0 report -j 60
     run -0 "$apapi" report -n -P "$acct"/*/n1.jsonl
@@ -58,7 +58,7 @@ load report_common
     run -0 report -n -P -S 11/20/26-10:00 -E 112026-10:01AM
     [[ $output == 60\|* ]]
     run -2 report -S noonish
-    [[ $output == *"'noonish' is no time; write it as"* ]]
+    [[ $output == *"'noonish' is not a time; write it as"* ]]
     run -2 report -S 2026-11-21 -E 2026-11-20
     [[ $output == *"-S is not before -E"* ]]
 }
@@ -84,7 +84,7 @@ load report_common
     run -1 --separate-stderr cells jobid --strict
     [[ $output == 95 ]]
     run -1 report "$BATS_TEST_TMPDIR/bad"
-    [[ $output == *"no job is found" ]]
+    [[ $output == *"no job found" ]]
 }
 
 @test "a record that ends beyond all time is skipped" {
@@ -95,7 +95,7 @@ load report_common
     run -0 --separate-stderr "$apapi" report -v -P -n "$acct"/*/n1.jsonl
     [[ $stderr == *"n1.jsonl:2: record: its time is not within the years 1970 to 2262"* ]]
     run -1 "$apapi" show 2 "$acct"/*/n1.jsonl
-    [[ $output == *"no record of this job is found" ]]
+    [[ $output == *"no record of this job found" ]]
 }
 
 @test "a job with extern records that lack the cluster is one row: 1.981 kJ" {

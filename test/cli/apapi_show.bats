@@ -7,7 +7,7 @@ load report_common
 
 show() { "$apapi" show --acct-dir "$acct" "$@"; }
 
-odd() { # the list of what is odd, a line each
+odd() { # the list of what is unusual, a line each
     show --json "$1" | jq -r '.odd[]'
 }
 
@@ -22,12 +22,12 @@ odd() { # the list of what is odd, a line each
     [[ $output == *"steps"*"0 "*"2 "*"10.0 s"*"40.00 kJ"*"batch"*"20.00 kJ"* ]]
     [[ $output == *"2 nodes, from 200.0 W to 300.0 W; highest energy n2, last to end n1"* ]]
     [[ $output == *"500.0 W |"*"0 W |"* ]]
-    [[ $output == *"trust"*"3 of 3 records are complete"*"100.0 %"*"the partition is what Slurm says, account and qos are if it knows them"* ]]
-    [[ $output == *"nothing is odd"* && $output != *recovered* && $output != *"written late"* ]]
+    [[ $output == *"trust"*"3 of 3 records are complete"*"100.0 %"*"the partition comes from Slurm, account and qos do if it knows them"* ]]
+    [[ $output == *"nothing unusual"* && $output != *recovered* && $output != *"written late"* ]]
     [[ $(wc -L <<<"$output") -le 80 ]]
 }
 
-@test "the highest energy is n4's, 960 J, and nodes that end early are odd: by up to 3.000 s" {
+@test "the highest energy is n4's, 960 J, and nodes that end early are unusual: by up to 3.000 s" {
     for ((i = 1; i <= 4; i++)); do record 26 0 n$i 0 $i "$((i == 2 ? 241 : 240))" '.nodes = 4'; done
     run -0 show 26
     [[ $output == *"4 nodes, from 240.0 W to 241.0 W; highest energy n4, last to end n4"* ]]
@@ -70,7 +70,7 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     run -0 show 17.1
     [[ $output == *"1 step "*"30.00 kJ"* ]]
     run -1 show 17.2
-    [[ $output == "apapi show: no record of this job is found" ]]
+    [[ $output == "apapi show: no record of this job found" ]]
 }
 
 @test "show 31 of a heterogeneous job is all of it: 2 components, 50.00 kJ" {
@@ -115,7 +115,7 @@ step 1: 1 of 1 task failed, by signal 9" ]]
     run -0 show -j 25 -M c2
     [[ $output == "apapi: job 25  "*"30.00 kJ"* ]]
     run -1 show -j 25
-    [[ $output == "apapi show: these are several jobs: 25; name one, or a cluster with -M" ]]
+    [[ $output == "apapi show: several jobs match: 25; name one, or a cluster with -M" ]]
     run -0 "$apapi" show --clusters c1 --jobs 25 "$acct"/*/n1.jsonl
     [[ $output == "apapi: job 25  "*"20.00 kJ"* ]]
     run -1 show -j 25 -S 2026-11-21
@@ -227,7 +227,7 @@ two_domains='.domains.gpu = .domains.package | .timeline.gpu = .timeline.package
     record 37 1 n1 100 100 200 '.nodes = 2'
     record 37 2 n5 200 100 200 '.nodes = 2 | .restarts = 1 | .nodelist = "n[5-6]"'
     run -0 show 37
-    [[ $output == *"odd
+    [[ $output == *"unusual
   step 0: no record of 2 of its 4 nodes: n[2,4]
   step 1: no record of 1 of its 2 nodes
   step 2, restart 1: no record of 1 of its 2 nodes: n6"* ]]
@@ -251,15 +251,15 @@ step 0 on n1: written late
 step 0 on n1: nvml: no GPU here
 step 0 on n1: rapl could not be read 2 times, 50.0 s in all
 step 0 on n1: rapl:::A is stuck: it never moved
-step 0 on n1: a counter began anew, and nothing was counted across it, 2 times
-step 0 on n1: a reading could not be true, 1 time
+step 0 on n1: a counter restarted, and nothing was counted across it, 2 times
+step 0 on n1: a reading was implausible, 1 time
 step 0 on n1: readings were so far apart that counter wraps may be missing, 1 time
 step 0 on n1: an energy counter stood still, 1 time
 step 0 on n1: a reading failed, 3 times" ]]
     show --json 22 | jq -e '.trust | .complete == 0 and .recovered == 1 and .delayed == 1 and .verified == 0 and .covered == 0.5 and .cpu_s == 0.1'
     run -0 show 22
-    [[ $output == *"trust"*"1 was recovered from what was saved while the step ran"*"1 was written late, as"*"odd"* ]]
-    [[ $output == *"0 of 1 records are complete"* && $output == *"odd"*"stuck"* ]]
+    [[ $output == *"trust"*"1 was recovered from what was saved while the step ran"*"1 was written late, as"*"unusual"* ]]
+    [[ $output == *"0 of 1 records are complete"* && $output == *"unusual"*"stuck"* ]]
 }
 
 @test "with --strict a line that is skipped makes the exit status 1" {
@@ -282,7 +282,7 @@ step 0 on n1: a reading failed, 3 times" ]]
     run -0 "$apapi" show 31 - < <(cat "$acct"/*/n1.jsonl)
     for several in '40_*' 40; do
         run -1 show "$several"
-        [[ $output == *"these are several jobs: 40_3, 40_4; name one"* ]]
+        [[ $output == *"several jobs match: 40_3, 40_4; name one"* ]]
     done
     run -2 "$apapi" show
     [[ $output == *"which JOB?"* ]]

@@ -186,7 +186,7 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     run -0 top -1
     [[ $output == "apapi: 1 step  n1  "* && $output != *page* ]]
     run -0 top -1 -v
-    [[ $output == *$'\n  1 page left by a sampler that was killed\n  3 files are no live page of this version' ]]
+    [[ $output == *$'\n  1 page left by a sampler that was killed\n  3 files are not a live page of this version' ]]
     run -0 top -1 --json
     jq -e '.dead == 1 and .broken == 3' <<<"$output"
 }
@@ -282,15 +282,15 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
     [[ $output == "apapi: 3 steps  "* ]]
     echo "live_dir = off" >"$APAPI_CONFIG"
     run -1 "$apapi" top -1
-    [[ $output == "apapi top: live_dir is off: running steps are not to be seen" ]]
+    [[ $output == "apapi top: live_dir is off: running steps cannot be shown" ]]
     run -0 top -1
 }
 
 @test "wrong usage" {
     # shellcheck disable=SC2089,SC2090 # the quotes are those of messages
-    for case in "-d 0=--delay=0: no number of seconds from 0.1 to 86400" "-d x=--delay=x: no" "-d 1e9=--delay=1e9: no" "-d -1=--delay=-1: no" \
-        "-d nan=--delay=nan: no" "-n 0=--iterations=0: no number from 1 on" "-n 2x=--iterations=2x: no" "--sort watts=--sort=watts: valid are job, power" \
-        "-j x='x' is no job" "-N n[1='n[1' is no list of nodes" "--units MJ='MJ' is no unit" "17=it takes options only" \
+    for case in "-d 0=--delay=0: not a number of seconds from 0.1 to 86400" "-d x=--delay=x: no" "-d 1e9=--delay=1e9: no" "-d -1=--delay=-1: no" \
+        "-d nan=--delay=nan: no" "-n 0=--iterations=0: not a number from 1 on" "-n 2x=--iterations=2x: no" "--sort watts=--sort=watts: valid are job, power" \
+        "-j x='x' is not a job" "-N n[1='n[1' is not a list of nodes" "--units MJ='MJ' is not a unit" "17=it takes options only" \
         "--evnts=unknown option '--evnts'" "-x=unknown option '-x'"; do
         # shellcheck disable=SC2086,SC2090 # option and value
         run -2 top -1 ${case%%=*}

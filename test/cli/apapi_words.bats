@@ -27,7 +27,7 @@ load report_common
     run -2 report --by user,node
     [[ $output == *"--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
     run -2 report --by user,user
-    [[ $output == *"user stands there twice"* ]]
+    [[ $output == *"user is listed twice"* ]]
     run -2 report --by user,
 }
 
@@ -46,7 +46,7 @@ load report_common
     run -0 cells user,jobs,energy --by user -s failed
     [[ $output == "anna|2|3000" ]]
     run -1 cells jobid -j 53 -s failed
-    [[ $output == *"no job is found" ]]
+    [[ $output == *"no job found" ]]
     [[ $(cells jobid,state) == $'50|COMPLETED\n52|FAILED\n53|\n51|FAILED' ]]
     run -2 report -s timeout
     [[ $output == *"records know completed (CD) and failed (F); sacct -s finds the jobs of other states, -j takes them"* ]]

@@ -211,7 +211,7 @@ END
     collect 2 "" 'node n1 0 2; node n2 1 2; node n3 2 2; echo no | deliver absent n4'
     [[ ${lines[0]} == *"  2 nodes  "* ]]
     [[ $output == *"total     2.000 kJ"* ]]
-    [[ ${lines[-1]} == "  2 records of nodes too many" ]]
+    [[ ${lines[-1]} == "  2 records of unexpected nodes" ]]
 }
 
 @test "a node whose record does not come is named after the deadline, not before" {

@@ -25,10 +25,10 @@ put() { # TEXT
 @test "what a kWh comes to: a number or a table, and a pue of at least 1" {
     put $'[report]\nco2_g_per_kwh = 0-6:250,6-22:400'
     run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: [report]: 'co2_g_per_kwh = 0-6:250,6-22:400': the table says nothing of hour 22; "* ]]
+    [[ $output == "$conf:2: [report]: 'co2_g_per_kwh = 0-6:250,6-22:400': the table has no value for hour 22; "* ]]
     put $'[report]\nprice_per_kwh = 0-12:1,11-24:2'
     run -1 "$apapi" config --check "$conf"
-    [[ $output == "$conf:2: [report]: 'price_per_kwh = 0-12:1,11-24:2': the table says hour 11 twice; "* ]]
+    [[ $output == "$conf:2: [report]: 'price_per_kwh = 0-12:1,11-24:2': the table has hour 11 twice; "* ]]
     put $'[report]\ncurrency = EUR\npue = 0.9'
     run -1 "$apapi" config --check "$conf"
     [[ $output == "$conf:3: [report]: 'pue = 0.9': 0.9 is below 1; "* ]]

@@ -113,7 +113,7 @@ teardown() {
     run --separate-stderr "${nobody[@]}" "$public/tree/bin/atime" sh -c 'exit 3'
     echo "$status: $stderr"
     [[ $status -eq 3 && $stderr == *'apapi: "sh"'* ]]
-    [[ $(grep -c "Permission denied; the built-in rules count" <<<"$stderr") -eq 1 ]]
+    [[ $(grep -c "Permission denied; the built-in rules apply" <<<"$stderr") -eq 1 ]]
 }
 
 @test "a user who may not read the accounting folder gets one sentence with what he can do" {

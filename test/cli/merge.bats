@@ -46,7 +46,7 @@ total_j() { # OPTIONS AND FILES
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; record 7 1 n1 20; record 8 batch n1 30; record 7 0 n2 10; } >file
     run -1 merge file
-    [[ $output == 'apapi merge: records of several steps: 7.0, 7.1; -j names one' ]]
+    [[ $output == 'apapi merge: records of several steps: 7.0, 7.1; select one with -j' ]]
     run -1 merge -j 7 file
     [[ $output == *'several steps'* ]]
     [[ $(total_j -j 7.0 file) -eq 2000 && $(total_j -j 7.1 file) -eq 2000 ]]
@@ -119,7 +119,7 @@ listed() { # the nodes of the records' step
     cd "$BATS_TEST_TMPDIR"
     { record 7 0 n1 10; echo '{"apapi":1,"job'; printf '\0\1\2\n'; record 7 0 n2 10; } >file
     run --separate-stderr -0 merge -f json file
-    [[ $(jq length <<<"$output") -eq 2 && $stderr == 'apapi merge: 2 lines or files skipped; -v tells which, and why' ]]
+    [[ $(jq length <<<"$output") -eq 2 && $stderr == 'apapi merge: 2 lines or files skipped; -v shows which, and why' ]]
     run --separate-stderr -0 merge -v file
     [[ $stderr == *'file:2: '*'file:3: '*'2 lines or files skipped' ]]
     run -1 merge --strict file

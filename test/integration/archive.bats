@@ -28,7 +28,7 @@ has_checkpoint() { # NODE
     eventually has_checkpoint n1
     cluster on n1 pkill -KILL -x apapi-sampler
     end_held_step
-    grep -q 'no record (the sampler ended before its time)' "$BATS_TEST_TMPDIR/err"
+    grep -q 'no record (the sampler ended too early)' "$BATS_TEST_TMPDIR/err"
     record=$(recovered n1)
     holds "$record" '(.complete | not) and .name == "sh" and .job_name == "held" and .user == "alice" and (has("exit_code") | not)'
     holds "$record" '.reason | startswith("the node or the sampler ended; recovered from the checkpoint of ")'
@@ -43,7 +43,7 @@ has_checkpoint() { # NODE
     begun_on n2 sh
     cluster on n2 pkill -KILL -x apapi-sampler
     end_held_step
-    grep -q 'n2: no record (the sampler ended before its time)' "$BATS_TEST_TMPDIR/err"
+    grep -q 'n2: no record (the sampler ended too early)' "$BATS_TEST_TMPDIR/err"
     job=$(last_record n1 | jq .job)
     # whatever a user says of it in the environment, srun says it again
     as_alice env SLURM_STEP_NODELIST='n[7-9]' srun -N2 --apapi=rapl sleep 0.2

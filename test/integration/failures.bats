@@ -157,7 +157,7 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
     eventually no_helper_on n1
     end_held_step
     [[ $status -eq 3 && $(<"$BATS_TEST_TMPDIR/out") == out ]]
-    [[ $(unwrapped "$(<"$BATS_TEST_TMPDIR/err")") == *'n1: no record (the sampler ended before its time)'* ]]
+    [[ $(unwrapped "$(<"$BATS_TEST_TMPDIR/err")") == *'n1: no record (the sampler ended too early)'* ]]
     [[ ! -e /core || /core -ot $crash ]]
 }
 

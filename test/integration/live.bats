@@ -144,7 +144,7 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     dead() { [[ $(cluster on n1 "$look" --scan $pages) == 'pages 0 foreign 0 dead 1 broken 0' ]]; }
     eventually dead
     run as alice "$look" "$page"
-    [[ $status -eq 1 && $output == "$page: nobody writes it" ]]
+    [[ $status -eq 1 && $output == "$page: no process writes it" ]]
     end_it
     cluster on n1 test -e "$page"
     as_alice srun -N1 -w n1 --apapi=rapl true

@@ -213,7 +213,7 @@ static void test_checks(void **state)
     (void)state;
     check(SPANK_APAPI_COMPONENTS, "rapl:nvml", true, 0, NULL);
     check(SPANK_APAPI_COMPONENTS, "all", true, 0, NULL);
-    check(SPANK_APAPI_COMPONENTS, "rapl:all", true, EINVAL, "'all' stands alone");
+    check(SPANK_APAPI_COMPONENTS, "rapl:all", true, EINVAL, "'all' must be alone");
     check(SPANK_APAPI_FORMAT, "json", true, 0, NULL);
     check(SPANK_APAPI_FORMAT, "JSON", true, EINVAL, "table, json, csv, merged, none");
     check(SPANK_APAPI_OUTPUT, "e-%4j.%s", true, 0, NULL);

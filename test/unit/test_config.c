@@ -130,8 +130,8 @@ static void test_bad_lines(void **state)
         {"[ipmi]\nhots=x", "[ipmi]: unknown key 'hots': did you mean 'host'?"},
         {"[ipmi]\nwatts=x", "valid are host, user,"},
         {"[ipmi]\nacct_dir=/x", "[apapi]"},
-        {"[ipmi]\nhost=a\nhost=b", "host stands in line 2 already"},
-        {"format=csv\nformat=json", "format stands in line 1 already"},
+        {"[ipmi]\nhost=a\nhost=b", "host is already set in line 2"},
+        {"format=csv\nformat=json", "format is already set in line 1"},
     };
 
     (void)state;

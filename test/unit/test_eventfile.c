@@ -61,9 +61,9 @@ static void test_files_that_are_none(void **state)
     refuse("", ENOENT, "No such file");
     refuse(base, EISDIR, "is a folder");
     refuse(write_file("empty", "", 0), EINVAL, "empty is empty");
-    refuse(write_file("binary", "rapl\0x\n", 7), EINVAL, "binary is no text: its byte 5 is 0");
-    refuse("/dev/zero", EINVAL, "/dev/zero is no regular file");
-    refuse("/dev/null", EINVAL, "is no regular file");
+    refuse(write_file("binary", "rapl\0x\n", 7), EINVAL, "binary is not text: its byte 5 is 0");
+    refuse("/dev/zero", EINVAL, "/dev/zero is not a regular file");
+    refuse("/dev/null", EINVAL, "is not a regular file");
     refuse("/proc/self/environ/x", ENOTDIR, "Not a directory");
 }
 
@@ -93,9 +93,9 @@ static void test_fifos_do_not_block(void **state)
     strcpy(path, in_base("fifo"));
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(120);
-    refuse(path, EINVAL, "fifo is no regular file");
+    refuse(path, EINVAL, "fifo is not a regular file");
     writer = open(path, O_RDWR | O_CLOEXEC);
-    refuse(path, EINVAL, "fifo is no regular file");
+    refuse(path, EINVAL, "fifo is not a regular file");
     close(writer);
     alarm(0);
 }

@@ -190,7 +190,7 @@ static void test_password_refused(void **state)
     unlink(path);
     assert_refused(EINVAL, "No such file");
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_refused(EINVAL, "is no file");
+    assert_refused(EINVAL, "is not a file");
     unlink(path);
     if (geteuid() == 0) {
         write_file(path, "secret\n", 0600);

@@ -17,7 +17,7 @@ static void print_help(void)
           "Show the values of apapi.conf(5) and where each comes from. What plugstack.conf says "
           "wins\n"
           "over them and is not known here.\n"
-          "      --check    tell what is wrong in the file: exit status 1; else 'ok'\n"
+          "      --check    report what is wrong in the file: exit status 1; else 'ok'\n"
           "  -v, --verbose  with --check: the values too; without: what each key takes\n"
           "  -h, --help, -V, --version\n",
           stdout);

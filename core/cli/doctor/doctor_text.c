@@ -160,10 +160,10 @@ static void put_remedy(struct page *page, const struct examined *component,
     }
     if (before) {
         snprintf(text, sizeof text, "as %s", before);
-        put_line(page, "to mend it", text);
+        put_line(page, "to fix it", text);
     } else {
         put_rights(page, finding);
-        put_line(page, "to mend it", remedy);
+        put_line(page, "to fix it", remedy);
     }
 }
 

@@ -118,7 +118,7 @@ static int complete(struct options *options)
     struct apapi_error err;
 
     if (!options->prometheus) {
-        return command_refuse(COMMAND, "in which form? --prometheus is the one there is");
+        return command_refuse(COMMAND, "which format? Only --prometheus is available");
     }
     if (when_parse(options->since ? options->since : SINCE, clock_unix_ns(),
                    &options->input.from_ns, &err)) {

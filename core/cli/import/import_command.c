@@ -119,7 +119,7 @@ static int finish(const struct options *options, const struct import_counts *cou
     if (counts->left_out) {
         fprintf(stderr, "apapi import: %zu %s skipped%s\n", counts->left_out,
                 counts->left_out == 1 ? "line or file" : "lines or files",
-                options->input.verbose ? "" : "; -v tells which, and why");
+                options->input.verbose ? "" : "; -v shows which, and why");
     }
     return command_finish(COMMAND,
                           options->strict && counts->left_out ? EXIT_FAILURE : EXIT_SUCCESS);

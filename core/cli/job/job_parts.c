@@ -131,8 +131,8 @@ void show_say_trust(const struct show *show, show_say_f say, void *context)
     }
     snprintf(text, sizeof text, "measuring took %.2f s of CPU time in all", trust.cpu_s);
     say(text, context);
-    say(trust.verified ? "the partition is what Slurm says, account and qos are if it knows them"
-                       : "account, partition and qos are what the environment of the steps says, "
-                         "and so its user",
+    say(trust.verified ? "the partition comes from Slurm, account and qos do if it knows them"
+                       : "account, partition and qos come from the environment of the steps, "
+                         "which the user controls",
         context);
 }

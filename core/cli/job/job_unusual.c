@@ -190,8 +190,8 @@ static void report_incidents(const struct apapi_record *record, struct reporter 
     const struct {
         uint64_t count;
         const char *what;
-    } kinds[] = {{incidents.resets, "a counter began anew, and nothing was counted across it"},
-                 {incidents.refused, "a reading could not be true"},
+    } kinds[] = {{incidents.resets, "a counter restarted, and nothing was counted across it"},
+                 {incidents.refused, "a reading was implausible"},
                  {incidents.gaps, "readings were so far apart that counter wraps may be missing"},
                  {incidents.stalls, "an energy counter stood still"},
                  {incidents.failed, "a reading failed"}};

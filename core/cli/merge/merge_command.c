@@ -102,8 +102,8 @@ static int choose(struct merging *merging, const struct apapi_record *record)
     if (id->job == merging->job && strcmp(id->step, merging->step) == 0) {
         return 1;
     }
-    apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %u.%s; -j names one", merging->job,
-               merging->step, id->job, id->step);
+    apapi_fail(&err, EINVAL, "records of several steps: %u.%s, %u.%s; select one with -j",
+               merging->job, merging->step, id->job, id->step);
     command_fail(COMMAND, err.text);
     errno = EINVAL;
     return -1;
@@ -188,7 +188,7 @@ static int check_skipped(const struct merging *merging, const struct apapi_scan_
     if (skipped > 0) {
         fprintf(stderr, "apapi " COMMAND ": %zu %s skipped%s\n", skipped,
                 skipped == 1 ? "line or file" : "lines or files",
-                merging->verbose ? "" : "; -v tells which, and why");
+                merging->verbose ? "" : "; -v shows which, and why");
     }
     return skipped > 0 && merging->strict ? -1 : 0;
 }

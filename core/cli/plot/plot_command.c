@@ -37,11 +37,11 @@ static const char usage[] =
     "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
     "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time\n"
     "      --acct-dir=DIR   accounting folder, instead of acct_dir in apapi.conf\n"
-    "      --db=URL         the database that apapi import has filled, in its place\n"
+    "      --db=URL         the database that apapi import has filled, instead\n"
     "      --strict         exit status 1 if a line is skipped; the picture is drawn all the same\n"
     "  -v, --verbose        which lines are skipped, and why\n"
     "  -h, --help, -V, --version\n"
-    "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
+    "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n";
 
 static const char *const formats[] = {"svg", "png", "pdf", "html"};
 
@@ -185,12 +185,12 @@ static int work_out(struct request *request)
     struct plot *plot = &request->plot;
 
     if (request->crowded) {
-        return command_fail(COMMAND, "these are more than 24 jobs; name fewer");
+        return command_fail(COMMAND, "more than 24 jobs match; name fewer");
     }
     for (size_t i = 0; i < request->word_count; i++) {
         drop_strangers(plot, request->words[i].text);
         if (!is_found(plot, &request->words[i])) {
-            return fail_job("no record of", request->words[i].text, "is found");
+            return fail_job("no record of", request->words[i].text, "found");
         }
     }
     qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);

@@ -61,8 +61,7 @@ static int parse_groups(const char *text, struct report_ledger *parsed, struct a
                               text);
         }
         if (has_group(parsed, group)) {
-            return apapi_fail(err, EINVAL, "--by=%.40s: %s stands there twice", text,
-                              groups[group]);
+            return apapi_fail(err, EINVAL, "--by=%.40s: %s is listed twice", text, groups[group]);
         }
         parsed->groups[parsed->group_count++] = group;
         word += size;

@@ -43,11 +43,11 @@ static const char usage[] =
     "      --json, --csv, -P, --parsable2, -p, --parsable   for programs\n"
     "  -n, --noheader                no line of titles\n"
     "      --acct-dir=DIR            accounting folder, instead of acct_dir in apapi.conf\n"
-    "      --db=URL                  the database that apapi import has filled, in its place\n"
+    "      --db=URL                  the database that apapi import has filled, instead\n"
     "      --strict                  exit status 1 if a line is skipped\n"
     "  -v, --verbose                 which lines are skipped, and why\n"
     "  -h, --help, -V, --version\n"
-    "Exit status: 0 done, 1 no job is found, or failure, 2 wrong usage.\n";
+    "Exit status: 0 done, 1 no job found, or failure, 2 wrong usage.\n";
 
 /* Remarks for people, printed after the table. */
 struct remarks {
@@ -88,7 +88,7 @@ static int refuse_field(const struct apapi_error *err, bool numbers_only)
 static int set_top(struct report *report, const char *text, struct apapi_error *err)
 {
     report->top = positive_number(text, UINT32_MAX);
-    return report->top ? 0 : apapi_fail(err, EINVAL, "--top=%.40s: no number from 1 on", text);
+    return report->top ? 0 : apapi_fail(err, EINVAL, "--top=%.40s: not a number from 1 on", text);
 }
 
 enum {
@@ -341,7 +341,7 @@ static int print_report(struct report *report)
 
     if (order && count == 0) {
         free(order);
-        return command_fail(COMMAND, "no job is found");
+        return command_fail(COMMAND, "no job found");
     }
     if (result == 0 && report->sort) {
         result = report_sort(&report->ledger, report->sort, &report->rates, order, count);

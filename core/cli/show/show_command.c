@@ -18,7 +18,7 @@
 static const char usage[] =
     "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
     "One job in full: domains, steps, nodes, power over time, how far it can be trusted, and what\n"
-    "is odd about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
+    "is unusual about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
     "JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for all of that one.\n"
     "  -j, --jobs=JOB[.STEP]  the job; then all words are FILEs\n"
     "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
@@ -26,11 +26,11 @@ static const char usage[] =
     "  -S, --starttime=TIME, -E, --endtime=TIME   its records that ended in this time\n"
     "      --json             for programs\n"
     "      --acct-dir=DIR     accounting folder, instead of acct_dir in apapi.conf\n"
-    "      --db=URL           the database that apapi import has filled, in its place\n"
+    "      --db=URL           the database that apapi import has filled, instead\n"
     "      --strict           exit status 1 if a line is skipped\n"
     "  -v, --verbose          which lines are skipped, and why\n"
     "  -h, --help, -V, --version\n"
-    "Exit status: 0 done, 1 no record is found, or failure, 2 wrong usage.\n";
+    "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n";
 
 static int take_record(const struct apapi_record *record, const char *line, size_t size, void *show)
 {
@@ -68,7 +68,7 @@ static int refuse_several(const struct show *show)
                 (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
         }
     }
-    apapi_fail(&err, EINVAL, "these are several jobs: %s%s; name one, or a cluster with -M", list,
+    apapi_fail(&err, EINVAL, "several jobs match: %s%s; name one, or a cluster with -M", list,
                more ? ", ..." : "");
     return command_fail(COMMAND, err.text);
 }
@@ -98,7 +98,7 @@ static int print(struct show *show, const char *job, bool json)
                 strangers, strangers == 1 ? "" : "s");
     }
     if (show->count == 0) {
-        return command_fail(COMMAND, "no record of this job is found");
+        return command_fail(COMMAND, "no record of this job found");
     }
     show_name_cluster(show);
     if (!show_join(show)) {

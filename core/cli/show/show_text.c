@@ -279,7 +279,7 @@ static void say_unusual(const char *text, void *context)
     size_t *count = context;
 
     if (++*count == 1) {
-        puts("odd");
+        puts("unusual");
     }
     if (*count <= UNUSUAL_LISTED) {
         text_wrap(stdout, text);
@@ -294,7 +294,7 @@ static void put_unusual(const struct show *show)
     if (count > UNUSUAL_LISTED) {
         printf("  and %zu more; --json has all\n", count - UNUSUAL_LISTED);
     } else if (count == 0) {
-        puts("nothing is odd");
+        puts("nothing unusual");
     }
 }
 

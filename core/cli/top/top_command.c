@@ -22,7 +22,7 @@
 static const char usage[] =
     "usage: apapi top [OPTION]...\n"
     "The measured steps that run on this machine: power now, energy so far, by domain. Root sees\n"
-    "all, others their own. Each step is told what its whole node draws: steps do not add up.\n"
+    "all, others their own. Each step shows what its whole node draws: steps do not add up.\n"
     "  -d, --delay=SECONDS        between two looks, from 0.1 on; 2 unless it is given\n"
     "      --iterations=N         end after N looks\n"
     "  -1, --once                 one look, plain text\n"
@@ -35,9 +35,9 @@ static const char usage[] =
     "  -e, --events               a line for each domain and each event, too\n"
     "      --sort=WHAT            job, power, energy or time\n"
     "      --units=UNIT           auto, J, kJ, Wh or kWh, of energies but in JSON\n"
-    "      --dir=DIR              folder of the live pages, in the place of live_dir of\n"
+    "      --dir=DIR              folder of the live pages, instead of live_dir of\n"
     "                             apapi.conf\n"
-    "  -v, --verbose              tell what is no page of a running step\n"
+    "  -v, --verbose              report what is not a page of a running step\n"
     "  -h, --help, -V, --version\n"
     "Keys: w, j, t, n sort by power, energy, time, job; e events; space looks now; q quits.\n"
     "Exit status: 0 done, 1 no step of those that -j names was found, or failure, 2 wrong usage.\n";
@@ -88,7 +88,7 @@ static int set_delay(struct top *top, const char *text, struct apapi_error *err)
     double seconds = strtod(text, &end);
 
     if (*text < '0' || *text > '9' || *end || !(seconds >= DELAY_MIN_S && seconds <= DELAY_MAX_S)) {
-        return apapi_fail(err, EINVAL, "--delay=%.40s: no number of seconds from 0.1 to 86400",
+        return apapi_fail(err, EINVAL, "--delay=%.40s: not a number of seconds from 0.1 to 86400",
                           text);
     }
     top->delay_ns = (uint64_t)(seconds * NS_PER_S);
@@ -100,7 +100,7 @@ static int set_iterations(struct top *top, const char *text, struct apapi_error 
     top->iterations = positive_number(text, UINT32_MAX);
     return top->iterations
                ? 0
-               : apapi_fail(err, EINVAL, "--iterations=%.40s: no number from 1 on", text);
+               : apapi_fail(err, EINVAL, "--iterations=%.40s: not a number from 1 on", text);
 }
 
 static int set_sort(struct top *top, const char *text, struct apapi_error *err)
@@ -124,7 +124,7 @@ static int no_node(void *context, const char *name)
 static int set_nodes(struct top *top, const char *text, struct apapi_error *err)
 {
     if (hostlist_each(text, no_node, NULL) <= 0) {
-        return apapi_fail(err, EINVAL, "'%.100s' is no list of nodes like n[1-4]", text);
+        return apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]", text);
     }
     top->filter.nodes = text;
     return 0;
@@ -323,7 +323,7 @@ static int run(struct top *top)
     int status;
 
     if (!*top->dir) {
-        return command_fail(COMMAND, "live_dir is off: running steps are not to be seen");
+        return command_fail(COMMAND, "live_dir is off: running steps cannot be shown");
     }
     top->screen = !top->json && !top->batch && screen_is_possible();
     if (top->screen) {

@@ -328,7 +328,7 @@ static void put_counts(const struct apapi_live_counts *counts, const struct top_
         put_note(out, form, text);
     }
     if (form->verbose && counts->broken > 0) {
-        snprintf(text, sizeof text, "%zu file%s no live page of this version", counts->broken,
+        snprintf(text, sizeof text, "%zu file%s not a live page of this version", counts->broken,
                  counts->broken == 1 ? " is" : "s are");
         put_note(out, form, text);
     }

@@ -35,7 +35,7 @@ static int parse_hours(char *word, double hours[RATES_HOURS], struct apapi_error
     double value;
 
     if (!colon) {
-        return apapi_fail(err, EINVAL, "'%.40s' is no part of a table like 0-6:250", word);
+        return apapi_fail(err, EINVAL, "'%.40s' is not part of a table like 0-6:250", word);
     }
     from = strtoul(word, &dash, 10);
     to = *dash == '-' ? strtoul(dash + 1, &end, 10) : 0;
@@ -47,7 +47,7 @@ static int parse_hours(char *word, double hours[RATES_HOURS], struct apapi_error
     }
     for (; from < to; from++) {
         if (!isnan(hours[from])) {
-            return apapi_fail(err, EINVAL, "the table says hour %lu twice", from);
+            return apapi_fail(err, EINVAL, "the table has hour %lu twice", from);
         }
         hours[from] = value;
     }
@@ -82,7 +82,7 @@ int rates_parse(const char *text, double hours[RATES_HOURS], struct apapi_error 
     }
     for (int hour = 0; hour < RATES_HOURS; hour++) {
         if (isnan(found[hour])) {
-            return apapi_fail(err, EINVAL, "the table says nothing of hour %d", hour);
+            return apapi_fail(err, EINVAL, "the table has no value for hour %d", hour);
         }
     }
     memcpy(hours, found, sizeof found);

@@ -119,7 +119,7 @@ int report_format_parse(const char *list, struct report_format *format, struct a
         if (name_size < size) {
             width = strtol(word + name_size + 1, &end, 10);
             if (end != word + size || width < 1 || width > WIDTH_MAX) {
-                return apapi_fail(err, ERANGE, "'%.*s': the width is no number from 1 to %d",
+                return apapi_fail(err, ERANGE, "'%.*s': the width is not a number from 1 to %d",
                                   (int)size, word, WIDTH_MAX);
             }
         }
@@ -143,7 +143,8 @@ int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_err
             return 0;
         }
     }
-    return apapi_fail(err, EINVAL, "'%.40s' is no unit; valid are auto, J, kJ, Wh and kWh", text);
+    return apapi_fail(err, EINVAL, "'%.40s' is not a unit; valid are auto, J, kJ, Wh and kWh",
+                      text);
 }
 
 const struct report_field *report_field_sortable(const char *name, struct apapi_error *err)
@@ -152,7 +153,8 @@ const struct report_field *report_field_sortable(const char *name, struct apapi_
 
     if (!field || !is_number(field)) {
         apapi_fail(err, EINVAL,
-                   field ? "cannot sort by '%.40s', which is no number" : "unknown field '%.40s'",
+                   field ? "cannot sort by '%.40s', which is not a number"
+                         : "unknown field '%.40s'",
                    name);
         return NULL;
     }

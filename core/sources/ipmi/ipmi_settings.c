@@ -120,7 +120,7 @@ static int check_private(int fd, const char *path, struct apapi_error *err)
         return apapi_fail(err, errno, "password_file %.140s: %s", path, strerror(errno));
     }
     if (!S_ISREG(info.st_mode)) {
-        return apapi_fail(err, EINVAL, "password_file %.140s is no file", path);
+        return apapi_fail(err, EINVAL, "password_file %.140s is not a file", path);
     }
     if (info.st_uid != geteuid() && info.st_uid != 0) {
         return apapi_fail(err, EACCES, "password_file %.140s belongs to another user", path);

@@ -42,7 +42,7 @@ static bool counts_energy(const struct apapi_reader *reader, const struct gpu_co
 static int check(const char *name, const struct gpu_component *component, struct apapi_error *err)
 {
     if (!component) {
-        return apapi_fail(err, ENOENT, "'%s' is no component for GPUs", name);
+        return apapi_fail(err, ENOENT, "'%s' is not a component for GPUs", name);
     }
     if (component->available(err)) {
         return -1;
