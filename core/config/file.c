@@ -26,10 +26,10 @@ static int file_check(const char *path, const struct stat *file, struct apapi_er
         return file_refuse(err, EFBIG, path, "larger than 64 KiB");
     }
     if (file->st_uid != 0 && file->st_uid != geteuid()) {
-        return file_refuse(err, EPERM, path, "not read: it does not belong to root (chown root)");
+        return file_refuse(err, EPERM, path, "ignored: not owned by root (chown root)");
     }
     if (file->st_uid == 0 && (file->st_mode & (S_IWGRP | S_IWOTH))) {
-        return file_refuse(err, EPERM, path, "not read: others can write it (chmod go-w)");
+        return file_refuse(err, EPERM, path, "ignored: others can write it (chmod go-w)");
     }
     return 0;
 }

@@ -45,8 +45,7 @@ int config_components_check(const char *list, struct apapi_error *err)
     }
     for (const char *c = list; *c; c++) {
         if (!isgraph((unsigned char)*c)) {
-            return apapi_fail(err, EINVAL,
-                              "blank or other invalid character in the component list");
+            return apapi_fail(err, EINVAL, "blank or invalid character in the component list");
         }
     }
     for (const char *word = list;; word++) {

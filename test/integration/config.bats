@@ -66,7 +66,7 @@ interval_ms() { # NODE
     chmod 666 "$conf"
     run as_alice srun -N1 -w n1 sleep 0.2
     [[ $status -eq 0 && -z $output ]]
-    [[ $(log_errors) == *"$conf: not read: others can write it"* ]]
+    [[ $(log_errors) == *"$conf: ignored: others can write it"* ]]
     expected_errors='apapi: '
 }
 
