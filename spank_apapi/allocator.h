@@ -8,10 +8,7 @@
 /** Register the options. Slurm checks them through callbacks. */
 int spank_apapi_allocator_init(spank_t spank, int count, char *const words[]);
 
-/**
- * Report problems of the configuration. salloc: tell the job's sruns where to forward their
- * records.
- */
+/** Report problems of the configuration. salloc: tell the sruns where to forward records. */
 int spank_apapi_allocator_init_post_opt(void);
 
 /** salloc: print the job's table. */

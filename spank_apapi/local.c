@@ -30,16 +30,10 @@
 
 #define LOG_LEVEL_INFO 3 /* of Slurm's log.h; srun -Q has a lower level */
 
-/*
- * srun's log level; NULL: not known. No header declares it, but every libslurm since 22.05 exports
- * it.
- */
+/* srun's log level; NULL: not known. Not declared, but exported by every libslurm since 22.05. */
 extern int slurm_get_log_level(void) __attribute__((weak));
 
-/*
- * SrunPortRange as {first, last}; NULL: none. No header declares it, but every libslurm since 22.05
- * exports it.
- */
+/* SrunPortRange as {first, last}; NULL: none. Not declared, but exported since 22.05. */
 extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
 
 static struct {

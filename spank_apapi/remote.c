@@ -282,9 +282,7 @@ int spank_apapi_remote_user_init(void)
     return ESPANK_SUCCESS;
 }
 
-/*
- * Runs in the task: in slurmstepd itself, a new variable would use memory as long as the step runs.
- */
+/* Runs in the task: in slurmstepd, a variable would use memory as long as the step runs. */
 int spank_apapi_remote_task_init(spank_t spank)
 {
     char path[PATH_MAX];

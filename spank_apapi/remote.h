@@ -24,10 +24,7 @@ int spank_apapi_remote_task_init(spank_t spank);
 /** For each task; at the first one, start the sampling. Waits for start_timeout at most. */
 int spank_apapi_remote_task_post_fork(spank_t spank);
 
-/**
- * For each task; at the last one, get the record and send it to srun. Waits for stop_timeout at
- * most.
- */
+/** For each task; at the last one, send the record to srun. Waits for stop_timeout at most. */
 int spank_apapi_remote_task_exit(spank_t spank);
 
 /** Once: do what is still to do, print the report of a batch step, close everything. */

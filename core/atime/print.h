@@ -39,9 +39,7 @@ int report_csv(FILE *out, const struct report *report, struct apapi_error *err);
 /** In the format of the original atime. */
 int report_classic(FILE *out, const struct report *report, struct apapi_error *err);
 
-/**
- * Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two values.
- */
+/** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. */
 struct spread {
     size_t count;
     double mean;

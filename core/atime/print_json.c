@@ -127,8 +127,7 @@ static int put_values(json_t *event, const struct apapi_event_result *result)
 }
 
 /*
- * The record has the events in the order of the measurement; components that were not measured may
- * have none.
+ * The record has the events in the order of the measurement. Unmeasured components may lack them.
  */
 static int put_all_values(json_t *root, const struct apapi_measurement *m)
 {

@@ -25,10 +25,7 @@ int folder_check_name(const char *name)
     return !*name || strchr(name, '/') || strstr(name, "..") || strcmp(name, ".") == 0 ? -1 : 0;
 }
 
-/*
- * A link may be followed if it belongs to root or this user, in a folder that no one else can
- * change.
- */
+/* A link of root or this user may be followed, in a folder that no one else can change. */
 static bool is_ours(const struct stat *status)
 {
     return status->st_uid == 0 || status->st_uid == geteuid();
@@ -91,9 +88,7 @@ static int folder_walk(const char *path, bool make, const char **rest)
     return fd;
 }
 
-/*
- * The descriptor of a walk can only be used for openat(). @return a descriptor for all operations.
- */
+/* A descriptor of the walk is for openat() only. @return a descriptor for all operations. */
 static int folder_arrive(int way)
 {
     int fd = way < 0 ? -1 : openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

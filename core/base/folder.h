@@ -5,9 +5,7 @@
 
 #include "apapi/error.h"
 
-/*
- * Folders and files that only their owner may use, and that no one else can redirect with a link.
- */
+/* Folders and files that only their owner may use, and that no one can redirect with a link. */
 
 /**
  * Open the folder `path`. It is created (mode 0700) if its parent exists. A link on the way is

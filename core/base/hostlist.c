@@ -132,9 +132,7 @@ ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context)
     return (ssize_t)walk.count;
 }
 
-/*
- * The length of a name without the number at its end, unless that has more than DIGITS_MAX digits.
- */
+/* The length of a name without the number at its end. Longer ones than DIGITS_MAX are no number. */
 static size_t find_stem(const char *name)
 {
     size_t length = strlen(name), stem = length;

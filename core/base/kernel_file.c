@@ -127,9 +127,7 @@ static size_t skip_word(const char *text, size_t size, size_t at, const char *wo
     return at + 1 + length;
 }
 
-/*
- * Skip " 1700000000 us" if it is there. @return where it ends; 0: it starts like that but differs.
- */
+/* Skip " 1700000000 us" if it is there. @return where it ends; 0: it starts like that only. */
 static size_t skip_time(const char *text, size_t size, size_t at)
 {
     uint64_t time_us;

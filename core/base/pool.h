@@ -22,9 +22,7 @@ uint32_t pool_put(struct pool *pool, const char *text);
 /** The text of a number; valid until the next pool_put(). */
 const char *pool_text(const struct pool *pool, uint32_t number);
 
-/**
- * Make room for one more element of `size` bytes, as array_grow(), and set *array. 0; -1: ENOMEM.
- */
+/** Make room for one more element of `size` bytes, as array_grow(); set *array. 0; -1: ENOMEM. */
 int pool_reserve(void *array, size_t count, size_t *room, size_t size);
 
 void pool_free(struct pool *pool);

@@ -27,10 +27,7 @@ struct library_symbol {
 int shared_library_load(const char *soname, const struct library_symbol *symbols, void *table,
                         struct apapi_error *err);
 
-/**
- * The second half of shared_library_load(), for a library that is already loaded, for example by
- * dlopen().
- */
+/** The second half of shared_library_load(), for a library that is already loaded. */
 int shared_library_resolve(void *handle, const char *soname, const struct library_symbol *symbols,
                            void *table, struct apapi_error *err);
 

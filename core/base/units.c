@@ -17,9 +17,7 @@ enum { STEP_ONE = 2 };
 #define TWO_DIGITS_UP_TO                                                                           \
     3.55 /* an uncertainty that starts with smaller digits is shown with two digits */
 
-/*
- * Decimals for four significant digits; -1 if the rounded number has four digits before the point.
- */
+/* Decimals for four significant digits; -1 if the rounded number has four before the point. */
 static int decimals_of_four(double size)
 {
     if (size < 9.9995) {

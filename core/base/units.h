@@ -33,22 +33,13 @@ void units_quantity(char *text, size_t size, double value, const char *unit);
 void units_known_quantity(char *text, size_t size, double value, double uncertainty,
                           const char *unit);
 
-/**
- * A total: as units_quantity(), but whole numbers of other units are written in full: "1048576
- * packets".
- */
+/** A total: as units_quantity(), but whole numbers of other units in full: "1048576 packets". */
 void units_total(char *text, size_t size, double value, const char *unit);
 
-/**
- * "3.002 s", "1 min 23.4 s", "2 h 03 min 05 s", "3 d 04 h 05 min"; "-" for NaN and negative
- * numbers.
- */
+/** "3.002 s", "1 min 23.4 s", "2 h 03 min 05 s", "3 d 04 h 05 min"; "-" for NaN and below 0. */
 void units_duration(char *text, size_t size, double seconds);
 
-/**
- * A short time: "12.3 us", "100.3 ms", from 1 s on as units_duration(); "-" for NaN and negative
- * numbers.
- */
+/** A short time: "12.3 us", "100.3 ms", from 1 s on as units_duration(); "-" for NaN, below 0. */
 void units_short(char *text, size_t size, double seconds);
 
 /** An amount of memory: "512 B", "12.3 MiB". */

@@ -7,10 +7,7 @@
 
 #include "channel/channel.h"
 
-/*
- * Messages between the plugin and its helper processes. The plugin compiles these files in, so they
- * need libc only.
- */
+/* Messages between the plugin and its helper processes. Compiled into the plugin: libc only. */
 
 #define MESSAGE_TEXT_MAX (16U << 20) /* bytes of a text that is sent in parts */
 

@@ -122,9 +122,7 @@ static size_t used_width(const struct grid *grid, const size_t *widths, bool cut
     return used;
 }
 
-/*
- * Omit as few columns as possible, starting with the last; then cut others, the first ones least.
- */
+/* Omit as few columns as possible, the last ones first; then cut others, the first ones least. */
 static void fit(const struct grid *grid, size_t *widths, size_t width)
 {
     size_t used;

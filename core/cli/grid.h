@@ -43,9 +43,7 @@ void grid_destroy(struct grid *grid);
 /** @return the width of the terminal at standard output, or COLUMNS; 0: not known. */
 size_t terminal_width(void);
 
-/**
- * Print a paragraph. Its continuation lines are indented by `indent`; `width` as for grid_print().
- */
+/** Print a paragraph, continued with this indent; `width` as for grid_print(). */
 void terminal_put(FILE *out, const char *text, size_t indent, size_t width);
 
 #endif

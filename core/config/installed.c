@@ -89,10 +89,7 @@ static bool find_prefix(char prefix[PATH_MAX])
     return false;
 }
 
-/*
- * If the prefix is /usr, variable files and the configuration are below the root, as in
- * cmake/installed.cmake.in.
- */
+/* With prefix /usr, variable files and the configuration are below the root. */
 static void move(struct folder *folder, const char *prefix)
 {
     bool root = strcmp(prefix, "/usr") == 0 &&

@@ -6,9 +6,7 @@
 #include "apapi/error.h"
 #include "database/db_value.h"
 
-/**
- * The parts of "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE". Unknown: NULL, 0.
- */
+/** The parts of "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE". Unset: NULL, 0. */
 struct db_address {
     const char *user, *host, *database, *socket, *option_file;
     unsigned port;

@@ -43,10 +43,7 @@ static const char *const queries[] = {
     [NOTE_FILE] = "REPLACE INTO files (folder, day, file, bytes) VALUES (?, ?, ?, ?)",
     [LAST_ID] = "SELECT COALESCE(MAX(id), 0) FROM records"};
 
-/*
- * The columns that identify a record, in the order of FIND, and those that decide between two
- * records.
- */
+/* The columns that identify a record, in the order of FIND, and those to choose between two. */
 enum key { CLUSTER, JOB, STEP, NODE, START, KEYS, ELAPSED = KEYS, COLUMNS };
 
 static const char *const columns[] = {
@@ -242,9 +239,7 @@ static int mark_job(struct db_load *load, const struct db_value *row, struct apa
     return db_insert_run(load->stale, &(struct db_row){.bases = bases}, err);
 }
 
-/*
- * A record with the same key exists: keep the longer one. @return whether that is the new one; -1
- */
+/* A record with the same key exists: keep the longer one. @return whether that is the new; -1 */
 static int replace(struct db_load *load, struct db_value *row, struct apapi_error *err)
 {
     double known_s = 0;

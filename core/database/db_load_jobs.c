@@ -96,10 +96,7 @@ static int find_owner(const struct totals *totals, struct db_job *job, struct ap
     return db_run(totals->nameless, &number, 1, err) ? -1 : 1;
 }
 
-/*
- * Slurm's values have precedence over those of the step's environment, and these over an extern
- * step's.
- */
+/* Slurm's values have precedence over the step's environment, and that over an extern step. */
 static void know_better(struct db_job *job, const struct apapi_record *record)
 {
     if (!*job->id.node || (record->id.verified && !job->id.verified) ||

@@ -17,8 +17,7 @@
 /** What to read besides the row of `records`, which has the energy of each domain. */
 struct db_read_parts {
     bool timelines; /* the domains' power over time: the most expensive part */
-    bool domains; /* their uncertainties and powers, and domains without energy: one query for each
-                     record */
+    bool domains;   /* their uncertainties and powers: one query for each record */
 };
 
 /** Reads records (opaque). */

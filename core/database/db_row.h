@@ -41,9 +41,7 @@ size_t db_insert_column(const struct db_insert *insert, const char *name);
 void db_insert_values(const struct db_insert *insert, const struct db_row *row,
                       struct db_value *values);
 
-/**
- * Add a row, or keep it until there are enough. The values must stay valid until db_insert_flush().
- */
+/** Add a row, or keep it until there are enough. Values must stay valid until db_insert_flush(). */
 int db_insert_put(struct db_insert *insert, const struct db_value *values, struct apapi_error *err);
 
 /** Add the kept rows. */

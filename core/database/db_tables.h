@@ -52,10 +52,7 @@ struct db_job {
     bool with_nameless; /* no column: records without a cluster belong to it, too */
 };
 
-/**
- * Whether a column belongs to the key of its row. Unknown is "" or 0 there, as two NULLs are not
- * equal.
- */
+/** Whether a column is part of its row's key. Unknown is "" or 0 there: two NULLs are not equal. */
 bool db_is_key(const struct field *field);
 
 /** Write the name of a column. */

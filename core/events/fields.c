@@ -104,9 +104,7 @@ static int parse_stats1(const struct field *field, struct apapi_definition *defi
     return parse_stats(field, &definition->values[1].stats);
 }
 
-/*
- * The original uses the number at the beginning and ignores the rest. So does this, with a warning.
- */
+/* The original uses the number at the beginning and ignores the rest. So does this, and warns. */
 static void warn_of_rest(const struct field *field, const char *rest)
 {
     if (*rest) {

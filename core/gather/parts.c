@@ -181,9 +181,7 @@ static int count_missing(void *context, const char *node)
     return 0;
 }
 
-/*
- * The table of a single step is enough, unless the batch step lacks some nodes or steps still run.
- */
+/* The table of one step is enough, unless the batch step lacks nodes or steps still run. */
 static bool is_worth_showing(const struct parts *parts, size_t nodes, const char *nodelist)
 {
     struct missing missing = {.job = parts->job};

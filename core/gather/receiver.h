@@ -9,10 +9,7 @@
 #include "gather/forward.h"
 #include "gather/sender.h"
 
-/*
- * Simultaneous senders, each with at most APAPI_PAYLOAD_MAX bytes; more wait in the socket's
- * backlog.
- */
+/* Simultaneous senders with APAPI_PAYLOAD_MAX bytes each; more wait in the socket's backlog. */
 #define RECEIVER_SENDERS 128
 
 /** Counts of what was refused. */

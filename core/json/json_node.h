@@ -16,10 +16,7 @@ enum tree_type {
     TREE_OBJECT
 };
 
-/**
- * A value. The elements of an array follow it; the members of an object follow it as key, value,
- * key, value.
- */
+/** A value. Elements of an array follow it; members of an object as key, value, key, value. */
 struct tree_node {
     union {
         int64_t integer;

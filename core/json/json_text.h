@@ -3,8 +3,7 @@
 #define APAPI_JSON_TEXT_H
 #include "json/json_parser.h"
 
-/** Read into `node`: a text, at its first quote; goes behind it. @return false after parser_fail()
- */
+/** Read a text into `node`, at its first quote. @return false after parser_fail(). */
 bool parser_text(struct parser *parser, struct tree_node *node);
 
 #endif

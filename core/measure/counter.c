@@ -64,10 +64,7 @@ static bool increment_since(const struct apapi_counter *counter,
     return (double)increment->raw <= plausible(counter, now->at_ns - from->begin_ns);
 }
 
-/*
- * Whether a counter that stood still has caught up: plausible for the time since it was known to
- * run.
- */
+/* Whether a counter that stood still has caught up: plausible since it was known to run. */
 static bool caught_up(const struct apapi_counter *counter, const struct apapi_counter_point *now,
                       struct apapi_increment *increment)
 {

@@ -42,9 +42,7 @@ void apapi_domain_meter_tick(struct apapi_domain_meter *domain, uint64_t now_ns)
 void apapi_domain_result_add(struct apapi_domain_result *result,
                              const struct apapi_event_result *event);
 
-/**
- * Call it after all results were added: fills in the extremes, and the timeline of `elapsed_ns`.
- */
+/** Call it after all results were added: fills in extremes, and the timeline of `elapsed_ns`. */
 void apapi_domain_meter_finish(struct apapi_domain_meter *domain, uint64_t elapsed_ns,
                                struct apapi_domain_result *result);
 

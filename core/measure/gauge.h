@@ -6,9 +6,7 @@
 
 #include "apapi/measurement.h"
 
-/**
- * A value that rises and falls: its extremes and its integral over time (trapezoid or rectangle).
- */
+/** A value that rises and falls: its extremes and its integral over time. */
 struct apapi_gauge {
     bool rectangle; /* each value counts for the whole interval before it */
     bool valid;     /* `last` holds a good reading */

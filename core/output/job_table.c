@@ -87,10 +87,7 @@ static void find_greatest(struct job_table *table)
     table->greatest_w = fmax(table->greatest_w, table->total.mean_w);
 }
 
-/*
- * A column has one scale, so that it can be compared, except for values that would lose their
- * digits.
- */
+/* A column has one scale, to compare its values, except those that would lose their digits. */
 static void put_cell(FILE *out, double value, double greatest, const char *unit)
 {
     struct units_scale scale = units_scale(value < greatest / 100 ? value : greatest);

@@ -134,10 +134,7 @@ static double greatest(const struct rows *rows, size_t column)
     return most;
 }
 
-/*
- * A column has one scale, so that its values can be compared. A value that would lose its digits
- * has its own prefix.
- */
+/* A column has one scale, to compare its values. One that would lose its digits has its own. */
 static void format_column(struct rows *rows, size_t column)
 {
     double most = greatest(rows, column);

@@ -15,10 +15,7 @@ struct table {
     size_t expected; /* nodes of the step, with or without a record */
 };
 
-/**
- * Domains, their total, what is partial about them, nodes, coverage. Writes nothing if none is
- * known.
- */
+/** Domains, their total, what is partial about them, nodes, coverage. Nothing if none is known. */
 void table_put_domains(const struct table *table);
 
 /** Events that are not part of a domain: one line each. */

@@ -81,10 +81,7 @@ struct field_values {
     const struct tree_node *of[FIELDS_MAX];
 };
 
-/**
- * Find the values in an object. Values that were found before are replaced only if the object has
- * them.
- */
+/** Find the values in an object. Earlier ones are replaced only if the object has them. */
 void fields_find(const struct tree_node *object, const struct field *fields,
                  struct field_values *values);
 

@@ -7,8 +7,7 @@
 void names_user(uint32_t uid, char *name, size_t size);
 
 /**
- * Fill in the names of the step's user and cluster. What the node knows has precedence over the
- * step's environment.
+ * Fill in the names of the step's user and cluster. The node has precedence over the environment.
  */
 void names_complete(struct step *step);
 

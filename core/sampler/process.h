@@ -3,10 +3,7 @@
 #define SAMPLER_PROCESS_H
 #include "sampler/step.h"
 
-/**
- * Reset the OOM score to that of a normal process of root, gain no rights by exec, and write no
- * core files.
- */
+/** Reset the OOM score, gain no rights by exec, and write no core files. */
 void process_restrict(void);
 
 /** Apply the site's CPUs and priority as far as possible. */

@@ -22,10 +22,7 @@ static int check(const char *components)
     return EXIT_SUCCESS;
 }
 
-/*
- * For slurmd: check whether records can be written to these folders. Prints a line for each
- * failure.
- */
+/* For slurmd: check whether records can be written to these folders. A line for each failure. */
 static int check_folders(char *const folders[])
 {
     struct apapi_error err;

@@ -158,10 +158,7 @@ static void slow_down(uint64_t *interval_ns, struct step *step)
     }
 }
 
-/*
- * The user's intervals replace the site's. If the user names components only, they are added to the
- * site's.
- */
+/* The user's intervals replace the site's. Those of named components are added to the site's. */
 static int parse_user_intervals(const char *text, struct step *step, struct apapi_error *err)
 {
     struct apapi_intervals requested;
@@ -196,9 +193,7 @@ static int parse_intervals(const struct message *message, struct step *step,
     return user ? parse_user_intervals(user, step, err) : 0;
 }
 
-/*
- * The list has one word for each GPU, or is "none"; nothing is set if Slurm does not manage GPUs.
- */
+/* The list has one word for each GPU, or is "none"; "" if Slurm does not manage GPUs. */
 static uint32_t count_gpus(const char *list)
 {
     uint32_t count = 1;

@@ -64,10 +64,7 @@ static ssize_t read_some(char *bytes, size_t size)
     return got;
 }
 
-/*
- * The path comes first and ends with a NUL. @return how many bytes after it are in `bytes`; -1: no
- * path.
- */
+/* The path comes first and ends with a NUL. @return bytes after it in `bytes`; -1: no path. */
 static ssize_t read_path(char path[PATH_MAX], char *bytes, size_t size)
 {
     size_t length = 0;

@@ -41,9 +41,7 @@ int apapi_route_papi_check(const char *component, struct apapi_error *err);
 /** Call `visit` for each component that can be named. */
 void apapi_route_list(apapi_component_f visit, void *context);
 
-/**
- * Announce that a component will be opened. Call it for all components before opening the first.
- */
+/** Announce that a component will be opened: all of them before the first is opened. */
 void apapi_route_want(const char *component);
 
 /**

@@ -31,10 +31,7 @@ static void init(struct turn *turn, const char *source)
     pthread_condattr_destroy(&monotonic);
 }
 
-/*
- * Sources of the same name use the same library. If there are more names than slots, they share the
- * last one.
- */
+/* Sources of one name use one library. If there are more names than slots, they share the last. */
 static struct turn *find_turn(const struct apapi_source *source)
 {
     size_t i = 0;

@@ -7,10 +7,7 @@
 
 #include "base/inflow.h"
 
-/**
- * Lines of a descriptor, read through a buffer of fixed size. All zero before the first
- * lines_begin().
- */
+/** Lines of a descriptor, through a buffer of fixed size. All zero before lines_begin(). */
 struct lines {
     struct inflow inflow;
     char *buffer;

@@ -103,10 +103,7 @@ static int put_domains(json_t *record, const struct merged *merged, double share
     return result;
 }
 
-/*
- * Only timelines that start with the step. A domain with another bin width than the first one is
- * omitted.
- */
+/* Only timelines that start with the step. A domain with other bins than the first is omitted. */
 static int put_timelines(json_t *record, const struct merged *merged, double share)
 {
     const json_t *start = json_object_get(merged->root, "start");

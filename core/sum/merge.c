@@ -220,10 +220,7 @@ static void add_measurement(struct apapi_merge *merge, const struct apapi_measur
     merge_sums_add(merge->sums, m);
 }
 
-/*
- * Keep the complete record while it is the only one. Of several, only what they have in common is
- * kept.
- */
+/* Keep the complete record of the only one. Of several, keep what they have in common. */
 static int keep_only(struct apapi_merge *merge, const struct apapi_record *record)
 {
     if (merge->nodes.count[MERGE_RECORDED] == 1) {

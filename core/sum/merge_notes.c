@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What went wrong on the nodes of a step: the same problem is reported once, with all nodes' names.
- */
+/* What went wrong on the nodes of a step: each problem once, with all nodes' names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,10 +15,7 @@ static bool is_known(const struct apapi_domain_result *domain)
     return domain->measured && !(isnan(domain->energy_j) && isnan(domain->power_w.mean));
 }
 
-/*
- * Nodes of a step begin together; one with a wrong clock would distort the sum. Half of the range
- * leaves room to add.
- */
+/* Nodes begin together; a wrong clock would distort the sum. Half of the range is room to add. */
 static bool is_in_time(const struct merge_sum *sum, int64_t start_ns,
                        const struct apapi_timeline *timeline)
 {

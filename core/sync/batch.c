@@ -115,10 +115,7 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/*
- * If a node does not know its cluster, the record's cluster may be forged by a user; the uid
- * cannot.
- */
+/* If a node does not know its cluster, a user may forge the record's cluster, but not the uid. */
 static bool is_of(const struct apapi_record *record, const struct runs_job *known,
                   const struct dbd_target *target)
 {

@@ -14,8 +14,7 @@ struct sync_options {
     const char *dir;     /* accounting folder */
     const char *cluster; /* of the records; NULL: every cluster */
     int64_t now_ns;      /* [ns since 1970] */
-    int64_t since_ns; /* include records that ended at or after this time; 0: what is new since the
-                         last run */
+    int64_t since_ns;    /* records that ended then or later; 0: new since the last run */
     const uint32_t *jobs;
     size_t job_count; /* 0: all */
     enum dbd_field field;

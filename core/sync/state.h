@@ -30,9 +30,7 @@ struct state {
 int state_load(struct state *state, const char *dir, const char *name, int64_t first_ns,
                struct apapi_error *err);
 
-/**
- * Save the state; its files are those of state_note(). 0; -1 with errno of the call that failed.
- */
+/** Save the state with the files of state_note(). 0; -1 with errno of the call that failed. */
 int state_save(const struct state *state, const char *dir, const char *name, int64_t now_ns,
                struct apapi_error *err);
 

@@ -97,10 +97,7 @@ static int check_wait(pid_t pid, int *status, uint64_t deadline_ns)
     return ended < 0 ? -1 : 0;
 }
 
-/*
- * Run it. @return its exit status, with its output in `text`; -1 with errno and the reason in
- * `err`.
- */
+/* Run it. @return its exit status, its output is in `text`; -1 with errno and `err`. */
 static int check_call(const struct check_call *call, char *text, size_t size,
                       struct apapi_error *err)
 {

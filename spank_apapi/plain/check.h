@@ -13,10 +13,7 @@
 int spank_apapi_check_components(const char *libexec_dir, const char *components,
                                  struct apapi_error *err);
 
-/**
- * Ask apapi-sampler, as a disk may not respond, whether records can be written to a folder. As
- * above.
- */
+/** Ask apapi-sampler whether records can be written to a folder: a disk may hang. As above. */
 int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err);
 
 /**

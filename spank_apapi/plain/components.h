@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** @return whether every word of a well-formed list is in components.def, or the list is "off" or
- * "all".
+/**
+ * @return whether every word of a well-formed list is in components.def, or it is "off" or "all".
  */
 bool spank_apapi_components_known(const char *list);
 

@@ -112,9 +112,7 @@ static int exec_helper(void *unused)
     _exit(127);
 }
 
-/*
- * The process between maker and helper: it ends, so that the helper's parent is no Slurm process.
- */
+/* The process between maker and helper: it ends, so that no Slurm process is the parent. */
 static int exec_between(void *unused)
 {
     (void)unused;

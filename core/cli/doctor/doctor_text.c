@@ -281,8 +281,7 @@ static void put_folder(const struct page *page, const struct site *site, const c
     put_line(page, key, trouble ? text : path);
 }
 
-/* Only root can know whether a folder can be written to. Others see what they can check themselves.
- */
+/* Only root can know whether a folder can be written to. Others see what they can check. */
 static void put_site(const struct page *page, const struct site *site)
 {
     const char *unknown = site_trouble_of(site, "default");

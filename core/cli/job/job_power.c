@@ -201,9 +201,7 @@ static struct known known_of(const struct node *node, int domain, struct span sp
     return sum;
 }
 
-/*
- * A node that ran for a part of the column counts for that part of the time in which any node ran.
- */
+/* A node that ran in a part of the column counts for that part of the time with any node. */
 static double column_power(const struct power *power, struct span column)
 {
     double sum_w = NAN;

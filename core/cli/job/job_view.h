@@ -105,10 +105,7 @@ int show_compare_nodes(const void *left, const void *right);
 /** The table shown at the end of a job; free `text`. 0; -1 with errno ENOMEM. */
 int show_table(const struct show *show, const char *job_id, char **text);
 
-/**
- * As apapi_timeline_between_j(), but scaled to the domain's energy, as bins are rounded when
- * written.
- */
+/** As apapi_timeline_between_j(), but scaled to the domain's energy: written bins are rounded. */
 double show_between_j(const struct apapi_domain_result *domain, uint64_t from_ns, uint64_t to_ns,
                       uint64_t *known_ns);
 

@@ -83,9 +83,7 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
     return part.node && part.line ? 0 : -1;
 }
 
-/*
- * Whether the record belongs to the wanted step or, if none is named, to that of the first record.
- */
+/* Whether the record belongs to the wanted step or, if none is named, to the first one's. */
 static int choose(struct merging *merging, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;

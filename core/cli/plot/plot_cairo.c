@@ -25,10 +25,7 @@
 #define MARK 0.6
 #define MARK_ROOM 4 /* between two marks or their names */
 
-/*
- * Colours of Okabe and Ito, which colour-blind people can distinguish, without yellow, which is
- * invisible on paper.
- */
+/* Colours of Okabe and Ito, distinct for colour-blind people, without yellow, too pale on paper. */
 static const double palette[][3] = {{0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.90, 0.62, 0.00},
                                     {0.00, 0.62, 0.45}, {0.80, 0.47, 0.65}, {0.84, 0.37, 0.00},
                                     {0.34, 0.71, 0.91}, {0.55, 0.45, 0.15}};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Records of a database. SQL only reduces their number. The final selection is the same as for
- * files.
- */
+/* Records of a database. SQL only reduces their number. The selection is the same as for files. */
 #include "cli/records/database_input.h"
 
 #include <errno.h>

@@ -5,9 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/**
- * Which records a subcommand reads, and from where. Lists are separated by commas; NULL: no limit.
- */
+/** Which records a subcommand reads, and from where. Lists have commas; NULL: no limit. */
 struct report_input {
     const char *command;    /* for messages */
     const char *dir;        /* accounting folder */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Finds which records belong to one job: each component of a heterogeneous job has its own number.
- */
+/* Finds which records belong to one job: a heterogeneous job has a number for each component. */
 #include <stdio.h>
 #include <string.h>
 

@@ -9,9 +9,7 @@ bool report_bucket_counts(const struct report_ledger *ledger, uint32_t bucket);
 /** @return sorted numbers of all buckets that count, to be freed; NULL: out of memory. */
 uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count);
 
-/**
- * Numbers of all rows in order, and their number. @return free it with free(); NULL: out of memory.
- */
+/** Numbers of all rows in order, and their count. @return free it with free(); NULL: ENOMEM. */
 uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count);
 
 #endif

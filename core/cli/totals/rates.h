@@ -16,10 +16,7 @@ struct rates {
     const char *currency;    /* "": not set; borrowed from the configuration */
 };
 
-/**
- * Read [report]. pue must be at least 1. @return 0; -1 with errno EINVAL, `err` names file and
- * line.
- */
+/** Read [report]. pue is at least 1. @return 0; -1 with errno EINVAL, `err` names file and line. */
 int rates_read(const struct config *config, struct rates *rates, struct apapi_error *err);
 
 /** Check one value of [report]. @return 0; -1 with errno EINVAL. */

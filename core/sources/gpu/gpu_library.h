@@ -7,8 +7,7 @@
 #include "base/shared_library.h"
 
 /**
- * A vendor's library, loaded on demand and never unloaded, as it may have started threads. One
- * thread at a time.
+ * A vendor's library, loaded on demand, never unloaded: it may have threads. One thread at a time.
  */
 struct gpu_library {
     const char *section;      /* of its settings; the setting `library` replaces the file name */

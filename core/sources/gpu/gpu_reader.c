@@ -135,9 +135,7 @@ static bool has_meter(const struct gpu_driver *driver, const struct gpu_device *
     return false;
 }
 
-/*
- * Energy counters of some GPUs and power gauges of others cannot be added up: then all use power.
- */
+/* Energy counters of some GPUs and power of others cannot be added up: then all use power. */
 static bool can_count(const struct gpu_reader *reader)
 {
     for (size_t d = 0; d < reader->device_count; d++) {
@@ -266,9 +264,7 @@ static int begin(struct gpu_reader *reader, struct apapi_error *err)
     return 0;
 }
 
-/*
- * Libraries of drivers open files without O_CLOEXEC. Programs started later must not inherit them.
- */
+/* Libraries of drivers open files without O_CLOEXEC, which programs must not inherit. */
 struct apapi_reader *gpu_open(const struct apapi_source *source, const struct gpu_driver *driver,
                               struct apapi_error *err)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * NVIDIA GPUs through NVML, the library of their driver. Its ABI is stable, so no header is needed.
- */
+/* NVIDIA GPUs through NVML, the library of their driver. Its ABI is stable: no header needed. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -3,10 +3,7 @@
 #define APAPI_SOURCES_ROCM_DRIVER_H
 #include "sources/gpu/gpu_reader.h"
 
-/*
- * AMD's two libraries. Newer hardware no longer supports the older one; the newer one uses it
- * internally.
- */
+/* AMD's two libraries. Newer hardware does not support the older one, which the newer one uses. */
 extern const struct gpu_driver rocm_smi_driver, amd_smi_driver;
 
 /*

@@ -122,10 +122,7 @@ static void ask(struct ipmi_reader *reader)
     }
 }
 
-/*
- * The period is shortened a little, so that jitter does not skip readings if the interval equals
- * it.
- */
+/* The period is shortened a little, so that jitter skips no readings at an equal interval. */
 static void note_asked(struct ipmi_reader *reader, uint64_t now_ns)
 {
     reader->due_ns = now_ns + reader->settings.period_ns - reader->settings.period_ns / 8;

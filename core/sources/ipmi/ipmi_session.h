@@ -33,10 +33,7 @@ int ipmi_session_prepare(struct ipmi_session *session, const struct ipmi_setting
  */
 int ipmi_session_connect(struct ipmi_session *session, struct apapi_error *err);
 
-/**
- * Connect again if there is no connection, or the BMC may have dropped it. As
- * ipmi_session_connect().
- */
+/** Connect if there is no connection, or the BMC may have dropped it. As ipmi_session_connect(). */
 int ipmi_session_renew(struct ipmi_session *session, struct apapi_error *err);
 
 void ipmi_session_disconnect(struct ipmi_session *session);

@@ -206,9 +206,7 @@ static int failed_call(const struct papi_reader *reader, const char *call, int c
                       reader->base.detail, call, reader->papi->strerror(code));
 }
 
-/*
- * The value of a counter at the start can be found if it stands still, as it does most of the time.
- */
+/* The value of a counter at the start can be found while it stands still, as it mostly does. */
 static void calibrate(struct papi_reader *reader)
 {
     const struct timespec pause = {.tv_nsec = 1000000};

@@ -17,10 +17,7 @@
 #define WANTED_MAX 32
 #define UNFINISHED_MAX 32
 
-/*
- * A host program may have a PAPI of its own: ours must not resolve to it. Sanitizers do not support
- * that.
- */
+/* A host program may have its own PAPI: ours must not resolve to it. Sanitizers cannot do that. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL)
 #else

@@ -21,9 +21,7 @@ static const struct need {
     const char *missing;
 } needs[] = {
     {"perf_event_uncore", {PMU}, "the kernel has no PMU 'power'"},
-    /*
-     * A virtual machine may have the PMU without its registers: opening it causes a kernel warning.
-     */
+    /* A virtual machine may have the PMU without registers: opening it causes a kernel warning. */
     {"perf_event_uncore",
      {PMU "/events/energy-pkg", PMU "/events/energy-cores"},
      "the PMU 'power' has no package counter (a virtual machine?)"},

@@ -143,10 +143,7 @@ static int set_in(const struct image *image, enum form form, const struct change
         const ElfW(Rel) *relocation = (const void *)(table->first + at);
         papi_function_f *slot = address_of(image->map, relocation->r_offset);
 
-        /*
-         * a data slot may hold an address with an offset; the slot of a call may not be resolved
-         * yet
-         */
+        /* data may hold an address with an offset; the slot of a call may not be resolved yet */
         if (!is_of(image, relocation, change->name) ||
             (form != CALLS && memcmp(slot, &change->theirs, sizeof *slot) != 0)) {
             continue;

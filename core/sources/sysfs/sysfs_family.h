@@ -90,9 +90,7 @@ struct sysfs_family {
     const char *nothing;          /* what is missing if nothing is found: "energy zone" */
     const struct sysfs_row *rows; /* terminated by a row without a file */
 
-    /**
-     * Whether an entry of the folder `dir` is an item; fills it in. NULL: the folder is the item.
-     */
+    /** Whether an entry of folder `dir` is an item; fills it in. NULL: the folder is the item. */
     bool (*is_item)(int dir, const char *entry, struct sysfs_item *item);
 
     /** Sort, group and label all items. NULL: there is only one. */
