@@ -8,66 +8,66 @@
  *
  * Plugin and helper share a SOCK_SEQPACKET socketpair, descriptor APAPI_CHANNEL_FD in the helper.
  * A message is a sequence of texts, each ended by a NUL: its word, then pairs of key and
- * value where the word has any. End of file means that the other side is gone.
+ * value where the word has any. End of file means that the other side has ended.
  *
  *   plugin to apapi-sampler (one per step and node)
  *     config  components intervals acct_dir cluster job step name node node_index nodes nodelist
  *             tasks cores restarts uid account partition qos job_name array_job array_task het_job
- *             het_offset verified (left out where a user can have forged some of it) gpus
+ *             het_offset verified (left out if a user may have forged some of it) gpus
  *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
  *             live_dir job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
- *             job_token job_nodes job_nodelist job_only: a batch step's, whose sampler makes the
+ *             job_token job_nodes job_nodelist job_only: for a batch step whose sampler makes the
  *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
- *             job_nodes are the first component's, job_nodelist are all. job_only: there is no
- *             table of the batch step
+ *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
+ *             step has no table
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
  *                     folder: the job's, to which output and trace are relative
  *     stop    exit_code exit_signal failed_tasks wait_ms
  *                     take the last reading, write the record, answer, exit; the table of the job
  *                     waits for steps that still run, at most wait_ms
- *     user    uid     instead of config: what is this user's name? Answered, then it exits
+ *     user    uid     instead of config: asks for the user's name; then it exits
  *   apapi-sampler to plugin, and apapi-collect to salloc's
- *     part    TEXT    the beginning, or more, of the text of the word that comes next, where that
- *                     is too long for a message (no key)
+ *     part    TEXT    the beginning, or a further part, of the text of the next word, if
+ *                     that is too long for a message (no key)
  *   apapi-sampler to plugin
- *     ready           the first reading has been taken
- *     stopping TEXT   the stop has been heard: a record comes, if late. Whoever has this leaves the
- *                     sampler alone: it may have to wait for a disk. TEXT: how many messages the
- *                     system's log has not taken; "": none (no key)
+ *     ready           the first reading was taken
+ *     stopping TEXT   the stop was received: a record follows, perhaps late. The plugin no longer
+ *                     kills the sampler: it may have to wait for a disk. TEXT: number of
+ *                     messages that the system's log did not accept; "": none (no key)
  *     record  TEXT    the record, one line of JSON (no key)
- *     table   TEXT    follows the record where the configuration names a format (no key)
- *     note    TEXT    the last, where the configuration names output or trace: what went wrong
- *                     with them; "": nothing (no key)
- *     user    TEXT    the name; "": he has none (no key)
- *     failed  TEXT    instead of ready or record: why (no key)
+ *     table   TEXT    follows the record if the configuration names a format (no key)
+ *     note    TEXT    the last one, if the configuration names output or trace: problems with
+ *                     them; "": none (no key)
+ *     user    TEXT    the name; "": none (no key)
+ *     failed  TEXT    instead of ready or record: the reason (no key)
  *
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
  *     config  token step name nodes format verbose (first message)
- *             job: value of APAPI_JOB_ENV, where the records go as well
+ *             job: value of APAPI_JOB_ENV, to which the records are forwarded
  *     end     nodelist wait_ms   the step has ended; nodelist: "n[1-4,7]", left out if not known.
- *                                Waits at most wait_ms for records still missing.
- *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if there is none
+ *                                Waits at most wait_ms for missing records.
+ *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if none
  *     config  token whole_job job_only
  *     end     nodes nodelist
  *   apapi-collect to plugin
- *     table   TEXT    a part of the report, to be written where the user wants it (no key)
- *     end             that was all of it
+ *     table   TEXT    a part of the report, to be written to the user's output (no key)
+ *     end             the report is complete
  *
  *   node to srun, over TCP: one line "TOKEN WORD NODE[ NODELIST]\n", then the payload up to end
  *   of file; NODELIST: the nodes of its step, "n[1-4,7]"
  *     record          payload: the record as JSON
- *     absent          payload: why there is none, in words; empty: nobody wants to know
+ *     absent          payload: the reason why there is none; empty: not reported
  *
- *   apapi-collect to whoever makes the table of a whole job: apapi-sampler of the batch step, or
- *   apapi-collect of salloc; over a stream socket of this machine, as above:
+ *   apapi-collect to the process that makes the table of a whole job: apapi-sampler of the batch
+ *   step, or apapi-collect of salloc; over a stream socket of this machine, as above:
  *     running         a step has begun; NODE: the step, "17.0"; no payload
  *     records         payload: records, one in each line; NODE: "-"
- *     ended           all of a step's records have been sent; NODE: the step; no payload
- * The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV;
- * NAME: of the socket, behind a NUL. It is removed before the tasks of a step start.
+ *     ended           all records of a step were sent; NODE: the step; no payload
+ *   The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV;
+ *   NAME: of the socket, after a NUL. It is removed before the tasks of a step start.
  *
- * The token are APAPI_TOKEN_LENGTH lower-case hexadecimal digits. srun puts "PORT:TOKEN" into the
+ * The token has APAPI_TOKEN_LENGTH lower-case hexadecimal digits. srun puts "PORT:TOKEN" into the
  * step's environment as APAPI_COLLECT_ENV; the plugin removes it there before any task starts.
  */
 #define APAPI_CHANNEL_FD 3

@@ -33,7 +33,8 @@ void message_add_number(struct message *message, const char *key, uint64_t value
 
 /**
  * Send to a channel. Never raises SIGPIPE.
- * @return 0; -1 with errno EMSGSIZE (too long), ETIMEDOUT, EPIPE (nobody there) or that of send().
+ * @return 0; -1 with errno EMSGSIZE (too long), ETIMEDOUT, EPIPE (the other side has ended) or that
+ * of send().
  */
 int message_send(int channel, const struct message *message, uint64_t deadline_ns);
 

@@ -206,7 +206,7 @@ static int put_names(const struct namelist *list, size_t columns, FILE *out)
     return 0;
 }
 
-/* --- what is told of them ------------------------------------------------------------------- */
+/* --- the report ----------------------------------------------------------------------------- */
 
 /* Nodes that were not read are not missing. @return number of missing ones */
 static uint32_t count_missing(const struct search *search, struct run *run)
