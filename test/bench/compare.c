@@ -31,7 +31,7 @@ void bench_compare(struct bench_row *row, size_t pairs, struct bench_side ours,
     double our_costs[PAIRS_MAX], bare_costs[PAIRS_MAX], values[PAIRS_MAX];
 
     pairs = pairs < PAIRS_MAX ? pairs : PAIRS_MAX;
-    ours.run(ours.context); /* caches, page faults and lazy binding are nobody's */
+    ours.run(ours.context); /* caches, page faults and lazy binding are excluded */
     bare.run(bare.context);
     for (size_t i = 0; i < pairs; i++) {
         bool ours_first = i % 2;

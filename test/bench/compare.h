@@ -10,7 +10,7 @@ enum bench_relation {
     BENCH_ADDED  /* ours - bare [unit] */
 };
 
-/** One line of the table: what APAPI costs, and what the least that could do the same costs. */
+/** One line of the table: the cost of APAPI, and of the least code that could do the same. */
 struct bench_row {
     char what[64];
     const char *unit;

@@ -16,7 +16,7 @@
 
 static struct apapi_live_slot slot;
 static atomic_bool stop;
-static volatile double sink; /* what is read must not be optimised away */
+static volatile double sink; /* the reads must not be optimised away */
 
 static void *write_slot(void *unused)
 {

@@ -43,7 +43,7 @@ static void print_usage(FILE *out)
           out);
 }
 
-/* @return whether there is such a part. */
+/* @return whether there is a part of this name. */
 static bool want_part(struct options *options, const char *name)
 {
     for (size_t i = 0; i < PART_COUNT; i++) {

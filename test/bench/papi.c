@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a reading through PAPI costs more than PAPI_read, and what a start with PAPI costs. */
+/* The extra cost of a reading through PAPI over PAPI_read, and of a start with PAPI. */
 #include <papi.h>
 #include <pthread.h>
 #include <stdio.h>

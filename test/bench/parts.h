@@ -12,7 +12,7 @@ struct bench_table {
     struct bench_row rows[ROWS_MAX];
 };
 
-/** A part of the benchmark adds its rows. `quick`: see that it works rather than what it costs. */
+/** A part of the benchmark adds its rows. `quick`: check that it works, do not measure. */
 typedef void (*bench_part_f)(struct bench_table *table, bool quick);
 
 void bench_tick(struct bench_table *table, bool quick);
@@ -27,7 +27,7 @@ void bench_scan(struct bench_table *table, bool quick);
 void bench_live(struct bench_table *table, bool quick);
 void bench_records(struct bench_table *table, bool quick);
 
-/** Add a row: what a tick takes longer that is shown on a live page. */
+/** Add a row: how much longer a tick takes with a live page. */
 void bench_live_tick(struct bench_table *table, bool quick);
 
 /** Add a row: what `atime true` takes longer than `true` with these sources. */

@@ -28,7 +28,7 @@
 #define REPORT_LIMIT_US 5000 /* a MB: 200 MB/s */
 #define MERGE_LIMIT_MS 1000
 
-/* Lines in memory, and what is done with them. */
+/* Lines in memory, and operations on them. */
 struct pile {
     char path[32]; /* of the file that they are, for other programs */
     char *text;

@@ -104,7 +104,7 @@ static double run_bare(void *context)
 
 void bench_scan(struct bench_table *table, bool quick)
 {
-    static const uint32_t job = RECORDS; /* nobody's */
+    static const uint32_t job = RECORDS; /* the job of no one */
     static const struct {
         const char *what;
         struct apapi_scan_filter filter;

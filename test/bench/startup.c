@@ -44,7 +44,7 @@ static void silence(posix_spawn_file_actions_t *silent)
     posix_spawn_file_actions_addopen(silent, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 }
 
-/* A row: what a program takes longer than `true`. */
+/* A row: how much longer a program takes than `true`. */
 static void add_program(struct bench_table *table, bool quick, const char *what, double limit_ms,
                         char *const argv[])
 {

@@ -28,7 +28,7 @@ struct ticking {
     struct component component;
     size_t ticks; /* of one run */
     size_t pairs;
-    volatile uint64_t sink; /* what is read must not be optimised away */
+    volatile uint64_t sink; /* the reads must not be optimised away */
 };
 
 static struct apapi_source moving;

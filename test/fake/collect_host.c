@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * srun for apapi-collect: starts it, runs a command that sends what it likes to $PORT with $TOKEN,
- * then says that the step has ended and prints the report.
+ * srun for apapi-collect: starts it, runs a command that sends data to $PORT with $TOKEN, then
+ * reports the end of the step and prints the report.
  *
  *   collect_host COLLECTOR NODES NODELIST WAIT_MS COMMAND [ARGUMENT...]
  *

@@ -27,7 +27,7 @@ struct fake_meter {
     atomic_bool ends_thread;               /* read() ends the thread */
     atomic_int open_fails;                 /* errno; 0: it can be opened */
     atomic_int read_fails;                 /* errno; 0: it can be read */
-    atomic_int plugged;                    /* raise it: what is open fails with ENODEV for ever */
+    atomic_int plugged;                    /* raise it: open readers fail with ENODEV permanently */
     atomic_int first, present;             /* events that an open() finds; at the start: all */
     atomic_int opens, closes, reads, good; /* calls; readings without an error */
     atomic_int stuck;                      /* calls that have hung */
@@ -35,10 +35,10 @@ struct fake_meter {
     struct fake_handle *lost; /* of the thread that was ended */
 };
 
-/** The meters that can be opened from now on; the last one has no name. They begin anew. */
+/** Set the meters that can be opened from now on; the last one has no name. They restart. */
 void fake_meters_use(struct fake_meter *meters);
 
-/** Free what a thread that was ended held. */
+/** Free what a terminated thread held. */
 void fake_meter_free_lost(struct fake_meter *meter);
 
 /** Wait until *number >= least: at most a minute. @return whether it is. */

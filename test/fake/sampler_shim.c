@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded into a sampler, breaks what it gets from the C library while a file exists:
- *   SHIM_CLOCK_BACK=FILE   the clock (not the monotonic one) has been set back by an hour
+ *   SHIM_CLOCK_BACK=FILE   the clock (not the monotonic one) was set back by an hour
  *   SHIM_CRASH=FILE        the next look at a clock is a crash
  *   SHIM_SLOW=FILE         the disk needs 300 ms until something is on it
  *   SHIM_HELD=FILE         the file system of the accounting files does not answer

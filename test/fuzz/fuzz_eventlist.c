@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as an event list, and what it chooses among some events. */
+/* Any bytes as an event list, and its selection among some events. */
 #include "fuzz/fuzz_problems.h"
 
 static const struct apapi_event events[] = {

@@ -13,7 +13,7 @@
 #define BLOCKS 2048
 #define THREADS 256
 
-/* Each thread multiplies and adds a million times and stores what nobody reads. */
+/* Each thread multiplies and adds a million times, and stores a result that is not used. */
 static const char kernel[] =
     ".version 6.0\n.target sm_50\n.address_size 64\n"
     ".visible .entry spin(.param .u64 place)\n{\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nvml_facts [LIBRARY]: what NVML says of each GPU, how often its energy counter moves and what a
- * call costs. Needs no header and no library but the driver's.
+ * nvml_facts [LIBRARY]: what NVML reports of each GPU, how often its energy counter is updated, and
+ * the cost of a call. Needs only the driver's library, no header.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -124,7 +124,7 @@ static int file_create_node(struct file_server *server, size_t index)
     return rc == 0 ? 0 : file_complain(path);
 }
 
-/* Folders get their mode last: what is in them has to be created first. */
+/* Folders get their mode last, as their content must be created first. */
 static int file_set_dir_mode(struct file_server *server, size_t index)
 {
     const struct sim_node *node = &server->run->tree->nodes[index];

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SERVER_FILE_SIZE = 4096 }; /* what stat() says, as sysfs does */
+enum { SERVER_FILE_SIZE = 4096 }; /* st_size, as in sysfs */
 
 /* An open file. As in sysfs, a read at offset 0 takes a new value, and what follows continues it.
  */

@@ -107,7 +107,7 @@ static int main_parse_options(struct main_options *options, int argc, char **arg
     return 0;
 }
 
-/* Whatever else the caller had open is none of our business. */
+/* Leave other descriptors of the caller alone. */
 static void main_close_descriptors(const struct main_options *options)
 {
     unsigned int first = STDERR_FILENO + 1;

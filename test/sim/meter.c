@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one read of a node yields at a given time: the signal and what the spec does to it. */
+/* The result of one read of a node at a given time: the signal and the effects of the spec. */
 #include "simhw.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static uint64_t meter_shown_ns(const struct sim_node *node, uint64_t time_ns)
     return node->update_ns == 0 ? shown_ns : shown_ns - shown_ns % node->update_ns;
 }
 
-/* The counter: what was used since second 0, or since the last reset, modulo its range. */
+/* The counter: energy since second 0, or since the last reset, modulo its range. */
 static uint64_t meter_energy_uj(const struct sim_node *node, uint64_t shown_ns)
 {
     const struct sim_event *last = NULL;

@@ -58,7 +58,7 @@ struct sim_event {
     uint64_t to_ns;
     int error;      /* SIM_FAIL: the errno */
     bool done;      /* SIM_ABSURD: was read */
-    bool anew;      /* SIM_VANISH: what was open before is dead for ever */
+    bool anew;      /* SIM_VANISH: what was open before stays dead */
     char value[64]; /* SIM_ABSURD */
 };
 
@@ -75,7 +75,7 @@ struct sim_node {
     uint64_t range_uj;
     uint64_t start_uj;
     uint64_t divisor; /* of the number that is shown; 0: 1 */
-    char unit[16];    /* shown behind it; "": nothing */
+    char unit[16];    /* shown after it; "": nothing */
     struct sim_event *events;
     size_t event_count;
     struct sim_register *registers;
@@ -103,8 +103,10 @@ size_t sim_tree_child(const struct sim_tree *tree, size_t parent, const char *na
 /* The node at `path` (links in it are followed), or SIM_NONE. */
 size_t sim_tree_find(const struct sim_tree *tree, const char *path);
 
-/* As sim_tree_find(), but what is missing is created as folders.
- * SIM_NONE with EINVAL (not a plain relative path), ENOTDIR, ELOOP or ENOMEM. */
+/*
+ * As sim_tree_find(), but creates missing folders. SIM_NONE with EINVAL (not a plain relative
+ * path), ENOTDIR, ELOOP or ENOMEM.
+ */
 size_t sim_tree_make(struct sim_tree *tree, const char *path);
 
 /* Write the path of a node below `dir` to `path`. 0, or -1 with ENAMETOOLONG. */
@@ -115,7 +117,7 @@ int sim_tree_path(const struct sim_tree *tree, size_t node, const char *dir, cha
 struct sim_event *sim_node_add_event(struct sim_node *node);
 struct sim_register *sim_node_add_register(struct sim_node *node);
 
-/* Forget what the node shows; its events and its mode stay. */
+/* Forget the content of the node; its events and its mode stay. */
 void sim_node_clear_content(struct sim_node *node);
 
 /* number.c: strict numbers. 0, or -1 with EINVAL or ERANGE; nothing may follow the number. */
@@ -160,12 +162,12 @@ int sim_meter_read_register(const struct sim_node *node, uint64_t time_ns, uint6
 /* Is the node, or a folder above it, gone at that time? */
 bool sim_meter_vanished(const struct sim_tree *tree, size_t node, uint64_t time_ns);
 
-/* Is what was opened at `opened_ns` dead at that time: gone, or only its like has come back? */
+/* Whether what was opened at `opened_ns` is dead at that time: gone, or replaced. */
 bool sim_meter_dead(const struct sim_tree *tree, size_t node, uint64_t opened_ns, uint64_t time_ns);
 
 /* run.c */
 
-/* One run of a server: what it shows, and what ends it. */
+/* One run of a server: its tree, and what ends it. */
 struct sim_run {
     struct sim_tree *tree;
     const char *dir;
@@ -177,13 +179,13 @@ struct sim_run {
     bool background;
 };
 
-/* Nanoseconds since second 0, or what the file $APAPI_SIMHW_TIME says. */
+/* Nanoseconds since second 0, or the value in the file $APAPI_SIMHW_TIME. */
 uint64_t sim_run_time_ns(const struct sim_run *run);
 
 /* This is second 0. */
 void sim_run_start(struct sim_run *run);
 
-/* The tree can be read: tell the one who waits for it; in the background, let go of stdio. */
+/* The tree can be read: notify the waiting process; in the background, close stdio. */
 void sim_run_ready(struct sim_run *run);
 
 /* Wait until `fd` is readable (1), the run is to end (0), or an error with errno (-1). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tree of nodes: folders, links and what a spec puts there. */
+/* The tree of nodes: folders, links and the nodes of the specs. */
 #include "simhw.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_CONFIG_FIXTURE_H
 #define UNIT_CONFIG_FIXTURE_H
-/* A configuration file in a folder of its own, and what is complained of it. */
+/* A configuration file in its own folder, and the complaints about it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -95,7 +95,7 @@ static inline void assert_not_opened(const struct vendor *vendor, int error, con
     }
 }
 
-/* @return the index of the event, -1 if there is none. '#' in its name stands for the GPU. */
+/* @return the index of the event; -1: none. '#' in its name is the GPU's number. */
 static inline int find(const struct apapi_reader *reader, const char *pattern, unsigned gpu)
 {
     const char *number = strchr(pattern, '#');

@@ -53,7 +53,7 @@ bool __wrap_retry_wants_reopening(const struct retry *retry)
     return retry->failures > 1 && retry->failed_ns - retry->good_ns >= reopen_ns;
 }
 
-/* A source is going to hang: nobody waits longer for it than the product does. */
+/* A source will hang: do not wait longer than the product does. */
 static inline void no_grace(void)
 {
     first_grace_ns = last_grace_ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_MERGE_FIXTURE_H
 #define TEST_MERGE_FIXTURE_H
-/* Records of nodes, and what a merge makes of them. */
+/* Records of nodes, and their merge. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_RECORD_FIXTURE_H
 #define UNIT_RECORD_FIXTURE_H
-/* A usual record, and whether a record comes back from its line. */
+/* A typical record, and whether it can be decoded from its line. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -141,7 +141,7 @@ static inline void describe_measurement(FILE *out, const struct apapi_measuremen
     }
 }
 
-/* Every member in words, as exact as JSON has to be. */
+/* Every member as text, with the precision of JSON. */
 static inline char *describe(const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;

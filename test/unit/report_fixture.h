@@ -55,7 +55,7 @@ static inline struct apapi_event_result fixture_energy(double factor)
     return result;
 }
 
-/* No definition says what to show of it. */
+/* No definition selects values of it. */
 static inline struct apapi_event_result fixture_gauge(void)
 {
     struct apapi_event_result result = {.event = {.name = "coretemp:::hwmon0,temp1",
@@ -119,7 +119,7 @@ static inline void fixture_fill(struct run *run, double factor, int status)
 }
 
 static struct report report;
-static char *written; /* what a form has made of it */
+static char *written; /* output of a format */
 
 /* One run of 2 s with 200 J; three: 2, 4 and 6 s with 200, 400 and 600 J. */
 static inline int fixture_make(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_SCAN_FIXTURE_H
 #define UNIT_SCAN_FIXTURE_H
-/* A folder of records, and what is heard of them. */
+/* A folder of records, and what the sink gets from them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

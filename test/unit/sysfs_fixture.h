@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_SYSFS_FIXTURE_H
 #define UNIT_SYSFS_FIXTURE_H
-/* Files of a kernel that is not there, and what is read of them. */
+/* Files of a simulated kernel, and what is read from them. */
 #include "fake/powercap_tree.h"
 #include "sources/sources.h"
 #include "unit/unit.h"
@@ -9,7 +9,7 @@
 #define READINGS_MAX 32 /* of a reader */
 
 static struct powercap_tree tree;
-static struct apapi_reader *reader; /* what was opened last */
+static struct apapi_reader *reader; /* latest reader opened */
 static struct apapi_reading readings[READINGS_MAX];
 
 static inline int make_tree(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_TABLE_FIXTURE_H
 #define UNIT_TABLE_FIXTURE_H
-/* Nodes to be merged, and the table of the merge. */
+/* Nodes to merge, and the table of the merge. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

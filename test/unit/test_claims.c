@@ -253,7 +253,7 @@ static void who_comes_late_loses_no_energy(void **state)
     }
 }
 
-/* What the page says of a domain is all of one component's, also where it changes. */
+/* On the live page, all of a domain belongs to one component, even when that changes. */
 static void the_live_page_changes_once(void **state)
 {
     const struct arrivals arrivals = {.ticks = {7, 0}};

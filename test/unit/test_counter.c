@@ -40,7 +40,7 @@ static enum apapi_count add(uint64_t raw, uint64_t at_ns)
 static const struct apapi_event steps = {
     .kind = APAPI_KIND_COUNT, .type = APAPI_TYPE_UINT64, .accumulates = true, .scale = 1};
 
-/* A sequence of readings, one tick apart, and what must come of it. */
+/* A sequence of readings, one tick apart, and the expected result. */
 struct sequence {
     const char *name;
     uint64_t range_max;
@@ -214,7 +214,7 @@ static void test_standstills(void **state)
     }
 }
 
-/* A reading of a meter of 100 W: when it began, what it found, how long it took in all [ms]. */
+/* A reading of a meter of 100 W: when it began, when its value was taken, its duration [ms]. */
 struct lengthy {
     uint64_t begin_ms, value_ms, took_ms;
 };
@@ -365,7 +365,7 @@ static void test_guard(void **state)
     assert_true(apapi_counter_guard_ns(&unbounded, MAX_W) == UINT64_MAX);
 }
 
-/* After an outage in which the source was opened anew, only what is certain is counted. */
+/* After an outage and reopening of the source, only what is certain is counted. */
 static void test_reopened(void **state)
 {
     static const struct {

@@ -138,7 +138,7 @@ static void test_time_of_each_operation(void **state)
     }
 }
 
-/* What the source leaves open is filled in; what it knows stays. */
+/* What the source leaves open is filled in; what it knows is kept. */
 static void test_events_are_completed(void **state)
 {
     static const struct {
@@ -158,7 +158,7 @@ static void test_events_are_completed(void **state)
         {"0,temperature,\xc2\xb0"
          "C,1E3,-,-,1",
          APAPI_KIND_COUNT, "", APAPI_KIND_TEMPERATURE, "C", 1e-3, false, APAPI_DOMAIN_NONE},
-        /* nobody knows a joule from it */
+        /* cannot be converted to joules */
         {"5,energy,ticks,1,-,-,1,energy,gpu", APAPI_KIND_COUNT, "", APAPI_KIND_COUNT, "", 1, true,
          APAPI_DOMAIN_GPU},
         {"auto,energy,J,1,-,-,1,energy,gpu", APAPI_KIND_COUNT, "", APAPI_KIND_COUNT, "", 1, false,
@@ -246,7 +246,7 @@ static void test_definitions_that_contradict_the_source(void **state)
     }
 }
 
-/* 120 W from a source that gives bare microwatts: W and J come out, and the event is power. */
+/* 120 W from a source with bare microwatts: the result is W and J, and the event is a power. */
 static void test_default_definition_of_an_amd_gpu(void **state)
 {
     struct apapi_environment environment = {0};

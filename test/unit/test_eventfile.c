@@ -33,7 +33,7 @@ static int make_folder(void **state)
     return make_base(state);
 }
 
-/* Both readers refuse the file with the same words. */
+/* Both readers refuse the file with the same message. */
 static void refuse(const char *path, int code, const char *says)
 {
     struct apapi_error err = {""};
@@ -121,7 +121,7 @@ static void test_sizes(void **state)
     free(text);
 }
 
-/* Its size is said to be 0, and nothing shows how long it will be. */
+/* Its size is 0, so its length is not known in advance. */
 static void test_a_file_of_the_kernel(void **state)
 {
     struct apapi_eventlist *list = apapi_eventlist_read("/proc/self/status", &sink, NULL);

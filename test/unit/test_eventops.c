@@ -162,7 +162,7 @@ static void test_factors(void **state)
         assert_int_equal(reported.warnings, factors[i].warnings);
         apapi_eventops_destroy(ops);
     }
-    apapi_eventops_destroy(parse(with_field(11, "0"))); /* a value that nobody wants */
+    apapi_eventops_destroy(parse(with_field(11, "0"))); /* a value that is not used */
     assert_int_equal(reported.warnings, 0);
     assert_null(parse(with_field(8, "1e999")));
     assert_null(parse(with_field(8, "1e-999")));

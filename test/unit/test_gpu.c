@@ -173,7 +173,7 @@ static void lose(struct apapi_reader *reader, const struct vendor *vendor, long 
     assert_int_equal(readings[lost].error, vendor->lost);
 }
 
-/* @return whether the GPU was lost behind the opening, and not before its end. */
+/* @return whether the GPU was lost after the opening, and before its end. */
 static bool lose_after(const struct vendor *vendor, long lost_ms)
 {
     double before_s = now_s();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the sources for GPUs start, which GPUs they take, and what they leave behind. */
+/* How sources for GPUs start, which GPUs they use, and what they leave open. */
 #include <fcntl.h>
 
 #include "sources/sources.h"

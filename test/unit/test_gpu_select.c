@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which GPUs are meant by what somebody has written. */
+/* Which GPUs a list selects. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +187,7 @@ static void test_minor_numbers_where_the_site_says_so(void **state)
     assert_choice("minor", "..23");
 }
 
-/* In a step whose devices are constrained the library numbers what it sees from 0 on. */
+/* In a step with constrained devices, the library numbers visible GPUs from 0. */
 static void test_slurm_shows_only_the_steps_gpus(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which nodes of a step have no record, and when nobody can say. */
+/* Which nodes of a step have no record, and when that is not known. */
 #include "sum/lacking.h"
 
 #include <stdlib.h>

@@ -275,7 +275,7 @@ static void test_first_readings_of_apart_readers_belong_to_the_start(void **stat
     assert_true(m.elapsed_ns >= m.components[0].events[0].covered_ns);
 }
 
-/* One that nobody waits for at the start makes two readings at the stop. */
+/* One that is not waited for at the start makes two readings at the stop. */
 static void test_a_run_without_any_time(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_a_reader_that_hangs_at_the_start(void **state)
     assert_plain_is_whole();
     assert_false(m.components[1].measured);
     assert_says(m.components[1].reason, "no answer from fake odd");
-    /* what comes back in a later run is measured in that run, from then on */
+    /* a component that returns in a later run is measured in that run, from then on */
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     atomic_store(&meters[ODD].read_hangs, false);
     await(&meters[ODD].good, 4);

@@ -116,7 +116,7 @@ static void test_a_source_that_opens_late_comes_behind(void **state)
     assert_page_is_result();
 }
 
-/* When it has failed for a while another thread goes on with it. */
+/* After it has failed for a while, another thread takes over. */
 static void test_a_source_that_fails_and_is_opened_anew(void **state)
 {
     int number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions with sources that fail for a while, or for ever. Run under TSan and ASan, too. */
+/* Sessions with sources that fail for a while or permanently. Also run under TSan and ASan. */
 #include <errno.h>
 
 #include "unit/lanes_fixture.h"
@@ -10,7 +10,7 @@ static void start(void)
     await(&meters[ODD].good, 5);
 }
 
-/* What is open is dead, until the source has been opened anew, or that was tried. */
+/* Open readers are dead until the source was reopened, or that was tried. */
 static void pull(void)
 {
     atomic_fetch_add(&meters[ODD].plugged, 1);
@@ -45,7 +45,7 @@ static void unplug(void)
     await(&meters[ODD].good, atomic_load(&meters[ODD].good) + 5);
 }
 
-/* What is open is dead for ever, as after a driver was loaded anew. */
+/* Open readers stay dead, as after a driver was reloaded. */
 static void test_a_source_is_opened_anew(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void test_a_source_is_opened_anew(void **state)
     assert_true(m.components[1].measured);
 }
 
-/* A counter that begins anew is no energy, and the outage is not covered. */
+/* A counter that restarts adds no energy, and the outage is not covered. */
 static void test_a_counter_that_begins_anew(void **state)
 {
     const struct apapi_component_result *odd;
@@ -109,7 +109,7 @@ static void test_events_are_found_again_by_name(void **state)
 
     (void)state;
     start();
-    atomic_store(&meters[ODD].first, 1); /* ENERGY1 comes first, ENERGY0 is gone */
+    atomic_store(&meters[ODD].first, 1); /* ENERGY1 comes first, ENERGY0 has disappeared */
     atomic_store(&meters[ODD].present, 1);
     atomic_store(&meters[ODD].open_hangs, true);
     pull();
@@ -152,7 +152,7 @@ static void test_a_source_that_is_gone_for_ever(void **state)
     assert_true(odd->events[0].covered_ns + odd->outage_ns / 2 <= m.elapsed_ns);
 }
 
-/* Opening anew may hang, too. */
+/* Reopening may hang, too. */
 static void test_reopening_hangs(void **state)
 {
     (void)state;

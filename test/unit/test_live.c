@@ -131,7 +131,7 @@ static const struct apapi_event temperature_event = {.name = "fake:::TEMPERATURE
                                                      .type = APAPI_TYPE_UINT64,
                                                      .scale = 1};
 
-/* What two meters show at each tick, and what the first one and the domain have come to then. */
+/* The values of two meters at each tick, and the totals of the first one and of the domain. */
 static const struct script {
     const char *what;
     const struct apapi_event *event;
@@ -410,7 +410,7 @@ static void test_more_events_than_places(void **state)
     clean_up();
 }
 
-/* The memory of root's process is nobody's business. */
+/* Other memory of root's process must not leak. */
 static void test_nothing_else_gets_onto_the_page(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding live pages, and what is none. */
+/* Finding live pages, and files that are not. */
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -79,7 +79,7 @@ static void test_the_environment_names_it(void **state)
     unsetenv(APAPI_LIVE_ENVIRONMENT);
 }
 
-/* Files in the place of a page, by their names. */
+/* Files with the names of pages. */
 static struct apapi_live_page forged;
 
 static int make_file(const char *path, const void *bytes, size_t size)

@@ -64,7 +64,7 @@ static void test_its_user_reads_it_and_nobody_else(void **state)
     assert_int_equal(as_user(OTHER, try_writing), 0);
 }
 
-/* What the end of a process leaves behind. */
+/* Simulate the end of a process. */
 static void die(struct livefile *file)
 {
     close(file->file);
@@ -353,7 +353,7 @@ static int list_node(void)
     return try_listing(in_base("live/n1"));
 }
 
-/* Who asks for a page by its name learns no more than who asks for one that is not there. */
+/* Probing for a page by name must not show whether it exists. */
 static int probe(void)
 {
     struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The merged record: what it says of a step, and what it leaves out. */
+/* The content of the merged record, and what it omits. */
 #include <jansson.h>
 
 #include "unit/merge_fixture.h"
@@ -19,7 +19,7 @@ static json_t *encoded(const struct apapi_merge *merge, const char *step)
     return root;
 }
 
-/* "domains.package.energy_j", "missing.0.node"; NULL: it is not there. */
+/* "domains.package.energy_j", "missing.0.node"; NULL: not there. */
 static json_t *at(json_t *value, const char *path)
 {
     char text[128], *rest = text;
@@ -158,7 +158,7 @@ static void what_is_missing_has_a_name_and_a_reason(void **state)
     add(merge, &n1);
     add(merge, &n2);
     root = encoded(merge, NULL);
-    assert_true(json_is_false(at(root, "complete"))); /* also because the third one is not there */
+    assert_true(json_is_false(at(root, "complete"))); /* also because the third one is missing */
     json_decref(root);
     assert_int_equal(apapi_merge_absent(merge, "n10", "no \"answer\"\n"), 0);
     assert_int_equal(apapi_merge_absent(merge, "n9", NULL), 0);

@@ -71,7 +71,7 @@ static void without_a_common_time_extremes_are_added_up(void **state)
     }
 }
 
-/* Whatever a record says of its time, it is added up. */
+/* Any times in a record can be added up. */
 static void impossible_times_do_no_harm(void **state)
 {
     static const int64_t starts_ns[] = {INT64_MIN, -1, 0, INT64_MAX / 2, INT64_MAX};

@@ -204,7 +204,7 @@ static void test_counter_that_never_moves_is_stuck(void **state)
     assert_true(isnan(result.summary.mean));
 }
 
-/* At rest it may well be 0 J, of which nobody can say how wrong it is. */
+/* At rest it may be 0 J; its error is not known. */
 static void test_estimate_may_rest(void **state)
 {
     struct apapi_event estimate = fake_energy_event;
@@ -256,7 +256,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* A counter of doubles: increments add up, a decrease begins anew, nonsense is refused. */
+/* A counter of doubles: increments add up, a decrease is a restart, nonsense is refused. */
 static void test_counters_of_doubles(void **state)
 {
     struct apapi_event event = fake_energy_event;
@@ -279,7 +279,7 @@ static void test_counters_of_doubles(void **state)
     assert_int_equal(result.incidents.resets, 1);
 }
 
-/* Opened anew, it goes on or it does not; here it has begun anew, twice. */
+/* After reopening, it continues or not; here it has restarted, twice. */
 static void test_counter_of_doubles_opened_anew(void **state)
 {
     static const double values[] = {1000.5, 1010.5, 1020.5, 3, 13, 9e9, 9e9 + 10};

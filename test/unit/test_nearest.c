@@ -85,7 +85,7 @@ static void test_events(void **state)
     assert_all(cases, sizeof cases / sizeof *cases, events, sizeof events / sizeof *events);
 }
 
-/* The nearest first, whatever the order in which they come; three at most. */
+/* The nearest first, in any order of offers; three at most. */
 static void test_order_and_number(void **state)
 {
     static const char *const names[] = {"abcdefgh", "abcd", "abcdef", "abcde", "xabcde", "abcdf"};

@@ -197,7 +197,7 @@ static void test_nothing_is_printed(void **state)
     assert_int_equal(bytes_printed("quitter"), 0);
 }
 
-/* A program may use the same library: what it does itself is not caught. */
+/* A program may use the same library: its own calls are not caught. */
 static void test_others_still_end_and_print(void **state)
 {
     struct apapi_reader *reader = open_named("late");

@@ -63,7 +63,7 @@ static void test_each_thread_opens_and_closes(void **state)
     in_a_thread(close_it, second);
 }
 
-/* Started anew from another thread, with more components. */
+/* Started again from another thread, with more components. */
 static void test_after_another_start(void **state)
 {
     struct apapi_reader *reader;

@@ -315,7 +315,7 @@ static void a_listener_that_never_reads_does_not_hold_it_up(void **state)
     assert_string_equal(forward.name, "");
 }
 
-/* A stranger who has got hold of the name: says what it is, and whether he was sent anything. */
+/* A stranger who has taken the name: reports who it is, and whether it was sent anything. */
 static void listen_as_stranger(int out)
 {
     const struct sockaddr_un any = {.sun_family = AF_UNIX};

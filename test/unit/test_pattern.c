@@ -63,7 +63,7 @@ static void random_text(char *text, size_t most, const char *letters)
     text[length] = '\0';
 }
 
-/* Stars and question marks mean what fnmatch(3) says. */
+/* Stars and question marks match as in fnmatch(3). */
 static void test_random_patterns_agree_with_fnmatch(void **state)
 {
     size_t fits = 0;

@@ -65,7 +65,7 @@ static void test_any_port(void **state)
     close(fd);
 }
 
-/* RANGE ports in a row that nobody has. */
+/* RANGE free ports in a row. */
 static uint16_t find_range(void)
 {
     for (uint16_t first = 20000; first < 32000; first += RANGE) {

@@ -84,7 +84,7 @@ static void test_a_full_pipe(void **state)
     close(fds[1]);
 }
 
-static int filler = -1; /* what fills the pipe as soon as it has room; -1: nobody */
+static int filler = -1; /* fills the pipe whenever it has room; -1: none */
 
 int __real_deadline_wait(int fd, short events, uint64_t deadline_ns);
 int __wrap_deadline_wait(int fd, short events, uint64_t deadline_ns);
@@ -110,7 +110,7 @@ static void test_others_fill_the_pipe_between_looking_and_writing(void **state)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fds[1]);
     filler = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     assert_true(filler >= 0);
-    /* would wait for a reader here, for ever */
+    /* would block here forever */
     assert_int_equal(spank_apapi_output_write(fds[1], "text", in_ms(100)), -1);
     assert_int_equal(errno, ETIMEDOUT);
     assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);

@@ -80,7 +80,7 @@ static int listen_here(int backlog, struct spank_apapi_collector *collector)
     return fd;
 }
 
-/* Accept one connection and read it to its end; text is to be freed. */
+/* Accept one connection and read it to its end; free the text. */
 static void *read_one(void *listener)
 {
     int fd = accept(*(int *)listener, NULL, NULL);
@@ -149,7 +149,7 @@ static void *refuse_some(void *context)
 
     for (int i = 0; i < crowd->refusals; i++) {
         sent = (struct pollfd){.fd = accept(crowd->listener, NULL, NULL), .events = POLLIN};
-        poll(&sent, 1, -1); /* what is not read then makes it a reset */
+        poll(&sent, 1, -1); /* unread data causes a reset */
         close(sent.fd);
     }
     crowd->text = read_one(&crowd->listener);

@@ -243,7 +243,7 @@ static void test_a_page_alone(void **state)
     assert_has(0, "\napapi_step_info{");
 }
 
-/* Whatever comes first. */
+/* In any order. */
 static void test_a_page_and_its_checkpoint_are_one_step(void **state)
 {
     (void)state;

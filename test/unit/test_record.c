@@ -99,7 +99,7 @@ static void what_is_not_known_has_no_key(void **state)
     free(line);
 }
 
-/* Where its total is known, so is its mean, and what both tell of the uncertainty. */
+/* If its total is known, its mean is, too, and the uncertainty of both. */
 static void make_extreme_event(struct apapi_event_result *result, size_t number)
 {
     bool known = number % 3 == 0;

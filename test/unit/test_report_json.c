@@ -14,7 +14,7 @@ static json_t *parse(void)
     return root;
 }
 
-/* One run is a record: whoever reads records reads it too. */
+/* One run is a record that readers of records can read. */
 static void one_run_is_a_record(void **state)
 {
     struct apapi_record record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report says of memory, of short times and of several nodes. */
+/* Memory, short times and several nodes in a report. */
 #include "base/units.h"
 #include "report_fixture.h"
 

@@ -59,7 +59,7 @@ static void test_a_log_that_does_not_read(void **state)
 
     (void)state;
     for (int i = 0; i < MANY; i++) {
-        log_write(LOG_NOTICE, "message %d", i); /* would wait here for ever */
+        log_write(LOG_NOTICE, "message %d", i); /* would block here forever */
     }
     lost = log_lost();
     assert_in_range(lost, 1, MANY - 1);

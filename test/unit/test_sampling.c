@@ -81,7 +81,7 @@ static void test_deadlines_do_not_drift(void **state)
     }
 }
 
-/* Whenever steps began: with a floor they read at its multiples, and not late behind one. */
+/* With a floor, steps read at its multiples at any start, and not late after one. */
 static void test_readings_fall_on_the_grid_of_the_floor(void **state)
 {
     static const struct {
@@ -215,7 +215,7 @@ static void take_sample(const struct apapi_sample *sample, void *context)
     reported->sum += isnan(sample->values[0]) ? 0 : sample->values[0];
 }
 
-/* What is reported sums up to what was measured. */
+/* The samples add up to what was measured. */
 static void test_every_sample_is_reported(void **state)
 {
     struct reported reported = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which records of which files come. */
+/* Which records are returned from which files. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose a connection is, for those that listen to everybody. */
+/* Who a connection belongs to, for listeners that accept anyone. */
 #include "gather/sender.h"
 
 #include <arpa/inet.h>

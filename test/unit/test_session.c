@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole sessions over files: start, stop, reuse, and what comes out. Run under TSan, too. */
+/* Whole sessions over files: start, stop, reuse, and their results. Also run under TSan. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -113,7 +113,7 @@ static bool is_undisturbed(const struct apapi_measurement *m)
     return m->elapsed_ns < 100000000;
 }
 
-/* All energy stands in it, and none after the counters have stopped. */
+/* It has all the energy, and none after the counters stopped. */
 static void assert_timeline(const struct apapi_measurement *m, enum apapi_domain domain)
 {
     const struct apapi_timeline *timeline = &m->domains[domain].timeline;

@@ -109,7 +109,7 @@ static void assert_j(double value_j, double truth_j)
     }
 }
 
-/* The whole node's, and so says the live page. */
+/* The whole node's; the live page says so, too. */
 static void assert_whole(void)
 {
     assert_j(m.domains[APAPI_DOMAIN_PACKAGE].energy_j, 204);

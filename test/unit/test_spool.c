@@ -50,7 +50,7 @@ static void save(struct spool *spool, const char *line)
     }
 }
 
-/* What a walk finds that is nobody's, in any order: "a b ". */
+/* Abandoned files found by a walk, in any order: "a b ". */
 static const char *found(enum spool_fate fate)
 {
     static char lines[1024];
@@ -262,7 +262,7 @@ static void test_names_that_lead_elsewhere(void **state)
     assert_null(walk.folder);
 }
 
-/* `dir` is moved away, and somebody's link stands in its place. */
+/* `dir` is moved away and replaced by a link. */
 static void test_a_link_above_the_nodes_folder_is_not_followed(void **state)
 {
     char elsewhere[sizeof dir + 16];

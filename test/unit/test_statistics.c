@@ -131,7 +131,7 @@ static void finish_at(struct apapi_meter *meter, uint64_t end_ms, struct apapi_s
     *summary = result.summary;
 }
 
-/* A mean of 100.4 W beside a maximum of 100.0 W is none. */
+/* A mean of 100.4 W with a maximum of 100.0 W is wrong. */
 static void test_mean_is_between_the_extremes_however_long_readings_take(void **state)
 {
     struct apapi_meter meter;

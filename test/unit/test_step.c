@@ -106,7 +106,7 @@ static void test_min_interval_slows_users_and_not_the_site(void **state)
     assert_int_equal(
         parse((const char *[]){"min_interval_ns", "10000000", "intervals", "1ms", NULL}), 0);
     assert_int_equal(interval("rapl"), 10 * MS);
-    /* a long min_interval says nothing of what the user has not named */
+    /* a long min_interval does not affect what the user has not named */
     assert_int_equal(
         parse((const char *[]){"min_interval_ns", "1000000000", "intervals", "rapl:1s", NULL}), 0);
     assert_false(step.slowed);

@@ -48,7 +48,7 @@ static void test_json(void **state)
     add_record("n1", 10);
     add_record("n2", 20);
     assert_int_equal(apapi_merge_absent(merge, "n3", "it \"broke\""), 0);
-    assert_int_equal(apapi_merge_absent(merge, "n4", ""), 0); /* nobody wants to know */
+    assert_int_equal(apapi_merge_absent(merge, "n4", ""), 0); /* no reason */
     text = written(CONFIG_JSON);
     array = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_int_equal(json_array_size(array), 3);

@@ -66,7 +66,7 @@ static void a_torn_line_swallows_nothing(void **state)
     assert_file("acct/2026-11-21/n1.jsonl", "{\"a\":1}\n{\"a\":\n{\"a\":2}\n{\"a\":3}\n");
 }
 
-/* What a power cut leaves: the file ends at any byte of its last line, or goes on with zeros. */
+/* After a power failure the file may end at any byte of its last line, or continue with zeros. */
 static void a_line_cut_at_any_byte_swallows_nothing(void **state)
 {
     const char *const before = "{\"a\":1}\n", *const last = "{\"a\":22,\"b\":333}\n";

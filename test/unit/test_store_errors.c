@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the store refuses to write to, and how it says so. */
+/* What the store refuses to write to, and its messages. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void a_link_of_others_is_refused(void **state)
     assert_int_equal(lchown(in_base("link"), 65534, 65534), 0);
     append_by_link("link");
     assert_refused(ELOOP, ELOOP, in_base("link: a link"));
-    /* in the place of the folder itself, too */
+    /* also instead of the folder itself */
     snprintf(store, sizeof(store), "%s/link", base);
     assert_refused(ELOOP, ELOOP, store);
     assert_int_equal(rmdir(in_base("elsewhere")), 0);

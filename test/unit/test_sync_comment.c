@@ -66,7 +66,7 @@ static void what_others_wrote_stays(void **state)
         /* a member of a member is not ours */
         {"{\"x\":{" OLD "}}", "{\"x\":{" OLD "}," OWN "}"},
         {"{\"x\":{" OLD "}," OLD "}", "{\"x\":{" OLD "}," OWN "}"},
-        /* our key, written by somebody else */
+        /* our key, written by another program */
         {"{\"apapi\" : {\"v\" : 1, \"x\" : {}}, \"a\" : 2}", "{" OWN ",\"a\":2}"},
         {"{\"apapi\":7}", "{" OWN "}"},
         {"{\"apapi\":{\"s\":\"}\"}}", "{" OWN "}"},

@@ -62,7 +62,7 @@ static void it_comes_back_as_it_was(void **state)
     assert_int_equal(state_offset(&second, "2026-11-21/n1.jsonl"), 17);
     assert_int_equal(state_offset(&second, "2026-11-21/n2.jsonl"), (uint64_t)1 << 40);
     assert_int_equal(json_array_size(second.waiting), 1);
-    /* what is not noted again is forgotten, and so is what is older than the reach */
+    /* what is not noted again is forgotten, and what is older than the reach */
     assert_int_equal(state_save(&second, base, NAME, NOW + 100 * DAY, NULL), 0);
     state_free(&second);
     load(&first);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel's powercap zones as they come: any order, several packages, dies, foreign ones. */
+/* The kernel's powercap zones in any order: several packages, dies, foreign ones. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +173,7 @@ static void test_no_zone_says_so(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
-/* As a user who may not read every file. @return whether `reader` is open; else errno tells. */
+/* As a user without permission for some files. @return whether `reader` is open; else see errno. */
 static bool open_as_nobody(const char *component, struct apapi_error *err)
 {
     bool as_root = geteuid() == 0;
@@ -211,7 +211,7 @@ static void test_no_permission_names_the_file(void **state)
     powercap_tree_chmod(&tree, "sys/class/powercap", 0755);
 }
 
-/* What cannot be measured is seen to be there, so that no sum passes for the whole. */
+/* What cannot be measured is shown, so that a partial sum does not look complete. */
 static void test_one_unreadable_file_of_several(void **state)
 {
     struct apapi_error err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cray's pm_counters: names, domains, and when their values are not to be believed. */
+/* Cray's pm_counters: names, domains, and when their values are refused. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -264,7 +264,7 @@ static enum apapi_meter_step add(struct apapi_meter *meter, uint64_t at_s)
     return apapi_meter_add(meter, &readings[0], moment_at(at_s * 1000000000), &energy_j);
 }
 
-/* The controller started anew, and its counter shows what could be an increment. */
+/* The controller restarted, and its counter shows a plausible increment. */
 static void test_a_restart_of_the_controller_is_a_reset(void **state)
 {
     struct apapi_meter meter;

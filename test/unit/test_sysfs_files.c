@@ -83,7 +83,7 @@ static void test_a_file_that_vanishes(void **state)
     assert_int_equal(first_error(), ESRCH);
 }
 
-/* For each component, a file of its and what stands behind the number there. */
+/* For each component, one of its files and what follows the number there. */
 static const struct {
     const char *component, *path, *behind;
 } files[] = {

@@ -47,7 +47,7 @@ struct chip {
     int number;         /* of hwmonN, as the kernel counts in this boot */
     const char *name;   /* NULL: it is in the device's folder, as drivers before 2013 have it */
     const char *device; /* NULL: none */
-    int card;           /* + 1, of the device; 0: it is none */
+    int card;           /* number of the card plus 1; 0: not a card */
     struct file files[8];
 };
 
@@ -251,7 +251,7 @@ static void test_units_and_times(void **state)
     assert_true(readings[1].raw == UINT64_MAX);
 }
 
-/* What the driver's counter of a card does, and how often amd_energy's are read anew. */
+/* The wrap of the driver's counter of a card, and how often amd_energy's are updated. */
 static void test_ranges(void **state)
 {
     (void)state;

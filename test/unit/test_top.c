@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apapi top: what it makes of live pages, and how it shows them. */
+/* apapi top: its data from live pages, and its output. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

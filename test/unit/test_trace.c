@@ -60,7 +60,7 @@ static void power_is_the_increment_over_its_time(void **state)
         {&energy, 200 * MS, 0, NAN, 1, EIO},      /* failed: the next one spans both */
         {&energy, 300 * MS, 31000000, 20, 1, 0},  /* 20 J in 200 ms */
         {&energy, 400 * MS, 999, NAN, 1, 0},      /* doubted */
-        {&energy, 450 * MS, 10000999, 10, 1, 0},  /* it began anew there: 10 J in 50 ms */
+        {&energy, 450 * MS, 10000999, 10, 1, 0},  /* it restarted there: 10 J in 50 ms */
         {&energy, 550 * MS, 99, 5, 1, 0},         /* it wrapped */
         {&energy, 600 * MS, 90000000, NAN, 1, 0}, /* doubted */
         {&energy, 750 * MS, 20000099, 20, 1, 0},  /* it was absurd: 20 J in 200 ms */

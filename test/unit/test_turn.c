@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for a source that another thread is stuck in, while somebody sets the clock. */
+/* Waiting for a source that another thread is stuck in, while the system time is changed. */
 #include "sources/turn.h"
 
 #include <errno.h>

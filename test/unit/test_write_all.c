@@ -30,7 +30,7 @@ static void *read_all(void *context)
     return NULL;
 }
 
-/* Each byte comes once, in its place, whether the pipe blocks or not. */
+/* Each byte arrives once and in order, whether the pipe blocks or not. */
 static void test_more_than_a_pipe_holds(void **state)
 {
     static const int modes[] = {0, O_NONBLOCK};

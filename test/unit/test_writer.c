@@ -103,7 +103,7 @@ static void test_errors_come_back(void **state)
     snprintf(name, sizeof name, "%s/fifo", base);
     assert_int_equal(mkfifo(name, 0666), 0);
     assert_int_equal(chmod(name, 0666), 0);
-    refused(name, "No such device"); /* nobody reads it: not waited for */
+    refused(name, "No such device"); /* no reader: do not wait */
     unlink(name);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_UNIT_H
 #define UNIT_UNIT_H
-/* What cmocka.h wants to be included before it. */
+/* cmocka.h needs these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ __attribute__((constructor)) static void choose_tests(void)
 
 #ifndef UNIT_KEEPS_THE_USER
 /*
- * Before main(): what the user has set for his own jobs and files is not for tests. But for one
- * that starts its own program to see what it is given.
+ * Runs before main(): the user's settings for own jobs and files must not affect tests. Except for
+ * a test that starts its own program to see its environment.
  */
 __attribute__((constructor)) static void unit_forget_the_user(void)
 {

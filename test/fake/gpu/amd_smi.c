@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As AMD documents libamd_smi from version 25 on, as far as anybody here asks it. */
+/* The part of libamd_smi (from version 25 on, as documented by AMD) that is used here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ FAKE_EXPORT int amdsmi_init(uint64_t flags)
 {
     int code;
 
-    fake_gpus()->users = 0; /* nobody ever stops the library */
+    fake_gpus()->users = 0; /* no one stops the library */
     fake_gpus_refresh();
     code = flags == INIT_AMD_GPUS ? fake_gpus_call("init") : INVAL;
 

@@ -49,16 +49,16 @@ struct fake_gpus {
     int users;
 };
 
-/** What the file says; read when it is not known. */
+/** The content of the file; it is read if not known. */
 struct fake_gpus *fake_gpus(void);
 
-/** Somebody starts the library: if nobody uses it yet, what the file says now counts. */
+/** The library is started: if it is not in use, the file is read again. */
 void fake_gpus_refresh(void);
 
 /** The library's start: wait as long as it takes. */
 void fake_gpus_start(void);
 
-/** Log a call. @return the code with which it shall fail, 0 if none. */
+/** Log a call. @return the code with which it must fail; 0: none. */
 int fake_gpus_call(const char *function);
 
 /** The same for a call about a GPU. */
@@ -67,7 +67,7 @@ int fake_gpu_call(const struct fake_gpu *gpu, const char *function);
 /** @return whether the GPU is lost by now. */
 bool fake_gpu_is_lost(const struct fake_gpu *gpu);
 
-/** @return what the GPU has used until the latest update of its counter [J]. */
+/** @return the energy used by the GPU up to the latest update of its counter [J]. */
 double fake_gpu_energy_j(const struct fake_gpu *gpu);
 
 #define FAKE_EXPORT __attribute__((visibility("default")))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As NVIDIA documents its libnvidia-ml.so.1, as far as anybody here asks it. */
+/* The part of libnvidia-ml.so.1 (as documented by NVIDIA) that is used here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -234,7 +234,7 @@ FAKE_EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device_t device, unsigned in
     return gpu_call(gpu, "DeviceGetMigDeviceHandleByIndex");
 }
 
-/* What PAPI's component looks for besides: older names of the same, and what these GPUs lack. */
+/* PAPI's component also looks for these: older names, and functions that these GPUs lack. */
 FAKE_EXPORT int nvmlInit(void);
 FAKE_EXPORT int nvmlInit(void)
 {

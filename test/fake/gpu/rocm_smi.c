@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As AMD documents librocm_smi64, as far as anybody here asks it. */
+/* The part of librocm_smi64 (as documented by AMD) that is used here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
