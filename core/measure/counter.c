@@ -152,7 +152,7 @@ static bool was_on_the_way(const struct apapi_counter *counter,
     return counter->doubted.raw - counter->last.raw <= increment->raw;
 }
 
-static void begin_anew(struct apapi_counter *counter)
+static void restart_counter(struct apapi_counter *counter)
 {
     close_segment(counter);
     counter->incidents.refused += counter->doubted.valid;
@@ -197,7 +197,7 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
     if (counter->reopened) {
         counter->reopened = false;
         if (counter->last.valid && !goes_on(counter, &now)) {
-            begin_anew(counter);
+            restart_counter(counter);
         }
     }
     if (!counter->last.valid) {

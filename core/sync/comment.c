@@ -89,7 +89,7 @@ static char *add_member(const char *there, json_t *root, const char *own)
 }
 
 /* The key was written by another program in another format: write the whole object again. */
-static char *write_anew(json_t *root, const char *own)
+static char *rewrite_object(json_t *root, const char *own)
 {
     char *alone = join("{", 1, own, "}"), *text = NULL;
     json_t *own_root = alone ? object_of(alone) : NULL, *put = json_copy(root);
@@ -112,7 +112,7 @@ static char *put_into_object(const char *there, json_t *root, const char *own)
         return text;
     }
     free(text);
-    return write_anew(root, own);
+    return rewrite_object(root, own);
 }
 
 /* Find the start of our object at the end of a text. @return NULL: none */

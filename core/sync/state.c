@@ -21,7 +21,7 @@ static int no_memory(struct apapi_error *err)
     return apapi_fail(err, ENOMEM, "no memory");
 }
 
-static int begin_anew(struct state *state, int64_t first_ns, struct apapi_error *err)
+static int begin_first_run(struct state *state, int64_t first_ns, struct apapi_error *err)
 {
     state_free(state);
     *state = (struct state){.since_ns = first_ns,
@@ -94,10 +94,10 @@ int state_load(struct state *state, const char *dir, const char *name, int64_t f
     int found, result;
 
     *state = (struct state){0};
-    result = begin_anew(state, first_ns, err);
+    result = begin_first_run(state, first_ns, err);
     found = result ? -1 : read_file(dir, name, &root, err);
     if (found > 0 && !(root && understand(state, root))) {
-        result = begin_anew(state, first_ns, err);
+        result = begin_first_run(state, first_ns, err);
         state->damaged = true;
     }
     json_decref(root);

@@ -280,7 +280,7 @@ static void test_counters_of_doubles(void **state)
 }
 
 /* After reopening, it continues or not; here it has restarted, twice. */
-static void test_counter_of_doubles_opened_anew(void **state)
+static void test_counter_of_doubles_reopened(void **state)
 {
     static const double values[] = {1000.5, 1010.5, 1020.5, 3, 13, 9e9, 9e9 + 10};
     struct apapi_event event = fake_energy_event;
@@ -327,7 +327,7 @@ int main(void)
         cmocka_unit_test(test_estimate_may_rest),
         cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
         cmocka_unit_test(test_counters_of_doubles),
-        cmocka_unit_test(test_counter_of_doubles_opened_anew),
+        cmocka_unit_test(test_counter_of_doubles_reopened),
         cmocka_unit_test(test_types_of_raw_values),
     };
 

@@ -114,7 +114,7 @@ static void the_old_one_stays(void **state)
     state_free(&first);
 }
 
-static void one_that_is_damaged_is_made_anew(void **state)
+static void a_damaged_one_is_created_again(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -174,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
         TEST(it_comes_back_as_it_was), TEST(it_is_its_owners_alone),
-        TEST(the_old_one_stays),       TEST(one_that_is_damaged_is_made_anew),
+        TEST(the_old_one_stays),       TEST(a_damaged_one_is_created_again),
         TEST(a_link_is_not_followed),  TEST(a_folder_is_not_made),
     };
 

@@ -252,7 +252,7 @@ static void drop_duplicates(struct merging *merging)
     merging->count = kept;
 }
 
-static int merge_anew(struct merging *merging)
+static int merge_again(struct merging *merging)
 {
     drop_duplicates(merging);
     apapi_merge_destroy(merging->merge);
@@ -300,7 +300,7 @@ static int await_listed(struct merging *merging)
 
 static int complete(struct merging *merging)
 {
-    if (merging->duplicates && merge_anew(merging)) {
+    if (merging->duplicates && merge_again(merging)) {
         return -1;
     }
     if (merging->nodes ? apapi_merge_expect(merging->merge, merging->nodes)
