@@ -53,7 +53,7 @@ rapl() { # JQ-FILTER: of the sysfs way, in $output
     jq -e ".components[] | select(.name == \"rapl\") | .ways[] | select(.source == \"sysfs\") | $1" <<<"$output"
 }
 
-# What would mend COMPONENT here, wherever the lines are broken.
+# What would fix COMPONENT here, wherever the lines are broken.
 mended_by() { # COMPONENT TEXT [CMD...]
     run --separate-stderr "${@:3}" "$apapi" doctor "$1"
     echo "$output"

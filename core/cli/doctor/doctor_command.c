@@ -10,7 +10,7 @@
 
 static const char usage[] =
     "usage: apapi doctor [OPTION]... [COMPONENT]...\n"
-    "Try every way to read a component: whether it works, for whom, why not, and what would mend "
+    "Try every way to read a component: whether it works, for whom, why not, and what would fix "
     "it.\n"
     "Every counter is read twice: one that stands still is dead. Without COMPONENT: all that "
     "APAPI\n"
