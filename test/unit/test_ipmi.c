@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sources/ipmi/ipmi_dcmi.h"
+#include "sources/ipmi/ipmi_id_string.h"
 #include "sources/ipmi/ipmi_sensors.h"
 #include "sources/ipmi/ipmi_settings.h"
 #include "sources/sources.h"
