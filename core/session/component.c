@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "sources/source_lock.h"
 #include "sources/sources.h"
-#include "sources/turn.h"
 
 #define GRID_LATE_SHARE 8 /* a reading on the grid is not later than this part of it */
 #define GRID_PATIENCE 10  /* so many of the grid's steps; then it is read whenever that is */
@@ -19,6 +18,7 @@ void component_begin(struct component *component, const char *name,
 {
     memset(component, 0, sizeof *component);
     snprintf(component->name, sizeof component->name, "%s", name);
+    component->clock = settings->clock ? settings->clock : session_clock_real();
     component->interval_ns = settings->interval_ns;
     component->floor_ns = settings->floor_ns;
     component->order = settings->order;
@@ -87,12 +87,12 @@ void component_restart(struct component *component, uint64_t origin_ns)
 
 struct apapi_moment component_fetch(struct component *component)
 {
-    struct apapi_moment when = {.begin_ns = clock_monotonic_ns()};
+    struct apapi_moment when = {.begin_ns = session_clock_now_ns(component->clock)};
 
     if (component->reader) {
         component->reader->source->read(component->reader, component->raw);
     }
-    when.end_ns = clock_monotonic_ns();
+    when.end_ns = session_clock_now_ns(component->clock);
     return when;
 }
 

@@ -9,19 +9,25 @@
 #include "measure/period.h"
 #include "session/feed.h"
 #include "session/retry.h"
+#include "session/session_clock.h"
 
 /** One component of a session: its open source and all that is kept of its events. */
 struct component {
     char name[APAPI_COMPONENT_SIZE];
     struct apapi_reader *reader; /* NULL: not open now */
-    char detail[64];             /* what is read, for people */
-    struct apapi_error reason;   /* why it is not measured, or not any more */
-    const char *order;           /* of sources; borrowed */
-    const char *source;          /* what is read, as in `order`; NULL: it has never been open */
+    struct session_clock *clock;
+    char detail[64];           /* what is read, for people */
+    struct apapi_error reason; /* why it is not measured, or not any more */
+    const char *order;         /* of sources; borrowed */
+    const char *source;        /* what is read, as in `order`; NULL: it has never been open */
     const struct apapi_event_rules *rules; /* borrowed; NULL: no files */
     bool softfail;
-    bool apart;      /* a thread of its own reads it, see lane.h: nobody else touches the reader */
-    bool user_rules; /* the user's list chose its events, or his definitions speak of them */
+    bool own_worker;    /* it is read by its own worker, not by the shared one, see worker.h */
+    bool to_open;       /* its worker has to open it */
+    bool tried;         /* there was a reading in this run, good or not */
+    bool finished;      /* the last one of this run has been made */
+    bool lost;          /* its source has ended the thread that read it: it is never read again */
+    bool user_rules;    /* the user's list chose its events, or his definitions speak of them */
     size_t event_count; /* those that are shown; behind them those that only feed a domain */
     size_t meter_count; /* of both */
     const struct apapi_definition **definitions; /* of each event; live as long as the rules */
@@ -49,7 +55,8 @@ struct component {
 
 /** How a component is to be opened. */
 struct component_settings {
-    const char *order; /* of sources; NULL: its own; outlives the component */
+    struct session_clock *clock; /* NULL: the system's */
+    const char *order;           /* of sources; NULL: its own; outlives the component */
     uint64_t interval_ns;
     uint64_t floor_ns;                     /* the shortest that a user may have; 0: none */
     const struct apapi_event_rules *rules; /* NULL: all events; outlives the component */

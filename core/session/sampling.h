@@ -1,54 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SESSION_SAMPLING_H
 #define SESSION_SAMPLING_H
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apapi/session.h"
 #include "session/component.h"
+#include "session/session_common.h"
+#include "session/worker.h"
 
-struct lane;
-struct snapshot;
-
-enum sampling_command { SAMPLING_GO_ON, SAMPLING_STOP, SAMPLING_SHOW };
-
-/**
- * The threads that read the components of a session, each at its own interval: one for all of
- * them, but for those that are `apart`. It lives until the last of the threads has ended.
- */
+/** The components of a session and the workers that read them, each at its own interval. */
 struct sampling {
+    struct session_common common;
     struct component *components;
-    struct lane *lanes; /* one for each component; most have no thread */
     size_t count;
-    char *order; /* of sources, for the components; NULL: their own */
-    pthread_t thread;
-    atomic_int command;       /* to the thread for all: enum sampling_command */
-    struct snapshot *wanted;  /* with SAMPLING_SHOW */
-    uint64_t cpu_ns;          /* of the thread for all; valid after sampling_stop() */
-    uint64_t start_ns;        /* the first reading of all */
-    apapi_sample_f on_sample; /* NULL: nobody wants to know */
-    void *context;
-    struct apapi_live_page *live;     /* NULL: none */
-    pthread_mutex_t telling;          /* one thread at a time in on_sample */
-    pthread_mutex_t showing;          /* one thread at a time on the live page */
-    struct feed shown[APAPI_DOMAINS]; /* whose figures it has */
-    atomic_uint references;
+    char *order;          /* of sources, for the components; NULL: their own */
+    struct worker shared; /* reads those that have no own worker */
+    struct worker *own;   /* one for each component; most have no thread */
 };
 
-/** @return with `count` components of all zero; freed by sampling_end(). NULL: no memory. */
-struct sampling *sampling_create(size_t count);
+/**
+ * @param clock  outlives the sampling; NULL: the system's
+ * @return with `count` components of all zero; freed by sampling_end(). NULL: no memory.
+ */
+struct sampling *sampling_create(size_t count, struct session_clock *clock);
 
-/** Wait for the components that are being opened by their own threads. */
+/** Wait for the components that are being opened by own workers. */
 void sampling_await_open(struct sampling *sampling, uint64_t patience_ns);
 
-/** Read all components now, then start the threads. 0; -1 with errno EAGAIN. */
+/**
+ * Start the workers and wait for their first readings: for those of own workers
+ * APAPI_START_WAIT_NS, for those of the shared one APAPI_SHARED_WAIT_NS.
+ * @return 0; -1 with errno EAGAIN.
+ */
 int sampling_start(struct sampling *sampling);
 
 /**
- * End the thread for all, then read all components once more; those that are apart have
- * APAPI_STOP_WAIT_NS for it.
+ * Have all components read once more. Own workers have APAPI_STOP_WAIT_NS for it, the shared one
+ * APAPI_SHARED_WAIT_NS.
  * @return when the last reading was [ns]
  */
 uint64_t sampling_stop(struct sampling *sampling);
@@ -56,11 +44,8 @@ uint64_t sampling_stop(struct sampling *sampling);
 /** @return CPU time of all threads between start and stop [ns]. */
 uint64_t sampling_cpu_ns(struct sampling *sampling);
 
-/** Let the thread for all fill a snapshot with what it reads, between two of its readings. */
-void sampling_show(struct sampling *sampling, struct snapshot *snapshot);
-
-/** Never mind. @return false if it is too late for that: it is being filled. */
-bool sampling_hide(struct sampling *sampling);
+/** Lock a component against its worker. @return the mutex, to be unlocked by the caller. */
+pthread_mutex_t *sampling_lock(struct sampling *sampling, size_t index);
 
 /** As component_finish(). */
 int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
@@ -68,21 +53,5 @@ int sampling_result(struct sampling *sampling, size_t index, const struct apapi_
 
 /** After sampling_stop(): end and free, what hangs in its source excepted. NULL is allowed. */
 void sampling_end(struct sampling *sampling);
-
-/* For the threads. */
-
-/** Forget all readings of a component: a run begins. */
-void sampling_restart(struct sampling *sampling, struct component *component);
-
-/** Tell what has just been read, if somebody wants to know. */
-void sampling_tell(struct sampling *sampling, struct component *component);
-
-/** A component is open: show its events and its domains on the live page. */
-void sampling_join(struct sampling *sampling, struct component *component);
-
-void sampling_hold(struct sampling *sampling);
-
-/** Free, if nobody else holds it. */
-void sampling_release(struct sampling *sampling);
 
 #endif

@@ -8,21 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "measure/unmeasured.h"
 #include "session/component.h"
-#include "session/lane.h"
 #include "session/live.h"
 #include "session/live_page.h"
 #include "session/names.h"
 #include "session/sampling.h"
+#include "session/session_create.h"
 #include "session/snapshot.h"
 #include "sources/sources.h"
 
 enum state { IDLE, RUNNING, STOPPED };
 
 struct apapi_session {
-    pthread_mutex_t lock; /* start, stop and results; never held by the sampling thread */
+    pthread_mutex_t lock; /* start, stop and results; never held by a worker */
     enum state state;
     bool by_default; /* nobody named the components: those that are not there do not matter */
     struct sampling *sampling;
@@ -48,13 +47,13 @@ static int open_component(struct sampling *sampling, size_t index, const char *n
 
     if (apapi_route_slow(name, settings->order)) {
         component_begin(component, name, settings);
-        lane_open(&sampling->lanes[index]);
+        worker_open(&sampling->own[index]);
         return 0;
     }
     if (component_open(component, name, settings)) {
         return refuse(component, err);
     }
-    sampling_join(sampling, component);
+    common_join(&sampling->common, component);
     return 0;
 }
 
@@ -70,7 +69,8 @@ static int open_components(struct apapi_session *session, const struct names *na
 {
     const struct apapi_intervals everything = {.default_ns = APAPI_INTERVAL_DEFAULT_NS};
     const struct apapi_intervals *intervals = config->intervals ? config->intervals : &everything;
-    struct component_settings settings = {.order = session->sampling->order,
+    struct component_settings settings = {.clock = session->sampling->common.clock,
+                                          .order = session->sampling->order,
                                           .floor_ns = config->min_interval_ns,
                                           .rules = config->rules,
                                           .softfail = config->softfail};
@@ -112,18 +112,19 @@ static int check_config(const struct apapi_session_config *config, struct names 
 }
 
 /* The threads may outlive the session: what they need is theirs. */
-static struct sampling *create_sampling(const struct apapi_session_config *config, size_t count)
+static struct sampling *create_sampling(const struct apapi_session_config *config, size_t count,
+                                        struct session_clock *clock)
 {
-    struct sampling *sampling = sampling_create(count);
+    struct sampling *sampling = sampling_create(count, clock);
 
     if (!sampling) {
         return NULL;
     }
-    sampling->on_sample = config->on_sample;
-    sampling->context = config->context;
-    sampling->live = config->live;
-    if (sampling->live) {
-        live_page_init(sampling->live);
+    sampling->common.on_sample = config->on_sample;
+    sampling->common.context = config->context;
+    sampling->common.live = config->live;
+    if (sampling->common.live) {
+        live_page_init(sampling->common.live);
     }
     if (config->sources) {
         sampling->order = strdup(config->sources);
@@ -135,8 +136,8 @@ static struct sampling *create_sampling(const struct apapi_session_config *confi
     return sampling;
 }
 
-struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
-                                           struct apapi_error *err)
+struct apapi_session *session_create(const struct apapi_session_config *config,
+                                     struct session_clock *clock, struct apapi_error *err)
 {
     struct apapi_session *session = NULL;
     struct names names;
@@ -152,7 +153,7 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
     pthread_mutex_init(&session->lock, NULL);
     session->by_default =
         (!config->components || names_mean_all(config->components)) && !config->all_results;
-    session->sampling = create_sampling(config, names.count);
+    session->sampling = create_sampling(config, names.count, clock);
     if (!session->sampling) {
         apapi_fail(err, ENOMEM, "no memory");
     }
@@ -163,22 +164,29 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
     return session;
 }
 
+struct apapi_session *apapi_session_create(const struct apapi_session_config *config,
+                                           struct apapi_error *err)
+{
+    return session_create(config, NULL, err);
+}
+
 static int start(struct apapi_session *session, uint64_t requested_ns, struct apapi_error *err)
 {
+    struct session_clock *clock = session->sampling->common.clock;
+
     if (session->state == RUNNING) {
         return apapi_fail(err, EALREADY, "the session runs already");
     }
-    clock_pair(&session->start_unix_ns, &session->start_ns);
+    clock->pair(clock, &session->start_unix_ns, &session->start_ns);
     session->requested_ns =
         requested_ns && requested_ns < session->start_ns ? requested_ns : session->start_ns;
-    live_begin(session->sampling->live, session->start_unix_ns, session->start_ns);
+    live_begin(session->sampling->common.live, session->start_unix_ns, session->start_ns);
     if (sampling_start(session->sampling)) {
         session->state = IDLE;
-        return apapi_fail(err, EAGAIN, "the sampling thread cannot be started: %s",
-                          strerror(errno));
+        return apapi_fail(err, EAGAIN, "no thread can be started: %s", strerror(errno));
     }
     session->state = RUNNING;
-    live_run(session->sampling->live);
+    live_run(session->sampling->common.live);
     return 0;
 }
 
@@ -200,7 +208,7 @@ static int stop(struct apapi_session *session, struct apapi_error *err)
     }
     session->stop_ns = sampling_stop(session->sampling);
     session->state = STOPPED;
-    live_end(session->sampling->live, session->stop_ns);
+    live_end(session->sampling->common.live, session->stop_ns);
     return 0;
 }
 
@@ -307,6 +315,7 @@ static int measurement(const struct apapi_session *session, struct apapi_measure
 static int measurement_so_far(const struct apapi_session *session, struct apapi_measurement *m,
                               struct apapi_error *err)
 {
+    struct session_clock *clock = session->sampling->common.clock;
     struct snapshot snapshot;
     uint64_t end_ns;
     int result;
@@ -315,10 +324,9 @@ static int measurement_so_far(const struct apapi_session *session, struct apapi_
         return measurement(session, m, err);
     }
     if (snapshot_make(&snapshot, session->sampling)) {
-        return errno == ENOMEM ? apapi_fail(err, ENOMEM, "no memory")
-                               : apapi_fail(err, ETIMEDOUT, "a source does not answer");
+        return apapi_fail(err, ENOMEM, "no memory");
     }
-    end_ns = snapshot.read_ns ? snapshot.read_ns : clock_monotonic_ns();
+    end_ns = snapshot.read_ns ? snapshot.read_ns : session_clock_now_ns(clock);
     result = describe(session, &snapshot, end_ns, m, err);
     snapshot_free(&snapshot);
     return result;

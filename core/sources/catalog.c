@@ -2,8 +2,8 @@
 #include "apapi/catalog.h"
 
 #include "base/kernel_file.h"
+#include "sources/source_lock.h"
 #include "sources/sources.h"
-#include "sources/turn.h"
 
 void apapi_catalog_components(apapi_component_f visit, void *context)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/word.h"
+#include "sources/source_lock.h"
 #include "sources/sources.h"
-#include "sources/turn.h"
 #include "sources/wanted_events.h"
 
 /* The sources that read a component, best first, and their names for it. */

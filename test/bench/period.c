@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How evenly the sampling thread wakes up, against a thread that only sleeps and reads. */
+/* How evenly a worker wakes up, against a thread that only sleeps and reads. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -38,7 +38,7 @@ static void beating_create(struct beating *beating)
     beating->length.tv_sec = 0;
     beating->length.tv_nsec = LENGTH_NS;
     bench_meters_create(&beating->meters, EVENTS);
-    beating->sampling = sampling_create(1);
+    beating->sampling = sampling_create(1, NULL);
     if (!beating->sampling) {
         bench_die("no memory");
     }
@@ -61,7 +61,7 @@ static double run_sampling(void *context)
 
     stamps.count = 0;
     if (sampling_start(beating->sampling)) {
-        bench_die("no sampling thread");
+        bench_die("no worker");
     }
     clock_nanosleep(CLOCK_MONOTONIC, 0, &beating->length, NULL);
     sampling_stop(beating->sampling);

@@ -118,7 +118,7 @@ static struct apapi_reader *open_meter(struct fake_meter *meter)
     handle->plugged = atomic_load(&meter->plugged);
     handle->base.source = &meter_source;
     handle->base.events = handle->events;
-    handle->base.apart = meter->apart;
+    handle->base.own_worker = meter->own_worker;
     snprintf(handle->base.detail, sizeof handle->base.detail, "fake %s", meter->name);
     for (int i = 0; i < atomic_load(&meter->present); i++) {
         add_event(handle, atomic_load(&meter->first) + i);

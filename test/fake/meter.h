@@ -17,7 +17,7 @@
  */
 struct fake_meter {
     const char *name;
-    bool slow, apart;
+    bool slow, own_worker;
     bool takes_a_while;                    /* read() does: a millisecond */
     unsigned step;                         /* 0: FAKE_METER_STEP */
     bool relative;                         /* each time it is opened it counts from 0 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sampling thread's schedule: absolute deadlines, missed ticks, intervals of one's own, the
+/* The shared worker's schedule: absolute deadlines, missed ticks, intervals of one's own, the
  * guard. */
 #include <errno.h>
 #include <math.h>
@@ -23,12 +23,12 @@ static void attach(int index, uint64_t interval_ns)
     fake_source_row(&fakes[index], 1000, 0);
     assert_int_equal(
         component_attach(&sampling->components[index], "fake", &fakes[index].base, &settings), 0);
-    sampling_join(sampling, &sampling->components[index]);
+    common_join(&sampling->common, &sampling->components[index]);
 }
 
 static void prepare(size_t count)
 {
-    sampling = sampling_create(count);
+    sampling = sampling_create(count, NULL);
     assert_non_null(sampling);
     for (size_t i = 0; i < count; i++) {
         fake_source_init(&fakes[i], 1);
@@ -227,8 +227,8 @@ static void test_every_sample_is_reported(void **state)
     }
     attach(0, 5 * MS);
     memcpy(fakes[0].rows[20], fakes[0].rows[19], sizeof fakes[0].rows[20]);
-    sampling->on_sample = take_sample;
-    sampling->context = &reported;
+    sampling->common.on_sample = take_sample;
+    sampling->common.context = &reported;
     run_until(21);
     assert_int_equal(reported.count, atomic_load(&fakes[0].reads));
     assert_true(

@@ -30,17 +30,18 @@ struct apapi_sample {
 };
 
 /*
- * Sources that are slow to open, that may take away the thread which reads them, or that have
- * failed for a while are read by threads of their own. Nobody waits longer for these than:
+ * Components whose sources are slow to open, that may end the thread which reads them, or that have
+ * failed for a while, have an own worker: a thread that reads nothing else. One shared worker reads
+ * all others. How long a start waits for the first readings of own workers, a stop for the last
+ * ones, and both of them for those of the shared worker [ns]:
  */
-#define APAPI_START_WAIT_NS                                                                        \
-    UINT64_C(50000000)                         /* apapi_session_start() for their first readings   \
-                                                */
-#define APAPI_STOP_WAIT_NS UINT64_C(100000000) /* apapi_session_stop() for their last ones */
+#define APAPI_START_WAIT_NS UINT64_C(50000000)
+#define APAPI_STOP_WAIT_NS UINT64_C(100000000)
+#define APAPI_SHARED_WAIT_NS UINT64_C(500000000)
 
 /**
- * Called after each reading, by the thread that made it, the first and the last reading by that
- * which starts and stops; one call at a time. Whatever it does delays the next reading.
+ * Called after each reading by the thread that made it, by one at a time. Whatever it does delays
+ * the next reading.
  */
 typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context);
 
@@ -63,7 +64,7 @@ struct apapi_session_config {
     bool softfail; /* components and listed events that are not there do not stop the rest */
     uint64_t
         patience_ns; /* create() waits so long for sources that are slow to open; 0: not at all */
-    apapi_sample_f on_sample; /* NULL: nobody wants to know */
+    apapi_sample_f on_sample; /* NULL: not needed */
     void *context;            /* for on_sample */
     /* A page of zeros, but for what the owner says of himself in its head. Written after each
      * reading; must outlive the session; NULL: none */
@@ -126,8 +127,8 @@ APAPI_API int apapi_session_start(struct apapi_session *session, uint64_t reques
 
 /**
  * Take the last reading and end the sampling. Blocks for one reading, at most for
- * APAPI_STOP_WAIT_NS where a thread of its own makes it: what does not answer in this time keeps
- * what was measured until then, and its result says so.
+ * APAPI_SHARED_WAIT_NS, where it has an own worker for APAPI_STOP_WAIT_NS: what does not answer in
+ * this time keeps what was measured until then, and its result says so.
  * @return 0; -1 with errno EALREADY (it does not run).
  */
 APAPI_API int apapi_session_stop(struct apapi_session *session, struct apapi_error *err);
@@ -141,11 +142,10 @@ APAPI_API int apapi_session_measurement(struct apapi_session *session, struct ap
                                         struct apapi_error *err);
 
 /**
- * What has been measured between the start and the latest reading, while the session runs on. Its
- * threads copy their state between two readings, which delays none of them. After a stop: as
- * apapi_session_measurement().
+ * What has been measured between the start and the latest reading, while the session runs on. It
+ * waits for no source and delays no reading. After a stop: as apapi_session_measurement().
  * @param m  result, to be emptied by apapi_measurement_clear(); set on success only
- * @return 0; -1 with errno ENODATA (never started), ETIMEDOUT (a source hangs), ENOMEM.
+ * @return 0; -1 with errno ENODATA (never started), ENOMEM.
  */
 APAPI_API int apapi_session_snapshot(struct apapi_session *session, struct apapi_measurement *m,
                                      struct apapi_error *err);

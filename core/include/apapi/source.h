@@ -24,7 +24,7 @@ struct apapi_reader {
     const struct apapi_event *events; /* owned by the reader, unchanged until it is closed */
     size_t count;
     char detail[64]; /* what is being read, for the report: "sysfs powercap", "PAPI 7.1.0 rapl" */
-    bool apart;      /* a reading may take seconds or end its thread: it gets one of its own */
+    bool own_worker; /* a reading may take seconds or end its thread: one that reads nothing else */
 };
 
 /** Called once for each component that a source offers; `name` lives during the call only. */
@@ -32,13 +32,13 @@ typedef void (*apapi_component_f)(const char *name, void *context);
 
 /**
  * Where numbers come from. One constant of this type for each source; open() and close() are called
- * by one thread at a time, read() of one reader likewise. Readers that are `apart`, those of slow
- * sources and those that have failed for a while are opened, read and closed by other threads than
- * the rest, at the same time. No function prints, exits or changes signal handlers.
+ * by one thread at a time, read() of one reader likewise. Readers with an own worker, those of
+ * slow sources and those that have failed for a while are opened, read and closed by other threads
+ * than the rest, at the same time. No function prints, exits or changes signal handlers.
  */
 struct apapi_source {
     const char *name; /* "sysfs", "papi": the word in APAPI_SOURCES */
-    bool slow;        /* open() may take seconds: it is called by a thread of the component's own */
+    bool slow;        /* open() may take seconds: its component has an own worker */
 
     /**
      * Does the source know this component? Opens no device.

@@ -277,7 +277,7 @@ struct apapi_reader *gpu_open(const struct apapi_source *source, const struct gp
         return NULL;
     }
     reader->base.source = source;
-    reader->base.apart = true;
+    reader->base.own_worker = true;
     reader->driver = driver;
     open_files_note(&before);
     result = begin(reader, err);

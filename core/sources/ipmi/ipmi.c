@@ -350,7 +350,7 @@ static struct apapi_reader *ipmi_open(const char *component, struct apapi_error 
         return NULL;
     }
     reader->base.source = &apapi_source_ipmi;
-    reader->base.apart = true;
+    reader->base.own_worker = true;
     if (start(reader, err)) {
         ipmi_close(&reader->base);
         return NULL;

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "apapi/live.h"
-#include "unit/lanes_fixture.h"
+#include "unit/workers_fixture.h"
 
 static void test_nobody_waits_for_a_slow_source(void **state)
 {
@@ -241,8 +241,8 @@ static void test_a_domain_is_fed_by_the_first_that_can_measure_it(void **state)
 {
     (void)state;
     share_a_domain();
-    for (int apart = 0; apart < 2; apart++) {
-        meters[ODD].apart = apart != 0;
+    for (int own = 0; own < 2; own++) {
+        meters[ODD].own_worker = own != 0;
         atomic_store(&meters[ODD].read_fails, EIO);
         create_and_start("odd:plain");
         await_more(&meters[PLAIN], 5);
@@ -260,10 +260,10 @@ static void test_a_domain_is_fed_by_the_first_that_can_measure_it(void **state)
     }
 }
 
-static void test_first_readings_of_apart_readers_belong_to_the_start(void **state)
+static void test_first_readings_of_own_workers_belong_to_the_start(void **state)
 {
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     meters[ODD].takes_a_while = true;
     create("odd");
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
@@ -305,7 +305,7 @@ static void test_a_reader_that_hangs(void **state)
     int good;
 
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     create_and_start("plain:odd");
     await(&meters[ODD].good, 5);
     hang(&meters[ODD]);
@@ -327,7 +327,7 @@ static void test_a_reader_that_hangs(void **state)
 static void test_a_reader_that_hangs_at_the_start(void **state)
 {
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     no_grace();
     atomic_store(&meters[ODD].read_hangs, true);
     create_and_start("plain:odd");
@@ -350,7 +350,7 @@ static void test_a_reader_that_hangs_at_the_start(void **state)
 static void test_destroyed_while_it_runs_and_hangs(void **state)
 {
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     create_and_start("odd:plain");
     await(&meters[ODD].good, 2);
     hang(&meters[ODD]);
@@ -363,7 +363,7 @@ static void test_destroyed_while_it_runs_and_hangs(void **state)
 static void test_a_reader_that_ends_its_thread(void **state)
 {
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     create_and_start("plain:odd");
     await(&meters[ODD].good, 5);
     atomic_store(&meters[ODD].ends_thread, true);
@@ -379,6 +379,69 @@ static void test_a_reader_that_ends_its_thread(void **state)
         }
     }
     destroy();
+    assert_int_equal(atomic_load(&meters[ODD].closes), 0);
+}
+
+/* A source of the shared worker that hangs holds up those that it reads, and nobody else. */
+static void test_the_shared_worker_hangs(void **state)
+{
+    int good;
+
+    (void)state;
+    create_and_start("plain:odd");
+    await(&meters[PLAIN].good, 5);
+    hang(&meters[PLAIN]);
+    good = atomic_load(&meters[PLAIN].good);
+    halt();
+    assert_true(m.components[0].measured);
+    assert_says(m.components[0].reason, "no answer from fake plain within 0.5 s at the end");
+    assert_says(m.components[1].reason, "not read at the end: no answer from fake plain");
+    assert_energy(&m.components[0].events[0], good - 1);
+    /* what comes back in a later run is measured in that run, from then on */
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    atomic_store(&meters[PLAIN].read_hangs, false);
+    await(&meters[PLAIN].good, good + 4);
+    last_grace_ns = GRACE_NS;
+    halt();
+    for (int i = 0; i < METERS; i++) {
+        assert_true(m.components[i].measured);
+        assert_string_equal(m.components[i].reason, "");
+    }
+    assert_energy(&m.components[0].events[0], atomic_load(&meters[PLAIN].good) - good - 2);
+}
+
+static void test_destroyed_while_the_shared_worker_hangs(void **state)
+{
+    (void)state;
+    create_and_start("plain:odd");
+    hang(&meters[PLAIN]);
+    destroy();
+    atomic_store(&meters[PLAIN].read_hangs, false);
+    await(&meters[PLAIN].closes, 1);
+    await(&meters[ODD].closes, 1);
+}
+
+/* The others that the shared worker reads are read on. */
+static void test_a_reader_that_ends_the_shared_thread(void **state)
+{
+    (void)state;
+    create_and_start("plain:odd");
+    await(&meters[ODD].good, 5);
+    atomic_store(&meters[ODD].ends_thread, true);
+    await_more(&meters[PLAIN], 20);
+    for (int run = 0; run < 2; run++) {
+        halt();
+        assert_int_equal(m.components[1].measured, run == 0);
+        assert_says(m.components[1].reason, "fake odd has ended its thread");
+        assert_string_equal(m.components[0].reason, "");
+        assert_true(m.components[0].measured);
+        if (run == 0) {
+            assert_plain_is_whole();
+            assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        }
+    }
+    destroy();
+    assert_int_equal(atomic_load(&meters[PLAIN].closes), 1);
     assert_int_equal(atomic_load(&meters[ODD].closes), 0);
 }
 
@@ -408,7 +471,7 @@ static void test_samples_are_reported_one_at_a_time(void **state)
                                                 .context = &reported};
 
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     session = apapi_session_create(&config, NULL);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
     await(&meters[PLAIN].reads, 100);
@@ -422,7 +485,7 @@ static void test_samples_are_reported_one_at_a_time(void **state)
 static void test_many_starts(void **state)
 {
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     create("plain:odd");
     for (int i = 0; i < 100; i++) {
         assert_int_equal(apapi_session_start(session, 0, NULL), 0);
@@ -446,12 +509,15 @@ int main(void)
         TEST(test_the_first_named_feeds_a_domain_whichever_opens_first),
         TEST(test_who_feeds_a_domain_is_decided_in_each_run),
         TEST(test_a_domain_is_fed_by_the_first_that_can_measure_it),
-        TEST(test_first_readings_of_apart_readers_belong_to_the_start),
+        TEST(test_first_readings_of_own_workers_belong_to_the_start),
         TEST(test_a_run_without_any_time),
         TEST(test_a_reader_that_hangs),
         TEST(test_a_reader_that_hangs_at_the_start),
         TEST(test_destroyed_while_it_runs_and_hangs),
         TEST(test_a_reader_that_ends_its_thread),
+        TEST(test_the_shared_worker_hangs),
+        TEST(test_destroyed_while_the_shared_worker_hangs),
+        TEST(test_a_reader_that_ends_the_shared_thread),
         TEST(test_samples_are_reported_one_at_a_time),
         TEST(test_many_starts),
     };

@@ -2,7 +2,7 @@
 /* Sessions with sources that fail for a while or permanently. Also run under TSan and ASan. */
 #include <errno.h>
 
-#include "unit/lanes_fixture.h"
+#include "unit/workers_fixture.h"
 
 static void start(void)
 {

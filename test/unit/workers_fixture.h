@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIT_LANES_FIXTURE_H
-#define UNIT_LANES_FIXTURE_H
+#ifndef UNIT_WORKERS_FIXTURE_H
+#define UNIT_WORKERS_FIXTURE_H
 /* A session with an ordinary source, "plain", and one whose specialities are the test's, "odd". */
 #include <math.h>
 #include <string.h>
 
 #include "apapi/session.h"
 #include "fake/meter.h"
-#include "session/lane.h"
 #include "session/retry.h"
+#include "session/worker.h"
 #include "unit/unit.h"
 
 #define STEP_J (FAKE_METER_STEP * 1e-6)
@@ -31,20 +31,21 @@ static struct apapi_live_page *live; /* NULL: none */
 static uint64_t first_grace_ns, last_grace_ns;
 static uint64_t reopen_ns; /* a source that has failed for so long is reopened */
 
-void __real_lane_await_first(struct lane *lane, uint64_t deadline_ns);
-void __wrap_lane_await_first(struct lane *lane, uint64_t deadline_ns);
-uint64_t __real_lane_await_last(struct lane *lane, uint64_t deadline_ns);
-uint64_t __wrap_lane_await_last(struct lane *lane, uint64_t deadline_ns);
+void __real_worker_await_first(struct worker *worker, uint64_t deadline_ns);
+void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns);
+uint64_t __real_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns);
+uint64_t __wrap_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns);
 bool __wrap_retry_wants_reopening(const struct retry *retry);
 
-void __wrap_lane_await_first(struct lane *lane, uint64_t deadline_ns)
+void __wrap_worker_await_first(struct worker *worker, uint64_t deadline_ns)
 {
-    __real_lane_await_first(lane, deadline_ns + first_grace_ns);
+    __real_worker_await_first(worker, deadline_ns + first_grace_ns);
 }
 
-uint64_t __wrap_lane_await_last(struct lane *lane, uint64_t deadline_ns)
+/* What it says of its patience is the product's. */
+uint64_t __wrap_worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t limit_ns)
 {
-    return __real_lane_await_last(lane, deadline_ns + last_grace_ns);
+    return __real_worker_await_last(worker, asked_ns + last_grace_ns, limit_ns);
 }
 
 /* As the real one, which has a test of its own, but for the time. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "apapi/live.h"
-#include "unit/lanes_fixture.h"
+#include "unit/workers_fixture.h"
 
 static struct apapi_live_page page;
 
@@ -141,7 +141,7 @@ static void test_a_source_that_hangs_at_the_end(void **state)
     static struct apapi_live_page before;
 
     (void)state;
-    meters[ODD].apart = true;
+    meters[ODD].own_worker = true;
     create_and_start("plain:odd");
     await(&meters[ODD].good, 3);
     no_grace();
@@ -170,5 +170,5 @@ int main(void)
                                         clean_up),
     };
 
-    return cmocka_run_group_tests_name("lanes_live", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("workers_live", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting for a source that another thread is stuck in, while the system time is changed. */
-#include "sources/turn.h"
+#include "sources/source_lock.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -82,5 +82,5 @@ int main(void)
 
     sem_init(&entered, 0, 0);
     sem_init(&leave, 0, 0);
-    return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("source_lock", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SOURCES_TURN_H
-#define SOURCES_TURN_H
+#ifndef SOURCES_SOURCE_LOCK_H
+#define SOURCES_SOURCE_LOCK_H
 #include "apapi/source.h"
 
 /*
