@@ -2,6 +2,7 @@
 #include "base/kernel_file.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -57,6 +58,28 @@ static inline unsigned digit_of(char letter)
     return (unsigned)(unsigned char)letter - '0'; /* above 9: not a digit */
 }
 
+/*
+ * Parse eight digits at once: neighbours are joined to numbers of two, four and eight digits. One
+ * digit after the other takes three times as long. @return false: not all eight are digits.
+ */
+static inline bool parse_eight(const char *text, uint64_t *value)
+{
+    const uint64_t zeros = UINT64_C(0x3030303030303030), high = UINT64_C(0x8080808080808080);
+    const uint64_t to_high = UINT64_C(0x7676767676767676), low = UINT64_C(0x000000ff000000ff);
+    uint64_t digits;
+
+    memcpy(&digits, text, sizeof digits);
+    digits = le64toh(digits) ^ zeros;
+    if ((digits | (digits + to_high)) & high) {
+        return false;
+    }
+    digits = digits * 10 + (digits >> 8);
+    *value = ((digits & low) * (100 + (UINT64_C(1000000) << 32)) +
+              (digits >> 16 & low) * (1 + (UINT64_C(10000) << 32))) >>
+             32;
+    return true;
+}
+
 /* Parse the digits at `*at`. @return 0, EBADMSG (none) or ERANGE. */
 static inline int parse_digits(const char *text, size_t size, size_t *at, uint64_t *value)
 {
@@ -65,6 +88,9 @@ static inline int parse_digits(const char *text, size_t size, size_t *at, uint64
     unsigned digit;
     size_t i = *at;
 
+    if (size - i >= sizeof sum && parse_eight(text + i, &sum)) {
+        i += sizeof sum;
+    }
     for (; i < unchecked && (digit = digit_of(text[i])) <= 9; i++) {
         sum = sum * 10 + digit;
     }

@@ -4,9 +4,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/duration.h"
+
 #define STALL_UPDATES 100.0
 #define GUARD_READINGS 4.0          /* readings per shortest possible wrap */
 #define UPDATE_UNKNOWN_NS 1000000.0 /* RAPL's counters are updated once a millisecond */
+
+/* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
+static uint64_t hide_ns(const struct apapi_counter *counter, double guard_raw)
+{
+    double ns = (guard_raw - counter->slack) / counter->max_per_ns;
+
+    if (!(guard_raw > 0) || isinf(counter->max_per_ns) || ns >= 0x1p63) {
+        return UINT64_MAX;
+    }
+    return ns > 0 ? (uint64_t)ns : 0;
+}
 
 void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
                         double max_w)
@@ -18,7 +31,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     counter->range_max = event->range_max;
     counter->max_per_ns = max_w / event->scale / 1e9;
     counter->slack = counter->max_per_ns * update_ns;
-    counter->guard_raw = event->guard_j / event->scale;
+    counter->hide_ns = hide_ns(counter, event->guard_j / event->scale);
     counter->stall_ns =
         apapi_counter_never_rests(event) ? (uint64_t)(STALL_UPDATES * update_ns) : UINT64_MAX;
 }
@@ -38,7 +51,7 @@ static double plausible(const struct apapi_counter *counter, uint64_t dt_ns)
     if (isinf(counter->max_per_ns)) {
         return INFINITY;
     }
-    return counter->max_per_ns * (double)dt_ns + counter->slack;
+    return counter->max_per_ns * duration(dt_ns) + counter->slack;
 }
 
 static bool decreased(const struct apapi_counter *counter, uint64_t before, uint64_t now)
@@ -47,21 +60,20 @@ static bool decreased(const struct apapi_counter *counter, uint64_t before, uint
 }
 
 /* The increment from `from` to `raw`. @return whether it is plausible. */
-static bool increment_since(const struct apapi_counter *counter,
-                            const struct apapi_counter_point *from,
-                            const struct apapi_counter_point *now,
-                            struct apapi_increment *increment)
+static inline bool increment_since(const struct apapi_counter *counter,
+                                   const struct apapi_counter_point *from, uint64_t raw,
+                                   uint64_t at_ns, struct apapi_increment *increment)
 {
-    bool wrapped = decreased(counter, from->raw, now->raw);
+    bool wrapped = decreased(counter, from->raw, raw);
 
-    if (!from->valid || (counter->range_max && now->raw > counter->range_max) ||
+    if (!from->valid || (counter->range_max && raw > counter->range_max) ||
         (wrapped && counter->range_max == 0)) {
         return false;
     }
-    increment->since_ns = now->at_ns - from->at_ns;
+    increment->since_ns = at_ns - from->at_ns;
     increment->wrapped = wrapped;
-    increment->raw = wrapped ? counter->range_max - from->raw + 1 + now->raw : now->raw - from->raw;
-    return (double)increment->raw <= plausible(counter, now->at_ns - from->begin_ns);
+    increment->raw = wrapped ? counter->range_max - from->raw + 1 + raw : raw - from->raw;
+    return (double)increment->raw <= plausible(counter, at_ns - from->begin_ns);
 }
 
 /* Whether a counter that stood still has caught up: plausible since it was known to run. */
@@ -82,8 +94,7 @@ static bool caught_up(const struct apapi_counter *counter, const struct apapi_co
 
 static bool whole_wraps_may_hide(const struct apapi_counter *counter, uint64_t dt_ns)
 {
-    return counter->guard_raw > 0 && !isinf(counter->max_per_ns) &&
-           plausible(counter, dt_ns) > counter->guard_raw;
+    return dt_ns > counter->hide_ns;
 }
 
 /* How long the counter had stood still at its last accepted reading. */
@@ -136,7 +147,7 @@ static bool goes_on(const struct apapi_counter *counter, const struct apapi_coun
     struct apapi_increment increment;
     bool rests = counter->stall_ns == UINT64_MAX;
 
-    return increment_since(counter, &counter->last, now, &increment) &&
+    return increment_since(counter, &counter->last, now->raw, now->at_ns, &increment) &&
            (increment.raw > 0 || rests) && !(increment.wrapped && isinf(counter->max_per_ns)) &&
            !whole_wraps_may_hide(counter, increment.since_ns);
 }
@@ -171,55 +182,93 @@ static void reset(struct apapi_counter *counter)
     counter->last = counter->doubted;
 }
 
-static void believe(struct apapi_counter *counter, struct apapi_counter_point now, bool moved)
+static inline void believe(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when,
+                           bool moved)
 {
+    struct apapi_counter_point *last = &counter->last;
+
     if (moved) {
         counter->incidents.stalls += has_stalled(counter);
-        now.ran_ns = counter->last.begin_ns;
-    } else {
-        now.moved_ns = counter->last.moved_ns;
-        now.ran_ns = counter->last.ran_ns;
+        last->ran_ns = last->begin_ns;
+        last->moved_ns = when.end_ns;
     }
-    counter->last = now;
+    last->raw = raw;
+    last->begin_ns = when.begin_ns;
+    last->at_ns = when.end_ns;
+}
+
+static struct apapi_counter_point first_point(uint64_t raw, struct apapi_moment when)
+{
+    return (struct apapi_counter_point){.valid = true,
+                                        .raw = raw,
+                                        .begin_ns = when.begin_ns,
+                                        .at_ns = when.end_ns,
+                                        .moved_ns = when.end_ns,
+                                        .ran_ns = when.begin_ns};
+}
+
+/* The first reading of a segment. Not inlined, as what follows: it is rare. */
+__attribute__((noinline, cold)) static enum apapi_count
+begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
+{
+    counter->segment_ns = when.end_ns;
+    counter->last = first_point(raw, when);
+    return APAPI_COUNT_BASELINE;
+}
+
+__attribute__((noinline, cold)) static void check_reopened(struct apapi_counter *counter,
+                                                           uint64_t raw, struct apapi_moment when)
+{
+    struct apapi_counter_point now = first_point(raw, when);
+
+    counter->reopened = false;
+    if (counter->last.valid && !goes_on(counter, &now)) {
+        restart_counter(counter);
+    }
+}
+
+/* The reading does not continue the last accepted one. */
+__attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_counter *counter,
+                                                              uint64_t raw,
+                                                              struct apapi_moment when,
+                                                              struct apapi_increment *increment)
+{
+    struct apapi_counter_point now = first_point(raw, when);
+
+    if (!increment_since(counter, &counter->doubted, raw, when.end_ns, increment)) {
+        counter->incidents.refused += counter->doubted.valid;
+        counter->doubted = now;
+        return APAPI_COUNT_DOUBTED;
+    }
+    if (caught_up(counter, &now, increment)) {
+        return APAPI_COUNT_ADDED;
+    }
+    reset(counter);
+    return APAPI_COUNT_RESET;
 }
 
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, struct apapi_increment *increment)
 {
-    struct apapi_counter_point now = {.valid = true,
-                                      .raw = raw,
-                                      .begin_ns = when.begin_ns,
-                                      .at_ns = when.end_ns,
-                                      .moved_ns = when.end_ns,
-                                      .ran_ns = when.begin_ns};
     enum apapi_count meaning = APAPI_COUNT_ADDED;
 
     if (counter->reopened) {
-        counter->reopened = false;
-        if (counter->last.valid && !goes_on(counter, &now)) {
-            restart_counter(counter);
-        }
+        check_reopened(counter, raw, when);
     }
     if (!counter->last.valid) {
-        counter->segment_ns = now.at_ns;
-        counter->last = now;
-        return APAPI_COUNT_BASELINE;
+        return begin_segment(counter, raw, when);
     }
-    if (increment_since(counter, &counter->last, &now, increment)) {
+    if (increment_since(counter, &counter->last, raw, when.end_ns, increment)) {
         counter->incidents.refused += counter->doubted.valid && !was_on_the_way(counter, increment);
-    } else if (increment_since(counter, &counter->doubted, &now, increment)) {
-        if (!caught_up(counter, &now, increment)) {
-            reset(counter);
-            meaning = APAPI_COUNT_RESET;
-        }
     } else {
-        counter->incidents.refused += counter->doubted.valid;
-        counter->doubted = now;
-        return APAPI_COUNT_DOUBTED;
+        meaning = doubt(counter, raw, when, increment);
+        if (meaning == APAPI_COUNT_DOUBTED) {
+            return meaning;
+        }
     }
     counter->doubted.valid = false;
     count(counter, increment);
-    believe(counter, now, increment->raw > 0);
+    believe(counter, raw, when, increment->raw > 0);
     return meaning;
 }
 

@@ -21,14 +21,13 @@
  * reading before a break, or of the last one in which the counter was known to run.
  */
 struct apapi_counter {
-    bool is_signed;     /* raw values are int64_t */
-    uint64_t range_max; /* greatest raw value; 0: the counter never wraps */
-    double max_per_ns;  /* greatest plausible increment per ns [raw units]; INFINITY: any */
-    double guard_raw;   /* what the hardware's counter can hold [raw units]; 0: no limit */
-    uint64_t
-        stall_ns;   /* a counter that stands still for so long is an incident; UINT64_MAX: never */
-    double slack;   /* allowance for one interval: one update of the counter */
-    uint64_t total; /* sum of all accepted increments [raw units] */
+    bool is_signed;      /* raw values are int64_t */
+    uint64_t range_max;  /* greatest raw value; 0: the counter never wraps */
+    double max_per_ns;   /* greatest plausible increment per ns [raw units]; INFINITY: any */
+    uint64_t hide_ns;    /* a longer interval may hide whole wraps; UINT64_MAX: none */
+    uint64_t stall_ns;   /* a longer standstill is an incident; UINT64_MAX: never */
+    double slack;        /* allowance for one interval: one update of the counter */
+    uint64_t total;      /* sum of all accepted increments [raw units] */
     uint64_t covered_ns; /* sum of the intervals of these increments [ns]; exact when finished */
     uint64_t segment_ns; /* end of the first reading since the last break */
     struct apapi_incidents incidents;

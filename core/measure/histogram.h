@@ -18,18 +18,12 @@ enum {
     APAPI_HISTOGRAM_BINS = 64
 };
 
-/* Weights are counted in units of 2^unit_bits, so that the greatest fits. */
-struct apapi_histogram_bins {
-    uint64_t rest; /* less than a unit: counts with the next weight */
-    uint32_t unit_bits;
-    uint32_t units[APAPI_HISTOGRAM_BINS];
-};
-
 struct apapi_histogram {
     uint64_t weights[APAPI_HISTOGRAM_OCTAVES + 1]; /* the first: of values that count as 0 */
     uint8_t places[APAPI_HISTOGRAM_OCTAVES + 1];   /* 1 + index of the octave's bins; 0: none */
-    uint8_t used;                                  /* of `bins` */
-    struct apapi_histogram_bins bins[APAPI_HISTOGRAM_DETAILED];
+    uint8_t used;                                  /* of the bins */
+    uint8_t unit_bits[APAPI_HISTOGRAM_DETAILED];   /* their weights are in units of 2^unit_bits */
+    uint32_t units[APAPI_HISTOGRAM_DETAILED][APAPI_HISTOGRAM_BINS];
 };
 
 void apapi_histogram_clear(struct apapi_histogram *histogram);

@@ -47,7 +47,7 @@ void apapi_meter_reopened(struct apapi_meter *meter)
 }
 
 /* value0 is in raw units: exact as far as a double is. */
-static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
+static inline void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
 {
     meter->value = value0 * meter->event->scale;
     if (dt_ns > 0) {
@@ -61,8 +61,8 @@ static void add_values(struct apapi_meter *meter, double value0, uint64_t dt_ns)
  * Every device draws power, so an energy counter that has not moved was not updated yet. The power
  * of that time is known after its next move.
  */
-static enum apapi_meter_step add_energy(struct apapi_meter *meter, double quantity_j,
-                                        uint64_t since_ns, double *energy_j)
+static inline enum apapi_meter_step add_energy(struct apapi_meter *meter, double quantity_j,
+                                               uint64_t since_ns, double *energy_j)
 {
     *energy_j = quantity_j;
     if (quantity_j == 0 && apapi_counter_never_rests(meter->event)) {
@@ -74,8 +74,8 @@ static enum apapi_meter_step add_energy(struct apapi_meter *meter, double quanti
 }
 
 /* Add what a counter has counted [raw units]. */
-static enum apapi_meter_step add_increment(struct apapi_meter *meter, double raw, uint64_t since_ns,
-                                           double *energy_j)
+static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, double raw,
+                                                  uint64_t since_ns, double *energy_j)
 {
     double quantity = raw * meter->event->scale;
 

@@ -10,18 +10,21 @@
 #include "measure/rate.h"
 #include "measure/value.h"
 
-/** Everything that is kept of one event while sampling. Pure arithmetic, no allocation. */
+/**
+ * Everything that is kept of one event while sampling. Pure arithmetic, no allocation. What each
+ * reading of a counter changes lies together.
+ */
 struct apapi_meter {
     const struct apapi_event *event;
-    struct apapi_counter counter;        /* accumulating events */
-    struct apapi_rate rate;              /* of the counter */
-    struct apapi_float_counter doubles;  /* accumulating events whose values are doubles */
-    struct apapi_gauge gauge;            /* all others */
-    struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
-    struct apapi_values values;          /* as defined by the original APAPI */
-    struct apapi_value_result wanted[2]; /* the values that the event's definition selects */
     double value;   /* of the latest reading: a gauge's value or a counter's increment; NaN: none */
     int last_error; /* errno of the latest failed reading; 0: none */
+    struct apapi_counter counter;        /* accumulating events */
+    struct apapi_rate rate;              /* of the counter */
+    struct apapi_values values;          /* as defined by the original APAPI */
+    struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
+    struct apapi_gauge gauge;            /* events that do not accumulate */
+    struct apapi_float_counter doubles;  /* accumulating events whose values are doubles */
+    struct apapi_value_result wanted[2]; /* the values that the event's definition selects */
 };
 
 /** What a reading of a meter means for its domain. */

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
+#include "measure/duration.h"
 #include "measure/extremes.h"
+
+static const struct apapi_rate_window none;
 
 void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_histogram *histogram)
 {
@@ -16,39 +19,38 @@ void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_h
 
 static double per_s(const struct apapi_rate_window *window)
 {
-    return window->quantity * 1e9 / (double)window->length_ns;
+    return window->quantity * 1e9 / duration(window->length_ns);
 }
 
-static void join(struct apapi_rate_window *window, struct apapi_rate_window *other)
+static void join(struct apapi_rate_window *window, const struct apapi_rate_window *other)
 {
     window->quantity += other->quantity;
     window->length_ns += other->length_ns;
-    *other = (struct apapi_rate_window){0};
 }
 
-/* Close the last window: nothing can be added to it any more. */
-static void settle(struct apapi_rate *rate)
+/*
+ * Close the last window: nothing can be added to it any more, and `next` becomes the last one.
+ * @param value  its rate [per s]
+ */
+static void settle(struct apapi_rate *rate, double value, struct apapi_rate_window next)
 {
-    double value;
-
-    if (rate->closed.length_ns == 0) {
-        return;
+    if (rate->closed.length_ns > 0) {
+        rate->min = lesser(rate->min, value);
+        rate->max = greater(rate->max, value);
+        if (rate->histogram) {
+            apapi_histogram_add(rate->histogram, value, rate->closed.length_ns);
+        }
+        join(&rate->all, &rate->closed);
     }
-    value = per_s(&rate->closed);
-    rate->min = lesser(rate->min, value);
-    rate->max = greater(rate->max, value);
-    if (rate->histogram) {
-        apapi_histogram_add(rate->histogram, value, rate->closed.length_ns);
-    }
-    join(&rate->all, &rate->closed);
+    rate->closed = next;
 }
 
 static void close_window(struct apapi_rate *rate)
 {
-    settle(rate);
+    settle(rate, rate->last, rate->open);
     rate->last = per_s(&rate->open);
     rate->windows++;
-    join(&rate->closed, &rate->open);
+    rate->open = none;
 }
 
 void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
@@ -69,8 +71,8 @@ void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
 
 void apapi_rate_drop(struct apapi_rate *rate)
 {
-    settle(rate);
-    rate->open = (struct apapi_rate_window){0};
+    settle(rate, rate->last, none);
+    rate->open = none;
     rate->held_ns = 0;
 }
 
@@ -81,10 +83,11 @@ void apapi_rate_finish(struct apapi_rate *rate)
     rate->held_ns = 0;
     if (rate->closed.length_ns > 0) {
         join(&rate->closed, &rate->open);
+        rate->open = none;
     } else if (rate->windows == 0 && rate->open.length_ns > 0) {
         close_window(rate);
     }
-    settle(rate);
+    settle(rate, per_s(&rate->closed), none);
 }
 
 double apapi_rate_mean(const struct apapi_rate *rate)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/duration.h"
+
 #define BIN_MIN_NS 10000000
 #define PCT 100.0
 
@@ -60,15 +62,16 @@ void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_
     if (last_ns <= first_ns) {
         return;
     }
-    power_w = energy_j / (double)(to_ns - from_ns);
+    power_w = energy_j / duration(to_ns - from_ns);
     while (last_ns > APAPI_TIMELINE_BINS * meter->bin_ns) {
         fold(meter);
     }
-    for (uint64_t bin = first_ns / meter->bin_ns; bin * meter->bin_ns < last_ns; bin++) {
-        uint64_t part_ns = overlap_ns(first_ns, last_ns, bin * meter->bin_ns, meter->bin_ns);
+    for (uint64_t bin = first_ns / meter->bin_ns; first_ns < last_ns; bin++) {
+        uint64_t part_ns = lesser_ns(last_ns, (bin + 1) * meter->bin_ns) - first_ns;
 
-        meter->energy_j[bin] += power_w * (double)part_ns;
+        meter->energy_j[bin] += power_w * duration(part_ns);
         meter->covered_ns[bin] += part_ns;
+        first_ns += part_ns;
     }
 }
 

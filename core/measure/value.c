@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/duration.h"
 #include "measure/extremes.h"
 
 static void stats_clear(struct apapi_value_stats *stats)
@@ -11,14 +12,14 @@ static void stats_clear(struct apapi_value_stats *stats)
     *stats = (struct apapi_value_stats){.last = NAN, .min = NAN, .max = NAN};
 }
 
-static void stats_add(struct apapi_value_stats *stats, double value, uint64_t dt_ns)
+static void stats_add(struct apapi_value_stats *stats, double value, double dt_ns)
 {
     stats->count++;
     stats->last = value;
     stats->min = lesser(stats->min, value);
     stats->max = greater(stats->max, value);
-    stats->weighted += value * (double)dt_ns;
-    stats->time += (double)dt_ns;
+    stats->weighted += value * dt_ns;
+    stats->time += dt_ns;
     stats->acc += value;
 }
 
@@ -31,20 +32,19 @@ void apapi_values_restart(struct apapi_values *values, enum apapi_operation oper
 }
 
 /* @return value1; NaN if it needs a predecessor that does not exist. */
-static double derive(const struct apapi_values *values, double value0, uint64_t dt_ns)
+static double derive(const struct apapi_values *values, double value0, double dt_ns)
 {
     double last0 = values->has_last ? values->last0 : NAN;
-    double dt = (double)dt_ns;
 
     switch (values->operation) {
     case APAPI_OP1_SAMPLE_DIFF:
         return value0 - last0;
     case APAPI_OP1_DIV_DIFF_TIME:
-        return value0 / dt;
+        return value0 / dt_ns;
     case APAPI_OP1_SAMPLE1_MUL_DIFF_TIME:
-        return value0 * dt;
+        return value0 * dt_ns;
     case APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME:
-        return (last0 + value0) / 2 * dt;
+        return (last0 + value0) / 2 * dt_ns;
     default:
         return NAN;
     }
@@ -58,11 +58,12 @@ void apapi_values_first(struct apapi_values *values, double value0)
 
 void apapi_values_add(struct apapi_values *values, double value0, uint64_t dt_ns)
 {
-    double value1 = derive(values, value0, dt_ns);
+    double dt = duration(dt_ns);
+    double value1 = derive(values, value0, dt);
 
-    stats_add(&values->stats[0], value0, dt_ns);
+    stats_add(&values->stats[0], value0, dt);
     if (!isnan(value1)) {
-        stats_add(&values->stats[1], value1, dt_ns);
+        stats_add(&values->stats[1], value1, dt);
     }
     apapi_values_first(values, value0);
 }

@@ -28,7 +28,7 @@ static double relation(const struct bench_row *row, double ours, double bare)
 void bench_compare(struct bench_row *row, size_t pairs, struct bench_side ours,
                    struct bench_side bare)
 {
-    double our_costs[PAIRS_MAX], bare_costs[PAIRS_MAX], values[PAIRS_MAX];
+    double our_costs[PAIRS_MAX], bare_costs[PAIRS_MAX], values[PAIRS_MAX], added[PAIRS_MAX];
 
     pairs = pairs < PAIRS_MAX ? pairs : PAIRS_MAX;
     ours.run(ours.context); /* caches, page faults and lazy binding are excluded */
@@ -44,10 +44,12 @@ void bench_compare(struct bench_row *row, size_t pairs, struct bench_side ours,
             our_costs[i] = ours.run(ours.context);
         }
         values[i] = relation(row, our_costs[i], bare_costs[i]);
+        added[i] = our_costs[i] - bare_costs[i];
     }
     row->ours = median(our_costs, pairs);
     row->bare = median(bare_costs, pairs);
     row->value = median(values, pairs);
+    row->added = median(added, pairs);
 }
 
 bool bench_row_within_limit(const struct bench_row *row)

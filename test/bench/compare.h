@@ -19,6 +19,7 @@ struct bench_row {
     double ours;  /* medians of all repetitions [unit] */
     double bare;
     double value; /* of the relation: the median over all pairs of repetitions */
+    double added; /* ours - bare: the same median, whatever the relation [unit] */
 };
 
 /** One side of a comparison: do the work once. @return what it cost, in the row's unit. */

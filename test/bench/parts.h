@@ -5,7 +5,7 @@
 
 #include "bench/compare.h"
 
-#define ROWS_MAX 32
+#define ROWS_MAX 48
 
 struct bench_table {
     size_t count;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 #include "unit/sysfs_fixture.h"
 
@@ -157,6 +158,39 @@ static void test_greatest_number(void **state)
     assert_true(readings[0].error == 0 && readings[0].raw == UINT64_MAX);
 }
 
+static void assert_parses(const char *text, size_t size, bool valid, uint64_t number)
+{
+    uint64_t value = 7;
+    int error = kernel_file_parse_u64(text, size, &value);
+
+    if (valid ? error || value != number : !error || value != 7) {
+        fail_msg("'%.*s': error %d, value %llu", (int)size, text, error, (unsigned long long)value);
+    }
+}
+
+/* Digits are read eight at a time: numbers of any length, and one wrong byte at any place. */
+static void test_numbers_of_any_length(void **state)
+{
+    static const char wrong[] = {'/', ':', ' ', '\n', '\0', '\x80', '\xb5', '\xff'};
+    static const char digits[] = "1234567890987654321";
+    char text[sizeof digits + 1];
+
+    (void)state;
+    for (size_t length = 1; length < sizeof digits; length++) {
+        memcpy(text, digits, length);
+        text[length] = '\n';
+        text[length + 1] = '\0';
+        assert_parses(text, length + 1, true, strtoull(text, NULL, 10));
+        for (size_t i = 0; i < length * sizeof wrong; i++) {
+            text[i / sizeof wrong] = wrong[i % sizeof wrong];
+            assert_parses(text, length + 1,
+                          length > 1 && i / sizeof wrong == length - 1 && text[length - 1] == '\n',
+                          strtoull(text, NULL, 10));
+            text[i / sizeof wrong] = digits[i / sizeof wrong];
+        }
+    }
+}
+
 static void test_routes(void **state)
 {
     struct apapi_error err;
@@ -186,6 +220,7 @@ int main(void)
         WITH_TREE(test_garbage_is_never_a_number),
         WITH_TREE(test_a_number_without_newline_is_torn),
         WITH_TREE(test_greatest_number),
+        cmocka_unit_test(test_numbers_of_any_length),
         WITH_TREE(test_routes),
     };
 
