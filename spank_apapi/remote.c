@@ -358,8 +358,7 @@ static void remote_receive(spank_t spank)
     }
     remote.stopping = remote_expect(APAPI_WORD_STOPPING, deadline_ns) == 0;
     if (remote.stopping && *answer) {
-        slurm_info("apapi: messages of the sampler that the system's log did not accept: %s",
-                   answer);
+        slurm_info("apapi: messages of the sampler that the system log lost: %s", answer);
     }
     if (!remote.stopping || remote_expect(APAPI_WORD_RECORD, deadline_ns)) {
         remote_fail(errno, limit_ns);
