@@ -3,7 +3,7 @@
  * Which meters feed the domains: all that the source has, by its own word and the site's. What
  * users' lists and definitions say of events decides what is shown, and nothing here.
  */
-#include "session/component.h"
+#include "session/component_parts.h"
 
 static const struct apapi_definition *site_definition(const struct component *component,
                                                       const struct apapi_event *event)

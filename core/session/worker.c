@@ -1,321 +1,341 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a worker does next: a state machine that starts no thread and never waits. */
+/* The thread around the steps of a worker, and the orders that others give it. */
 #include "session/worker.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sources/source_lock.h"
-#include "sources/sources.h"
-
-bool worker_reads(const struct worker *worker, const struct component *component)
+/* @return false if the deadline has passed. */
+static bool worker_wait(struct worker *worker, uint64_t deadline_ns)
 {
-    return component->own_worker == !worker->own && component->source && !component->lost;
+    struct session_clock *clock = worker->common->clock;
+
+    return clock->wait(clock, &worker->changed, &worker->mutex, deadline_ns);
 }
 
-static struct session_clock *worker_clock(const struct worker *worker)
+/* The thread. */
+
+static void *worker_thread(void *argument)
 {
-    return worker->common->clock;
-}
+    struct worker *worker = argument;
 
-void worker_changed(struct worker *worker)
-{
-    struct session_clock *clock = worker_clock(worker);
-
-    clock->wake(clock, &worker->changed);
-}
-
-/* The calls into a source. */
-
-static void worker_reopen(struct worker_task *task)
-{
-    struct component *component = task->component;
-
-    if (component->reader) {
-        source_close(component->reader);
-        component->reader = NULL;
-    }
-    task->reader = apapi_route_open(component->name, component->source, &task->why);
-    task->error = task->reader ? 0 : errno;
-}
-
-static void worker_call(struct worker_task *task)
-{
-    struct component *component = task->component;
-
-    switch (task->call) {
-    case WORKER_OPEN:
-        task->reader = apapi_route_open(component->name, component->order, &task->why);
-        break;
-    case WORKER_READ:
-        task->when = component_fetch(component);
-        break;
-    case WORKER_REOPEN:
-        worker_reopen(task);
-        break;
-    case WORKER_CLOSE:
-        source_close(task->reader);
-        break;
-    case WORKER_NO_CALL:
-        break;
-    }
-}
-
-static void worker_make_call(struct worker *worker, struct worker_task task)
-{
-    task.run = worker->run;
-    task.asked = worker->last;
-    worker->task = task;
-    pthread_mutex_unlock(&worker->mutex);
-    worker_call(&worker->task);
+    pthread_cleanup_push(worker_lost, worker);
     pthread_mutex_lock(&worker->mutex);
-}
+    while (!worker->ended) {
+        uint64_t until_ns = worker_step(worker);
 
-/* What comes of them. */
-
-static bool worker_wants(const struct worker *worker, const struct worker_task *task)
-{
-    return !worker->ending && worker->running && worker->run == task->run;
-}
-
-static void worker_has_opened(struct worker *worker, struct worker_task *task)
-{
-    struct component *component = task->component;
-
-    component->to_open = false;
-    if (worker->ending) {
-        worker->to_close = task->reader;
-        return;
-    }
-    component->reason = task->why;
-    if (task->reader && component_adopt(component, task->reader)) {
-        component->reader = NULL;
-        worker->to_close = task->reader;
-    } else if (task->reader) {
-        common_join(worker->common, component);
-    }
-    worker_changed(worker);
-}
-
-static void worker_has_reopened(struct worker *worker, struct worker_task *task)
-{
-    struct component *component = task->component;
-    int error = task->error;
-
-    if (worker->ending) {
-        error = ECANCELED;
-    } else if (task->reader && component_rejoin(component, task->reader, &task->why)) {
-        error = errno;
-    }
-    if (error) {
-        component_lose(component, error);
-        worker->to_close = task->reader;
-    }
-    if (error && worker_wants(worker, task)) {
-        component->reason = task->why;
-    }
-    worker->following =
-        (struct worker_task){.call = WORKER_READ, .component = component, .reopened = true};
-}
-
-/*
- * What is open may be dead for ever: a driver was loaded anew, a device plugged in again. Only an
- * own worker opens it again; the shared one hands it over.
- */
-static bool worker_reopens(const struct worker *worker, const struct worker_task *task)
-{
-    struct retry retry = task->component->retry;
-
-    if (worker->own || task->reopened || !component_failed(task->component)) {
-        return false;
-    }
-    retry_failed(&retry, task->component->interval_ns, task->when.end_ns);
-    return retry_wants_reopening(&retry);
-}
-
-/*
- * A reading that was under way when the last one was asked for is that of an own worker, which may
- * need long for another.
- */
-static bool worker_was_last(const struct worker *worker, const struct worker_task *task)
-{
-    return worker->last && task->component->tried && (task->asked || !worker->own);
-}
-
-static bool worker_has_finished(const struct worker *worker)
-{
-    for (size_t i = 0; i < worker->count; i++) {
-        if (worker_reads(worker, &worker->components[i]) && !worker->components[i].finished) {
-            return false;
+        if (until_ns > 0) {
+            worker_wait(worker, until_ns);
         }
     }
-    return true;
-}
-
-static void worker_account(struct worker *worker, const struct worker_task *task)
-{
-    struct component *component = task->component;
-    bool waited_for = worker->last || !component->tried;
-
-    component_account(component, task->when);
-    component_next_deadline(component, task->when.end_ns);
-    common_report(worker->common, component);
-    component->finished = worker_was_last(worker, task);
-    component->tried = true;
-    worker->running = !(component->finished && worker_has_finished(worker));
-    if (waited_for) {
-        worker_changed(worker);
-    }
-    if (worker->own && !worker->last && retry_wants_reopening(&component->retry)) {
-        worker_take_over(&worker->own[component - worker->components]);
-    }
-}
-
-static void worker_has_read(struct worker *worker, const struct worker_task *task)
-{
-    if (!worker_wants(worker, task)) {
-        return;
-    }
-    if (worker_reopens(worker, task)) {
-        worker->following =
-            (struct worker_task){.call = WORKER_REOPEN, .component = task->component};
-    } else {
-        worker_account(worker, task);
-    }
-}
-
-static void worker_conclude(struct worker *worker)
-{
-    struct worker_task task = worker->task;
-
-    worker->task.call = WORKER_NO_CALL;
-    switch (task.call) {
-    case WORKER_OPEN:
-        worker_has_opened(worker, &task);
-        break;
-    case WORKER_READ:
-        worker_has_read(worker, &task);
-        break;
-    case WORKER_REOPEN:
-        worker_has_reopened(worker, &task);
-        break;
-    case WORKER_CLOSE:
-    case WORKER_NO_CALL:
-        break;
-    }
-}
-
-/* What is due. */
-
-static uint64_t worker_due_ns(const struct worker *worker, const struct component *component,
-                              uint64_t now_ns)
-{
-    if (!worker_reads(worker, component) || component->finished) {
-        return UINT64_MAX;
-    }
-    return !component->tried || worker->last ? 0 : component_due_ns(component, now_ns);
-}
-
-/*
- * The next component that is due in this round, in the order of the user's list. Each is read once
- * in a round, so that one which needs longer than its interval does not keep others waiting.
- */
-static struct component *worker_next(struct worker *worker)
-{
-    while (worker->next < worker->count) {
-        struct component *component = &worker->components[worker->next++];
-
-        if (worker_due_ns(worker, component, worker->round_ns) <= worker->round_ns) {
-            return component;
-        }
-    }
+    pthread_mutex_unlock(&worker->mutex);
+    pthread_cleanup_pop(0);
+    common_release(worker->common);
     return NULL;
 }
 
-static uint64_t worker_earliest_ns(const struct worker *worker)
+/* What the thread held cannot be given back. */
+static void worker_lose_component(struct worker *worker)
 {
-    uint64_t earliest_ns = UINT64_MAX;
+    struct component *component = worker->task.component;
+
+    worker->task.call = WORKER_NO_CALL;
+    if (component) {
+        snprintf(component->reason.text, sizeof component->reason.text, "%s has ended its thread",
+                 component->reader ? component->reader->detail : component->name);
+        component->reader = NULL;
+        component->to_open = false;
+        component->lost = true;
+    }
+}
+
+/* The other components of the shared worker are read on in another thread. */
+static bool worker_replace_thread(struct worker *worker)
+{
+    struct session_clock *clock = worker->common->clock;
+    pthread_t thread = worker->thread;
+
+    if (!worker->own || worker->ending) {
+        return false;
+    }
+    worker_count_cpu(worker);
+    if (worker_start_thread(worker)) {
+        worker->started = true; /* the old one */
+        return false;
+    }
+    clock->leave(clock, thread, false);
+    worker_changed(worker);
+    return true;
+}
+
+void worker_lost(void *argument)
+{
+    struct worker *worker = argument;
+
+    pthread_mutex_lock(&worker->mutex);
+    worker_lose_component(worker);
+    if (!worker_replace_thread(worker)) {
+        worker_end(worker);
+    }
+    pthread_mutex_unlock(&worker->mutex);
+    common_release(worker->common);
+}
+
+/* Orders. */
+
+void worker_init(struct worker *worker, struct session_common *common, struct component *component)
+{
+    worker_init_shared(worker, common, component, 1, NULL);
+}
+
+void worker_init_shared(struct worker *worker, struct session_common *common,
+                        struct component *components, size_t count, struct worker *own)
+{
+    memset(worker, 0, sizeof *worker);
+    worker->common = common;
+    worker->components = components;
+    worker->count = count;
+    worker->own = own;
+    worker->thread_main = worker_thread;
+    pthread_mutex_init(&worker->mutex, NULL);
+    session_clock_condition(&worker->changed);
+}
+
+void worker_clear(struct worker *worker)
+{
+    pthread_cond_destroy(&worker->changed);
+    pthread_mutex_destroy(&worker->mutex);
+}
+
+static int worker_start_or_say(struct worker *worker)
+{
+    if (worker->started || worker_start_thread(worker) == 0) {
+        return 0;
+    }
+    worker->running = false;
+    if (!worker->own) {
+        apapi_fail(&worker->components->reason, EAGAIN, "its thread cannot be started: %s",
+                   strerror(errno));
+    }
+    return -1;
+}
+
+void worker_open(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    worker->components->own_worker = true;
+    worker->components->to_open = true;
+    worker_start_or_say(worker);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+/* What has ended the thread in an earlier run is the reason in this one, too. */
+static void worker_restart(struct worker *worker, struct component *component)
+{
+    const struct apapi_error reason = component->reason;
+
+    common_restart(worker->common, component);
+    component->tried = component->finished = false;
+    if (component->lost) {
+        component->reason = reason;
+    }
+}
+
+/* @return whether there is something to do for its thread. */
+static bool worker_restart_all(struct worker *worker)
+{
+    bool any = false;
 
     for (size_t i = 0; i < worker->count; i++) {
-        uint64_t due_ns = worker_due_ns(worker, &worker->components[i], worker->round_ns);
+        struct component *component = &worker->components[i];
 
-        earliest_ns = due_ns < earliest_ns ? due_ns : earliest_ns;
+        if (component->own_worker == !worker->own) {
+            worker_restart(worker, component);
+            any |= component->to_open || worker_reads(worker, component);
+        }
     }
-    return earliest_ns;
+    return any;
 }
 
-static uint64_t worker_read_next(struct worker *worker)
+int worker_run(struct worker *worker)
 {
-    struct component *component = worker_next(worker);
+    int result = 0;
+    bool any;
 
-    if (!component) {
-        worker->next = 0;
-        worker->round_ns = session_clock_now_ns(worker_clock(worker));
-        component = worker_next(worker);
+    pthread_mutex_lock(&worker->mutex);
+    any = worker_restart_all(worker);
+    worker->cpu_start_ns =
+        worker->started && !worker->ended ? worker_thread_cpu_ns(worker, &worker->thread) : 0;
+    worker->cpu_ns = 0;
+    worker->running = !worker->ended;
+    worker->last = false;
+    worker->following.call = WORKER_NO_CALL;
+    worker->next = worker->count; /* another round */
+    worker->run++;
+    worker_changed(worker);
+    if (any) {
+        result = worker_start_or_say(worker);
     }
-    if (!component) {
-        return worker_earliest_ns(worker);
-    }
-    if (!component->tried) {
-        component->deadline_ns = worker->round_ns;
-    }
-    worker_make_call(worker, (struct worker_task){.call = WORKER_READ, .component = component});
-    return 0;
+    pthread_mutex_unlock(&worker->mutex);
+    return result;
 }
 
-static struct component *worker_to_open(const struct worker *worker)
+void worker_await_open(struct worker *worker, uint64_t deadline_ns)
 {
-    return !worker->own && worker->components->to_open ? worker->components : NULL;
+    pthread_mutex_lock(&worker->mutex);
+    while (worker->components->to_open && worker->started && !worker->ended &&
+           worker_wait(worker, deadline_ns)) {
+    }
+    pthread_mutex_unlock(&worker->mutex);
 }
 
-/* Close what is open, then end. */
-static void worker_end_step(struct worker *worker)
+static bool worker_may_answer(const struct worker *worker)
+{
+    return worker->started && worker->running && !worker->ended;
+}
+
+static bool worker_awaits_first(const struct worker *worker)
+{
+    for (size_t i = 0; worker_may_answer(worker) && i < worker->count; i++) {
+        if (worker_reads(worker, &worker->components[i]) && !worker->components[i].tried) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void worker_await_first(struct worker *worker, uint64_t deadline_ns)
+{
+    pthread_mutex_lock(&worker->mutex);
+    while (worker_awaits_first(worker) && worker_wait(worker, deadline_ns)) {
+    }
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+void worker_ask_last(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    worker->last = true;
+    worker_changed(worker);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+static bool worker_awaits_last(const struct worker *worker)
+{
+    for (size_t i = 0; worker_may_answer(worker) && i < worker->count; i++) {
+        if (worker_reads(worker, &worker->components[i]) && !worker->components[i].finished) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Another component of the same worker may be what it waits for. */
+static void worker_say_no_answer(const struct worker *worker, struct component *component,
+                                 double patience_s)
+{
+    const struct worker_task *task = &worker->task;
+    const struct component *hangs =
+        task->call != WORKER_NO_CALL && task->component ? task->component : component;
+
+    if (hangs == component) {
+        apapi_fail(&component->reason, ETIMEDOUT, "no answer from %s within %.1f s at the end",
+                   component->detail, patience_s);
+    } else {
+        apapi_fail(&component->reason, ETIMEDOUT,
+                   "not read at the end: no answer from %s within %.1f s", hangs->detail,
+                   patience_s);
+    }
+}
+
+static void worker_give_up(struct worker *worker, double patience_s)
 {
     for (size_t i = 0; i < worker->count; i++) {
         struct component *component = &worker->components[i];
 
-        if (worker_reads(worker, component) && component->reader) {
-            worker->to_close = component->reader;
-            component->reader = NULL;
-            return;
+        if (component->to_open) {
+            apapi_fail(&component->reason, EAGAIN, "it was still being opened at the end");
+        } else if (!worker->ended && worker_reads(worker, component) && !component->finished) {
+            worker_say_no_answer(worker, component, patience_s);
         }
     }
-    worker_end(worker);
 }
 
-/* @return the call that comes before all readings that are due. */
-static struct worker_task worker_first_call(struct worker *worker)
+static uint64_t worker_last_ns(const struct worker *worker)
 {
-    struct worker_task task = worker->following;
+    uint64_t last_ns = 0;
 
-    if (worker->to_close) {
-        task = (struct worker_task){.call = WORKER_CLOSE, .reader = worker->to_close};
-        worker->to_close = NULL;
-    } else if (task.call != WORKER_NO_CALL) {
-        worker->following.call = WORKER_NO_CALL;
-    } else if (worker_to_open(worker)) {
-        task = (struct worker_task){.call = WORKER_OPEN, .component = worker_to_open(worker)};
+    for (size_t i = 0; i < worker->count; i++) {
+        const struct component *component = &worker->components[i];
+
+        if (worker_reads(worker, component) && component->finished &&
+            component->read_ns > last_ns) {
+            last_ns = component->read_ns;
+        }
     }
-    return task;
+    return last_ns;
 }
 
-uint64_t worker_step(struct worker *worker)
+uint64_t worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t patience_ns)
 {
-    struct worker_task task;
+    uint64_t last_ns;
 
-    if (worker->task.call != WORKER_NO_CALL) {
-        worker_conclude(worker);
-        return 0;
+    pthread_mutex_lock(&worker->mutex);
+    while (worker_awaits_last(worker) && worker_wait(worker, asked_ns + patience_ns)) {
     }
-    if (worker->ending && !worker->to_close) {
-        worker_end_step(worker);
-        return 0;
+    if (worker->started && !worker->ended) {
+        worker->cpu_ns += worker_thread_cpu_ns(worker, &worker->thread) - worker->cpu_start_ns;
     }
-    task = worker_first_call(worker);
-    if (task.call == WORKER_NO_CALL) {
-        return worker->running ? worker_read_next(worker) : UINT64_MAX;
+    if (worker->running) {
+        worker->running = false;
+        worker_give_up(worker, (double)patience_ns / 1e9);
     }
-    worker_make_call(worker, task);
-    return 0;
+    last_ns = worker_last_ns(worker);
+    pthread_mutex_unlock(&worker->mutex);
+    return last_ns;
+}
+
+uint64_t worker_cpu_ns(struct worker *worker)
+{
+    uint64_t cpu_ns;
+
+    pthread_mutex_lock(&worker->mutex);
+    cpu_ns = worker->cpu_ns;
+    if (worker_may_answer(worker)) {
+        cpu_ns += worker_thread_cpu_ns(worker, &worker->thread) - worker->cpu_start_ns;
+    }
+    pthread_mutex_unlock(&worker->mutex);
+    return cpu_ns;
+}
+
+void worker_halt(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    worker->running = false;
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+void worker_dismiss(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    worker->ending = true;
+    worker_changed(worker);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+void worker_await_end(struct worker *worker, uint64_t deadline_ns)
+{
+    struct session_clock *clock = worker->common->clock;
+    bool ended;
+
+    if (!worker->started) {
+        return;
+    }
+    pthread_mutex_lock(&worker->mutex);
+    while (!worker->ended && worker_wait(worker, deadline_ns)) {
+    }
+    ended = worker->ended;
+    pthread_mutex_unlock(&worker->mutex);
+    clock->leave(clock, worker->thread, ended);
 }

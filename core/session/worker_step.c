@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a worker does next: a state machine that starts no thread and never waits. */
+#include "session/worker_step.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sources/source_lock.h"
+#include "sources/sources.h"
+
+static struct session_clock *worker_clock(const struct worker *worker)
+{
+    return worker->common->clock;
+}
+
+/* The calls into a source. */
+
+static void worker_reopen(struct worker_task *task)
+{
+    struct component *component = task->component;
+
+    if (component->reader) {
+        source_close(component->reader);
+        component->reader = NULL;
+    }
+    task->reader = apapi_route_open(component->name, component->source, &task->why);
+    task->error = task->reader ? 0 : errno;
+}
+
+static void worker_call(struct worker_task *task)
+{
+    struct component *component = task->component;
+
+    switch (task->call) {
+    case WORKER_OPEN:
+        task->reader = apapi_route_open(component->name, component->order, &task->why);
+        break;
+    case WORKER_READ:
+        task->when = component_fetch(component);
+        break;
+    case WORKER_REOPEN:
+        worker_reopen(task);
+        break;
+    case WORKER_CLOSE:
+        source_close(task->reader);
+        break;
+    case WORKER_NO_CALL:
+        break;
+    }
+}
+
+static void worker_make_call(struct worker *worker, struct worker_task task)
+{
+    task.run = worker->run;
+    task.asked = worker->last;
+    worker->task = task;
+    pthread_mutex_unlock(&worker->mutex);
+    worker_call(&worker->task);
+    pthread_mutex_lock(&worker->mutex);
+}
+
+/* What comes of them. */
+
+static bool worker_wants(const struct worker *worker, const struct worker_task *task)
+{
+    return !worker->ending && worker->running && worker->run == task->run;
+}
+
+static void worker_has_opened(struct worker *worker, struct worker_task *task)
+{
+    struct component *component = task->component;
+
+    component->to_open = false;
+    if (worker->ending) {
+        worker->to_close = task->reader;
+        return;
+    }
+    component->reason = task->why;
+    if (task->reader && component_adopt(component, task->reader)) {
+        component->reader = NULL;
+        worker->to_close = task->reader;
+    } else if (task->reader) {
+        common_join(worker->common, component);
+    }
+    worker_changed(worker);
+}
+
+static void worker_has_reopened(struct worker *worker, struct worker_task *task)
+{
+    struct component *component = task->component;
+    int error = task->error;
+
+    if (worker->ending) {
+        error = ECANCELED;
+    } else if (task->reader && component_rejoin(component, task->reader, &task->why)) {
+        error = errno;
+    }
+    if (error) {
+        component_lose(component, error);
+        worker->to_close = task->reader;
+    }
+    if (error && worker_wants(worker, task)) {
+        component->reason = task->why;
+    }
+    worker->following =
+        (struct worker_task){.call = WORKER_READ, .component = component, .reopened = true};
+}
+
+/*
+ * What is open may be dead for ever: a driver was loaded anew, a device plugged in again. Only an
+ * own worker opens it again; the shared one hands it over.
+ */
+static bool worker_reopens(const struct worker *worker, const struct worker_task *task)
+{
+    struct retry retry = task->component->retry;
+
+    if (worker->own || task->reopened || !component_failed(task->component)) {
+        return false;
+    }
+    retry_failed(&retry, task->component->interval_ns, task->when.end_ns);
+    return retry_wants_reopening(&retry);
+}
+
+/*
+ * A reading that was under way when the last one was asked for is that of an own worker, which may
+ * need long for another.
+ */
+static bool worker_was_last(const struct worker *worker, const struct worker_task *task)
+{
+    return worker->last && task->component->tried && (task->asked || !worker->own);
+}
+
+static bool worker_has_finished(const struct worker *worker)
+{
+    for (size_t i = 0; i < worker->count; i++) {
+        if (worker_reads(worker, &worker->components[i]) && !worker->components[i].finished) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void worker_account(struct worker *worker, const struct worker_task *task)
+{
+    struct component *component = task->component;
+    bool waited_for = worker->last || !component->tried;
+
+    component_account(component, task->when);
+    component_next_deadline(component, task->when.end_ns);
+    common_report(worker->common, component);
+    component->finished = worker_was_last(worker, task);
+    component->tried = true;
+    worker->running = !(component->finished && worker_has_finished(worker));
+    if (waited_for) {
+        worker_changed(worker);
+    }
+    if (worker->own && !worker->last && retry_wants_reopening(&component->retry)) {
+        worker_take_over(&worker->own[component - worker->components]);
+    }
+}
+
+static void worker_has_read(struct worker *worker, const struct worker_task *task)
+{
+    if (!worker_wants(worker, task)) {
+        return;
+    }
+    if (worker_reopens(worker, task)) {
+        worker->following =
+            (struct worker_task){.call = WORKER_REOPEN, .component = task->component};
+    } else {
+        worker_account(worker, task);
+    }
+}
+
+static void worker_conclude(struct worker *worker)
+{
+    struct worker_task task = worker->task;
+
+    worker->task.call = WORKER_NO_CALL;
+    switch (task.call) {
+    case WORKER_OPEN:
+        worker_has_opened(worker, &task);
+        break;
+    case WORKER_READ:
+        worker_has_read(worker, &task);
+        break;
+    case WORKER_REOPEN:
+        worker_has_reopened(worker, &task);
+        break;
+    case WORKER_CLOSE:
+    case WORKER_NO_CALL:
+        break;
+    }
+}
+
+/* What is due. */
+
+static uint64_t worker_due_ns(const struct worker *worker, const struct component *component,
+                              uint64_t now_ns)
+{
+    if (!worker_reads(worker, component) || component->finished) {
+        return UINT64_MAX;
+    }
+    return !component->tried || worker->last ? 0 : component_due_ns(component, now_ns);
+}
+
+/*
+ * The next component that is due in this round, in the order of the user's list. Each is read once
+ * in a round, so that one which needs longer than its interval does not keep others waiting.
+ */
+static struct component *worker_next(struct worker *worker)
+{
+    while (worker->next < worker->count) {
+        struct component *component = &worker->components[worker->next++];
+
+        if (worker_due_ns(worker, component, worker->round_ns) <= worker->round_ns) {
+            return component;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t worker_earliest_ns(const struct worker *worker)
+{
+    uint64_t earliest_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < worker->count; i++) {
+        uint64_t due_ns = worker_due_ns(worker, &worker->components[i], worker->round_ns);
+
+        earliest_ns = due_ns < earliest_ns ? due_ns : earliest_ns;
+    }
+    return earliest_ns;
+}
+
+static uint64_t worker_read_next(struct worker *worker)
+{
+    struct component *component = worker_next(worker);
+
+    if (!component) {
+        worker->next = 0;
+        worker->round_ns = session_clock_now_ns(worker_clock(worker));
+        component = worker_next(worker);
+    }
+    if (!component) {
+        return worker_earliest_ns(worker);
+    }
+    if (!component->tried) {
+        component->deadline_ns = worker->round_ns;
+    }
+    worker_make_call(worker, (struct worker_task){.call = WORKER_READ, .component = component});
+    return 0;
+}
+
+static struct component *worker_to_open(const struct worker *worker)
+{
+    return !worker->own && worker->components->to_open ? worker->components : NULL;
+}
+
+/* Close what is open, then end. */
+static void worker_end_step(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->count; i++) {
+        struct component *component = &worker->components[i];
+
+        if (worker_reads(worker, component) && component->reader) {
+            worker->to_close = component->reader;
+            component->reader = NULL;
+            return;
+        }
+    }
+    worker_end(worker);
+}
+
+/* @return the call that comes before all readings that are due. */
+static struct worker_task worker_first_call(struct worker *worker)
+{
+    struct worker_task task = worker->following;
+
+    if (worker->to_close) {
+        task = (struct worker_task){.call = WORKER_CLOSE, .reader = worker->to_close};
+        worker->to_close = NULL;
+    } else if (task.call != WORKER_NO_CALL) {
+        worker->following.call = WORKER_NO_CALL;
+    } else if (worker_to_open(worker)) {
+        task = (struct worker_task){.call = WORKER_OPEN, .component = worker_to_open(worker)};
+    }
+    return task;
+}
+
+uint64_t worker_step(struct worker *worker)
+{
+    struct worker_task task;
+
+    if (worker->task.call != WORKER_NO_CALL) {
+        worker_conclude(worker);
+        return 0;
+    }
+    if (worker->ending && !worker->to_close) {
+        worker_end_step(worker);
+        return 0;
+    }
+    task = worker_first_call(worker);
+    if (task.call == WORKER_NO_CALL) {
+        return worker->running ? worker_read_next(worker) : UINT64_MAX;
+    }
+    worker_make_call(worker, task);
+    return 0;
+}
