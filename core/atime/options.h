@@ -7,7 +7,6 @@
 #include "apapi/interval.h"
 #include "atime/print.h"
 
-#define USAGE_ERROR 2
 #define RUNS_MAX 1000
 
 /** The options of the command line and the environment. Texts are borrowed from those. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_CLI_COMMAND_H
 #define APAPI_CLI_COMMAND_H
-#include <getopt.h>
+#include "base/option_table.h"
 
 /* What the subcommands of `apapi` share. */
-
-enum { USAGE_ERROR = 2 };
 
 /* One for each subcommand. argv[0] is its name. @return exit status: 0, 1 failure, 2 usage. */
 int list_command(int argc, char **argv);
@@ -29,13 +27,8 @@ int command_fail_folder(const char *command, const char *folder);
 /** Print it. @return USAGE_ERROR. */
 int command_refuse(const char *command, const char *text);
 
-/**
- * Next option of a subcommand. An unknown one is reported with the nearest name; -V ends the
- * program.
- * @param letters  as for getopt_long()
- * @return its letter; -1 after the last one; '?' after a message: the status is USAGE_ERROR.
- */
-int command_option(int argc, char **argv, const char *letters, const struct option *options);
+/** option_table_read(), and flush standard output after an answer. */
+int command_options(const struct option_table *table, int argc, char **argv, void *options);
 
 /** Flush standard output. @return `status`, or EXIT_FAILURE after a message. */
 int command_finish(const char *command, int status);

@@ -16,75 +16,47 @@
 
 #define JOBS_MAX 10000
 
-static const char usage[] =
-    "usage: apapi sync [OPTION]...\n"
-    "Put what jobs have used, by the accounting files, into Slurm's accounting: a short JSON in "
-    "each\n"
-    "job's AdminComment, beside what stands there. For root, from a timer or EpilogSlurmctld.\n"
-    "  -M, --clusters=C    records of this cluster only; default: of all\n"
-    "  -S, --starttime=T   jobs with a record that ended at T or later; default: with a record "
-    "that\n"
-    "                      is new since the last run, in a first run since 24h\n"
-    "  -j, --jobs=JOB,...  these jobs only, whatever their age\n"
-    "      --acct-dir DIR  folder of the accounting files; default: acct_dir of apapi.conf\n"
-    "      --field FIELD   admincomment (default), comment, or extra (Slurm 23.02 or later)\n"
-    "      --dry-run       show what would be changed, and change nothing\n"
-    "  -v, --verbose       show what is done, and which lines of the files are no records\n"
-    "  -h, --help, -V, --version\n"
-    "T is written " WHEN_FORMS ".\n"
-    "Exit status: 0 done, also if jobs are left for the next run; 1 failure; 2 wrong usage.\n";
-
 struct words {
+    struct sync_options options;
     const char *since, *jobs, *dir, *field;
 };
+
+static const struct option_row rows[] = {
+    {'M', "clusters", "=C", "records of this cluster only; default: of all",
+     TO_TEXT(struct words, options.cluster)},
+    {'S', "starttime", "=T",
+     "jobs with a record that ended at T or later; default: with a record that\n"
+     "is new since the last run, in a first run since 24h",
+     TO_TEXT(struct words, since)},
+    {0, "since", "=T", NULL, TO_TEXT(struct words, since)}, /* old name */
+    {'j', "jobs", "=JOB,...", "these jobs only, whatever their age", TO_TEXT(struct words, jobs)},
+    {0, "acct-dir", " DIR", "folder of the accounting files; default: acct_dir of apapi.conf",
+     TO_TEXT(struct words, dir)},
+    {0, "field", " FIELD", "admincomment (default), comment, or extra (Slurm 23.02 or later)",
+     TO_TEXT(struct words, field)},
+    {0, "dry-run", NULL, "show what would be changed, and change nothing",
+     TO_FLAG(struct words, options.dry_run)},
+    {'n', "dry-run", NULL, NULL, TO_FLAG(struct words, options.dry_run)}, /* old name */
+    {'v', "verbose", NULL, "show what is done, and which lines of the files are no records",
+     TO_FLAG(struct words, options.verbose)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi sync",
+    .head = "usage: apapi sync [OPTION]...\n"
+            "Put what jobs have used, by the accounting files, into Slurm's accounting: a short "
+            "JSON in each\n"
+            "job's AdminComment, beside what stands there. For root, from a timer or "
+            "EpilogSlurmctld.\n",
+    .foot = "T is written " WHEN_FORMS ".\n"
+            "Exit status: 0 done, also if jobs are left for the next run; 1 failure; 2 wrong "
+            "usage.\n",
+    .column = 22,
+    .rows = rows};
 
 static int refuse(const char *text)
 {
     return command_refuse("sync", text);
-}
-
-static int read_options(int argc, char **argv, struct sync_options *options, struct words *words)
-{
-    static const struct option known[] = {{"clusters", required_argument, NULL, 'M'},
-                                          {"starttime", required_argument, NULL, 'S'},
-                                          {"since", required_argument, NULL, 'S'}, /* old name */
-                                          {"jobs", required_argument, NULL, 'j'},
-                                          {"acct-dir", required_argument, NULL, 'D'},
-                                          {"field", required_argument, NULL, 'F'},
-                                          {"dry-run", no_argument, NULL, 'n'},
-                                          {"verbose", no_argument, NULL, 'v'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    int letter;
-
-    while ((letter = command_option(argc, argv, "M:S:j:nvh", known)) != -1) {
-        switch (letter) {
-        case 'M':
-            options->cluster = optarg;
-            break;
-        case 'S':
-            words->since = optarg;
-            break;
-        case 'j':
-            words->jobs = optarg;
-            break;
-        case 'D':
-            words->dir = optarg;
-            break;
-        case 'F':
-            words->field = optarg;
-            break;
-        case 'n':
-            options->dry_run = true;
-            break;
-        case 'v':
-            options->verbose = true;
-            break;
-        default:
-            return letter;
-        }
-    }
-    return optind < argc ? refuse("takes no arguments but options") : 0;
 }
 
 /* "17,18,19" */
@@ -176,18 +148,13 @@ static int run(struct sync_options *options, const struct words *words)
 int main(int argc, char **argv)
 {
     static char name[] = "sync";
-    struct sync_options options = {.field = DBD_ADMINCOMMENT};
-    struct words words = {NULL, NULL, NULL, NULL};
+    struct words words = {.options = {.field = DBD_ADMINCOMMENT, .now_ns = clock_unix_ns()}};
+    int status;
 
-    options.now_ns = clock_unix_ns();
     argv[0] = name;
-    switch (read_options(argc, argv, &options, &words)) {
-    case 0:
-        return run(&options, &words);
-    case 'h':
-        fputs(usage, stdout);
-        return command_finish("sync", EXIT_SUCCESS);
-    default:
-        return USAGE_ERROR;
+    status = command_options(&table, argc, argv, &words);
+    if (status >= 0) {
+        return status;
     }
+    return optind < argc ? refuse("takes no arguments but options") : run(&words.options, &words);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi config: the content of apapi.conf and what is wrong with it. */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +11,16 @@
 #include "cli/config/config_check.h"
 #include "config/config.h"
 
-static void print_help(void)
-{
-    fputs("usage: apapi config [-v] [FILE]\n"
-          "       apapi config --check [-v] [FILE]\n"
-          "Show the values of apapi.conf(5) and where each comes from. What plugstack.conf says "
-          "wins\n"
-          "over them and is not known here.\n"
-          "      --check    report what is wrong in the file: exit status 1; else 'ok'\n"
-          "  -v, --verbose  with --check: the values too; without: what each key takes\n"
-          "  -h, --help, -V, --version\n",
-          stdout);
-    printf("FILE is $APAPI_CONFIG or %s unless it is given.\n", config_path());
-}
+struct config_options {
+    bool check, verbose;
+};
+
+static const struct option_row options[] = {
+    {0, "check", NULL, "report what is wrong in the file: exit status 1; else 'ok'",
+     TO_FLAG(struct config_options, check)},
+    {'v', "verbose", NULL, "with --check: the values too; without: what each key takes",
+     TO_FLAG(struct config_options, verbose)},
+    {0}};
 
 static void print_problem(const char *text, void *context)
 {
@@ -110,30 +108,27 @@ static int show(const char *path, bool check, bool verbose)
 
 int config_command(int argc, char **argv)
 {
-    static const struct option options[] = {{"check", no_argument, NULL, 'c'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    bool check = false, verbose = false;
-    int letter;
+    char foot[PATH_MAX + 100];
+    const struct option_table table = {
+        .program = "apapi config",
+        .head = "usage: apapi config [-v] [FILE]\n"
+                "       apapi config --check [-v] [FILE]\n"
+                "Show the values of apapi.conf(5) and where each comes from. What plugstack.conf "
+                "says wins\n"
+                "over them and is not known here.\n",
+        .foot = foot,
+        .column = 17,
+        .rows = options};
+    struct config_options given = {false, false};
+    int status;
 
-    while ((letter = command_option(argc, argv, "vh", options)) != -1) {
-        switch (letter) {
-        case 'c':
-            check = true;
-            break;
-        case 'v':
-            verbose = true;
-            break;
-        case 'h':
-            print_help();
-            return command_finish("config", EXIT_SUCCESS);
-        default:
-            return USAGE_ERROR;
-        }
+    snprintf(foot, sizeof foot, "FILE is $APAPI_CONFIG or %s unless it is given.\n", config_path());
+    status = command_options(&table, argc, argv, &given);
+    if (status >= 0) {
+        return status;
     }
     if (argc - optind > 1) {
         return command_refuse("config", "more than one FILE");
     }
-    return show(optind < argc ? argv[optind] : config_path(), check, verbose);
+    return show(optind < argc ? argv[optind] : config_path(), given.check, given.verbose);
 }

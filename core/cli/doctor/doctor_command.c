@@ -8,17 +8,22 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 
-static const char usage[] =
-    "usage: apapi doctor [OPTION]... [COMPONENT]...\n"
-    "Try every way to read a component: whether it works, for whom, why not, and what would fix "
-    "it.\n"
-    "Every counter is read twice: one that stands still is dead. Without COMPONENT: all that "
-    "APAPI\n"
-    "knows a way for.\n"
-    "      --json     for programs\n"
-    "  -h, --help, -V, --version\n"
-    "Exit status: 0 all that is named (else: anything) can be measured by you now, 1 not, 2 wrong\n"
-    "usage.\n";
+static const struct option_row options[] = {{0, "json", NULL, "for programs", .kind = OPTION_FLAG},
+                                            {0}};
+
+static const struct option_table table = {
+    .program = "apapi doctor",
+    .head = "usage: apapi doctor [OPTION]... [COMPONENT]...\n"
+            "Try every way to read a component: whether it works, for whom, why not, and what "
+            "would fix it.\n"
+            "Every counter is read twice: one that stands still is dead. Without COMPONENT: all "
+            "that APAPI\n"
+            "knows a way for.\n",
+    .foot = "Exit status: 0 all that is named (else: anything) can be measured by you now, 1 not, "
+            "2 wrong\n"
+            "usage.\n",
+    .column = 17,
+    .rows = options};
 
 static void prepare(struct diagnosis *diagnosis, const struct wanted *wanted)
 {
@@ -83,20 +88,8 @@ static int run(bool json, int count, char *const words[])
 
 int doctor_command(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
     bool json = false;
-    int letter;
+    int status = command_options(&table, argc, argv, &json);
 
-    while ((letter = command_option(argc, argv, "h", options)) != -1) {
-        if (letter == '?') {
-            return USAGE_ERROR;
-        }
-        if (letter == 'h') {
-            fputs(usage, stdout);
-            return command_finish("doctor", EXIT_SUCCESS);
-        }
-        json = true;
-    }
-    return run(json, argc - optind, argv + optind);
+    return status >= 0 ? status : run(json, argc - optind, argv + optind);
 }

@@ -28,24 +28,46 @@ struct options {
     char path[PATH_MAX], host[HOST_NAME_MAX + 1]; /* used if not given */
 };
 
-static void print_help(void)
+static int set_prometheus(void *target, const char *text, struct apapi_error *err)
 {
-    puts("usage: apapi export --prometheus [OPTION]... [FILE]\n"
-         "Write what this node's steps use and have used as OpenMetrics text, for the textfile "
-         "collector of\n"
-         "Prometheus' node exporter. FILE is replaced at once; - is standard output; "
-         "default: " FILE_NAME " in\n"
-         "prometheus_dir of apapi.conf. Running steps are as their live pages say.\n"
-         "  -S, --starttime=T    finished steps that ended at T or later; default: " SINCE "\n"
-         "  -N, --nodelist=NODES of these nodes, n[1-4,7]; default: this host's short name\n"
-         "      --acct-dir DIR   accounting folder; default: acct_dir of apapi.conf\n"
-         "      --spool-dir DIR  records of running steps; default: spool_dir of apapi.conf\n"
-         "      --live-dir DIR   live pages of running steps; default: live_dir of apapi.conf\n"
-         "  -v, --verbose        which lines were skipped, and why\n"
-         "  -h, --help, -V, --version\n"
-         "T is written " WHEN_FORMS ".\n"
-         "Exit status: 0 done, 1 failure, 2 wrong usage.");
+    struct options *options = target;
+
+    (void)err;
+    options->prometheus = true;
+    options->file = text ? text : "";
+    return 0;
 }
+
+static const struct option_row rows[] = {
+    {0, "prometheus", "[=FILE]", NULL, TO_CALL(set_prometheus)},
+    {'S', "starttime", "=T", "finished steps that ended at T or later; default: " SINCE,
+     TO_TEXT(struct options, since)},
+    {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
+    {'N', "nodelist", "=NODES", "of these nodes, n[1-4,7]; default: this host's short name",
+     TO_TEXT(struct options, input.nodes)},
+    {0, "nodes", "=NODES", NULL, TO_TEXT(struct options, input.nodes)}, /* old name */
+    {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
+     TO_TEXT(struct options, input.acct_dir)},
+    {0, "spool-dir", " DIR", "records of running steps; default: spool_dir of apapi.conf",
+     TO_TEXT(struct options, input.spool_dir)},
+    {0, "live-dir", " DIR", "live pages of running steps; default: live_dir of apapi.conf",
+     TO_TEXT(struct options, input.live_dir)},
+    {'v', "verbose", NULL, "which lines were skipped, and why",
+     TO_FLAG(struct options, input.verbose)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi export --prometheus [OPTION]... [FILE]\n"
+            "Write what this node's steps use and have used as OpenMetrics text, for the textfile "
+            "collector of\n"
+            "Prometheus' node exporter. FILE is replaced at once; - is standard output; "
+            "default: " FILE_NAME " in\n"
+            "prometheus_dir of apapi.conf. Running steps are as their live pages say.\n",
+    .foot = "T is written " WHEN_FORMS ".\n"
+            "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
+    .column = 23,
+    .rows = rows};
 
 static int write_text(struct prometheus *prometheus, const struct prometheus_counts *counts,
                       char **text, size_t *size)
@@ -173,58 +195,13 @@ static int run(struct options *options)
     return status;
 }
 
-static void set_option(int letter, struct options *options)
-{
-    switch (letter) {
-    case 'p':
-        options->prometheus = true;
-        options->file = optarg ? optarg : "";
-        break;
-    case 'S':
-        options->since = optarg;
-        break;
-    case 'N':
-        options->input.nodes = optarg;
-        break;
-    case 'D':
-        options->input.acct_dir = optarg;
-        break;
-    case 'P':
-        options->input.spool_dir = optarg;
-        break;
-    case 'L':
-        options->input.live_dir = optarg;
-        break;
-    default:
-        options->input.verbose = true;
-    }
-}
-
 int export_command(int argc, char **argv)
 {
-    static const struct option known[] = {{"prometheus", optional_argument, NULL, 'p'},
-                                          {"starttime", required_argument, NULL, 'S'},
-                                          {"nodelist", required_argument, NULL, 'N'},
-                                          {"since", required_argument, NULL, 'S'}, /* old name */
-                                          {"nodes", required_argument, NULL, 'N'}, /* old name */
-                                          {"acct-dir", required_argument, NULL, 'D'},
-                                          {"spool-dir", required_argument, NULL, 'P'},
-                                          {"live-dir", required_argument, NULL, 'L'},
-                                          {"verbose", no_argument, NULL, 'v'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     struct options options = {.file = ""};
-    int letter;
+    int status = command_options(&table, argc, argv, &options);
 
-    while ((letter = command_option(argc, argv, "S:N:vh", known)) != -1) {
-        if (letter == 'h') {
-            print_help();
-            return command_finish(COMMAND, EXIT_SUCCESS);
-        }
-        if (letter == '?') {
-            return USAGE_ERROR;
-        }
-        set_option(letter, &options);
+    if (status >= 0) {
+        return status;
     }
     if (argc - optind > (*options.file ? 0 : 1)) {
         return command_refuse(COMMAND, "one file; 'apapi help export' shows how");

@@ -24,70 +24,54 @@ struct options {
     bool dry_run, no_events, strict;
 };
 
-static void print_help(void)
+static int set_threads(void *target, const char *text, struct apapi_error *err)
 {
-    puts("usage: apapi import --db URL [OPTION]... [FILE]...\n"
-         "Load records into a database, each once however often it comes. FILE is in the form of "
-         "an\n"
-         "accounting file, an accounting folder, or - for standard input; default: the accounting "
-         "folder.\n"
-         "Of a folder's files only what is new since the last import is read.\n"
-         "      --db URL        sqlite:FILE or\n"
-         "                      mysql://[user@][host[:port]]/database[?socket=PATH]"
-         "[&option-file=PATH]\n"
-         "      --acct-dir DIR  accounting folder; default: acct_dir of apapi.conf\n"
-         "  -S, --starttime=T   records that ended at T or later; then all of them are read\n"
-         "  -E, --endtime=T     records that ended before T\n"
-         "      --no-events     without the tables of components and events\n"
-         "      --threads N     that decode records; default: one for each processor, 8 at most\n"
-         "      --dry-run       read and count the records, without a database\n"
-         "  -v, --verbose       which lines were skipped, and why\n"
-         "      --strict        lines that are no records are an error; the others are loaded\n"
-         "  -h, --help, -V, --version\n"
-         "T is written " WHEN_FORMS ".\n"
-         "A password stands in [client] of ~/.my.cnf, or of the option-file.\n"
-         "Exit status: 0 done, 1 failure, 2 wrong usage.");
+    struct options *options = target;
+
+    options->input.threads = (unsigned)positive_number(text, THREADS_MAX);
+    return options->input.threads
+               ? 0
+               : apapi_fail(err, EINVAL, "--threads takes a number from 1 to 63");
 }
 
-static int set_threads(const char *text, unsigned *threads)
-{
-    *threads = (unsigned)positive_number(text, THREADS_MAX);
-    return *threads ? 0 : -1;
-}
+static const struct option_row rows[] = {
+    {0, "db", " URL",
+     "sqlite:FILE or\n"
+     "mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]",
+     TO_TEXT(struct options, url)},
+    {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
+     TO_TEXT(struct options, input.dir)},
+    {'S', "starttime", "=T", "records that ended at T or later; then all of them are read",
+     TO_TEXT(struct options, since)},
+    {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
+    {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct options, until)},
+    {0, "until", "=T", NULL, TO_TEXT(struct options, until)}, /* old name */
+    {0, "no-events", NULL, "without the tables of components and events",
+     TO_FLAG(struct options, no_events)},
+    {0, "threads", " N", "that decode records; default: one for each processor, 8 at most",
+     TO_CALL(set_threads)},
+    {0, "dry-run", NULL, "read and count the records, without a database",
+     TO_FLAG(struct options, dry_run)},
+    {'n', "dry-run", NULL, NULL, TO_FLAG(struct options, dry_run)}, /* old name */
+    {'v', "verbose", NULL, "which lines were skipped, and why",
+     TO_FLAG(struct options, input.verbose)},
+    {0, "strict", NULL, "lines that are no records are an error; the others are loaded",
+     TO_FLAG(struct options, strict)},
+    {0}};
 
-static int set_option(int letter, struct options *options)
-{
-    switch (letter) {
-    case 'd':
-        options->url = optarg;
-        return 0;
-    case 'D':
-        options->input.dir = optarg;
-        return 0;
-    case 'S':
-        options->since = optarg;
-        return 0;
-    case 'E':
-        options->until = optarg;
-        return 0;
-    case 'x':
-        options->no_events = true;
-        return 0;
-    case 't':
-        return set_threads(optarg, &options->input.threads)
-                   ? command_refuse(COMMAND, "--threads takes a number from 1 to 63")
-                   : 0;
-    case 'n':
-        options->dry_run = true;
-        return 0;
-    case 'v':
-        options->input.verbose = true;
-        return 0;
-    default: /* --strict */
-        options->strict = true;
-        return 0;
-    }
-}
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi import --db URL [OPTION]... [FILE]...\n"
+            "Load records into a database, each once however often it comes. FILE is in the form "
+            "of an\n"
+            "accounting file, an accounting folder, or - for standard input; default: the "
+            "accounting folder.\n"
+            "Of a folder's files only what is new since the last import is read.\n",
+    .foot = "T is written " WHEN_FORMS ".\n"
+            "A password stands in [client] of ~/.my.cnf, or of the option-file.\n"
+            "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
+    .column = 22,
+    .rows = rows};
 
 static int complete(struct options *options)
 {
@@ -196,30 +180,11 @@ static int run(struct options *options)
 
 int import_command(int argc, char **argv)
 {
-    static const struct option known[] = {{"db", required_argument, NULL, 'd'},
-                                          {"acct-dir", required_argument, NULL, 'D'},
-                                          {"starttime", required_argument, NULL, 'S'},
-                                          {"endtime", required_argument, NULL, 'E'},
-                                          {"since", required_argument, NULL, 'S'}, /* old name */
-                                          {"until", required_argument, NULL, 'E'}, /* old name */
-                                          {"no-events", no_argument, NULL, 'x'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"dry-run", no_argument, NULL, 'n'},
-                                          {"verbose", no_argument, NULL, 'v'},
-                                          {"strict", no_argument, NULL, 's'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     struct options options = {0};
-    int letter;
+    int status = command_options(&table, argc, argv, &options);
 
-    while ((letter = command_option(argc, argv, "S:E:nvh", known)) != -1) {
-        if (letter == 'h') {
-            print_help();
-            return command_finish(COMMAND, EXIT_SUCCESS);
-        }
-        if (letter == '?' || set_option(letter, &options)) {
-            return USAGE_ERROR;
-        }
+    if (status >= 0) {
+        return status;
     }
     options.input.files = argv + optind;
     options.input.file_count = (size_t)(argc - optind);

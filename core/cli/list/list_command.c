@@ -12,25 +12,31 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 
-static const char usage[] =
-    "usage: apapi list [OPTION]... [COMPONENT | COMPONENT:::EVENT]...\n"
-    "Components that can be measured here, the source that reads each of them, and its events "
-    "with\n"
-    "their present values. COMPONENT may be a list as in rapl:nvml, EVENT a pattern as in\n"
-    "'rapl:::PACKAGE*'. Without any: all, but slow ones and those that only PAPI knows by name "
-    "only.\n"
-    "      --json     for programs\n"
-    "      --sources  also which sources are tried for a component, in this order\n"
-    "  -h, --help, -V, --version\n"
-    "APAPI_SOURCES sets and limits the sources, as in sysfs:papi.\n"
-    "Exit status: 0 done, 1 what is named cannot be read here, 2 wrong usage.\n";
-
 struct list {
     bool json;
     struct list_view view;
     struct wanted wanted;
     struct listed components[WANTED_MAX];
 };
+
+static const struct option_row options[] = {
+    {0, "json", NULL, "for programs", TO_FLAG(struct list, json)},
+    {0, "sources", NULL, "also which sources are tried for a component, in this order",
+     TO_FLAG(struct list, view.sources)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi list",
+    .head = "usage: apapi list [OPTION]... [COMPONENT | COMPONENT:::EVENT]...\n"
+            "Components that can be measured here, the source that reads each of them, and its "
+            "events with\n"
+            "their present values. COMPONENT may be a list as in rapl:nvml, EVENT a pattern as in\n"
+            "'rapl:::PACKAGE*'. Without any: all, but slow ones and those that only PAPI knows by "
+            "name only.\n",
+    .foot = "APAPI_SOURCES sets and limits the sources, as in sysfs:papi.\n"
+            "Exit status: 0 done, 1 what is named cannot be read here, 2 wrong usage.\n",
+    .column = 17,
+    .rows = options};
 
 static enum listed_state first_state(const struct list *list, const char *component,
                                      const char *order)
@@ -195,27 +201,8 @@ static int run(struct list *list, int count, char *const words[])
 
 int list_command(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"sources", no_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     static struct list list;
-    int letter;
+    int status = command_options(&table, argc, argv, &list);
 
-    while ((letter = command_option(argc, argv, "h", options)) != -1) {
-        switch (letter) {
-        case 'j':
-            list.json = true;
-            break;
-        case 's':
-            list.view.sources = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return command_finish("list", EXIT_SUCCESS);
-        default:
-            return USAGE_ERROR;
-        }
-    }
-    return run(&list, argc - optind, argv + optind);
+    return status >= 0 ? status : run(&list, argc - optind, argv + optind);
 }

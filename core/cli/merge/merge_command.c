@@ -45,24 +45,48 @@ struct merging {
     char name[APAPI_TEXT_SIZE];
 };
 
-static void print_help(void)
+static int set_jobs(void *target, const char *text, struct apapi_error *err)
 {
-    puts("usage: apapi merge [OPTION]... FILE...\n"
-         "Merge the nodes' records of one job step, from files in the form of accounting files, "
-         "into one\n"
-         "report, as srun prints it. FILE may be an accounting folder, or - for standard input.\n"
-         "  -j, --jobs=JOB[.STEP]  of which step, as 17.0, 17_3.0, 17+1.batch; needed where the "
-         "files have\n"
-         "                         records of several\n"
-         "  -N, --nodelist=NODES   the nodes of the step, n[1-4,7]: those without a record are "
-         "named\n"
-         "  -f, --format=FORM      table (default), json, csv or merged\n"
-         "  -v, --verbose          all events; which lines were skipped, and why\n"
-         "      --strict           lines that are no records are an error\n"
-         "  -h, --help, -V, --version\n"
-         "Of several records of a node the latest counts, and of those the longest.\n"
-         "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.");
+    struct merging *merging = target;
+
+    job_list_free(&merging->wanted);
+    return job_list_parse(text, &merging->wanted, err);
 }
+
+static int set_format(void *target, const char *text, struct apapi_error *err)
+{
+    struct merging *merging = target;
+
+    return value_format(text, &merging->format, NULL) || merging->format == CONFIG_NONE
+               ? apapi_fail(err, EINVAL, "-f takes table, json, csv or merged")
+               : 0;
+}
+
+static const struct option_row options[] = {
+    {'j', "jobs", "=JOB[.STEP]",
+     "of which step, as 17.0, 17_3.0, 17+1.batch; needed where the files have\n"
+     "records of several",
+     TO_CALL(set_jobs)},
+    {'N', "nodelist", "=NODES", "the nodes of the step, n[1-4,7]: those without a record are named",
+     TO_TEXT(struct merging, nodes)},
+    {'n', "nodes", "=NODES", NULL, TO_TEXT(struct merging, nodes)}, /* old name */
+    {'f', "format", "=FORM", "table (default), json, csv or merged", TO_CALL(set_format)},
+    {'v', "verbose", NULL, "all events; which lines were skipped, and why",
+     TO_FLAG(struct merging, verbose)},
+    {0, "strict", NULL, "lines that are no records are an error", TO_FLAG(struct merging, strict)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi merge [OPTION]... FILE...\n"
+            "Merge the nodes' records of one job step, from files in the form of accounting "
+            "files, into one\n"
+            "report, as srun prints it. FILE may be an accounting folder, or - for standard "
+            "input.\n",
+    .foot = "Of several records of a node the latest counts, and of those the longest.\n"
+            "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.\n",
+    .column = 25,
+    .rows = options};
 
 static int keep(struct merging *merging, const struct apapi_record *record, const char *line,
                 size_t size)
@@ -361,33 +385,6 @@ static int run(struct merging *merging, char **files)
     return command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-static int set_option(int letter, struct merging *merging)
-{
-    struct apapi_error err;
-
-    switch (letter) {
-    case 'j':
-        job_list_free(&merging->wanted);
-        return job_list_parse(optarg, &merging->wanted, &err) ? command_refuse(COMMAND, err.text)
-                                                              : 0;
-    case 'f':
-        if (value_format(optarg, &merging->format, NULL) || merging->format == CONFIG_NONE) {
-            return command_refuse(COMMAND, "-f takes table, json, csv or merged");
-        }
-        return 0;
-    case 'N':
-    case 'n': /* old name */
-        merging->nodes = optarg;
-        return 0;
-    case 'v':
-        merging->verbose = true;
-        return 0;
-    default: /* --strict */
-        merging->strict = true;
-        return 0;
-    }
-}
-
 static void merging_clear(struct merging *merging)
 {
     for (size_t i = 0; i < merging->count; i++) {
@@ -400,32 +397,16 @@ static void merging_clear(struct merging *merging)
 
 int merge_command(int argc, char **argv)
 {
-    static const struct option options[] = {{"jobs", required_argument, NULL, 'j'},
-                                            {"nodelist", required_argument, NULL, 'N'},
-                                            {"nodes", required_argument, NULL, 'N'}, /* old name */
-                                            {"format", required_argument, NULL, 'f'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"strict", no_argument, NULL, 's'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct merging merging = {.job = APAPI_UNKNOWN, .format = CONFIG_TABLE};
-    int letter, status;
+    int status = command_options(&table, argc, argv, &merging);
 
-    while ((letter = command_option(argc, argv, "j:N:n:f:vh", options)) != -1) {
-        if (letter == 'h') {
-            print_help();
-            return command_finish(COMMAND, EXIT_SUCCESS);
-        }
-        if (letter == '?' || set_option(letter, &merging)) {
-            merging_clear(&merging);
-            return USAGE_ERROR;
-        }
+    if (status < 0 && optind == argc) {
+        status = command_refuse(COMMAND, "which files? 'apapi help merge' shows how");
     }
-    if (optind == argc) {
-        return command_refuse(COMMAND, "which files? 'apapi help merge' shows how");
+    if (status < 0) {
+        merging.merge = apapi_merge_create();
+        status = merging.merge ? run(&merging, argv + optind) : command_fail(COMMAND, "no memory");
     }
-    merging.merge = apapi_merge_create();
-    status = merging.merge ? run(&merging, argv + optind) : command_fail(COMMAND, "no memory");
     merging_clear(&merging);
     return status;
 }

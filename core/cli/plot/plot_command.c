@@ -18,31 +18,6 @@
 
 #define COMMAND "plot"
 
-static const char usage[] =
-    "usage: apapi plot [OPTION]... JOB[.STEP]... -o FILE.{svg,png,pdf,html} [RECORDS]...\n"
-    "Power over time of jobs side by side, from the accounting folder, from files of RECORDS (-: "
-    "a\n"
-    "pipe) or --db. JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job. A file whose "
-    "name\n"
-    "begins with a digit is written ./17.jsonl.\n"
-    "  -o, --output=FILE    what to write: a picture (svg, png, pdf), or a page to zoom in "
-    "(html);\n"
-    "                       - is standard output\n"
-    "  -f, --format=FORM    svg, png, pdf or html, whatever the name; of -: svg unless it is "
-    "given\n"
-    "      --by=WHAT        a line for each domain (default) or node\n"
-    "      --same-scale     one scale of time and power for all jobs; else each has its own\n"
-    "  -j, --jobs=JOB[.STEP],...  the jobs; then all words are RECORDS\n"
-    "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
-    "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
-    "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time\n"
-    "      --acct-dir=DIR   accounting folder, instead of acct_dir in apapi.conf\n"
-    "      --db=URL         the database that apapi import has filled, instead\n"
-    "      --strict         exit status 1 if a line is skipped; the picture is drawn all the same\n"
-    "  -v, --verbose        which lines are skipped, and why\n"
-    "  -h, --help, -V, --version\n"
-    "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n";
-
 static const char *const formats[] = {"svg", "png", "pdf", "html"};
 
 /* A word that selects jobs. */
@@ -60,6 +35,35 @@ struct request {
     struct plot plot;
     bool crowded; /* more jobs than allowed */
 };
+
+static const struct option_row rows[] = {
+    {'o', "output", "=FILE",
+     "what to write: a picture (svg, png, pdf), or a page to zoom in (html);\n"
+     "- is standard output",
+     TO_TEXT(struct request, output)},
+    {'f', "format", "=FORM",
+     "svg, png, pdf or html, whatever the name; of -: svg unless it is given",
+     TO_TEXT(struct request, form)},
+    {0, "by", "=WHAT", "a line for each domain (default) or node", TO_TEXT(struct request, by)},
+    {0, "same-scale", NULL, "one scale of time and power for all jobs; else each has its own",
+     TO_FLAG(struct request, plot.same_scale)},
+    {'j', "jobs", "=JOB[.STEP],...", "the jobs; then all words are RECORDS",
+     TO_TEXT(struct request, input.jobs)},
+    {OPTION_ROWS_OF(struct request, input, input_filter_rows)},
+    {OPTION_ROWS_OF(struct request, input, input_source_rows)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi plot [OPTION]... JOB[.STEP]... -o FILE.{svg,png,pdf,html} [RECORDS]...\n"
+            "Power over time of jobs side by side, from the accounting folder, from files of "
+            "RECORDS (-: a\n"
+            "pipe) or --db. JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job. A file "
+            "whose name\n"
+            "begins with a digit is written ./17.jsonl.\n",
+    .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
+    .column = 23,
+    .rows = rows};
 
 /* --- records -------------------------------------------------------------------------------- */
 
@@ -406,56 +410,14 @@ static void free_words(struct request *request)
     free(request->joined);
 }
 
-static int take_options(int argc, char **argv, struct request *request)
-{
-    enum { OPTION_BY = 256, OPTION_SAME_SCALE };
-    static const struct option options[] = {INPUT_OPTIONS,
-                                            {"output", required_argument, NULL, 'o'},
-                                            {"format", required_argument, NULL, 'f'},
-                                            {"by", required_argument, NULL, OPTION_BY},
-                                            {"same-scale", no_argument, NULL, OPTION_SAME_SCALE},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int letter;
-
-    while ((letter = command_option(argc, argv, INPUT_LETTERS "o:f:h", options)) != -1) {
-        if (input_option(&request->input, letter)) {
-            continue;
-        }
-        switch (letter) {
-        case 'o':
-            request->output = optarg;
-            break;
-        case 'f':
-            request->form = optarg;
-            break;
-        case OPTION_BY:
-            request->by = optarg;
-            break;
-        case OPTION_SAME_SCALE:
-            request->plot.same_scale = true;
-            break;
-        default:
-            return letter;
-        }
-    }
-    return 0;
-}
-
 int plot_command(int argc, char **argv)
 {
-    static struct request request;
-    int letter, status;
+    static struct request request = {
+        .input = {.command = COMMAND, .timelines = true, .powers = true}, .by = "domain"};
+    int status = command_options(&table, argc, argv, &request);
 
-    request.input = (struct report_input){.command = COMMAND, .timelines = true, .powers = true};
-    request.by = "domain";
-    letter = take_options(argc, argv, &request);
-    if (letter == 'h') {
-        fputs(usage, stdout);
-        return command_finish(COMMAND, EXIT_SUCCESS);
-    }
-    if (letter) {
-        return USAGE_ERROR;
+    if (status >= 0) {
+        return status;
     }
     status = take_words(&request, argv + optind, (size_t)(argc - optind))
                  ? command_fail(COMMAND, "no memory")

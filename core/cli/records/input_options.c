@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/records/input_options.h"
 
-bool input_option(struct report_input *input, int letter)
-{
-    const struct {
-        int letter;
-        const char **text;
-    } texts[] = {
-        {'j', &input->jobs},           {'u', &input->users},   {'A', &input->accounts},
-        {'r', &input->partitions},     {'N', &input->nodes},   {'M', &input->clusters},
-        {'S', &input->from_text},      {'E', &input->to_text}, {INPUT_NAME, &input->job_names},
-        {INPUT_ACCT_DIR, &input->dir}, {INPUT_DB, &input->db}};
+const struct option_row input_filter_rows[] = {
+    {'M', "clusters", "=CLUSTER,...", "  ", TO_TEXT(struct report_input, clusters)},
+    {'u', "user", "=USER|UID,...", "  ", TO_TEXT(struct report_input, users)},
+    {'N', "nodelist", "=NODES", "", TO_TEXT(struct report_input, nodes)},
+    {'A', "accounts", "=ACCOUNT,...", "  ", TO_TEXT(struct report_input, accounts)},
+    {'r', "partition", "=PARTITION,...", "  ", TO_TEXT(struct report_input, partitions)},
+    {0, "name", "=JOBNAME,...", "", TO_TEXT(struct report_input, job_names)},
+    {'S', "starttime", "=TIME", ", ", TO_TEXT(struct report_input, from_text)},
+    {'E', "endtime", "=TIME", "records that ended in this time",
+     TO_TEXT(struct report_input, to_text)},
+    {0}};
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i].letter == letter) {
-            *texts[i].text = optarg;
-            return true;
-        }
-    }
-    input->verbose = input->verbose || letter == 'v';
-    input->strict = input->strict || letter == INPUT_STRICT;
-    return letter == 'v' || letter == INPUT_STRICT;
-}
+const struct option_row input_source_rows[] = {
+    {0, "acct-dir", "=DIR", "accounting folder, instead of acct_dir in apapi.conf",
+     TO_TEXT(struct report_input, dir)},
+    {0, "db", "=URL", "the database that apapi import has filled, instead",
+     TO_TEXT(struct report_input, db)},
+    {0, "strict", NULL, "exit status 1 if a line is skipped", TO_FLAG(struct report_input, strict)},
+    {'v', "verbose", NULL, "which lines are skipped, and why",
+     TO_FLAG(struct report_input, verbose)},
+    {0}};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_RECORDS_INPUT_OPTIONS_H
 #define APAPI_RECORDS_INPUT_OPTIONS_H
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/option_table.h"
 
 /** Which records a subcommand reads, and from where. Lists have commas; NULL: no limit. */
 struct report_input {
@@ -25,26 +26,8 @@ struct report_input {
     bool strict; /* used by the caller: a skipped line makes the exit status 1 */
 };
 
-/* Options that select records, named as in sacct: the same for every command that reads records. */
-
-enum { INPUT_ACCT_DIR = 512, INPUT_DB, INPUT_NAME, INPUT_STRICT };
-
-#define INPUT_LETTERS "j:u:A:r:N:M:S:E:v"
-
-/* For the table of getopt_long(). */
-#define INPUT_OPTIONS                                                                              \
-    {"jobs", required_argument, NULL, 'j'}, {"user", required_argument, NULL, 'u'},                \
-        {"accounts", required_argument, NULL, 'A'}, {"partition", required_argument, NULL, 'r'},   \
-        {"nodelist", required_argument, NULL, 'N'}, {"clusters", required_argument, NULL, 'M'},    \
-        {"name", required_argument, NULL, INPUT_NAME},                                             \
-        {"starttime", required_argument, NULL, 'S'}, {"endtime", required_argument, NULL, 'E'},    \
-        {"acct-dir", required_argument, NULL, INPUT_ACCT_DIR},                                     \
-        {"db", required_argument, NULL, INPUT_DB}, {"strict", no_argument, NULL, INPUT_STRICT},    \
-    {                                                                                              \
-        "verbose", no_argument, NULL, 'v'                                                          \
-    }
-
-/** Take the value of such an option from getopt's optarg. @return whether it is one of them. */
-bool input_option(struct report_input *input, int letter);
+/* Options that select records, named as in sacct, of a command's struct report_input. */
+extern const struct option_row input_filter_rows[]; /* which records */
+extern const struct option_row input_source_rows[]; /* from where */
 
 #endif

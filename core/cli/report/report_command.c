@@ -17,37 +17,10 @@
 #include "cli/totals/job_state.h"
 #include "cli/totals/order.h"
 #include "cli/totals/sort.h"
+#include "cli/when.h"
 
 #define COMMAND "report"
 #define NAMES_SIZE 1024
-
-static const char usage[] =
-    "usage: apapi report [OPTION]... [FILE]...\n"
-    "What jobs have used, from the accounting folder, FILEs of records (-: a pipe) or --db.\n"
-    "Without -j or FILE: of today, until now.\n"
-    "  -j, --jobs=JOB[.STEP],...     17 (also an array), 17.batch, 17_3, 17+1\n"
-    "  -u, --user=USER|UID,...  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...\n"
-    "  -M, --clusters=CLUSTER,...    --name=JOBNAME,...\n"
-    "  -N, --nodelist=NODES          records of these nodes only, as n[1-4]\n"
-    "  -s, --state=STATE,...         jobs that are completed (CD) or failed (F), by their tasks\n"
-    "  -S, --starttime=TIME, -E, --endtime=TIME   records that ended in this time;\n"
-    "                                TIME is 2026-11-21[T11:20[:30]][Z], 11/21, 11:20, today,\n"
-    "                                yesterday, now-1hour, 90m, 7d, as in sacct\n"
-    "      --by=WHAT                 job, step, node, or a list of user, account, partition, qos,\n"
-    "                                cluster and day\n"
-    "  -X, --allocations             the same as --by=job\n"
-    "  -o, --format=FIELD[%WIDTH],...   columns; --helpformat names them\n"
-    "      --units=UNIT              auto, J, kJ, Wh or kWh, of energies but in JSON\n"
-    "      --sort=FIELD              greatest first\n"
-    "      --top=N                   N rows; sorted by energy unless --sort says another field\n"
-    "      --json, --csv, -P, --parsable2, -p, --parsable   for programs\n"
-    "  -n, --noheader                no line of titles\n"
-    "      --acct-dir=DIR            accounting folder, instead of acct_dir in apapi.conf\n"
-    "      --db=URL                  the database that apapi import has filled, instead\n"
-    "      --strict                  exit status 1 if a line is skipped\n"
-    "  -v, --verbose                 which lines are skipped, and why\n"
-    "  -h, --help, -V, --version\n"
-    "Exit status: 0 done, 1 no job found, or failure, 2 wrong usage.\n";
 
 /* Remarks for people, printed after the table. */
 struct remarks {
@@ -65,6 +38,8 @@ struct report {
     const char *format_text;         /* NULL: not given */
     const struct report_field *sort; /* NULL: sort by name */
     size_t top;                      /* 0: all */
+    bool help_format;
+    bool unsortable; /* no field of --sort */
 };
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -74,98 +49,81 @@ static int refuse(const struct apapi_error *err)
     return command_refuse(COMMAND, err->text);
 }
 
-/* Report an unknown field, with all known ones. */
-static int refuse_field(const struct apapi_error *err, bool numbers_only)
+static void list_fields(bool numbers_only)
 {
     char names[NAMES_SIZE];
 
-    refuse(err);
     report_fields_list(numbers_only, names, sizeof names);
     fprintf(stderr, "valid are: %s\n", names);
-    return USAGE_ERROR;
 }
 
-static int set_top(struct report *report, const char *text, struct apapi_error *err)
+static int set_top(void *target, const char *text, struct apapi_error *err)
 {
+    struct report *report = target;
+
     report->top = positive_number(text, UINT32_MAX);
     return report->top ? 0 : apapi_fail(err, EINVAL, "--top=%.40s: not a number from 1 on", text);
 }
 
-enum {
-    OPTION_BY = 256,
-    OPTION_CSV,
-    OPTION_HELP_FORMAT,
-    OPTION_JSON,
-    OPTION_SORT,
-    OPTION_TOP,
-    OPTION_UNITS
-};
-
-#define LETTERS INPUT_LETTERS "s:Xo:Ppnh"
-static const struct option options[] = {INPUT_OPTIONS,
-                                        {"state", required_argument, NULL, 's'},
-                                        {"by", required_argument, NULL, OPTION_BY},
-                                        {"allocations", no_argument, NULL, 'X'},
-                                        {"format", required_argument, NULL, 'o'},
-                                        {"helpformat", no_argument, NULL, OPTION_HELP_FORMAT},
-                                        {"units", required_argument, NULL, OPTION_UNITS},
-                                        {"sort", required_argument, NULL, OPTION_SORT},
-                                        {"top", required_argument, NULL, OPTION_TOP},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"csv", no_argument, NULL, OPTION_CSV},
-                                        {"parsable2", no_argument, NULL, 'P'},
-                                        {"parsable", no_argument, NULL, 'p'},
-                                        {"noheader", no_argument, NULL, 'n'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {0}};
-
-/* Options without a value. @return whether it is one of them. */
-static bool take_flag(struct report *report, int letter)
+static int set_by(void *report, const char *text, struct apapi_error *err)
 {
-    switch (letter) {
-    case 'n':
-        report->printer.no_header = true;
-        return true;
-    case 'P':
-    case 'p':
-        report->printer.form = letter == 'P' ? REPORT_PARSABLE2 : REPORT_PARSABLE;
-        return true;
-    case 'X':
-        return report_by_parse("job", &report->ledger, NULL) == 0;
-    case OPTION_CSV:
-        report->printer.form = REPORT_CSV;
-        return true;
-    case OPTION_JSON:
-        report->printer.form = REPORT_JSON;
-        return true;
-    default:
-        return false;
-    }
+    return report_by_parse(text ? text : "job", &((struct report *)report)->ledger, err);
 }
 
-static int take_value(struct report *report, int letter)
+static int set_states(void *report, const char *text, struct apapi_error *err)
 {
-    struct apapi_error err;
-
-    switch (letter) {
-    case OPTION_BY:
-        return report_by_parse(optarg, &report->ledger, &err) ? refuse(&err) : 0;
-    case 's':
-        return report_states_parse(optarg, &report->ledger.states, &err) ? refuse(&err) : 0;
-    case 'o':
-        report->format_text = optarg;
-        return 0;
-    case OPTION_TOP:
-        return set_top(report, optarg, &err) ? refuse(&err) : 0;
-    case OPTION_UNITS:
-        return report_unit_parse(optarg, &report->printer.format.unit, &err) ? refuse(&err) : 0;
-    case OPTION_SORT:
-        report->sort = report_field_sortable(optarg, &err);
-        return report->sort ? 0 : refuse_field(&err, true);
-    default:
-        return USAGE_ERROR;
-    }
+    return report_states_parse(text, &((struct report *)report)->ledger.states, err);
 }
+
+static int set_units(void *report, const char *text, struct apapi_error *err)
+{
+    return report_unit_parse(text, &((struct report *)report)->printer.format.unit, err);
+}
+
+static int set_sort(void *target, const char *text, struct apapi_error *err)
+{
+    struct report *report = target;
+
+    report->sort = report_field_sortable(text, err);
+    report->unsortable = !report->sort;
+    return report->sort ? 0 : -1;
+}
+
+static const struct option_row rows[] = {
+    {'j', "jobs", "=JOB[.STEP],...", "17 (also an array), 17.batch, 17_3, 17+1",
+     TO_TEXT(struct report, input.jobs)},
+    {OPTION_ROWS_OF(struct report, input, input_filter_rows)},
+    {'s', "state", "=STATE,...", "jobs that are completed (CD) or failed (F), by their tasks",
+     TO_CALL(set_states)},
+    {0, "by", "=WHAT",
+     "job, step, node, or a list of user, account, partition, qos,\n"
+     "cluster and day",
+     TO_CALL(set_by)},
+    {'X', "allocations", NULL, "the same as --by=job", TO_CALL(set_by)},
+    {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat names them",
+     TO_TEXT(struct report, format_text)},
+    {0, "helpformat", NULL, NULL, TO_FLAG(struct report, help_format)},
+    {0, "units", "=UNIT", "auto, J, kJ, Wh or kWh, of energies but in JSON", TO_CALL(set_units)},
+    {0, "sort", "=FIELD", "greatest first", TO_CALL(set_sort)},
+    {0, "top", "=N", "N rows; sorted by energy unless --sort says another field", TO_CALL(set_top)},
+    {0, "json", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_JSON)},
+    {0, "csv", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_CSV)},
+    {'P', "parsable2", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_PARSABLE2)},
+    {'p', "parsable", NULL, "for programs", TO_VALUE(struct report, printer.form, REPORT_PARSABLE)},
+    {'n', "noheader", NULL, "no line of titles", TO_FLAG(struct report, printer.no_header)},
+    {OPTION_ROWS_OF(struct report, input, input_source_rows)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi report [OPTION]... [FILE]...\n"
+            "What jobs have used, from the accounting folder, FILEs of records (-: a pipe) or "
+            "--db.\n"
+            "Without -j or FILE: of today, until now.\n",
+    .foot = "TIME is written " WHEN_FORMS ".\n"
+            "Exit status: 0 done, 1 no job found, or failure, 2 wrong usage.\n",
+    .column = 32,
+    .rows = rows};
 
 static int help_format(void)
 {
@@ -251,7 +209,13 @@ static int prepare(struct report *report)
     }
     set_times(&report->input);
     if (set_format(report, &err)) {
-        return errno == ERANGE ? refuse(&err) : refuse_field(&err, false);
+        bool unknown = errno != ERANGE;
+
+        refuse(&err);
+        if (unknown) {
+            list_fields(false);
+        }
+        return USAGE_ERROR;
     }
     choose_parts(report);
     return 0;
@@ -392,23 +356,16 @@ static int run(struct report *report)
 int report_command(int argc, char **argv)
 {
     static struct report report = {.input.command = COMMAND};
-    int letter, status;
+    int status = command_options(&table, argc, argv, &report);
 
-    while ((letter = command_option(argc, argv, LETTERS, options)) != -1) {
-        if (letter == 'h') {
-            fputs(usage, stdout);
-            return command_finish(COMMAND, EXIT_SUCCESS);
-        }
-        if (letter == OPTION_HELP_FORMAT) {
-            return help_format();
-        }
-        if (input_option(&report.input, letter) || take_flag(&report, letter)) {
-            continue;
-        }
-        status = take_value(&report, letter);
-        if (status) {
-            return status;
-        }
+    if (report.unsortable) {
+        list_fields(true);
+    }
+    if (status >= 0) {
+        return status;
+    }
+    if (report.help_format) {
+        return help_format();
     }
     report.input.files = argv + optind;
     report.input.file_count = (size_t)(argc - optind);

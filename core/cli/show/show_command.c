@@ -15,22 +15,31 @@
 
 #define COMMAND "show"
 
-static const char usage[] =
-    "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
-    "One job in full: domains, steps, nodes, power over time, how far it can be trusted, and what\n"
-    "is unusual about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
-    "JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for all of that one.\n"
-    "  -j, --jobs=JOB[.STEP]  the job; then all words are FILEs\n"
-    "  -M, --clusters=CLUSTER,...  -u, --user=USER|UID,...  -N, --nodelist=NODES\n"
-    "  -A, --accounts=ACCOUNT,...  -r, --partition=PARTITION,...  --name=JOBNAME,...\n"
-    "  -S, --starttime=TIME, -E, --endtime=TIME   its records that ended in this time\n"
-    "      --json             for programs\n"
-    "      --acct-dir=DIR     accounting folder, instead of acct_dir in apapi.conf\n"
-    "      --db=URL           the database that apapi import has filled, instead\n"
-    "      --strict           exit status 1 if a line is skipped\n"
-    "  -v, --verbose          which lines are skipped, and why\n"
-    "  -h, --help, -V, --version\n"
-    "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n";
+struct options {
+    struct report_input input;
+    bool json;
+};
+
+static const struct option_row rows[] = {
+    {'j', "jobs", "=JOB[.STEP]", "the job; then all words are FILEs",
+     TO_TEXT(struct options, input.jobs)},
+    {OPTION_ROWS_OF(struct options, input, input_filter_rows)},
+    {0, "json", NULL, "for programs", TO_FLAG(struct options, json)},
+    {OPTION_ROWS_OF(struct options, input, input_source_rows)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head =
+        "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
+        "One job in full: domains, steps, nodes, power over time, how far it can be trusted, "
+        "and what\n"
+        "is unusual about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
+        "JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for all of that "
+        "one.\n",
+    .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
+    .column = 25,
+    .rows = rows};
 
 static int take_record(const struct apapi_record *record, const char *line, size_t size, void *show)
 {
@@ -149,30 +158,16 @@ static int take_words(struct report_input *input, char **words, size_t count)
 
 int show_command(int argc, char **argv)
 {
-    enum { OPTION_JSON = 256 };
-    static const struct option options[] = {INPUT_OPTIONS,
-                                            {"json", no_argument, NULL, OPTION_JSON},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     static struct show show;
-    struct report_input input = {.command = COMMAND, .timelines = true, .powers = true};
-    bool json = false;
-    int letter;
+    struct options options = {.input = {.command = COMMAND, .timelines = true, .powers = true}};
+    int status = command_options(&table, argc, argv, &options);
 
-    while ((letter = command_option(argc, argv, INPUT_LETTERS "h", options)) != -1) {
-        if (letter == 'h') {
-            fputs(usage, stdout);
-            return command_finish(COMMAND, EXIT_SUCCESS);
-        }
-        if (letter == '?') {
-            return USAGE_ERROR;
-        }
-        json = json || letter == OPTION_JSON;
-        input_option(&input, letter);
+    if (status >= 0) {
+        return status;
     }
     setlocale(LC_CTYPE, "");
-    if (take_words(&input, argv + optind, (size_t)(argc - optind))) {
+    if (take_words(&options.input, argv + optind, (size_t)(argc - optind))) {
         return USAGE_ERROR;
     }
-    return run(&input, &show, json);
+    return run(&options.input, &show, options.json);
 }

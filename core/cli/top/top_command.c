@@ -19,29 +19,6 @@
 #define DELAY_MIN_S 0.1
 #define DELAY_MAX_S 86400.0
 
-static const char usage[] =
-    "usage: apapi top [OPTION]...\n"
-    "The measured steps that run on this machine: power now, energy so far, by domain. Root sees\n"
-    "all, others their own. Each step shows what its whole node draws: steps do not add up.\n"
-    "  -d, --delay=SECONDS        between two looks, from 0.1 on; 2 unless it is given\n"
-    "      --iterations=N         end after N looks\n"
-    "  -1, --once                 one look, plain text\n"
-    "  -b, --batch                plain text also on a terminal, one table after the other\n"
-    "      --json                 for programs, one line for each look\n"
-    "  -j, --jobs=JOB[.STEP],...  17, 17.batch, 17_3 or 17_* of an array, 17+1\n"
-    "  -u, --user=USER,...        names or numbers\n"
-    "  -N, --nodelist=NODES       as n[1-4]; where several nodes are on one machine\n"
-    "      --node-names           show the node's name in any case\n"
-    "  -e, --events               a line for each domain and each event, too\n"
-    "      --sort=WHAT            job, power, energy or time\n"
-    "      --units=UNIT           auto, J, kJ, Wh or kWh, of energies but in JSON\n"
-    "      --dir=DIR              folder of the live pages, instead of live_dir of\n"
-    "                             apapi.conf\n"
-    "  -v, --verbose              report what is not a page of a running step\n"
-    "  -h, --help, -V, --version\n"
-    "Keys: w, j, t, n sort by power, energy, time, job; e events; space looks now; q quits.\n"
-    "Exit status: 0 done, 1 no step of those that -j names was found, or failure, 2 wrong usage.\n";
-
 static const char *const sorts[] = {[TOP_BY_JOB] = "job",
                                     [TOP_BY_POWER] = "power",
                                     [TOP_BY_ENERGY] = "energy",
@@ -55,35 +32,16 @@ struct top {
     struct top_form form;
     struct top_view view;
     uint64_t delay_ns;
-    unsigned long iterations; /* 0: unlimited */
-    bool json, batch, screen;
-    bool found; /* found a step in any snapshot */
+    unsigned long iterations; /* 0: no end */
+    bool json, once, batch, screen;
+    bool found; /* something, in one of the looks */
 };
 
 /* --- options -------------------------------------------------------------------------------- */
 
-enum { OPTION_DIR = 256, OPTION_JSON, OPTION_NODES, OPTION_SORT, OPTION_UNITS };
-
-static const struct option options[] = {{"delay", required_argument, NULL, 'd'},
-                                        {"iterations", required_argument, NULL, 'n'},
-                                        {"once", no_argument, NULL, '1'},
-                                        {"batch", no_argument, NULL, 'b'},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"jobs", required_argument, NULL, 'j'},
-                                        {"user", required_argument, NULL, 'u'},
-                                        {"nodelist", required_argument, NULL, 'N'},
-                                        {"node-names", no_argument, NULL, OPTION_NODES},
-                                        {"nodes", no_argument, NULL, OPTION_NODES}, /* old name */
-                                        {"events", no_argument, NULL, 'e'},
-                                        {"sort", required_argument, NULL, OPTION_SORT},
-                                        {"units", required_argument, NULL, OPTION_UNITS},
-                                        {"dir", required_argument, NULL, OPTION_DIR},
-                                        {"verbose", no_argument, NULL, 'v'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {0}};
-
-static int set_delay(struct top *top, const char *text, struct apapi_error *err)
+static int set_delay(void *target, const char *text, struct apapi_error *err)
 {
+    struct top *top = target;
     char *end;
     double seconds = strtod(text, &end);
 
@@ -95,16 +53,18 @@ static int set_delay(struct top *top, const char *text, struct apapi_error *err)
     return 0;
 }
 
-static int set_iterations(struct top *top, const char *text, struct apapi_error *err)
+static int set_iterations(void *target, const char *text, struct apapi_error *err)
 {
+    struct top *top = target;
     top->iterations = positive_number(text, UINT32_MAX);
     return top->iterations
                ? 0
                : apapi_fail(err, EINVAL, "--iterations=%.40s: not a number from 1 on", text);
 }
 
-static int set_sort(struct top *top, const char *text, struct apapi_error *err)
+static int set_sort(void *target, const char *text, struct apapi_error *err)
 {
+    struct top *top = target;
     for (size_t i = 0; i < SORTS; i++) {
         if (strcmp(sorts[i], text) == 0) {
             top->form.sort = (enum top_sort)i;
@@ -121,8 +81,9 @@ static int no_node(void *context, const char *name)
     return 0;
 }
 
-static int set_nodes(struct top *top, const char *text, struct apapi_error *err)
+static int set_nodes(void *target, const char *text, struct apapi_error *err)
 {
+    struct top *top = target;
     if (hostlist_each(text, no_node, NULL) <= 0) {
         return apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]", text);
     }
@@ -130,58 +91,50 @@ static int set_nodes(struct top *top, const char *text, struct apapi_error *err)
     return 0;
 }
 
-/* Options without a value. @return whether it is one of them. */
-static bool take_flag(struct top *top, int letter)
+static int set_units(void *top, const char *text, struct apapi_error *err)
 {
-    switch (letter) {
-    case '1':
-        top->iterations = 1;
-        top->batch = true;
-        return true;
-    case 'b':
-        top->batch = true;
-        return true;
-    case OPTION_JSON:
-        top->json = true;
-        return true;
-    case OPTION_NODES:
-        top->form.nodes = true;
-        return true;
-    case 'e':
-        top->form.events = true;
-        return true;
-    case 'v':
-        top->form.verbose = true;
-        return true;
-    default:
-        return false;
-    }
+    return report_unit_parse(text, &((struct top *)top)->form.unit, err);
 }
 
-static int take_value(struct top *top, int letter, struct apapi_error *err)
-{
-    switch (letter) {
-    case 'd':
-        return set_delay(top, optarg, err);
-    case 'n':
-        return set_iterations(top, optarg, err);
-    case 'j':
-        top->jobs = optarg;
-        return 0;
-    case 'u':
-        top->filter.users = optarg;
-        return 0;
-    case 'N':
-        return set_nodes(top, optarg, err);
-    case OPTION_SORT:
-        return set_sort(top, optarg, err);
-    case OPTION_UNITS:
-        return report_unit_parse(optarg, &top->form.unit, err);
-    default:
-        top->dir = optarg;
-        return 0;
-    }
-}
+static const struct option_row options[] = {
+    {'d', "delay", "=SECONDS", "between two looks, from 0.1 on; 2 unless it is given",
+     TO_CALL(set_delay)},
+    {0, "iterations", "=N", "end after N looks", TO_CALL(set_iterations)},
+    {'n', "iterations", "=N", NULL, TO_CALL(set_iterations)}, /* old name */
+    {'1', "once", NULL, "one look, plain text", TO_FLAG(struct top, once)},
+    {'b', "batch", NULL, "plain text also on a terminal, one table after the other",
+     TO_FLAG(struct top, batch)},
+    {0, "json", NULL, "for programs, one line for each look", TO_FLAG(struct top, json)},
+    {'j', "jobs", "=JOB[.STEP],...", "17, 17.batch, 17_3 or 17_* of an array, 17+1",
+     TO_TEXT(struct top, jobs)},
+    {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, filter.users)},
+    {'N', "nodelist", "=NODES", "as n[1-4]; where several nodes are on one machine",
+     TO_CALL(set_nodes)},
+    {0, "node-names", NULL, "show the node's name in any case", TO_FLAG(struct top, form.nodes)},
+    {0, "nodes", NULL, NULL, TO_FLAG(struct top, form.nodes)}, /* old name */
+    {'e', "events", NULL, "a line for each domain and each event, too",
+     TO_FLAG(struct top, form.events)},
+    {0, "sort", "=WHAT", "job, power, energy or time", TO_CALL(set_sort)},
+    {0, "units", "=UNIT", "auto, J, kJ, Wh or kWh, of energies but in JSON", TO_CALL(set_units)},
+    {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
+     TO_TEXT(struct top, dir)},
+    {'v', "verbose", NULL, "report what is not a page of a running step",
+     TO_FLAG(struct top, form.verbose)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head = "usage: apapi top [OPTION]...\n"
+            "The measured steps that run on this machine: power now, energy so far, by domain. "
+            "Root sees\n"
+            "all, others their own. Each step shows what its whole node draws: steps do not add "
+            "up.\n",
+    .foot = "Keys: w, j, t, n sort by power, energy, time, job; e events; space looks now; q "
+            "quits.\n"
+            "Exit status: 0 done, 1 no step of those that -j names was found, or failure, 2 wrong "
+            "usage.\n",
+    .column = 29,
+    .rows = options};
 
 /* --- looks ---------------------------------------------------------------------------------- */
 
@@ -343,19 +296,14 @@ static int run(struct top *top)
 static int parse_and_run(struct top *top, struct config *config, int argc, char **argv)
 {
     struct apapi_error err;
-    int letter;
+    int status = command_options(&table, argc, argv, top);
 
-    while ((letter = command_option(argc, argv, "d:n:1bj:u:N:evh", options)) != -1) {
-        if (letter == '?') {
-            return USAGE_ERROR;
-        }
-        if (letter == 'h') {
-            fputs(usage, stdout);
-            return command_finish(COMMAND, EXIT_SUCCESS);
-        }
-        if (!take_flag(top, letter) && take_value(top, letter, &err)) {
-            return command_refuse(COMMAND, err.text);
-        }
+    if (status >= 0) {
+        return status;
+    }
+    if (top->once) {
+        top->iterations = 1;
+        top->batch = true;
     }
     if (optind < argc) {
         return command_refuse(COMMAND, "it takes options only; see 'apapi help top'");

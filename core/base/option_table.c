@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/option_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/text.h"
+
+#define ROWS_MAX 64
+#define LONG_FIRST 256 /* what getopt returns for the first row's name */
+#define MESSAGE_SIZE 1024
+
+/* The rows of a table and of those in it, one after the other. */
+struct flat {
+    struct {
+        const struct option_row *row;
+        char *options; /* what its offset counts from */
+    } rows[ROWS_MAX];
+    size_t count;
+    struct option names[ROWS_MAX + 3]; /* with help and version, for getopt_long() */
+    char letters[4 + 2 * ROWS_MAX];
+};
+
+/* --- the text of --help ------------------------------------------------------------------------
+ */
+
+static void print_lines(const char *text, size_t column, FILE *out)
+{
+    for (;; text++) {
+        size_t size = strcspn(text, "\n");
+
+        fprintf(out, "%.*s\n", (int)size, text);
+        text += size;
+        if (*text == '\0') {
+            return;
+        }
+        fprintf(out, "%*s", (int)column, "");
+    }
+}
+
+/* @return the column in which the line ends; 0: it is complete. */
+static size_t print_row(const struct option_row *row, size_t at, size_t column, FILE *out)
+{
+    char label[128];
+    bool joined = *row->help == ',' || *row->help == ' ';
+
+    if (row->letter) {
+        snprintf(label, sizeof label, "%s-%c, --%s%s", at ? "" : "  ", row->letter, row->name,
+                 row->argument ? row->argument : "");
+    } else {
+        snprintf(label, sizeof label, "%s--%s%s", at ? "" : "      ", row->name,
+                 row->argument ? row->argument : "");
+    }
+    fputs(label, out);
+    at += strlen(label);
+    if (joined) {
+        fputs(row->help, out);
+        return at + strlen(row->help);
+    }
+    if (*row->help) {
+        fprintf(out, "%*s", at < column ? (int)(column - at) : 3, "");
+    }
+    print_lines(row->help, column, out);
+    return 0;
+}
+
+static void print_rows(const struct option_row *row, size_t column, FILE *out)
+{
+    size_t at = 0;
+
+    for (; row->name; row++) {
+        if (row->kind == OPTION_ROWS) {
+            print_rows(row->rows, column, out);
+        } else if (row->help) {
+            at = print_row(row, at, column, out);
+        }
+    }
+}
+
+void option_table_help(const struct option_table *table, FILE *out)
+{
+    fputs(table->head, out);
+    print_rows(table->rows, table->column, out);
+    fprintf(out, "  -h, --help, -V, --version\n%s", table->foot);
+}
+
+/* --- the command line --------------------------------------------------------------------------
+ */
+
+static void flat_add_rows(struct flat *flat, const struct option_row *row, char *options)
+{
+    for (; row->name; row++) {
+        if (row->kind == OPTION_ROWS) {
+            flat_add_rows(flat, row->rows, options + row->offset);
+        } else if (flat->count < ROWS_MAX) {
+            flat->rows[flat->count].row = row;
+            flat->rows[flat->count++].options = options;
+        }
+    }
+}
+
+/* Names that set the same are one to getopt: what both begin with is not ambiguous. */
+static size_t flat_first_like(const struct flat *flat, size_t index)
+{
+    const struct option_row *row = flat->rows[index].row;
+    size_t first = 0;
+
+    while (flat->rows[first].row->kind != row->kind || flat->rows[first].row->set != row->set ||
+           flat->rows[first].row->offset != row->offset ||
+           flat->rows[first].row->value != row->value) {
+        first++;
+    }
+    return first;
+}
+
+static void flat_add_letter(struct flat *flat, int letter, int has_argument)
+{
+    size_t size = strlen(flat->letters);
+
+    snprintf(flat->letters + size, sizeof flat->letters - size, "%c%s", letter,
+             has_argument == required_argument ? ":" : "");
+}
+
+static void flat_fill(struct flat *flat, const struct option_table *table, void *options)
+{
+    *flat = (struct flat){.letters = ":hV"};
+    if (table->words_end) {
+        strcpy(flat->letters, "+:hV");
+    }
+    flat_add_rows(flat, table->rows, options);
+    for (size_t i = 0; i < flat->count; i++) {
+        const struct option_row *row = flat->rows[i].row;
+        int has_argument = !row->argument          ? no_argument
+                           : *row->argument == '[' ? optional_argument
+                                                   : required_argument;
+
+        flat->names[i] = (struct option){row->name, has_argument, NULL,
+                                         LONG_FIRST + (int)flat_first_like(flat, i)};
+        if (row->letter) {
+            flat_add_letter(flat, row->letter, has_argument);
+        }
+    }
+    flat->names[flat->count] = (struct option){"help", no_argument, NULL, 'h'};
+    flat->names[flat->count + 1] = (struct option){"version", no_argument, NULL, 'V'};
+}
+
+static void print_hint(const char *program)
+{
+    const char *command = strchr(program, ' ');
+
+    if (command) {
+        fprintf(stderr, " '%.*s help%s' shows all\n", (int)(command - program), program, command);
+    } else {
+        fprintf(stderr, " '%s --help' shows all\n", program);
+    }
+}
+
+static void refuse_name(const char *program, const char *word, const struct option *names)
+{
+    struct nearest nearest;
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    nearest_begin(&nearest, name);
+    for (; names->name; names++) {
+        nearest_offer(names->name, &nearest);
+    }
+    fprintf(stderr, "%s: unknown option '--%s'", program, name);
+    if (nearest.count > 0) {
+        fprintf(stderr, ": did you mean '--%s'?", nearest.best[0].name);
+    } else {
+        fputc(';', stderr);
+    }
+    print_hint(program);
+}
+
+static int refuse_option(const char *program, const char *word, int result,
+                         const struct option *names)
+{
+    if (result == ':') {
+        fprintf(stderr, "%s: %s needs an argument\n", program, word);
+    } else if (strncmp(word, "--", 2) == 0 && optopt) {
+        fprintf(stderr, "%s: %.*s takes no argument\n", program, (int)strcspn(word, "="), word);
+    } else if (strncmp(word, "--", 2) == 0) {
+        refuse_name(program, word, names);
+    } else {
+        fprintf(stderr, "%s: unknown option '-%c';", program, optopt);
+        print_hint(program);
+    }
+    return USAGE_ERROR;
+}
+
+static int answer(const struct option_table *table, int letter)
+{
+    if (letter == 'h') {
+        option_table_help(table, stdout);
+    } else {
+        printf("%.*s " APAPI_VERSION "\n", (int)strcspn(table->program, " "), table->program);
+    }
+    return EXIT_SUCCESS;
+}
+
+static int row_set(const struct option_row *row, char *at, struct apapi_error *err)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)at = true;
+        return 0;
+    case OPTION_TEXT:
+        *(const char **)at = optarg;
+        return 0;
+    case OPTION_VALUE:
+        *(int *)at = row->value;
+        return 0;
+    default:
+        return row->set(at, optarg, err);
+    }
+}
+
+/* @param result  of getopt_long() */
+static int flat_set(const struct flat *flat, int result, struct apapi_error *err)
+{
+    for (size_t i = 0; i < flat->count; i++) {
+        const struct option_row *row = flat->rows[i].row;
+
+        if (result == row->letter || result == LONG_FIRST + (int)i) {
+            return row_set(row, flat->rows[i].options + row->offset, err);
+        }
+    }
+    return 0;
+}
+
+int option_table_read(const struct option_table *table, int argc, char **argv, void *options)
+{
+    struct apapi_error err;
+    struct flat flat;
+    int result;
+
+    flat_fill(&flat, table, options);
+    opterr = 0;
+    while ((result = getopt_long(argc, argv, flat.letters, flat.names, NULL)) != -1) {
+        if (result == '?' || result == ':') {
+            return refuse_option(table->program, argv[optind - 1], result, flat.names);
+        }
+        if (result == 'h' || result == 'V') {
+            return answer(table, result);
+        }
+        if (flat_set(&flat, result, &err)) {
+            char text[MESSAGE_SIZE];
+
+            text_clean(text, sizeof text, err.text);
+            fprintf(stderr, "%s: %s\n", table->program, text);
+            return USAGE_ERROR;
+        }
+    }
+    return -1;
+}
