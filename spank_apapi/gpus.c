@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/count_of.h"
+
 #define LIST_SIZE 4096
 
 /* Slurm's plugin for GPUs, loaded if GresTypes in slurm.conf names them. */
@@ -30,7 +32,7 @@ static bool get_names(spank_t spank, char list[LIST_SIZE])
 {
     static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
 
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
         if (get(spank, variables[i], list) &&
             (strncmp(list, "GPU-", 4) == 0 || strncmp(list, "MIG-", 4) == 0)) {
             return true;

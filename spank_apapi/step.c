@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "job_nodes.h"
 
 void spank_apapi_step_name(uint32_t step, char name[SPANK_APAPI_STEP_SIZE])
@@ -175,7 +176,7 @@ static bool step_het_job(spank_t spank, uint32_t offset, uint32_t *job)
     static const char *const names[] = {"HET", "PACK"};
     char variable[48];
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(variable, sizeof variable, "SLURM_JOB_ID_%s_GROUP_%u", names[i], offset);
         if (step_variable_number(spank, variable, job)) {
             return true;

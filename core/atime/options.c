@@ -10,6 +10,7 @@
 #include "apapi/session.h"
 #include "base/option_table.h"
 #include "base/positive.h"
+#include "base/count_of.h"
 
 static const struct {
     const char *name;
@@ -48,7 +49,7 @@ static int set_form(void *target, const char *text, struct apapi_error *err)
 {
     struct options *options = target;
 
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
         if (strcmp(text, formats[i].name) == 0) {
             options->report = formats[i].report;
             return 0;

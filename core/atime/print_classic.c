@@ -6,9 +6,8 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "base/duration.h"
 #include "base/text.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 static void put_clean(FILE *out, const char *text)
 {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "base/count_of.h"
 #include "base/text.h"
 
 #define DIGITS_WRITTEN 15
@@ -99,7 +100,7 @@ static int put_statistics(json_t *object, const struct apapi_value_result *value
     if (put(object, "type", text(value->type)) < 0 || put(object, "unit", text(value->unit)) < 0) {
         return OUT_OF_MEMORY;
     }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         if (value->shown & numbers[i].shown &&
             put_number(object, numbers[i].key, numbers[i].number) < 0) {
             return OUT_OF_MEMORY;
@@ -211,7 +212,7 @@ static int put_times(json_t *statistics, const struct report *report)
         run_value_f value;
     } times[] = {{"elapsed_s", run_elapsed_s}, {"user_s", run_user_s}, {"system_s", run_system_s}};
 
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
         if (put_spread(statistics, times[i].key,
                        report_spread(report, times[i].value, APAPI_DOMAIN_NONE)) < 0) {
             return OUT_OF_MEMORY;

@@ -4,7 +4,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#define NS_PER_S 1000000000
+#include "base/duration.h"
+
+#include "base/duration.h"
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

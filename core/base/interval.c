@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/count_of.h"
+
 #define WORD_SIZE 128 /* bytes of one word of a list; a longer word is an error */
 
 static const struct {
@@ -59,7 +61,7 @@ static const char *scan_fraction(const char *text, uint64_t *billionths)
 
 static uint64_t unit_of(const char *suffix)
 {
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcmp(suffix, units[i].suffix) == 0) {
             return units[i].ns;
         }

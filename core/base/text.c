@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/count_of.h"
+
 struct range {
     uint32_t first;
     uint32_t last;
@@ -28,7 +30,7 @@ static bool in_ranges(uint32_t character, const struct range *ranges, size_t cou
     return false;
 }
 
-#define IN(character, ranges) in_ranges(character, ranges, sizeof(ranges) / sizeof((ranges)[0]))
+#define IN(character, ranges) in_ranges(character, ranges, COUNT_OF(ranges))
 
 static size_t sequence_length(unsigned char lead)
 {

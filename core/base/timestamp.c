@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NS_PER_S INT64_C(1000000000)
+#include "base/duration.h"
 
 /* Split into whole seconds, rounded down, and the remaining nanoseconds. */
 static long split(int64_t unix_ns, struct tm *utc)

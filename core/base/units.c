@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/count_of.h"
 
 static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "", 0},
                                            {1e3, "k", 0},  {1e6, "M", 0},  {1e9, "G", 0},

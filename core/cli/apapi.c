@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "config/config.h"
@@ -28,7 +29,7 @@ static const struct command {
     {"sync", sync_command, "what jobs have used, into Slurm's own accounting"},
     {"help", help_command, "this text, or that of a command"},
 };
-#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+#define COMMAND_COUNT COUNT_OF(commands)
 
 static void print_help(FILE *out)
 {

@@ -7,7 +7,9 @@
 #include <strings.h>
 #include <time.h>
 
-#define NS_PER_S INT64_C(1000000000)
+#include "base/count_of.h"
+#include "base/duration.h"
+
 #define LATEST_S INT64_C(9223372036) /* as int64_t [ns] */
 #define DIGITS_MAX 9
 
@@ -103,7 +105,7 @@ static const char *read_date(const char *text, struct tm *date)
         read_day_word, read_iso_date, read_american_date};
     struct tm today = *date;
 
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+    for (size_t i = 0; i < COUNT_OF(readers); i++) {
         const char *rest = readers[i](text, date);
 
         if (rest) {

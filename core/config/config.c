@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apapi/live.h"
+#include "base/count_of.h"
 #include "base/nearest.h"
 #include "base/word.h"
 #include "config/file.h"
@@ -65,7 +66,7 @@ static const struct key {
     {"libexec_dir", value_path, offsetof(struct config, libexec_dir), NULL,
      "absolute path of the folder with apapi-sampler and apapi-collect"},
 };
-#define KEY_COUNT (sizeof keys / sizeof *keys)
+#define KEY_COUNT COUNT_OF(keys)
 _Static_assert(KEY_COUNT <= CONFIG_KEYS_MAX, "too few origins");
 
 static const struct section_key {
@@ -75,7 +76,7 @@ static const struct section_key {
 #include "config/sections.def"
 #undef CONFIG_SECTION_KEY
 };
-#define SECTION_KEY_COUNT (sizeof section_keys / sizeof *section_keys)
+#define SECTION_KEY_COUNT COUNT_OF(section_keys)
 _Static_assert(SECTION_KEY_COUNT <= CONFIG_SETTINGS_MAX, "too few settings");
 
 const char *config_key(size_t index, const char **help)

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
+
 /* Relative to the prefix: folders of programs and of the plugin. */
 static const char *const program_folders[] = {APAPI_BELOW_BIN, APAPI_BELOW_LIBEXEC,
                                               APAPI_BELOW_PLUGIN};
@@ -81,7 +83,7 @@ static bool find_prefix(char prefix[PATH_MAX])
         return false;
     }
     *slash = '\0';
-    for (size_t i = 0; i < sizeof program_folders / sizeof *program_folders; i++) {
+    for (size_t i = 0; i < COUNT_OF(program_folders); i++) {
         if (cut(prefix, program_folders[i])) {
             return !is_configured(prefix) && has_tree(prefix);
         }

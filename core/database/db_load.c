@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "database/db_batch_rows.h"
 #include "database/db_load_jobs.h"
 #include "database/db_row.h"
@@ -347,7 +348,7 @@ static int note_files(struct db_load *load, const struct db_batch *batch, struct
         const struct db_value values[] = {db_text(file->folder), db_text(file->day),
                                           db_text(file->name), db_integer((int64_t)file->offset)};
 
-        if (db_run(load->statements[NOTE_FILE], values, sizeof values / sizeof *values, err)) {
+        if (db_run(load->statements[NOTE_FILE], values, COUNT_OF(values), err)) {
             return -1;
         }
     }
@@ -381,7 +382,7 @@ int64_t db_load_offset(struct db_load *load, const char *folder, const struct ap
 {
     const struct db_value key[] = {db_text(folder), db_text(file->day), db_text(file->name)};
     struct db_statement *statement = load->statements[FIND_FILE];
-    int found = db_first(statement, key, sizeof key / sizeof *key, err);
+    int found = db_first(statement, key, COUNT_OF(key), err);
     int64_t offset = found > 0 ? db_column(statement, 0).integer : found;
 
     db_end(statement);

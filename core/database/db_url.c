@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "base/positive.h"
 
 #define FORMS                                                                                      \
@@ -105,7 +106,7 @@ int db_url_parse(char *url, const struct db_driver **driver, struct db_address *
         address->database = url + strlen("sqlite:");
         return 0;
     }
-    for (size_t i = 0; i < sizeof server / sizeof *server; i++) {
+    for (size_t i = 0; i < COUNT_OF(server); i++) {
         if (strncmp(url, server[i], strlen(server[i])) == 0) {
             *driver = &db_mariadb;
             return parse_server(url + strlen(server[i]), address, err);

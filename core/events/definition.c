@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "apapi/events.h"
+#include "base/count_of.h"
+#include "base/duration.h"
 
-#define NS_PER_S 1e9
 #define TOLERANCE 0.01
 
 static const char *const operations[] = {
@@ -20,8 +21,7 @@ static const char *const operations[] = {
 
 const char *apapi_operation_name(enum apapi_operation operation)
 {
-    return (unsigned)operation < sizeof operations / sizeof *operations ? operations[operation]
-                                                                        : "?";
+    return (unsigned)operation < COUNT_OF(operations) ? operations[operation] : "?";
 }
 
 /* Units in definitions, with their value in the base unit of their kind. */
@@ -46,7 +46,7 @@ static const struct unit {
 
 static const struct unit *find_unit(const char *name)
 {
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcmp(units[i].name, name) == 0) {
             return &units[i];
         }
@@ -140,7 +140,7 @@ static double time_divisor(enum apapi_operation operation)
 {
     switch (operation) {
     case APAPI_OP1_DIV_DIFF_TIME:
-        return 1 / NS_PER_S;
+        return 1.0 / NS_PER_S;
     case APAPI_OP1_SAMPLE1_MUL_DIFF_TIME:
     case APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME:
         return NS_PER_S;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "base/number.h"
 #include "base/text_file.h"
 
@@ -60,7 +61,7 @@ static const struct stat_word {
 
 static const struct stat_word *find_stat(const char *word, size_t length)
 {
-    for (size_t i = 0; i < sizeof stat_words / sizeof *stat_words; i++) {
+    for (size_t i = 0; i < COUNT_OF(stat_words); i++) {
         if (strlen(stat_words[i].word) == length &&
             strncmp(stat_words[i].word, word, length) == 0) {
             return &stat_words[i];

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "channel/deadline.h"
 
 #define TRUSTED_PATIENCE_NS (5000 * DEADLINE_MS)
@@ -289,7 +290,7 @@ const char *receiver_describe(const struct receiver *receiver, char *text, size_
     };
     size_t length = 0;
 
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && length < size; i++) {
+    for (size_t i = 0; i < COUNT_OF(parts) && length < size; i++) {
         if (parts[i].count > 0) {
             length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length ? ", " : "",
                                        parts[i].count,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "json/json_number.h"
 #include "json/json_parser.h"
 #include "json/json_text.h"
@@ -94,7 +95,7 @@ static bool take_word(struct parser *parser, struct tree_node *node)
         enum tree_type type;
     } words[] = {{"null", 4, TREE_NULL}, {"true", 4, TREE_TRUE}, {"false", 5, TREE_FALSE}};
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
         if (strncmp(parser->at, words[i].word, words[i].size) == 0) {
             *node = (struct tree_node){.type = words[i].type, .span = 1};
             parser->at += words[i].size;

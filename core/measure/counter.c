@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/duration.h"
+#include "base/duration.h"
 
 #define STALL_UPDATES 100.0
 #define GUARD_READINGS 4.0          /* readings per shortest possible wrap */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "measure/duration.h"
+#include "base/duration.h"
 #include "measure/extremes.h"
 
 static const struct apapi_rate_window none;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/duration.h"
+#include "base/duration.h"
 
 #define BIN_MIN_NS 10000000
 #define PCT 100.0

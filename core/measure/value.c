@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/duration.h"
+#include "base/duration.h"
 #include "measure/extremes.h"
 
 static void stats_clear(struct apapi_value_stats *stats)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apapi/job.h"
+#include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/namelist.h"
 #include "base/text.h"
@@ -17,7 +18,6 @@
 #define LABEL_COLUMNS 7
 #define CELL_COLUMNS 10
 #define PARTIAL_SHARE 0.99 /* a domain below this share is missing in the total */
-#define NS_PER_S 1e9
 
 struct job_table {
     FILE *out;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "record/fields.h"
 #include "record/timeline.h"
 #include "sum/merge_parts.h"
@@ -347,7 +348,7 @@ static int put_trust(const struct encoding *encoding, const struct merge_total *
              field_put_rounded(trust, "uncertainty_j", total->sum.uncertainty_j,
                                FIELD_ROUGH_FIGURES);
     }
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && rc == 0; i++) {
+    for (size_t i = 0; i < COUNT_OF(counts) && rc == 0; i++) {
         rc = field_put_count(trust, counts[i].key, counts[i].count);
     }
     return rc;

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/text.h"
 
 #define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps kept while more may come */
-#define NS_PER_S 1e9
 
 struct domain {
     double energy_j, mean_w, present_w; /* NaN: unknown */
@@ -381,7 +382,7 @@ int prometheus_write(struct prometheus *prometheus, const struct prometheus_coun
                      FILE *out)
 {
     settle(prometheus);
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+    for (size_t i = 0; i < COUNT_OF(families); i++) {
         put_family(out, &families[i], prometheus);
     }
     put_count(out, "apapi_steps_left_out", "Steps that had no room here.", prometheus->left_out);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "output/table_parts.h"
@@ -47,7 +48,7 @@ static void put_gauge(FILE *out, const struct merge_event *row, const char *unit
     const double values[] = {row->covered_s > 0 ? row->weighted / row->covered_s : NAN, row->min,
                              row->max};
 
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
         char cell[UNITS_SIZE];
         char clean[UNITS_SIZE];
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/count_of.h"
 #include "record/end.h"
 #include "record/fields.h"
 #include "record/shorten.h"
@@ -121,7 +122,7 @@ static int put_trust(json_t *root, const struct apapi_measurement *m)
         rc = field_put_rounded(trust, "uncertainty_j", apapi_record_uncertainty_j(m),
                                FIELD_ROUGH_FIGURES);
     }
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && rc == WRITTEN; i++) {
+    for (size_t i = 0; i < COUNT_OF(counts) && rc == WRITTEN; i++) {
         rc = field_put_count(trust, counts[i].key, counts[i].count);
     }
     return rc;

@@ -2,6 +2,7 @@
 #include "record/fields.h"
 
 #include "apapi/record.h"
+#include "base/count_of.h"
 
 #define IN_RECORD(member) offsetof(struct apapi_record, member)
 #define IN_MEASUREMENT(member) offsetof(struct apapi_measurement, member)
@@ -105,8 +106,7 @@ const struct field fields_of_event[] = {
     {"stuck", FIELD_FLAG, false, IN_EVENT(stuck), 0},
     {NULL, 0, false, 0, 0}};
 
-#define FITS(fields)                                                                               \
-    _Static_assert(sizeof(fields) / sizeof((fields)[0]) <= FIELDS_MAX, "FIELDS_MAX is too small")
+#define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
 FITS(fields_of_record);
 FITS(fields_of_trust);
 FITS(fields_of_domain);
@@ -120,5 +120,5 @@ const char *field_type_name(int type)
                                         [APAPI_TYPE_FP64] = "fp64",
                                         [APAPI_TYPE_BIT64] = "bit64"};
 
-    return type >= 0 && type < (int)(sizeof(names) / sizeof(names[0])) ? names[type] : NULL;
+    return type >= 0 && type < (int)(COUNT_OF(names)) ? names[type] : NULL;
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/duration.h"
 #include "base/timestamp.h"
 #include "record/fields.h"
 
-#define NS_PER_S 1e9
 #define PATH_SIZE 128              /* longest: "components[N].events[N]" */
 #define LONGEST_S 18446744073.7096 /* UINT64_MAX ns in fifteen digits, rounded up */
 

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 
 #include "apapi/record.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "record/fields.h"
-
-#define NS_PER_S 1e9
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
 

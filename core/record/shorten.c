@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "measure/meter.h"
 #include "record/fields.h"
 
@@ -18,8 +19,6 @@ static const char *const shareable[] = {
     "domain",    "unit",    "scale",    "type",      "counter", "estimated",
     "range_max", "guard_j", "update_s", "covered_s", "samples", "failed",
     "wraps",     "resets",  "refused",  "gaps",      "stalls",  "stuck"};
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *kind_of(const json_t *event)
 {

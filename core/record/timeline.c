@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "apapi/measurement.h"
+#include "base/duration.h"
 
 #define STEPS_MAX 999    /* in the greatest bin */
 #define STEPS_TOTAL 1000 /* in all bins: half a step is 0.05 % */
 #define COVERED_PCT 99.9 /* a bin with at least this coverage counts as fully covered */
-#define NS_PER_S 1e9
 
 /* Domains within another one have no timeline, to keep the record short. */
 static bool has_timeline(const struct apapi_measurement *m, int domain)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "config/values.h"
 
 static const struct text_key {
@@ -65,7 +66,7 @@ static const struct number_key {
 
 static void parse_texts(const struct message *message, struct step *step)
 {
-    for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++) {
+    for (size_t i = 0; i < COUNT_OF(text_keys); i++) {
         const char *value = message_value(message, text_keys[i].key);
 
         snprintf((char *)step + text_keys[i].offset, text_keys[i].size, "%s", value ? value : "");
@@ -88,7 +89,7 @@ static int parse_number(const char *text, uint32_t *number)
 
 static int parse_numbers(const struct message *message, struct step *step, struct apapi_error *err)
 {
-    for (size_t i = 0; i < sizeof number_keys / sizeof *number_keys; i++) {
+    for (size_t i = 0; i < COUNT_OF(number_keys); i++) {
         const char *value = message_value(message, number_keys[i].key);
         uint32_t number = APAPI_UNKNOWN;
 
@@ -113,7 +114,7 @@ static const struct long_key {
 static int parse_durations(const struct message *message, struct step *step,
                            struct apapi_error *err)
 {
-    for (size_t i = 0; i < sizeof long_keys / sizeof *long_keys; i++) {
+    for (size_t i = 0; i < COUNT_OF(long_keys); i++) {
         const char *value = message_value(message, long_keys[i].key);
 
         if (value && apapi_duration_parse(

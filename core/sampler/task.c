@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#include "base/duration.h"
 
 static void *run(void *argument)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "sources/settings.h"
 
 #define FOLDER "/proc/self/fd"
@@ -76,7 +77,7 @@ static bool is_meter(int fd)
     link_name(name, fd);
     length = readlink(name, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
-    for (size_t i = 0; i < sizeof meters / sizeof *meters; i++) {
+    for (size_t i = 0; i < COUNT_OF(meters); i++) {
         if (strncmp(target, meters[i], strlen(meters[i])) == 0) {
             return true;
         }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "base/word.h"
 #include "sources/source_lock.h"
 #include "sources/sources.h"
@@ -22,7 +23,7 @@ static const struct route routes[] = {
 #undef APAPI_COMPONENT
 #undef APAPI_WAY
 };
-#define ROUTE_COUNT (sizeof routes / sizeof *routes)
+#define ROUTE_COUNT COUNT_OF(routes)
 
 static const struct route *find_route(const char *component)
 {

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/timestamp.h"
 #include "record/end.h"
 #include "store/scan_head.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define ROUNDING_NS NS_PER_S /* possible error of elapsed_s when read as an approximate number */
 #define LONGEST_S 9e9        /* as int64_t [ns] */
 #define DIGITS_MAX 9         /* numbers of so many digits fit into 32 bits */

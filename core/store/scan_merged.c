@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "apapi/record.h"
+#include "base/duration.h"
 #include "base/timestamp.h"
 #include "record/fields.h"
 #include "store/scan_parts.h"
-
-#define NS_PER_S 1e9
 
 struct merged {
     const json_t *root, *nodes; /* borrowed */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/grow.h"
 #include "record/end.h"
 #include "sum/job_piece.h"
 
-#define NS_PER_S 1e9
 #define KNOWN_STEPS 1000 /* of the known share of a record's time */
 
 struct apapi_job {

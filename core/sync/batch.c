@@ -9,10 +9,10 @@
 
 #include "apapi/job.h"
 #include "apapi/scan.h"
+#include "base/duration.h"
 #include "sync/comment.h"
 #include "sync/runs.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define CLOCKS_S 60 /* a node's clock may be this far behind Slurm's [s] */
 
 struct batch_job {

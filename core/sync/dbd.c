@@ -13,6 +13,8 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/count_of.h"
+
 /* `extra` exists since 23.02. */
 #define HAVE_EXTRA (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
@@ -33,7 +35,7 @@ static const char *const names[] = {
 
 int dbd_field_find(const char *name, enum dbd_field *field)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         if (strcasecmp(name, names[i]) == 0) {
             *field = (enum dbd_field)i;
             errno = ENOTSUP;

@@ -10,11 +10,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "base/folder.h"
 #include "base/replace.h"
 
 #define VERSION 1
-#define NS_PER_S INT64_C(1000000000)
 
 static int no_memory(struct apapi_error *err)
 {

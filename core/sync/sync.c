@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
+#include "base/duration.h"
 #include "base/folder.h"
 #include "sync/state.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define FIRST_REACH_NS (86400 * NS_PER_S) /* how far a first run reads back */
 #define BATCH_JOBS 1000
 #define BATCH_RECORDS 100000 /* approximate size of one batch in memory */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "channel/deadline.h"
 #include "channel/packet.h"
 
@@ -182,7 +183,7 @@ static size_t check_pass_on(char *environment[], size_t room)
         static const char *const names[] = {"APAPI_EVENTLIST=", "APAPI_EVENTOPS=", "APAPI_CMPLIST=",
                                             "APAPI_VERBOSE=", rules_variable};
 
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t i = 0; i < COUNT_OF(names); i++) {
             if (strncmp(*variable, names[i], strlen(names[i])) == 0) {
                 environment[count++] = *variable;
                 break;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apapi/interval.h"
+#include "base/count_of.h"
 #include "config/filename.h"
 
 #define TO_STDERR "stderr"
@@ -83,7 +84,7 @@ static int check_report(const char *text, struct apapi_error *err)
 {
     static const char *const words[] = {ALL_TABLES, JOB_TABLE, STEP_TABLES, NO_TABLES};
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
         if (strcmp(text, words[i]) == 0) {
             return 0;
         }

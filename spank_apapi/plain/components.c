@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apapi/interval.h"
+#include "base/count_of.h"
 #include "base/nearest.h"
 #include "config/values.h"
 
@@ -17,7 +18,7 @@ static const char *const components[] = {
 
 static bool word_known(const char *word, size_t length)
 {
-    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+    for (size_t i = 0; i < COUNT_OF(components); i++) {
         if (word_is(word, length, components[i])) {
             return true;
         }
@@ -57,7 +58,7 @@ void spank_apapi_components_nearest(const char *list, char *text, size_t size)
     }
     snprintf(word, sizeof word, "%.*s", (int)strcspn(unknown, ":"), unknown);
     nearest_begin(&nearest, word);
-    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+    for (size_t i = 0; i < COUNT_OF(components); i++) {
         nearest_offer(components[i], &nearest);
     }
     nearest_text(&nearest, text, size);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "channel/deadline.h"
 
 #define READ_LIMIT_NS (200 * DEADLINE_MS) /* for srun to accept or refuse a report */
@@ -130,7 +131,7 @@ static int report_deliver(int fd, const char *token, const struct spank_apapi_re
     char *end;
     int result;
 
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
         size += strlen(parts[i]);
     }
     text = malloc(size);
@@ -138,7 +139,7 @@ static int report_deliver(int fd, const char *token, const struct spank_apapi_re
         return -1;
     }
     end = text;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
         end = stpcpy(end, parts[i]);
     }
     result = report_write(fd, text, (size_t)(end - text), deadline_ns);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "bench/parts.h"
 
 #define USAGE_ERROR 2
@@ -22,7 +23,7 @@ static const struct part {
     {"collect", bench_collect}, {"scan", bench_scan},       {"records", bench_records},
     {"live", bench_live},
 };
-#define PART_COUNT (sizeof parts / sizeof *parts)
+#define PART_COUNT COUNT_OF(parts)
 
 struct options {
     bool quick, json, check;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "bench/compare.h"
 
 #define RANGE_UJ UINT64_C(262143328850)
@@ -14,7 +15,7 @@
 
 /* Each package has these zones; the package itself comes first. */
 static const char *const children[] = {"dram", "core", "uncore"};
-#define ZONES_PER_PACKAGE (1 + sizeof children / sizeof *children)
+#define ZONES_PER_PACKAGE (1 + COUNT_OF(children))
 
 static const char *folder_in_memory(void)
 {

@@ -8,6 +8,7 @@
 
 #include "apapi/scan.h"
 #include "base/clock.h"
+#include "base/count_of.h"
 #include "bench/parts.h"
 
 #define RECORDS 20000
@@ -116,7 +117,7 @@ void bench_scan(struct bench_table *table, bool quick)
     struct pile pile = {0};
 
     pile_create(&pile);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct bench_row *row = bench_table_add(
             table, (struct bench_row){.unit = "us", .relation = BENCH_RATIO, .limit = RATIO_LIMIT});
 

@@ -5,6 +5,7 @@
 
 #include "apapi/session.h"
 #include "base/clock.h"
+#include "base/count_of.h"
 #include "bench/bare_loop.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
@@ -99,7 +100,7 @@ void bench_session(struct bench_table *table, bool quick)
     struct running running;
 
     bench_meters_create(&running.meters, EVENTS);
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+    for (size_t i = 0; i < COUNT_OF(rates); i++) {
         compare_at(table, &rates[i], &running, quick);
     }
     bench_meters_destroy(&running.meters);

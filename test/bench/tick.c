@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count_of.h"
 #include "bench/meters.h"
 #include "bench/parts.h"
 #include "session/component.h"
@@ -16,7 +17,8 @@
 #define READINGS_PER_QUICK_RUN 800
 #define PAIRS 251
 #define QUICK_PAIRS 21
-#define TICK_LIMIT_NS 60 /* for each event, whatever the kernel takes; 50 where nothing else runs */
+#define TICK_LIMIT_NS 60 /* for each event, whatever the kernel takes; 50 where nothing else runs  \
+                          */
 #define READING_LIMIT_NS 20
 #define LIVE_LIMIT_NS 25
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
@@ -172,7 +174,7 @@ void bench_tick(struct bench_table *table, bool quick)
 {
     static const size_t sizes[] = {2, 8, 32};
 
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct ticking ticking;
 
         ticking_create(&ticking, sizes[i], quick);

@@ -2,12 +2,14 @@
 /* Any bytes as an event list, and its selection among some events. */
 #include "fuzz/fuzz_problems.h"
 
+#include "base/count_of.h"
+
 static const struct apapi_event events[] = {
     {.name = "rapl:::PACKAGE_ENERGY:PACKAGE0"}, {.name = "rapl:::PACKAGE_ENERGY:PACKAGE1"},
     {.name = "rapl:::DRAM_ENERGY:PACKAGE0"},    {.name = "rapl::RAPL_ENERGY_PKG:cpu=0"},
     {.name = "nvml:::Tesla_K20c:power"},
 };
-#define EVENTS (sizeof events / sizeof *events)
+#define EVENTS COUNT_OF(events)
 
 static void check_selection(const struct apapi_selection *selection, bool user)
 {

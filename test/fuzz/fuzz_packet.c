@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as a packet of event rules. */
+#include "base/count_of.h"
 #include "channel/packet.h"
 #include "fuzz/fuzz.h"
 
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     size_t length = strlen(text);
 
     packed[0] = '\0';
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct packet_item item, again;
 
         if (!packet_find(text, kinds[i], &item)) {

@@ -40,7 +40,7 @@ static const struct vendor {
              ENODEV};
 
 static const struct vendor *const vendors[] = {&nvidia, &rocm_smi, &amd_smi};
-#define VENDORS (sizeof vendors / sizeof *vendors)
+#define VENDORS COUNT_OF(vendors)
 
 static inline void write_spec(const char *text)
 {

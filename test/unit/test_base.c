@@ -30,7 +30,7 @@ static void a_positive_number_is_digits_alone(void **state)
                  {"0x1", 17, 0}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         unsigned long number = positive_number(cases[i].text, cases[i].most);
 
         if (number != cases[i].number) {
@@ -52,7 +52,7 @@ static void a_word_is_a_whole_name(void **state)
         {"", 0, "rapl", false},         {"rapl", 4, "", false}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (word_is(cases[i].word, cases[i].length, cases[i].name) != cases[i].is) {
             fail_msg("'%s' and '%s'", cases[i].word, cases[i].name);
         }

@@ -16,7 +16,7 @@ static void test_the_part_above_the_job(void **state)
     char parent[64];
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(cgroup_above_job(cases[i].path, parent, sizeof parent), 0);
         assert_string_equal(parent, cases[i].parent);
     }

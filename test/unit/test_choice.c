@@ -115,7 +115,7 @@ static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
     } sites[] = {{"none", CONFIG_TABLE}, {"stderr", CONFIG_NONE}, {"none", CONFIG_NONE}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
+    for (size_t i = 0; i < COUNT_OF(sites); i++) {
         reset(NULL);
         config.components = "rapl";
         config.output = sites[i].output;
@@ -167,7 +167,7 @@ static void test_which_tables(void **state)
 
     (void)state;
     ask(SPANK_APAPI_COMPONENTS, "rapl");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         ask(SPANK_APAPI_REPORT, cases[i].report);
         assert_int_equal(spank_apapi_choice_reports_steps(&choice), cases[i].steps);
         assert_int_equal(spank_apapi_choice_reports_job(&choice), cases[i].job);

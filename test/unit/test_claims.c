@@ -104,7 +104,7 @@ static void the_first_component_that_has_a_domain_feeds_it(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_measurement m = {0};
 
         measure(cases[i].named, &m);
@@ -243,7 +243,7 @@ static void who_comes_late_loses_no_energy(void **state)
     static const int errors[] = {0, EIO};
 
     (void)state;
-    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+    for (size_t i = 0; i < 2 * (COUNT_OF(cases)); i++) {
         const unsigned *ticks = cases[i / 2].ticks;
         int feeds = cases[i / 2].feeds;
         const struct arrivals arrivals = {{ticks[0], ticks[1]}, errors[i % 2]};

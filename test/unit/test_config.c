@@ -135,7 +135,7 @@ static void test_bad_lines(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct config config = load_file(cases[i].line);
 
         assert_int_equal(complaint_count, 1);

@@ -67,7 +67,7 @@ static void test_enabled_everywhere_or_in_single_partitions(void **state)
 
     (void)state;
     write_file("");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct config config = load(cases[i].word);
 
         assert_int_equal(complaint_count, 0);
@@ -151,7 +151,7 @@ static void assert_refused(const char *word, const char *hint)
 static void test_a_bad_value_is_named_and_has_no_effect(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad_values); i++) {
         assert_refused(bad_values[i].word, bad_values[i].hint);
     }
 }
@@ -162,7 +162,7 @@ static void test_a_bad_value_in_the_file_is_reported_with_its_line(void **state)
 
     (void)state;
     snprintf(where, sizeof where, "%s:2: '", path);
-    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad_values); i++) {
         char text[200];
         struct config config;
 
@@ -187,7 +187,7 @@ static void test_an_unknown_word_is_named_with_what_is_valid(void **state)
                  {"rapl", "min_interval"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_refused(cases[i].word, cases[i].hint);
     }
 }

@@ -56,7 +56,7 @@ static void test_events_without_a_definition(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct apapi_event event = {
             .unit = "own", .kind = kinds[i].kind, .accumulates = kinds[i].accumulates, .scale = 1};
         const struct apapi_definition *d = apapi_event_rules_define(NULL, &event);
@@ -92,7 +92,7 @@ static void test_factors_meet_the_sources_units(void **state)
     double joules = 5, ns = 1e8;
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_eventops *ops = ops_of("e", cases[i].definition);
         struct apapi_event event = {
             .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = cases[i].scale, .accumulates = true};
@@ -119,7 +119,7 @@ static void test_time_of_each_operation(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    for (size_t i = 0; i < COUNT_OF(operations); i++) {
         struct apapi_event event = {.scale = 0.5};
 
         for (int raw = 0; raw < 2; raw++) {
@@ -173,7 +173,7 @@ static void test_events_are_completed(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_event event = {.kind = cases[i].kind, .scale = 1};
         char line[256];
         struct apapi_eventops *ops;
@@ -226,7 +226,7 @@ static void test_definitions_that_contradict_the_source(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_event event = {
             .name = "e", .kind = APAPI_KIND_ENERGY, .unit = "J", .scale = 1e-6};
         struct apapi_error err = {""};

@@ -107,7 +107,7 @@ static const struct row {
 static void test_rows(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct row *row = &rows[i];
         struct apapi_domain_result result;
         struct pair pair;

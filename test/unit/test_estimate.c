@@ -141,7 +141,7 @@ static void only_busy_time_counts(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_reader *reader;
 
         write_stat(USUAL);
@@ -198,7 +198,7 @@ static void what_is_no_cpu_time_is_refused(void **state)
     struct apapi_error err;
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         write_stat(cases[i].stat);
         assert_int_equal(error_of(reader), cases[i].error);
         assert_null(apapi_source_estimate.open("estimate", &err));
@@ -252,7 +252,7 @@ static void settings_are_needed_and_checked(void **state)
     struct apapi_error err;
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         set_watts(cases[i].idle_w, cases[i].core_w);
         assert_null(apapi_source_estimate.open("estimate", &err));
         assert_int_equal(errno, EINVAL);

@@ -67,7 +67,7 @@ static const struct evaluation_case {
 static void test_all(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct apapi_reading before = {.raw = (uint64_t)cases[i].before};
         const struct apapi_reading after = {.raw = (uint64_t)cases[i].after};
         char text[96] = "";

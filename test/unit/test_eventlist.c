@@ -68,7 +68,7 @@ static void test_list_of_the_original(void **state)
 
     (void)state;
     for (int counts = 0; counts < 2; counts++) {
-        for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
+        for (size_t i = 0; i < COUNT_OF(quantities); i++) {
             for (int package = 0; package < 2; package++) {
                 sprintf(rapl + strlen(rapl), "rapl:::%s%s:PACKAGE%d\n", quantities[i],
                         counts ? "_CNT" : "", package);
@@ -110,7 +110,7 @@ static void test_whose_an_entry_is(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    for (size_t i = 0; i < COUNT_OF(entries); i++) {
         struct apapi_listed listed = {entries[i].name, 1};
 
         if (apapi_listed_names(&listed, entries[i].component) != entries[i].names) {
@@ -175,7 +175,7 @@ static void test_environment(void **state)
     struct apapi_environment environment;
 
     (void)state;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         setenv("APAPI_VERBOSE", numbers[i].text, 1);
         setenv("APAPI_SOFTFAIL", numbers[i].text, 1);
         apapi_environment_read(&environment);

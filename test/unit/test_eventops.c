@@ -94,7 +94,7 @@ static void test_maxima(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof maxima / sizeof *maxima; i++) {
+    for (size_t i = 0; i < COUNT_OF(maxima); i++) {
         struct apapi_eventops *ops = parse(with_field(5, maxima[i].text));
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
@@ -125,14 +125,14 @@ static void test_statistics(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct apapi_eventops *ops = parse(with_field(4, good[i].text));
 
         assert_non_null(ops);
         assert_int_equal(apapi_eventops_at(ops, 0)->values[1].stats, good[i].stats);
         apapi_eventops_destroy(ops);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         assert_null(parse(with_field(3, bad[i])));
         assert_non_null(
             strstr(reported.text, "field 3 (statistics of value0): expected APAPI_STAT_NO"));
@@ -152,7 +152,7 @@ static void test_factors(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    for (size_t i = 0; i < COUNT_OF(factors); i++) {
         struct apapi_eventops *ops = parse(with_field(8, factors[i].text));
         double factor;
 
@@ -200,7 +200,7 @@ static void test_kind_and_domain(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
         struct apapi_eventops *ops = parse(good[i].text);
         const struct apapi_definition *d = apapi_eventops_at(ops, 0);
 
@@ -243,7 +243,7 @@ static void test_files_of_the_original(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
         struct apapi_eventops *ops;
 
         if (strncmp(files[i].name, "type", 4) == 0) {
@@ -311,7 +311,7 @@ static void test_harmless_differences(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct apapi_eventops *ops = parse(texts[i]);
         const struct apapi_definition *d = apapi_eventops_find(ops, "nvml:::Tesla_K20c:power");
 
@@ -353,7 +353,7 @@ static void test_the_first_that_fits_counts(void **state)
     snprintf(text, sizeof text, "a:::x%sa:::*%sa:::y%sb:::[1]%sb:::?%s", rest, rest, rest, rest,
              rest);
     ops = parse(text);
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+    for (size_t i = 0; i < COUNT_OF(found); i++) {
         const struct apapi_definition *d = apapi_eventops_find(ops, found[i].event);
 
         assert_int_equal(d ? d->line : 0, found[i].line);
@@ -439,7 +439,7 @@ static void test_legacy_definitions(void **state)
 
     (void)state;
     assert_int_equal(apapi_eventops_count(ops), 89);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct apapi_definition *d = apapi_eventops_at(ops, rows[i].number - 1);
 
         assert_ptr_equal(apapi_eventops_find(ops, rows[i].name), d);

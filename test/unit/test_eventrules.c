@@ -87,7 +87,7 @@ static void test_who_chooses_what(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_event_rules rules = rules_of(cases[i].user, cases[i].defaults);
         struct apapi_event events[EVENTS_MAX];
         struct apapi_selection selection;
@@ -192,7 +192,7 @@ static void test_default_files(void **state)
     assert_string_equal(reported.text, "");
     assert_non_null(rules.default_list);
     assert_non_null(rules.default_ops);
-    for (size_t i = 0; i < sizeof default_events / sizeof *default_events; i++) {
+    for (size_t i = 0; i < COUNT_OF(default_events); i++) {
         const struct apapi_definition *d =
             apapi_eventops_find(rules.default_ops, default_events[i].event);
         bool listed = false;
@@ -223,7 +223,7 @@ static void test_legacy_list_and_definitions_belong_together(void **state)
 
     (void)state;
     assert_int_equal(apapi_eventlist_count(list), 89);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
         size_t count = 0;
 
         for (size_t j = 0; j < 89; j++) {

@@ -49,7 +49,7 @@ static void test_each_letter(void **state)
     char name[PATH_MAX];
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(filename_expand(cases[i].pattern, &values, name, sizeof name, NULL), 0);
         assert_string_equal(name, cases[i].name);
     }
@@ -77,7 +77,7 @@ static void test_bad_patterns(void **state)
     char name[64] = "unchanged";
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(filename_check(cases[i].pattern, &err), -1);
         assert_int_equal(errno, EINVAL);
         assert_non_null(strstr(err.text, cases[i].hint));
@@ -179,7 +179,7 @@ static void test_traces_do_not_meet(void **state)
     char unique[32];
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(spank_apapi_name_trace(cases[i].pattern, cases[i].nodes, cases[i].batch,
                                                 unique, sizeof unique),
                          0);

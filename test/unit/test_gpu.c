@@ -102,7 +102,7 @@ static void test_names_units_and_values_are_papis(void **state)
     (void)state;
     write_spec("gpu power_w=70.5 name=Tesla+T+X\n");
     reader = open_vendor(&nvidia);
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+    for (size_t i = 0; i < COUNT_OF(events); i++) {
         assert_event(reader, find(reader, events[i].name, 0), events[i].kind, events[i].unit,
                      events[i].value);
     }
@@ -213,7 +213,7 @@ static void test_errors_of_single_calls(void **state)
                  {"15", ENODEV}, {"19", EBUSY}, {"20", ENOMEM}, {"21", ENODATA},   {"999", EIO}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_reading readings[READINGS_MAX];
         struct apapi_reader *reader;
         char spec[128];

@@ -119,7 +119,7 @@ static void test_what_lists_mean(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         setenv("APAPI_GPUS", cases[i].list, 1);
         assert_choice(cases[i].list, cases[i].expected);
     }
@@ -154,7 +154,7 @@ static void test_what_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         setenv("APAPI_GPUS", cases[i].list, 1);
         assert_refused(cases[i].list, cases[i].error, cases[i].says);
     }

@@ -12,7 +12,7 @@ static const struct grid_column columns[] = {
 
 static char *print(const char *const *cells, size_t count, size_t width)
 {
-    struct grid *grid = grid_create(columns, sizeof columns / sizeof *columns);
+    struct grid *grid = grid_create(columns, COUNT_OF(columns));
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -32,7 +32,7 @@ static const char *const cells[] = {
 
 static void assert_table(size_t width, const char *table)
 {
-    char *text = print(cells, sizeof cells / sizeof *cells, width);
+    char *text = print(cells, COUNT_OF(cells), width);
 
     assert_string_equal(text, table);
     free(text);

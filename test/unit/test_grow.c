@@ -29,7 +29,7 @@ static void what_cannot_be_had_changes_nothing(void **state)
     static const size_t rooms[] = {SIZE_MAX / 2 + 1, SIZE_MAX};
 
     (void)state;
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    for (size_t i = 0; i < COUNT_OF(rooms); i++) {
         size_t room = rooms[i];
 
         errno = 0;

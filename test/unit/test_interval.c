@@ -25,7 +25,7 @@ static void test_durations(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
         uint64_t ns = 42;
         struct apapi_error err = {""};
 
@@ -50,7 +50,7 @@ static void test_bad_durations_are_named(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         uint64_t ns = 42;
         struct apapi_error err = {""};
 
@@ -104,7 +104,7 @@ static void test_bad_interval_lists_leave_the_result_alone(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct apapi_intervals list = {.default_ns = 42};
         struct apapi_error err = {""};
 

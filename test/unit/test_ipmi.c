@@ -35,7 +35,7 @@ static void set_key(const char *key, const char *value)
 static int clear_settings(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
         set_key(keys[i], NULL);
     }
     return 0;
@@ -108,7 +108,7 @@ static void test_wrong_values(void **state)
          "system_power is longer than 32 characters"},
     };
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err = {""};
         struct ipmi_settings settings;
 
@@ -156,7 +156,7 @@ static void test_password(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char password[IPMI_PASSWORD_SIZE];
 
         write_file(path, cases[i].text, 0600);
@@ -182,7 +182,7 @@ static void test_password_refused(void **state)
     static const mode_t open_to_others[] = {0640, 0604, 0620, 0601};
 
     (void)state;
-    for (size_t i = 0; i < sizeof open_to_others / sizeof *open_to_others; i++) {
+    for (size_t i = 0; i < COUNT_OF(open_to_others); i++) {
         write_file(path, "secret\n", open_to_others[i]);
         assert_refused(EACCES, "by others: chmod 600");
     }
@@ -258,7 +258,7 @@ static void test_dcmi_refused(void **state)
     struct dcmi_power power = {.power_w = -1};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         memcpy(answer, reading, sizeof answer);
         answer[cases[i].place] = cases[i].byte;
         assert_int_equal(dcmi_power_parse(answer, cases[i].size, &power), cases[i].error);
@@ -302,7 +302,7 @@ static void test_id_strings(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         unsigned bytes = cases[i].cut ? cases[i].cut : cases[i].type_length & 0x1f;
         uint8_t record[48 + 31] = {0};
         char name[IPMI_NAME_SIZE];
@@ -329,7 +329,7 @@ static void test_whole_names(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct ipmi_sensor sensor = {.kind = APAPI_KIND_POWER};
 
         strcpy(sensor.name, cases[i].name);

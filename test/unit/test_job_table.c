@@ -122,7 +122,7 @@ static void nodes_without_names_are_counted(void **state)
     static const char *const lists[] = {"n[1", "n1,n2", "", NULL};
 
     (void)state;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
         const struct apapi_job_table_head head = {.nodes = 3, .nodelist = lists[i]};
         struct apapi_job *job = apapi_job_create();
         char *text;

@@ -48,7 +48,7 @@ static void what_the_list_has_and_the_records_have_not(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct namelist own = split(cases[i].own), lacking;
         struct namelist want = split(cases[i].lacking ? cases[i].lacking : "");
 

@@ -308,7 +308,7 @@ static void assert_near(const char *what, const char *of, double is, double shou
 static void test_the_page_says_what_the_result_says(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+    for (size_t i = 0; i < COUNT_OF(scripts); i++) {
         const struct script *script = &scripts[i];
 
         prepare_events(METERS, script->event);

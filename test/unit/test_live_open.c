@@ -12,11 +12,11 @@ static void test_nodes_and_steps_are_in_order(void **state)
         uint32_t job;
     } cases[] = {{"n10", "0", 5},   {"n2", "batch", 100}, {"n2", "2", 100},
                  {"n2", "10", 100}, {"n2", "0", 99},      {"n2", "extern", 100}};
-    struct livefile files[sizeof cases / sizeof *cases];
+    struct livefile files[COUNT_OF(cases)];
     struct apapi_live_counts counts;
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         strcpy(step.id.node, cases[i].node);
         strcpy(step.id.step, cases[i].step);
         step.id.job = cases[i].job;
@@ -25,7 +25,7 @@ static void test_nodes_and_steps_are_in_order(void **state)
     assert_string_equal(scan(&counts),
                         "n2/99.0 n2/100.2 n2/100.10 n2/100.batch n2/100.extern n10/5.0 ");
     assert_int_equal(counts.pages, 6);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         livefile_close(&files[i]);
     }
 }
@@ -204,7 +204,7 @@ static void test_what_is_no_page_is_not_believed(void **state)
     snprintf(path, sizeof path, "%s", in_base("live/n1/4711.0"));
     assert_int_equal(mkdir(in_base("live"), 0755) | mkdir(in_base("live/n1"), 0755), 0);
     live_page_init(&forged);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct apapi_live_page *page;
         int file;
 

@@ -127,7 +127,7 @@ static void test_energy_goes_on_for_two_intervals(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double energy_j = apapi_live_energy_at_j(&cases[i].slot, cases[i].now_ns);
 
         if (isnan(cases[i].energy_j) ? !isnan(energy_j)

@@ -36,7 +36,7 @@ static int try_writing(void)
     const char *path = in_pages("4711.0");
     int flags[] = {O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC};
 
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    for (size_t i = 0; i < COUNT_OF(flags); i++) {
         if (open(path, flags[i] | O_CLOEXEC) >= 0) {
             return 1;
         }

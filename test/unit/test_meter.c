@@ -125,7 +125,7 @@ static void run_row(const struct row *row)
 static void test_rows(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct row *row = &rows[i];
 
         print_message("# %s\n", row->what);
@@ -289,7 +289,7 @@ static void test_counter_of_doubles_reopened(void **state)
     event.type = APAPI_TYPE_FP64;
     event.scale = 1;
     begin(&event);
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
         if (i >= 2) {
             apapi_meter_reopened(&meter);
         }

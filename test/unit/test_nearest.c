@@ -55,8 +55,7 @@ static void test_components(void **state)
     };
 
     (void)state;
-    assert_all(cases, sizeof cases / sizeof *cases, components,
-               sizeof components / sizeof *components);
+    assert_all(cases, COUNT_OF(cases), components, COUNT_OF(components));
 }
 
 static void test_nothing_is_near(void **state)
@@ -65,9 +64,8 @@ static void test_nothing_is_near(void **state)
                                          "power_pac", "rabbits", "ra", "zzzzzz"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        assert_string_equal(suggest(wanted[i], components, sizeof components / sizeof *components),
-                            "");
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        assert_string_equal(suggest(wanted[i], components, COUNT_OF(components)), "");
     }
 }
 
@@ -82,7 +80,7 @@ static void test_events(void **state)
     };
 
     (void)state;
-    assert_all(cases, sizeof cases / sizeof *cases, events, sizeof events / sizeof *events);
+    assert_all(cases, COUNT_OF(cases), events, COUNT_OF(events));
 }
 
 /* The nearest first, in any order of offers; three at most. */

@@ -52,7 +52,7 @@ static void test_what_is_no_packet(void **state)
     struct packet_item item;
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         assert_false(packet_find(texts[i], PACKET_EVENTLIST, &item));
     }
 }

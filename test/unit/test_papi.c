@@ -97,7 +97,7 @@ static void test_reasons(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err;
 
         assert_null(papi->open(cases[i].component, &err));

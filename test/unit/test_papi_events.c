@@ -86,7 +86,7 @@ static void test_known_events(void **state)
 {
 
     (void)state;
-    for (size_t i = 0; i < sizeof known_events / sizeof *known_events; i++) {
+    for (size_t i = 0; i < COUNT_OF(known_events); i++) {
         struct apapi_event event;
 
         print_message("# %s\n", known_events[i].name);
@@ -108,7 +108,7 @@ static void test_events_without_use(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct apapi_event event;
 
         assert_false(describe(names[i], "", &event));
@@ -134,10 +134,10 @@ static void test_rapl_events_that_are_no_energy_can_be_had_when_named(void **sta
     (void)state;
     wanted_events_add("rapl:::*");
     wanted_events_add("*");
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+    for (size_t i = 0; i < COUNT_OF(events); i++) {
         assert_false(describe(events[i].name, events[i].papi, &event));
     }
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+    for (size_t i = 0; i < COUNT_OF(events); i++) {
         wanted_events_add(events[i].named);
         assert_true(describe(events[i].name, events[i].papi, &event));
         assert_int_equal(event.kind, APAPI_KIND_COUNT); /* no power that is drawn */

@@ -28,7 +28,7 @@ static void test_known_values(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct papi_zone zone = {
             .known = true, .start = cases[i].start, .range = RANGE, .wrap = cases[i].wrap};
 
@@ -164,7 +164,7 @@ static void test_the_start_is_found(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct papi_powercap powercap;
         uint64_t counter;
 

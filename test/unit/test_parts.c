@@ -293,7 +293,7 @@ static void nobody_there_is_no_trouble(void **state)
                                         ":" TOKEN, "0000000000000000000000000000000000:" TOKEN};
 
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         forward_open(&forward, wrong[i]);
         pass_on_step("0", "n1", 17, 0);
         forward_flush(&forward);

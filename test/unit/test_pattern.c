@@ -46,7 +46,7 @@ static void test_patterns(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         if (apapi_pattern_matches(pairs[i].pattern, pairs[i].name) != pairs[i].fits) {
             fail_msg("'%s' and '%s'", pairs[i].pattern, pairs[i].name);
         }

@@ -74,7 +74,7 @@ static long signals_at_rest(void)
     struct sigaction action;
 
     sigprocmask(SIG_SETMASK, NULL, &blocked);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         if (sigismember(&blocked, numbers[i]) || sigaction(numbers[i], NULL, &action) ||
             action.sa_handler != SIG_DFL) {
             return 0;
@@ -150,7 +150,7 @@ static const struct {
 
 static int help(const char *name)
 {
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+    for (size_t i = 0; i < COUNT_OF(helpers); i++) {
         if (strcmp(name, helpers[i].name) == 0) {
             return helpers[i].help() ? EXIT_FAILURE : EXIT_SUCCESS;
         }
@@ -383,7 +383,7 @@ static int make_links(void **state)
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || make_base(state)) {
         return -1;
     }
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+    for (size_t i = 0; i < COUNT_OF(helpers); i++) {
         snprintf(link, sizeof link, "%s/%s", base, helpers[i].name);
         if (symlink(program, link)) {
             return -1;

@@ -15,7 +15,7 @@ static void test_good_lists(void **state)
     struct apapi_error err;
 
     (void)state;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
         assert_int_equal(config_components_check(lists[i], &err), 0);
     }
 }
@@ -38,7 +38,7 @@ static void test_bad_lists(void **state)
     struct apapi_error err;
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(config_components_check(cases[i].list, &err), -1);
         assert_int_equal(errno, EINVAL);
         assert_non_null(strstr(err.text, cases[i].hint));

@@ -60,7 +60,7 @@ static void the_nodes_of_all_components(void **state)
     char names[64];
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int rc = spank_apapi_job_nodes(look, cases[i].variables, names, sizeof names);
 
         assert_int_equal(rc, cases[i].names ? 0 : -1);

@@ -58,7 +58,7 @@ static void test_bad_places(void **state)
     struct spank_apapi_collector collector = {.port = 7};
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         assert_int_equal(spank_apapi_report_parse(texts[i], &collector), -1);
         assert_int_equal(errno, EINVAL);
         assert_int_equal(collector.port, 7);
@@ -204,7 +204,7 @@ static void test_what_is_no_address(void **state)
     struct apapi_error err;
 
     (void)state;
-    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+    for (size_t i = 0; i < COUNT_OF(addresses); i++) {
         assert_int_equal(send_to(&collector, addresses[i], "x", PATIENCE_NS, &err), -1);
         assert_int_equal(errno, EINVAL);
     }

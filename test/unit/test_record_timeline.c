@@ -68,7 +68,7 @@ static void the_energy_survives_for_every_shape(void **state)
         flat[i] = 362.4871;
         peak[i] = i == 60 ? 98765.4321 : 1;
     }
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
         struct apapi_record record = empty_record(shapes[i].count * 10 * MS), read;
 
         draw(&record, APAPI_DOMAIN_PACKAGE, shapes[i].power_w, shapes[i].count);
@@ -157,7 +157,7 @@ static void bad_timelines_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct apapi_record record;
         struct apapi_error err = {""};
         char line[1024];

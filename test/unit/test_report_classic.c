@@ -58,7 +58,7 @@ static void the_newest_value_stands_as_its_type_wants(void **state)
 
     (void)state;
     result->values[0].factor = 1;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         result->event.type = cases[i].type;
         result->values[0].last = cases[i].last;
         fixture_write(report_classic);

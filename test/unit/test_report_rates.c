@@ -7,6 +7,7 @@
 
 #include "unit.h"
 
+#include "base/count_of.h"
 #include "base/pool.h"
 #include "cli/totals/rates.h"
 
@@ -44,7 +45,7 @@ static void energy_is_weighed_by_the_hours_of_its_time(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct rates rates = plain_rates(cases[i].co2, cases[i].pue);
         int64_t from_ns = MIDNIGHT + cases[i].from_min * 60 * S;
         double got = rates_apply(&rates, rates.co2_g_per_kwh, KWH_J, from_ns,
@@ -74,7 +75,7 @@ static void bad_tables_are_refused_and_change_nothing(void **state)
         "-24:1", "0--24:1", "0-24:1x", "a-b:1", "0-24 :1", ":",       "0-12:1,11-24:1"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double hours[RATES_HOURS] = {42};
         struct apapi_error err;
 

@@ -30,7 +30,7 @@ static void how_it_ended_is_reported_if_it_failed(void **state)
                  {0, "peak memory 12.3 MiB\n"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         report.runs[0].end.status = cases[i].status;
         fixture_write(report_table);
         assert_string_equal(strstr(written, "peak memory"), cases[i].said);

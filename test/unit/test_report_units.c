@@ -22,7 +22,7 @@ static void short_times(void **state)
                  {INFINITY, "-"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
         units_short(text, sizeof text, cases[i].seconds);
@@ -45,7 +45,7 @@ static void memory(void **state)
                  {UINT64_MAX, "16.0 EiB"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[UNITS_SIZE];
 
         units_bytes(text, sizeof text, cases[i].bytes);

@@ -46,7 +46,7 @@ static void test_attempts_are_few_and_not_late(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct component component = {.interval_ns = cases[i].interval_ns};
         uint64_t attempts;
         uint64_t back_ns = fail_for(&component, cases[i].length_ns, &attempts);
@@ -71,7 +71,7 @@ static void test_pauses_double(void **state)
 
     (void)state;
     retry_good(&retry, BEGIN);
-    for (size_t i = 0; i < sizeof pauses_s / sizeof *pauses_s; i++) {
+    for (size_t i = 0; i < COUNT_OF(pauses_s); i++) {
         retry_failed(&retry, SECOND, BEGIN);
         assert_int_equal(retry.pause_ns, pauses_s[i] * SECOND);
     }

@@ -72,7 +72,7 @@ static void test_deadlines_do_not_drift(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct component component = {.interval_ns = 100 * MS, .deadline_ns = 100 * MS};
 
         component_next_deadline(&component, cases[i].now_ms * MS);
@@ -96,7 +96,7 @@ static void test_readings_fall_on_the_grid_of_the_floor(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct component component = {.interval_ns = 25 * MS,
                                             .floor_ns = 10 * MS,
                                             .deadline_ns = cases[i].deadline_us * 1000};
@@ -114,7 +114,7 @@ static void test_intervals_keep_their_mean_on_the_grid(void **state)
         .interval_ns = 25 * MS, .floor_ns = 10 * MS, .deadline_ns = 25 * MS};
 
     (void)state;
-    for (size_t i = 0; i < sizeof due_ms / sizeof *due_ms; i++) {
+    for (size_t i = 0; i < COUNT_OF(due_ms); i++) {
         assert_int_equal(component_due_ns(&component, component.deadline_ns), due_ms[i] * MS);
         component_next_deadline(&component, due_ms[i] * MS + 1);
     }

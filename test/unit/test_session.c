@@ -294,7 +294,7 @@ static void test_unknown_names_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
         const struct apapi_session_config config = {.components = bad[i].components,
                                                     .sources = bad[i].sources};
         struct apapi_error err = {""};

@@ -159,7 +159,7 @@ static void test_a_crash_at_each_step(void **state)
 
     (void)state;
     make_folders();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         if (cases[i].old) {
             write_file("n1/1.0.json", cases[i].old, strlen(cases[i].old));
         }
@@ -183,7 +183,7 @@ static void test_what_is_no_line_is_empty(void **state)
 
     (void)state;
     make_folders();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         write_file("n1/1.0.json", cases[i].text, cases[i].size);
         assert_string_equal(found(SPOOL_KEEP), " ");
     }

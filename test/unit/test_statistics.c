@@ -91,7 +91,7 @@ static void test_uncertainty_of_a_late_end(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct apapi_span span = {.elapsed_ns = cases[i].span_end_ms * 1000000,
                                         .end_ns = 1 + cases[i].span_end_ms * 1000000};
         struct apapi_moment when = {1 + cases[i].begin_ms * 1000000, 1 + cases[i].end_ms * 1000000};

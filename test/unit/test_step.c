@@ -143,7 +143,7 @@ static void test_bad_words(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         assert_int_equal(parse((const char *[]){pairs[i][0], pairs[i][1], NULL}), -1);
     }
     message_start(&message, APAPI_WORD_CONFIG);

@@ -49,7 +49,7 @@ static void the_day_is_that_of_utc(void **state)
 
     (void)state;
     setenv("TZ", "Pacific/Kiritimati", 1);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         assert_int_equal(apapi_store_append(store, "n", cases[i].unix_ns, "{}", NULL), 0);
         assert_int_equal(access(in_base(cases[i].path), F_OK), 0);
         assert_int_equal(unlink(in_base(cases[i].path)), 0);

@@ -18,7 +18,7 @@ static void bad_arguments_are_refused(void **state)
                  {"..", "{}"},   {"a..b", "{}"}, {"/etc/x", "{}"}, {"n1", "{}\n{}"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_error err = {""};
 
         errno = 0;

@@ -5,6 +5,7 @@
 
 #include "unit.h"
 
+#include "base/count_of.h"
 #include "sync/found.h"
 #include "sync/runs.h"
 

@@ -128,7 +128,7 @@ static void a_damaged_one_is_created_again(void **state)
         "{\"apapi_sync\":1,\"since\":1,\"read\":1,\"files\":{}}"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         FILE *file = fopen(in_base(NAME), "w");
         struct state loaded;
 

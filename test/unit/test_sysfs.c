@@ -76,7 +76,7 @@ static const struct machine {
 static void test_machines(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
         const struct machine *machine = &machines[i];
         size_t count = 0;
 

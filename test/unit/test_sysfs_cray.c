@@ -87,7 +87,7 @@ static const struct {
 
 static void test_names_and_domains(void **state)
 {
-    const size_t count = sizeof pm_files / sizeof *pm_files;
+    const size_t count = COUNT_OF(pm_files);
 
     (void)state;
     for (size_t i = 0; i < count; i++) {
@@ -148,7 +148,7 @@ static void test_unit_and_time_are_checked(void **state)
 
     (void)state;
     open_sysfs("cray_pm");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         put("energy", cases[i].text);
         read_sysfs();
         if ((readings[0].error == 0) != cases[i].good) {

@@ -113,11 +113,11 @@ static void test_garbage_is_never_a_number(void **state)
 
     (void)state;
     make_files();
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+    for (size_t f = 0; f < COUNT_OF(files); f++) {
         powercap_tree_put(&tree, files[f].path, "");
         open_sysfs(files[f].component);
         assert_int_equal(first_error(), EBADMSG);
-        for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
+        for (size_t i = 0; i < COUNT_OF(garbage); i++) {
             char text[128];
 
             snprintf(text, sizeof text, "%s%s\n", garbage[i], files[f].behind);
@@ -133,7 +133,7 @@ static void test_a_number_without_newline_is_torn(void **state)
 {
     (void)state;
     make_files();
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+    for (size_t f = 0; f < COUNT_OF(files); f++) {
         char text[128];
 
         snprintf(text, sizeof text, "123%s\n", files[f].behind);
@@ -203,7 +203,7 @@ static void test_routes(void **state)
     assert_non_null(strstr(err.text, "'nonsense'"));
     assert_int_equal(apapi_route_order_check("", &err), -1);
     make_files();
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+    for (size_t f = 0; f < COUNT_OF(files); f++) {
         reader = apapi_route_open(files[f].component, f == 0 ? "sysfs" : NULL, &err);
         assert_non_null(reader);
         assert_ptr_equal(reader->source, &apapi_source_sysfs);

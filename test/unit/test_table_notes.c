@@ -35,7 +35,7 @@ static void incidents_are_reported_in_words(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_merge *merge = start();
         struct node node;
 
@@ -70,7 +70,7 @@ static void a_late_start_is_reported(void **state)
                  {12345 * MS, "\n  first 12.3 s not covered\n"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_merge *merge = start();
         struct node node;
         char *text;

@@ -46,7 +46,7 @@ static void energy_equals_the_counters_for_every_length(void **state)
                 {2592000 * S, 10 * S},   {2592000 * S, 3600 * S}, {7 * S, 30 * S}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    for (size_t i = 0; i < COUNT_OF(runs); i++) {
         double energy_j;
         struct apapi_timeline timeline = run(runs[i].length_ns, runs[i].interval_ns, &energy_j);
 

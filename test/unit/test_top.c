@@ -126,7 +126,7 @@ static void test_names(void **state)
                  {APAPI_LIVE_UNKNOWN, APAPI_LIVE_UNKNOWN, 16, 1, "0", "16+1.0"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_live_head *head = &page(0, "n1", 17, 200, 0.1)->head;
         struct top_view view;
 
@@ -153,7 +153,7 @@ static void test_stale(void **state)
                  {0.1, 30, APAPI_LIVE_ENDED, false},    {0.1, -5, APAPI_LIVE_RUNNING, false}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct top_view view;
 
         page(0, "n1", 17, 200, cases[i].age_s);
@@ -230,7 +230,7 @@ static void test_units_of_events(void **state)
                  {APAPI_KIND_COUNT, "B", 1, "B/s", "B"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct top_view view;
 
         put_event(page(0, "n1", 17, 200, 0.1), "a:::b", cases[i].kind, APAPI_DOMAIN_NONE);
@@ -289,7 +289,7 @@ static void test_gpus_of_steps(void **state)
                  {{"01", "1", "2"}, NAN}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         double now_w;
         struct top_view view;
 
@@ -324,7 +324,7 @@ static void test_sort(void **state)
     pages[2].domains[APAPI_DOMAIN_PACKAGE].total = 1e9;
     page(3, "n2", 9, 150, 0.1)->domains[APAPI_DOMAIN_PACKAGE].total = NAN;
     pages[3].head.state = APAPI_LIVE_STARTING;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct top_view view = view_of(4);
 
         top_sort(&view, cases[i].sort);
@@ -349,7 +349,7 @@ static void test_filter(void **state)
 
     (void)state;
     page(0, "n1", 17, 200, 0.1);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct top_filter filter = {.users = cases[i].users, .nodes = cases[i].nodes};
         struct apapi_error err;
 

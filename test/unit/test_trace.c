@@ -69,7 +69,7 @@ static void power_is_the_increment_over_its_time(void **state)
     };
 
     (void)state;
-    assert_lines(rows, sizeof rows / sizeof *rows,
+    assert_lines(rows, COUNT_OF(rows),
                  "1,0.000000000,rapl:::A,1000000,,J,,,0\n"
                  "1,0.100000000,rapl:::A,11000000,10,J,100,,0\n"
                  "1,0.200000000,rapl:::A,,,J,,Input/output error,0\n"

@@ -18,7 +18,7 @@ static void test_operations(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct apapi_values values;
 
         apapi_values_restart(&values, cases[i].operation);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
+
 #include <cmocka.h>
 
 /* UNIT_FILTER=TEXT: only the tests that have it in their names. */
@@ -40,7 +42,7 @@ __attribute__((constructor)) static void unit_forget_the_user(void)
         char name[256] = "";
         size_t length = strcspn(environ[i], "=");
 
-        for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes && length < sizeof name; p++) {
+        for (size_t p = 0; p < COUNT_OF(prefixes) && length < sizeof name; p++) {
             if (strncmp(environ[i], prefixes[p], strlen(prefixes[p])) == 0) {
                 memcpy(name, environ[i], length);
             }
@@ -52,7 +54,5 @@ __attribute__((constructor)) static void unit_forget_the_user(void)
     umask(022);
 }
 #endif
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

@@ -11,13 +11,14 @@
 
 #include "apapi/interval.h"
 #include "apapi/session.h"
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/number.h"
 #include "cli/totals/rates.h"
 #include "config/folders.h"
 #include "config/values.h"
 
 #define MAX_W 100000.0
-#define S_IN_NS UINT64_C(1000000000)
 #define LINE_SIZE 1024
 
 struct value_check {
@@ -69,7 +70,7 @@ static int check_seconds(const struct value_check *this, const char *key, const 
     if (apapi_duration_parse(value, &ns, err)) {
         return -1;
     }
-    return ns >= this->min * S_IN_NS && ns <= this->max * S_IN_NS
+    return ns >= this->min * NS_PER_S && ns <= this->max * NS_PER_S
                ? 0
                : apapi_fail(err, ERANGE, "expected a time from %us to %us", this->min, this->max);
 }
@@ -139,7 +140,7 @@ static void check_setting(const struct config *config, const struct config_setti
     char text[LINE_SIZE];
     struct apapi_error err;
 
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    for (size_t i = 0; i < COUNT_OF(checks); i++) {
         if (strcmp(checks[i].section, setting->section) == 0 &&
             strcmp(checks[i].key, setting->key) == 0 &&
             checks[i].value.check(&checks[i].value, setting->key, setting->value, &err)) {
@@ -174,7 +175,7 @@ static void check_pairs(const struct config *config, const struct config_sink *s
                  {"ipmi", "password_file", "host"}};
     char text[LINE_SIZE];
 
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         const struct config_setting *setting = setting_find(config, pairs[i].section, pairs[i].key);
 
         if (setting && !setting_find(config, pairs[i].section, pairs[i].needs)) {

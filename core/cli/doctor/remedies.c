@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "cli/doctor/doctor.h"
 #include "config/installed.h"
 
@@ -133,7 +134,7 @@ static const char *with_path(const char *text)
 const char *remedy_find(const struct examined *component, const struct examined_way *way,
                         const struct finding *finding, const struct machine *machine)
 {
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
+    for (size_t i = 0; i < COUNT_OF(remedies); i++) {
         const struct remedy *remedy = &remedies[i];
 
         if (fits(remedy->component, component->name) &&

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "cli/job/job_view.h"
-
-#define NS_PER_S 1e9
 
 int show_compare_nodes(const void *left, const void *right)
 {

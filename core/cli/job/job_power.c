@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S 1e9
+#include "base/duration.h"
 
 struct span {
     int64_t begin_ns, end_ns;

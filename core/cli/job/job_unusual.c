@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/units.h"
 #include "cli/job/job_view.h"
@@ -20,7 +22,6 @@
 #define EARLY_SHARE 0.1   /* of the step's time, between the ends of two nodes */
 #define EARLY_S 1.0
 #define NAMES_COLUMNS 60
-#define NS_PER_S 1e9
 
 struct reporter {
     show_say_f say;
@@ -196,7 +197,7 @@ static void report_incidents(const struct apapi_record *record, struct reporter 
                  {incidents.stalls, "an energy counter stood still"},
                  {incidents.failed, "a reading failed"}};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (kinds[i].count > 0) {
             report(reporter, "step %s on %s: %s, %" PRIu64 " time%s", record->id.step,
                    record->id.node, kinds[i].what, kinds[i].count, kinds[i].count == 1 ? "" : "s");

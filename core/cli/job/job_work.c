@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/grow.h"
 #include "cli/job/job_power.h"
 #include "cli/job/job_view.h"
 #include "record/end.h"
 #include "record/ending.h"
-
-#define NS_PER_S 1e9
 
 int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size)
 {

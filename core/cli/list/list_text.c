@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/count_of.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"
@@ -12,7 +13,7 @@ static const struct grid_column columns[] = {
     {"event", false},  {"value", true}, {"unit", false}, {"kind", false},
     {"domain", false}, {"range", true}, {"", false},     {"description", false}};
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { COLUMNS = COUNT_OF(columns) };
 
 /* "24.82 kJ", or the reason if there is no value. */
 static void value_text(const struct listed_event *listed, char *text, size_t size)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
+
 #define PNG_SCALE 2 /* pixels per point: sharp on paper */
 #define ROW_JOBS 3  /* panels in one row */
 #define HEIGHT 360
@@ -32,7 +34,7 @@ static const double palette[][3] = {{0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.9
 /* To distinguish lines in black-and-white print. */
 static const double dashes[][4] = {{0},          {0},          {7, 3, 7, 3},  {2, 2, 2, 2},
                                    {9, 3, 2, 3}, {4, 2, 4, 2}, {12, 4, 2, 4}, {1, 3, 1, 3}};
-#define COLOURS (sizeof palette / sizeof *palette)
+#define COLOURS COUNT_OF(palette)
 
 /* Scale of an axis. */
 struct scale {

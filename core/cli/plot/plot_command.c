@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/count_of.h"
 #include "base/replace.h"
 #include "cli/claims.h"
 #include "cli/command.h"
@@ -283,7 +284,7 @@ static int run(struct request *request)
 
 static const char *find_form(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; name && i < COUNT_OF(formats); i++) {
         if (strcasecmp(name, formats[i]) == 0) {
             return formats[i];
         }

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/plot/plot.h"
 #include "record/fields.h"
-
-#define NS_PER_S 1e9
 
 static int put_line(json_t *array, const char *text)
 {

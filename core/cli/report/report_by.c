@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/count_of.h"
+
 /* Groups with one bucket per row. */
 static const struct {
     enum report_by by;
@@ -14,7 +16,7 @@ static const struct {
     {REPORT_BY_STEP, "step", "stepid,name,nodes,elapsed,energy,power,maxpower,measured"},
     {REPORT_BY_NODE, "node", "node,records,energy,package,dram,gpu,power,measured"},
 };
-#define WHOLES (sizeof wholes / sizeof *wholes)
+#define WHOLES COUNT_OF(wholes)
 
 /* Also the names of the fields. */
 static const char *const groups[] = {

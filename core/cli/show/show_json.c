@@ -2,11 +2,10 @@
 /* apapi show for programs, described in apapi-show(1). Unknown values have no key. */
 #include <math.h>
 
+#include "base/duration.h"
 #include "cli/job/job_view.h"
 #include "cli/json.h"
 #include "record/fields.h"
-
-#define NS_PER_S 1e9
 
 static int put_number(json_t *object, const char *key, double value)
 {

@@ -7,12 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"
 #include "cli/job/job_view.h"
 
-#define NS_PER_S 1e9
 #define CURVE_ROWS 6
 #define EIGHTHS 8
 #define LABEL_COLUMNS 9
@@ -196,7 +197,7 @@ static int put_steps(const struct show *show)
     static const struct grid_column columns[] = {
         {"step", false},  {"nodes", true}, {"tasks", true}, {"begins", true},  {"elapsed", true},
         {"energy", true}, {"mean", true},  {"exit", true},  {"program", false}};
-    struct grid *grid = grid_create(columns, sizeof columns / sizeof *columns);
+    struct grid *grid = grid_create(columns, COUNT_OF(columns));
     int result = grid ? 0 : -1;
 
     for (size_t i = 0; i < show->step_count && result == 0; i++) {
@@ -238,7 +239,7 @@ static int put_node_rows(const struct show_node *const *nodes, size_t count)
 {
     static const struct grid_column columns[] = {
         {"node", false}, {"energy", true}, {"mean", true}, {"measured", true}};
-    struct grid *grid = grid_create(columns, sizeof columns / sizeof *columns);
+    struct grid *grid = grid_create(columns, COUNT_OF(columns));
     int result = grid ? 0 : -1;
 
     for (size_t i = 0; i < count && i < NODES_LISTED && result == 0; i++) {

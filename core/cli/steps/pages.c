@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/grow.h"
 #include "base/hostlist.h"
 #include "cli/steps/view.h"
-
-#define NS_PER_S 1e9
 
 /* --- pages ---------------------------------------------------------------------------------- */
 

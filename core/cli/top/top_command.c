@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/count_of.h"
 #include "base/hostlist.h"
 #include "base/positive.h"
 #include "cli/command.h"
@@ -23,7 +24,7 @@ static const char *const sorts[] = {[TOP_BY_JOB] = "job",
                                     [TOP_BY_POWER] = "power",
                                     [TOP_BY_ENERGY] = "energy",
                                     [TOP_BY_TIME] = "time"};
-#define SORTS (sizeof sorts / sizeof *sorts)
+#define SORTS COUNT_OF(sorts)
 
 struct top {
     const char *dir; /* NULL: that of apapi.conf */
@@ -210,7 +211,7 @@ static bool obey(struct top *top, char key)
         enum top_sort sort;
     } keys[] = {{'n', TOP_BY_JOB}, {'w', TOP_BY_POWER}, {'j', TOP_BY_ENERGY}, {'t', TOP_BY_TIME}};
 
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
         if (keys[i].key == key) {
             top->form.sort = keys[i].sort;
             top_sort(&top->view, top->form.sort);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count_of.h"
 #include "base/write_all.h"
 
 #define ESCAPE '\033'
@@ -26,7 +27,7 @@ static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
 /* SIGINT quits; those after SIGCONT end the process. */
 static const int caught[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-enum { CAUGHT = sizeof caught / sizeof *caught };
+enum { CAUGHT = COUNT_OF(caught) };
 
 static volatile sig_atomic_t arrived[CAUGHT];
 
@@ -234,7 +235,7 @@ static enum screen_event obey(void)
 {
     static const int deadly[] = {SIGTERM, SIGHUP, SIGQUIT};
 
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+    for (size_t i = 0; i < COUNT_OF(deadly); i++) {
         if (has_arrived(deadly[i])) {
             end_by(deadly[i]);
         }

@@ -4,12 +4,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"
 #include "cli/steps/view.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define CELL_SIZE 48
 #define NAME_LEAST 6 /* minimum width of a name */
 #define EVENT_LEAST 20
@@ -33,7 +34,7 @@ static const struct grid_column step_columns[] = {[STEP] = {"step", false},
                                                   [ENERGY] = {"energy", true},
                                                   [NAME] = {"job name", false}};
 
-enum { STEP_COLUMNS = sizeof step_columns / sizeof *step_columns };
+enum { STEP_COLUMNS = COUNT_OF(step_columns) };
 _Static_assert(STEP_COLUMNS == NAME + 1, "a column for each domain");
 
 enum { EVENT_STEP, EVENT_NODE, EVENT_DOMAIN, EVENT_NOW, EVENT_TOTAL, EVENT_NAME };
@@ -239,7 +240,7 @@ static int put_parts(struct grid *grid, const struct top_step *step, const struc
 static int put_events(const struct top_view *view, const struct top_form *form,
                       const struct content *content, FILE *out)
 {
-    struct grid *grid = grid_create(event_columns, sizeof event_columns / sizeof *event_columns);
+    struct grid *grid = grid_create(event_columns, COUNT_OF(event_columns));
     int result = grid ? 0 : -1;
 
     for (size_t i = 0; i < view->count && result == 0; i++) {

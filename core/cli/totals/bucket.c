@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/hostlist.h"
 #include "cli/jobs.h"
 #include "cli/totals/pieces.h"
 
-#define NS_PER_S 1e9
 #define REMARK_SIZE 700
 
 static double mean_w(const struct report_energy *energy, const struct report_piece *piece)

@@ -5,11 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/count_of.h"
+
 static const struct {
     unsigned state;
     const char *name, *brief;
 } states[] = {{REPORT_STATE_COMPLETED, "COMPLETED", "CD"}, {REPORT_STATE_FAILED, "FAILED", "F"}};
-#define STATES (sizeof states / sizeof *states)
+#define STATES COUNT_OF(states)
 
 static unsigned find_state(const char *word, size_t size)
 {

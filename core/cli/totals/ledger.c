@@ -7,12 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/hostlist.h"
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
 #include "record/ending.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define KEY_SIZE 640
 #define ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
 #define TIMELINES_MAX 65536      /* 64 MiB */
@@ -98,7 +99,7 @@ static void learn_common(struct report_ledger *ledger, struct report_bucket *buc
                                &bucket->partition, &bucket->qos,  &bucket->job_name,
                                &bucket->name};
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         uint32_t number = put_text(ledger, texts[i]);
 
         if (bucket->first == POOL_NONE) {

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/duration.h"
+
 #define SECTION "report"
-#define NS_PER_S INT64_C(1000000000)
 #define HOUR_S 3600
 #define DAY_S (RATES_HOURS * HOUR_S)
 #define J_PER_KWH 3.6e6

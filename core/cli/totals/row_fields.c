@@ -8,9 +8,10 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/count_of.h"
+#include "base/duration.h"
 #include "base/units.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define ENERGY_WIDTH 10
 #define POWER_WIDTH 10
 #define TIME_WIDTH 19
@@ -63,7 +64,7 @@ static const struct report_field fields[] = {
     {"co2", REPORT_MASS, 10, ROW(co2_g), "energy x PUE x co2_g_per_kwh of apapi.conf"},
     {"cost", REPORT_MONEY, 10, ROW(cost), "energy x PUE x price_per_kwh of apapi.conf"},
 };
-#define FIELD_COUNT (sizeof fields / sizeof *fields)
+#define FIELD_COUNT COUNT_OF(fields)
 
 static const struct {
     const char *name, *suffix;
@@ -137,7 +138,7 @@ int report_format_parse(const char *list, struct report_format *format, struct a
 
 int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_error *err)
 {
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcasecmp(units[i].name, text) == 0) {
             *unit = (enum report_unit)i;
             return 0;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "cli/totals/job_state.h"
 #include "cli/totals/ledger.h"
 #include "cli/totals/pieces.h"
 
-#define NS_PER_S 1e9
 #define PCT 100
 
 /* Sums over a row that it does not show. */

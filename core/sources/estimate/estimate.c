@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "base/number.h"
 #include "sources/settings.h"
@@ -74,7 +75,7 @@ static int parse_stat(const char *text, uint64_t *busy_ticks)
     for (int i = 0; !error && i < TIMES; i++) {
         error = parse_count(&text, &times[i]);
     }
-    for (size_t i = 0; !error && i < sizeof busy / sizeof *busy; i++) {
+    for (size_t i = 0; !error && i < COUNT_OF(busy); i++) {
         error = __builtin_add_overflow(sum, times[busy[i]], &sum) ? ERANGE : 0;
     }
     if (!error && *text != ' ' && *text != '\n') {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/count_of.h"
 #include "sources/settings.h"
 
 #define MIG_PREFIX "MIG-"
@@ -32,7 +33,7 @@ static const char *find_list(const char **origin, bool *of_slurm)
                  {"SLURM_STEP_GPUS", NULL, NULL},
                  {"SLURM_JOB_GPUS", NULL, NULL}};
 
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
         const char *list = lists[i].section ? source_setting(lists[i].section, lists[i].key)
                                             : getenv(lists[i].variable);
 

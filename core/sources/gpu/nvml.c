@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/count_of.h"
 #include "sources/gpu/gpu_reader.h"
 #include "sources/gpu/nvml.h"
 #include "sources/sources.h"
@@ -314,7 +315,7 @@ static void nvml_version(char *text, size_t size)
 static const struct gpu_driver driver = {.component = COMPONENT,
                                          .library = &library,
                                          .queries = queries,
-                                         .query_count = sizeof queries / sizeof *queries,
+                                         .query_count = COUNT_OF(queries),
                                          .start = nvml_start,
                                          .stop = nvml_stop,
                                          .find = nvml_find,

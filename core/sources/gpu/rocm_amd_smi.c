@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "sources/gpu/rocm_driver.h"
 #include "sources/sources.h"
 
@@ -214,7 +215,7 @@ static void version(char *text, size_t size)
 const struct gpu_driver amd_smi_driver = {.component = "amd_smi",
                                           .library = &library,
                                           .queries = queries,
-                                          .query_count = sizeof queries / sizeof *queries,
+                                          .query_count = COUNT_OF(queries),
                                           .start = start,
                                           .stop = stop,
                                           .find = find,

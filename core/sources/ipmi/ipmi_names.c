@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/count_of.h"
 #include "sources/ipmi/ipmi_sensors.h"
 
 /* Letters and digits of the manufacturers' names for the sensor of the whole machine. */
@@ -32,7 +33,7 @@ bool ipmi_sensor_is_whole(const struct ipmi_sensor *sensor)
     char folded[IPMI_NAME_SIZE];
 
     fold_name(sensor->name, folded);
-    for (size_t i = 0; i < sizeof whole_names / sizeof *whole_names; i++) {
+    for (size_t i = 0; i < COUNT_OF(whole_names); i++) {
         if (strcmp(folded, whole_names[i]) == 0) {
             return true;
         }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "sources/cloexec.h"
 
@@ -51,7 +52,7 @@ static int bmc_error(const struct ipmi_session *session)
 
 static const struct failure *find_failure(int error)
 {
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+    for (size_t i = 0; i < COUNT_OF(failures); i++) {
         if (failures[i].error == error) {
             return &failures[i];
         }
@@ -62,7 +63,7 @@ static const struct failure *find_failure(int error)
 /* @return whether there is a device. Its path is below the root of the tests if that is set. */
 static bool find_device(char *path, size_t size)
 {
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+    for (size_t i = 0; i < COUNT_OF(devices); i++) {
         kernel_file_path(path, size, devices[i]);
         if (access(path, F_OK) == 0) {
             return true;

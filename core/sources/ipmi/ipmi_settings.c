@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 #include "apapi/interval.h"
+#include "base/duration.h"
 #include "sources/settings.h"
 
-#define S_IN_NS UINT64_C(1000000000)
-#define TIMEOUT_NS (5 * S_IN_NS)
-#define TIMEOUT_MIN_NS S_IN_NS
-#define TIMEOUT_MAX_NS (60 * S_IN_NS)
+#define TIMEOUT_NS (5 * NS_PER_S)
+#define TIMEOUT_MIN_NS NS_PER_S
+#define TIMEOUT_MAX_NS (60 * NS_PER_S)
 /*
  * BMCs measure power once a second, a few more often. A request costs time of the BMC and, if the
  * kernel polls its port, of a core of the node.
  */
-#define PERIOD_NS S_IN_NS
+#define PERIOD_NS NS_PER_S
 #define CIPHER_SUITE 3 /* supported by every IPMI 2.0 BMC: HMAC-SHA1 and AES */
 
 /* A valid word and its meaning. */
@@ -106,7 +106,7 @@ static int read_duration(const char *key, uint64_t *duration_ns, uint64_t min_ns
     }
     if (apapi_duration_parse(text, &value_ns, NULL) || value_ns < min_ns || value_ns > max_ns) {
         return apapi_fail(err, EINVAL, "%s is '%.40s', expected a time from %us to %us", key, text,
-                          (unsigned)(min_ns / S_IN_NS), (unsigned)(max_ns / S_IN_NS));
+                          (unsigned)(min_ns / NS_PER_S), (unsigned)(max_ns / NS_PER_S));
     }
     *duration_ns = value_ns;
     return 0;

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "sources/gpu/gpu_reader.h"
 #include "sources/gpu/nvml.h"
 #include "sources/gpu/rocm_driver.h"
@@ -20,7 +21,7 @@ static const struct gpu_component {
 
 static const struct gpu_component *find_component(const char *name)
 {
-    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+    for (size_t i = 0; i < COUNT_OF(components); i++) {
         if (strcmp(components[i].name, name) == 0) {
             return &components[i];
         }
@@ -74,7 +75,7 @@ static void papi_gpu_want(const char *component)
 
 static void papi_gpu_list(apapi_component_f visit, void *context)
 {
-    for (size_t i = 0; i < sizeof components / sizeof *components; i++) {
+    for (size_t i = 0; i < COUNT_OF(components); i++) {
         visit(components[i].name, context);
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/count_of.h"
 #include "sources/cloexec.h"
 #include "sources/papi/papi_events.h"
 #include "sources/papi/papi_exit.h"
@@ -62,7 +63,7 @@ static const char *const natures[] = {
 
 static enum nature nature_of(const char *component)
 {
-    for (size_t i = 0; i < sizeof natures / sizeof *natures; i++) {
+    for (size_t i = 0; i < COUNT_OF(natures); i++) {
         if (natures[i] && strcmp(natures[i], component) == 0) {
             return (enum nature)i;
         }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "sources/wanted_events.h"
 
 #define RAPL_RANGE_J 65536.0 /* the smallest range of a RAPL counter: 32 bits of 15.3 uJ */
@@ -125,7 +126,7 @@ static const struct rule {
 
 static const struct rule *find_rule(const char *name)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
         if (fnmatch(rules[i].pattern, name, 0) == 0) {
             return &rules[i];
         }
@@ -141,7 +142,7 @@ static bool is_spare(const char *name, const struct rule *rule)
 
 static const struct unit *find_unit(const char *unit)
 {
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcmp(units[i].papi, unit) == 0) {
             return &units[i];
         }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "sources/papi/papi_slots.h"
 
 static _Thread_local jmp_buf *way_back; /* NULL: no guarded call into PAPI */
@@ -148,7 +149,7 @@ static const struct replacement {
 
 int papi_exit_catch(void *handle, struct apapi_error *err)
 {
-    for (size_t i = 0; i < sizeof replacements / sizeof *replacements; i++) {
+    for (size_t i = 0; i < COUNT_OF(replacements); i++) {
         if (papi_slots_set(handle, replacements[i].name, replacements[i].ours) < 0) {
             return apapi_fail(err, ENOTSUP, "PAPI's calls of %s() cannot be caught: %s",
                               replacements[i].name, strerror(errno));

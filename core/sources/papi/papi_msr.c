@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "base/kernel_file.h"
 
 #define RAPL "rapl:::"
@@ -133,7 +134,7 @@ static bool can_read(const struct papi_msrs *msrs, const struct msr *msr, const 
 
 bool papi_msrs_can_read(const struct papi_msrs *msrs, const char *event)
 {
-    for (size_t i = 0; i < sizeof msrs_of_events / sizeof *msrs_of_events; i++) {
+    for (size_t i = 0; i < COUNT_OF(msrs_of_events); i++) {
         const struct msr *msr = &msrs_of_events[i];
 
         if (strncmp(event, msr->prefix, strlen(msr->prefix)) == 0) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "sources/papi/papi_msr.h"
 
@@ -53,7 +54,7 @@ int papi_needs_check(const char *component, struct apapi_error *err)
     if (strcmp(component, "rapl") == 0) {
         return papi_msrs_check(err);
     }
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+    for (size_t i = 0; i < COUNT_OF(needs); i++) {
         if (strcmp(needs[i].component, component) == 0 && !is_met(&needs[i])) {
             return apapi_fail(err, ENODEV, "PAPI's %s: %s", component, needs[i].missing);
         }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 
@@ -267,7 +268,7 @@ int papi_zone_counter(const struct papi_zone *zone, long long gained, uint64_t *
                                    zone->start + (uint64_t)gained - zone->wrap, zone->start};
     int found = 0;
 
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+    for (size_t i = 0; i < COUNT_OF(candidates); i++) {
         if (candidates[i] <= zone->range && papi_zone_gained(zone, candidates[i]) == gained &&
             (found == 0 || candidates[i] != *counter)) {
             *counter = candidates[i];

@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "sources/sources.h"
 
 /* One for each component. */
 static const struct sysfs_family *const families[] = {
     &sysfs_rapl, &sysfs_powercap, &sysfs_hwmon, &sysfs_intel_gpu, &sysfs_cray_pm,
 };
-#define FAMILY_COUNT (sizeof families / sizeof families[0])
+#define FAMILY_COUNT COUNT_OF(families)
 
 static const struct sysfs_family *find_family(const char *component)
 {

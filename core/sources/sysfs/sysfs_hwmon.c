@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 
@@ -64,7 +65,7 @@ static const struct chip *find_chip(const char *name, const char *label)
 {
     unsigned number;
 
-    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+    for (size_t i = 0; i < COUNT_OF(chips); i++) {
         if (kernel_file_match(chips[i].name, name, &number) &&
             kernel_file_match(chips[i].label, label, &number)) {
             return &chips[i];
@@ -217,7 +218,7 @@ static bool is_gpu(int dir, const char *entry, struct sysfs_item *chip)
     if (!is_chip(dir, entry, chip)) {
         return false;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         if (kernel_file_match(names[i], chip->name, &tile)) {
             label_gpu(dir, chip);
             return true;

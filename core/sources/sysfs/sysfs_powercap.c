@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count_of.h"
 #include "base/kernel_file.h"
 #include "sources/sysfs/sysfs_family.h"
 
@@ -39,7 +40,7 @@ static const struct naming {
 
 static const struct naming *find_naming(const char *zone_name)
 {
-    for (size_t i = 0; i < sizeof namings / sizeof *namings; i++) {
+    for (size_t i = 0; i < COUNT_OF(namings); i++) {
         if (strncmp(zone_name, namings[i].prefix, strlen(namings[i].prefix)) == 0) {
             return &namings[i];
         }
