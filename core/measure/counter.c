@@ -83,7 +83,6 @@ static bool caught_up(const struct apapi_counter *counter, const struct apapi_co
     const struct apapi_counter_point *last = &counter->last;
 
     if (decreased(counter, last->raw, now->raw) ||
-        (counter->range_max && now->raw > counter->range_max) ||
         (double)(now->raw - last->raw) > plausible(counter, now->at_ns - last->ran_ns)) {
         return false;
     }
@@ -92,9 +91,10 @@ static bool caught_up(const struct apapi_counter *counter, const struct apapi_co
     return true;
 }
 
-static bool whole_wraps_may_hide(const struct apapi_counter *counter, uint64_t dt_ns)
+/* Its last value may be as old as the beginning of its reading. */
+static bool whole_wraps_may_hide(const struct apapi_counter *counter, uint64_t since_ns)
 {
-    return dt_ns > counter->hide_ns;
+    return since_ns + (counter->last.at_ns - counter->last.begin_ns) > counter->hide_ns;
 }
 
 /* How long the counter had stood still at its last accepted reading. */
@@ -207,10 +207,20 @@ static struct apapi_counter_point first_point(uint64_t raw, struct apapi_moment 
                                         .ran_ns = when.begin_ns};
 }
 
+/* Certainly wrong: it says nothing of the readings before and after it. */
+static bool is_out_of_range(const struct apapi_counter *counter, uint64_t raw)
+{
+    return counter->range_max && raw > counter->range_max;
+}
+
 /* The first reading of a segment. Not inlined, as what follows: it is rare. */
 __attribute__((noinline, cold)) static enum apapi_count
 begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
+    if (is_out_of_range(counter, raw)) {
+        counter->incidents.refused++;
+        return APAPI_COUNT_DOUBTED;
+    }
     counter->segment_ns = when.end_ns;
     counter->last = first_point(raw, when);
     return APAPI_COUNT_BASELINE;
@@ -221,6 +231,9 @@ __attribute__((noinline, cold)) static void check_reopened(struct apapi_counter 
 {
     struct apapi_counter_point now = first_point(raw, when);
 
+    if (is_out_of_range(counter, raw)) {
+        return;
+    }
     counter->reopened = false;
     if (counter->last.valid && !goes_on(counter, &now)) {
         restart_counter(counter);
@@ -235,6 +248,10 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
 {
     struct apapi_counter_point now = first_point(raw, when);
 
+    if (is_out_of_range(counter, raw)) {
+        counter->incidents.refused++;
+        return APAPI_COUNT_DOUBTED;
+    }
     if (!increment_since(counter, &counter->doubted, raw, when.end_ns, increment)) {
         counter->incidents.refused += counter->doubted.valid;
         counter->doubted = now;

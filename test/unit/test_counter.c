@@ -104,6 +104,15 @@ static const struct sequence sequences[] = {
      1,
      0,
      2},
+    {"first reading out of range",
+     65712999613,
+     4,
+     {99000000000, 10000000, 20000000, 30000000},
+     20000000,
+     0,
+     0,
+     1,
+     2},
     {"goes back a little",
      65712999613,
      4,
@@ -330,6 +339,20 @@ static void test_pauses(void **state)
     }
 }
 
+/* What is read first may be as old as the beginning of its reading. */
+static void test_a_pause_within_a_reading(void **state)
+{
+    struct apapi_increment increment;
+
+    (void)state;
+    begin(65712999613); /* 33 s at 2 kW */
+    apapi_counter_add(&counter, 0, (struct apapi_moment){1, 40000 * MS}, &increment);
+    add(1000000, 40100 * MS);
+    assert_int_equal(counter.incidents.gaps, 1);
+    add(2000000, 40200 * MS);
+    assert_int_equal(counter.incidents.gaps, 1);
+}
+
 static void test_full_64_bits_are_exact(void **state)
 {
     const uint64_t start = (UINT64_C(1) << 53) + 1;
@@ -407,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_standstills),
         cmocka_unit_test(test_lengthy_readings),
         cmocka_unit_test(test_pauses),
+        cmocka_unit_test(test_a_pause_within_a_reading),
         cmocka_unit_test(test_full_64_bits_are_exact),
         cmocka_unit_test(test_decrease_without_range_is_a_reset),
         cmocka_unit_test(test_guard),
