@@ -76,9 +76,9 @@ static int histogram_farthest(const struct apapi_histogram *histogram, unsigned 
     return most > own ? farthest : 0;
 }
 
-/* Bins for an octave that has none. @return its place now; 0: it gets none. */
-__attribute__((noinline, cold)) static unsigned histogram_place(struct apapi_histogram *histogram,
-                                                                unsigned octave)
+/* Bins for an octave that has none. @return its slot; 0: none. */
+__attribute__((noinline, cold)) static unsigned
+histogram_take_slot(struct apapi_histogram *histogram, unsigned octave)
 {
     int farthest;
 
@@ -86,17 +86,17 @@ __attribute__((noinline, cold)) static unsigned histogram_place(struct apapi_his
         return 0;
     }
     if (histogram->used < APAPI_HISTOGRAM_DETAILED) {
-        return histogram->places[octave] = ++histogram->used;
+        return histogram->slots[octave] = ++histogram->used;
     }
     farthest = histogram_farthest(histogram, octave);
     if (farthest) {
-        unsigned place = histogram->places[octave] = histogram->places[farthest];
+        unsigned slot = histogram->slots[octave] = histogram->slots[farthest];
 
-        histogram->places[farthest] = 0;
-        histogram->unit_bits[place - 1] = 0;
-        memset(histogram->units[place - 1], 0, sizeof histogram->units[place - 1]);
+        histogram->slots[farthest] = 0;
+        histogram->unit_bits[slot - 1] = 0;
+        memset(histogram->units[slot - 1], 0, sizeof histogram->units[slot - 1]);
     }
-    return histogram->places[octave];
+    return histogram->slots[octave];
 }
 
 /* Double the unit of an octave's bins. */
@@ -112,18 +112,18 @@ __attribute__((noinline, cold)) static void histogram_coarsen(struct apapi_histo
 void apapi_histogram_add(struct apapi_histogram *histogram, double value, uint64_t weight)
 {
     unsigned number = histogram_number(value), octave = number / APAPI_HISTOGRAM_BINS;
-    unsigned place = histogram->places[octave];
+    unsigned slot = histogram->slots[octave];
     uint32_t *units;
 
     histogram->weights[octave] += weight;
-    if (!place && !(place = histogram_place(histogram, octave))) {
+    if (!slot && !(slot = histogram_take_slot(histogram, octave))) {
         return;
     }
-    units = &histogram->units[place - 1][number % APAPI_HISTOGRAM_BINS];
-    while (*units + (weight >> histogram->unit_bits[place - 1]) >= UINT32_MAX) {
-        histogram_coarsen(histogram, place - 1);
+    units = &histogram->units[slot - 1][number % APAPI_HISTOGRAM_BINS];
+    while (*units + (weight >> histogram->unit_bits[slot - 1]) >= UINT32_MAX) {
+        histogram_coarsen(histogram, slot - 1);
     }
-    *units += (uint32_t)(weight >> histogram->unit_bits[place - 1]) | 1; /* never nothing */
+    *units += (uint32_t)(weight >> histogram->unit_bits[slot - 1]) | 1; /* never nothing */
 }
 
 /* @return which bin that share of the weight ends in; as if it were even where nothing is known. */
@@ -151,8 +151,8 @@ static int histogram_find_bin(const uint32_t units[APAPI_HISTOGRAM_BINS], double
 /* @return the value that this share of an octave's weight does not exceed. */
 static double histogram_value(const struct apapi_histogram *histogram, int octave, double share)
 {
-    int place = histogram->places[octave];
-    int bin = histogram_find_bin(place ? histogram->units[place - 1] : NULL, share);
+    int slot = histogram->slots[octave];
+    int bin = histogram_find_bin(slot ? histogram->units[slot - 1] : NULL, share);
     double part = (bin + 0.5) / APAPI_HISTOGRAM_BINS;
 
     return octave ? ldexp(1 + part, APAPI_HISTOGRAM_LEAST + octave - 1) : 0;

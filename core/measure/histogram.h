@@ -20,7 +20,7 @@ enum {
 
 struct apapi_histogram {
     uint64_t weights[APAPI_HISTOGRAM_OCTAVES + 1]; /* the first: of values that count as 0 */
-    uint8_t places[APAPI_HISTOGRAM_OCTAVES + 1];   /* 1 + index of the octave's bins; 0: none */
+    uint8_t slots[APAPI_HISTOGRAM_OCTAVES + 1];    /* 1 + index of the octave's bins; 0: none */
     uint8_t used;                                  /* of the bins */
     uint8_t unit_bits[APAPI_HISTOGRAM_DETAILED];   /* their weights are in units of 2^unit_bits */
     uint32_t units[APAPI_HISTOGRAM_DETAILED][APAPI_HISTOGRAM_BINS];
