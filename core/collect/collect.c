@@ -130,7 +130,7 @@ static int left_ms(const struct collector *collector)
 }
 
 /* Wait for an event and handle it. */
-static void turn(struct collector *collector)
+static void wait_and_handle(struct collector *collector)
 {
     struct pollfd watched[] = {{.fd = collector->alone ? -1 : APAPI_CHANNEL_FD, .events = POLLIN},
                                {.fd = collector->receiver.poll, .events = POLLIN}};
@@ -251,7 +251,7 @@ static int run(void)
         return EXIT_SUCCESS;
     }
     while (!is_over(&collector)) {
-        turn(&collector);
+        wait_and_handle(&collector);
     }
     finish_forward(&collector);
     if (!collector.alone) {

@@ -98,7 +98,7 @@ struct apapi_moment component_fetch(struct component *component)
 
 static const struct apapi_reading *reading_of(const struct component *component, size_t event)
 {
-    return &component->raw[component->places[event]];
+    return &component->raw[component->slots[event]];
 }
 
 bool component_failed(const struct component *component)
@@ -114,12 +114,12 @@ bool component_failed(const struct component *component)
 void component_lose(struct component *component, int error)
 {
     for (size_t i = 0; i < component->meter_count; i++) {
-        component->raw[component->places[i]].error = error;
+        component->raw[component->slots[i]].error = error;
     }
 }
 
 /* The distance between two readings says nothing where it was chosen. */
-static void judge(struct component *component, bool failed, uint64_t now_ns)
+static void update_retry(struct component *component, bool failed, uint64_t now_ns)
 {
     if (!failed) {
         retry_good(&component->retry, now_ns);
@@ -167,7 +167,7 @@ void component_account(struct component *component, struct apapi_moment when)
         }
     }
     tick_domains(component, unknown, now_ns);
-    judge(component, failed > 0 && failed == component->meter_count, now_ns);
+    update_retry(component, failed > 0 && failed == component->meter_count, now_ns);
 }
 
 void component_read(struct component *component)
@@ -282,7 +282,7 @@ static double least_coverage(const struct component *component, const struct apa
     return least;
 }
 
-static void finish_domains(const struct component *component, size_t place,
+static void finish_domains(const struct component *component, size_t index,
                            const struct apapi_span *span,
                            const struct apapi_component_result *result,
                            struct domain_results *domains)
@@ -296,13 +296,13 @@ static void finish_domains(const struct component *component, size_t place,
         }
         finish_domain(component, d, span, result, &own);
         late_ns = component_late_ns(component, d, own.energy_j);
-        if (own.measured && feed_offer(&domains->feeds[d], place, late_ns)) {
+        if (own.measured && feed_offer(&domains->feeds[d], index, late_ns)) {
             domains->results[d] = own;
         }
     }
 }
 
-int component_finish(const struct component *component, size_t place, const struct apapi_span *span,
+int component_finish(const struct component *component, size_t index, const struct apapi_span *span,
                      struct apapi_component_result *result, struct domain_results *domains)
 {
     memset(result, 0, sizeof *result);
@@ -322,7 +322,7 @@ int component_finish(const struct component *component, size_t place, const stru
     result->user_rules = component->user_rules;
     snprintf(result->source, sizeof result->source, "%s", component->detail);
     finish_events(component, span, result);
-    finish_domains(component, place, span, result, domains);
+    finish_domains(component, index, span, result, domains);
     domains->covered = least_coverage(component, span, result, domains->covered);
     if (result->measured) {
         describe_outages(component, result);
@@ -342,7 +342,7 @@ void component_close(struct component *component)
     free(component->raw);
     free(component->readings);
     free(component->events);
-    free(component->places);
+    free(component->slots);
     free(component->feeds);
     free(component->definitions);
     free(component->values);

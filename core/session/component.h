@@ -76,10 +76,10 @@ uint64_t component_late_ns(const struct component *component, int domain, double
 /**
  * The last reading has been taken: tell the result, and that of the domains that it feeds rather
  * than those before.
- * @param place  in the list of components
+ * @param index  in the list of components
  * @return 0; -1 with errno ENOMEM.
  */
-int component_finish(const struct component *component, size_t place, const struct apapi_span *span,
+int component_finish(const struct component *component, size_t index, const struct apapi_span *span,
                      struct apapi_component_result *result, struct domain_results *domains);
 
 /** Close and free what it holds. errno is preserved. */

@@ -14,9 +14,9 @@ static const struct apapi_definition *site_definition(const struct component *co
     return apapi_event_rules_define(&site, event);
 }
 
-struct apapi_event component_accounted(const struct component *component, size_t place)
+struct apapi_event component_accounted(const struct component *component, size_t index)
 {
-    struct apapi_event event = component->reader->events[place];
+    struct apapi_event event = component->reader->events[index];
 
     apapi_definition_complete(site_definition(component, &event), &event);
     return event;
@@ -51,19 +51,19 @@ static bool means_the_same(const struct apapi_event *a, const struct apapi_event
 }
 
 /* @return the event that shows it as it is, or a further one that nobody sees. */
-static size_t find_meter(struct component *component, size_t place, const struct apapi_event *event)
+static size_t find_meter(struct component *component, size_t index, const struct apapi_event *event)
 {
     size_t i;
 
     for (i = 0; i < component->event_count; i++) {
-        if (component->places[i] == place && means_the_same(&component->events[i], event)) {
+        if (component->slots[i] == index && means_the_same(&component->events[i], event)) {
             return i;
         }
     }
     i = component->meter_count++;
     component->events[i] = *event;
-    component->places[i] = place;
-    component->definitions[i] = site_definition(component, &component->reader->events[place]);
+    component->slots[i] = index;
+    component->definitions[i] = site_definition(component, &component->reader->events[index]);
     return i;
 }
 

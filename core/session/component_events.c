@@ -39,14 +39,14 @@ static int take_events(struct component *component, const struct apapi_selection
     size_t room = selection->count + component->reader->count + 1;
 
     component->events = calloc(room, sizeof *component->events);
-    component->places = calloc(room, sizeof *component->places);
+    component->slots = calloc(room, sizeof *component->slots);
     component->feeds = calloc(room, sizeof *component->feeds);
     component->definitions = calloc(room, sizeof(const struct apapi_definition *));
-    if (!component->events || !component->places || !component->feeds || !component->definitions) {
+    if (!component->events || !component->slots || !component->feeds || !component->definitions) {
         return no_memory(component);
     }
     for (size_t i = 0; i < selection->count; i++) {
-        component->places[i] = selection->indices[i];
+        component->slots[i] = selection->indices[i];
         component->events[i] = component->reader->events[selection->indices[i]];
     }
     component->event_count = component->meter_count = selection->count;
@@ -194,7 +194,7 @@ static void guard_interval(struct component *component)
     uint64_t users_ns = component->interval_ns, own_ns = UINT64_MAX;
 
     for (size_t i = 0; i < component->meter_count; i++) {
-        const struct apapi_event known = component_accounted(component, component->places[i]);
+        const struct apapi_event known = component_accounted(component, component->slots[i]);
 
         if (known.kind == APAPI_KIND_COUNT) {
             users_ns = shorter(users_ns, guard_ns(&component->events[i]));
@@ -259,8 +259,8 @@ static size_t find_all_again(struct component *component, const struct apapi_rea
     size_t found = 0;
 
     for (size_t i = 0; i < component->meter_count; i++) {
-        component->places[i] = find_again(component, i, reader);
-        if (component->places[i] < reader->count) {
+        component->slots[i] = find_again(component, i, reader);
+        if (component->slots[i] < reader->count) {
             apapi_meter_reopened(&component->meters[i]);
             found++;
         }

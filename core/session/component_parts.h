@@ -32,7 +32,7 @@ struct component {
     size_t meter_count; /* of both */
     const struct apapi_definition **definitions; /* of each event; live as long as the rules */
     struct apapi_event *events; /* those that are measured, completed by their definitions */
-    size_t *places;           /* of each in the reader's; the reader's count: it is there no more */
+    size_t *slots;            /* of each in the reader's; the reader's count: it is there no more */
     enum apapi_domain *feeds; /* what each adds its energy to, see component_feed_domains() */
     struct apapi_meter *meters;     /* one for each event */
     struct apapi_reading *raw;      /* latest, of all events of the reader; a failed one follows */
@@ -50,11 +50,11 @@ struct component {
     struct retry retry;
     struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: it has meters for it, see feed.h */
     uint64_t known_ns[APAPI_DOMAINS]; /* when all of them were known first; 0: not yet */
-    size_t live_first, live_count;    /* places of its first events on the live page */
+    size_t live_first, live_count;    /* slots of its first events on the live page */
 };
 
 /** @return an event of the reader as its source and the site define it. */
-struct apapi_event component_accounted(const struct component *component, size_t place);
+struct apapi_event component_accounted(const struct component *component, size_t index);
 
 /* Parts of component_adopt(). */
 int component_choose_events(struct component *component);
@@ -64,8 +64,8 @@ int component_create_meters(struct component *component);
 void component_create_domains(struct component *component);
 
 /**
- * Take over its source that was opened anew, in place of one that is closed: events are found by
- * their names, and their counters may have begun anew.
+ * Take over its source that was reopened, instead of the closed one: events are found by
+ * their names, and their counters may have restarted.
  * @return 0; -1 with errno ENOMEM, ENODEV (none of the events is there), and the reader is not
  * taken.
  */

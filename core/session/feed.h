@@ -17,7 +17,7 @@
 #define FEED_NEVER UINT64_MAX
 
 struct feed {
-    size_t place;     /* of the component that feeds the domain; SIZE_MAX: none */
+    size_t index;     /* of the component that feeds the domain; SIZE_MAX: none */
     uint64_t late_ns; /* 0: it was in time; FEED_NEVER: it has not measured it (yet) */
 };
 
@@ -31,7 +31,7 @@ struct domain_results {
 /** Nobody feeds any domain. */
 void feed_clear(struct feed feeds[APAPI_DOMAINS]);
 
-/** @return whether the component at `place` feeds the domain, now that it is `late_ns` late. */
-bool feed_offer(struct feed *feed, size_t place, uint64_t late_ns);
+/** @return whether the component at `index` feeds the domain, now that it is `late_ns` late. */
+bool feed_offer(struct feed *feed, size_t index, uint64_t late_ns);
 
 #endif

@@ -55,7 +55,7 @@ void live_restart(struct apapi_live_page *page, const struct component *componen
                component->events[i].estimated);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used && feeds[d].place == SIZE_MAX) {
+        if (component->domains[d].used && feeds[d].index == SIZE_MAX) {
             forget(&page->domains[d], component->interval_ns, false);
         }
     }
@@ -126,24 +126,24 @@ static void show_domain(struct apapi_live_slot *slot, const struct apapi_domain_
 
 /* The figures of another component's meters are no continuation of those before. */
 static void show_domains(struct apapi_live_page *page, const struct component *component,
-                         size_t place, struct feed feeds[APAPI_DOMAINS],
+                         size_t index, struct feed feeds[APAPI_DOMAINS],
                          const struct sum sums[APAPI_DOMAINS])
 {
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         uint64_t late_ns = component_late_ns(component, d, sums[d].total_j);
-        size_t before = feeds[d].place;
+        size_t before = feeds[d].index;
 
-        if (!component->domains[d].used || !feed_offer(&feeds[d], place, late_ns)) {
+        if (!component->domains[d].used || !feed_offer(&feeds[d], index, late_ns)) {
             continue;
         }
-        if (before != place) {
+        if (before != index) {
             forget(&page->domains[d], component->interval_ns, false);
         }
         show_domain(&page->domains[d], &component->domains[d], &sums[d]);
     }
 }
 
-void live_show(struct apapi_live_page *page, const struct component *component, size_t place,
+void live_show(struct apapi_live_page *page, const struct component *component, size_t index,
                struct feed feeds[APAPI_DOMAINS])
 {
     struct sum sums[APAPI_DOMAINS] = {{0}};
@@ -153,7 +153,7 @@ void live_show(struct apapi_live_page *page, const struct component *component, 
     }
     for (size_t i = 0; i < component->meter_count; i++) {
         const struct apapi_meter *meter = &component->meters[i];
-        bool failed = component->raw[component->places[i]].error != 0;
+        bool failed = component->raw[component->slots[i]].error != 0;
         double total = apapi_meter_total(meter);
         struct sum *sum = &sums[component->feeds[i]];
 
@@ -164,11 +164,11 @@ void live_show(struct apapi_live_page *page, const struct component *component, 
                           apapi_meter_known_ns(meter), failed);
         }
     }
-    show_domains(page, component, place, feeds, sums);
+    show_domains(page, component, index, feeds, sums);
 }
 
 /* What a meter has counted while others of its domain were late is in the result, too. */
-void live_finish(struct apapi_live_page *page, const struct component *component, size_t place,
+void live_finish(struct apapi_live_page *page, const struct component *component, size_t index,
                  const struct feed feeds[APAPI_DOMAINS])
 {
     double totals_j[APAPI_DOMAINS] = {0};
@@ -180,7 +180,7 @@ void live_finish(struct apapi_live_page *page, const struct component *component
         totals_j[component->feeds[i]] += apapi_meter_total(&component->meters[i]);
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (component->domains[d].used && feeds[d].place == place) {
+        if (component->domains[d].used && feeds[d].index == index) {
             struct apapi_live_slot figures = page->domains[d];
 
             figures.total = totals_j[d];

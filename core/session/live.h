@@ -20,7 +20,7 @@ void live_end(struct apapi_live_page *page, uint64_t now_ns);
 
 /* The following know by `feeds` whose figures a domain's slot has: one call at a time. */
 
-/** A component is open and knows its domains: its events get their places. */
+/** A component is open and knows its domains: its events get their slots. */
 void live_join(struct apapi_live_page *page, struct component *component,
                const struct feed feeds[APAPI_DOMAINS]);
 
@@ -28,12 +28,12 @@ void live_join(struct apapi_live_page *page, struct component *component,
 void live_restart(struct apapi_live_page *page, const struct component *component,
                   const struct feed feeds[APAPI_DOMAINS]);
 
-/** The component at `place` of the list has been read. */
-void live_show(struct apapi_live_page *page, const struct component *component, size_t place,
+/** The component at `index` of the list has been read. */
+void live_show(struct apapi_live_page *page, const struct component *component, size_t index,
                struct feed feeds[APAPI_DOMAINS]);
 
 /** It will not be read any more: the figures become those of its result. */
-void live_finish(struct apapi_live_page *page, const struct component *component, size_t place,
+void live_finish(struct apapi_live_page *page, const struct component *component, size_t index,
                  const struct feed feeds[APAPI_DOMAINS]);
 
 #endif

@@ -55,7 +55,7 @@ void common_restart(struct session_common *common, struct component *component)
     pthread_mutex_unlock(&common->showing);
 }
 
-static size_t common_place(const struct session_common *common, const struct component *component)
+static size_t common_index(const struct session_common *common, const struct component *component)
 {
     return (size_t)(component - common->components);
 }
@@ -64,7 +64,7 @@ static void common_show(struct session_common *common, const struct component *c
 {
     if (common->live) {
         pthread_mutex_lock(&common->showing);
-        live_show(common->live, component, common_place(common, component), common->shown);
+        live_show(common->live, component, common_index(common, component), common->shown);
         pthread_mutex_unlock(&common->showing);
     }
 }
@@ -83,7 +83,7 @@ void common_report(struct session_common *common, struct component *component)
         return;
     }
     for (size_t i = 0; i < component->event_count; i++) {
-        component->readings[i] = component->raw[component->places[i]];
+        component->readings[i] = component->raw[component->slots[i]];
         component->values[i] = component->meters[i].value;
     }
     pthread_mutex_lock(&common->reporting);
@@ -94,6 +94,6 @@ void common_report(struct session_common *common, struct component *component)
 void common_finish(struct session_common *common, const struct component *component)
 {
     pthread_mutex_lock(&common->showing);
-    live_finish(common->live, component, common_place(common, component), common->shown);
+    live_finish(common->live, component, common_index(common, component), common->shown);
     pthread_mutex_unlock(&common->showing);
 }

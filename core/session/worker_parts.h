@@ -31,7 +31,7 @@ struct worker_task {
  *
  * `mutex` protects all that follows it here, and the components that the worker reads. It is not
  * held in a call into a source: there the thread alone touches the component's reader, `raw` and
- * `places`. So a source that hangs holds up only its worker, and a reading that comes back after
+ * `slots`. So a source that hangs holds up only its worker, and a reading that comes back after
  * its run is thrown away. Where two are locked, the shared worker's comes first.
  */
 struct worker {

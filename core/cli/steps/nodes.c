@@ -7,7 +7,7 @@
 #include "cli/steps/view.h"
 
 /* Relation between the meters of two steps, by the names of their events. */
-enum relation { SAME, APART, MIXED };
+enum relation { SAME, SEPARATE, MIXED };
 
 static bool is_meter(const struct top_event *event, enum apapi_domain domain)
 {
@@ -50,7 +50,7 @@ static enum relation relate(const struct top_step *a, const struct top_step *b,
     if (shared == count_meters(a, domain) && shared == count_meters(b, domain)) {
         return SAME;
     }
-    return shared == 0 ? APART : MIXED;
+    return shared == 0 ? SEPARATE : MIXED;
 }
 
 static bool is_running(const struct top_step *step, enum apapi_domain domain)
@@ -91,10 +91,10 @@ static void sum_domain(struct top_node *node, const struct top_step *steps, size
     struct top_figure *sum = &node->domains[domain];
 
     for (size_t i = 0; i < count; i++) {
-        enum relation relation = APART;
+        enum relation relation = SEPARATE;
         struct top_figure figure;
 
-        for (size_t j = 0; is_running(&steps[i], domain) && j < i && relation == APART; j++) {
+        for (size_t j = 0; is_running(&steps[i], domain) && j < i && relation == SEPARATE; j++) {
             if (is_running(&steps[j], domain)) {
                 relation = domain == APAPI_DOMAIN_GPU ? relate(&steps[i], &steps[j], domain) : SAME;
             }
