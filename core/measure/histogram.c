@@ -67,7 +67,7 @@ static int histogram_farthest(const struct apapi_histogram *histogram, unsigned 
 
         if (i == octave) {
             own = distance;
-        } else if (histogram->places[i] && distance > most) {
+        } else if (histogram->slots[i] && distance > most) {
             most = distance;
             farthest = (int)i;
         }
