@@ -57,7 +57,7 @@ int component_open(struct component *component, const char *name,
     struct apapi_reader *reader;
 
     component_begin(component, name, settings);
-    reader = apapi_route_open(name, settings->order, &component->reason);
+    reader = apapi_catalog_open(name, settings->order, &component->reason);
     if (!reader) {
         return errno == ENOMEM ? -1 : 0;
     }

@@ -126,7 +126,7 @@ static int refuse_unknown(const char *name, struct apapi_error *err)
         return refuse_commas(name, err);
     }
     nearest_begin(&nearest, name);
-    apapi_route_list(nearest_offer, &nearest);
+    apapi_catalog_components(nearest_offer, &nearest);
     nearest_text(&nearest, meant, sizeof meant);
     if (*meant) {
         return apapi_fail(err, ENOENT, "unknown component '%s'%s 'apapi list' shows what there is",

@@ -45,7 +45,7 @@ static int open_component(struct sampling *sampling, size_t index, const char *n
 {
     struct component *component = &sampling->components[index];
 
-    if (apapi_route_slow(name, settings->order)) {
+    if (apapi_catalog_slow(name, settings->order)) {
         component_begin(component, name, settings);
         worker_open(&sampling->own[index]);
         return 0;
@@ -76,7 +76,7 @@ static int open_components(struct apapi_session *session, const struct names *na
                                           .softfail = config->softfail};
 
     for (size_t i = 0; i < names->count; i++) {
-        apapi_route_want(names->name[i]);
+        apapi_catalog_want(names->name[i]);
     }
     if (config->rules) {
         want_listed(config->rules->user_list);
@@ -95,7 +95,7 @@ static int open_components(struct apapi_session *session, const struct names *na
 static int check_config(const struct apapi_session_config *config, struct names *names,
                         struct apapi_error *err)
 {
-    if (config->sources && apapi_route_order_check(config->sources, err)) {
+    if (config->sources && apapi_catalog_check_order(config->sources, err)) {
         return -1;
     }
     if (config->rules && !config->softfail &&

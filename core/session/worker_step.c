@@ -24,7 +24,7 @@ static void worker_reopen(struct worker_task *task)
         source_close(component->reader);
         component->reader = NULL;
     }
-    task->reader = apapi_route_open(component->name, component->source, &task->why);
+    task->reader = apapi_catalog_open(component->name, component->source, &task->why);
     task->error = task->reader ? 0 : errno;
 }
 
@@ -34,7 +34,7 @@ static void worker_call(struct worker_task *task)
 
     switch (task->call) {
     case WORKER_OPEN:
-        task->reader = apapi_route_open(component->name, component->order, &task->why);
+        task->reader = apapi_catalog_open(component->name, component->order, &task->why);
         break;
     case WORKER_READ:
         task->when = component_fetch(component);

@@ -43,7 +43,7 @@ static struct route any_route(const char *component)
     return route ? *route : (struct route){component, {{&apapi_source_papi, component}}};
 }
 
-size_t apapi_route_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])
+size_t apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])
 {
     const struct route route = any_route(component);
     size_t count = 0;
@@ -55,7 +55,7 @@ size_t apapi_route_ways(const char *component, struct apapi_way ways[APAPI_WAYS_
     return count;
 }
 
-bool apapi_route_own(const char *component)
+bool apapi_catalog_has_route(const char *component)
 {
     return find_route(component) != NULL;
 }
@@ -86,7 +86,7 @@ int apapi_route_papi_check(const char *component, struct apapi_error *err)
     return apapi_source_papi.probe(component, err);
 }
 
-void apapi_route_list(apapi_component_f visit, void *context)
+void apapi_catalog_components(apapi_component_f visit, void *context)
 {
     struct listing listing = {visit, context};
 
@@ -96,7 +96,7 @@ void apapi_route_list(apapi_component_f visit, void *context)
     apapi_source_papi.list(list_unrouted, &listing);
 }
 
-void apapi_route_want(const char *component)
+void apapi_catalog_want(const char *component)
 {
     const struct route route = any_route(component);
 
@@ -154,7 +154,7 @@ static void list_sources(struct apapi_error *names)
     }
 }
 
-int apapi_route_order_check(const char *order, struct apapi_error *err)
+int apapi_catalog_check_order(const char *order, struct apapi_error *err)
 {
     const char *word, *rest = order;
 
@@ -186,7 +186,7 @@ static bool is_in_order(const struct apapi_source *source, const char *order)
     return false;
 }
 
-bool apapi_route_slow(const char *component, const char *order)
+bool apapi_catalog_slow(const char *component, const char *order)
 {
     const struct route route = any_route(component);
 
@@ -304,8 +304,8 @@ static struct apapi_reader *try_order(const struct route *route, const char *ord
     return reader;
 }
 
-struct apapi_reader *apapi_route_open(const char *component, const char *order,
-                                      struct apapi_error *err)
+struct apapi_reader *apapi_catalog_open(const char *component, const char *order,
+                                        struct apapi_error *err)
 {
     const struct route route = any_route(component);
     struct failures failures = {.code = ENOSYS};

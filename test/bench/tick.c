@@ -17,8 +17,9 @@
 #define READINGS_PER_QUICK_RUN 800
 #define PAIRS 251
 #define QUICK_PAIRS 21
-#define TICK_LIMIT_NS 60 /* for each event, whatever the kernel takes; 50 where nothing else runs  \
-                          */
+#define TICK_LIMIT_NS                                                                              \
+    60 /* for each event, whatever the kernel takes; 50 where nothing else runs                    \
+        */
 #define READING_LIMIT_NS 20
 #define LIVE_LIMIT_NS 25
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */

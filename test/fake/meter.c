@@ -132,29 +132,29 @@ static struct apapi_reader *open_meter(struct fake_meter *meter)
 /* In place of the routes. */
 
 bool __wrap_apapi_route_known(const char *component);
-void __wrap_apapi_route_want(const char *component);
-bool __wrap_apapi_route_slow(const char *component, const char *order);
-struct apapi_reader *__wrap_apapi_route_open(const char *component, const char *order,
-                                             struct apapi_error *err);
+void __wrap_apapi_catalog_want(const char *component);
+bool __wrap_apapi_catalog_slow(const char *component, const char *order);
+struct apapi_reader *__wrap_apapi_catalog_open(const char *component, const char *order,
+                                               struct apapi_error *err);
 
 bool __wrap_apapi_route_known(const char *component)
 {
     return find(component) != NULL;
 }
 
-void __wrap_apapi_route_want(const char *component)
+void __wrap_apapi_catalog_want(const char *component)
 {
     (void)component;
 }
 
-bool __wrap_apapi_route_slow(const char *component, const char *order)
+bool __wrap_apapi_catalog_slow(const char *component, const char *order)
 {
     (void)order;
     return find(component)->slow;
 }
 
-struct apapi_reader *__wrap_apapi_route_open(const char *component, const char *order,
-                                             struct apapi_error *err)
+struct apapi_reader *__wrap_apapi_catalog_open(const char *component, const char *order,
+                                               struct apapi_error *err)
 {
     struct fake_meter *meter = find(component);
     int error;

@@ -11,7 +11,7 @@
 #define FAKE_METER_STEP 1000 /* raw units between two good readings of event 0; event 1: twice */
 
 /**
- * A component that is opened by its name: linked with --wrap, apapi_route_open() and the other
+ * A component that is opened by its name: linked with --wrap, apapi_catalog_open() and the other
  * functions of the routes find these meters instead of real ones. What may change while a session
  * runs is atomic.
  */

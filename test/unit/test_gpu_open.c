@@ -174,11 +174,11 @@ static void test_the_route_ends_at_a_working_source(void **state)
 
     (void)state;
     write_spec("gpu\n");
-    reader = apapi_route_open("nvml", NULL, &err);
+    reader = apapi_catalog_open("nvml", NULL, &err);
     assert_non_null(reader);
     assert_string_equal(reader->detail, nvidia.detail);
     reader->source->close(reader);
-    reader = apapi_route_open("amd_smi", "rocm", &err);
+    reader = apapi_catalog_open("amd_smi", "rocm", &err);
     assert_non_null(reader);
     assert_string_equal(reader->detail, amd_smi.detail);
     reader->source->close(reader);

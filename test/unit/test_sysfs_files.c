@@ -198,13 +198,13 @@ static void test_routes(void **state)
     (void)state;
     assert_true(apapi_route_known("rapl"));
     assert_false(apapi_route_known("nonsense"));
-    assert_int_equal(apapi_route_order_check("sysfs:papi", &err), 0);
-    assert_int_equal(apapi_route_order_check("sysfs:nonsense", &err), -1);
+    assert_int_equal(apapi_catalog_check_order("sysfs:papi", &err), 0);
+    assert_int_equal(apapi_catalog_check_order("sysfs:nonsense", &err), -1);
     assert_non_null(strstr(err.text, "'nonsense'"));
-    assert_int_equal(apapi_route_order_check("", &err), -1);
+    assert_int_equal(apapi_catalog_check_order("", &err), -1);
     make_files();
     for (size_t f = 0; f < COUNT_OF(files); f++) {
-        reader = apapi_route_open(files[f].component, f == 0 ? "sysfs" : NULL, &err);
+        reader = apapi_catalog_open(files[f].component, f == 0 ? "sysfs" : NULL, &err);
         assert_non_null(reader);
         assert_ptr_equal(reader->source, &apapi_source_sysfs);
         close_sysfs();
