@@ -7,33 +7,40 @@
 #include "base/duration.h"
 
 #define STALL_UPDATES 100.0
-#define GUARD_READINGS 4.0          /* readings per shortest possible wrap */
-#define UPDATE_UNKNOWN_NS 1000000.0 /* RAPL's counters are updated once a millisecond */
+#define GUARD_READINGS 4.0 /* readings per shortest possible wrap */
+#define UNSTATED_FACTOR 10 /* patience with a counter whose update period nobody states */
 
 /* @return in which time the plausible increment reaches the end of the hardware's counter [ns]. */
-static uint64_t hide_ns(const struct apapi_counter *counter, double guard_raw)
+static uint64_t hide_ns(const struct apapi_counter *counter)
 {
-    double ns = (guard_raw - counter->slack) / counter->max_per_ns;
+    double ns = (counter->guard_raw - counter->slack) / counter->max_per_ns;
 
-    if (!(guard_raw > 0) || isinf(counter->max_per_ns) || ns >= 0x1p63) {
+    if (!(counter->guard_raw > 0) || isinf(counter->max_per_ns) || ns >= 0x1p63) {
         return UINT64_MAX;
     }
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
+static void apply_update(struct apapi_counter *counter)
+{
+    double update_ns = (double)counter->update.period_ns;
+
+    counter->slack = counter->max_per_ns * update_ns;
+    counter->hide_ns = hide_ns(counter);
+    counter->stall_ns = counter->rests ? UINT64_MAX : (uint64_t)(STALL_UPDATES * update_ns);
+}
+
 void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
                         double max_w)
 {
-    double update_ns = event->update_ns ? (double)event->update_ns : UPDATE_UNKNOWN_NS;
-
     memset(counter, 0, sizeof *counter);
     counter->is_signed = event->type == APAPI_TYPE_INT64;
     counter->range_max = event->range_max;
     counter->max_per_ns = max_w / event->scale / 1e9;
-    counter->slack = counter->max_per_ns * update_ns;
-    counter->hide_ns = hide_ns(counter, event->guard_j / event->scale);
-    counter->stall_ns =
-        apapi_counter_never_rests(event) ? (uint64_t)(STALL_UPDATES * update_ns) : UINT64_MAX;
+    counter->guard_raw = event->guard_j / event->scale;
+    counter->rests = !apapi_counter_never_rests(event);
+    apapi_update_init(&counter->update, event->update_ns);
+    apply_update(counter);
 }
 
 void apapi_counter_restart(struct apapi_counter *counter)
@@ -44,6 +51,8 @@ void apapi_counter_restart(struct apapi_counter *counter)
     counter->reopened = false;
     counter->last.valid = false;
     counter->doubted.valid = false;
+    apapi_update_restart(&counter->update);
+    apply_update(counter);
 }
 
 static double plausible(const struct apapi_counter *counter, uint64_t dt_ns)
@@ -145,10 +154,10 @@ void apapi_counter_reopened(struct apapi_counter *counter)
 static bool goes_on(const struct apapi_counter *counter, const struct apapi_counter_point *now)
 {
     struct apapi_increment increment;
-    bool rests = counter->stall_ns == UINT64_MAX;
 
     return increment_since(counter, &counter->last, now->raw, now->at_ns, &increment) &&
-           (increment.raw > 0 || rests) && !(increment.wrapped && isinf(counter->max_per_ns)) &&
+           (increment.raw > 0 || counter->rests) &&
+           !(increment.wrapped && isinf(counter->max_per_ns)) &&
            !whole_wraps_may_hide(counter, increment.since_ns);
 }
 
@@ -172,14 +181,29 @@ static void restart_counter(struct apapi_counter *counter)
     counter->last.valid = false;
 }
 
+static void continue_from(struct apapi_counter *counter, const struct apapi_counter_point *first)
+{
+    counter->segment_ns = first->at_ns;
+    counter->last = *first;
+    counter->moved = false;
+    apapi_update_break(&counter->update);
+}
+
 /* The doubted reading was the first one after a reset. */
 static void reset(struct apapi_counter *counter)
 {
     close_segment(counter);
     counter->incidents.resets++;
     counter->incidents.stalls += has_stalled(counter);
-    counter->segment_ns = counter->doubted.at_ns;
-    counter->last = counter->doubted;
+    continue_from(counter, &counter->doubted);
+}
+
+/* It has not moved since the segment began, for longer than an update takes. */
+static bool stood_still_at_start(const struct apapi_counter *counter)
+{
+    uint64_t factor = counter->update.stated_ns || counter->update.learned ? 1 : UNSTATED_FACTOR;
+
+    return still_ns(counter) / factor >= counter->stall_ns;
 }
 
 static inline void believe(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when,
@@ -188,7 +212,14 @@ static inline void believe(struct apapi_counter *counter, uint64_t raw, struct a
     struct apapi_counter_point *last = &counter->last;
 
     if (moved) {
+        bool still = last->at_ns != last->moved_ns;
+
         counter->incidents.stalls += has_stalled(counter);
+        counter->moved = true;
+        if (!counter->rests &&
+            apapi_update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {
+            apply_update(counter);
+        }
         last->ran_ns = last->begin_ns;
         last->moved_ns = when.end_ns;
     }
@@ -217,12 +248,24 @@ static bool is_out_of_range(const struct apapi_counter *counter, uint64_t raw)
 __attribute__((noinline, cold)) static enum apapi_count
 begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
+    struct apapi_counter_point first = first_point(raw, when);
+
     if (is_out_of_range(counter, raw)) {
         counter->incidents.refused++;
         return APAPI_COUNT_DOUBTED;
     }
-    counter->segment_ns = when.end_ns;
-    counter->last = first_point(raw, when);
+    continue_from(counter, &first);
+    return APAPI_COUNT_BASELINE;
+}
+
+/* What it shows now may be older than the segment: that begins here. */
+__attribute__((noinline, cold)) static enum apapi_count
+begin_at_move(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
+{
+    counter->incidents.stalls++;
+    counter->covered_ns -= counter->last.at_ns - counter->segment_ns;
+    begin_segment(counter, raw, when);
+    counter->moved = true;
     return APAPI_COUNT_BASELINE;
 }
 
@@ -284,6 +327,9 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
         }
     }
     counter->doubted.valid = false;
+    if (!counter->moved && !counter->rests && increment->raw > 0 && stood_still_at_start(counter)) {
+        return begin_at_move(counter, raw, when);
+    }
     count(counter, increment);
     believe(counter, raw, when, increment->raw > 0);
     return meaning;

@@ -6,6 +6,7 @@
 
 #include "apapi/measurement.h"
 #include "measure/moment.h"
+#include "measure/update.h"
 
 /*
  * The 64-bit total of one hardware counter. Pure arithmetic: no clock, no allocation.
@@ -18,20 +19,26 @@
  *
  * A reading has a beginning and an end. Plausibility uses the widest distance of two readings. The
  * covered time begins with the end of a first reading. It ends with the beginning of the last
- * reading before a break, or of the last one in which the counter was known to run.
+ * reading before a break, or of the last one in which the counter was known to run. A counter that
+ * stands still from its first reading on is covered from its first move: what it shows then may be
+ * older than the reading.
  */
 struct apapi_counter {
-    bool is_signed;      /* raw values are int64_t */
-    uint64_t range_max;  /* greatest raw value; 0: the counter never wraps */
-    double max_per_ns;   /* greatest plausible increment per ns [raw units]; INFINITY: any */
-    uint64_t hide_ns;    /* a longer interval may hide whole wraps; UINT64_MAX: none */
-    uint64_t stall_ns;   /* a longer standstill is an incident; UINT64_MAX: never */
-    double slack;        /* allowance for one interval: one update of the counter */
+    bool is_signed;     /* raw values are int64_t */
+    uint64_t range_max; /* greatest raw value; 0: the counter never wraps */
+    double max_per_ns;  /* greatest plausible increment per ns [raw units]; INFINITY: any */
+    uint64_t hide_ns;   /* a longer interval may hide whole wraps; UINT64_MAX: none */
+    bool rests;         /* it may stand still for any time */
+    bool moved;         /* since the last break */
+    uint64_t stall_ns;  /* a longer standstill is an incident; UINT64_MAX: never */
+    double slack;       /* allowance for one interval: one update of the counter */
+    struct apapi_update update;
     uint64_t total;      /* sum of all accepted increments [raw units] */
     uint64_t covered_ns; /* sum of the intervals of these increments [ns]; exact when finished */
     uint64_t segment_ns; /* end of the first reading since the last break */
     struct apapi_incidents incidents;
-    bool reopened; /* source reopened since the latest reading: the counter may start anywhere */
+    double guard_raw; /* what the hardware's counter can hold [raw units]; 0: no limit */
+    bool reopened;    /* source reopened since the latest reading: the counter may start anywhere */
     struct apapi_counter_point {
         bool valid;
         uint64_t raw;

@@ -31,7 +31,15 @@ struct apapi_domain_meter {
 void apapi_domain_meter_init(struct apapi_domain_meter *domain, uint64_t origin_ns,
                              uint64_t interval_ns, struct apapi_histogram *histogram);
 
-/** Add one meter's part of this tick. */
+/** One of its meters knows no power of a shorter time. */
+static inline void apapi_domain_meter_widen(struct apapi_domain_meter *domain, uint64_t window_ns)
+{
+    if (domain->rate.window_ns < window_ns) {
+        domain->rate.window_ns = window_ns;
+    }
+}
+
+/** One meter's part of this tick. */
 void apapi_domain_meter_add(struct apapi_domain_meter *domain, enum apapi_meter_step step,
                             double energy_j);
 

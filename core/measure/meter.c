@@ -4,12 +4,25 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/extremes.h"
+
+#define EXCESS_LEAST 1.1
 #define STUCK_AFTER_NS UINT64_C(1000000000)
 #define STUCK_AFTER_SAMPLES 5
 
 static bool counts_doubles(const struct apapi_event *event)
 {
     return event->accumulates && event->type == APAPI_TYPE_FP64;
+}
+
+/* Only an energy shows its update period. */
+static uint64_t window_ns(const struct apapi_meter *meter)
+{
+    const struct apapi_update *update = &meter->counter.update;
+    bool known = update->learned || update->stated_ns;
+
+    return apapi_window_ns(meter->interval_ns,
+                           !meter->counter.rests && known ? update->period_ns : 0);
 }
 
 void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event,
@@ -22,7 +35,7 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
     apapi_counter_init(&meter->counter, event,
                        energy ? apapi_domain_max_w(event->domain) : INFINITY);
     meter->doubles.max_per_ns = meter->counter.max_per_ns;
-    meter->rate.window_ns = interval_ns / 2;
+    meter->interval_ns = interval_ns;
     meter->wanted[0].factor = 1;
     meter->wanted[1].factor = 1;
     meter->histogram = histogram;
@@ -32,7 +45,7 @@ void apapi_meter_init(struct apapi_meter *meter, const struct apapi_event *event
 void apapi_meter_restart(struct apapi_meter *meter)
 {
     apapi_counter_restart(&meter->counter);
-    apapi_rate_init(&meter->rate, meter->rate.window_ns, meter->histogram);
+    apapi_rate_init(&meter->rate, window_ns(meter), meter->histogram);
     apapi_float_counter_restart(&meter->doubles);
     apapi_gauge_restart(&meter->gauge);
     apapi_values_restart(&meter->values, meter->values.operation);
@@ -108,6 +121,9 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
     }
     if (meaning == APAPI_COUNT_BASELINE) {
         return APAPI_METER_BROKEN;
+    }
+    if (meter->counter.update.learned) {
+        meter->rate.window_ns = window_ns(meter);
     }
     step = add_increment(meter, (double)increment.raw, increment.since_ns, energy_j);
     return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : step;
@@ -328,11 +344,27 @@ double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64
     return result->summary.mean * (double)(update_ns + uncovered_ns) / 1e9;
 }
 
+/*
+ * What is not known of the energy lies at the ends above all. @return how many times the mean the
+ * power was there, at least 1; small differences are not worth a number in the record.
+ */
+static double excess_at_ends(const struct apapi_meter *meter,
+                             const struct apapi_event_result *result)
+{
+    double power_w = greater(meter->rate.first, meter->rate.last);
+    double excess = power_w / result->summary.mean;
+
+    return excess > EXCESS_LEAST && isfinite(excess) ? excess : 1;
+}
+
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result)
 {
     memset(result, 0, sizeof *result);
     result->event = *meter->event;
+    if (meter->counter.update.learned) {
+        result->event.update_ns = meter->counter.update.period_ns;
+    }
     result->total = NAN;
     result->summary = (struct apapi_summary){NAN, NAN, NAN, NAN};
     if (meter->event->accumulates) {
@@ -340,8 +372,9 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     } else {
         finish_gauge(meter, result);
     }
-    result->uncertainty_j = apapi_event_uncertainty_j(result, span->late_ns + span->elapsed_ns,
-                                                      2 * meter->rate.window_ns);
+    result->uncertainty_j =
+        apapi_event_uncertainty_j(result, span->late_ns + span->elapsed_ns, meter->interval_ns);
+    result->uncertainty_j *= excess_at_ends(meter, result);
     for (int i = 0; i < 2; i++) {
         result->values[i] = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], &result->values[i]);

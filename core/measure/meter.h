@@ -16,6 +16,7 @@
  */
 struct apapi_meter {
     const struct apapi_event *event;
+    uint64_t interval_ns;
     double value;   /* of the latest reading: a gauge's value or a counter's increment; NaN: none */
     int last_error; /* errno of the latest failed reading; 0: none */
     struct apapi_counter counter;        /* accumulating events */

@@ -10,8 +10,12 @@ static const struct apapi_rate_window none;
 
 void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_histogram *histogram)
 {
-    *rate = (struct apapi_rate){
-        .window_ns = window_ns, .last = NAN, .min = NAN, .max = NAN, .histogram = histogram};
+    *rate = (struct apapi_rate){.window_ns = window_ns,
+                                .first = NAN,
+                                .last = NAN,
+                                .min = NAN,
+                                .max = NAN,
+                                .histogram = histogram};
     if (histogram) {
         apapi_histogram_clear(histogram);
     }
@@ -49,6 +53,7 @@ static void close_window(struct apapi_rate *rate)
 {
     settle(rate, rate->last, rate->open);
     rate->last = per_s(&rate->open);
+    rate->first = rate->windows ? rate->first : rate->last;
     rate->windows++;
     rate->open = none;
 }

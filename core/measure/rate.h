@@ -19,13 +19,13 @@ struct apapi_rate_window {
 struct apapi_rate {
     uint64_t window_ns;
     struct apapi_rate_window open;
-    uint64_t held_ns; /* of the open window, since its quantity last grew */
-    struct apapi_rate_window
-        closed;                   /* the last window: the end of a run may still be added to it */
-    struct apapi_rate_window all; /* the sum of the windows before it */
-    uint64_t windows;             /* closed so far */
-    double last;                  /* rate of the last closed window [per s]; NaN: none */
-    double min;                   /* [per s]; of the windows before the last one */
+    uint64_t held_ns;                /* of the open window, since its quantity last grew */
+    struct apapi_rate_window closed; /* the last one: the end of a run may still be added to it */
+    struct apapi_rate_window all;    /* the sum of the windows before it */
+    uint64_t windows;                /* closed so far */
+    double first;                    /* rate of the first closed window [per s]; NaN: none */
+    double last;                     /* rate of the last closed window */
+    double min;                      /* [per s]; of the windows before the last one */
     double max;
     struct apapi_histogram *histogram; /* of the windows' rates; NULL: no percentiles */
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "measure/counter.h"
 #include "record/copy.h"
 
 #define ROOM_FIRST 16
@@ -183,10 +184,25 @@ static struct merge_component *find_component(struct apapi_merge *merge,
     return known;
 }
 
-/* A power needs at least half an interval. */
+/* The longest of its meters': a domain has no power of a shorter time. */
+static uint64_t window_of(const struct apapi_component_result *component)
+{
+    uint64_t window_ns = apapi_window_ns(component->interval_ns, 0);
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_event *event = &component->events[i].event;
+        uint64_t own_ns = apapi_window_ns(component->interval_ns, event->update_ns);
+
+        if (apapi_counter_never_rests(event) && event->accumulates && own_ns > window_ns) {
+            window_ns = own_ns;
+        }
+    }
+    return window_ns;
+}
+
 static void note_window(struct apapi_merge *merge, const struct apapi_component_result *component)
 {
-    uint64_t window_ns = component->interval_ns / 2;
+    uint64_t window_ns = window_of(component);
 
     if (component->measured && window_ns > 0 &&
         (merge->window_ns == 0 || window_ns < merge->window_ns)) {

@@ -57,7 +57,8 @@ static void read_and_move(struct apapi_reader *reader, struct apapi_reading *rea
 static void close_windows_at_once(struct component *component)
 {
     for (size_t i = 0; i < component->reader->count; i++) {
-        component->meters[i].rate.window_ns = 0;
+        component->meters[i].interval_ns = 0;
+        component->meters[i].counter.rests = true; /* no update period to learn */
     }
     component->interval_ns = 0;
 }

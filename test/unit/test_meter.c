@@ -191,6 +191,42 @@ static void test_standstill_makes_no_extremes(void **state)
     assert_int_equal(result.incidents.stalls, 1);
 }
 
+/*
+ * 100 W, read every 1 to 20 ms: extremes are of the power, not of where in an update of the counter
+ * the readings lie.
+ */
+static void test_constant_power_has_no_extremes(void **state)
+{
+    (void)state;
+    for (uint64_t interval_us = 1000; interval_us <= 20000; interval_us += 1000) {
+        apapi_meter_init(&meter, &fake_energy_event, interval_us * 1000, NULL);
+        for (uint64_t i = 0; i <= 1000; i++) {
+            uint64_t now_us = i * interval_us + i * 7919 % 997 * interval_us / 4000;
+
+            feed_at(now_us * 1000, (now_us + 300) / 1000 * 100000, 0);
+        }
+        finish(&meter, 1000 * interval_us * 1000, &result);
+        assert_in_range(result.summary.min, 94, 100);
+        assert_in_range(result.summary.max, 100, 106);
+    }
+}
+
+/* 15 W for 900 ms, then 450 W: what is not known at the end is not known of 450 W. */
+static void test_uncertainty_knows_the_power_at_the_ends(void **state)
+{
+    uint64_t uj = 0;
+
+    (void)state;
+    begin(&fake_energy_event);
+    for (uint64_t tick = 0; tick <= 10; tick++) {
+        uj += tick == 0 ? 0 : (tick < 10 ? 1500000 : 45000000);
+        feed(tick, uj);
+    }
+    end(10);
+    assert_near(result.total, 58.5);
+    assert_near(result.uncertainty_j, 0.45);
+}
+
 static void test_counter_that_never_moves_is_stuck(void **state)
 {
     (void)state;
@@ -323,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_failed_reading_is_bridged),
         cmocka_unit_test(test_standstill_makes_no_extremes),
+        cmocka_unit_test(test_constant_power_has_no_extremes),
+        cmocka_unit_test(test_uncertainty_knows_the_power_at_the_ends),
         cmocka_unit_test(test_counter_that_never_moves_is_stuck),
         cmocka_unit_test(test_estimate_may_rest),
         cmocka_unit_test(test_nothing_read_is_unknown_not_zero),

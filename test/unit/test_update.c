@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The update period of a counter, learned from the readings that find it moved. */
+#include "fake/energy_event.h"
+#include "measure/counter.h"
+#include "unit/unit.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+/* What a meter of 100 W shows that moves once in `period_ns`, standing still in between. */
+struct simulated {
+    uint64_t period_ns, phase_ns;
+    uint64_t frozen_from_ns, frozen_to_ns;
+};
+
+static uint64_t shown_uj(const struct simulated *meter, uint64_t now_ns)
+{
+    bool frozen = now_ns >= meter->frozen_from_ns && now_ns < meter->frozen_to_ns;
+    uint64_t at_ns = frozen ? meter->frozen_from_ns : now_ns;
+    uint64_t updates = (at_ns + meter->phase_ns) / meter->period_ns;
+
+    return updates * meter->period_ns / 10000; /* 100 W: 100 uJ in a ms */
+}
+
+static struct apapi_counter counter;
+
+static void read_for(const struct simulated *meter, uint64_t stated_ns, uint64_t interval_ns,
+                     uint64_t readings)
+{
+    struct apapi_event event = fake_energy_event;
+    struct apapi_increment increment;
+
+    event.update_ns = stated_ns;
+    apapi_counter_init(&counter, &event, 2000);
+    for (uint64_t i = 0; i < readings; i++) {
+        uint64_t jitter_ns = i * 7919 % 101 * interval_ns / 2000; /* up to 5 % */
+        uint64_t now_ns = 1 + i * interval_ns + jitter_ns;
+
+        apapi_counter_add(&counter, shown_uj(meter, now_ns), moment_at(now_ns), &increment);
+    }
+    apapi_counter_finish(&counter);
+}
+
+/* Each period from 61 us to 1 s at each interval from 1 ms to 1 s, at several phases. */
+static void test_learned_where_readings_show_it(void **state)
+{
+    static const uint64_t periods_us[] = {61, 1000, 2000, 10000, 16000, 100000, 333000, 1000000};
+    static const uint64_t intervals_ms[] = {1, 5, 10, 50, 100, 250, 1000};
+
+    (void)state;
+    for (size_t p = 0; p < sizeof periods_us / sizeof *periods_us; p++) {
+        for (size_t i = 0; i < sizeof intervals_ms / sizeof *intervals_ms; i++) {
+            for (uint64_t phase = 0; phase < 8; phase++) {
+                const uint64_t period_ns = periods_us[p] * US, interval_ns = intervals_ms[i] * MS;
+                const struct simulated meter = {period_ns, phase * period_ns / 8, 0, 0};
+                const bool seen = period_ns >= 2 * interval_ns;
+                const uint64_t readings = 40 + (seen ? 10 * (period_ns / interval_ns + 1) : 0);
+
+                read_for(&meter, MS, interval_ns, readings);
+                if (seen) {
+                    assert_true(counter.update.learned);
+                    assert_in_range(counter.update.period_ns, period_ns * 7 / 10,
+                                    period_ns * 13 / 10);
+                } else {
+                    assert_in_range(counter.update.period_ns, MS * 9 / 10, 3 * interval_ns);
+                }
+            }
+        }
+    }
+}
+
+/* 61 us instead of the stated 1 ms, read every 100 us. */
+static void test_shorter_than_stated(void **state)
+{
+    const struct simulated meter = {61 * US, 0, 0, 0};
+
+    (void)state;
+    read_for(&meter, MS, 100 * US, 100);
+    assert_in_range(counter.update.period_ns, 61 * US, 110 * US);
+}
+
+/* A standstill in the middle of a run is no update period, however short the run is. */
+static void test_a_standstill_is_no_period(void **state)
+{
+    (void)state;
+    for (uint64_t readings = 8; readings < 200; readings++) {
+        const struct simulated meter = {MS, 0, 350 * MS, 650 * MS};
+
+        read_for(&meter, MS, 100 * MS, readings);
+        assert_int_equal(counter.update.period_ns, MS);
+    }
+}
+
+/* 100 ms where nobody states anything: what looks like a standstill is none any more. */
+static void test_a_learned_period_is_no_standstill(void **state)
+{
+    const struct simulated meter = {100 * MS, 0, 0, 0};
+
+    (void)state;
+    read_for(&meter, 0, 10 * MS, 1000);
+    assert_in_range(counter.update.period_ns, 90 * MS, 110 * MS);
+    assert_int_equal(counter.incidents.stalls, 0);
+}
+
+/*
+ * A counter that does not move for 3 s and then shows 6 s at once, 300 J of them from before the
+ * first reading: it is measured from there on.
+ */
+static void test_frozen_at_the_start(void **state)
+{
+    struct apapi_increment increment;
+
+    (void)state;
+    apapi_counter_init(&counter, &fake_energy_event, 2000);
+    for (uint64_t tick = 0; tick <= 60; tick++) {
+        uint64_t uj = tick < 30 ? 0 : 300000000 + tick * 10000000;
+
+        apapi_counter_add(&counter, uj, moment_at(1 + tick * 100 * MS), &increment);
+    }
+    apapi_counter_finish(&counter);
+    assert_in_range(counter.total, 290000000, 300000000);
+    assert_in_range(counter.covered_ns, 2900 * MS, 3000 * MS);
+    assert_int_equal(counter.covered_ns / 10, counter.total); /* 100 W */
+    assert_int_equal(counter.incidents.stalls, 1);
+    assert_int_equal(counter.incidents.resets, 0);
+}
+
+/* The same where the jump is too small to be doubted. */
+static void test_frozen_at_the_start_for_a_while(void **state)
+{
+    struct apapi_increment increment;
+
+    (void)state;
+    apapi_counter_init(&counter, &fake_energy_event, 2000);
+    for (uint64_t tick = 0; tick <= 60; tick++) {
+        uint64_t uj = tick < 5 ? 0 : tick * 10000000;
+
+        apapi_counter_add(&counter, uj, moment_at(1 + tick * 100 * MS), &increment);
+    }
+    apapi_counter_finish(&counter);
+    assert_int_equal(counter.total, 550000000);
+    assert_int_equal(counter.covered_ns, 5500 * MS);
+    assert_int_equal(counter.incidents.stalls, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_learned_where_readings_show_it),
+        cmocka_unit_test(test_shorter_than_stated),
+        cmocka_unit_test(test_a_standstill_is_no_period),
+        cmocka_unit_test(test_a_learned_period_is_no_standstill),
+        cmocka_unit_test(test_frozen_at_the_start),
+        cmocka_unit_test(test_frozen_at_the_start_for_a_while),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
