@@ -18,16 +18,16 @@ static const struct command {
 } commands[] = {
     {"list", list_command, "components and events that can be measured here"},
     {"doctor", doctor_command, "what cannot be read here, why, and how to fix it"},
-    {"merge", merge_command, "the nodes' records of a step as one report"},
-    {"top", top_command, "what the running steps on this machine draw now"},
-    {"report", report_command, "what jobs, users, nodes and days have used"},
-    {"show", show_command, "one job in full: nodes, power over time, what is unusual"},
-    {"plot", plot_command, "power over time of jobs, as a picture or a page to zoom in"},
-    {"import", import_command, "records into a database, SQLite or MariaDB"},
-    {"export", export_command, "this node's steps as metrics, for Prometheus"},
-    {"config", config_command, "what apapi.conf says, and what is wrong with it"},
-    {"sync", sync_command, "what jobs have used, into Slurm's own accounting"},
-    {"help", help_command, "this text, or that of a command"},
+    {"merge", merge_command, "merge the nodes' records of a step into one report"},
+    {"top", top_command, "power of the running steps on this machine"},
+    {"report", report_command, "energy of jobs, users, nodes and days"},
+    {"show", show_command, "one job in full: nodes, power over time, anything unusual"},
+    {"plot", plot_command, "power of jobs over time, as a picture or a page with zoom"},
+    {"import", import_command, "load records into a database, SQLite or MariaDB"},
+    {"export", export_command, "metrics of this node's steps, for Prometheus"},
+    {"config", config_command, "show and check apapi.conf"},
+    {"sync", sync_command, "write the energy of jobs into Slurm's own accounting"},
+    {"help", help_command, "this text, or the help of a command"},
 };
 #define COMMAND_COUNT COUNT_OF(commands)
 
@@ -37,7 +37,7 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     }
-    fputs("'apapi help COMMAND' shows more. Options: -h, --help; -V, --version.\n"
+    fputs("'apapi help COMMAND' describes a command. Options: -h, --help; -V, --version.\n"
           "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
           out);
 }

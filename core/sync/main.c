@@ -22,14 +22,14 @@ struct words {
 };
 
 static const struct option_row rows[] = {
-    {'M', "clusters", "=C", "records of this cluster only; default: of all",
+    {'M', "clusters", "=C", "only records of this cluster; default: all",
      TO_TEXT(struct words, options.cluster)},
     {'S', "starttime", "=T",
-     "jobs with a record that ended at T or later; default: with a record that\n"
-     "is new since the last run, in a first run since 24h",
+     "jobs with a record that ended at T or later; default: with a record\n"
+     "that is new since the last run; in a first run 24h",
      TO_TEXT(struct words, since)},
     {0, "since", "=T", NULL, TO_TEXT(struct words, since)}, /* old name */
-    {'j', "jobs", "=JOB,...", "these jobs only, whatever their age", TO_TEXT(struct words, jobs)},
+    {'j', "jobs", "=JOB,...", "only these jobs, whatever their age", TO_TEXT(struct words, jobs)},
     {0, "acct-dir", " DIR", "folder of the accounting files; default: acct_dir of apapi.conf",
      TO_TEXT(struct words, dir)},
     {0, "field", " FIELD", "admincomment (default), comment, or extra (Slurm 23.02 or later)",
@@ -37,20 +37,18 @@ static const struct option_row rows[] = {
     {0, "dry-run", NULL, "show what would be changed, and change nothing",
      TO_FLAG(struct words, options.dry_run)},
     {'n', "dry-run", NULL, NULL, TO_FLAG(struct words, options.dry_run)}, /* old name */
-    {'v', "verbose", NULL, "show what is done, and which lines of the files are no records",
+    {'v', "verbose", NULL, "show what is done, and which lines are not records",
      TO_FLAG(struct words, options.verbose)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi sync",
     .head = "usage: apapi sync [OPTION]...\n"
-            "Put what jobs have used, by the accounting files, into Slurm's accounting: a short "
-            "JSON in each\n"
-            "job's AdminComment, beside what stands there. For root, from a timer or "
-            "EpilogSlurmctld.\n",
+            "Write the energy of jobs, from the accounting files, into Slurm's accounting: a\n"
+            "short JSON object in each job's AdminComment; other text there is kept. For root,\n"
+            "from a timer or EpilogSlurmctld.\n",
     .foot = "T is written " WHEN_FORMS ".\n"
-            "Exit status: 0 done, also if jobs are left for the next run; 1 failure; 2 wrong "
-            "usage.\n",
+            "Exit status: 0 done, also if jobs wait for the next run; 1 failure; 2 wrong usage.\n",
     .column = 22,
     .rows = rows};
 

@@ -16,9 +16,9 @@ struct config_options {
 };
 
 static const struct option_row options[] = {
-    {0, "check", NULL, "report what is wrong in the file: exit status 1; else 'ok'",
+    {0, "check", NULL, "report mistakes in the file: exit status 1; without any: 'ok'",
      TO_FLAG(struct config_options, check)},
-    {'v', "verbose", NULL, "with --check: the values too; without: what each key takes",
+    {'v', "verbose", NULL, "with --check: also the values; without: the valid values of each key",
      TO_FLAG(struct config_options, verbose)},
     {0}};
 
@@ -111,18 +111,18 @@ int config_command(int argc, char **argv)
     char foot[PATH_MAX + 100];
     const struct option_table table = {
         .program = "apapi config",
-        .head = "usage: apapi config [-v] [FILE]\n"
-                "       apapi config --check [-v] [FILE]\n"
-                "Show the values of apapi.conf(5) and where each comes from. What plugstack.conf "
-                "says wins\n"
-                "over them and is not known here.\n",
+        .head =
+            "usage: apapi config [-v] [FILE]\n"
+            "       apapi config --check [-v] [FILE]\n"
+            "Show the values of apapi.conf(5) and where each comes from. Values in plugstack.conf\n"
+            "have priority and are not shown.\n",
         .foot = foot,
         .column = 17,
         .rows = options};
     struct config_options given = {false, false};
     int status;
 
-    snprintf(foot, sizeof foot, "FILE is $APAPI_CONFIG or %s unless it is given.\n", config_path());
+    snprintf(foot, sizeof foot, "Without FILE: $APAPI_CONFIG or %s.\n", config_path());
     status = command_options(&table, argc, argv, &given);
     if (status >= 0) {
         return status;

@@ -14,14 +14,11 @@ static const struct option_row options[] = {{0, "json", NULL, "for programs", .k
 static const struct option_table table = {
     .program = "apapi doctor",
     .head = "usage: apapi doctor [OPTION]... [COMPONENT]...\n"
-            "Try every way to read a component: whether it works, for whom, why not, and what "
-            "would fix it.\n"
-            "Every counter is read twice: one that stands still is dead. Without COMPONENT: all "
-            "that APAPI\n"
-            "knows a way for.\n",
-    .foot = "Exit status: 0 all that is named (else: anything) can be measured by you now, 1 not, "
-            "2 wrong\n"
-            "usage.\n",
+            "Try every way to read a component: whether it works, for whom, why not, and what\n"
+            "would help. Every counter is read twice: one that stands still is dead. Without\n"
+            "COMPONENT: all components that APAPI knows a way for.\n",
+    .foot = "Exit status: 0 you can measure all named components (without names: any), 1 you\n"
+            "cannot, 2 wrong usage.\n",
     .column = 17,
     .rows = options};
 

@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
     {'S', "starttime", "=T", "finished steps that ended at T or later; default: " SINCE,
      TO_TEXT(struct options, since)},
     {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
-    {'N', "nodelist", "=NODES", "of these nodes, n[1-4,7]; default: this host's short name",
+    {'N', "nodelist", "=NODES", "only these nodes, n[1-4,7]; default: this host's short name",
      TO_TEXT(struct options, input.nodes)},
     {0, "nodes", "=NODES", NULL, TO_TEXT(struct options, input.nodes)}, /* old name */
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
@@ -52,18 +52,17 @@ static const struct option_row rows[] = {
      TO_TEXT(struct options, input.spool_dir)},
     {0, "live-dir", " DIR", "live pages of running steps; default: live_dir of apapi.conf",
      TO_TEXT(struct options, input.live_dir)},
-    {'v', "verbose", NULL, "which lines were skipped, and why",
+    {'v', "verbose", NULL, "show which lines were skipped, and why",
      TO_FLAG(struct options, input.verbose)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
     .head = "usage: apapi export --prometheus [OPTION]... [FILE]\n"
-            "Write what this node's steps use and have used as OpenMetrics text, for the textfile "
-            "collector of\n"
-            "Prometheus' node exporter. FILE is replaced at once; - is standard output; "
-            "default: " FILE_NAME " in\n"
-            "prometheus_dir of apapi.conf. Running steps are as their live pages say.\n",
+            "Write energy and power of this node's steps as OpenMetrics text, for the textfile\n"
+            "collector of Prometheus' node exporter. FILE is replaced atomically; - is standard\n"
+            "output; default: " FILE_NAME " in prometheus_dir of apapi.conf. Values of running\n"
+            "steps come from their live pages.\n",
     .foot = "T is written " WHEN_FORMS ".\n"
             "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
     .column = 23,

@@ -41,34 +41,32 @@ static const struct option_row rows[] = {
      TO_TEXT(struct options, url)},
     {0, "acct-dir", " DIR", "accounting folder; default: acct_dir of apapi.conf",
      TO_TEXT(struct options, input.dir)},
-    {'S', "starttime", "=T", "records that ended at T or later; then all of them are read",
+    {'S', "starttime", "=T", "records that ended at T or later; all files of these days are read",
      TO_TEXT(struct options, since)},
     {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
     {'E', "endtime", "=T", "records that ended before T", TO_TEXT(struct options, until)},
     {0, "until", "=T", NULL, TO_TEXT(struct options, until)}, /* old name */
     {0, "no-events", NULL, "without the tables of components and events",
      TO_FLAG(struct options, no_events)},
-    {0, "threads", " N", "that decode records; default: one for each processor, 8 at most",
+    {0, "threads", " N", "threads that decode records; default: one per processor, at most 8",
      TO_CALL(set_threads)},
     {0, "dry-run", NULL, "read and count the records, without a database",
      TO_FLAG(struct options, dry_run)},
     {'n', "dry-run", NULL, NULL, TO_FLAG(struct options, dry_run)}, /* old name */
-    {'v', "verbose", NULL, "which lines were skipped, and why",
+    {'v', "verbose", NULL, "show which lines were skipped, and why",
      TO_FLAG(struct options, input.verbose)},
-    {0, "strict", NULL, "lines that are no records are an error; the others are loaded",
+    {0, "strict", NULL, "lines that are not records are an error; the others are loaded",
      TO_FLAG(struct options, strict)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
     .head = "usage: apapi import --db URL [OPTION]... [FILE]...\n"
-            "Load records into a database, each once however often it comes. FILE is in the form "
-            "of an\n"
-            "accounting file, an accounting folder, or - for standard input; default: the "
-            "accounting folder.\n"
-            "Of a folder's files only what is new since the last import is read.\n",
+            "Load records into a database, each of them once. FILE is in the form of an\n"
+            "accounting file, an accounting folder, or - for standard input; default: the\n"
+            "accounting folder. From a folder only what is new since the last import is read.\n",
     .foot = "T is written " WHEN_FORMS ".\n"
-            "A password stands in [client] of ~/.my.cnf, or of the option-file.\n"
+            "A password is read from [client] of ~/.my.cnf, or of the option-file.\n"
             "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
     .column = 22,
     .rows = rows};

@@ -21,20 +21,20 @@ struct list {
 
 static const struct option_row options[] = {
     {0, "json", NULL, "for programs", TO_FLAG(struct list, json)},
-    {0, "sources", NULL, "also which sources are tried for a component, in this order",
+    {0, "sources", NULL, "also show the sources that are tried for a component, in order",
      TO_FLAG(struct list, view.sources)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi list",
     .head = "usage: apapi list [OPTION]... [COMPONENT | COMPONENT:::EVENT]...\n"
-            "Components that can be measured here, the source that reads each of them, and its "
-            "events with\n"
-            "their present values. COMPONENT may be a list as in rapl:nvml, EVENT a pattern as in\n"
-            "'rapl:::PACKAGE*'. Without any: all, but slow ones and those that only PAPI knows by "
-            "name only.\n",
-    .foot = "APAPI_SOURCES sets and limits the sources, as in sysfs:papi.\n"
-            "Exit status: 0 done, 1 what is named cannot be read here, 2 wrong usage.\n",
+            "Show the components that can be measured here, the source that reads each of them,\n"
+            "and its events with their present values. COMPONENT may be a list as in rapl:nvml,\n"
+            "EVENT a pattern as in 'rapl:::PACKAGE*'. Without arguments: all components; those\n"
+            "that are slow to open, and those that only PAPI knows, by name only.\n",
+    .foot =
+        "APAPI_SOURCES sets the sources and their order, as in sysfs:papi.\n"
+        "Exit status: 0 done, 1 a named component or event cannot be read here, 2 wrong usage.\n",
     .column = 17,
     .rows = options};
 

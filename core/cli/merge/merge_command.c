@@ -64,26 +64,26 @@ static int set_format(void *target, const char *text, struct apapi_error *err)
 
 static const struct option_row options[] = {
     {'j', "jobs", "=JOB[.STEP]",
-     "of which step, as 17.0, 17_3.0, 17+1.batch; needed where the files have\n"
-     "records of several",
+     "the step, as 17.0, 17_3.0, 17+1.batch; needed if the files have\n"
+     "records of several steps",
      TO_CALL(set_jobs)},
-    {'N', "nodelist", "=NODES", "the nodes of the step, n[1-4,7]: those without a record are named",
+    {'N', "nodelist", "=NODES",
+     "the nodes of the step, n[1-4,7]; the report names those without a record",
      TO_TEXT(struct merging, nodes)},
     {'n', "nodes", "=NODES", NULL, TO_TEXT(struct merging, nodes)}, /* old name */
     {'f', "format", "=FORM", "table (default), json, csv or merged", TO_CALL(set_format)},
-    {'v', "verbose", NULL, "all events; which lines were skipped, and why",
+    {'v', "verbose", NULL, "show all events, and which lines were skipped and why",
      TO_FLAG(struct merging, verbose)},
-    {0, "strict", NULL, "lines that are no records are an error", TO_FLAG(struct merging, strict)},
+    {0, "strict", NULL, "lines that are not records are an error", TO_FLAG(struct merging, strict)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
     .head = "usage: apapi merge [OPTION]... FILE...\n"
-            "Merge the nodes' records of one job step, from files in the form of accounting "
-            "files, into one\n"
-            "report, as srun prints it. FILE may be an accounting folder, or - for standard "
-            "input.\n",
-    .foot = "Of several records of a node the latest counts, and of those the longest.\n"
+            "Merge the nodes' records of one job step, from files in the form of accounting\n"
+            "files, into one report, as srun prints it. FILE may be an accounting folder, or -\n"
+            "for standard input.\n",
+    .foot = "Of several records of a node the latest is used, and of those the longest.\n"
             "Exit status: 0 done, 1 no record or another failure, 2 wrong usage.\n",
     .column = 25,
     .rows = options};

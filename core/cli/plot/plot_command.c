@@ -39,16 +39,15 @@ struct request {
 
 static const struct option_row rows[] = {
     {'o', "output", "=FILE",
-     "what to write: a picture (svg, png, pdf), or a page to zoom in (html);\n"
+     "the output: a picture (svg, png, pdf), or a page with zoom (html);\n"
      "- is standard output",
      TO_TEXT(struct request, output)},
-    {'f', "format", "=FORM",
-     "svg, png, pdf or html, whatever the name; of -: svg unless it is given",
+    {'f', "format", "=FORM", "svg, png, pdf or html, whatever the name; default for -: svg",
      TO_TEXT(struct request, form)},
     {0, "by", "=WHAT", "a line for each domain (default) or node", TO_TEXT(struct request, by)},
-    {0, "same-scale", NULL, "one scale of time and power for all jobs; else each has its own",
+    {0, "same-scale", NULL, "one scale of time and power for all jobs",
      TO_FLAG(struct request, plot.same_scale)},
-    {'j', "jobs", "=JOB[.STEP],...", "the jobs; then all words are RECORDS",
+    {'j', "jobs", "=JOB[.STEP],...", "the jobs; then all arguments are RECORDS",
      TO_TEXT(struct request, input.jobs)},
     {OPTION_ROWS_OF(struct request, input, input_filter_rows)},
     {OPTION_ROWS_OF(struct request, input, input_source_rows)},
@@ -57,11 +56,9 @@ static const struct option_row rows[] = {
 static const struct option_table table = {
     .program = "apapi " COMMAND,
     .head = "usage: apapi plot [OPTION]... JOB[.STEP]... -o FILE.{svg,png,pdf,html} [RECORDS]...\n"
-            "Power over time of jobs side by side, from the accounting folder, from files of "
-            "RECORDS (-: a\n"
-            "pipe) or --db. JOB is 17, 17_3 of an array, or 17+1 of a heterogeneous job. A file "
-            "whose name\n"
-            "begins with a digit is written ./17.jsonl.\n",
+            "Draw the power of jobs over time, side by side, from the accounting folder, from\n"
+            "files of RECORDS (-: a pipe) or --db. JOB is 17, 17_3 of an array, or 17+1 of a\n"
+            "heterogeneous job. Write ./17.jsonl for a file whose name begins with a digit.\n",
     .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
     .column = 23,
     .rows = rows};

@@ -16,9 +16,9 @@ const struct option_row input_filter_rows[] = {
 const struct option_row input_source_rows[] = {
     {0, "acct-dir", "=DIR", "accounting folder, instead of acct_dir in apapi.conf",
      TO_TEXT(struct report_input, dir)},
-    {0, "db", "=URL", "the database that apapi import has filled, instead",
+    {0, "db", "=URL", "a database that apapi import has filled, instead of files",
      TO_TEXT(struct report_input, db)},
     {0, "strict", NULL, "exit status 1 if a line is skipped", TO_FLAG(struct report_input, strict)},
-    {'v', "verbose", NULL, "which lines are skipped, and why",
+    {'v', "verbose", NULL, "show which lines are skipped, and why",
      TO_FLAG(struct report_input, verbose)},
     {0}};

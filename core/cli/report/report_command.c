@@ -93,19 +93,20 @@ static const struct option_row rows[] = {
     {'j', "jobs", "=JOB[.STEP],...", "17 (also an array), 17.batch, 17_3, 17+1",
      TO_TEXT(struct report, input.jobs)},
     {OPTION_ROWS_OF(struct report, input, input_filter_rows)},
-    {'s', "state", "=STATE,...", "jobs that are completed (CD) or failed (F), by their tasks",
+    {'s', "state", "=STATE,...", "jobs whose tasks completed (CD) or failed (F)",
      TO_CALL(set_states)},
     {0, "by", "=WHAT",
      "job, step, node, or a list of user, account, partition, qos,\n"
      "cluster and day",
      TO_CALL(set_by)},
     {'X', "allocations", NULL, "the same as --by=job", TO_CALL(set_by)},
-    {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat names them",
+    {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat lists them",
      TO_TEXT(struct report, format_text)},
     {0, "helpformat", NULL, NULL, TO_FLAG(struct report, help_format)},
-    {0, "units", "=UNIT", "auto, J, kJ, Wh or kWh, of energies but in JSON", TO_CALL(set_units)},
-    {0, "sort", "=FIELD", "greatest first", TO_CALL(set_sort)},
-    {0, "top", "=N", "N rows; sorted by energy unless --sort says another field", TO_CALL(set_top)},
+    {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
+     TO_CALL(set_units)},
+    {0, "sort", "=FIELD", "sort by this field, greatest first", TO_CALL(set_sort)},
+    {0, "top", "=N", "the first N rows; sorted by energy without --sort", TO_CALL(set_top)},
     {0, "json", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_JSON)},
     {0, "csv", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_CSV)},
     {'P', "parsable2", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_PARSABLE2)},
@@ -117,9 +118,8 @@ static const struct option_row rows[] = {
 static const struct option_table table = {
     .program = "apapi " COMMAND,
     .head = "usage: apapi report [OPTION]... [FILE]...\n"
-            "What jobs have used, from the accounting folder, FILEs of records (-: a pipe) or "
-            "--db.\n"
-            "Without -j or FILE: of today, until now.\n",
+            "Show the energy of jobs, from the accounting folder, FILEs of records (-: a pipe)\n"
+            "or --db. Without -j or FILE: records that ended today.\n",
     .foot = "TIME is written " WHEN_FORMS ".\n"
             "Exit status: 0 done, 1 no job found, or failure, 2 wrong usage.\n",
     .column = 32,

@@ -21,7 +21,7 @@ struct options {
 };
 
 static const struct option_row rows[] = {
-    {'j', "jobs", "=JOB[.STEP]", "the job; then all words are FILEs",
+    {'j', "jobs", "=JOB[.STEP]", "the job; then all arguments are FILEs",
      TO_TEXT(struct options, input.jobs)},
     {OPTION_ROWS_OF(struct options, input, input_filter_rows)},
     {0, "json", NULL, "for programs", TO_FLAG(struct options, json)},
@@ -30,13 +30,11 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
-    .head =
-        "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
-        "One job in full: domains, steps, nodes, power over time, how far it can be trusted, "
-        "and what\n"
-        "is unusual about it. From the accounting folder, FILEs of records (-: a pipe) or --db.\n"
-        "JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for all of that "
-        "one.\n",
+    .head = "usage: apapi show [OPTION]... JOB[.STEP] [FILE]...\n"
+            "Show one job in full: domains, steps, nodes, power over time, how far it can be\n"
+            "trusted, and anything unusual; from the accounting folder, FILEs of records (-: a\n"
+            "pipe) or --db. JOB is 17, 17_3 of an array, 17+1 of a heterogeneous job, or 17 for\n"
+            "all of its components.\n",
     .foot = "Exit status: 0 done, 1 no record found, or failure, 2 wrong usage.\n",
     .column = 25,
     .rows = rows};

@@ -98,42 +98,42 @@ static int set_units(void *top, const char *text, struct apapi_error *err)
 }
 
 static const struct option_row options[] = {
-    {'d', "delay", "=SECONDS", "between two looks, from 0.1 on; 2 unless it is given",
+    {'d', "delay", "=SECONDS", "time between two updates, 0.1 or more; default: 2",
      TO_CALL(set_delay)},
-    {0, "iterations", "=N", "end after N looks", TO_CALL(set_iterations)},
+    {0, "iterations", "=N", "end after N updates", TO_CALL(set_iterations)},
     {'n', "iterations", "=N", NULL, TO_CALL(set_iterations)}, /* old name */
-    {'1', "once", NULL, "one look, plain text", TO_FLAG(struct top, once)},
+    {'1', "once", NULL, "one update, in plain text", TO_FLAG(struct top, once)},
     {'b', "batch", NULL, "plain text also on a terminal, one table after the other",
      TO_FLAG(struct top, batch)},
-    {0, "json", NULL, "for programs, one line for each look", TO_FLAG(struct top, json)},
+    {0, "json", NULL, "for programs, one line for each update", TO_FLAG(struct top, json)},
     {'j', "jobs", "=JOB[.STEP],...", "17, 17.batch, 17_3 or 17_* of an array, 17+1",
      TO_TEXT(struct top, jobs)},
     {'u', "user", "=USER,...", "names or numbers", TO_TEXT(struct top, filter.users)},
-    {'N', "nodelist", "=NODES", "as n[1-4]; where several nodes are on one machine",
+    {'N', "nodelist", "=NODES", "as n[1-4]; if several nodes are on one machine",
      TO_CALL(set_nodes)},
-    {0, "node-names", NULL, "show the node's name in any case", TO_FLAG(struct top, form.nodes)},
+    {0, "node-names", NULL, "show the node's name even if there is only one",
+     TO_FLAG(struct top, form.nodes)},
     {0, "nodes", NULL, NULL, TO_FLAG(struct top, form.nodes)}, /* old name */
-    {'e', "events", NULL, "a line for each domain and each event, too",
+    {'e', "events", NULL, "also show a line for each domain and each event",
      TO_FLAG(struct top, form.events)},
     {0, "sort", "=WHAT", "job, power, energy or time", TO_CALL(set_sort)},
-    {0, "units", "=UNIT", "auto, J, kJ, Wh or kWh, of energies but in JSON", TO_CALL(set_units)},
+    {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
+     TO_CALL(set_units)},
     {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
      TO_TEXT(struct top, dir)},
-    {'v', "verbose", NULL, "report what is not a page of a running step",
+    {'v', "verbose", NULL, "also show files that are not pages of a running step",
      TO_FLAG(struct top, form.verbose)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi " COMMAND,
     .head = "usage: apapi top [OPTION]...\n"
-            "The measured steps that run on this machine: power now, energy so far, by domain. "
-            "Root sees\n"
-            "all, others their own. Each step shows what its whole node draws: steps do not add "
-            "up.\n",
-    .foot = "Keys: w, j, t, n sort by power, energy, time, job; e events; space looks now; q "
+            "Show the measured steps that run on this machine: power now, energy so far, by\n"
+            "domain. Root sees all steps, users their own. Each step has the figures of its\n"
+            "whole node: steps do not add up.\n",
+    .foot = "Keys: w, j, t, n sort by power, energy, time, job; e events; space updates now; q\n"
             "quits.\n"
-            "Exit status: 0 done, 1 no step of those that -j names was found, or failure, 2 wrong "
-            "usage.\n",
+            "Exit status: 0 done, 1 no step of -j was found, or failure, 2 wrong usage.\n",
     .column = 29,
     .rows = options};
 
