@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "apapi/catalog.h"
-#include "apapi/events.h"
 #include "apapi/session.h"
+#include "events/pattern.h"
 
 static const char between[] = ":::"; /* separates component and event */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef EVENTS_BUILTIN_H
 #define EVENTS_BUILTIN_H
-#include "apapi/events.h"
+#include "events/definition.h"
 
 /**
  * @return the built-in definition for the event's kind, used if no file defines it. Static storage.

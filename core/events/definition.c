@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apapi/events.h"
 #include "base/count_of.h"
 #include "base/duration.h"
+#include "events/definition.h"
 
 #define TOLERANCE 0.01
 

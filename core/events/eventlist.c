@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/events.h"
 #include "base/grow.h"
 #include "base/text_file.h"
 #include "events/problems.h"
+#include "events/selection.h"
 
 struct apapi_eventlist {
     char *text; /* the entries point into it */

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/events.h"
 #include "base/grow.h"
 #include "base/text_file.h"
+#include "events/definition.h"
 #include "events/fields.h"
+#include "events/pattern.h"
 
 struct apapi_eventops {
     char *text; /* the definitions point into it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef EVENTS_FIELDS_H
 #define EVENTS_FIELDS_H
-#include "apapi/events.h"
+#include "events/definition.h"
 #include "events/problems.h"
 
 /**

@@ -2,7 +2,7 @@
 /* Not fnmatch(3): it takes exponential time for many stars, and depends on the locale. */
 #include <string.h>
 
-#include "apapi/events.h"
+#include "events/pattern.h"
 
 /* Find the ']' of a set "[...]". @return NULL: none, '[' is an ordinary letter. */
 static const char *set_end(const char *set)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/events.h"
 #include "events/builtin.h"
+#include "events/definition.h"
 
 #define DEFAULT_LIST "default_eventlist.txt"
 #define DEFAULT_OPS "default_eventops.csv"

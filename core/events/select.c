@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "apapi/events.h"
+#include "events/pattern.h"
+#include "events/selection.h"
 
 /* A selection in progress from one list. */
 struct choosing {

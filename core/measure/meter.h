@@ -79,4 +79,12 @@ struct apapi_span {
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result);
 
+/**
+ * @param whole_ns     the time in which the event should have been read [ns]
+ * @param interval_ns  between two readings [ns]
+ * @return uncertainty of the event's energy [J]; NaN: no energy, estimated, or not known.
+ */
+double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
+                                 uint64_t interval_ns);
+
 #endif

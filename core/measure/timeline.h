@@ -26,4 +26,20 @@ void apapi_timeline_meter_add(struct apapi_timeline_meter *meter, uint64_t from_
 void apapi_timeline_meter_finish(const struct apapi_timeline_meter *meter, uint64_t length_ns,
                                  struct apapi_timeline *result);
 
+/** A sum of timelines that began at different times. */
+struct apapi_timeline_sum {
+    int64_t start_unix_ns; /* of the earliest [ns since 1970] */
+    struct apapi_timeline timeline;
+};
+
+/**
+ * Add the timeline of another node, which began at `start_unix_ns`. The sum is as wide as the
+ * widest and as long as all together. A bin of the sum is covered as the worst of those that have
+ * it.
+ * @param sum  zeroed before the first
+ * Does not allocate.
+ */
+void apapi_timeline_sum_add(struct apapi_timeline_sum *sum, int64_t start_unix_ns,
+                            const struct apapi_timeline *timeline);
+
 #endif

@@ -4,13 +4,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "apapi/events.h"
 #include "apapi/measurement.h"
 
 /*
  * value0 and value1 of an event, as defined by the original APAPI: value0 is the increment of a
  * counter or the value of a gauge; value1 is derived from value0 by an operation.
  */
+/** How value1 comes from value0. */
+enum apapi_operation {
+    APAPI_OP1_NOP,
+    APAPI_OP1_SAMPLE_DIFF,             /* this value0 minus the previous one */
+    APAPI_OP1_DIV_DIFF_TIME,           /* value0 / time: power from energy */
+    APAPI_OP1_SAMPLE1_MUL_DIFF_TIME,   /* value0 x time: energy from power, rectangle */
+    APAPI_OP1_AVG_SAMPLE_MUL_DIFF_TIME /* mean of two value0 x time: the same, trapezoid */
+};
+
 /** min, max, time-weighted mean and sum of a stream of values. */
 struct apapi_value_stats {
     uint64_t count;

@@ -18,6 +18,7 @@
 #include "sampler/log.h"
 #include "sampler/recover.h"
 #include "sampler/watchdog.h"
+#include "store/store.h"
 
 #define NEVER UINT64_MAX
 #define APPEND_PATIENCE_NS (300 * DEADLINE_MS) /* for the accounting file system */

@@ -9,6 +9,7 @@
 #include "sampler/log.h"
 #include "sampler/spool.h"
 #include "sampler/written.h"
+#include "store/store.h"
 
 #define WALK_MAX 256 /* files of the spool that one run handles */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SESSION_COMPONENT_PARTS_H
 #define SESSION_COMPONENT_PARTS_H
-#include "apapi/events.h"
 #include "apapi/measurement.h"
 #include "apapi/source.h"
+#include "events/definition.h"
 #include "measure/domain.h"
 #include "measure/meter.h"
 #include "measure/period.h"

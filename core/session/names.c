@@ -8,6 +8,7 @@
 
 #include "apapi/session.h"
 #include "base/nearest.h"
+#include "events/selection.h"
 #include "sources/sources.h"
 
 const char *apapi_components_default(void)

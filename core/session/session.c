@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/selection.h"
 #include "measure/unmeasured.h"
 #include "session/component.h"
 #include "session/live.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "apapi/catalog.h"
 
-#include "base/kernel_file.h"
 #include "sources/source_lock.h"
 
 struct apapi_reader *apapi_catalog_open_way(const struct apapi_way *way, struct apapi_error *err)
@@ -14,9 +13,4 @@ void apapi_catalog_close(struct apapi_reader *reader)
     if (reader) {
         source_close(reader);
     }
-}
-
-void apapi_catalog_path(char *path, size_t size, const char *absolute)
-{
-    kernel_file_path(path, size, absolute);
 }

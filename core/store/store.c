@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apapi/record.h"
 #include "base/folder.h"
 #include "base/timestamp.h"
+#include "store/store.h"
 
 static int check_arguments(const char *node, const char *line, struct apapi_error *err)
 {

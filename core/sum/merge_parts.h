@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include "apapi/record.h"
+#include "measure/timeline.h"
 #include "sum/merge_node.h"
 
 /*

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C++ programs include every public header.
-#include "apapi/catalog.h"
-#include "apapi/error.h"
-#include "apapi/event.h"
-#include "apapi/events.h"
-#include "apapi/interval.h"
-#include "apapi/job.h"
-#include "apapi/live.h"
-#include "apapi/measurement.h"
-#include "apapi/record.h"
-#include "apapi/scan.h"
-#include "apapi/session.h"
-#include "apapi/source.h"
-#include "apapi/timeline.h"
+// A C++ program uses constants and inline functions of the public headers.
+#include <apapi/live.h>
+#include <apapi/session.h>
 
 double energy_of(const apapi_live_page *page);
+apapi_session *session_of(const char *components);
 
 double energy_of(const apapi_live_page *page)
 {
@@ -23,4 +13,13 @@ double energy_of(const apapi_live_page *page)
     return apapi_live_read(&page->domains[APAPI_DOMAIN_PACKAGE], &slot)
                ? apapi_live_energy_at_j(&slot, slot.time_ns)
                : 0;
+}
+
+apapi_session *session_of(const char *components)
+{
+    apapi_session_config config = apapi_session_config();
+
+    config.components = components;
+    config.patience_ns = APAPI_STOP_WAIT_NS;
+    return apapi_session_create(&config, nullptr);
 }

@@ -2,6 +2,7 @@
 /* Any bytes as a file of event definitions. */
 #include <math.h>
 
+#include "events/definition.h"
 #include "fuzz/fuzz_problems.h"
 
 static void check_value(const struct apapi_value_definition *value)

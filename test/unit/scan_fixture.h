@@ -9,6 +9,7 @@
 
 #include "apapi/scan.h"
 #include "measure/unmeasured.h"
+#include "store/store.h"
 #include "unit/temporary.h"
 #include "unit/unit.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "apapi/events.h"
+#include "events/definition.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apapi/events.h"
+#include "events/selection.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "apapi/events.h"
+#include "events/definition.h"
+#include "events/pattern.h"
+#include "events/selection.h"
 #include "unit/problem_log.h"
 #include "unit/unit.h"
 

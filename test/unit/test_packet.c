@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "events/selection.h"
 #include "sampler/pack.h"
 #include "unit/unit.h"
 

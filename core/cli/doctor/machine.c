@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apapi/catalog.h"
+#include "base/kernel_file.h"
 
 /* A file below the test root if that is set, otherwise the machine's. */
 static FILE *open_file(const char *absolute)
 {
     char path[PATH_MAX];
 
-    apapi_catalog_path(path, sizeof path, absolute);
+    kernel_file_path(path, sizeof path, absolute);
     return fopen(access(path, R_OK) == 0 ? path : absolute, "re");
 }
 
@@ -98,7 +98,7 @@ void machine_rights(const char *naming, char *text, size_t size)
     if (start) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(start, " ,;)'"), start);
         name[strlen(name) - (name[strlen(name) - 1] == ':')] = '\0';
-        apapi_catalog_path(path, sizeof path, name);
+        kernel_file_path(path, sizeof path, name);
         if (stat(path, &file) == 0 || stat(name, &file) == 0) {
             put_rights(name, &file, text, size);
         }

@@ -12,8 +12,9 @@ extern "C" {
 #endif
 
 /*
- * What can be measured here: components, the ways to read each of them, and the events that a way
- * finds. Nothing is sampled. One thread at a time (PAPI), and not while a session is created.
+ * What can be measured on this machine: components, the ways to read each of them, and their
+ * events. Nothing is sampled. PAPI allows one thread at a time: call these functions from one
+ * thread, and not while another thread creates a session.
  */
 
 #define APAPI_WAYS_MAX 4 /* ways to read one component */
@@ -21,57 +22,63 @@ extern "C" {
 /** One way to read a component. */
 struct apapi_way {
     const struct apapi_source *source;
-    const char *name; /* what the source calls the component, which lives as long as this */
+    const char *name; /* of the component in this source; valid as long as the way is used */
 };
 
 /**
- * Call `visit` for every component that can be named here: those that APAPI has a route for, then
- * the other ones of the installed PAPI. Opens no device.
+ * Call `visit` for every component that can be named here: first those that APAPI has a route for,
+ * then the others of the installed PAPI. Opens no device.
+ * @param context  for visit()
  */
 APAPI_API void apapi_catalog_components(apapi_component_f visit, void *context);
 
-/** @return whether APAPI has a route of its own for the component; others are read by PAPI only. */
+/** @return whether APAPI has a route of its own for the component; PAPI reads all others. */
 APAPI_API bool apapi_catalog_has_route(const char *component);
 
-/** @return whether opening it may take seconds; `order` as for apapi_catalog_open(). */
+/**
+ * @param order  as for apapi_catalog_open()
+ * @return whether opening the component may take seconds
+ */
 APAPI_API bool apapi_catalog_slow(const char *component, const char *order);
 
 /**
- * The ways to read a component, the best one first, whether or not they work here.
- * @param ways  result; their names may be `component` itself
- * @return how many there are, at least 1: any name may be one of PAPI's
+ * The ways to read a component, the preferred one first. They need not work on this machine.
+ * @param ways  result; a name in it may be `component` itself, which must then stay valid
+ * @return the number of ways, at least 1: a name that is not known is offered to PAPI
  */
 APAPI_API size_t apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX]);
 
-/** Say that a component will be opened: for all of them, before the first is opened. */
+/**
+ * Announce a component that will be opened. Some libraries must know all of them when the first
+ * one is opened, so announce all before.
+ */
 APAPI_API void apapi_catalog_want(const char *component);
 
-/** Check an order of sources. @return 0; -1 with errno EINVAL: a word in it is no source. */
+/**
+ * Check an order of sources.
+ * @param order  "sysfs:papi"
+ * @return 0; -1 with errno EINVAL: a word is not a source
+ */
 APAPI_API int apapi_catalog_check_order(const char *order, struct apapi_error *err);
 
 /**
- * Open a component as a session does: by the first way that works.
- * @param order  "sysfs:papi", checked, limits and sorts the sources; NULL: the component's own
- *               order
- * @return the reader, to be read with reader->source->read() and given back with
- *         apapi_catalog_close(); NULL with errno as apapi_source.open(), `err` tells why none
- * works.
+ * Open a component by the first way that works, as a session does. May block for seconds if
+ * apapi_catalog_slow() says so.
+ * @param order  "sysfs:papi": the sources to try; check it with apapi_catalog_check_order(). NULL:
+ *               the component's own order
+ * @return the reader. Read it with reader->source->read(), and give it back with
+ *         apapi_catalog_close(). NULL with errno as apapi_source.open(); `err` has the reason for
+ *         each way
  */
 APAPI_API struct apapi_reader *apapi_catalog_open(const char *component, const char *order,
                                                   struct apapi_error *err);
 
-/** Open one way only. As apapi_catalog_open(). */
+/** Open a component by this way only. Result and errors as apapi_catalog_open(). */
 APAPI_API struct apapi_reader *apapi_catalog_open_way(const struct apapi_way *way,
                                                       struct apapi_error *err);
 
-/** Give a reader back. NULL is allowed. errno is preserved. */
+/** Close a reader. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_catalog_close(struct apapi_reader *reader);
-
-/**
- * Where the sources look for a file of the kernel: below APAPI_SYSROOT where that is set.
- * @param absolute  "/sys/class/powercap"
- */
-APAPI_API void apapi_catalog_path(char *path, size_t size, const char *absolute);
 
 #ifdef __cplusplus
 }

@@ -6,18 +6,26 @@
 extern "C" {
 #endif
 
-/** Marks what libapapi exports. Everything else stays inside the library. */
+/*
+ * Functions that can fail return -1 or NULL and set errno. Most of them take a struct apapi_error
+ * as last argument, which gets the reason in words; NULL is allowed there. Results are set only on
+ * success.
+ */
+
+/** Marks what libapapi exports. */
 #define APAPI_API __attribute__((visibility("default")))
 
-/** What went wrong, in words for a person. Lives on the caller's stack. */
+/** What went wrong, in words for a person. The caller owns it. */
 struct apapi_error {
-    char text[256];
+    char text[256]; /* one line, in UTF-8, ends with a NUL */
 };
 
 /**
- * Fill `err` (NULL is allowed) and set errno.
- * @param code  the errno to set, > 0
- * @return -1, so that callers can write `return apapi_fail(err, EINVAL, "...")`.
+ * Fill `err` and set errno.
+ * @param err     NULL is allowed
+ * @param code    the errno to set, > 0
+ * @param format  as printf(3); a longer text is cut
+ * @return -1, so that a function can end with `return apapi_fail(err, EINVAL, "...")`
  * Thread-safety: any thread. Does not allocate.
  */
 APAPI_API int apapi_fail(struct apapi_error *err, int code, const char *format, ...)

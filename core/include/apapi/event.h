@@ -10,34 +10,39 @@
 extern "C" {
 #endif
 
-#define APAPI_NAME_SIZE 192 /* bytes of an event's name with its NUL */
-#define APAPI_UNIT_SIZE 16  /* bytes of a unit with its NUL */
+/*
+ * Events: counters and gauges, named as in PAPI. All functions here may be called from any thread;
+ * none allocates.
+ */
 
-/** What an event counts or gauges. */
+#define APAPI_NAME_SIZE 192 /* of an event's name, with its NUL [bytes] */
+#define APAPI_UNIT_SIZE 16  /* of a unit, with its NUL [bytes] */
+
+/** What an event measures. */
 enum apapi_kind {
     APAPI_KIND_ENERGY,      /* J */
     APAPI_KIND_POWER,       /* W */
     APAPI_KIND_TEMPERATURE, /* degrees Celsius */
     APAPI_KIND_FREQUENCY,   /* Hz */
     APAPI_KIND_UTILIZATION, /* % */
-    APAPI_KIND_COUNT,       /* anything countable */
-    APAPI_KINDS
+    APAPI_KIND_COUNT,       /* any number of things */
+    APAPI_KINDS             /* how many kinds there are */
 };
 
-/** Which part of the node an event speaks of. */
+/** The part of the node that an event measures. */
 enum apapi_domain {
     APAPI_DOMAIN_NONE,
     APAPI_DOMAIN_PACKAGE,
     APAPI_DOMAIN_DRAM,
     APAPI_DOMAIN_GPU,
-    APAPI_DOMAIN_CORE,
-    APAPI_DOMAIN_UNCORE,
-    APAPI_DOMAIN_PSYS,
-    APAPI_DOMAIN_NODE,
-    APAPI_DOMAINS
+    APAPI_DOMAIN_CORE,   /* inside package */
+    APAPI_DOMAIN_UNCORE, /* inside package */
+    APAPI_DOMAIN_PSYS,   /* contains package */
+    APAPI_DOMAIN_NODE,   /* contains all others */
+    APAPI_DOMAINS        /* how many domains there are */
 };
 
-/** How the 64 bits of a raw value are to be read. */
+/** Type of a raw value, which always has 64 bits. */
 enum apapi_type { APAPI_TYPE_INT64, APAPI_TYPE_UINT64, APAPI_TYPE_FP64, APAPI_TYPE_BIT64 };
 
 /** One counter or gauge, as its source describes it. */
@@ -47,30 +52,36 @@ struct apapi_event {
     enum apapi_kind kind;
     enum apapi_domain domain;
     enum apapi_type type;
-    bool accumulates;   /* a counter; false: a gauge */
-    uint64_t range_max; /* greatest raw value, after which the counter goes back to 0; 0: never */
+    bool accumulates;   /* true: a counter; false: a gauge */
+    uint64_t range_max; /* greatest raw value; the counter continues with 0. 0: it never wraps */
     double scale;       /* raw value x scale = value in `unit`, > 0 */
-    double guard_j;     /* energy after which the hardware's counter wraps [J]; 0: never */
-    uint64_t update_ns; /* time between two updates of the raw value [ns]; 0: unknown */
-    bool estimated;     /* by no meter: it has no domain and is added to nothing measured */
+    double guard_j;     /* energy after which the hardware's counter wraps [J]; 0: it never wraps */
+    uint64_t update_ns; /* time between two updates of the raw value [ns]; 0: not known */
+    bool estimated;     /* not measured by a meter: no domain, and part of no total */
 };
 
-/** @return "energy", "power", ...; "?" when out of range. Static storage. */
+/** @return "energy", "power", ...; "?" for any other number. Static storage. */
 APAPI_API const char *apapi_kind_name(enum apapi_kind kind);
 
-/** @return "package", "dram", ...; "-" for APAPI_DOMAIN_NONE, "?" when out of range. Static. */
+/**
+ * @return "package", "dram", ...; "-" for APAPI_DOMAIN_NONE, "?" for any other number. Static
+ *         storage.
+ */
 APAPI_API const char *apapi_domain_name(enum apapi_domain domain);
 
-/** @return the domain called `name`, APAPI_DOMAIN_NONE if there is none such. NULL is allowed. */
+/** @return the domain called `name`; APAPI_DOMAIN_NONE if there is none, or for NULL. */
 APAPI_API enum apapi_domain apapi_domain_find(const char *name);
 
-/** @return whether the domain is a part of the node's total (package, dram, gpu). */
+/**
+ * @return whether the domain is part of the node's total: package, dram and gpu are. The others lie
+ *         inside package or contain it
+ */
 APAPI_API bool apapi_domain_adds_up(enum apapi_domain domain);
 
-/** @return a raw value as the event's type says, times its scale [event->unit]. */
+/** @return a raw value, read as event->type, times event->scale [event->unit]. */
 APAPI_API double apapi_event_value(const struct apapi_event *event, uint64_t raw);
 
-/** @return the greatest power that one meter of this domain can plausibly show [W]. */
+/** @return the highest power that one meter of this domain can plausibly show [W]. */
 APAPI_API double apapi_domain_max_w(enum apapi_domain domain);
 
 #ifdef __cplusplus

@@ -10,17 +10,17 @@
 extern "C" {
 #endif
 
-#define APAPI_COMPONENT_SIZE 64 /* bytes of a component's name with its NUL */
+#define APAPI_COMPONENT_SIZE 64 /* of a component's name, with its NUL [bytes] */
 #define APAPI_INTERVALS_MAX 32  /* named entries of one list */
 
 #define APAPI_INTERVAL_DEFAULT_NS UINT64_C(100000000)
 #define APAPI_INTERVAL_MIN_NS UINT64_C(1000000)
 #define APAPI_INTERVAL_MAX_NS UINT64_C(3600000000000)
 
-/** Sampling intervals: one for everything, and exceptions by component. */
+/** Sampling intervals: one for all components, and exceptions by component. */
 struct apapi_intervals {
     uint64_t default_ns; /* [ns] */
-    size_t count;
+    size_t count;        /* of `named` */
     struct apapi_named_interval {
         char component[APAPI_COMPONENT_SIZE];
         uint64_t interval_ns; /* [ns] */
@@ -28,28 +28,35 @@ struct apapi_intervals {
 };
 
 /**
- * Parse a duration: a decimal number with one of the suffixes ns, us, ms, s, m, h. A bare whole
- * number counts nanoseconds.
+ * Parse a duration: a decimal number with one of the suffixes ns, us, ms, s, m, h. A whole number
+ * without a suffix counts nanoseconds.
  * @param text         "100ms", "1.5s", "250000000"
- * @param duration_ns  result [ns], set on success only
- * @return 0; -1 with errno EINVAL (not a duration) or ERANGE (negative, or over 584 years).
+ * @param duration_ns  result [ns]; set on success only
+ * @return 0; -1 with errno
+ *         EINVAL  not a duration
+ *         ERANGE  negative, or over 584 years
  * Thread-safety: any thread. Does not allocate.
  */
 APAPI_API int apapi_duration_parse(const char *text, uint64_t *duration_ns,
                                    struct apapi_error *err);
 
 /**
- * Parse a list of sampling intervals: "100ms", "nvml:250ms:ipmi:3s" or
- * "50ms:ipmi:3s" (the first word without a component is the default for all others).
- * Each interval lies between APAPI_INTERVAL_MIN_NS and APAPI_INTERVAL_MAX_NS.
- * @param list  result, set on success only
- * @return 0; -1 with errno EINVAL (syntax) or ERANGE (out of bounds); `err` names the word.
+ * Parse a list of sampling intervals: "100ms", "nvml:250ms:ipmi:3s" or "50ms:ipmi:3s". An interval
+ * at the beginning, without a component, is the default for all others. Each interval lies between
+ * APAPI_INTERVAL_MIN_NS and APAPI_INTERVAL_MAX_NS.
+ * @param list  result; set on success only
+ * @return 0; -1 with errno; `err` names the word
+ *         EINVAL  syntax
+ *         ERANGE  an interval out of bounds
  * Thread-safety: any thread. Does not allocate.
  */
 APAPI_API int apapi_intervals_parse(const char *text, struct apapi_intervals *list,
                                     struct apapi_error *err);
 
-/** @return the interval of `component` [ns]. Thread-safety: any thread. */
+/**
+ * @return the interval of `component`: its own, else list->default_ns [ns]
+ * Thread-safety: any thread. Does not allocate.
+ */
 APAPI_API uint64_t apapi_intervals_get(const struct apapi_intervals *list, const char *component);
 
 #ifdef __cplusplus

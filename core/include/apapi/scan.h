@@ -13,108 +13,110 @@ extern "C" {
 #endif
 
 /*
- * Read the records of an accounting folder, of files and of pipes, also what gzip and zstd have
- * compressed; lines of records, arrays of them, merged records. What is no record is skipped,
- * counted and told, and never ends the reading: a torn last line, bytes of something else, a record
- * of a later version. Memory is bounded, whatever is read.
+ * Read records: from an accounting folder, files and pipes, also compressed with gzip or zstd; one
+ * record in each line, arrays of records, and merged records. Whatever is not a record is skipped,
+ * counted and reported, and does not end the reading: a torn last line, other data, a record of a
+ * later version. Memory is bounded for any input.
  */
 
-#define APAPI_SCAN_LINE_MAX 1048576 /* bytes of a line; longer ones are skipped, and never kept */
+#define APAPI_SCAN_LINE_MAX 1048576 /* longest line [bytes]; longer ones are skipped */
 
 /**
- * Which records are wanted; a limit that is 0 or NULL is none. A line that is plainly of another
- * record is left out before it is decoded, so its faults are neither seen nor counted.
+ * Which records to read. A member that is 0, false or NULL sets no limit. Lines that clearly belong
+ * to other records are skipped before they are parsed: errors in them are not found.
  */
 struct apapi_scan_filter {
-    int64_t from_unix_ns; /* that ended then or later [ns since 1970] */
-    int64_t to_unix_ns;   /* that ended before */
-    const uint32_t *jobs; /* of one of these, in any order */
+    int64_t from_unix_ns; /* measured until then or longer, UTC since 1970 [ns] */
+    int64_t to_unix_ns;   /* measured until before then, UTC since 1970 [ns] */
+    const uint32_t *jobs; /* one of these job ids, in any order */
     size_t job_count;
-    bool job_parts; /* also tasks of arrays, components of heterogeneous jobs of these numbers */
-    const char *cluster, *user, *account, *partition; /* `user`: the name or the uid */
+    bool job_parts; /* `jobs` also names tasks of array jobs and components of heterogeneous jobs */
+    const char *cluster, *user, *account, *partition; /* `user`: a name or a uid */
     const char *nodes;                                /* as Slurm writes it: "login,n[001-004,7]" */
 };
 
-/** What was skipped. Lives during the call only. */
+/** Something that was skipped. Valid only during the call of problem(). */
 struct apapi_scan_problem {
     const char *file;
-    size_t line;        /* from 1; 0: the file itself, or begun in its middle: see `offset` */
-    uint64_t offset;    /* where the line begins [bytes] */
-    const char *reason; /* safe for a terminal */
+    size_t line;        /* from 1; 0: the file itself, or a file that was not read from its start */
+    uint64_t offset;    /* of the beginning of the line [bytes] */
+    const char *reason; /* printable on any terminal */
 };
 
-/** A file of an accounting folder. */
+/** A file of an accounting folder. Valid only during the call of begin() or end(). */
 struct apapi_scan_file {
     const char *day;  /* "2026-11-21" */
     const char *name; /* "n1.jsonl" */
-    uint64_t size;    /* [bytes]; of a compressed file as it is */
+    uint64_t size;    /* [bytes], as it lies on the disk */
 };
 
-/** @return 0 to go on; -1 with errno: the reading ends with that errno. */
+/** @return 0 to continue; -1 with errno: the reading ends and fails with this errno. */
 typedef int (*apapi_scan_f)(const struct apapi_record *record, const char *line, size_t size,
                             void *context);
 
-/** Where everything goes. Members may be NULL, but for `record`. */
+/** Receives what is read. All members but `record` may be NULL. */
 struct apapi_scan_sink {
-    /* A record, and its line without the newline: both live during the call only. */
+    /* A record and its line of `size` bytes, without the newline. Both are valid only during the
+     * call. */
     apapi_scan_f record;
     void (*problem)(const struct apapi_scan_problem *problem, void *context);
-    /* Before a file of a folder is read, from `offset` on: 0 if it is not set. @return whether to
-     */
+    /* Before a file of a folder is read. `offset` is 0; set it to start at a later byte. @return
+     * false: leave the file out. */
     bool (*begin)(const struct apapi_scan_file *file, uint64_t *offset, void *context);
-    /* After it; `offset` is behind all that is known to be whole: where to go on another time. */
+    /* After the file. `offset` is the end of the last complete line: start there another time. */
     void (*end)(const struct apapi_scan_file *file, uint64_t offset, void *context);
-    void *context;
+    void *context; /* for all of them */
 };
 
 /** What has been read so far. */
 struct apapi_scan_counts {
     size_t files;      /* opened */
-    size_t unreadable; /* files and folders below the one that was named */
-    size_t records;    /* handed over */
-    size_t skipped;    /* lines that are no record, or of a later version, or too long */
-    size_t newer;      /* of these: of a later version */
+    size_t unreadable; /* files, and folders below the given one, that could not be read */
+    size_t records;    /* passed to the sink */
+    size_t skipped;    /* lines that are no record, of a later version, or too long */
+    size_t newer;      /* lines of these that are of a later version */
 };
 
-/** A reader (opaque). One thread at a time. */
+/** A reader. Opaque. One thread at a time; several readers may run side by side. */
 struct apapi_scan;
 
 /**
- * @param filter  copied; NULL: every record
+ * @param filter  copied; NULL: all records
  * @param sink    copied
- * @return a reader, freed by apapi_scan_destroy(). NULL with errno EINVAL (`nodes` is no such
- *         list), ENOMEM.
+ * @return a reader; free it with apapi_scan_destroy(). NULL with errno
+ *         EINVAL  filter->nodes is not a list of nodes
+ *         ENOMEM
  */
 APAPI_API struct apapi_scan *apapi_scan_create(const struct apapi_scan_filter *filter,
                                                const struct apapi_scan_sink *sink,
                                                struct apapi_error *err);
 
-/** Free. NULL is allowed. errno is preserved. */
+/** Free a reader. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_scan_destroy(struct apapi_scan *scan);
 
 /**
- * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, also .jsonl.gz and .jsonl.zst, days
- * and nodes in order. Days and nodes that the filter excludes are not opened. Below `dir` no
- * symbolic link is followed, and what cannot be read is told, counted and left out.
- * @return 0; -1 with errno of opening `dir`, or that of the sink (`err` is empty then).
+ * Read an accounting folder: <dir>/<YYYY-MM-DD>/<node>.jsonl, also .jsonl.gz and .jsonl.zst, in the
+ * order of days and nodes. Days and nodes that the filter excludes are not opened. Symbolic links
+ * below `dir` are not followed. A file that cannot be read is reported, counted and left out.
+ * @return 0; -1 with errno of opening `dir`, or of the sink, which leaves `err` empty
  */
 APAPI_API int apapi_scan_folder(struct apapi_scan *scan, const char *dir, struct apapi_error *err);
 
 /**
- * Read one file, also a pipe or a device.
- * @return 0; -1 with errno of open(2) and read(2), EISDIR, or that of the sink (`err` is empty).
+ * Read one file, pipe or device.
+ * @return 0; -1 with errno of open(2) or read(2), EISDIR, or of the sink, which leaves `err` empty
  */
 APAPI_API int apapi_scan_file(struct apapi_scan *scan, const char *path, struct apapi_error *err);
 
 /**
- * Read what is open, from where it stands to its end; it stays open.
+ * Read an open file from its present position to its end. It stays open.
  * @param name  stands for the file in messages
- * @return 0; -1 as for apapi_scan_file().
+ * @return 0; -1 with errno as apapi_scan_file()
  */
 APAPI_API int apapi_scan_stream(struct apapi_scan *scan, int fd, const char *name,
                                 struct apapi_error *err);
 
-/** @return what has been read; lives as long as the reader, which goes on counting. */
+/** @return what has been read so far. Belongs to the reader, which continues to update it. */
 APAPI_API const struct apapi_scan_counts *apapi_scan_counts(const struct apapi_scan *scan);
 
 #ifdef __cplusplus

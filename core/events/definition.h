@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EVENTS_DEFINITION_H
+#define EVENTS_DEFINITION_H
+#include <stddef.h>
+
+#include "apapi/event.h"
+#include "apapi/events.h"
+#include "measure/value.h"
+
+/** Statistics of a value, as bits; the same as enum apapi_shown. */
+enum apapi_stat {
+    APAPI_STAT_NO = 0,
+    APAPI_STAT_MIN = 1,
+    APAPI_STAT_MAX = 2,
+    APAPI_STAT_AVG = 4,
+    APAPI_STAT_ACC = 8,
+    APAPI_STAT_ALL = 15
+};
+
+/** What a definition says of value0 or of value1. */
+struct apapi_value_definition {
+    unsigned stats;   /* APAPI_STAT_*; APAPI_STAT_NO: the value is not wanted */
+    const char *type; /* "energy"; UTF-8 */
+    const char *unit; /* "J"; UTF-8; "": the source's own */
+    double factor;    /* divides the value; NaN: it was 0 or not finite, the value is missing */
+};
+
+/** One line of a definitions file. Owned by its struct apapi_eventops. */
+struct apapi_definition {
+    const char *name;   /* an event or a pattern */
+    size_t line;        /* in its file; 0: built in */
+    uint64_t range_max; /* with raw_units: the counter's greatest raw value; 0: unknown */
+    struct apapi_value_definition values[2];
+    enum apapi_operation operation;
+    enum apapi_kind kind;
+    enum apapi_domain domain;
+    bool raw_units;   /* the maximum is a number: factors divide raw values and nanoseconds;
+                         false (`auto`): they divide base units (J, W, ...) and seconds */
+    bool accumulates; /* with raw_units: a counter; without: as the source says */
+    bool has_kind;    /* else as the source says */
+    bool has_domain;
+};
+
+/** @return number of definitions; 0 for NULL. */
+size_t apapi_eventops_count(const struct apapi_eventops *eventops);
+
+/** @return definition number `index` in the order of the file, NULL beyond the last. */
+const struct apapi_definition *apapi_eventops_at(const struct apapi_eventops *eventops,
+                                                 size_t index);
+
+/** @return the first definition whose name or pattern fits, NULL if none does or for NULL. */
+const struct apapi_definition *apapi_eventops_find(const struct apapi_eventops *eventops,
+                                                   const char *event);
+
+/**
+ * @param rules  NULL: no files
+ * @return the definition of an event: the user's first that fits, else the default files' first
+ *         that fits, else the built-in one for its kind. Never NULL; lives as long as `rules`.
+ */
+const struct apapi_definition *apapi_event_rules_define(const struct apapi_event_rules *rules,
+                                                        const struct apapi_event *event);
+
+/**
+ * Complete an event by its definition: kind and domain where the definition names them; and, where
+ * the source itself knows nothing but a number (APAPI_KIND_COUNT) and the definition has raw units,
+ * counter or gauge, range, kind, unit and scale. What the source knows stays; only what is in J
+ * becomes energy, and only what is in W power.
+ */
+void apapi_definition_complete(const struct apapi_definition *definition,
+                               struct apapi_event *event);
+
+/**
+ * Does a definition in raw units agree with what the source knows of the event's unit? Call it
+ * before apapi_definition_complete().
+ * @return 0: yes, or the unit is not known; -1 with errno EDOM: they differ by more than 1 %, `err`
+ *         has the reason.
+ */
+int apapi_definition_check(const struct apapi_definition *definition,
+                           const struct apapi_event *event, struct apapi_error *err);
+
+/** @return whether value0 is an increment: the definition's word with raw units, else the event's.
+ */
+bool apapi_definition_accumulates(const struct apapi_definition *definition,
+                                  const struct apapi_event *event);
+
+/**
+ * @param value  0 or 1
+ * @return what divides value0 (raw units) or value1 (made by the operation from raw units and
+ *         nanoseconds) to give the definition's unit; NaN: the value is missing.
+ */
+double apapi_definition_divisor(const struct apapi_definition *definition,
+                                const struct apapi_event *event, int value);
+
+/** @return the unit of value0 (0) or value1 (1) for this event. Lives as long as both. */
+const char *apapi_definition_unit(const struct apapi_definition *definition,
+                                  const struct apapi_event *event, int value);
+
+/** @return "APAPI_OP1_NOP", ...; "?" when out of range. Static storage. */
+const char *apapi_operation_name(enum apapi_operation operation);
+
+#endif

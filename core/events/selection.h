@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EVENTS_SELECTION_H
+#define EVENTS_SELECTION_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "apapi/event.h"
+#include "apapi/events.h"
+
+/** One line of an event list. Owned by its struct apapi_eventlist. */
+struct apapi_listed {
+    const char *name; /* an event or a pattern */
+    size_t line;      /* in its file */
+};
+
+/** @return number of entries; 0 for NULL. */
+size_t apapi_eventlist_count(const struct apapi_eventlist *list);
+
+/** @return entry number `index` in the order of the file, NULL beyond the last. */
+const struct apapi_listed *apapi_eventlist_at(const struct apapi_eventlist *list, size_t index);
+
+/** @return whether the entry begins with the component's name, and it ends there. */
+bool apapi_listed_names(const struct apapi_listed *listed, const char *component);
+
+/** Which list chose a component's events. */
+enum apapi_choice { APAPI_CHOICE_ALL, APAPI_CHOICE_DEFAULT, APAPI_CHOICE_USER };
+
+/** The events of a component that are to be measured. */
+struct apapi_selection {
+    enum apapi_choice choice;
+    size_t count;
+    size_t *indices; /* into the events that were given; each at most once, in the list's order */
+    size_t unmatched_count;
+    const struct apapi_listed **unmatched; /* the user's entries for this component without any
+                                              event; they live as long as the user's list */
+};
+
+/**
+ * Choose among the events that a component has: those of the user's list if it speaks of this
+ * component (even if it then fits none), else those of the default list, else, or if
+ * the default list fits none, all.
+ * A list speaks of a component by an entry that begins with its name or fits one of its events.
+ * @param rules      NULL: all events
+ * @param selection  set on success only; emptied by apapi_selection_clear()
+ * @return 0; -1 with errno ENOMEM.
+ */
+int apapi_event_rules_select(const struct apapi_event_rules *rules, const char *component,
+                             const struct apapi_event *events, size_t count,
+                             struct apapi_selection *selection);
+
+/** Free what `selection` owns and empty it. NULL is allowed. errno is preserved. */
+void apapi_selection_clear(struct apapi_selection *selection);
+
+#endif
