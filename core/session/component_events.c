@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "events/selection.h"
 #include "session/component_parts.h"
 
 static int no_memory(struct component *component)

@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# libapapi as other programs use it: the examples are compiled against an installed tree, outside of the sources, and run.
+
+bats_require_minimum_version 1.5.0
+load atime_common
+
+# Two trees that have been moved since they were installed: $tree by renaming, $staged by DESTDIR.
+setup_file() {
+    local repository
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    export tree=$BATS_FILE_TMPDIR/tree staged=$BATS_FILE_TMPDIR/package/opt/apapi
+    install_tree --prefix "$BATS_FILE_TMPDIR/first"
+    mv "$BATS_FILE_TMPDIR/first" "$tree"
+    DESTDIR=$BATS_FILE_TMPDIR/package install_tree --prefix /opt/apapi
+    export examples=$BATS_FILE_TMPDIR/examples built=$BATS_FILE_TMPDIR/cmake # sources, programs
+    cp -r "$tree/share/doc/apapi/docs/examples" "$examples"
+    build_with_cmake
+}
+
+install_tree() {
+    cmake --install "$repository/build/release" "$@" >"$BATS_FILE_TMPDIR/install.log" 2>&1 ||
+        { tail -n 20 "$BATS_FILE_TMPDIR/install.log"; return 1; }
+}
+
+build_with_cmake() {
+    { cmake -S "$examples" -B "$built" -DCMAKE_PREFIX_PATH="$tree" &&
+        cmake --build "$built"; } >"$BATS_FILE_TMPDIR/cmake.log" 2>&1 ||
+        { tail -n 30 "$BATS_FILE_TMPDIR/cmake.log"; return 1; }
+}
+
+# A column of a line of $output.
+word() { # FIRST-WORD COLUMN
+    awk -v first="$1" -v column="$2" '$1 == first { print $column }' <<<"$output"
+}
+
+@test "CMake: find_package(apapi) finds the library next to it, and only a compatible version" {
+    run -0 ldd "$built/measure_block"
+    [[ $output == *"libapapi.so.0 => $tree/"* ]]
+    run -1 grep -r -e "$repository" -e "$BATS_FILE_TMPDIR/first" "$tree/lib/cmake" "$tree/lib/pkgconfig" # no match
+    mkdir "$BATS_TEST_TMPDIR/other"
+    printf 'cmake_minimum_required(VERSION 3.16)\nproject(other LANGUAGES NONE)\nfind_package(apapi %s REQUIRED)\n' 0.99 \
+        >"$BATS_TEST_TMPDIR/other/CMakeLists.txt"
+    run ! cmake -S "$BATS_TEST_TMPDIR/other" -B "$BATS_TEST_TMPDIR/other/build" -DCMAKE_PREFIX_PATH="$tree"
+    [[ $output == *"$tree/lib/cmake/apapi/apapiConfig.cmake, version: 0.1."* ]]
+}
+
+@test "pkg-config: each example is compiled and finds the library, also below DESTDIR" {
+    command -v pkg-config >/dev/null || skip "no pkg-config"
+    export PKG_CONFIG_PATH=$staged/lib/pkgconfig
+    [[ $(pkg-config --modversion apapi) == "$("$apapi" --version | cut -d ' ' -f 2)" ]]
+    [[ $(pkg-config --static --libs apapi) == "$(pkg-config --libs apapi)" ]]
+    read -ra flags < <(pkg-config --cflags --libs apapi)
+    for source in "$examples"/*.c; do
+        program=$BATS_TEST_TMPDIR/$(basename "$source" .c)
+        cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$source" -o "$program" "${flags[@]}"
+        run -0 readelf -V "$program"
+        [[ $output == *APAPI_0.1* ]]
+        run -0 ldd "$program"
+        [[ $(realpath "$(sed -n 's/.*libapapi.so.0 => \([^ ]*\).*/\1/p' <<<"$output")") == "$staged"/lib/* ]]
+    done
+    run -1 "$BATS_TEST_TMPDIR/read_records"
+    [[ $output == 'usage: read_records JOB FILE...' ]]
+}
+
+@test "measure_block: the joules of the simulated meters" {
+    needs_sim
+    run -0 sim "$built/measure_block" rapl
+    echo "$output"
+    elapsed=$(word elapsed 2)
+    for domain in package:200 dram:40; do
+        name=${domain%:*} watts=${domain#*:}
+        awk -v j="$(word "$name" 2)" -v unsure="$(word "$name" 5)" -v s="$elapsed" -v w="$watts" \
+            'BEGIN { error = j - w * s; exit !(s > 0 && j > 0 && (error < 0 ? -error : error) <= unsure + w * 0.001) }'
+    done
+    awk -v sum="$(word total 2)" -v p="$(word package 2)" -v d="$(word dram 2)" \
+        'BEGIN { error = sum - p - d; exit !(error < 0.002 && error > -0.002) }'
+}
+
+@test "measure_block: without a meter there is a reason and no joules" {
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_PAPI_LIBRARY=/nonexistent/libpapi.so
+    mkdir -p "$APAPI_SYSROOT/sys/class/powercap"
+    run -0 "$built/measure_block" rapl
+    echo "$output"
+    [[ $output == *$'\ntotal nan J\n'* && $output == *'rapl not measured: '?* && $output != *package* ]]
+    run -1 "$built/measure_block" rpal
+    [[ $output == "unknown component 'rpal': did you mean 'rapl'?"* ]]
+}
+
+@test "list_events: each event with its kind, domain and value" {
+    needs_sim
+    run -0 sim --packages 1 --package-w 0 --dram-w 0 --start-uj 7250000 "$built/list_events" rapl
+    echo "$output"
+    [[ $output == 'rapl:::PACKAGE_ENERGY:PACKAGE0 energy package 7.250 J
+rapl:::DRAM_ENERGY:PACKAGE0 energy dram 7.250 J
+rapl is read from sysfs powercap' ]]
+}
+
+record() { # JOB STEP SECONDS: of 100 W
+    printf '{"apapi":1,"job":%s,"step":"%s","name":"app","node":"n1","nodes":1,' "$1" "$2"
+    printf '"start":"2026-11-21T11:20:01.000000000Z","elapsed_s":%s,"late_s":0.0,"complete":true,' "$3"
+    printf '"end":"2026-11-21T11:20:%02d.000000000Z",' "$(($3 + 1))"
+    printf '"domains":{"package":{"energy_j":%s,"mean_w":100.0}},' "$(($3 * 100))"
+    printf '"components":[],"trust":{"covered":1.0,"cpu_s":0.0,"samples":100}}\n'
+}
+
+@test "read_records: the steps of a job, each moment of the node once; what is no record is reported" {
+    cd "$BATS_TEST_TMPDIR"
+    { record 7 batch 20; record 8 0 5; record 7 0 10; echo torn; } >n1.jsonl
+    run --separate-stderr -0 "$built/read_records" 7 n1.jsonl
+    echo "$output"
+    [[ $output == 'step batch on n1: 2000.000 J
+step 0 on n1: 1000.000 J
+job 7: 2 records, 1 nodes, 2000.000 J' ]]
+    [[ $stderr == n1.jsonl:4:\ ?* ]]
+    run -1 "$built/read_records" 7 absent.jsonl
+    [[ $output == *absent.jsonl* ]]
+}
+
+@test "read_live: the figures of the page" {
+    build=$repository/build/release live=$BATS_TEST_TMPDIR/live
+    mkdir "$live"
+    clocked=()
+    load live
+    hold_pages '[{node: "n1", job: 17, step: "0", user: "anna", uid: 1000, age_s: 60,
+                  domains: {package: {now: 200, total: 1000.5}, dram: {now: 40, total: 200}},
+                  events: [{name: "rapl:::A", unit: "J", kind: 0, domain: 1, counter: true, now: 200, total: 1000.5}]}]'
+    run -0 "$built/read_live" "$live/n1/17.0"
+    let_go
+    [[ $output == 'step 17.0 on n1
+package 1000.500 J, 200.0 W
+dram 200.000 J, 40.0 W
+rapl:::A 1000.500 J' ]]
+    run -1 env -u APAPI_LIVE_PAGE "$built/read_live"
+    [[ $output == *APAPI_LIVE_PAGE* ]]
+}
+
+teardown() {
+    ! declare -f let_go >/dev/null || let_go
+}
