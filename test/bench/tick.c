@@ -219,6 +219,6 @@ void bench_reading(struct bench_table *table, bool quick)
 
     ticking_create(&ticking, 8, quick);
     add_rows(table, &ticking, "reading alone", READING_LIMIT_NS, run_source, run_bare);
-    add_rows(table, &ticking, "for comparison: pread + strtoull", 0, run_strtoull, run_bare);
+    add_rows(table, &ticking, "pread + strtoull", 0, run_strtoull, run_bare);
     ticking_destroy(&ticking);
 }
