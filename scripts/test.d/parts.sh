@@ -11,6 +11,7 @@ asan|build/asan|unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
 tsan|build/tsan|unit tests that start threads, with ThreadSanitizer
 fuzz||a short run of the fuzzers of each parser
 unit||unit tests, as installed
+history||100 000 random histories of a session in simulated time
 shell||shellcheck
 format||clang-format
 abi||exported and imported symbols, sizes, headers in C++
@@ -98,6 +99,7 @@ jobs_of_checker() { # PART
     unit | asan) unit_tests ;;
     fuzz) names_in 'test/fuzz/fuzz_*.c' | sed -E 's/^fuzz_(.*)\.c$/\1/' ;;
     analyze) printf '%s\n' clang-tidy cppcheck rooms links docs ;;
+    history) echo histories ;;
     shell) echo shellcheck ;;
     format) echo clang-format ;;
     abi) echo symbols ;;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HISTORY_HISTORY_H
+#define HISTORY_HISTORY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "apapi/event.h"
+#include "apapi/interval.h"
+#include "history/power.h"
+
+#define HISTORY_COMPONENTS 4
+#define HISTORY_EVENTS 3
+#define HISTORY_SOCKETS 2
+#define HISTORY_FAULTS 3
+#define HISTORY_ACTIONS 10
+#define HISTORY_STOPS 3
+
+/*
+ * A simulated course of events, made from a seed. Times are counted from the history's beginning.
+ */
+
+/** A counter of energy or a gauge of power of one part of the node. */
+struct history_meter {
+    enum apapi_domain domain;
+    unsigned socket;
+    bool gauge;
+    bool doubles;       /* a counter whose values are floating-point numbers */
+    double scale;       /* J */
+    uint64_t range_max; /* greatest raw value; 0: it never wraps */
+    double offset_j;    /* what it has counted before */
+    uint64_t update_ns; /* it moves by itself so often */
+    uint64_t phase_ns;
+    bool update_known; /* the source says so */
+};
+
+enum history_fault_kind {
+    FAULT_FAIL,       /* readings fail */
+    FAULT_FAIL_ONE,   /* readings of one event fail */
+    FAULT_HANG,       /* calls do not return until the end of it */
+    FAULT_VANISH,     /* what is open is dead; it can be opened again at the end of it */
+    FAULT_END_THREAD, /* the first reading in it ends its thread */
+    FAULT_RESET,      /* at its beginning all counters begin again at 0 */
+    FAULT_LEAP,       /* at its beginning one counter leaps ahead by more than any power can */
+    FAULT_FREEZE,     /* one counter stands still, then shows what it has missed */
+    FAULT_ABSURD,     /* readings of one counter are absurd, one in three */
+    FAULT_LATE,       /* readings take long after their values were taken */
+    FAULT_EARLY,      /* readings take long before their values are taken */
+    FAULTS
+};
+
+struct history_fault {
+    enum history_fault_kind kind;
+    uint64_t from_ns, to_ns;
+    size_t event;
+    uint64_t length_ns; /* FAULT_LATE, FAULT_EARLY: so long at most */
+};
+
+struct history_component {
+    bool slow, own_worker;
+    uint64_t interval_ns;
+    uint64_t open_ns; /* how long it takes to open it */
+    uint64_t read_ns; /* how long a reading takes, more or less */
+    size_t event_count;
+    struct history_meter meters[HISTORY_EVENTS];
+    size_t fault_count;
+    struct history_fault faults[HISTORY_FAULTS];
+};
+
+enum history_order { ORDER_START, ORDER_SNAPSHOT, ORDER_STOP };
+
+struct history_action {
+    enum history_order order;
+    uint64_t at_ns; /* not before */
+};
+
+struct history {
+    uint64_t seed;
+    size_t component_count;
+    struct history_component components[HISTORY_COMPONENTS];
+    struct power powers[APAPI_DOMAINS][HISTORY_SOCKETS];
+    uint64_t min_interval_ns, patience_ns;
+    uint64_t late_once_in, latest_ns; /* threads are woken late */
+    size_t stop_count;                /* the process stands still */
+    struct {
+        uint64_t from_ns, to_ns;
+    } stops[HISTORY_STOPS];
+    size_t action_count;
+    struct history_action actions[HISTORY_ACTIONS];
+    uint64_t end_ns;
+};
+
+/** Make the history of a seed. */
+void history_generate(struct history *history, uint64_t seed);
+
+/** Say in words what happens in it. */
+void history_print(const struct history *history, FILE *out);
+
+/** @return a fault of that kind at that time; NULL: none. */
+const struct history_fault *history_fault_at(const struct history_component *component,
+                                             enum history_fault_kind kind, uint64_t now_ns);
+
+/** @return whether the component has a fault of that kind at any time. */
+bool history_has(const struct history_component *component, enum history_fault_kind kind);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The oracle: it knows the true power and when it was read. */
+#include "history/judge.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "history/judge_outputs.h"
+#include "session/feed.h"
+
+#define EXACT 1e-9        /* of a sum of doubles */
+#define QUICK_NS 10000000 /* a reading that nobody waits for in vain */
+
+const char *const kind_names[KINDS] = {
+    [KIND_VARYING] = "the power changes: the uncertainty takes the mean power",
+    [KIND_UPDATE_UNKNOWN] = "a counter moves less often than its source says",
+    [KIND_FROZEN_START] = "a counter stands still at the first reading",
+    [KIND_FROZEN_END] = "a counter stands still at the last reading",
+    [KIND_UNCOVERED] =
+        "much of the time is not covered: its power is taken for the mean of the rest",
+    [KIND_BEYOND] = "an own worker reads after the end",
+};
+struct kind_count kind_counts[KINDS];
+
+/* One event of the run. */
+struct judged {
+    struct play *play;
+    size_t component, event;
+    const struct history_meter *meter;
+    const struct power *power;
+    const struct seen *seen;
+    const struct apapi_event_result *result;
+};
+
+static double seconds(double ns)
+{
+    return ns / 1e9;
+}
+
+static double true_j(const struct power *power, uint64_t from_ns, uint64_t to_ns)
+{
+    return power_energy_j(power, to_ns) - power_energy_j(power, from_ns);
+}
+
+static const struct history_component *script_of(const struct judged *j)
+{
+    return &j->play->history.components[j->component];
+}
+
+static bool is_frozen(const struct judged *j, uint64_t at_ns)
+{
+    const struct history_fault *freeze = history_fault_at(script_of(j), FAULT_FREEZE, at_ns);
+
+    return freeze && freeze->event == j->event;
+}
+
+/*
+ * It stands still at the last reading or, as it may be read anywhere after that, at a break; or it
+ * has shown at once what it had missed, and too little time has passed since to believe that.
+ */
+static bool ends_frozen(const struct judged *j)
+{
+    const struct history_component *script = script_of(j);
+
+    for (size_t i = 0; i < script->fault_count; i++) {
+        const struct history_fault *fault = &script->faults[i];
+        uint64_t length_ns = fault->to_ns - fault->from_ns;
+
+        if (fault->kind == FAULT_FREEZE && fault->event == j->event &&
+            fault->from_ns <= j->seen->last_ns &&
+            (j->seen->breaks || fault->to_ns + length_ns >= j->seen->last_begin_ns)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * What it does not show yet at the end, or shows of the time before; again after each break, and
+ * where the last reading is doubted because the counter moves less often than is known [J].
+ */
+static double update_j(const struct judged *j)
+{
+    return (j->power->max_w * seconds((double)j->meter->update_ns) + 2 * j->meter->scale) *
+           (double)(1 + j->seen->breaks + !j->meter->update_known);
+}
+
+static void fail(const struct judged *j, const char *what, double is, double shall)
+{
+    play_fail(j->play, "c%zu:::E%zu: %s: %.9g, not %.9g", j->component, j->event, what, is, shall);
+}
+
+/* It failed for so long that it may have wrapped unseen: what is opened again begins again. */
+static bool begins_again(const struct judged *j)
+{
+    bool fails = history_has(script_of(j), FAULT_FAIL) || history_has(script_of(j), FAULT_FAIL_ONE);
+    double most_j = apapi_domain_max_w(j->meter->domain) * seconds((double)j->seen->widest_ns);
+
+    return history_has(script_of(j), FAULT_VANISH) ||
+           (fails && j->meter->range_max &&
+            most_j >= (double)j->meter->range_max * j->meter->scale);
+}
+
+/* A counter that cannot be mistaken: every increment is counted, to the last unit. */
+static void judge_exact(const struct judged *j)
+{
+    const struct apapi_incidents *incidents = &j->result->incidents;
+
+    if (j->seen->absurd || j->seen->breaks || incidents->gaps || j->meter->doubles ||
+        !j->meter->update_known || history_has(script_of(j), FAULT_FREEZE) || begins_again(j)) {
+        return;
+    }
+    if (incidents->resets || incidents->refused) {
+        play_fail(j->play, "c%zu:::E%zu: %" PRIu64 " resets and %" PRIu64 " refused, none is true",
+                  j->component, j->event, incidents->resets, incidents->refused);
+    }
+    if (j->result->raw_total != j->seen->moved && !isnan(j->result->total)) {
+        fail(j, "raw total", (double)j->result->raw_total, (double)j->seen->moved);
+    }
+    if (incidents->wraps != j->seen->wraps) {
+        fail(j, "wraps", (double)incidents->wraps, (double)j->seen->wraps);
+    }
+}
+
+/* No joule without a cause: no more than was used from the first reading to the last one. */
+static void judge_cause(const struct judged *j)
+{
+    double most_j = true_j(j->power, j->seen->first_ns, j->seen->last_ns) + update_j(j);
+
+    if (is_frozen(j, j->seen->first_ns) || j->result->incidents.gaps || j->seen->disguised) {
+        return;
+    }
+    if (j->result->total > most_j * (1 + EXACT)) {
+        fail(j, "energy without a cause [J]", j->result->total, most_j);
+    }
+}
+
+/* What is covered is counted: what is missing was used in the time that is not covered. */
+static void judge_covered(const struct judged *j)
+{
+    const struct seen *seen = j->seen;
+    double covered_ns = (double)j->result->covered_ns;
+    double widest_ns = (double)(seen->last_end_ns - seen->first_begin_ns);
+    double least_j = true_j(j->power, seen->first_ns, seen->last_ns) - update_j(j) -
+                     j->power->max_w * seconds(fmax(0, widest_ns - covered_ns));
+
+    if (covered_ns > widest_ns && !(j->meter->doubles && seen->absurd)) {
+        fail(j, "covered [s]", seconds(covered_ns), seconds(widest_ns));
+    }
+    if (is_frozen(j, seen->first_ns) || ends_frozen(j) || j->result->incidents.gaps ||
+        seen->disguised) {
+        return;
+    }
+    if (j->result->total < least_j - EXACT * fabs(least_j)) {
+        fail(j, "energy of the covered time is missing [J]", j->result->total, least_j);
+    }
+}
+
+/* A trapezoid between two true values lies between the least and the greatest power. */
+static void judge_gauge(const struct judged *j)
+{
+    double covered_s = seconds((double)j->result->covered_ns);
+    double rounding_j = j->meter->scale * covered_s;
+
+    if (j->result->total > j->power->max_w * covered_s + rounding_j ||
+        j->result->total < j->power->min_w * covered_s - rounding_j) {
+        fail(j, "integral of a gauge [J]", j->result->total, j->power->max_w * covered_s);
+    }
+}
+
+static unsigned kinds_of(const struct judged *j)
+{
+    const struct seen *seen = j->seen;
+    uint64_t whole_ns = j->play->run.m.elapsed_ns;
+    unsigned kinds = 0;
+
+    kinds |= power_varies(j->power) ? 1u << KIND_VARYING : 0;
+    kinds |= !j->meter->gauge && !j->meter->update_known ? 1u << KIND_UPDATE_UNKNOWN : 0;
+    kinds |= is_frozen(j, seen->first_ns) ? 1u << KIND_FROZEN_START : 0;
+    kinds |= ends_frozen(j) ? 1u << KIND_FROZEN_END : 0;
+    kinds |=
+        whole_ns > j->result->covered_ns + j->result->covered_ns / 20 ? 1u << KIND_UNCOVERED : 0;
+    kinds |= seen->last_end_ns > j->play->run.end_ns ? 1u << KIND_BEYOND : 0;
+    return kinds;
+}
+
+static void count_kinds(unsigned kinds, bool outside)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (kinds & 1u << kind) {
+            kind_counts[kind].judged++;
+            kind_counts[kind].outside += outside;
+        }
+    }
+}
+
+/* The promise: the energy is within its uncertainty, and one update, of the truth. */
+static void judge_uncertainty(const struct judged *j)
+{
+    const struct run *run = &j->play->run;
+    double truth_j = true_j(j->power, run->start_ns, run->end_ns);
+    double error_j = fabs(j->result->total - truth_j);
+    double allowed_j = j->result->uncertainty_j + update_j(j) + EXACT * truth_j;
+    bool outside = !(error_j <= allowed_j);
+    unsigned kinds = kinds_of(j);
+
+    count_kinds(kinds, outside);
+    if (outside && kinds == 0 && !j->result->incidents.gaps && !j->seen->disguised) {
+        play_fail(j->play, "c%zu:::E%zu: %.9g J for %.9g, allowed is %.9g (uncertainty %.9g)",
+                  j->component, j->event, j->result->total, truth_j, allowed_j,
+                  j->result->uncertainty_j);
+    }
+}
+
+static void judge_event(const struct judged *j)
+{
+    if (j->result->incidents.failed != j->seen->failed) {
+        fail(j, "failed", (double)j->result->incidents.failed, (double)j->seen->failed);
+    }
+    if (!j->meter->gauge) {
+        judge_exact(j);
+    }
+    if (isnan(j->result->total)) {
+        return;
+    }
+    if (j->seen->good < 2) {
+        fail(j, "energy of fewer than two readings [J]", j->result->total, NAN);
+        return;
+    }
+    if (j->meter->gauge) {
+        judge_gauge(j);
+    } else {
+        judge_cause(j);
+        judge_covered(j);
+    }
+    judge_uncertainty(j);
+}
+
+static void judge_events(struct play *play)
+{
+    for (size_t c = 0; c < play->history.component_count; c++) {
+        const struct apapi_component_result *result = &play->run.m.components[c];
+
+        for (size_t i = 0; i < result->event_count; i++) {
+            size_t number = sim_source_number(&result->events[i].event);
+            const struct history_meter *meter = &play->history.components[c].meters[number];
+            const struct judged j = {.play = play,
+                                     .component = c,
+                                     .event = number,
+                                     .meter = meter,
+                                     .power = &play->history.powers[meter->domain][meter->socket],
+                                     .seen = &play->run.seen[c][number],
+                                     .result = &result->events[i]};
+
+            judge_event(&j);
+        }
+    }
+}
+
+/* --- domains --------------------------------------------------------------------------------- */
+
+/* What a component's meters say of a domain: its counters, else its gauges. NAN: not all known. */
+static double component_domain_j(const struct play *play, const struct apapi_measurement *m,
+                                 size_t component, int domain)
+{
+    const struct apapi_component_result *result = &m->components[component];
+    const struct history_component *script = &play->history.components[component];
+    double sums_j[2] = {0, 0};
+    size_t counts[2] = {0, 0};
+
+    for (size_t i = 0; i < result->event_count; i++) {
+        const struct history_meter *meter =
+            &script->meters[sim_source_number(&result->events[i].event)];
+
+        if ((int)meter->domain == domain) {
+            sums_j[meter->gauge] += result->events[i].total;
+            counts[meter->gauge]++;
+        }
+    }
+    if (counts[0] + counts[1] == 0) {
+        return NAN;
+    }
+    return counts[0] ? sums_j[0] : sums_j[1];
+}
+
+static bool is_same(double a, double b)
+{
+    return fabs(a - b) <= EXACT * fmax(fabs(a), fabs(b));
+}
+
+/* When all of its meters for the domain had been read first. */
+static uint64_t first_known_ns(const struct play *play, size_t component, int domain)
+{
+    const struct history_component *script = &play->history.components[component];
+    uint64_t known_ns = 0;
+
+    for (size_t i = 0; i < script->event_count; i++) {
+        uint64_t end_ns = play->run.seen[component][i].first_end_ns;
+
+        if ((int)script->meters[i].domain == domain && end_ns > known_ns) {
+            known_ns = end_ns;
+        }
+    }
+    return known_ns;
+}
+
+/* The first one of the list that measures the domain, if none of them was late or half there. */
+static void judge_feeder(struct play *play, const struct apapi_measurement *m, int domain)
+{
+    for (size_t c = 0; c < play->history.component_count; c++) {
+        double energy_j = component_domain_j(play, m, c, domain);
+
+        if (history_has(&play->history.components[c], FAULT_FAIL_ONE) ||
+            first_known_ns(play, c, domain) > play->run.start_ns + FEED_LATE_NS) {
+            return;
+        }
+        if (!isnan(energy_j) && !is_same(energy_j, m->domains[domain].energy_j)) {
+            play_fail(play, "%s: %.9g J, not those of c%zu, %.9g", apapi_domain_name(domain),
+                      m->domains[domain].energy_j, c, energy_j);
+        }
+        if (!isnan(energy_j)) {
+            return;
+        }
+    }
+}
+
+/* A domain's energy is that of one component, never of two. */
+static void judge_domain(struct play *play, const struct apapi_measurement *m, int domain)
+{
+    const struct apapi_domain_result *result = &m->domains[domain];
+    bool any = false;
+
+    for (size_t c = 0; c < play->history.component_count; c++) {
+        double energy_j = component_domain_j(play, m, c, domain);
+
+        if (result->measured && is_same(energy_j, result->energy_j)) {
+            return;
+        }
+        any |= !isnan(energy_j);
+    }
+    if (result->measured) {
+        play_fail(play, "%s: %.9g J are those of no component", apapi_domain_name(domain),
+                  result->energy_j);
+    } else if (any) {
+        play_fail(play, "%s was measured, and is not known", apapi_domain_name(domain));
+    }
+}
+
+static void judge_timeline(struct play *play, const struct apapi_measurement *m, int domain)
+{
+    const struct apapi_domain_result *result = &m->domains[domain];
+    const struct apapi_timeline *timeline = &result->timeline;
+    double energy_j = apapi_timeline_energy_j(timeline);
+
+    if (timeline->length_ns != m->elapsed_ns || timeline->count > APAPI_TIMELINE_BINS) {
+        play_fail(play, "%s: a timeline of %.9f s for %.9f s", apapi_domain_name(domain),
+                  seconds((double)timeline->length_ns), seconds((double)m->elapsed_ns));
+    }
+    /* bins are floats */
+    if (energy_j > result->energy_j * (1 + 1e-5) + 1e-6) {
+        play_fail(play, "%s: a timeline of %.9g J for %.9g", apapi_domain_name(domain), energy_j,
+                  result->energy_j);
+    }
+    for (size_t i = 0; i < timeline->count; i++) {
+        if (!(timeline->covered_pct[i] >= 0 && timeline->covered_pct[i] <= 100.01f)) {
+            play_fail(play, "%s: %g %% of a bin are covered", apapi_domain_name(domain),
+                      (double)timeline->covered_pct[i]);
+        }
+    }
+}
+
+static void judge_domains(struct play *play, const struct apapi_measurement *m)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        judge_domain(play, m, d);
+        judge_feeder(play, m, d);
+        if (m->domains[d].measured) {
+            judge_timeline(play, m, d);
+        }
+    }
+    if (!isnan(m->covered) && !(m->covered >= 0 && m->covered <= 1)) {
+        play_fail(play, "%g of the time are covered", m->covered);
+    }
+}
+
+void judge_snapshot(struct play *play, const struct apapi_measurement *m)
+{
+    judge_domains(play, m);
+    judge_record(play, m);
+}
+
+/* Where nothing is slow, late or wrong, all is read at the start and at the stop. */
+static bool is_undisturbed(const struct history *history)
+{
+    bool undisturbed = history->stop_count == 0 && history->late_once_in == 0;
+
+    for (size_t c = 0; c < history->component_count; c++) {
+        const struct history_component *component = &history->components[c];
+
+        undisturbed &=
+            !component->slow && component->fault_count == 0 && component->read_ns < QUICK_NS;
+    }
+    return undisturbed;
+}
+
+static void judge_all_read(struct play *play)
+{
+    for (size_t c = 0; is_undisturbed(&play->history) && c < play->history.component_count; c++) {
+        for (size_t i = 0; i < play->history.components[c].event_count; i++) {
+            if (play->run.seen[c][i].good < 2) {
+                play_fail(play, "c%zu:::E%zu was read %zu times", c, i, play->run.seen[c][i].good);
+            }
+        }
+    }
+}
+
+void judge_run(struct play *play)
+{
+    judge_all_read(play);
+    judge_events(play);
+    judge_domains(play, &play->run.m);
+    judge_page(play);
+    judge_record(play, &play->run.m);
+    for (size_t i = 0; i < play->run.snapshot_count; i++) {
+        judge_growth(play, &play->run.snapshots[i]);
+    }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HISTORY_PLAY_H
+#define HISTORY_PLAY_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apapi/live.h"
+#include "apapi/measurement.h"
+#include "history/history.h"
+#include "history/sim_source.h"
+
+#define PLAY_TEXT_SIZE 400
+#define PLAY_SNAPSHOTS 2 /* of each run that are kept */
+
+/** What the session was told of one event in a run, and what was true then. Times as in history. */
+struct seen {
+    size_t good, failed, absurd;
+    uint64_t first_begin_ns, first_ns,
+        first_end_ns; /* the first good reading: its value is of .._ns */
+    uint64_t last_begin_ns, last_ns, last_end_ns; /* the last one */
+    uint64_t count;                               /* the counter's, at the latest good reading */
+    unsigned life;                                /* of the counter */
+    uint64_t moved;   /* what it has counted between good readings [raw units] */
+    size_t breaks;    /* it began from anywhere between two of them */
+    size_t disguised; /* of these: it could have gone on from before, by the next two readings */
+    struct {
+        bool open;                /* the next reading is the second one after a break */
+        uint64_t count, begin_ns; /* before it */
+    } broken;
+    uint64_t wraps;
+    uint64_t widest_ns; /* from the beginning of one to the end of the next */
+};
+
+/** One run of a history, from start to stop. */
+struct run {
+    uint64_t start_ns, end_ns; /* of what was measured */
+    struct seen seen[HISTORY_COMPONENTS][HISTORY_EVENTS];
+    struct apapi_measurement snapshots[PLAY_SNAPSHOTS];
+    size_t snapshot_count;
+    struct apapi_measurement m;
+};
+
+/** A history while it is played. */
+struct play {
+    struct history history;
+    struct sim_clock clock;
+    struct sim_source source;
+    struct apapi_session *session;
+    struct apapi_live_page page;
+    struct run run;
+    char failure[PLAY_TEXT_SIZE]; /* "": it is as it must be */
+};
+
+/** Play the history of a seed. @return whether all was as it must be. */
+bool play_history(struct play *play, uint64_t seed);
+
+/** Note a failure; the first one stays. */
+__attribute__((format(printf, 2, 3))) void play_fail(struct play *play, const char *format, ...);
+
+#endif

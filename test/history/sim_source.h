@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HISTORY_SIM_SOURCE_H
+#define HISTORY_SIM_SOURCE_H
+#include "apapi/source.h"
+#include "history/history.h"
+#include "history/sim_clock.h"
+
+/**
+ * The components of a history, "c0", "c1" ...: linked with --wrap, the functions of the routes find
+ * them instead of real ones.
+ */
+struct sim_source {
+    const struct history *history;
+    struct sim_clock *clock;
+    uint64_t origin_ns; /* when the history began, on the clock */
+    struct random random;
+    struct sim_component {
+        uint64_t begin_ns, value_ns, end_ns; /* of the latest reading, in the history's time */
+        bool absurd[HISTORY_EVENTS];         /* in it */
+        int opened, closed, lost;            /* readers */
+        struct apapi_reader *lost_reader;    /* NULL: none */
+    } components[HISTORY_COMPONENTS];
+};
+
+/** The components that can be opened from now on. */
+void sim_source_use(struct sim_source *source, const struct history *history,
+                    struct sim_clock *clock);
+
+/** @return the number in an event's name: its source may list the events in another order. */
+size_t sim_source_number(const struct apapi_event *event);
+
+/** The session is gone: free what a thread held that was ended. */
+void sim_source_free_lost(struct sim_source *used);
+
+/** What a counter's device has counted [raw units], if it did not wrap. */
+uint64_t sim_source_count(const struct history *history, size_t component, size_t event,
+                          uint64_t now_ns);
+
+/** Which life of the counter it is: it counts from anywhere in another one. */
+unsigned sim_source_life(const struct history *history, size_t component, size_t event,
+                         uint64_t now_ns);
+
+#endif
