@@ -21,7 +21,7 @@
     60 /* for each event, whatever the kernel takes; 50 where nothing else runs                    \
         */
 #define READING_LIMIT_NS 20
-#define LIVE_LIMIT_NS 25
+#define LIVE_LIMIT_NS 30
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
 #define STEP_UJ 100
 #define STEPS 8
