@@ -24,9 +24,7 @@ complain() {
 
 # only A B: the lines of A that are not in B
 only() {
-    echo "$1" | while IFS= read -r line; do
-        [ -z "$line" ] || echo "$2" | grep -qxF -e "$line" || echo "$line"
-    done
+    echo "$1" | grep -vxF -e "$2"
 }
 
 want=$(grep -v -e '^#' -e '^$' "$exports")
