@@ -14,7 +14,7 @@ unit||unit tests, as installed
 history||100 000 random histories of a session in simulated time
 shell||shellcheck
 format||clang-format
-abi||exported and imported symbols, sizes, headers in C++
+abi||exported and imported symbols, sizes, the interface of libapapi, headers in C and C++
 bench||the benchmarks run, quickly
 '
 readonly long_parts_table='

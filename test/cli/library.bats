@@ -87,6 +87,18 @@ word() { # FIRST-WORD COLUMN
     [[ $output == "unknown component 'rpal': did you mean 'rapl'?"* ]]
 }
 
+@test "apapi(3): the example of the manual page compiles and prints joules" {
+    needs_sim
+    cd "$BATS_TEST_TMPDIR"
+    sed '1,/^# EXAMPLES/d' "$repository/docs/man/apapi.3.scd" |
+        awk '/^```$/ { inside = !inside; next } inside' | sed 's/\\\\/\\/g' >page.c
+    echo 'void work(void) { for (volatile long i = 0; i < 100000000; i++) {} }' >work.c
+    read -ra flags < <(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --cflags --libs apapi)
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror page.c work.c -o page "${flags[@]}"
+    run -0 sim ./page
+    [[ $output =~ ^[0-9]+\.[0-9]{3}' J'$ && $output != '0.000 J' ]]
+}
+
 @test "list_events: each event with its kind, domain and value" {
     needs_sim
     run -0 sim --packages 1 --package-w 0 --dram-w 0 --start-uj 7250000 "$built/list_events" rapl
