@@ -407,8 +407,13 @@ static void judge_all_read(struct play *play)
 {
     for (size_t c = 0; is_undisturbed(&play->history) && c < play->history.component_count; c++) {
         for (size_t i = 0; i < play->history.components[c].event_count; i++) {
-            if (play->run.seen[c][i].good < 2) {
-                play_fail(play, "c%zu:::E%zu was read %zu times", c, i, play->run.seen[c][i].good);
+            const struct seen *seen = &play->run.seen[c][i];
+
+            if (seen->good < 2) {
+                play_fail(play, "c%zu:::E%zu was read %zu times", c, i, seen->good);
+            } else if (!play->history.components[c].own_worker &&
+                       seen->last_begin_ns < play->run.asked_ns) {
+                play_fail(play, "c%zu:::E%zu was not read after the stop was called", c, i);
             }
         }
     }

@@ -88,6 +88,9 @@ static void note_reading(struct play *play, size_t component, size_t event,
         seen->failed++;
         return;
     }
+    if (latest->begin_ns + play->source.origin_ns < play->page.head.start_ns) {
+        play_fail(play, "a reading of c%zu counts that is not of this run", component);
+    }
     if (latest->absurd[event]) {
         seen->absurd++;
         return;
@@ -115,6 +118,9 @@ static void take_sample(const struct apapi_sample *sample, void *context)
     if (sample->event_count != play->history.components[component].event_count) {
         play_fail(play, "a sample of c%zu has %zu events", component, sample->event_count);
         return;
+    }
+    if (!play->run.goes_on) {
+        play_fail(play, "a reading of c%zu is reported while no run goes on", component);
     }
     for (size_t i = 0; i < sample->event_count; i++) {
         note_reading(play, component, sim_source_number(&sample->events[i]), &sample->readings[i]);
@@ -180,6 +186,7 @@ static void start(struct play *play)
     uint64_t from_ns = play_now_ns(play);
 
     memset(&play->run, 0, sizeof play->run);
+    play->run.goes_on = true;
     if (apapi_session_start(play->session, 0, NULL)) {
         play_fail(play, "it does not start: %s", strerror(errno));
     }
@@ -212,9 +219,13 @@ static void stop(struct play *play)
 {
     uint64_t from_ns = play_now_ns(play);
 
-    if (apapi_session_stop(play->session, NULL) ||
-        apapi_session_measurement(play->session, &play->run.m, NULL)) {
+    play->run.asked_ns = from_ns;
+    if (apapi_session_stop(play->session, NULL)) {
         play_fail(play, "it does not stop: %s", strerror(errno));
+    }
+    play->run.goes_on = false;
+    if (apapi_session_measurement(play->session, &play->run.m, NULL)) {
+        play_fail(play, "no result: %s", strerror(errno));
         return;
     }
     check_length(play, "stop", from_ns, APAPI_SHARED_WAIT_NS + APAPI_STOP_WAIT_NS);

@@ -34,6 +34,8 @@ struct seen {
 /** One run of a history, from start to stop. */
 struct run {
     uint64_t start_ns, end_ns; /* of what was measured */
+    uint64_t asked_ns;         /* when the stop was called */
+    bool goes_on;
     struct seen seen[HISTORY_COMPONENTS][HISTORY_EVENTS];
     struct apapi_measurement snapshots[PLAY_SNAPSHOTS];
     size_t snapshot_count;

@@ -174,8 +174,13 @@ static void sim_wake(struct session_clock *base, pthread_cond_t *changed)
     for (size_t i = 0; i < clock->count; i++) {
         struct sim_actor *actor = &clock->actors[i];
 
-        if (actor->alive && actor->changed == changed && actor->until_ns > now_ns) {
+        if (!actor->alive || actor->changed != changed || actor == clock->running) {
+            continue;
+        }
+        if (actor->until_ns > now_ns) {
             actor->until_ns = now_ns + random_below(&clock->random, WAKE_NS_MAX);
+        } else if (actor->now_ns < now_ns) {
+            actor->now_ns = now_ns; /* what it is told was not so before */
         }
     }
 }
