@@ -202,6 +202,16 @@ static size_t put_group(FILE *out, const char *const *names, size_t count, size_
     return done;
 }
 
+static int add_name(void *names, const char *name)
+{
+    return namelist_add(names, name);
+}
+
+ssize_t hostlist_names(const char *list, struct namelist *names)
+{
+    return hostlist_each(list, add_name, names);
+}
+
 void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
 {
     long start = ftell(out);
@@ -218,4 +228,18 @@ void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
         fputs(done ? "," : "", out);
         done += put_group(out, names + done, count - done, columns - used);
     }
+}
+
+int hostlist_put_names(FILE *out, const struct namelist *list, size_t columns)
+{
+    const char **names = calloc(list->count + 1, sizeof(char *));
+
+    for (size_t i = 0; i < list->count && names; i++) {
+        names[i] = list->names[i];
+    }
+    if (names) {
+        hostlist_put(out, names, list->count, columns);
+    }
+    free(names);
+    return names ? 0 : -1;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/namelist.h"
+
 #define HOSTLIST_MAX 65536 /* names in one list at most */
 
 /** @return 0 to continue; -1 with errno to stop. */
@@ -17,10 +19,16 @@ typedef int (*hostlist_visit_f)(void *context, const char *name);
  */
 ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context);
 
+/** Append the names of such a list. @return their number; -1 with errno, also ENOMEM. */
+ssize_t hostlist_names(const char *list, struct namelist *names);
+
 /**
  * Write names as such a list, sorted, cut off after about `columns` bytes: "n[1-4,7] and 3 more".
  * @param names  will be sorted
  */
 void hostlist_put(FILE *out, const char **names, size_t count, size_t columns);
+
+/** The same of a list, which is not changed. @return 0; -1 with ENOMEM. */
+int hostlist_put_names(FILE *out, const struct namelist *list, size_t columns);
 
 #endif

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "apapi/events.h"
-
-#define FIRST_CAPACITY 65536
+#include "base/text.h"
 
 static int check_size(const char *name, size_t size, struct apapi_error *err)
 {
@@ -74,70 +73,48 @@ static int open_regular(const char *path, struct apapi_error *err)
     return fd;
 }
 
-struct buffer {
-    char *bytes;
-    size_t size;
-    size_t capacity;
-};
-
-static int grow(struct buffer *buffer)
+static char *free_failed(char *text)
 {
-    size_t capacity = buffer->capacity ? 2 * buffer->capacity : FIRST_CAPACITY;
-    char *bytes = realloc(buffer->bytes, capacity);
+    int saved = errno;
 
-    if (!bytes) {
-        errno = ENOMEM;
-        return -1;
-    }
-    buffer->bytes = bytes;
-    buffer->capacity = capacity;
-    return 0;
+    free(text);
+    errno = saved;
+    return NULL;
 }
 
-/* Read to the end, or one byte more than allowed. A NUL always fits after it. */
-static int read_all(int fd, struct buffer *buffer)
+/* Read to the end, or one byte more than allowed. */
+static char *read_all(int fd, size_t *size)
 {
-    while (buffer->size <= APAPI_EVENTS_FILE_MAX) {
-        ssize_t got;
+    char *text = malloc(APAPI_EVENTS_FILE_MAX + 2);
+    ssize_t got = text ? 1 : -1;
 
-        if (buffer->size + 1 >= buffer->capacity && grow(buffer)) {
-            return -1;
-        }
-        got = read(fd, buffer->bytes + buffer->size, buffer->capacity - buffer->size - 1);
-        if (got == 0) {
-            break;
-        }
-        if (got < 0 && errno != EINTR) {
-            return -1;
-        }
-        buffer->size += got > 0 ? (size_t)got : 0;
+    for (*size = 0; got > 0 && *size <= APAPI_EVENTS_FILE_MAX; *size += got > 0 ? (size_t)got : 0) {
+        got = TEMP_FAILURE_RETRY(read(fd, text + *size, APAPI_EVENTS_FILE_MAX + 1 - *size));
     }
-    buffer->bytes[buffer->size] = '\0';
-    return 0;
+    if (got < 0) {
+        return free_failed(text);
+    }
+    text[*size] = '\0';
+    return text;
 }
 
 char *event_text_read(const char *path, struct apapi_error *err)
 {
-    struct buffer buffer = {0};
-    int result, saved, fd = open_regular(path, err);
+    int saved, fd = open_regular(path, err);
+    char *text;
+    size_t size;
 
     if (fd < 0) {
         return NULL;
     }
-    result = read_all(fd, &buffer);
-    if (result) {
-        apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
-    } else {
-        result = check_text(path, buffer.bytes, buffer.size, err);
-    }
+    text = read_all(fd, &size);
     saved = errno;
     close(fd);
-    if (result) {
-        free(buffer.bytes);
-        buffer.bytes = NULL;
+    if (!text) {
+        apapi_fail(err, saved, "%.180s: %s", path, strerror(saved));
+        return NULL;
     }
-    errno = saved;
-    return buffer.bytes;
+    return check_text(path, text, size, err) ? free_failed(text) : text;
 }
 
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err)
@@ -157,39 +134,13 @@ char *event_text_copy(const char *name, const char *text, size_t size, struct ap
     return copy;
 }
 
-static bool is_continuation(unsigned char byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
-/* @return bytes of the UTF-8 character at `text`; 0: invalid. */
-static size_t character_length(const unsigned char *text)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = text[0] < 0x80   ? 1
-                    : text[0] < 0xc0 ? 0
-                    : text[0] < 0xe0 ? 2
-                    : text[0] < 0xf0 ? 3
-                    : text[0] < 0xf8 ? 4
-                                     : 0;
-    uint32_t code = length > 1 ? text[0] & (0x7fu >> length) : text[0];
-
-    for (size_t i = 1; i < length; i++) {
-        if (!is_continuation(text[i])) {
-            return 0;
-        }
-        code = code << 6 | (text[i] & 0x3fu);
-    }
-    return code < least[length] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff ? 0
-                                                                                        : length;
-}
-
 size_t event_text_make_printable(char *text)
 {
     size_t replaced = 0;
 
     while (*text) {
-        size_t length = character_length((const unsigned char *)text);
+        uint32_t character;
+        size_t length = text_character(text, &character);
 
         if (length == 0 || (unsigned char)*text < ' ' || *text == '\x7f') {
             *text = '?';

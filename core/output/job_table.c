@@ -182,21 +182,16 @@ static int put_line(FILE *out, char **text, FILE *line)
 
 static int put_names(const struct job_table *table, const struct namelist *nodes)
 {
-    const char **names = calloc(nodes->count + 1, sizeof(char *));
     char *text = NULL;
     size_t size;
-    FILE *line = names ? open_memstream(&text, &size) : NULL;
+    FILE *line = open_memstream(&text, &size);
     int rc = -1;
 
     if (line) {
-        for (size_t i = 0; i < nodes->count; i++) {
-            names[i] = nodes->names[i];
-        }
         fputs("no record of ", line);
-        hostlist_put(line, names, nodes->count, NAMES_COLUMNS);
-        rc = put_line(table->out, &text, line);
+        rc = hostlist_put_names(line, nodes, NAMES_COLUMNS);
+        rc = put_line(table->out, &text, line) ? -1 : rc;
     }
-    free(names);
     free(text);
     return rc;
 }

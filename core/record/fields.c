@@ -4,6 +4,7 @@
 #include "apapi/record.h"
 #include "base/count_of.h"
 
+#define SIZE_IN(type, member) sizeof(((struct type *)NULL)->member)
 #define IN_RECORD(member) offsetof(struct apapi_record, member)
 #define IN_MEASUREMENT(member) offsetof(struct apapi_measurement, member)
 #define IN_DOMAIN(member) offsetof(struct apapi_domain_result, member)
@@ -11,28 +12,28 @@
 #define IN_EVENT(member) offsetof(struct apapi_event_result, member)
 
 const struct field fields_of_record[] = {
-    {"cluster", FIELD_TEXT, false, IN_RECORD(id.cluster), 64},
+    {"cluster", FIELD_TEXT, false, IN_RECORD(id.cluster), SIZE_IN(apapi_record, id.cluster)},
     {"job", FIELD_NUMBER, false, IN_RECORD(id.job), 0},
     {"array_job", FIELD_NUMBER, false, IN_RECORD(id.array_job), 0},
     {"array_task", FIELD_NUMBER, false, IN_RECORD(id.array_task), 0},
     {"het_job", FIELD_NUMBER, false, IN_RECORD(id.het_job), 0},
     {"het_offset", FIELD_NUMBER, false, IN_RECORD(id.het_offset), 0},
-    {"step", FIELD_TEXT, false, IN_RECORD(id.step), 32},
-    {"name", FIELD_TEXT, false, IN_RECORD(id.name), APAPI_TEXT_SIZE},
-    {"job_name", FIELD_TEXT, false, IN_RECORD(id.job_name), APAPI_TEXT_SIZE},
-    {"node", FIELD_TEXT, true, IN_RECORD(id.node), APAPI_TEXT_SIZE},
+    {"step", FIELD_TEXT, false, IN_RECORD(id.step), SIZE_IN(apapi_record, id.step)},
+    {"name", FIELD_TEXT, false, IN_RECORD(id.name), SIZE_IN(apapi_record, id.name)},
+    {"job_name", FIELD_TEXT, false, IN_RECORD(id.job_name), SIZE_IN(apapi_record, id.job_name)},
+    {"node", FIELD_TEXT, true, IN_RECORD(id.node), SIZE_IN(apapi_record, id.node)},
     {"node_index", FIELD_NUMBER, false, IN_RECORD(id.node_index), 0},
     {"nodes", FIELD_NUMBER, false, IN_RECORD(id.nodes), 0},
-    {"nodelist", FIELD_TEXT, false, IN_RECORD(id.nodelist), APAPI_TEXT_SIZE},
+    {"nodelist", FIELD_TEXT, false, IN_RECORD(id.nodelist), SIZE_IN(apapi_record, id.nodelist)},
     {"tasks", FIELD_NUMBER, false, IN_RECORD(id.tasks), 0},
     {"cores", FIELD_NUMBER, false, IN_RECORD(id.cores), 0},
     {"gpus", FIELD_NUMBER, false, IN_RECORD(id.gpus), 0},
     {"restarts", FIELD_NUMBER, false, IN_RECORD(id.restarts), 0},
     {"uid", FIELD_NUMBER, false, IN_RECORD(id.uid), 0},
-    {"user", FIELD_TEXT, false, IN_RECORD(id.user), 64},
-    {"account", FIELD_TEXT, false, IN_RECORD(id.account), 64},
-    {"partition", FIELD_TEXT, false, IN_RECORD(id.partition), 64},
-    {"qos", FIELD_TEXT, false, IN_RECORD(id.qos), 64},
+    {"user", FIELD_TEXT, false, IN_RECORD(id.user), SIZE_IN(apapi_record, id.user)},
+    {"account", FIELD_TEXT, false, IN_RECORD(id.account), SIZE_IN(apapi_record, id.account)},
+    {"partition", FIELD_TEXT, false, IN_RECORD(id.partition), SIZE_IN(apapi_record, id.partition)},
+    {"qos", FIELD_TEXT, false, IN_RECORD(id.qos), SIZE_IN(apapi_record, id.qos)},
     {"verified", FIELD_FLAG, false, IN_RECORD(id.verified), 0},
     {"start", FIELD_MOMENT, true, IN_RECORD(measurement.start_unix_ns), 0},
     {"elapsed_s", FIELD_DURATION, true, IN_RECORD(measurement.elapsed_ns), 0},
@@ -41,10 +42,10 @@ const struct field fields_of_record[] = {
     {"exit_signal", FIELD_NUMBER, false, IN_RECORD(ending.signal), 0},
     {"failed_tasks", FIELD_NUMBER, false, IN_RECORD(ending.failed), 0},
     {"complete", FIELD_FLAG, true, IN_RECORD(complete), 0},
-    {"reason", FIELD_TEXT, false, IN_RECORD(reason), APAPI_TEXT_SIZE},
+    {"reason", FIELD_TEXT, false, IN_RECORD(reason), SIZE_IN(apapi_record, reason)},
     {"recovered", FIELD_FLAG, false, IN_RECORD(recovered), 0},
     {"delayed", FIELD_FLAG, false, IN_RECORD(delayed), 0},
-    {"unwritten", FIELD_TEXT, false, IN_RECORD(unwritten), APAPI_TEXT_SIZE},
+    {"unwritten", FIELD_TEXT, false, IN_RECORD(unwritten), SIZE_IN(apapi_record, unwritten)},
     {NULL, 0, false, 0, 0}};
 
 const struct field fields_of_trust[] = {
@@ -62,9 +63,9 @@ const struct field fields_of_domain[] = {
     {NULL, 0, false, 0, 0}};
 
 const struct field fields_of_component[] = {
-    {"name", FIELD_TEXT, true, IN_COMPONENT(name), APAPI_COMPONENT_SIZE},
-    {"source", FIELD_TEXT, false, IN_COMPONENT(source), 64},
-    {"reason", FIELD_TEXT, false, IN_COMPONENT(reason), 256},
+    {"name", FIELD_TEXT, true, IN_COMPONENT(name), SIZE_IN(apapi_component_result, name)},
+    {"source", FIELD_TEXT, false, IN_COMPONENT(source), SIZE_IN(apapi_component_result, source)},
+    {"reason", FIELD_TEXT, false, IN_COMPONENT(reason), SIZE_IN(apapi_component_result, reason)},
     {"interval_s", FIELD_DURATION, false, IN_COMPONENT(interval_ns), 0},
     {"missed", FIELD_COUNT, false, IN_COMPONENT(missed), 0},
     {"user_rules", FIELD_FLAG, false, IN_COMPONENT(user_rules), 0},
@@ -77,10 +78,10 @@ const struct field fields_of_component[] = {
     {NULL, 0, false, 0, 0}};
 
 const struct field fields_of_event[] = {
-    {"name", FIELD_TEXT, true, IN_EVENT(event.name), APAPI_NAME_SIZE},
+    {"name", FIELD_TEXT, true, IN_EVENT(event.name), SIZE_IN(apapi_event_result, event.name)},
     {"kind", FIELD_KIND, false, IN_EVENT(event.kind), 0},
     {"domain", FIELD_DOMAIN, false, IN_EVENT(event.domain), 0},
-    {"unit", FIELD_TEXT, true, IN_EVENT(event.unit), APAPI_UNIT_SIZE},
+    {"unit", FIELD_TEXT, true, IN_EVENT(event.unit), SIZE_IN(apapi_event_result, event.unit)},
     {"total", FIELD_MEASURED, false, IN_EVENT(total), 0},
     {"raw_total", FIELD_COUNT, false, IN_EVENT(raw_total), 0},
     {"scale", FIELD_EXACT, true, IN_EVENT(event.scale), 0},

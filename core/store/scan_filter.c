@@ -69,14 +69,9 @@ static int copy_texts(struct filter *filter, const struct apapi_scan_filter *wan
     return 0;
 }
 
-static int add_node(void *nodes, const char *name)
-{
-    return namelist_add(nodes, name);
-}
-
 static int copy_nodes(struct filter *filter, const struct apapi_scan_filter *wanted)
 {
-    ssize_t count = wanted->nodes ? hostlist_each(wanted->nodes, add_node, &filter->nodes) : 1;
+    ssize_t count = wanted->nodes ? hostlist_names(wanted->nodes, &filter->nodes) : 1;
 
     if (count == 0) {
         errno = EINVAL;

@@ -2,46 +2,8 @@
 #include "sum/lacking.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/hostlist.h"
-
-struct names {
-    struct namelist list;
-    uint32_t room; /* for so many more */
-};
-
-static int add(void *context, const char *name)
-{
-    struct names *names = context;
-
-    if (names->room == 0) {
-        errno = EINVAL;
-        return -1;
-    }
-    names->room--;
-    return namelist_add(&names->list, name);
-}
-
-static bool has_twins(const struct namelist *sorted)
-{
-    for (size_t i = 1; i < sorted->count; i++) {
-        if (strcmp(sorted->names[i - 1], sorted->names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_all(const struct namelist *sorted, const struct namelist *wanted)
-{
-    for (size_t i = 0; i < wanted->count; i++) {
-        if (!namelist_have(sorted, wanted->names[i])) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static int subtract(const struct namelist *all, const struct namelist *own,
                     struct namelist *lacking)
@@ -51,24 +13,26 @@ static int subtract(const struct namelist *all, const struct namelist *own,
             return -1;
         }
     }
-    return 1;
+    if (all->count - lacking->count == own->count) {
+        return 1;
+    }
+    namelist_free(lacking); /* some of `own` are not in the list */
+    return 0;
 }
 
 int lacking_nodes(const char *list, uint32_t nodes, const struct namelist *own,
                   struct namelist *lacking)
 {
-    struct names all = {.room = nodes};
+    struct namelist all = {0};
     int result = 0;
 
     *lacking = (struct namelist){0};
-    if (hostlist_each(list, add, &all) < 0) {
+    if (hostlist_names(list, &all) < 0) {
         result = errno == ENOMEM ? -1 : 0;
-    } else if (all.room == 0) {
-        namelist_sort(&all.list);
-        if (!has_twins(&all.list) && has_all(&all.list, own)) {
-            result = subtract(&all.list, own, lacking);
-        }
+    } else if (all.count == nodes) {
+        namelist_unique(&all);
+        result = all.count == nodes ? subtract(&all, own, lacking) : 0;
     }
-    namelist_free(&all.list);
+    namelist_free(&all);
     return result;
 }

@@ -78,19 +78,16 @@ static int name_lacking(struct run *run)
 /* @return a text to be freed; NULL: out of memory */
 static char *list_lacking(const struct run *run)
 {
-    const char **names = calloc(run->lacking.count + 1, sizeof(char *));
     char *text = NULL;
     size_t size;
-    FILE *out = names ? open_memstream(&text, &size) : NULL;
+    FILE *out = open_memstream(&text, &size);
+    int result = out ? hostlist_put_names(out, &run->lacking, LIST_COLUMNS) : -1;
 
-    for (size_t i = 0; out && i < run->lacking.count; i++) {
-        names[i] = run->lacking.names[i];
+    if (out && fclose(out) == 0 && result == 0) {
+        return text;
     }
-    if (out) {
-        hostlist_put(out, names, run->lacking.count, LIST_COLUMNS);
-    }
-    free(names);
-    return out && fclose(out) == 0 ? text : NULL;
+    free(text);
+    return NULL;
 }
 
 /* Records without room here are not missing, but then it is not known which are. */

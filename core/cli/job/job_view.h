@@ -116,7 +116,4 @@ size_t show_node_total(const struct show *show);
 int show_print_text(const struct show *show, const char *job_id);
 int show_print_json(const struct show *show, const char *job_id);
 
-/** Draw the curve, with block characters if the locale is UTF-8. */
-void show_print_curve(const struct show *show);
-
 #endif

@@ -71,7 +71,7 @@ static void put_curve_row(const struct show *show, double greatest_w, int row, b
     fputs("|\n", stdout);
 }
 
-void show_print_curve(const struct show *show)
+static void print_curve(const struct show *show)
 {
     bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0; // NOLINT(concurrency-mt-unsafe)
     double greatest_w = greatest_power(show);
@@ -326,7 +326,7 @@ int show_print_text(const struct show *show, const char *job_id)
     if (put_steps(show) || put_nodes(show)) {
         return -1;
     }
-    show_print_curve(show);
+    print_curve(show);
     puts("trust");
     show_say_trust(show, put_indented, NULL);
     put_unusual(show);

@@ -407,15 +407,10 @@ static int chain_bucket(struct report_ledger *ledger, uint32_t number)
     return 0;
 }
 
-static int ask_one(void *asked, const char *node)
-{
-    return namelist_add(asked, node);
-}
-
 /* The reader of the records has refused malformed lists. */
 int report_ledger_ask(struct report_ledger *ledger, const char *nodes)
 {
-    if (hostlist_each(nodes, ask_one, &ledger->asked) < 0 && errno == ENOMEM) {
+    if (hostlist_names(nodes, &ledger->asked) < 0 && errno == ENOMEM) {
         return -1;
     }
     namelist_sort(&ledger->asked);

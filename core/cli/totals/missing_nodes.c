@@ -187,25 +187,6 @@ static int name_missing(const struct search *search, struct run *run)
     return result < 0 ? -1 : 0;
 }
 
-/* A sorted list without duplicates. */
-static int put_names(const struct namelist *list, size_t columns, FILE *out)
-{
-    const char **names = calloc(list->count + 1, sizeof(char *));
-    size_t count = 0;
-
-    if (!names) {
-        return -1;
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        if (i == 0 || strcmp(list->names[i], list->names[i - 1]) != 0) {
-            names[count++] = list->names[i];
-        }
-    }
-    hostlist_put(out, names, count, columns);
-    free(names);
-    return 0;
-}
-
 /* --- the report ----------------------------------------------------------------------------- */
 
 /* Nodes that were not read are not missing. @return number of missing ones */
@@ -241,7 +222,7 @@ static int remark(const struct search *search, const struct run *run, uint32_t m
     if (out) {
         fprintf(out, "%s.%s%s: no record of %u of %u nodes%s", search->total->job_id, run->step,
                 restart, missing, run->nodes, run->named ? ": " : "; there is one of ");
-        result = put_names(run->named ? &run->missing : &run->own, REMARK_COLUMNS, out);
+        result = hostlist_put_names(out, run->named ? &run->missing : &run->own, REMARK_COLUMNS);
     }
     if (out && fclose(out) == 0 && result == 0) {
         search->view->remark(text, search->view->context);
@@ -300,8 +281,8 @@ static int list_missing(struct search *search)
     if (!out) {
         return -1;
     }
-    namelist_sort(&search->missing);
-    result = put_names(&search->missing, REPORT_LIST_COLUMNS, out);
+    namelist_unique(&search->missing);
+    result = hostlist_put_names(out, &search->missing, REPORT_LIST_COLUMNS);
     return fclose(out) == 0 ? result : -1;
 }
 
