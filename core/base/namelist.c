@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-int namelist_add(struct namelist *list, const char *name)
+int namelist_add_part(struct namelist *list, const char *name, size_t size)
 {
     char **names = array_grow(list->names, list->count, &list->room, sizeof *names);
 
@@ -15,12 +15,17 @@ int namelist_add(struct namelist *list, const char *name)
         return -1;
     }
     list->names = names;
-    list->names[list->count] = strdup(name);
+    list->names[list->count] = strndup(name, size);
     if (!list->names[list->count]) {
         return -1;
     }
     list->count++;
     return 0;
+}
+
+int namelist_add(struct namelist *list, const char *name)
+{
+    return namelist_add_part(list, name, strlen(name));
 }
 
 static int compare(const void *left, const void *right)

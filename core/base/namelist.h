@@ -13,6 +13,9 @@ struct namelist {
 /** Append a copy of a name. 0; -1 with ENOMEM. */
 int namelist_add(struct namelist *list, const char *name);
 
+/** The same of its first `size` bytes. */
+int namelist_add_part(struct namelist *list, const char *name, size_t size);
+
 /** Sort as strverscmp() does: n2 before n10. */
 void namelist_sort(struct namelist *list);
 

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/namelist.h"
 #include "base/positive.h"
 #include "base/text.h"
 
@@ -25,9 +25,7 @@ struct grid {
     const struct grid_column *columns;
     struct give *gives;
     size_t column_count;
-    char **cells;
-    size_t cell_count;
-    size_t room;
+    struct namelist cells;
 };
 
 struct grid *grid_create(const struct grid_column *columns, size_t count)
@@ -58,31 +56,21 @@ void grid_yield(struct grid *grid, size_t column, size_t least, bool optional)
 
 int grid_put(struct grid *grid, const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char **cells = array_grow(grid->cells, grid->cell_count, &grid->room, sizeof *cells);
-    char *cell;
-
-    if (!cells) {
+    if (namelist_add(&grid->cells, text)) {
         return -1;
     }
-    grid->cells = cells;
-    cell = malloc(size);
-    if (!cell) {
-        return -1;
-    }
-    text_clean(cell, size, text);
-    grid->cells[grid->cell_count++] = cell;
+    text_clean(grid->cells.names[grid->cells.count - 1], strlen(text) + 1, text);
     return 0;
 }
 
 static size_t row_count(const struct grid *grid)
 {
-    return grid->cell_count / grid->column_count;
+    return grid->cells.count / grid->column_count;
 }
 
 static const char *cell_at(const struct grid *grid, size_t row, size_t column)
 {
-    return grid->cells[row * grid->column_count + column];
+    return grid->cells.names[row * grid->column_count + column];
 }
 
 /* @return 0: all cells are empty. */
@@ -209,10 +197,7 @@ void grid_destroy(struct grid *grid)
     if (!grid) {
         return;
     }
-    for (size_t i = 0; i < grid->cell_count; i++) {
-        free(grid->cells[i]);
-    }
-    free(grid->cells);
+    namelist_free(&grid->cells);
     free(grid->gives);
     free(grid);
 }

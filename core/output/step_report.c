@@ -8,30 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "output/csv.h"
 
 void step_report_keep(void *context, const char *line, size_t size)
 {
     struct step_report *report = context;
-    char **lines = array_grow(report->lines, report->count, &report->room, sizeof *lines);
-    char *copy = strndup(line, size);
 
-    report->lines = lines ? lines : report->lines;
-    if (!copy || !lines) {
-        free(copy);
+    if (namelist_add_part(&report->lines, line, size)) {
         report->error = ENOMEM;
-        return;
     }
-    report->lines[report->count++] = copy;
 }
 
 void step_report_clear(struct step_report *report)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        free(report->lines[i]);
-    }
-    free(report->lines);
+    namelist_free(&report->lines);
     *report = (struct step_report){0};
 }
 
@@ -90,8 +80,8 @@ static void put_json(const struct step_report *report, const struct apapi_merge 
                      struct writing *writing)
 {
     fputc('[', writing->out);
-    for (size_t i = 0; i < report->count; i++) {
-        put_whole(report->lines[i], writing);
+    for (size_t i = 0; i < report->lines.count; i++) {
+        put_whole(report->lines.names[i], writing);
     }
     if (merge) {
         apapi_merge_absentees(merge, put_absent_json, writing);
@@ -119,10 +109,11 @@ static void put_csv(const struct step_report *report, const struct apapi_merge *
                     struct writing *writing)
 {
     fputs("step,node," CSV_COLUMNS, writing->out);
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->lines.count; i++) {
         struct apapi_record record;
 
-        if (apapi_record_decode(report->lines[i], strlen(report->lines[i]), &record, NULL)) {
+        if (apapi_record_decode(report->lines.names[i], strlen(report->lines.names[i]), &record,
+                                NULL)) {
             writing->error = errno;
             continue;
         }
@@ -164,8 +155,8 @@ static void merge_lines(const struct step_report *report, struct writing *writin
     struct apapi_merge *merge = apapi_merge_create();
 
     writing->error = merge ? 0 : ENOMEM;
-    for (size_t i = 0; i < report->count && writing->error == 0; i++) {
-        writing->error = add_line(merge, report->lines[i]) ? errno : 0;
+    for (size_t i = 0; i < report->lines.count && writing->error == 0; i++) {
+        writing->error = add_line(merge, report->lines.names[i]) ? errno : 0;
     }
     if (writing->error == 0) {
         put_merged(merge, writing);

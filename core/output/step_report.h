@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "apapi/record.h"
+#include "base/namelist.h"
 #include "config/config.h"
 
 /*
@@ -15,8 +16,7 @@
 
 /** The records of a step, as lines of JSON in order of arrival. */
 struct step_report {
-    char **lines;
-    size_t count, room;
+    struct namelist lines;
     int error; /* ENOMEM: some are missing */
 };
 

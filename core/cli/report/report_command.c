@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/namelist.h"
 #include "base/positive.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -24,7 +25,7 @@
 
 /* Remarks for people, printed after the table. */
 struct remarks {
-    char *texts[REPORT_REMARKS_MAX];
+    struct namelist texts; /* the first REPORT_REMARKS_MAX */
     size_t count;
 };
 
@@ -227,21 +228,18 @@ static void note_remark(const char *text, void *context)
 {
     struct remarks *remarks = context;
 
-    if (remarks->count < REPORT_REMARKS_MAX) {
-        remarks->texts[remarks->count] = strdup(text);
+    if (remarks->count++ < REPORT_REMARKS_MAX) {
+        namelist_add(&remarks->texts, text);
     }
-    remarks->count++;
 }
 
 static void put_remarks(struct remarks *remarks)
 {
     fflush(stdout);
-    for (size_t i = 0; i < remarks->count && i < REPORT_REMARKS_MAX; i++) {
-        if (remarks->texts[i]) {
-            command_fail(COMMAND, remarks->texts[i]);
-        }
-        free(remarks->texts[i]);
+    for (size_t i = 0; i < remarks->texts.count; i++) {
+        command_fail(COMMAND, remarks->texts.names[i]);
     }
+    namelist_free(&remarks->texts);
     if (remarks->count > REPORT_REMARKS_MAX) {
         fprintf(stderr, "apapi " COMMAND ": and %zu more; see the fields incomplete and missing\n",
                 remarks->count - REPORT_REMARKS_MAX);

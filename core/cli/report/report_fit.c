@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/report/report_fit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/text.h"
 
 #define GAP 2
@@ -25,26 +23,14 @@ bool report_fit_needed(const struct report_fit *fit, const struct report_format 
     return fit->width > 0 && line_width(format) > fit->width;
 }
 
-int report_fit_keep(struct report_fit *fit, const char *cell)
-{
-    char **cells = array_grow(fit->cells, fit->count, &fit->room, sizeof *cells);
-
-    if (!cells) {
-        return -1;
-    }
-    fit->cells = cells;
-    cells[fit->count] = strdup(cell);
-    return cells[fit->count] ? (fit->count++, 0) : -1;
-}
-
 /* The width needed by title and rows. */
 static size_t natural_width(const struct report_fit *fit, const struct report_format *format,
                             size_t column)
 {
     size_t width = strlen(format->columns[column].field->name);
 
-    for (size_t i = column; i < fit->count; i += format->count) {
-        size_t columns = text_columns(fit->cells[i]);
+    for (size_t i = column; i < fit->cells.count; i += format->count) {
+        size_t columns = text_columns(fit->cells.names[i]);
 
         width = columns > width ? columns : width;
     }
@@ -86,13 +72,4 @@ void report_fit_columns(const struct report_fit *fit, struct report_format *form
     while (report_fit_needed(fit, format) && (widest = widest_text(format))) {
         widest->width--;
     }
-}
-
-void report_fit_free(struct report_fit *fit)
-{
-    for (size_t i = 0; i < fit->count; i++) {
-        free(fit->cells[i]);
-    }
-    free(fit->cells);
-    *fit = (struct report_fit){.width = fit->width};
 }

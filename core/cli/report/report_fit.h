@@ -3,6 +3,7 @@
 #define APAPI_REPORT_FIT_H
 #include <stdbool.h>
 
+#include "base/namelist.h"
 #include "cli/totals/row_fields.h"
 
 /*
@@ -15,19 +16,13 @@
 /** The cells of these rows in order. */
 struct report_fit {
     size_t width; /* of a line; 0: no limit */
-    char **cells;
-    size_t count, room;
+    struct namelist cells;
 };
 
 /** @return whether the columns are too wide. */
 bool report_fit_needed(const struct report_fit *fit, const struct report_format *format);
 
-/** Keep a copy of a cell. 0; -1 with errno ENOMEM. */
-int report_fit_keep(struct report_fit *fit, const char *cell);
-
 /** Reduce the columns to the kept cells. Columns with a given width stay unchanged. */
 void report_fit_columns(const struct report_fit *fit, struct report_format *format);
-
-void report_fit_free(struct report_fit *fit);
 
 #endif

@@ -54,11 +54,11 @@ static void put_kept_rows(struct report_printer *printer)
 
     report_fit_columns(&printer->fit, &printer->format);
     put_titles(printer);
-    for (size_t i = 0; i < printer->fit.count; i++) {
-        put_cell(printer, i % columns, printer->fit.cells[i]);
+    for (size_t i = 0; i < printer->fit.cells.count; i++) {
+        put_cell(printer, i % columns, printer->fit.cells.names[i]);
         fputs((i + 1) % columns == 0 ? "\n" : "", stdout);
     }
-    report_fit_free(&printer->fit);
+    namelist_free(&printer->fit.cells);
     printer->keeps = false;
 }
 
@@ -72,13 +72,13 @@ static int put_table_row(struct report_printer *printer, const struct report_row
         report_field_text(field, row, &printer->format, text, sizeof text);
         if (!printer->keeps) {
             put_cell(printer, i, text);
-        } else if (report_fit_keep(&printer->fit, text)) {
+        } else if (namelist_add(&printer->fit.cells, text)) {
             return -1;
         }
     }
     if (!printer->keeps) {
         putchar('\n');
-    } else if (printer->fit.count >= REPORT_FIT_ROWS * printer->format.count) {
+    } else if (printer->fit.cells.count >= REPORT_FIT_ROWS * printer->format.count) {
         put_kept_rows(printer);
     }
     return 0;
