@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,26 @@ int command_fail_folder(const char *command, const char *folder)
             "report\n",
             command, folder);
     return EXIT_FAILURE;
+}
+
+void command_note_skipped(const char *command, const struct apapi_scan_problem *problem)
+{
+    if (problem->line > 0) {
+        fprintf(stderr, "apapi %s: %s:%zu: %s\n", command, problem->file, problem->line,
+                problem->reason);
+    } else {
+        fprintf(stderr, "apapi %s: %s: byte %" PRIu64 ": %s\n", command, problem->file,
+                problem->offset, problem->reason);
+    }
+}
+
+void command_count_skipped(const char *command, size_t skipped, bool verbose)
+{
+    if (skipped > 0) {
+        fprintf(stderr, "apapi %s: %zu %s skipped%s\n", command, skipped,
+                skipped == 1 ? "line or file" : "lines or files",
+                verbose ? "" : "; -v shows which, and why");
+    }
 }
 
 int command_refuse(const char *command, const char *text)

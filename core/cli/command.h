@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_CLI_COMMAND_H
 #define APAPI_CLI_COMMAND_H
+#include "apapi/scan.h"
 #include "base/option_table.h"
 
 /* What the subcommands of `apapi` share. */
@@ -23,6 +24,12 @@ int command_fail(const char *command, const char *text);
 
 /** The same for a folder of root's records without permission to read, with advice. */
 int command_fail_folder(const char *command, const char *folder);
+
+/** Print where a line or file that is skipped is, and why. */
+void command_note_skipped(const char *command, const struct apapi_scan_problem *problem);
+
+/** Print how many were skipped, if any. @param verbose  each has been printed */
+void command_count_skipped(const char *command, size_t skipped, bool verbose);
 
 /** Print it. @return USAGE_ERROR. */
 int command_refuse(const char *command, const char *text);

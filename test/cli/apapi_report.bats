@@ -352,7 +352,7 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     record 99 0 n1 -36000 172800 1000 # two whole days from midnight: 48 kWh
     run -0 cells co2 -j 99
     [[ $output == 16000 ]]
-    for wrong in "0-6:1|says nothing of hour 6" "x|neither a number" "0-25:1|hours are" "-3|neither a number" "0-24|neither a number" "6-6:1|hours are"; do
+    for wrong in "0-6:1|the table has no value for hour 6" "x|neither a number" "0-25:1|hours are" "-3|neither a number" "0-24|neither a number" "6-6:1|hours are"; do
         printf '[report]\n\nco2_g_per_kwh = %s\n' "${wrong%%|*}" >"$APAPI_CONFIG"
         run -1 report -j 97
         [[ $output == *"apapi.conf:3: co2_g_per_kwh: "*"${wrong#*|}"* ]] || { echo "$wrong: $output"; false; }

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "apapi/scan.h"
 #include "base/clock.h"
 #include "base/folder.h"
+#include "cli/command.h"
 #include "cli/steps/view.h"
 
 #define SPOOL_SUFFIX ".json"
@@ -44,12 +44,8 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
 {
     const struct reading *reading = context;
 
-    if (reading->input->verbose && problem->line > 0) {
-        fprintf(stderr, "apapi export: %s:%zu: %s\n", problem->file, problem->line,
-                problem->reason);
-    } else if (reading->input->verbose) {
-        fprintf(stderr, "apapi export: %s: byte %" PRIu64 ": %s\n", problem->file, problem->offset,
-                problem->reason);
+    if (reading->input->verbose) {
+        command_note_skipped("export", problem);
     }
 }
 

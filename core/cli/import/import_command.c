@@ -98,11 +98,7 @@ static int complete(struct options *options)
 
 static int finish(const struct options *options, const struct import_counts *counts)
 {
-    if (counts->left_out) {
-        fprintf(stderr, "apapi import: %zu %s skipped%s\n", counts->left_out,
-                counts->left_out == 1 ? "line or file" : "lines or files",
-                options->input.verbose ? "" : "; -v shows which, and why");
-    }
+    command_count_skipped(COMMAND, counts->left_out, options->input.verbose);
     return command_finish(COMMAND,
                           options->strict && counts->left_out ? EXIT_FAILURE : EXIT_SUCCESS);
 }

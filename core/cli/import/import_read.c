@@ -2,7 +2,6 @@
 #include "cli/import/import_read.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "apapi/scan.h"
+#include "cli/command.h"
 #include "cli/import/import_progress.h"
 #include "database/db_tables.h"
 
@@ -97,12 +97,8 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
 {
     const struct worker *worker = context;
 
-    if (worker->import->input->verbose && problem->line) {
-        fprintf(stderr, "apapi import: %s:%zu: %s\n", problem->file, problem->line,
-                problem->reason);
-    } else if (worker->import->input->verbose) {
-        fprintf(stderr, "apapi import: %s: byte %" PRIu64 ": %s\n", problem->file, problem->offset,
-                problem->reason);
+    if (worker->import->input->verbose) {
+        command_note_skipped("import", problem);
     }
 }
 

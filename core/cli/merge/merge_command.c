@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi merge: one report of the nodes' records of one step, as printed by srun. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,12 +168,8 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
 {
     const struct merging *merging = context;
 
-    if (merging->verbose && problem->line) {
-        fprintf(stderr, "apapi " COMMAND ": %s:%zu: %s\n", problem->file, problem->line,
-                problem->reason);
-    } else if (merging->verbose) {
-        fprintf(stderr, "apapi " COMMAND ": %s: byte %" PRIu64 ": %s\n", problem->file,
-                problem->offset, problem->reason);
+    if (merging->verbose) {
+        command_note_skipped(COMMAND, problem);
     }
 }
 
@@ -207,11 +202,7 @@ static int check_skipped(const struct merging *merging, const struct apapi_scan_
 {
     size_t skipped = counts->skipped + counts->unreadable;
 
-    if (skipped > 0) {
-        fprintf(stderr, "apapi " COMMAND ": %zu %s skipped%s\n", skipped,
-                skipped == 1 ? "line or file" : "lines or files",
-                merging->verbose ? "" : "; -v shows which, and why");
-    }
+    command_count_skipped(COMMAND, skipped, merging->verbose);
     return skipped > 0 && merging->strict ? -1 : 0;
 }
 

@@ -15,7 +15,6 @@
 #include "cli/jobs.h"
 #include "cli/records/input.h"
 #include "cli/records/input_options.h"
-#include "config/config.h"
 
 #define COMMAND "plot"
 
@@ -248,32 +247,21 @@ static int draw(const struct request *request)
     return status;
 }
 
+static int print(void *request)
+{
+    int status = work_out(request);
+
+    return status == EXIT_SUCCESS ? draw(request) : status;
+}
+
 static int run(struct request *request)
 {
-    struct config config;
-    size_t left_out = 0;
-    int status;
+    int status = report_input_print(&request->input, take_record, print, request);
 
-    config_defaults(&config);
-    config_read(&config, config_path(), NULL);
-    status = report_input_complete(&request->input, config.acct_dir);
-    if (status == EXIT_SUCCESS) {
-        status = report_input_read(&request->input, take_record, request, &left_out);
-    }
-    if (status == EXIT_SUCCESS) {
-        status = work_out(request);
-    }
-    if (status == EXIT_SUCCESS) {
-        status = draw(request);
-    }
-    if (status == EXIT_SUCCESS && request->input.strict && left_out > 0) {
-        status = EXIT_FAILURE;
-    }
     for (size_t i = 0; i < request->plot.job_count; i++) {
         show_free(&request->plot.jobs[i]->show);
         free(request->plot.jobs[i]);
     }
-    config_clear(&config);
     return status;
 }
 

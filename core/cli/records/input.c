@@ -12,6 +12,7 @@
 #include "cli/jobs.h"
 #include "cli/records/database_input.h"
 #include "cli/when.h"
+#include "config/config.h"
 #include "config/values.h"
 
 struct reading {
@@ -182,4 +183,24 @@ int report_input_read(const struct report_input *input, apapi_scan_f take, void 
     }
     return code == EINVAL ? command_refuse(input->command, err.text)
                           : command_fail(input->command, *err.text ? err.text : strerror(code));
+}
+
+int report_input_print(struct report_input *input, apapi_scan_f take, int (*print)(void *context),
+                       void *context)
+{
+    struct config config;
+    size_t left_out = 0;
+    int status;
+
+    config_defaults(&config);
+    config_read(&config, config_path(), NULL);
+    status = report_input_complete(input, config.acct_dir);
+    if (status == EXIT_SUCCESS) {
+        status = report_input_read(input, take, context, &left_out);
+    }
+    if (status == EXIT_SUCCESS) {
+        status = print(context);
+    }
+    config_clear(&config);
+    return status == EXIT_SUCCESS && input->strict && left_out > 0 ? EXIT_FAILURE : status;
 }

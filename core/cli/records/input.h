@@ -12,6 +12,14 @@
 int report_input_complete(struct report_input *input, const char *dir);
 
 /**
+ * Read the records as apapi.conf and `input` say, then print what they are.
+ * @param take, print  get `context`; print returns the exit status
+ * @return the exit status, also for input->strict
+ */
+int report_input_print(struct report_input *input, apapi_scan_f take, int (*print)(void *context),
+                       void *context);
+
+/**
  * Pass each wanted record to `take`, and report on standard error what was skipped.
  * @param left_out  result: number of lines that are not records, and of unreadable files
  * @return the exit status, after a message unless it is 0; EXIT_FAILURE also if `take` fails.

@@ -11,12 +11,12 @@
 #include "cli/jobs.h"
 #include "cli/records/input.h"
 #include "cli/records/input_options.h"
-#include "config/config.h"
 
 #define COMMAND "show"
 
 struct options {
     struct report_input input;
+    struct show show;
     bool json;
 };
 
@@ -39,9 +39,10 @@ static const struct option_table table = {
     .column = 25,
     .rows = rows};
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size, void *show)
+static int take_record(const struct apapi_record *record, const char *line, size_t size,
+                       void *options)
 {
-    return show_add(show, record, line, size);
+    return show_add(&((struct options *)options)->show, record, line, size);
 }
 
 static bool is_named(const char *list, const char *job_id)
@@ -92,9 +93,11 @@ static void name_job(const struct show *show, char *text, size_t size)
     }
 }
 
-static int print(struct show *show, const char *job, bool json)
+static int print(void *context)
 {
-    size_t strangers = show_drop_strangers(show, (uint32_t)strtoul(job, NULL, 10));
+    struct options *options = context;
+    struct show *show = &options->show;
+    size_t strangers = show_drop_strangers(show, (uint32_t)strtoul(options->input.jobs, NULL, 10));
     char job_id[32];
     int result;
 
@@ -114,32 +117,9 @@ static int print(struct show *show, const char *job, bool json)
     name_job(show, job_id, sizeof job_id);
     result = show_work_out(show);
     if (result == 0) {
-        result = (json ? show_print_json : show_print_text)(show, job_id);
+        result = (options->json ? show_print_json : show_print_text)(show, job_id);
     }
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
-}
-
-static int run(struct report_input *input, struct show *show, bool json)
-{
-    struct config config;
-    size_t left_out = 0;
-    int status;
-
-    config_defaults(&config);
-    config_read(&config, config_path(), NULL);
-    status = report_input_complete(input, config.acct_dir);
-    if (status == EXIT_SUCCESS) {
-        status = report_input_read(input, take_record, show, &left_out);
-    }
-    if (status == EXIT_SUCCESS) {
-        status = print(show, input->jobs, json);
-    }
-    if (status == EXIT_SUCCESS && input->strict && left_out > 0) {
-        status = EXIT_FAILURE;
-    }
-    show_free(show);
-    config_clear(&config);
-    return status;
 }
 
 /* Use -j, or the first word. */
@@ -156,8 +136,8 @@ static int take_words(struct report_input *input, char **words, size_t count)
 
 int show_command(int argc, char **argv)
 {
-    static struct show show;
-    struct options options = {.input = {.command = COMMAND, .timelines = true, .powers = true}};
+    static struct options options = {
+        .input = {.command = COMMAND, .timelines = true, .powers = true}};
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
@@ -167,5 +147,7 @@ int show_command(int argc, char **argv)
     if (take_words(&options.input, argv + optind, (size_t)(argc - optind))) {
         return USAGE_ERROR;
     }
-    return run(&options.input, &show, options.json);
+    status = report_input_print(&options.input, take_record, print, &options);
+    show_free(&options.show);
+    return status;
 }
