@@ -242,7 +242,7 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 
 @test "wrong usage" {
     run -2 "$apapi" export
-    [[ $output == *'--prometheus is the one there is' ]]
+    [[ $output == *'Only --prometheus is available' ]]
     run -2 "$apapi" export --prometheus
     [[ $output == 'apapi export: which file? Name it, or prometheus_dir in apapi.conf' ]]
     run -2 export_all a.prom b.prom
