@@ -101,14 +101,19 @@ static void flat_add_rows(struct flat *flat, const struct option_row *row, char 
 }
 
 /* Names that set the same are one to getopt: what both begin with is not ambiguous. */
+static bool flat_is_like(const struct flat *flat, size_t left, size_t right)
+{
+    const struct option_row *a = flat->rows[left].row, *b = flat->rows[right].row;
+
+    return a->kind == b->kind && a->set == b->set && a->value == b->value &&
+           flat->rows[left].options + a->offset == flat->rows[right].options + b->offset;
+}
+
 static size_t flat_first_like(const struct flat *flat, size_t index)
 {
-    const struct option_row *row = flat->rows[index].row;
     size_t first = 0;
 
-    while (flat->rows[first].row->kind != row->kind || flat->rows[first].row->set != row->set ||
-           flat->rows[first].row->offset != row->offset ||
-           flat->rows[first].row->value != row->value) {
+    while (!flat_is_like(flat, first, index)) {
         first++;
     }
     return first;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One table: the options of a command line, and the text of --help. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+
+#include "base/option_table.h"
+#include "unit/unit.h"
+
+struct inner {
+    const char *user;
+    bool strict;
+};
+
+enum form { FORM_TABLE, FORM_JSON, FORM_CSV };
+
+struct options {
+    const char *file, *since;
+    struct inner inner;
+    enum form form;
+    int number;
+};
+
+static int set_number(void *target, const char *text, struct apapi_error *err)
+{
+    struct options *options = target;
+
+    options->number = text ? atoi(text) : -1;
+    return options->number ? 0 : apapi_fail(err, EINVAL, "--number=%s: not a number", text);
+}
+
+static const struct option_row inner_rows[] = {
+    {'u', "user", "=USER", "  ", TO_TEXT(struct inner, user)},
+    {0, "strict", NULL, "", TO_FLAG(struct inner, strict)},
+    {0}};
+
+static const struct option_row rows[] = {
+    {'f', "file", " FILE", "what to read;\nor more", TO_TEXT(struct options, file)},
+    {OPTION_ROWS_OF(struct options, inner, inner_rows)},
+    {0, "json", NULL, ", ", TO_VALUE(struct options, form, FORM_JSON)},
+    {'c', "csv", NULL, "for programs", TO_VALUE(struct options, form, FORM_CSV)},
+    {0, "starttime", "=T", "from then on", TO_TEXT(struct options, since)},
+    {0, "since", "=T", NULL, TO_TEXT(struct options, since)}, /* old name */
+    {'n', "number", "[=N]", "a number", TO_CALL(set_number)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "tool sub", .head = "usage\n", .foot = "end\n", .column = 20, .rows = rows};
+
+#define WORDS_MAX 8
+
+static int read_words(struct options *options, const char *const *words)
+{
+    static char copies[WORDS_MAX][32];
+    char *argv[WORDS_MAX + 1] = {NULL};
+    int count = 0;
+
+    for (; words[count] && count < WORDS_MAX; count++) {
+        snprintf(copies[count], sizeof copies[count], "%s", words[count]);
+        argv[count] = copies[count];
+    }
+    *options = (struct options){0};
+    optind = 0;
+    return option_table_read(&table, count, argv, options);
+}
+
+#define READ(options, ...) read_words(options, (const char *const[]){"sub", __VA_ARGS__, NULL})
+
+static void test_help(void **state)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    (void)state;
+    option_table_help(&table, out);
+    fclose(out);
+    assert_string_equal(text, "usage\n"
+                              "  -f, --file FILE   what to read;\n"
+                              "                    or more\n"
+                              "  -u, --user=USER  --strict\n"
+                              "      --json, -c, --csv   for programs\n"
+                              "      --starttime=T from then on\n"
+                              "  -n, --number[=N]  a number\n"
+                              "  -h, --help, -V, --version\n"
+                              "end\n");
+    free(text);
+}
+
+static void test_values(void **state)
+{
+    struct options options;
+
+    (void)state;
+    assert_int_equal(READ(&options, "-f", "a", "word", "--user=me", "--strict", "--json"), -1);
+    assert_string_equal(options.file, "a");
+    assert_string_equal(options.inner.user, "me");
+    assert_true(options.inner.strict);
+    assert_int_equal(options.form, FORM_JSON);
+    assert_int_equal(optind, 6);
+    assert_int_equal(READ(&options, "--json", "-c", "--number=5"), -1);
+    assert_int_equal(options.form, FORM_CSV);
+    assert_int_equal(options.number, 5);
+    assert_int_equal(READ(&options, "--number"), -1);
+    assert_int_equal(options.number, -1);
+}
+
+/* Two names of the same are not ambiguous where they begin alike; two of different things are. */
+static void test_beginnings(void **state)
+{
+    struct options options;
+
+    (void)state;
+    assert_int_equal(READ(&options, "--since=1"), -1);
+    assert_string_equal(options.since, "1");
+    assert_int_equal(READ(&options, "--sta=2"), -1);
+    assert_string_equal(options.since, "2");
+    assert_int_equal(READ(&options, "--st=3"), USAGE_ERROR); /* --strict, --starttime */
+}
+
+static void test_refused(void **state)
+{
+    struct options options;
+
+    (void)state;
+    assert_int_equal(READ(&options, "--fiel=a"), USAGE_ERROR);
+    assert_int_equal(READ(&options, "-x"), USAGE_ERROR);
+    assert_int_equal(READ(&options, "-f"), USAGE_ERROR);
+    assert_int_equal(READ(&options, "--json=1"), USAGE_ERROR);
+    assert_int_equal(READ(&options, "--number=x"), USAGE_ERROR);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_beginnings),
+        cmocka_unit_test(test_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
