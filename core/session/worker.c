@@ -16,12 +16,8 @@ static bool worker_wait(struct worker *worker, uint64_t deadline_ns)
 
 /* The thread. */
 
-static void *worker_thread(void *argument)
+static void worker_serve(struct worker *worker)
 {
-    struct worker *worker = argument;
-
-    pthread_cleanup_push(worker_lost, worker);
-    pthread_mutex_lock(&worker->mutex);
     while (!worker->ended) {
         uint64_t until_ns = worker_step(worker);
 
@@ -29,6 +25,15 @@ static void *worker_thread(void *argument)
             worker_wait(worker, until_ns);
         }
     }
+}
+
+static void *worker_thread(void *argument)
+{
+    struct worker *worker = argument;
+
+    pthread_cleanup_push(worker_lost, worker);
+    pthread_mutex_lock(&worker->mutex);
+    worker_serve(worker);
     pthread_mutex_unlock(&worker->mutex);
     pthread_cleanup_pop(0);
     common_release(worker->common);

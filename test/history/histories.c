@@ -110,6 +110,7 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; options.seeds && i < sizeof seeds / sizeof *seeds; i++) {
         play_one(&options, seeds[i]);
     }
