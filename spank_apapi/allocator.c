@@ -58,9 +58,13 @@ static void allocator_start(void)
     message_add_pair(&message, "job_only",
                      spank_apapi_choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_apapi_child_start(&allocator.collector, &program, NULL) == 0) {
-        allocator.pid = getpid();
-        message_send(allocator.collector.channel, &message, deadline_ns);
-        setenv(APAPI_JOB_ENV, rendezvous.where, 1);
+        if (message_send(allocator.collector.channel, &message, deadline_ns) == 0) {
+            allocator.pid = getpid();
+            setenv(APAPI_JOB_ENV, rendezvous.where, 1);
+        } else { /* it waits for no sruns; there is no table */
+            spank_apapi_child_kill(&allocator.collector);
+            spank_apapi_child_close(&allocator.collector);
+        }
     }
     spank_apapi_rendezvous_close(&rendezvous);
 }

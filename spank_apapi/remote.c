@@ -316,15 +316,10 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
-/* There is a record, so a problem with files is no failure. */
-static void remote_receive_note(void)
+/* There is a record, so a problem with the rest is no failure. */
+static void remote_note(const char *text)
 {
-    bool heard = remote_expect(APAPI_WORD_NOTE, deadline_now() + FILES_LIMIT_NS) == 0;
-
-    snprintf(remote.note, sizeof remote.note, "%s",
-             heard ? answer
-                   : "the files named by --apapi-output and --apapi-trace "
-                     "may not be complete");
+    snprintf(remote.note, sizeof remote.note, "%s", text);
     remote.failure.text[0] = '\0';
 }
 
@@ -366,7 +361,7 @@ static void remote_receive(spank_t spank)
     }
     spank_apapi_deliver(spank, &remote.collector, remote.step.node, APAPI_WORD_RECORD, answer);
     if (remote.reports && remote_expect(APAPI_WORD_TABLE, deadline_ns)) {
-        remote_fail(errno, limit_ns);
+        remote_note("the job's table was not ready in time: apapi show has it");
         return;
     }
     if (remote.reports) {
@@ -374,7 +369,11 @@ static void remote_receive(spank_t spank)
         answer = NULL;
     }
     if (remote.files) {
-        remote_receive_note();
+        bool heard = remote_expect(APAPI_WORD_NOTE, deadline_now() + FILES_LIMIT_NS) == 0;
+
+        remote_note(heard ? answer
+                          : "the files named by --apapi-output and --apapi-trace "
+                            "may not be complete");
     }
 }
 

@@ -176,7 +176,8 @@ static ssize_t send_some(void *cookie, const char *bytes, size_t size)
     return (ssize_t)size;
 }
 
-static void send_table(const struct collector *collector)
+/* @return 0; -1: not all of the report has reached srun. So do the next two. */
+static int send_table(const struct collector *collector)
 {
     const struct receiver *receiver = &collector->receiver;
     char note[256], *text = NULL;
@@ -188,39 +189,44 @@ static void send_table(const struct collector *collector)
                                           .note = receiver_describe(receiver, note, sizeof note),
                                           .nodes = receiver->nodes,
                                           .verbose = collector->verbose};
+    int result = apapi_table_format(receiver->merge, &head, &text, NULL);
 
-    if (apapi_table_format(receiver->merge, &head, &text, NULL) == 0) {
-        send_some(NULL, text, strlen(text));
+    if (result == 0 && send_some(NULL, text, strlen(text)) == 0) {
+        result = -1;
     }
     free(text);
+    return result;
 }
 
-static void send_step_report(const struct collector *collector)
+static int send_step_report(const struct collector *collector)
 {
     const cookie_io_functions_t calls = {.write = send_some};
     static char buffer[PART_BYTES];
     FILE *out = fopencookie(NULL, "w", calls);
+    int result = -1;
 
     if (out) {
         setvbuf(out, buffer, _IOFBF, sizeof buffer);
-        step_report_write(&collector->step_report, collector->format, collector->step,
-                          collector->receiver.merge, out);
-        fclose(out);
+        result = step_report_write(&collector->step_report, collector->format, collector->step,
+                                   collector->receiver.merge, out);
+        result = ferror(out) ? -1 : result;
+        result = fclose(out) == EOF ? -1 : result;
     }
+    return result;
 }
 
-static void send_report(struct collector *collector)
+/* Without its end srun says that the report is not whole. */
+static int send_report(struct collector *collector)
 {
     const struct receiver *receiver = &collector->receiver;
 
     apapi_merge_give_up(receiver->merge, "it did not answer in time");
-    if (receiver->silent < receiver->nodes && collector->format == CONFIG_TABLE) {
-        send_table(collector);
-    } else if (receiver->silent < receiver->nodes) {
-        send_step_report(collector);
+    if (receiver->silent < receiver->nodes &&
+        (collector->format == CONFIG_TABLE ? send_table : send_step_report)(collector)) {
+        return -1;
     }
     message_start(&message, APAPI_WORD_END);
-    message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
+    return message_send(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS);
 }
 
 /* The step of a killed srun may still run. It has ended only if all its nodes have reported. */
@@ -236,6 +242,7 @@ static void finish_forward(struct collector *collector)
 static int run(void)
 {
     static struct collector collector;
+    int result = 0;
     sigset_t all;
 
     sigfillset(&all);
@@ -247,19 +254,18 @@ static int run(void)
         return EXIT_FAILURE;
     }
     if (collector.whole_job) {
-        collect_job(collector.receiver.token, &message);
-        return EXIT_SUCCESS;
+        return collect_job(collector.receiver.token, &message) ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     while (!is_over(&collector)) {
         wait_and_handle(&collector);
     }
     finish_forward(&collector);
     if (!collector.alone) {
-        send_report(&collector);
+        result = send_report(&collector);
     }
     step_report_clear(&collector.step_report);
     receiver_close(&collector.receiver);
-    return EXIT_SUCCESS;
+    return result ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static bool is_socket(int fd)

@@ -10,50 +10,53 @@
 
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
 
-static void answer(struct parts *parts, struct message *message)
+static int answer(struct parts *parts, struct message *message)
 {
     const char *nodes = message_value(message, "nodes");
     const char *nodelist = message_value(message, "nodelist");
     char *text;
+    int result;
 
     parts_work(parts);
     text = parts_table(parts, nodes ? strtoul(nodes, NULL, 10) : 0, nodelist ? nodelist : "");
-    message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
-                      deadline_now() + PLUGIN_PATIENCE_NS); /* salloc has no table without it */
+    result = message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
+                               deadline_now() + PLUGIN_PATIENCE_NS);
     free(text);
+    return result;
 }
 
-static void serve(struct parts *parts, struct message *message)
+static int serve(struct parts *parts, struct message *message)
 {
     struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
                                {.fd = parts->receiver.poll, .events = POLLIN}};
 
     for (;;) {
         if (poll(watched, 2, parts_patience_ms(parts)) < 0 && errno != EINTR) {
-            return;
+            return -1;
         }
         parts_work(parts);
         if (!watched[0].revents) {
             continue;
         }
         if (message_receive(APAPI_CHANNEL_FD, message, deadline_now() + PLUGIN_PATIENCE_NS)) {
-            return;
+            return 0;
         }
         if (message_is(message, APAPI_WORD_END)) {
-            answer(parts, message);
-            return;
+            return answer(parts, message);
         }
     }
 }
 
-void collect_job(const char *token, struct message *message)
+int collect_job(const char *token, struct message *message)
 {
     static struct parts parts;
     bool only = message_value(message, "job_only") != NULL;
+    int result = -1;
 
     if (parts_open(&parts, APAPI_LISTEN_FD, token, APAPI_UNKNOWN) == 0) {
         parts.only = only;
-        serve(&parts, message);
+        result = serve(&parts, message);
         parts_close(&parts);
     }
+    return result;
 }

@@ -8,7 +8,8 @@
  * Then answer with the job's table.
  * @param token    token of the sruns
  * @param message  the configuration; reused for the conversation
+ * @return 0, also if salloc is gone; -1: it did not get the table.
  */
-void collect_job(const char *token, struct message *message);
+int collect_job(const char *token, struct message *message);
 
 #endif

@@ -71,6 +71,12 @@ whole() { # NODES: all is there, nothing else is told
     fast
 }
 
+@test "a report that nobody takes is no success: exit status 1" {
+    export -f record raw deliver node
+    GONE=1 run -1 --separate-stderr timeout 180 "$HOST" "$COLLECT" 2 "" 30000 bash -c 'node n1 0 2; node n2 1 2'
+    [[ -z $output ]]
+}
+
 @test "connections without the token change nothing and are counted" {
     collect 2 "" 'node n1 0 2
         echo "GET / HTTP/1.0" | raw

@@ -84,6 +84,16 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
     runs_unmeasured "sent what is no answer"
 }
 
+@test "the record is in, the job's table is late: the job is told that, not that nothing was measured" {
+    sampler_is $'#!/bin/sh\nfor word in ready stopping record; do printf "$word\\0{}\\0" >&3; done\nexec sleep 1020' "stop_timeout=300ms"
+    run submit 'exit 3' --apapi=rapl
+    echo "$output"
+    [[ $status -eq 3 && $(unwrapped "$output") == *"apapi: the job's table was not ready in time: apapi show has it"* ]]
+    [[ $output != *"not measured"* ]]
+    cluster on n1 pkill -fx 'sleep 1020' # it has heard that the step has ended, so it is left alone
+    eventually no_sleepers
+}
+
 # A sampler that never stops talking: the plugin must stop to listen.
 @test "the sampler fills its channel" {
     for words in 'ready' 'record\n{}' 'part\nx'; do
