@@ -100,6 +100,10 @@ void apapi_catalog_want(const char *component)
 {
     const struct route route = any_route(component);
 
+    if (strstr(component, ":::")) {
+        wanted_events_add(component);
+        return;
+    }
     for (size_t i = 0; i < APAPI_WAYS_MAX && route.ways[i].source; i++) {
         if (route.ways[i].source->want) {
             route.ways[i].source->want(route.ways[i].name);

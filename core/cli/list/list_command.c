@@ -129,6 +129,15 @@ static int open_component(struct listed *listed, const char *order, struct apapi
     return listed->wanted->pattern && listed->event_count == 0 ? refuse_pattern(listed, err) : 0;
 }
 
+/* Also the events that are measured only where they are named. */
+static void want_events(const struct wanted_component *wanted)
+{
+    char all[APAPI_NAME_SIZE];
+
+    snprintf(all, sizeof all, "%s:::?*", wanted->name);
+    apapi_catalog_want(wanted->pattern ? wanted->pattern : all);
+}
+
 static int open_all(struct list *list, const char *order, struct apapi_error *err)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
@@ -138,6 +147,7 @@ static int open_all(struct list *list, const char *order, struct apapi_error *er
         listed->state = first_state(list, listed->wanted->name, order);
         if (listed->state == LISTED_OPEN) {
             apapi_catalog_want(listed->wanted->name);
+            want_events(listed->wanted);
         }
     }
     for (size_t i = 0; i < list->wanted.count; i++) {

@@ -51,6 +51,8 @@ APAPI_API size_t apapi_catalog_ways(const char *component, struct apapi_way ways
 /**
  * Announce a component that will be opened. Some libraries must know all of them when the first
  * one is opened, so announce all before.
+ * @param component  its name; or a pattern of its events, "rapl:::?*" for all: some exist only if
+ *                   they are named
  */
 APAPI_API void apapi_catalog_want(const char *component);
 

@@ -413,10 +413,13 @@ static int describe(void *context)
 {
     const struct description *wanted = context;
     const struct papi_reader *reader = wanted->reader;
+    const char *when = papi_event_is_named_only(reader->events[wanted->index].name)
+                           ? "measured only if an event list names it: "
+                           : "";
     PAPI_event_info_t info;
 
     if (reader->papi->get_event_info(reader->codes[wanted->index], &info) == PAPI_OK) {
-        snprintf(wanted->text, wanted->size, "%.*s", (int)strcspn(info.long_descr, "\n"),
+        snprintf(wanted->text, wanted->size, "%s%.*s", when, (int)strcspn(info.long_descr, "\n"),
                  info.long_descr);
     }
     return 0;

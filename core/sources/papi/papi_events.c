@@ -140,6 +140,11 @@ static bool is_spare(const char *name, const struct rule *rule)
     return rule && rule->domain == APAPI_DOMAIN_NONE && strncmp(name, RAPL, strlen(RAPL)) == 0;
 }
 
+bool papi_event_is_named_only(const char *name)
+{
+    return is_spare(name, find_rule(name));
+}
+
 static const struct unit *find_unit(const char *unit)
 {
     for (size_t i = 0; i < COUNT_OF(units); i++) {

@@ -16,4 +16,7 @@
 bool papi_event_describe(const PAPI_event_info_t *info, const char *name,
                          struct apapi_event *event);
 
+/** @return whether the event is one that only lists bring in. */
+bool papi_event_is_named_only(const char *name);
+
 #endif
