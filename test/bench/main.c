@@ -16,7 +16,8 @@ static const struct part {
     bench_part_f run;
 } parts[] = {
     {"tick", bench_tick},       {"reading", bench_reading}, {"wrap", bench_wrap},
-    {"session", bench_session}, {"period", bench_period},   {"startup", bench_startup},
+    {"session", bench_session}, {"period", bench_period},   {"grid", bench_grid},
+    {"startup", bench_startup},
 #if WITH_PAPI
     {"papi", bench_papi},
 #endif
@@ -39,7 +40,8 @@ static void print_usage(FILE *out)
           "  --json   the table as JSON\n"
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
-          "Parts: tick reading wrap session period startup papi collect scan records live; without "
+          "Parts: tick reading wrap session period grid startup papi collect scan records live; "
+          "without "
           "any: all of them.\n",
           out);
 }

@@ -20,6 +20,7 @@ void bench_reading(struct bench_table *table, bool quick);
 void bench_wrap(struct bench_table *table, bool quick);
 void bench_session(struct bench_table *table, bool quick);
 void bench_period(struct bench_table *table, bool quick);
+void bench_grid(struct bench_table *table, bool quick);
 void bench_startup(struct bench_table *table, bool quick);
 void bench_papi(struct bench_table *table, bool quick);
 void bench_collect(struct bench_table *table, bool quick);
