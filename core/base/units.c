@@ -14,6 +14,7 @@ static const struct units_scale steps[] = {{1e-6, "u", 0}, {1e-3, "m", 0}, {1, "
                                            {1e12, "T", 0}, {1e15, "P", 0}};
 enum { STEP_ONE = 2 };
 
+#define SHOWN_PCT 1.0 /* a greater uncertainty is shown */
 #define TWO_DIGITS_UP_TO                                                                           \
     3.55 /* an uncertainty that starts with smaller digits is shown with two digits */
 
@@ -78,14 +79,23 @@ static double rounded(double number, int digits)
     return round(number / step) * step;
 }
 
-void units_number(char *text, size_t size, double value, const struct units_scale *scale)
+void units_number_full(char *text, size_t size, double value, const struct units_scale *scale)
 {
     double scaled = value / scale->factor;
 
     if (scale->decimals < 0) {
         snprintf(text, size, "%.0f", rounded(scaled, -scale->decimals));
-    } else if (fabs(scaled) < 1e6) {
+    } else {
         snprintf(text, size, "%.*f", scale->decimals, scaled);
+    }
+}
+
+void units_number(char *text, size_t size, double value, const struct units_scale *scale)
+{
+    double scaled = value / scale->factor;
+
+    if (scale->decimals < 0 || fabs(scaled) < 1e6) {
+        units_number_full(text, size, value, scale);
     } else {
         snprintf(text, size, "%.3e", scaled);
     }
@@ -141,6 +151,16 @@ void units_known_quantity(char *text, size_t size, double value, double uncertai
         plain_quantity(text, size, value, unit, 2);
     } else {
         plain_quantity(text, size, value, unit, fabs(value) < 9999.95 ? 1 : 0);
+    }
+}
+
+void units_share(char *text, size_t size, double share)
+{
+    double pct = share * 100;
+
+    *text = '\0';
+    if (pct > SHOWN_PCT) {
+        snprintf(text, size, "±%.*f %%", pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
     }
 }
 

@@ -26,12 +26,23 @@ void units_keep_known(struct units_scale *scale, double value, double uncertaint
 /** Write only the number of `value` in this scale: "24.82". */
 void units_number(char *text, size_t size, double value, const struct units_scale *scale);
 
+/** The same in full, however long it is: never "1.234e+06". */
+void units_number_full(char *text, size_t size, double value, const struct units_scale *scale);
+
 /** "24.82 kJ", "297.6 W", "0.42 J", "48.2 C"; "-" for NaN. Prefixes for J, W, Hz, V, A, B only. */
 void units_quantity(char *text, size_t size, double value, const char *unit);
 
 /** The same without the digits that are not known. @param uncertainty  as above */
 void units_known_quantity(char *text, size_t size, double value, double uncertainty,
                           const char *unit);
+
+#define UNITS_SHARE_SIZE 16
+
+/**
+ * An uncertainty that is to stand beside its number, one above 1 %: "±2.1 %"; else "".
+ * @param share  of the number; NaN: not known
+ */
+void units_share(char *text, size_t size, double share);
 
 /** A total: as units_quantity(), but whole numbers of other units in full: "1048576 packets". */
 void units_total(char *text, size_t size, double value, const char *unit);

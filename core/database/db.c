@@ -114,6 +114,11 @@ const char *db_ordered_table_end(const struct db *db)
     return db->driver->ordered_table_end;
 }
 
+const char *db_add_column(const struct db *db)
+{
+    return db->driver->add_column;
+}
+
 const char *db_skip(const struct db *db)
 {
     return db->driver->skip;

@@ -105,4 +105,7 @@ const char *db_id_type(const struct db *db);
 const char *db_table_end(const struct db *db);
 const char *db_ordered_table_end(const struct db *db);
 
+/** What adds a column to a table, one that may be there where DDL has no transactions. */
+const char *db_add_column(const struct db *db);
+
 #endif

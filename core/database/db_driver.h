@@ -21,6 +21,7 @@ struct db_driver {
     size_t rows;                                         /* see db_rows() */
     bool indexes_later;                                  /* see db_indexes_later() */
     const char *has_table;                               /* SQL that counts the tables named "?" */
+    const char *add_column;                              /* see db_add_column() */
     /* writing: create the database if needed; otherwise only read it */
     void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
     void (*close)(void *connection);

@@ -350,6 +350,7 @@ const struct db_driver db_mariadb = {
     .table_end = TABLE_END,
     .has_table = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() "
                  "AND table_name = ?",
+    .add_column = "ADD COLUMN IF NOT EXISTS",
     .ordered_table_end = TABLE_END,
     .skip = " ON DUPLICATE KEY UPDATE job = VALUES(job)",
     .rows = DB_ROWS_MAX,

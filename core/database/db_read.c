@@ -96,10 +96,11 @@ static int read_domains(struct db_statement *domains, int64_t id, struct apapi_m
     return got;
 }
 
-/* Times of domains are not stored: assume the known time of the total. */
+/* Times and uncertainties of domains are not stored here: assume those of the total. */
 static void set_domains(const struct db_derived *derived, struct apapi_measurement *m)
 {
     double per_s = derived->mean_w / derived->energy_j;
+    double uncertainty = derived->uncertainty_j / derived->energy_j;
 
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         m->domains[d] = APAPI_DOMAIN_UNMEASURED;
@@ -107,6 +108,7 @@ static void set_domains(const struct db_derived *derived, struct apapi_measureme
             m->domains[d].energy_j = derived->domains_j[d];
             m->domains[d].measured = isfinite(derived->domains_j[d]);
             m->domains[d].power_w.mean = derived->domains_j[d] * per_s;
+            m->domains[d].uncertainty_j = derived->domains_j[d] * uncertainty;
         }
     }
 }

@@ -150,6 +150,7 @@ const struct db_driver db_sqlite = {.begin = "BEGIN IMMEDIATE",
                                     .indexes_later = true,
                                     .has_table = "SELECT COUNT(*) FROM sqlite_master WHERE type = "
                                                  "'table' AND name = ?",
+                                    .add_column = "ADD COLUMN",
                                     .open = open_file,
                                     .close = close_file,
                                     .exec = exec,

@@ -279,14 +279,44 @@ static int64_t read_version(struct db *db, struct apapi_error *err)
 
 static int refuse_version(int64_t version, struct apapi_error *err)
 {
-    if (version > DB_VERSION) {
-        return apapi_fail(err, ENOTSUP, "the database is of version %lld, this apapi knows %d",
-                          (long long)version, DB_VERSION);
+    const char *remedy = version > DB_VERSION    ? ""
+                         : version < DB_UPGRADED ? ": import into a new one"
+                                                 : ": apapi import brings it up to date";
+
+    return apapi_fail(err, ENOTSUP, "the database is of version %lld, this apapi knows %d%s",
+                      (long long)version, DB_VERSION, remedy);
+}
+
+/* What each version has more than the one before. What it says of older records is not known. */
+static const struct {
+    int version;
+    const char *table, *column;
+} upgrades[] = {{3, "components", "user_rules SMALLINT"}, {4, "records", "node_cores BIGINT"}};
+
+static int db_tables_add_columns(struct db *db, int64_t version, struct apapi_error *err)
+{
+    char text[128];
+
+    for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++) {
+        snprintf(text, sizeof text, "ALTER TABLE %s %s %s", upgrades[i].table, db_add_column(db),
+                 upgrades[i].column);
+        if (upgrades[i].version > version && db_exec(db, text, err)) {
+            return -1;
+        }
     }
-    return apapi_fail(
-        err, ENOTSUP,
-        "the database is of version %lld, this apapi writes %d: import into a new one",
-        (long long)version, DB_VERSION);
+    snprintf(text, sizeof text, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
+    return db_exec(db, text, err);
+}
+
+/* Another import may have done it meanwhile. */
+static int db_tables_upgrade(struct db *db, struct apapi_error *err)
+{
+    int64_t version = db_begin(db, err) ? -1 : read_version(db, err);
+
+    if (version < 0 || (version < DB_VERSION && db_tables_add_columns(db, version, err))) {
+        return -1;
+    }
+    return db_commit(db, err);
 }
 
 int db_tables_check(struct db *db, struct apapi_error *err)
@@ -311,8 +341,11 @@ int db_tables_create(struct db *db, struct apapi_error *err)
     if (version < 0 || version == DB_VERSION) {
         return version < 0 ? -1 : 0;
     }
-    if (version > 0) {
+    if (version > DB_VERSION || (version > 0 && version < DB_UPGRADED)) {
         return refuse_version(version, err);
+    }
+    if (version > 0) {
+        return db_tables_upgrade(db, err);
     }
     snprintf(text, sizeof text,
              "CREATE TABLE IF NOT EXISTS apapi_schema (version BIGINT PRIMARY KEY)%s",

@@ -14,7 +14,8 @@
  * lists as the keys of a record.
  */
 
-#define DB_VERSION 3
+#define DB_VERSION 4
+#define DB_UPGRADED 2 /* the oldest version that an import brings up to date */
 #define DB_KEYS 3
 #define DB_PARTS 3
 #define DB_FOLDER_SIZE 480 /* bytes of an accounting folder's path */

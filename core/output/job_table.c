@@ -11,11 +11,12 @@
 #include "base/namelist.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "output/table_rows.h"
+#include "record/window.h"
 
 #define INCOMPLETE_LISTED 5
 #define RUNNING_LISTED 5
 #define NAMES_COLUMNS 120
-#define LABEL_COLUMNS 7
 #define CELL_COLUMNS 10
 #define PARTIAL_SHARE 0.99 /* a domain below this share is missing in the total */
 
@@ -26,7 +27,6 @@ struct job_table {
     struct apapi_job_total total;
     size_t nodes;            /* of the job */
     struct namelist missing; /* nodes without any record; empty: none, or not known */
-    double greatest_j, greatest_w;
 };
 
 static int note_missing(void *context, const char *name)
@@ -73,49 +73,43 @@ static void put_headline(const struct job_table *table)
             duration);
 }
 
-static void find_greatest(struct job_table *table)
+static bool is_brief(const struct job_table *table)
+{
+    return window_is_longer(table->total.window_ns, (double)table->total.busy_ns);
+}
+
+static void set_row(const struct job_table *table, struct table_row *row, double energy_j,
+                    double uncertainty_j, double mean_w)
+{
+    const struct apapi_summary power_w = {NAN, mean_w, NAN, NAN};
+
+    row->columns = TABLE_MEAN + 1;
+    table_row_set(row, energy_j, uncertainty_j, &power_w, is_brief(table));
+}
+
+static void add_domains(const struct job_table *table, struct table_rows *rows, bool adds_up)
 {
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_job_domain *domain = &table->total.domains[d];
 
-        if (domain->nodes > 0) {
-            table->greatest_j = fmax(table->greatest_j, domain->energy_j);
-            table->greatest_w = fmax(table->greatest_w, domain->mean_w);
+        if (domain->nodes > 0 && apapi_domain_adds_up(d) == adds_up) {
+            struct table_row *row = &rows->rows[rows->count++];
+
+            table_row_name(row, d);
+            set_row(table, row, domain->energy_j, domain->uncertainty_j, domain->mean_w);
         }
     }
-    table->greatest_j = fmax(table->greatest_j, table->total.energy_j);
-    table->greatest_w = fmax(table->greatest_w, table->total.mean_w);
 }
 
-/* A column has one scale, to compare its values, except those that would lose their digits. */
-static void put_cell(FILE *out, double value, double greatest, const char *unit)
+static void add_total(const struct job_table *table, struct table_rows *rows)
 {
-    struct units_scale scale = units_scale(value < greatest / 100 ? value : greatest);
-    char number[UNITS_SIZE], cell[UNITS_SIZE + 8];
+    const struct apapi_job_total *total = &table->total;
 
-    units_number(number, sizeof(number), value, &scale);
-    snprintf(cell, sizeof(cell), "%s %s%s", number, scale.prefix, unit);
-    fprintf(out, "   %*s", CELL_COLUMNS, cell);
-}
+    if (!isnan(total->energy_j)) {
+        struct table_row *row = &rows->rows[rows->count++];
 
-static void put_row(const struct job_table *table, const char *label, double energy_j,
-                    double power_w)
-{
-    fprintf(table->out, "  %-*s", LABEL_COLUMNS, label);
-    put_cell(table->out, energy_j, table->greatest_j, "J");
-    put_cell(table->out, power_w, table->greatest_w, "W");
-    fputc('\n', table->out);
-}
-
-static void put_domain(const struct job_table *table, enum apapi_domain d)
-{
-    const struct apapi_job_domain *domain = &table->total.domains[d];
-    char label[32];
-
-    if (domain->nodes > 0) {
-        snprintf(label, sizeof(label), apapi_domain_adds_up(d) ? "%s" : "(%s)",
-                 apapi_domain_name(d));
-        put_row(table, label, domain->energy_j, domain->mean_w);
+        snprintf(row->label, sizeof row->label, "total");
+        set_row(table, row, total->energy_j, total->uncertainty_j, total->mean_w);
     }
 }
 
@@ -133,23 +127,26 @@ static void put_partial(const struct job_table *table, enum apapi_domain d)
     }
 }
 
+static void put_brief(const struct job_table *table)
+{
+    char width[UNITS_SIZE];
+
+    if (is_brief(table)) {
+        units_short(width, sizeof width, (double)table->total.window_ns / NS_PER_S);
+        fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
+    }
+}
+
 static void put_domains(const struct job_table *table)
 {
-    fprintf(table->out, "  %-*s   %*s   %*s\n", LABEL_COLUMNS, "domain", CELL_COLUMNS, "energy",
-            CELL_COLUMNS, "mean");
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (apapi_domain_adds_up(d)) {
-            put_domain(table, d);
-        }
-    }
-    if (!isnan(table->total.energy_j)) {
-        put_row(table, "total", table->total.energy_j, table->total.mean_w);
-    }
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        if (!apapi_domain_adds_up(d)) {
-            put_domain(table, d);
-        }
-    }
+    struct table_rows rows = {.columns = TABLE_MEAN + 1,
+                              .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
+
+    add_domains(table, &rows, true);
+    add_total(table, &rows);
+    add_domains(table, &rows, false);
+    table_rows_put(&rows, table->out);
+    put_brief(table);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         put_partial(table, d);
     }
@@ -276,6 +273,7 @@ static int put_all(const struct job_table *table)
 {
     put_headline(table);
     put_domains(table);
+    table_put_shared(table->total.cores, table->total.node_cores, table->total.nodes, table->out);
     put_measured(table);
     if (table->head->left_out > 0) {
         fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
@@ -294,7 +292,6 @@ static int put_table(struct job_table *table, char **text)
         return -1;
     }
     count_nodes(table);
-    find_greatest(table);
     table->out = open_memstream(&result, &size);
     if (!table->out) {
         return -1;

@@ -354,13 +354,33 @@ static int put_trust(const struct encoding *encoding, const struct merge_total *
     return rc;
 }
 
+static json_t *encode_node_domains(const struct merge_node *node)
+{
+    json_t *domains = json_object();
+
+    for (size_t i = 0; i < node->domain_count && domains; i++) {
+        const struct merge_node_domain *known = &node->domains[i];
+        json_t *domain = json_object();
+
+        if (field_put(domains, apapi_domain_name(known->domain), domain) < 0 ||
+            field_put_rounded(domain, "energy_j", known->energy_j, FIELD_MEASURED_FIGURES) < 0 ||
+            field_put_rounded(domain, "uncertainty_j", (double)known->uncertainty_j,
+                              FIELD_ROUGH_FIGURES) < 0) {
+            json_decref(domains);
+            return NULL;
+        }
+    }
+    return domains;
+}
+
 static json_t *encode_node(const struct merge_node *node)
 {
     json_t *object = json_object();
 
     if (field_put_text(object, "node", node->name) < 0 ||
         field_put_rounded(object, "energy_j", node->total_j, FIELD_MEASURED_FIGURES) < 0 ||
-        field_put_rounded(object, "covered", node->covered, FIELD_MEASURED_FIGURES) < 0) {
+        field_put_rounded(object, "covered", node->covered, FIELD_MEASURED_FIGURES) < 0 ||
+        (node->domain_count > 0 && field_put(object, "domains", encode_node_domains(node)) < 0)) {
         json_decref(object);
         return NULL;
     }

@@ -56,9 +56,15 @@ static void put_item(struct text_line *line, const char *item)
     text_item(line, line->column > strlen("apapi:") ? 2 : 1, item);
 }
 
+/* Of a step the time by which its energy is divided. */
 static double elapsed_s(const struct table *table)
 {
-    return isnan(table->head->elapsed_s) ? table->merge->elapsed_s : table->head->elapsed_s;
+    double busy_s = merge_busy_s(table->merge);
+
+    if (!isnan(table->head->elapsed_s)) {
+        return table->head->elapsed_s;
+    }
+    return isnan(busy_s) ? table->merge->elapsed_s : busy_s;
 }
 
 static void put_nodes(struct text_line *line, const struct table *table)

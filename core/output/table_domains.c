@@ -5,77 +5,43 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "output/table_parts.h"
+#include "output/table_rows.h"
+#include "record/window.h"
 
 #define NODES_LISTED 4
 #define NODE_COLUMNS 24
 #define NODE_SIZE (APAPI_TEXT_SIZE + 64)
-#define CELL_SIZE (UNITS_SIZE + 8)
 
-enum column { COLUMN_ENERGY, COLUMN_MEAN, COLUMN_MIN, COLUMN_MAX, COLUMN_P95, COLUMNS };
-
-static const char *const column_names[COLUMNS] = {"energy", "mean", "min", "max", "p95"};
-static const char *const column_units[COLUMNS] = {"J", "W", "W", "W", "W"};
-
-#define SHARE_SIZE 16
-#define SHOWN_PCT 1.0 /* an uncertainty above this is shown */
-
-struct row {
-    char label[48];
-    double uncertainty; /* of all its values, relative; NaN: not known */
-    double values[COLUMNS];
-    size_t columns; /* number shown */
-    size_t nodes;
-    bool is_total;
-    uint64_t bin_ns; /* as in struct merge_domain */
-};
-
-struct rows {
-    struct row rows[APAPI_DOMAINS + 1];
-    size_t count;
-    size_t columns; /* of all domains; the total has fewer */
-    char cells[APAPI_DOMAINS + 1][COLUMNS][CELL_SIZE];
-    char shares[APAPI_DOMAINS + 1][SHARE_SIZE]; /* "±2.1 %"; "": not shown */
-    int label_width;
-    int share_width; /* 0: no row has one */
-    int widths[COLUMNS];
-};
-
-static void set_values(struct row *row, const struct merge_domain *sum, bool brief)
+static void set_values(struct table_row *row, const struct merge_domain *sum, bool brief)
 {
-    row->uncertainty = sum->energy_j > 0 ? sum->uncertainty_j / sum->energy_j : NAN;
-    row->values[COLUMN_ENERGY] = sum->energy_j;
-    row->values[COLUMN_MEAN] = brief ? NAN : sum->power_w.mean;
-    row->values[COLUMN_MIN] = brief ? NAN : sum->power_w.min;
-    row->values[COLUMN_MAX] = brief ? NAN : sum->power_w.max;
-    row->values[COLUMN_P95] = brief ? NAN : sum->power_w.p95;
+    table_row_set(row, sum->energy_j, sum->uncertainty_j, &sum->power_w, brief);
     row->bin_ns = brief ? 0 : sum->bin_ns;
 }
 
 /* Whether the step is too short for a power. */
 static bool is_brief(const struct table *table)
 {
-    return table->merge->elapsed_s * 1e9 < (double)table->merge->window_ns;
+    return window_is_longer(table->merge->window_ns, table->merge->elapsed_s * 1e9);
 }
 
-static void add_domain(struct rows *rows, const struct table *table, enum apapi_domain domain)
+static void add_domain(struct table_rows *rows, const struct table *table, enum apapi_domain domain)
 {
-    bool adds_up = apapi_domain_adds_up(domain);
-    struct row *row = &rows->rows[rows->count];
+    struct table_row *row = &rows->rows[rows->count];
     struct merge_domain sum;
 
     merge_domain(table->merge, domain, &sum);
     if (sum.nodes == 0) {
         return;
     }
-    snprintf(row->label, sizeof(row->label), "%s%s%s", adds_up ? "" : "(",
-             apapi_domain_name(domain), adds_up ? "" : ")");
+    table_row_name(row, domain);
     set_values(row, &sum, is_brief(table));
     row->columns = rows->columns;
     row->nodes = sum.nodes;
     rows->count++;
 }
 
-static void name_total(struct row *row, const struct merge_total *total, const struct table *table)
+static void name_total(struct table_row *row, const struct merge_total *total,
+                       const struct table *table)
 {
     size_t nodes = total->sum.nodes;
 
@@ -89,9 +55,9 @@ static void name_total(struct row *row, const struct merge_total *total, const s
     }
 }
 
-static void add_total(struct rows *rows, const struct table *table)
+static void add_total(struct table_rows *rows, const struct table *table)
 {
-    struct row *row = &rows->rows[rows->count];
+    struct table_row *row = &rows->rows[rows->count];
     struct merge_total total;
 
     if (rows->count == 0) {
@@ -101,14 +67,14 @@ static void add_total(struct rows *rows, const struct table *table)
     name_total(row, &total, table);
     row->is_total = true;
     set_values(row, &total.sum, is_brief(table));
-    row->columns = row->bin_ns > 0 ? COLUMN_MAX + 1 : COLUMN_MEAN + 1;
+    row->columns = row->bin_ns > 0 ? TABLE_MAX + 1 : TABLE_MEAN + 1;
     rows->count++;
 }
 
-static void collect_rows(struct rows *rows, const struct table *table)
+static void collect_rows(struct table_rows *rows, const struct table *table)
 {
-    /* a percentile of the sum of several nodes is not known */
-    rows->columns = table->head->verbose && table->recorded == 1 ? COLUMNS : COLUMN_P95;
+    /* a percentile of several nodes' sum is not known */
+    rows->columns = table->head->verbose && table->recorded == 1 ? TABLE_COLUMNS : TABLE_P95;
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (apapi_domain_adds_up(domain)) {
             add_domain(rows, table, domain);
@@ -122,115 +88,7 @@ static void collect_rows(struct rows *rows, const struct table *table)
     }
 }
 
-static double greatest(const struct rows *rows, size_t column)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < rows->count; i++) {
-        if (column < rows->rows[i].columns) {
-            most = fmax(most, fabs(rows->rows[i].values[column]));
-        }
-    }
-    return most;
-}
-
-/* A column has one scale, to compare its values. One that would lose its digits has its own. */
-static void format_column(struct rows *rows, size_t column)
-{
-    double most = greatest(rows, column);
-    struct units_scale common = units_scale(most);
-
-    for (size_t i = 0; i < rows->count; i++) {
-        double value = rows->rows[i].values[column];
-        char *cell = rows->cells[i][column];
-        struct units_scale scale = common;
-        char number[UNITS_SIZE];
-
-        if (column >= rows->rows[i].columns) {
-            continue;
-        }
-        if (isnan(value)) {
-            snprintf(cell, CELL_SIZE, "-");
-            continue;
-        }
-        if (value != 0 && fabs(value) < most / 100) {
-            scale = units_scale(value);
-            scale.decimals = common.decimals;
-        }
-        units_keep_known(&scale, value, fabs(value) * rows->rows[i].uncertainty);
-        units_number(number, sizeof(number), value, &scale);
-        snprintf(cell, CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix), scale.prefix,
-                 column_units[column]);
-    }
-}
-
-static void format_shares(struct rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        double pct = rows->rows[i].uncertainty * 100;
-
-        if (pct > SHOWN_PCT) {
-            snprintf(rows->shares[i], SHARE_SIZE, "±%.*f %%", pct < 9.95 ? 1 : 0, fmin(pct, 1e6));
-        }
-        if ((int)text_columns(rows->shares[i]) > rows->share_width) {
-            rows->share_width = (int)text_columns(rows->shares[i]);
-        }
-    }
-}
-
-static void measure_widths(struct rows *rows)
-{
-    rows->label_width = (int)strlen("package");
-    for (size_t i = 0; i < rows->count; i++) {
-        if ((int)strlen(rows->rows[i].label) > rows->label_width) {
-            rows->label_width = (int)strlen(rows->rows[i].label);
-        }
-    }
-    for (size_t column = 0; column < rows->columns; column++) {
-        rows->widths[column] = column == COLUMN_ENERGY ? 8 : 7;
-        for (size_t i = 0; i < rows->count; i++) {
-            if ((int)strlen(rows->cells[i][column]) > rows->widths[column]) {
-                rows->widths[column] = (int)strlen(rows->cells[i][column]);
-            }
-        }
-    }
-}
-
-static void put_share(const struct rows *rows, const char *share, FILE *out)
-{
-    int gap = rows->share_width - (int)text_columns(share);
-
-    if (rows->share_width > 0) {
-        fprintf(out, " %s%*s", share, gap, "");
-    }
-}
-
-static void put_cell(const struct rows *rows, size_t column, const char *cell, const char *share,
-                     FILE *out)
-{
-    fprintf(out, "   %*s", rows->widths[column], cell);
-    if (column == COLUMN_ENERGY) {
-        put_share(rows, share, out);
-    }
-}
-
-static void put_rows(const struct rows *rows, FILE *out)
-{
-    fprintf(out, "  %-*s", rows->label_width, "domain");
-    for (size_t column = 0; column < rows->columns; column++) {
-        put_cell(rows, column, column_names[column], "", out);
-    }
-    fputc('\n', out);
-    for (size_t i = 0; i < rows->count; i++) {
-        fprintf(out, "  %-*s", rows->label_width, rows->rows[i].label);
-        for (size_t column = 0; column < rows->rows[i].columns; column++) {
-            put_cell(rows, column, rows->cells[i][column], rows->shares[i], out);
-        }
-        fputc('\n', out);
-    }
-}
-
-static void put_partial(const struct rows *rows, const struct table *table)
+static void put_partial(const struct table_rows *rows, const struct table *table)
 {
     for (size_t i = 0; i < rows->count; i++) {
         if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
@@ -240,7 +98,7 @@ static void put_partial(const struct rows *rows, const struct table *table)
     }
 }
 
-static uint64_t widest_bin_ns(const struct rows *rows)
+static uint64_t widest_bin_ns(const struct table_rows *rows)
 {
     uint64_t widest_ns = 0;
 
@@ -251,12 +109,12 @@ static uint64_t widest_bin_ns(const struct rows *rows)
 }
 
 /* Name the domains whose values are sums of the nodes' own extremes. */
-static void put_added_up(const struct rows *rows, FILE *out)
+static void put_added_up(const struct table_rows *rows, FILE *out)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
-        const struct row *row = &rows->rows[i];
+        const struct table_row *row = &rows->rows[i];
 
         if (!row->is_total && row->nodes > 1 && row->bin_ns == 0) {
             fprintf(out, "%s %s", count++ ? "," : "  min, max of", row->label);
@@ -265,7 +123,7 @@ static void put_added_up(const struct rows *rows, FILE *out)
     fputs(count ? ": the nodes' own, added up\n" : "", out);
 }
 
-static void put_meaning(const struct rows *rows, const struct table *table)
+static void put_meaning(const struct table_rows *rows, const struct table *table)
 {
     uint64_t bin_ns = widest_bin_ns(rows);
     char width[UNITS_SIZE];
@@ -279,16 +137,15 @@ static void put_meaning(const struct rows *rows, const struct table *table)
         return;
     }
     if (bin_ns == 0) {
-        fputs("  mean, min, max: the nodes' own, added up\n", table->out);
+        fputs("  mean: energy by time; min, max: the nodes' own, added up\n", table->out);
         return;
     }
     units_short(width, sizeof(width), (double)bin_ns / 1e9);
-    fprintf(table->out, "  mean: the nodes' own, added up; min, max: all nodes together, over %s\n",
-            width);
+    fprintf(table->out, "  mean: energy by time; min, max: all nodes together, over %s\n", width);
     put_added_up(rows, table->out);
 }
 
-static void put_footnotes(const struct rows *rows, const struct table *table)
+static void put_footnotes(const struct table_rows *rows, const struct table *table)
 {
     bool brackets = false;
 
@@ -462,17 +319,14 @@ static void put_nodes_and_coverage(const struct table *table)
 
 void table_put_domains(const struct table *table)
 {
-    struct rows rows = {0};
+    struct table_rows rows = {.least_width = {8, 7, 7, 7, 7}};
 
     collect_rows(&rows, table);
     if (rows.count > 0) {
-        for (size_t column = 0; column < rows.columns; column++) {
-            format_column(&rows, column);
-        }
-        format_shares(&rows);
-        measure_widths(&rows);
-        put_rows(&rows, table->out);
+        table_rows_put(&rows, table->out);
         put_footnotes(&rows, table);
+        table_put_shared(table->merge->id.cores, table->merge->id.node_cores, table->recorded,
+                         table->out);
     }
     put_nodes_and_coverage(table);
 }

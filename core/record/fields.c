@@ -27,6 +27,7 @@ const struct field fields_of_record[] = {
     {"nodelist", FIELD_TEXT, false, IN_RECORD(id.nodelist), SIZE_IN(apapi_record, id.nodelist)},
     {"tasks", FIELD_NUMBER, false, IN_RECORD(id.tasks), 0},
     {"cores", FIELD_NUMBER, false, IN_RECORD(id.cores), 0},
+    {"node_cores", FIELD_NUMBER, false, IN_RECORD(id.node_cores), 0},
     {"gpus", FIELD_NUMBER, false, IN_RECORD(id.gpus), 0},
     {"restarts", FIELD_NUMBER, false, IN_RECORD(id.restarts), 0},
     {"uid", FIELD_NUMBER, false, IN_RECORD(id.uid), 0},

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/kernel_cores.h"
 #include "config/cluster.h"
+#include "config/node_cores.h"
 
 void names_user(uint32_t uid, char *name, size_t size)
 {
@@ -17,6 +19,19 @@ void names_user(uint32_t uid, char *name, size_t size)
     }
 }
 
+/* Fewer than the step has cannot be right. */
+static void names_count_cores(struct step *step)
+{
+    uint32_t cores = *step->slurm_conf ? config_node_cores(step->slurm_conf, step->id.node) : 0;
+
+    if (cores == 0) {
+        cores = kernel_cores();
+    }
+    if (cores > 0 && (step->id.cores == APAPI_UNKNOWN || step->id.cores <= cores)) {
+        step->id.node_cores = cores;
+    }
+}
+
 void names_complete(struct step *step)
 {
     char cluster[sizeof step->id.cluster];
@@ -25,4 +40,5 @@ void names_complete(struct step *step)
     if (*step->slurm_conf && config_cluster(step->slurm_conf, cluster, sizeof cluster) == 0) {
         strcpy(step->id.cluster, cluster);
     }
+    names_count_cores(step);
 }

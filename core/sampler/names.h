@@ -7,7 +7,8 @@
 void names_user(uint32_t uid, char *name, size_t size);
 
 /**
- * Fill in the names of the step's user and cluster. The node has precedence over the environment.
+ * Fill in the names of the step's user and cluster, and the node's cores. The node has precedence
+ * over the environment.
  */
 void names_complete(struct step *step);
 

@@ -244,6 +244,7 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
     parse_texts(message, step);
     step->id.restarts = optional_number(message, "restarts");
     step->id.gpus = count_gpus(step->gpus);
+    step->id.node_cores = APAPI_UNKNOWN;
     step->id.verified = message_value(message, "verified") != NULL;
     step->site_components = message_value(message, "site_components") != NULL;
     if (*step->id.node == '\0') {

@@ -27,13 +27,42 @@ static double number_of(const json_t *object, const char *key)
 }
 
 /* The share of this node in the sums. */
-static double share_of(const struct merged *merged, const json_t *node)
+static double share_of_total(const struct merged *merged, const json_t *node)
 {
     return merged->total_j > 0 ? number_of(node, "energy_j") / merged->total_j
                                : 1.0 / (double)json_array_size(merged->nodes);
 }
 
-/* Each returns 0, or -1 if out of memory. */
+/*
+ * The part of a domain that is this node's. Older merged records say nothing of the domains of a
+ * node: all have the same part of the sums then.
+ * @return NaN: the node has not measured it
+ */
+static double share_of(const struct merged *merged, const json_t *node, const char *domain)
+{
+    const json_t *own = json_object_get(node, "domains");
+    const json_t *sum = json_object_get(json_object_get(merged->root, "domains"), domain);
+    double sum_j = number_of(sum, "energy_j");
+
+    if (!own) {
+        return share_of_total(merged, node);
+    }
+    own = json_object_get(own, domain);
+    if (!own) {
+        return NAN;
+    }
+    return sum_j > 0 ? number_of(own, "energy_j") / sum_j : share_of_total(merged, node);
+}
+
+static double uncertainty_of(const json_t *node, const char *domain, double share,
+                             const json_t *sum)
+{
+    const json_t *own = json_object_get(json_object_get(node, "domains"), domain);
+
+    return own ? number_of(own, "uncertainty_j") : number_of(sum, "uncertainty_j") * share;
+}
+
+/* Each returns 0, or -1 without memory. */
 
 static int copy(json_t *record, const struct merged *merged, const char *const *keys)
 {
@@ -81,29 +110,39 @@ static int put_ending(json_t *record, const struct merged *merged, const char *n
     return field_put(record, "complete", json_true());
 }
 
-static int put_domains(json_t *record, const struct merged *merged, double share)
+static int put_domain(json_t *domain, const json_t *sum, double share)
 {
-    static const char *const keys[] = {"energy_j", "uncertainty_j", "mean_w",
-                                       "min_w",    "max_w",         NULL};
+    static const char *const keys[] = {"energy_j", "mean_w", "min_w", "max_w", NULL};
+    int result = 0;
+
+    for (size_t i = 0; keys[i] && result == 0; i++) {
+        result = field_put_rounded(domain, keys[i], number_of(sum, keys[i]) * share, FIELD_FIGURES);
+    }
+    return result;
+}
+
+static int put_domains(json_t *record, const struct merged *merged, const json_t *node)
+{
     json_t *domains = json_object(), *sum;
     const char *name;
     int result = field_put(record, "domains", domains);
 
     json_object_foreach(json_object_get(merged->root, "domains"), name, sum)
     {
-        json_t *domain = json_object();
+        double share = share_of(merged, node, name);
+        json_t *domain = isnan(share) ? NULL : json_object();
 
-        result |= field_put(domains, name, domain);
-        for (size_t i = 0; keys[i] && result == 0; i++) {
-            result =
-                field_put_rounded(domain, keys[i], number_of(sum, keys[i]) * share, FIELD_FIGURES);
+        if (domain) {
+            result |= field_put(domains, name, domain) || put_domain(domain, sum, share) ||
+                      field_put_rounded(domain, "uncertainty_j",
+                                        uncertainty_of(node, name, share, sum), FIELD_FIGURES);
         }
     }
     return result;
 }
 
 /* Only timelines that start with the step. A domain with other bins than the first is omitted. */
-static int put_timelines(json_t *record, const struct merged *merged, double share)
+static int put_timelines(json_t *record, const struct merged *merged, const json_t *node)
 {
     const json_t *start = json_object_get(merged->root, "start");
     json_t *timelines = json_object(), *one;
@@ -113,8 +152,9 @@ static int put_timelines(json_t *record, const struct merged *merged, double sha
     json_object_foreach(json_object_get(merged->root, "timeline"), name, one)
     {
         json_t *width = json_object_get(one, "bin_s"), *domain;
+        double share = share_of(merged, node, name);
 
-        if (!json_equal(json_object_get(one, "start"), start) || !width ||
+        if (isnan(share) || !json_equal(json_object_get(one, "start"), start) || !width ||
             (json_object_size(timelines) > 0 &&
              !json_equal(width, json_object_get(timelines, "bin_s")))) {
             continue;
@@ -149,7 +189,6 @@ static int put_trust(json_t *record, const json_t *node)
 /* @return its text, to be freed; NULL: out of memory. */
 static char *record_of(const struct merged *merged, const json_t *node, const char *name)
 {
-    double share = share_of(merged, node);
     json_t *record = json_object();
     char *text = NULL;
 
@@ -157,9 +196,9 @@ static char *record_of(const struct merged *merged, const json_t *node, const ch
         put_identity(record, merged) == 0 && field_put_text(record, "node", name) == 0 &&
         put_ending(record, merged, name) == 0 &&
         field_put_rounded(record, "elapsed_s", merged->elapsed_s, FIELD_FIGURES) == 0 &&
-        put_domains(record, merged, share) == 0 &&
+        put_domains(record, merged, node) == 0 &&
         field_put(record, "components", json_array()) == 0 &&
-        put_timelines(record, merged, share) == 0 && put_trust(record, node) == 0) {
+        put_timelines(record, merged, node) == 0 && put_trust(record, node) == 0) {
         text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
     }
     json_decref(record);

@@ -9,6 +9,8 @@
 #include "base/duration.h"
 #include "base/grow.h"
 #include "record/end.h"
+#include "record/window.h"
+#include "sum/busy.h"
 #include "sum/job_piece.h"
 
 #define KNOWN_STEPS 1000 /* of the known share of a record's time */
@@ -18,17 +20,10 @@ struct apapi_job {
     size_t count, room;
 };
 
-/* When something on a node is measured. */
-struct span {
-    int64_t start_ns, end_ns;
-    bool known[2]; /* domains that do not add up, domains that do */
-};
-
-/* Sums over the nodes. */
+/* What the nodes have in common while they are added up. */
 struct sum {
-    struct span *spans;
-    size_t span_count;
-    double whole_j[APAPI_DOMAINS]; /* as if all recorded time were known */
+    struct busy busy[2];           /* of domains that do not add up, that do */
+    double whole_j[APAPI_DOMAINS]; /* as if no time that has a record were unknown */
 };
 
 struct apapi_job *apapi_job_create(void)
@@ -88,6 +83,17 @@ static double known_share(const struct apapi_domain_result *domain, uint64_t ela
     return share > 0 && share < 1 ? round(share * KNOWN_STEPS) / KNOWN_STEPS : 1;
 }
 
+/* How far the power leaves the mean at most. */
+static double swing_w(const struct apapi_summary *power_w)
+{
+    return fmax(fmax(power_w->max - power_w->mean, power_w->mean - power_w->min), 0);
+}
+
+static uint32_t known_or_zero(uint32_t number)
+{
+    return number == APAPI_UNKNOWN ? 0 : number;
+}
+
 static struct piece *piece_create(const struct apapi_record *record)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -97,6 +103,8 @@ static struct piece *piece_create(const struct apapi_record *record)
     for (int d = 0; d < APAPI_DOMAINS && !failed; d++) {
         piece->energy_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
         piece->known[d] = known_share(&m->domains[d], m->elapsed_ns);
+        piece->uncertainty_j[d] = m->domains[d].uncertainty_j;
+        piece->swing_w[d] = swing_w(&m->domains[d].power_w);
         failed = copy_timeline(piece, d, &m->domains[d].timeline);
     }
     if (failed) {
@@ -106,6 +114,9 @@ static struct piece *piece_create(const struct apapi_record *record)
     }
     memcpy(piece->step, record->id.step, sizeof piece->step);
     piece->complete = record->complete;
+    piece->cores = known_or_zero(record->id.cores);
+    piece->node_cores = known_or_zero(record->id.node_cores);
+    piece->window_ns = window_shortest_ns(m);
     piece->start_ns = m->start_unix_ns > 0 ? m->start_unix_ns : 0;
     piece->end_ns = record_end_ns(m);
     if (piece->end_ns < piece->start_ns) {
@@ -172,40 +183,36 @@ static void tidy(struct apapi_job *job)
 
 /* --- the nodes together --------------------------------------------------------------------- */
 
-static void add_spans(struct sum *sum, struct piece *const *pieces, size_t count)
+static int add_times(struct sum *sum, struct piece *const *pieces, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct span *span = &sum->spans[sum->span_count++];
+        bool known[2] = {false, false};
 
-        *span = (struct span){.start_ns = pieces[i]->start_ns, .end_ns = pieces[i]->end_ns};
         for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-            span->known[apapi_domain_adds_up(d)] |= !isnan(pieces[i]->energy_j[d]);
+            known[apapi_domain_adds_up(d)] |= !isnan(pieces[i]->energy_j[d]);
+        }
+        for (int adds_up = 0; adds_up < 2; adds_up++) {
+            if (known[adds_up] &&
+                busy_add(&sum->busy[adds_up], pieces[i]->start_ns, pieces[i]->end_ns)) {
+                return -1;
+            }
         }
     }
+    return 0;
 }
 
-static int compare_spans(const void *left, const void *right)
+/* A step that has more of the node than the others shows what the job has. */
+static void add_cores(struct piece *const *pieces, size_t count, struct apapi_job_total *total)
 {
-    return compare_times(((const struct span *)left)->start_ns,
-                         ((const struct span *)right)->start_ns);
-}
+    uint32_t cores = 0, node_cores = 0;
 
-/* How long at least one of the nodes was measured. */
-static double busy_ns(const struct sum *sum, bool adds_up)
-{
-    double busy = 0;
-    int64_t until_ns = INT64_MIN;
-
-    for (size_t i = 0; i < sum->span_count; i++) {
-        const struct span *span = &sum->spans[i];
-        int64_t start_ns = span->start_ns > until_ns ? span->start_ns : until_ns;
-
-        if (span->known[adds_up] && span->end_ns > start_ns) {
-            busy += (double)(span->end_ns - start_ns);
-            until_ns = span->end_ns;
-        }
+    for (size_t i = 0; i < count; i++) {
+        cores = pieces[i]->cores > cores ? pieces[i]->cores : cores;
+        node_cores = pieces[i]->node_cores > node_cores ? pieces[i]->node_cores : node_cores;
     }
-    return busy;
+    total->cores = (total->nodes == 0 || total->cores) && cores ? total->cores + cores : 0;
+    total->node_cores =
+        (total->nodes == 0 || total->node_cores) && node_cores ? total->node_cores + node_cores : 0;
 }
 
 static int add_node(struct sum *sum, struct piece *const *pieces, size_t count,
@@ -221,16 +228,18 @@ static int add_node(struct sum *sum, struct piece *const *pieces, size_t count,
 
         if (node.covered_ns[d] > 0) {
             domain->energy_j = (domain->nodes ? domain->energy_j : 0) + node.energy_j[d];
+            domain->uncertainty_j =
+                (domain->nodes ? domain->uncertainty_j : 0) + node.uncertainty_j[d];
             domain->covered_ns += node.covered_ns[d];
             domain->nodes++;
             sum->whole_j[d] +=
                 node.energy_j[d] * (double)node.recorded_ns[d] / (double)node.covered_ns[d];
         }
     }
-    add_spans(sum, pieces, count);
     total->covered_ns += node.total_ns;
+    add_cores(pieces, count, total);
     total->nodes++;
-    return 0;
+    return add_times(sum, pieces, count);
 }
 
 static double plus(double known, double more)
@@ -238,20 +247,21 @@ static double plus(double known, double more)
     return isnan(known) ? more : known + more;
 }
 
-static void add_up(struct sum *sum, struct apapi_job_total *total)
+static void add_up(const struct sum *sum, struct apapi_job_total *total)
 {
-    double busy[2];
+    double busy_ns[2] = {busy_length_ns(&sum->busy[false]), busy_length_ns(&sum->busy[true])};
 
-    qsort(sum->spans, sum->span_count, sizeof *sum->spans, compare_spans);
-    busy[false] = busy_ns(sum, false);
-    busy[true] = busy_ns(sum, true);
-    total->energy_j = total->mean_w = NAN;
+    total->energy_j = total->mean_w = total->uncertainty_j = NAN;
+    total->busy_ns = (uint64_t)(busy_ns[true] > 0 ? busy_ns[true] : busy_ns[false]);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         struct apapi_job_domain *domain = &total->domains[d];
 
         domain->mean_w =
-            domain->nodes > 0 ? sum->whole_j[d] * NS_PER_S / busy[apapi_domain_adds_up(d)] : NAN;
+            domain->nodes > 0 ? sum->whole_j[d] * NS_PER_S / busy_ns[apapi_domain_adds_up(d)] : NAN;
         if (domain->nodes > 0 && apapi_domain_adds_up(d)) {
+            total->uncertainty_j = isnan(total->energy_j)
+                                       ? domain->uncertainty_j
+                                       : total->uncertainty_j + domain->uncertainty_j;
             total->energy_j = plus(total->energy_j, domain->energy_j);
             total->mean_w = plus(total->mean_w, domain->mean_w);
         }
@@ -304,14 +314,15 @@ static void note_times(const struct apapi_job *job, struct apapi_job_total *tota
             total->end_unix_ns = piece->end_ns;
         }
         total->incomplete += !piece->complete;
+        total->window_ns = window_shorter_ns(total->window_ns, piece->window_ns);
     }
     total->records = job->count;
 }
 
 static int add_nodes(const struct apapi_job *job, struct apapi_job_total *total)
 {
-    struct sum sum = {.spans = calloc(job->count + 1, sizeof *sum.spans)};
-    int result = sum.spans ? 0 : -1;
+    struct sum sum = {0};
+    int result = 0;
 
     for (size_t first = 0, count; first < job->count && result == 0; first += count) {
         count = same_node(job, first);
@@ -320,7 +331,8 @@ static int add_nodes(const struct apapi_job *job, struct apapi_job_total *total)
     if (result == 0) {
         add_up(&sum, total);
     }
-    free(sum.spans);
+    busy_clear(&sum.busy[false]);
+    busy_clear(&sum.busy[true]);
     return result;
 }
 
@@ -332,7 +344,7 @@ int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
         tidy(job);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        sum.domains[d].energy_j = NAN;
+        sum.domains[d].energy_j = sum.domains[d].uncertainty_j = NAN;
     }
     if (count_steps(job, &sum.steps) || add_nodes(job, &sum)) {
         errno = ENOMEM;

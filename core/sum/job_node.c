@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/duration.h"
 #include "sum/job_piece.h"
 
 #define CANDIDATES 8 /* records compared for one moment */
@@ -25,10 +26,12 @@ struct sweep {
     size_t count, next;
     int64_t *edges;
     size_t edge_count;
-    uint64_t *least_ns; /* of each moment: the time known of all domains; NOT_COUNTED */
-    const struct piece **heap;
+    uint64_t *least_ns; /* of each moment: how much all domains know of it; NOT_COUNTED */
+    struct piece **heap;
     size_t heap_count;
     int domain;
+    const struct piece *last; /* whose energy was counted last, and until when; NULL: none */
+    int64_t last_ns;
 };
 
 /* --- what one piece knows ------------------------------------------------------------------- */
@@ -92,15 +95,15 @@ static bool comes_before(const struct piece *a, const struct piece *b, int domai
     return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
 }
 
-static void swap(const struct piece **a, const struct piece **b)
+static void swap(struct piece **a, struct piece **b)
 {
-    const struct piece *held = *a;
+    struct piece *held = *a;
 
     *a = *b;
     *b = held;
 }
 
-static void push(struct sweep *sweep, const struct piece *piece)
+static void push(struct sweep *sweep, struct piece *piece)
 {
     size_t at = sweep->heap_count++;
 
@@ -111,9 +114,9 @@ static void push(struct sweep *sweep, const struct piece *piece)
     }
 }
 
-static const struct piece *pop(struct sweep *sweep)
+static struct piece *pop(struct sweep *sweep)
 {
-    const struct piece **heap = sweep->heap, *top = heap[0];
+    struct piece **heap = sweep->heap, *top = heap[0];
     size_t count = --sweep->heap_count, at = 0;
 
     heap[0] = heap[count];
@@ -134,7 +137,7 @@ static const struct piece *pop(struct sweep *sweep)
 
 /* Pieces that run at the same time. */
 struct choice {
-    const struct piece *pieces[CANDIDATES];
+    struct piece *pieces[CANDIDATES];
     size_t count;
 };
 
@@ -145,21 +148,87 @@ static bool is_all(uint64_t known_ns, int64_t from_ns, int64_t to_ns)
     return known_ns + length_ns / SLACK >= length_ns;
 }
 
-static struct part best_of(const struct choice *choice, int domain, int64_t from_ns, int64_t to_ns)
+/* The piece that knows most of it; NULL: there is none. */
+static struct piece *best_of(const struct choice *choice, int domain, int64_t from_ns,
+                             int64_t to_ns, struct part *best)
 {
-    struct part best = {0, 0};
+    struct piece *piece = NULL;
 
-    for (size_t i = 0; i < choice->count && !is_all(best.known_ns, from_ns, to_ns); i++) {
+    *best = (struct part){0, 0};
+    for (size_t i = 0; i < choice->count && !is_all(best->known_ns, from_ns, to_ns); i++) {
         struct part part = piece_part(choice->pieces[i], domain, from_ns, to_ns);
 
-        best = i == 0 || part.known_ns > best.known_ns ? part : best;
+        if (i == 0 || part.known_ns > best->known_ns) {
+            *best = part;
+            piece = choice->pieces[i];
+        }
     }
-    return best;
+    return piece;
 }
 
-/* A piece may know what is a gap in another one: fill it bin by bin. */
-static struct part fill_gaps(const struct choice *choice, int domain, int64_t from_ns,
-                             int64_t to_ns)
+/* --- uncertainty ---------------------------------------------------------------------------- */
+
+/*
+ * A piece that is cut within a bin, or that has none, is taken to have its mean power on both sides
+ * of the cut. It may have had any of its powers on the shorter one.
+ */
+static double cut_j(const struct piece *piece, int domain, int64_t at_ns)
+{
+    const struct apapi_timeline *timeline = piece->timelines[domain];
+    uint64_t before_ns = (uint64_t)(at_ns - piece->start_ns);
+    uint64_t after_ns = (uint64_t)(piece->end_ns - at_ns);
+
+    if (timeline) {
+        before_ns %= timeline->bin_ns;
+        after_ns =
+            after_ns < timeline->bin_ns - before_ns ? after_ns : timeline->bin_ns - before_ns;
+    }
+    return piece->swing_w[domain] * (double)(before_ns < after_ns ? before_ns : after_ns) /
+           NS_PER_S;
+}
+
+/* Another piece goes on, or none. */
+static void leave(struct sweep *sweep, struct node_total *total)
+{
+    if (sweep->last) {
+        total->uncertainty_j[sweep->domain] += cut_j(sweep->last, sweep->domain, sweep->last_ns);
+    }
+    sweep->last = NULL;
+}
+
+/* A piece's own uncertainty is of its ends mainly: each part of it may have all of it. */
+static void use(struct sweep *sweep, struct piece *piece, int64_t from_ns, int64_t to_ns,
+                struct node_total *total)
+{
+    double *uncertainty_j = &total->uncertainty_j[sweep->domain];
+
+    if (sweep->last != piece || sweep->last_ns != from_ns) {
+        leave(sweep, total);
+        *uncertainty_j += cut_j(piece, sweep->domain, from_ns);
+    }
+    if (!piece->used) {
+        *uncertainty_j += piece->uncertainty_j[sweep->domain];
+        piece->used = true;
+    }
+    sweep->last = piece;
+    sweep->last_ns = to_ns;
+}
+
+static struct part use_best(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
+                            int64_t to_ns, struct node_total *total)
+{
+    struct part part;
+    struct piece *piece = best_of(choice, sweep->domain, from_ns, to_ns, &part);
+
+    if (piece && part.known_ns > 0) {
+        use(sweep, piece, from_ns, to_ns, total);
+    }
+    return part;
+}
+
+/* One piece may know what is a gap of another one: bin by bin. */
+static struct part fill_gaps(struct sweep *sweep, const struct choice *choice, int64_t from_ns,
+                             int64_t to_ns, struct node_total *total)
 {
     struct part sum = {0, 0};
 
@@ -168,11 +237,11 @@ static struct part fill_gaps(const struct choice *choice, int domain, int64_t fr
         struct part part;
 
         for (size_t i = 0; i < choice->count; i++) {
-            int64_t edge_ns = next_bin_ns(choice->pieces[i], domain, from_ns);
+            int64_t edge_ns = next_bin_ns(choice->pieces[i], sweep->domain, from_ns);
 
             until_ns = edge_ns < until_ns ? edge_ns : until_ns;
         }
-        part = best_of(choice, domain, from_ns, until_ns);
+        part = use_best(sweep, choice, from_ns, until_ns, total);
         sum.energy_j += part.energy_j;
         sum.known_ns += part.known_ns;
         from_ns = until_ns;
@@ -187,7 +256,7 @@ static struct choice choose(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
     bool known = false;
 
     while (sweep->heap_count > 0 && choice.count < CANDIDATES && !known) {
-        const struct piece *piece = pop(sweep);
+        struct piece *piece = pop(sweep);
 
         if (piece->end_ns > from_ns) {
             choice.pieces[choice.count++] = piece;
@@ -215,8 +284,8 @@ static void add_moment(struct sweep *sweep, size_t moment, struct node_total *to
     if (choice.count == 0) {
         return;
     }
-    part = choice.count == 1 ? piece_part(choice.pieces[0], domain, from_ns, to_ns)
-                             : fill_gaps(&choice, domain, from_ns, to_ns);
+    part = choice.count == 1 ? use_best(sweep, &choice, from_ns, to_ns, total)
+                             : fill_gaps(sweep, &choice, from_ns, to_ns, total);
     total->energy_j[domain] += part.energy_j;
     total->covered_ns[domain] += part.known_ns;
     total->recorded_ns[domain] += (uint64_t)(to_ns - from_ns);
@@ -255,10 +324,13 @@ static void cut(struct sweep *sweep)
 static void add_domain(struct sweep *sweep, struct node_total *total)
 {
     sweep->next = sweep->heap_count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        sweep->pieces[i]->used = false;
+    }
     for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
         while (sweep->next < sweep->count &&
                sweep->pieces[sweep->next]->start_ns <= sweep->edges[i]) {
-            const struct piece *piece = sweep->pieces[sweep->next++];
+            struct piece *piece = sweep->pieces[sweep->next++];
 
             if (!isnan(piece->energy_j[sweep->domain]) && piece->end_ns > piece->start_ns) {
                 push(sweep, piece);
@@ -266,6 +338,7 @@ static void add_domain(struct sweep *sweep, struct node_total *total)
         }
         add_moment(sweep, i, total);
     }
+    leave(sweep, total);
 }
 
 static struct node_total add_all(struct sweep *sweep)

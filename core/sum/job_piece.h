@@ -13,18 +13,24 @@ struct piece {
     char step[32];
     int64_t start_ns, end_ns; /* unix time, >= 0, start <= end */
     bool complete;
-    double energy_j[APAPI_DOMAINS];                  /* NaN: unknown */
-    double known[APAPI_DOMAINS];                     /* known share of the time, 0..1 */
-    double scale[APAPI_DOMAINS];                     /* energy divided by that of the timeline */
-    struct apapi_timeline *timelines[APAPI_DOMAINS]; /* NULL: constant power is assumed */
+    uint32_t cores, node_cores;          /* 0: unknown */
+    double energy_j[APAPI_DOMAINS];      /* NaN: unknown */
+    double known[APAPI_DOMAINS];         /* share of the time, 0..1 */
+    double scale[APAPI_DOMAINS];         /* energy by that of the timeline */
+    double uncertainty_j[APAPI_DOMAINS]; /* NaN: unknown */
+    double swing_w[APAPI_DOMAINS];       /* how far its power leaves the mean; 0: not known */
+    uint64_t window_ns;                  /* the shortest time that has a power; 0: not known */
+    struct apapi_timeline *timelines[APAPI_DOMAINS]; /* NULL: the power is taken for constant */
+    bool used; /* while a domain is added up: a part of the piece is in its energy */
 };
 
 /** What a node has used; each moment counts once. */
 struct node_total {
-    double energy_j[APAPI_DOMAINS];      /* 0 if nothing is known */
-    uint64_t covered_ns[APAPI_DOMAINS];  /* time in which that energy is known */
-    uint64_t recorded_ns[APAPI_DOMAINS]; /* time with a record of the domain */
-    uint64_t total_ns; /* time in which all recorded domains that add up are known */
+    double energy_j[APAPI_DOMAINS];      /* 0 where nothing is known */
+    double uncertainty_j[APAPI_DOMAINS]; /* of that energy; NaN: unknown */
+    uint64_t covered_ns[APAPI_DOMAINS];  /* how long that energy is known */
+    uint64_t recorded_ns[APAPI_DOMAINS]; /* how long there is a record with the domain */
+    uint64_t total_ns; /* how long all domains that add up and have a record are known */
 };
 
 /**

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/hostlist.h"
-#include "measure/counter.h"
 #include "record/copy.h"
+#include "record/window.h"
 
 #define ROOM_FIRST 16
 #define SPAN_NONE ((struct merge_span){NAN, NAN})
@@ -34,11 +34,16 @@ void apapi_merge_destroy(struct apapi_merge *merge)
         return;
     }
     for (size_t i = 0; i < merge->nodes.room; i++) {
+        if (merge->nodes.slots[i]) {
+            free(merge->nodes.slots[i]->domains);
+        }
         free(merge->nodes.slots[i]);
     }
     free(merge->nodes.slots);
     merge_events_clear(&merge->events);
     merge_notes_clear(&merge->notes);
+    busy_clear(&merge->busy[false]);
+    busy_clear(&merge->busy[true]);
     apapi_record_clear(&merge->only);
     free(merge);
     errno = saved_errno;
@@ -184,32 +189,6 @@ static struct merge_component *find_component(struct apapi_merge *merge,
     return known;
 }
 
-/* The longest of its meters': a domain has no power of a shorter time. */
-static uint64_t window_of(const struct apapi_component_result *component)
-{
-    uint64_t window_ns = apapi_window_ns(component->interval_ns, 0);
-
-    for (size_t i = 0; i < component->event_count; i++) {
-        const struct apapi_event *event = &component->events[i].event;
-        uint64_t own_ns = apapi_window_ns(component->interval_ns, event->update_ns);
-
-        if (apapi_counter_never_rests(event) && event->accumulates && own_ns > window_ns) {
-            window_ns = own_ns;
-        }
-    }
-    return window_ns;
-}
-
-static void note_window(struct apapi_merge *merge, const struct apapi_component_result *component)
-{
-    uint64_t window_ns = window_of(component);
-
-    if (component->measured && window_ns > 0 &&
-        (merge->window_ns == 0 || window_ns < merge->window_ns)) {
-        merge->window_ns = window_ns;
-    }
-}
-
 static void add_components(struct apapi_merge *merge, const struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
@@ -219,12 +198,12 @@ static void add_components(struct apapi_merge *merge, const struct apapi_measure
         if (known) {
             known->nodes++;
         }
-        note_window(merge, &m->components[i]);
     }
+    merge->window_ns = window_shorter_ns(merge->window_ns, window_shortest_ns(m));
 }
 
-static void add_measurement(struct apapi_merge *merge, const struct apapi_measurement *m,
-                            const struct merge_node *node)
+static int add_measurement(struct apapi_merge *merge, const struct apapi_measurement *m,
+                           const struct merge_node *node)
 {
     merge->elapsed_s = fmax(merge->elapsed_s, (double)m->elapsed_ns / 1e9);
     if (!merge->latest || m->late_ns > merge->late_ns) {
@@ -233,7 +212,7 @@ static void add_measurement(struct apapi_merge *merge, const struct apapi_measur
     }
     add_components(merge, m);
     add_incidents(merge, m);
-    merge_sums_add(merge->sums, m);
+    return merge_sums_add(merge, m);
 }
 
 /* Keep the complete record of the only one. Of several, keep what they have in common. */
@@ -243,6 +222,30 @@ static int keep_only(struct apapi_merge *merge, const struct apapi_record *recor
         return record_copy(&merge->only, record);
     }
     apapi_record_clear(&merge->only);
+    return 0;
+}
+
+/* 0; -1 with ENOMEM. */
+static int node_keep_domains(struct merge_node *node, const struct apapi_measurement *m)
+{
+    struct merge_node_domain known[APAPI_DOMAINS];
+    size_t count = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured && !isnan(m->domains[d].energy_j)) {
+            known[count++] = (struct merge_node_domain){(float)m->domains[d].uncertainty_j,
+                                                        (uint8_t)d, m->domains[d].energy_j};
+        }
+    }
+    if (count == 0) {
+        return 0;
+    }
+    node->domains = malloc(count * sizeof *known);
+    if (!node->domains) {
+        return -1;
+    }
+    memcpy(node->domains, known, count * sizeof *known);
+    node->domain_count = (uint8_t)count;
     return 0;
 }
 
@@ -261,8 +264,8 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
         merge->expected = record->id.nodes;
     }
     merge_common_add(merge, record);
-    add_measurement(merge, &record->measurement, node);
-    if (keep_only(merge, record) < 0 ||
+    if (node_keep_domains(node, &record->measurement) < 0 ||
+        add_measurement(merge, &record->measurement, node) < 0 || keep_only(merge, record) < 0 ||
         merge_events_add(&merge->events, &record->measurement) < 0 ||
         merge_notes_add(&merge->notes, record, node) < 0) {
         merge->no_memory = true;

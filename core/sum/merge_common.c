@@ -34,6 +34,7 @@ static void add_identity(struct apapi_identity *common, const struct apapi_ident
 {
     const uint32_t tasks = known_sum(common->tasks, other->tasks);
     const uint32_t cores = known_sum(common->cores, other->cores);
+    const uint32_t node_cores = known_sum(common->node_cores, other->node_cores);
     const uint32_t gpus = known_sum(common->gpus, other->gpus);
 
     for (const struct field *field = fields_of_record; field->key; field++) {
@@ -43,6 +44,7 @@ static void add_identity(struct apapi_identity *common, const struct apapi_ident
     }
     common->tasks = tasks;
     common->cores = cores;
+    common->node_cores = node_cores;
     common->gpus = gpus;
 }
 

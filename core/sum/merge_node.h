@@ -6,6 +6,13 @@
 
 enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
 
+/** What a node has drawn in a domain. */
+struct merge_node_domain {
+    float uncertainty_j; /* NaN: not known */
+    uint8_t domain;
+    double energy_j;
+};
+
 /** A node of the step. */
 struct merge_node {
     enum merge_state state;
@@ -13,7 +20,9 @@ struct merge_node {
     double total_j; /* NaN: not known */
     double covered; /* share of the time, 0..1; NaN: not known */
     bool incomplete;
-    const char *reason; /* why there is no record or an incomplete one; NULL: not known */
+    uint8_t domain_count;
+    struct merge_node_domain *domains; /* those whose energy is known, by number; owned */
+    const char *reason; /* why there is no record, or an incomplete one; NULL: not known */
     char name[];
 };
 

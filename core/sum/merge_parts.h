@@ -5,6 +5,7 @@
 
 #include "apapi/record.h"
 #include "measure/timeline.h"
+#include "sum/busy.h"
 #include "sum/merge_node.h"
 
 /*
@@ -23,10 +24,11 @@ struct merge_nodes {
 struct merge_domain {
     size_t nodes; /* on which it was measured */
     double energy_j;
-    struct apapi_summary power_w; /* p95: NaN with more than one node */
-    double uncertainty_j;         /* sum of the nodes' uncertainties */
-    uint64_t bin_ns; /* min and max are of means of this length, summed over all nodes [ns]; 0: sums
-                        of the nodes' own extremes, which are bounds */
+    struct apapi_summary power_w; /* mean: energy by time; p95: NaN with more than one node; min:
+                                     NaN where it is not known and the mean lies below it */
+    double uncertainty_j;         /* sum of the nodes' own */
+    uint64_t bin_ns; /* min and max are of means over that long of what all nodes drew together
+                        [ns]; 0: they are the nodes' own, added up: bounds of the step's */
 };
 
 /** The sum of the domains that add up. */
@@ -39,7 +41,9 @@ struct merge_total {
 /** The sum of one domain so far. */
 struct merge_sum {
     struct merge_domain own; /* without bin_ns */
-    size_t timelines;        /* nodes that have a timeline */
+    double whole_j;          /* as if no time of a record were unknown */
+    double node_ns;          /* the nodes' times, added up */
+    size_t timelines;        /* nodes that have one */
     struct apapi_timeline_sum timeline;
     int64_t last_start_ns, first_end_ns; /* while all nodes run [ns since 1970] */
 };
@@ -131,6 +135,7 @@ struct apapi_merge {
     struct merge_component components[MERGE_COMPONENTS_MAX]; /* all measured ones */
     size_t component_count;
     struct merge_sum sums[APAPI_DOMAINS];
+    struct busy busy[2]; /* of nodes that measured a domain that does not add up, that does */
     struct merge_events events;
     struct merge_notes notes;
     bool no_memory; /* it is incomplete */
@@ -146,8 +151,14 @@ ssize_t merge_nodes(const struct apapi_merge *merge, const struct merge_node ***
 /** Keep what all records have in common: identity, times and ending. */
 void merge_common_add(struct apapi_merge *merge, const struct apapi_record *record);
 
-/** Add the domains of a record. */
-void merge_sums_add(struct merge_sum sums[APAPI_DOMAINS], const struct apapi_measurement *m);
+/** Add what a record says of the domains. @return 0; -1 with errno ENOMEM. */
+int merge_sums_add(struct apapi_merge *merge, const struct apapi_measurement *m);
+
+/**
+ * @return the time by which the step's energy is divided for its mean power: that in which at least
+ *         one node was measured [s]; NaN: none was.
+ */
+double merge_busy_s(const struct apapi_merge *merge);
 
 /** The sum of a domain over all nodes. All NaN if nothing was measured. */
 void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,

@@ -3,10 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/duration.h"
+#include "record/end.h"
 #include "sum/merge_parts.h"
 
-#define WHOLLY_PCT 99.0 /* a bin counts if this much of it is known */
-#define TOGETHER 0.9    /* share of the time in which all nodes must have run */
+#define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
+#define TOGETHER 0.9    /* share of the time in which nodes must have run on the average */
 #define APART_MAX_NS INT64_C(600000000000)
 #define NOTHING ((struct merge_domain){0, NAN, {NAN, NAN, NAN, NAN}, NAN, 0})
 
@@ -58,14 +60,56 @@ static void add_domain(struct merge_domain *sum, const struct apapi_domain_resul
     sum->power_w.p95 = sum->nodes == 1 ? one->power_w.p95 : NAN;
 }
 
-void merge_sums_add(struct merge_sum sums[APAPI_DOMAINS], const struct apapi_measurement *m)
+/* The mean power is that of the time that is known; the rest of the time is taken to be like it. */
+static double whole_j(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
 {
+    return isnan(domain->power_w.mean) ? domain->energy_j
+                                       : domain->power_w.mean * (double)elapsed_ns / NS_PER_S;
+}
+
+/* A node whose clock is far from that of the first one is taken to have begun with it. */
+static int add_time(struct busy *busy, const struct apapi_measurement *m)
+{
+    int64_t first_ns = busy->count > 0 ? busy->spans[0].start_ns : m->start_unix_ns;
+    int64_t distance_ns;
+    struct apapi_measurement moved = {.start_unix_ns = m->start_unix_ns,
+                                      .elapsed_ns = m->elapsed_ns};
+
+    if (__builtin_sub_overflow(m->start_unix_ns, first_ns, &distance_ns) ||
+        llabs((long long)distance_ns) >= APART_MAX_NS) {
+        moved.start_unix_ns = first_ns;
+    }
+    return busy_add(busy, moved.start_unix_ns, record_end_ns(&moved));
+}
+
+int merge_sums_add(struct apapi_merge *merge, const struct apapi_measurement *m)
+{
+    bool known[2] = {false, false};
+
     for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        struct merge_sum *sum = &merge->sums[domain];
+
         if (is_known(&m->domains[domain])) {
-            add_domain(&sums[domain].own, &m->domains[domain]);
-            add_timeline(&sums[domain], m->start_unix_ns, &m->domains[domain].timeline);
+            add_domain(&sum->own, &m->domains[domain]);
+            add_timeline(sum, m->start_unix_ns, &m->domains[domain].timeline);
+            sum->whole_j += whole_j(&m->domains[domain], m->elapsed_ns);
+            sum->node_ns += (double)m->elapsed_ns;
+            known[apapi_domain_adds_up(domain)] = true;
         }
     }
+    for (int adds_up = 0; adds_up < 2; adds_up++) {
+        if (known[adds_up] && add_time(&merge->busy[adds_up], m) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+double merge_busy_s(const struct apapi_merge *merge)
+{
+    const struct busy *busy = &merge->busy[merge->busy[true].count > 0];
+
+    return busy->count > 0 ? busy_length_ns(busy) / NS_PER_S : NAN;
 }
 
 /*
@@ -97,25 +141,22 @@ static bool find_extremes(const struct merge_sum *sum, struct apapi_summary *pow
     return true;
 }
 
-/* Whether all nodes ran for most of the time. */
-static bool ran_together(const struct merge_sum *sum)
+/* Did the nodes run for most of the time? */
+static bool ran_together(const struct merge_sum *sum, double busy_ns)
 {
-    return (double)(sum->first_end_ns - sum->last_start_ns) >=
-           TOGETHER * (double)sum->timeline.timeline.length_ns;
+    return sum->node_ns >= TOGETHER * busy_ns * (double)sum->own.nodes;
 }
 
 /*
- * The mean is of the whole time, the extremes are of full bins. A mean beyond them shows that the
- * rest of the time had more or less power. If nodes ran one after the other, the sum of their means
- * was never drawn at any time, and extremes would be meaningless.
+ * The mean is of all of the time, the extremes are of whole bins. A mean beyond them shows that the
+ * rest of the time had more, or less, power. Where nodes began or ended long before others, a
+ * minimum of the time in which all were there says nothing of the rest.
  */
-static void reconcile(const struct merge_sum *sum, struct apapi_summary *power_w)
+static void reconcile(struct apapi_summary *power_w, bool together)
 {
-    if (ran_together(sum)) {
-        power_w->min = fmin(power_w->min, power_w->mean);
-        power_w->max = fmax(power_w->max, power_w->mean);
-    } else if (power_w->mean < power_w->min || power_w->mean > power_w->max) {
-        power_w->min = power_w->max = NAN;
+    power_w->max = power_w->max < power_w->mean ? power_w->mean : power_w->max;
+    if (power_w->mean < power_w->min) {
+        power_w->min = together ? power_w->mean : NAN;
     }
 }
 
@@ -124,16 +165,31 @@ static bool all_have_timelines(const struct merge_sum *sum)
     return sum->own.nodes > 1 && sum->timelines == sum->own.nodes;
 }
 
+/* Energy by time. Of a single node its own: it is not known more exactly than its record says. */
+static void set_mean(const struct merge_sum *sum, const struct busy *busy,
+                     struct merge_domain *result)
+{
+    double busy_ns = busy_length_ns(busy);
+
+    if (busy->count > 1 && busy_ns > 0) {
+        result->power_w.mean = sum->whole_j * NS_PER_S / busy_ns;
+        reconcile(&result->power_w, ran_together(sum, busy_ns));
+    }
+}
+
 void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
                   struct merge_domain *result)
 {
     const struct merge_sum *sum = &merge->sums[domain];
 
     *result = sum->own.nodes ? sum->own : NOTHING;
+    if (sum->own.nodes == 0) {
+        return;
+    }
     if (all_have_timelines(sum) && find_extremes(sum, &result->power_w)) {
         result->bin_ns = sum->timeline.timeline.bin_ns;
-        reconcile(sum, &result->power_w);
     }
+    set_mean(sum, &merge->busy[apapi_domain_adds_up(domain)], result);
 }
 
 static double add_known(double sum, double value)
@@ -187,6 +243,8 @@ static void join(struct merge_sum *total, const struct merge_sum *one)
     }
     apapi_timeline_sum_add(&total->timeline, one->timeline.start_unix_ns, &one->timeline.timeline);
     total->timelines++;
+    total->own.nodes = one->own.nodes;
+    total->node_ns = one->node_ns;
 }
 
 uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summary *power_w)
@@ -209,6 +267,6 @@ uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summ
     if (!find_extremes(&total, power_w)) {
         return 0;
     }
-    reconcile(&total, power_w);
+    reconcile(power_w, ran_together(&total, busy_length_ns(&merge->busy[true])));
     return total.timeline.timeline.bin_ns;
 }

@@ -242,6 +242,49 @@ check_twins() {
     [[ $(sql "select user from records where user is not null" apapi) == "x'; 😀" ]]
 }
 
+# As version VERSION has left it: what came later is not there.
+make_old() { # VERSION
+    ask "ALTER TABLE records DROP COLUMN node_cores"
+    (($1 > 2)) || ask "ALTER TABLE components DROP COLUMN user_rules"
+    ask "DELETE FROM apapi_schema"
+    ask "INSERT INTO apapi_schema VALUES ($1)"
+}
+
+# The old records stay, a new one has all columns.
+check_upgrade() {
+    local version
+
+    cd "$BATS_TEST_TMPDIR" || return
+    record 7 0 n1 10 >file
+    import --db "$url" file
+    for version in 2 3; do
+        make_old $version
+        run -1 "$apapi" report --db "$url" -j 7
+        echo "$output"
+        [[ $output == *"the database is of version $version, this apapi knows 4: apapi import brings it up to date" ]]
+        record 7 $version n1 10 20 '"node_cores":8,' >new
+        run -0 import --db "$url" new
+        [[ $output == '1 records added, 0 replaced, '* ]]
+        [[ $(ask "SELECT MAX(version) FROM apapi_schema") == 4 ]]
+        [[ $(ask "SELECT node_cores FROM records WHERE step = '$version'") == 8 ]]
+        run -0 import --db "$url" new
+        [[ $output == '0 records added, 0 replaced, 1 known'* ]]
+    done
+    [[ $("$apapi" report --db "$url" -j 7 --by step -P -n --format=energy) == $'1100\n1100\n1100' ]]
+}
+
+@test "a database of version 2 or 3 is brought up to date by an import" {
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
+    check_upgrade
+}
+
+@test "MariaDB: a database of version 2 or 3 is brought up to date by an import" {
+    needs_server
+    ask() { sql "$1" apapi; }
+    check_upgrade
+}
+
 @test "nothing half: a foreign, a later and a full database" {
     cd "$BATS_TEST_TMPDIR"
     record 7 0 n1 10 >file

@@ -56,9 +56,62 @@ load report_common
     [[ $(cells energy,power,measured -j 7) == '78000|780|100' ]]
 }
 
+@test "a merged record has the domains of each node: only the GPU node has a GPU's energy" {
+    record 7 0 cpu1 0 100 200 '.domains.package.uncertainty_j = 2'
+    record 7 0 gpu1 0 100 100 '.domains.package.uncertainty_j = 1 | .domains.gpu = {energy_j: 30000, uncertainty_j: 4, mean_w: 300, min_w: 300, max_w: 300} | .total = {energy_j: 40000, mean_w: 400}'
+    cd "$BATS_TEST_TMPDIR"
+    "$apapi" merge -f merged "$acct" >merged.json
+    cat merged.json
+    run -0 "$apapi" report -P -n --by node --format=node,package,gpu,energy,power,uncertainty merged.json
+    echo "$output"
+    [[ $output == $'cpu1|20000||20000|200|2\ngpu1|10000|30000|40000|400|5' ]]
+    jq -c 'del(.per_node[].domains)' merged.json >older.json
+    run -0 "$apapi" report -P -n --format=energy,package,gpu older.json
+    [[ $output == "60000|30000|30000" ]]
+}
+
 @test "nodes that end after 1, 2, 3 and 4 s: the mean is energy by time, 600 W" {
     for node in 1 2 3 4; do record 9 0 n$node 0 $node 240; done
     [[ $(cells energy,elapsed,power,measured) == '2400|4|600|62.5' ]]
+}
+
+@test "one mean power everywhere, 600 W: step, merged record, job, report, day, show" {
+    for node in 1 2 3 4; do record 9 0 n$node 0 $node 240 ".nodes = 4 | .domains.package.max_w = 240"; done
+    cd "$BATS_TEST_TMPDIR"
+    run -0 "$apapi" merge "$acct"
+    echo "$output"
+    [[ $output == *"4 nodes  4.000 s"* ]]
+    [[ $output =~ package\ +2.400\ kJ\ +600.0\ W\ +-\ +9[0-9]+.0\ W ]]
+    [[ $output =~ total\ +2.400\ kJ\ +600.0\ W ]]
+    [[ $output == *"mean: energy by time; min, max: all nodes together"* ]]
+    "$apapi" merge -f merged "$acct" >merged.json
+    jq -e '[.domains.package, .total] | all(.mean_w == 600 and .max_w > 900 and (has("min_w") | not))' merged.json
+    run -0 "$apapi" show --acct-dir "$acct" 9
+    echo "$output"
+    [[ $output =~ total\ +2.400\ kJ\ +600.0\ W && $output =~ 0\ +4\ .*\ 2.400\ kJ\ +600.0\ W ]]
+    [[ $(cells power) == 600 && $(cells power --by step) == 600 && $(cells power --by day) == 600 ]]
+}
+
+@test "as many digits as are known, with their uncertainty above 1 %, and no power below one window" {
+    record 30 0 n1 0 10 200 '.domains.package.uncertainty_j = 1'
+    record 31 0 n1 100 10 200 '.domains.package.uncertainty_j = 90'
+    record 31 1 n1 110 10 200 '.domains.package.uncertainty_j = 90'
+    record 32 0 n1 200 0.002 281.2 '.domains.package.uncertainty_j = 0.29 | .components = [{name: "rapl", source: "sim", interval_s: 0.1, events: []}]'
+    run -0 report -S 2026-01-01 --format=jobid,energy,power
+    echo "$output"
+    [[ ${lines[1]} == "30                2.000 kJ     200.0 W" ]]
+    [[ ${lines[2]} == "31          4.00 kJ ±4.5 %       200 W" ]]
+    [[ ${lines[3]} =~ ^32\ +0.56\ J\ ±52\ %\ *$ ]]
+    [[ $(cells jobid,energy,uncertainty) == $'30|2000|1\n31|4000|180\n32|0.5624|0.29' ]]
+    run -0 report -S 2026-01-01 --json
+    jq -e '[.rows[].uncertainty_j] == [1, 180, 0.29]' <<<"$output"
+    run -0 "$apapi" show --acct-dir "$acct" 31
+    echo "$output"
+    [[ $output =~ total\ +4.00\ kJ\ ±4.5\ %\ +200\ W && $output =~ 1\ +1\ .*2.00\ kJ\ ±4.5\ % ]]
+    run -0 "$apapi" show --acct-dir "$acct" --json 31
+    jq -e '.uncertainty_j == 180 and .domains.package.uncertainty_j == 180 and .steps[1].uncertainty_j == 90 and .nodes[0].uncertainty_j == 180' <<<"$output"
+    run -0 "$apapi" show --acct-dir "$acct" 32
+    [[ $output == *"too short for a power"* && $output != *281.2* ]]
 }
 
 @test "by day a saved and a whole record of one step are one, in whatever order they come" {

@@ -309,3 +309,16 @@ step 0 on n1: a reading failed, 3 times" ]]
     run -0 show 60
     [[ $output == *'?[31mred'* && $output != *$'\e'* && $output != *$'\a'* ]]
 }
+
+@test "10 050 steps of another user that claim to be part of a job do not crowd out its own" {
+    record 17 0 n1 100 80 200 '.uid = 1001'
+    record 17 1 n1 200 80 200 '.uid = 1001'
+    record 99 0 n0 0 1 100 '.uid = 1002 | .user = "bob" | .het_job = 17 | .het_offset = 1'
+    forged=$(echo "$acct"/*/n0.jsonl)
+    line=$(<"$forged")
+    line=$line awk 'BEGIN { for (i = 0; i < 10050; i++) { line = ENVIRON["line"]; sub(/"step":"0"/, "\"step\":\"" i "\"", line); print line } }' >"$forged"
+    run -0 --separate-stderr show 17
+    echo "$output" | head -20
+    [[ ${lines[0]} == "apapi: job 17  1 node  2 steps  3 min 0.0 s" && $output != *"had no room"* ]]
+    [[ $stderr == *"records left out: another user's job claims to be part of this one"* ]]
+}

@@ -51,21 +51,6 @@ legacy() { # as jq: all of the events must fulfil EXPRESSION, and N of them be t
         "PAPI \(.components[0].source | split(" ")[1]) micknc"]' <<<"$stderr"
 }
 
-@test "apapi list rapl shows the events that are measured only if they are named, and says so" {
-    setup_stand_in
-    printf 'rapl:::%s:PACKAGE0,\n' PACKAGE_ENERGY THERMAL_SPEC PACKAGE_ENERGY_CNT >"$BATS_TEST_TMPDIR/events"
-    export FAKE_PAPI_EVENTS=$BATS_TEST_TMPDIR/events APAPI_SOURCES=papi
-    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
-    run -0 "$apapi" list --json rapl
-    echo "$output"
-    jq -e '[.components[0].events[] | select(.description // "" | startswith("measured only if an event list names it")).name] |
-        sort == ["rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", "rapl:::THERMAL_SPEC:PACKAGE0"]' <<<"$output"
-    run -0 "$apapi" list 'rapl:::THERMAL_SPEC:*'
-    [[ $output == *THERMAL_SPEC:PACKAGE0* && $output != *PACKAGE_ENERGY* ]]
-    run -0 "$atime" -c rapl -f json true # not named
-    jq -e '[.components[].events[].name] == ["rapl:::PACKAGE_ENERGY:PACKAGE0"]' <<<"$output"
-}
-
 @test "the same with the default definitions" {
     setup_stand_in
     export APAPI_EVENTOPS=$repository/config/default_eventops.csv

@@ -106,7 +106,7 @@ batch() { # COMMAND SBATCH-OPTION...
     step=$(records n1 | tail -n 2 | jq -c 'select(.step == "0")')
     script=$(records n1 | tail -n 2 | jq -c 'select(.step == "batch")')
     for record in "$step" "$script"; do
-        holds "$record" '.job_name == "my job" and .partition == "main" and .cluster == "apapi" and .cores == 2'
+        holds "$record" '.job_name == "my job" and .partition == "main" and .cluster == "apapi" and .cores == 2 and .node_cores == 8'
         holds "$record" '.user == "alice" and .exit_code == 0 and (has("array_job") or has("het_job") | not)'
     done
     holds "$script" '.verified'

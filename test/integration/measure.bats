@@ -230,3 +230,15 @@ setup_file() {
     eventually gone
     [[ $(records n2 | wc -l) -ge 51 ]]
 }
+
+@test "a step that has a part of a node says so, and its job; one that has all of it does not" {
+    run as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
+    echo "$output"
+    [[ $output == *"  1 of 8 cores; the energy is that of the whole node"* ]]
+    run as_alice srun -N1 -w n1 -n8 --apapi=rapl sleep 0.3
+    echo "$output"
+    [[ $output == *package* && $output != *" cores; "* ]]
+    alice_sh "sbatch_wait -N1 -w n1 -n2 -o out --apapi=rapl --wrap 'sleep 0.3'"
+    cat "$work/out"
+    [[ $(<"$work/out") == *"  2 of 8 cores; the energy is that of the whole node"* ]]
+}

@@ -69,6 +69,7 @@ static inline struct apapi_record usual_record(void)
                .nodelist = "n[0417-0418]",
                .tasks = 4,
                .cores = 128,
+               .node_cores = 128,
                .gpus = 4,
                .restarts = APAPI_UNKNOWN,
                .uid = 1000,
@@ -153,8 +154,9 @@ static inline char *describe(const struct apapi_record *record)
     fprintf(out, "'%s' %u '%s' '%s' '%s' %u %u %u %u '%s' '%s' '%s' %d '%s'", id->cluster, id->job,
             id->step, id->name, id->node, id->node_index, id->nodes, id->tasks, id->uid, id->user,
             id->account, id->partition, record->complete, record->reason);
-    fprintf(out, " %u_%u %u+%u '%s' '%s' %d %u %u %u", id->array_job, id->array_task, id->het_job,
-            id->het_offset, id->job_name, id->qos, id->verified, id->cores, id->gpus, id->restarts);
+    fprintf(out, " %u_%u %u+%u '%s' '%s' %d %u/%u %u %u", id->array_job, id->array_task,
+            id->het_job, id->het_offset, id->job_name, id->qos, id->verified, id->cores,
+            id->node_cores, id->gpus, id->restarts);
     fprintf(out, " '%s'", id->nodelist);
     fprintf(out, " %u %u %u %d %d", record->ending.code, record->ending.signal,
             record->ending.failed, record->recovered, record->delayed);

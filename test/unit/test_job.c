@@ -288,6 +288,65 @@ static void rounding_does_not_choose_the_record(void **state)
     assert_about(rounded.energy_j, 20000);
 }
 
+static void set_uncertainty(struct apapi_record *record, double uncertainty_j, double least_w,
+                            double greatest_w)
+{
+    struct apapi_domain_result *domain = &record->measurement.domains[PACKAGE];
+
+    domain->uncertainty_j = uncertainty_j;
+    domain->power_w = (struct apapi_summary){least_w, (least_w + greatest_w) / 2, greatest_w, NAN};
+}
+
+/* Every step may err to the same side; one that lies within another one is not in the energy. */
+static void uncertainties_of_nodes_and_steps_add_up(void **state)
+{
+    struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("1", "n1", 10, 20, 100),
+                                     step("0", "n2", 0, 10, 100), step("batch", "n3", 0, 20, 100),
+                                     step("0", "n3", 2, 9, 100)};
+    struct apapi_job_total total;
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        set_uncertainty(&records[i], (double)(1U << i), 100, 100);
+    }
+    total = total_of(records, 5);
+    assert_about(total.domains[PACKAGE].uncertainty_j, 1 + 2 + 4 + 8);
+    assert_about(total.uncertainty_j, 1 + 2 + 4 + 8);
+    records[1].measurement.domains[PACKAGE].uncertainty_j = NAN;
+    total = total_of(records, 5);
+    assert_true(isnan(total.uncertainty_j));
+}
+
+/* What a part of a record has used is known to the swing of its power only. */
+static void a_cut_within_a_record_is_uncertain(void **state)
+{
+    struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("1", "n1", 4, 12, 100)};
+    const double power_w[] = {80, 120, 80, 120, 80, 120, 80, 120};
+    const int known[] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+    (void)state;
+    set_uncertainty(&records[0], 1, 100, 100);
+    set_uncertainty(&records[1], 2, 80, 120);
+    /* the last 2 of 8 s, in which it may have drawn 20 W more or less */
+    assert_about(total_of(records, 2).uncertainty_j, 1 + 2 + 2 * 20);
+    draw(&records[1], power_w, known);
+    assert_about(total_of(records, 2).uncertainty_j, 1 + 2);
+}
+
+static void the_shortest_time_that_has_a_power(void **state)
+{
+    struct apapi_component_result component = {.measured = true, .interval_ns = 100000000};
+    struct apapi_record record = step("0", "n1", 0, 10, 100);
+    struct apapi_job_total total;
+
+    (void)state;
+    record.measurement.components = &component;
+    record.measurement.component_count = 1;
+    total = total_of(&record, 1);
+    assert_int_equal(total.window_ns, 50000000);
+    assert_int_equal(total.busy_ns, 10 * S);
+}
+
 static void a_record_before_all_time_does_no_harm(void **state)
 {
     struct apapi_record records[] = {step("0", "n1", 0, 4, 100), step("1", "n1", 0, 4, 100)};
@@ -341,6 +400,9 @@ int main(void)
         cmocka_unit_test(a_run_on_other_nodes_does_not_add_its_power),
         cmocka_unit_test(a_gap_that_another_record_knows_is_filled),
         cmocka_unit_test(rounding_does_not_choose_the_record),
+        cmocka_unit_test(uncertainties_of_nodes_and_steps_add_up),
+        cmocka_unit_test(a_cut_within_a_record_is_uncertain),
+        cmocka_unit_test(the_shortest_time_that_has_a_power),
         cmocka_unit_test(a_record_before_all_time_does_no_harm),
         cmocka_unit_test(sixty_six_thousand_records_of_a_node_are_added_up),
     };

@@ -179,6 +179,67 @@ static void a_domain_that_a_step_lacks_is_named(void **state)
     free(text);
 }
 
+/* The batch step has the job's cores, a step of srun some of them. */
+static void a_job_that_has_a_part_of_its_node_is_told_so(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+    struct apapi_record record = {.id = {.node = "n1", .node_cores = 8}, .complete = true};
+    struct apapi_job *job = apapi_job_create();
+    char *text;
+
+    (void)state;
+    unmeasure_domains(record.measurement.domains);
+    record.measurement.start_unix_ns = BEGIN;
+    record.measurement.elapsed_ns = 10 * S;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 3000};
+    for (uint32_t i = 0; i < 2; i++) {
+        strcpy(record.id.step, i ? "0" : "batch");
+        record.id.cores = i ? 1 : 4;
+        assert_int_equal(apapi_job_add(job, &record), 0);
+    }
+    text = format(job, &head);
+    assert_non_null(strstr(text, "\n  4 of 8 cores; the energy is that of the whole node\n"));
+    free(text);
+}
+
+static void as_many_digits_as_are_known(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+    struct apapi_component_result component = {.measured = true, .interval_ns = 100000000};
+    struct apapi_record record = {.id = {.node = "n1", .step = "0"}, .complete = true};
+    struct apapi_measurement *m = &record.measurement;
+    struct apapi_job *job = apapi_job_create();
+
+    (void)state;
+    m->start_unix_ns = BEGIN;
+    m->elapsed_ns = 100000000;
+    m->components = &component;
+    m->component_count = 1;
+    unmeasure_domains(m->domains);
+    m->domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
+        .measured = true, .energy_j = 20.123, .uncertainty_j = 0.9, .power_w = {.mean = 201.23}};
+    assert_int_equal(apapi_job_add(job, &record), 0);
+    assert_table(job, &head,
+                 "apapi: job 17  1 node  1 step  0.100 s\n"
+                 "  domain        energy                mean\n"
+                 "  package       20.1 J ±4.5 %        201 W\n"
+                 "  total         20.1 J ±4.5 %        201 W\n"
+                 "  measured 100.0 % of 1 node x 0.100 s; each moment of a node counts once\n");
+    job = apapi_job_create();
+    m->elapsed_ns = 2000000;
+    m->domains[APAPI_DOMAIN_PACKAGE].energy_j = 0.5624;
+    m->domains[APAPI_DOMAIN_PACKAGE].uncertainty_j = 0.293;
+    assert_int_equal(apapi_job_add(job, &record), 0);
+    assert_table(job, &head,
+                 "apapi: job 17  1 node  1 step  0.002 s\n"
+                 "  domain        energy               mean\n"
+                 "  package       0.56 J ±52 %            -\n"
+                 "  total         0.56 J ±52 %            -\n"
+                 "  too short for a power, which is taken over 50.00 ms at least\n"
+                 "  measured 100.0 % of 1 node x 0.002 s; each moment of a node counts once\n");
+}
+
 static void nothing_measured_has_no_energy(void **state)
 {
     const struct apapi_job_table_head head = {.job = "17\x1b[2J", .nodes = 2};
@@ -200,6 +261,8 @@ int main(void)
         cmocka_unit_test(nodes_without_names_are_counted),
         cmocka_unit_test(domains_beside_the_total_are_in_brackets),
         cmocka_unit_test(a_domain_that_a_step_lacks_is_named),
+        cmocka_unit_test(a_job_that_has_a_part_of_its_node_is_told_so),
+        cmocka_unit_test(as_many_digits_as_are_known),
         cmocka_unit_test(nothing_measured_has_no_energy),
     };
 

@@ -28,7 +28,7 @@ static void a_whole_record_is_clear(void **state)
         "{\"apapi\":1,\"cluster\":\"mars\",\"job\":1747302,\"array_job\":1747300,"
         "\"array_task\":2,\"step\":\"0\",\"name\":\"stream\",\"job_name\":\"triad-sweep\","
         "\"node\":\"n0417\",\"node_index\":0,\"nodes\":2,\"nodelist\":\"n[0417-0418]\",\"tasks\":4,"
-        "\"cores\":128,\"gpus\":4,"
+        "\"cores\":128,\"node_cores\":128,\"gpus\":4,"
         "\"uid\":1000,\"user\":\"alice\",\"account\":\"physics\",\"partition\":\"batch\","
         "\"qos\":\"normal\",\"start\":\"2026-11-21T11:20:01.123456789Z\",\"elapsed_s\":3.004123456,"
         "\"late_s\":0.001200001,\"exit_code\":0,\"complete\":true,"

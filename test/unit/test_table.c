@@ -22,7 +22,7 @@ static void two_nodes(void **state)
                  "  package   24.82 kJ   297.6 W   184.2 W   362.0 W\n"
                  "  dram       2.04 kJ    24.4 W    19.6 W    28.2 W\n"
                  "  total     26.86 kJ   322.0 W\n"
-                 "  mean, min, max: the nodes' own, added up\n"
+                 "  mean: energy by time; min, max: the nodes' own, added up\n"
                  "  n1 13.44 kJ   n2 13.42 kJ                 "
                  "covered 99.9 %, 834 samples per node\n");
 }
@@ -174,8 +174,33 @@ static void extremes_of_all_nodes_together(void **state)
                 "  total     26.84 kJ   280.0 W   270.0 W   295.0 W\n"
                 "  (core)    24.00 kJ   180.0 W   160.0 W   240.0 W\n"
                 "  in brackets: inside package or around other domains, not to be added\n"
-                "  mean: the nodes' own, added up; min, max: all nodes together, over 640.0 ms\n"
+                "  mean: energy by time; min, max: all nodes together, over 640.0 ms\n"
                 "  min, max of (core): the nodes' own, added up\n");
+}
+
+static void a_step_that_has_a_part_of_its_nodes_is_told_so(void **state)
+{
+    for (uint32_t cores = 1; cores <= 8; cores += 7) {
+        struct apapi_merge *merge = start();
+        struct node node;
+        char *text;
+
+        init_measured(&node, "n1", 0, 2);
+        node.record.id.cores = cores;
+        node.record.id.node_cores = 8;
+        add(merge, &node);
+        strcpy(node.record.id.node, "n2");
+        add(merge, &node);
+        text = finish(merge, &stream_step);
+        if (cores < 8) {
+            assert_non_null(
+                strstr(text, "\n  2 of 16 cores; the energy is that of the whole nodes\n"));
+        } else {
+            assert_null(strstr(text, "cores"));
+        }
+        free(text);
+    }
+    (void)state;
 }
 
 static void set_uncertainty(struct node *node, enum apapi_domain domain, double uncertainty_j)
@@ -260,6 +285,7 @@ int main(void)
         cmocka_unit_test(nodes_without_a_record),
         cmocka_unit_test(a_node_that_nobody_named),
         cmocka_unit_test(the_same_reason_is_reported_once),
+        cmocka_unit_test(a_step_that_has_a_part_of_its_nodes_is_told_so),
         cmocka_unit_test(extremes_of_all_nodes_together),
         cmocka_unit_test(digits_that_are_known_and_what_is_not),
         cmocka_unit_test(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w),

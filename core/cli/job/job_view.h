@@ -15,6 +15,8 @@
 struct show_node {
     const char *name;
     double energy_j, power_w; /* NaN: unknown */
+    double uncertainty_j;     /* of energy_j */
+    bool brief;               /* too short for a power */
     double known_s;
     int64_t end_ns; /* of its last record */
 };
@@ -27,12 +29,25 @@ struct show_step {
     uint32_t tasks, cores, gpus; /* on these nodes; APAPI_UNKNOWN */
     struct apapi_ending ending;  /* of the job's last run */
     double energy_j, power_w;    /* NaN: unknown */
+    double uncertainty_j;        /* of energy_j */
+    bool brief;                  /* too short for a power */
+};
+
+/** The records of one user, with the job's own number, or that only say that they are part of it.
+ */
+struct show_share {
+    bool own;
+    uint32_t uid;
+    size_t count, left_out; /* records that are there, that had no room */
 };
 
 struct show {
+    uint32_t job;                 /* that is asked for, by its number; 0: any */
     struct apapi_record *records; /* sorted by node, then by start */
     size_t count, room;
-    size_t left_out;    /* without room */
+    size_t left_out; /* without room */
+    struct show_share *shares;
+    size_t share_count, share_room;
     bool heterogeneous; /* has records of several components */
     int64_t *ends_ns; /* for each record, the end of its step on all nodes in that run of the job */
     struct apapi_job_total total;
@@ -44,11 +59,15 @@ struct show {
 };
 
 /**
- * Add a copy of a record.
+ * Add a copy of a record. If there are more than SHOW_RECORDS_MAX, records that only claim to be
+ * part of the job are left out, those of the user who has most of them first.
  * @param line  its text; NULL: it comes from a database and owns nothing
  * @return 0; -1 with errno ENOMEM.
  */
 int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size);
+
+/** Count those that had no room of the users only whose records are still there. */
+void show_forget_strangers(struct show *show);
 
 /**
  * Remove records of other users' jobs that claim to be part of `job`.

@@ -5,33 +5,11 @@
 #include <string.h>
 
 #include "base/duration.h"
-#include "base/grow.h"
 #include "cli/job/job_power.h"
 #include "cli/job/job_view.h"
 #include "record/end.h"
 #include "record/ending.h"
-
-int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size)
-{
-    struct apapi_record *records;
-
-    if (show->count == SHOW_RECORDS_MAX) {
-        show->left_out++;
-        return 0;
-    }
-    records = array_grow(show->records, show->count, &show->room, sizeof *records);
-    if (!records) {
-        return -1;
-    }
-    show->records = records;
-    if (!line) {
-        show->records[show->count] = *record;
-    } else if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
-        return -1;
-    }
-    show->count++;
-    return 0;
-}
+#include "record/window.h"
 
 void show_name_cluster(struct show *show)
 {
@@ -57,6 +35,7 @@ void show_free(struct show *show)
     free(show->nodes);
     free(show->steps);
     free(show->ends_ns);
+    free(show->shares);
     *show = (struct show){0};
 }
 
@@ -133,6 +112,8 @@ static int work_out_nodes(struct show *show, const struct apapi_record **list)
         }
         node->energy_j = total.energy_j;
         node->power_w = total.mean_w;
+        node->uncertainty_j = total.uncertainty_j;
+        node->brief = window_is_longer(total.window_ns, (double)total.busy_ns);
         node->known_s = (double)total.covered_ns / NS_PER_S;
         node->end_ns = total.end_unix_ns;
     }
@@ -227,6 +208,8 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
         step->nodes = total.nodes;
         step->energy_j = total.energy_j;
         step->power_w = total.mean_w;
+        step->uncertainty_j = total.uncertainty_j;
+        step->brief = window_is_longer(total.window_ns, (double)total.busy_ns);
     }
     return total_of(list, show->count, &show->total);
 }

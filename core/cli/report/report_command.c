@@ -252,7 +252,7 @@ static void put_shared(const struct report *report)
     char energy[UNITS_SIZE];
 
     if (report->printer.form == REPORT_TABLE && report->printer.shared_j > 0) {
-        report_energy_text(energy, sizeof energy, report->printer.shared_j,
+        report_energy_text(energy, sizeof energy, report->printer.shared_j, NAN,
                            report->printer.format.unit);
         fprintf(stderr,
                 "apapi " COMMAND

@@ -57,10 +57,27 @@ static struct report_column *widest_text(struct report_format *format)
     return widest;
 }
 
+/* Numbers are never cut: a column of them is as wide as the widest. */
+static void widen_numbers(const struct report_fit *fit, struct report_format *format)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        struct report_column *column = &format->columns[i];
+        int natural = (int)natural_width(fit, format, i);
+
+        if (!column->given && !is_text(column) && natural > column->width) {
+            column->width = natural;
+        }
+    }
+}
+
 void report_fit_columns(const struct report_fit *fit, struct report_format *format)
 {
     struct report_column *widest;
 
+    widen_numbers(fit, format);
+    if (!report_fit_needed(fit, format)) {
+        return;
+    }
     for (size_t i = 0; i < format->count; i++) {
         struct report_column *column = &format->columns[i];
         int natural = (int)natural_width(fit, format, i);

@@ -141,10 +141,10 @@ static int put_member(json_t *object, const struct report_field *field,
         return *(const double *)value >= 0
                    ? field_put_count(object, key, (uint64_t) * (const double *)value)
                    : 0;
-    case REPORT_PERCENT:
-        return field_put_rounded(object, key, *(const double *)value, FIELD_ROUGH_FIGURES);
     default:
-        return field_put_rounded(object, key, *(const double *)value, FIELD_MEASURED_FIGURES);
+        return field_put_rounded(object, key, *(const double *)value,
+                                 report_field_is_rough(field) ? FIELD_ROUGH_FIGURES
+                                                              : FIELD_MEASURED_FIGURES);
     }
 }
 
@@ -198,10 +198,7 @@ void report_print_begin(struct report_printer *printer)
     if (printer->form == REPORT_JSON) {
         put_json_head(printer);
     } else if (printer->form == REPORT_TABLE) {
-        printer->keeps = report_fit_needed(&printer->fit, &printer->format);
-        if (!printer->keeps) {
-            put_titles(printer);
-        }
+        printer->keeps = true;
     } else if (!printer->no_header) {
         put_plain_row(printer, NULL);
     }

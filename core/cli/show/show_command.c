@@ -97,7 +97,7 @@ static int print(void *context)
 {
     struct options *options = context;
     struct show *show = &options->show;
-    size_t strangers = show_drop_strangers(show, (uint32_t)strtoul(options->input.jobs, NULL, 10));
+    size_t strangers = show_drop_strangers(show, show->job);
     char job_id[32];
     int result;
 
@@ -147,6 +147,7 @@ int show_command(int argc, char **argv)
     if (take_words(&options.input, argv + optind, (size_t)(argc - optind))) {
         return USAGE_ERROR;
     }
+    options.show.job = (uint32_t)strtoul(options.input.jobs, NULL, 10);
     status = report_input_print(&options.input, take_record, print, &options);
     show_free(&options.show);
     return status;

@@ -85,5 +85,6 @@ size_t show_drop_strangers(struct show *show, uint32_t job)
         }
     }
     show->count = kept;
+    show_forget_strangers(show);
     return count - kept;
 }

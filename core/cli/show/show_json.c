@@ -12,6 +12,11 @@ static int put_number(json_t *object, const char *key, double value)
     return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
 }
 
+static int put_uncertainty(json_t *object, double uncertainty_j)
+{
+    return field_put_rounded(object, "uncertainty_j", uncertainty_j, FIELD_ROUGH_FIGURES);
+}
+
 static int put_domains(json_t *object, const struct apapi_job_total *total)
 {
     json_t *domains = json_object();
@@ -23,6 +28,7 @@ static int put_domains(json_t *object, const struct apapi_job_total *total)
         if (domain) {
             result = field_put(domains, apapi_domain_name(d), domain) ||
                      put_number(domain, "energy_j", total->domains[d].energy_j) ||
+                     put_uncertainty(domain, total->domains[d].uncertainty_j) ||
                      field_put_count(domain, "nodes", total->domains[d].nodes);
         }
     }
@@ -60,6 +66,7 @@ static int put_steps(json_t *object, const struct show *show)
                               field_put_moment(element, "start", step->start_ns) ||
                               field_put_moment(element, "end", step->end_ns) ||
                               put_number(element, "energy_j", step->energy_j) ||
+                              put_uncertainty(element, step->uncertainty_j) ||
                               put_number(element, "mean_w", step->power_w));
     }
     return result;
@@ -77,6 +84,7 @@ static int put_nodes(json_t *object, const struct show *show)
         result = json_add(nodes, element,
                           !element || field_put_text(element, "node", node->name) ||
                               put_number(element, "energy_j", node->energy_j) ||
+                              put_uncertainty(element, node->uncertainty_j) ||
                               put_number(element, "mean_w", node->power_w) ||
                               put_number(element, "measured_s", node->known_s));
     }
@@ -182,6 +190,7 @@ int show_print_json(const struct show *show, const char *job_id)
         field_put_moment(object, "end", total->end_unix_ns) ||
         field_put_count(object, "records", total->records) ||
         put_number(object, "energy_j", total->energy_j) ||
+        put_uncertainty(object, total->uncertainty_j) ||
         put_number(object, "mean_w", total->mean_w) ||
         put_number(object, "measured", apapi_job_measured(total, show_node_total(show), 0, 0)) ||
         put_domains(object, total) || put_steps(object, show) || put_nodes(object, show) ||

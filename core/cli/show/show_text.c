@@ -144,11 +144,24 @@ static void put_identity(const struct show *show)
 
 /* --- steps and nodes ------------------------------------------------------------------------ */
 
-static int put_quantity(struct grid *grid, double value, const char *unit)
+/* As in the table: with the digits that are known. */
+static int put_energy(struct grid *grid, double energy_j, double uncertainty_j)
+{
+    char energy[UNITS_SIZE], share[UNITS_SHARE_SIZE];
+    char text[UNITS_SIZE + UNITS_SHARE_SIZE];
+
+    units_known_quantity(energy, sizeof energy, energy_j, uncertainty_j, "J");
+    units_share(share, sizeof share, uncertainty_j / energy_j);
+    snprintf(text, sizeof text, "%s%s%s", energy, *share ? " " : "", share);
+    return grid_put(grid, text);
+}
+
+/* @param share  its uncertainty */
+static int put_power(struct grid *grid, double power_w, double share, bool brief)
 {
     char text[UNITS_SIZE];
 
-    units_quantity(text, sizeof text, value, unit);
+    units_known_quantity(text, sizeof text, brief ? (double)NAN : power_w, power_w * share, "W");
     return grid_put(grid, text);
 }
 
@@ -209,7 +222,8 @@ static int put_steps(const struct show *show)
             grid_put(grid, step->step) || grid_put(grid, nodes) || put_count(grid, step->tasks) ||
             put_duration(grid, (double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S) ||
             put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S) ||
-            put_quantity(grid, step->energy_j, "J") || put_quantity(grid, step->power_w, "W") ||
+            put_energy(grid, step->energy_j, step->uncertainty_j) ||
+            put_power(grid, step->power_w, step->uncertainty_j / step->energy_j, step->brief) ||
             put_ending(grid, &step->ending) || grid_put(grid, step->name);
     }
     return finish_grid(grid, "steps", result ? -1 : 0);
@@ -235,6 +249,13 @@ static void put_spread(const struct show_node *const *nodes, size_t count)
            greatest, first, last);
 }
 
+static int put_node_row(struct grid *grid, const struct show_node *node)
+{
+    return grid_put(grid, node->name) || put_energy(grid, node->energy_j, node->uncertainty_j) ||
+           put_power(grid, node->power_w, node->uncertainty_j / node->energy_j, node->brief) ||
+           put_duration(grid, node->known_s);
+}
+
 static int put_node_rows(const struct show_node *const *nodes, size_t count)
 {
     static const struct grid_column columns[] = {
@@ -243,9 +264,7 @@ static int put_node_rows(const struct show_node *const *nodes, size_t count)
     int result = grid ? 0 : -1;
 
     for (size_t i = 0; i < count && i < NODES_LISTED && result == 0; i++) {
-        result = grid_put(grid, nodes[i]->name) || put_quantity(grid, nodes[i]->energy_j, "J") ||
-                 put_quantity(grid, nodes[i]->power_w, "W") ||
-                 put_duration(grid, nodes[i]->known_s);
+        result = put_node_row(grid, nodes[i]);
     }
     result =
         finish_grid(grid, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes",

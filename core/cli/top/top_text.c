@@ -76,7 +76,7 @@ static int put_energy(struct grid *grid, const struct top_figure *figure, enum r
     if (isnan(figure->total)) {
         return grid_put(grid, "-");
     }
-    report_energy_text(text, sizeof text, figure->total, unit);
+    report_energy_text(text, sizeof text, figure->total, NAN, unit);
     snprintf(marked, sizeof marked, "%s%s", mark_of(figure), text);
     return grid_put(grid, marked);
 }

@@ -34,7 +34,9 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
 
         domain->measured = piece->domain_mask >> d & 1;
         domain->energy_j = domain->measured ? ledger->energies[at].energy_j : NAN;
-        domain->power_w.mean = domain->measured ? mean_w(&ledger->energies[at], piece) : NAN;
+        domain->power_w = (struct apapi_summary){
+            NAN, domain->measured ? mean_w(&ledger->energies[at], piece) : NAN, NAN, NAN};
+        domain->uncertainty_j = domain->energy_j * (double)piece->uncertainty;
         domain->timeline.count = 0;
         if (domain->measured && at < ledger->timeline_count) {
             domain->timeline = ledger->timelines[at];
@@ -69,6 +71,12 @@ int report_pieces_total(const struct report_ledger *ledger, const struct pieces 
     return result;
 }
 
+/* 0: not known. */
+static double shorter_s(double a_s, double b_s)
+{
+    return a_s == 0 || (b_s > 0 && b_s < a_s) ? b_s : a_s;
+}
+
 static void note_pieces(const struct pieces *pieces, struct report_total *total)
 {
     total->reason = POOL_NONE;
@@ -82,6 +90,7 @@ static void note_pieces(const struct pieces *pieces, struct report_total *total)
             total->known_s += elapsed_s;
         }
         total->max_w = fmax(total->max_w, (double)piece->max_w);
+        total->window_s = shorter_s(total->window_s, (double)piece->window_s);
         total->reason = total->reason == POOL_NONE ? piece->reason : total->reason;
         total->delayed += piece->delayed;
         if (piece->nodes != APAPI_UNKNOWN && piece->nodes > total->nodes) {

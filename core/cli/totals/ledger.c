@@ -13,6 +13,7 @@
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
 #include "record/ending.h"
+#include "record/window.h"
 
 #define KEY_SIZE 640
 #define ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
@@ -304,6 +305,12 @@ static uint16_t restarts_of(const struct apapi_identity *id)
     return id->restarts < UINT16_MAX ? (uint16_t)id->restarts : UINT16_MAX;
 }
 
+/* That of the total stands for its domains: it is what a database knows without another query. */
+static float uncertainty_of(const struct apapi_measurement *m)
+{
+    return (float)(apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
+}
+
 static int put_piece(struct report_ledger *ledger, const struct apapi_record *record,
                      const struct span *span, const char *day)
 {
@@ -318,6 +325,8 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .nodelist = put_nodelist(ledger, record->id.nodelist),
                                  .restarts = restarts_of(&record->id),
                                  .covered = (float)record->measurement.covered,
+                                 .uncertainty = uncertainty_of(&record->measurement),
+                                 .window_s = (float)window_shortest_ns(&record->measurement) / 1e9F,
                                  .delayed = record->delayed,
                                  .max_w = (float)max_power_w(&record->measurement)};
 

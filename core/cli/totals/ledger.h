@@ -15,11 +15,13 @@ struct report_row {
     double jobs, steps, nodes, records, incomplete, missing, delayed, restarts;
     double elapsed_s; /* sum over the jobs */
     double energy_j, domain_j[APAPI_DOMAINS], energy_per_node_j;
-    double power_w;     /* mean of all nodes while they were measured */
-    double max_power_w; /* of one node: sum of its domains' maxima */
+    double uncertainty_j; /* of energy_j */
+    double power_w;       /* mean of all nodes while they were measured */
+    double max_power_w;   /* of one node: sum of its domains' maxima */
     double measured_pct, covered_pct;
     double co2_g, cost;
     bool complete;
+    bool brief; /* too short for a power */
 };
 
 /** Add a record. Its end must fit into 64 bits. @return 0; -1 with errno ENOMEM. */

@@ -48,6 +48,8 @@ struct report_piece {
     uint32_t nodes;      /* of its step; APAPI_UNKNOWN */
     uint32_t energy_at;  /* its energies in ledger->energies, one for each bit of the mask */
     float covered;       /* 0..1; NaN */
+    float uncertainty;   /* of the energies, as a share; NaN: unknown */
+    float window_s;      /* the shortest time that has a power; 0: not known */
     float max_w;         /* NaN: unknown */
     uint32_t nodelist;   /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
     uint16_t restarts;   /* of the job, up to 16 bits; 0: none, or not known */
@@ -142,6 +144,7 @@ struct report_total {
     size_t delayed;            /* records that were written late */
     double covered_s, known_s; /* covered time, and time of the records that know it */
     double max_w;
+    double window_s;        /* the shortest time that has a power; 0: not known */
     uint32_t reason, nodes; /* the greatest number of a step; text or POOL_NONE */
     char job_id[32];
     char *nodelist, *missing_nodes; /* to be freed; NULL: not requested */

@@ -15,6 +15,7 @@
 #define ENERGY_WIDTH 10
 #define POWER_WIDTH 10
 #define TIME_WIDTH 19
+#define FIXED_DECIMALS 3 /* in a unit that was asked for */
 #define WIDTH_MAX 4096
 #define ROW(member) offsetof(struct report_row, member)
 
@@ -38,6 +39,8 @@ static const struct report_field fields[] = {
     {"end", REPORT_MOMENT, TIME_WIDTH, ROW(end_ns), "last reading"},
     {"elapsed", REPORT_SECONDS, 11, ROW(elapsed_s), "from first to last reading; sum over jobs"},
     {"energy", REPORT_ENERGY, ENERGY_WIDTH, ROW(energy_j), "package + dram + gpu"},
+    {"uncertainty", REPORT_ENERGY, ENERGY_WIDTH + 1, ROW(uncertainty_j),
+     "of energy, above or below, but for that of the meters"},
     {"package", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_PACKAGE]), "of processors"},
     {"dram", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_DRAM]), "of memory"},
     {"gpu", REPORT_ENERGY, ENERGY_WIDTH, ROW(domain_j[APAPI_DOMAIN_GPU]), "of GPUs"},
@@ -211,24 +214,63 @@ static void put_moment(char *text, size_t size, int64_t unix_ns)
     strftime(text, size, "%Y-%m-%dT%H:%M:%S", &date);
 }
 
-void report_energy_text(char *text, size_t size, double energy_j, enum report_unit unit)
+void report_energy_text(char *text, size_t size, double energy_j, double uncertainty_j,
+                        enum report_unit unit)
 {
+    struct units_scale scale = {units[unit].factor, "", FIXED_DECIMALS};
+    char number[UNITS_SIZE];
+
     if (unit == REPORT_UNIT_AUTO) {
-        units_quantity(text, size, energy_j, "J");
+        units_known_quantity(text, size, energy_j, uncertainty_j, "J");
+        return;
+    }
+    units_keep_known(&scale, energy_j, uncertainty_j);
+    units_number_full(number, sizeof number, energy_j, &scale);
+    snprintf(text, size, "%s %s", number, units[unit].name);
+}
+
+/* Of all energies and powers of a row, as that of the total. */
+static double share_of(const struct report_field *field, const struct report_row *row)
+{
+    return field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
+}
+
+static void put_energy(const struct report_field *field, const struct report_row *row,
+                       const struct report_format *format, char *text, size_t size)
+{
+    double value = report_field_number(field, row), share = share_of(field, row);
+    char energy[UNITS_SIZE], beside[UNITS_SHARE_SIZE] = "";
+
+    report_energy_text(energy, sizeof energy, value, value * share, format->unit);
+    if (field->offset == ROW(energy_j)) {
+        units_share(beside, sizeof beside, share);
+    }
+    snprintf(text, size, "%s%s%s", energy, *beside ? " " : "", beside);
+}
+
+static void put_power(const struct report_field *field, const struct report_row *row, char *text,
+                      size_t size)
+{
+    double value = report_field_number(field, row);
+
+    if (row->brief) {
+        *text = '\0';
     } else {
-        snprintf(text, size, "%.3f %s", energy_j / units[unit].factor, units[unit].name);
+        units_known_quantity(text, size, value, value * share_of(field, row), "W");
     }
 }
 
-static void put_number(const struct report_field *field, double value,
+static void put_number(const struct report_field *field, const struct report_row *row,
                        const struct report_format *format, char *text, size_t size)
 {
+    double value = report_field_number(field, row);
+
     switch (field->kind) {
     case REPORT_ENERGY:
-        report_energy_text(text, size, value, format->unit);
+        put_energy(field, row, format, text, size);
         break;
     case REPORT_POWER:
-        units_quantity(text, size, value, "W");
+        put_power(field, row, text, size);
         break;
     case REPORT_SECONDS:
         report_elapsed_text(text, size, value);
@@ -263,8 +305,13 @@ void report_field_text(const struct report_field *field, const struct report_row
     } else if (isnan(report_field_number(field, row))) {
         *text = '\0';
     } else {
-        put_number(field, report_field_number(field, row), format, text, size);
+        put_number(field, row, format, text, size);
     }
+}
+
+bool report_field_is_rough(const struct report_field *field)
+{
+    return field->kind == REPORT_PERCENT || field->offset == ROW(uncertainty_j);
 }
 
 void report_field_plain(const struct report_field *field, const struct report_row *row,
@@ -273,7 +320,7 @@ void report_field_plain(const struct report_field *field, const struct report_ro
     double factor = field->kind == REPORT_ENERGY ? units[format->unit].factor : 1;
 
     if (is_number(field) && !isnan(report_field_number(field, row))) {
-        snprintf(text, size, field->kind == REPORT_PERCENT ? "%.6g" : "%.9g",
+        snprintf(text, size, report_field_is_rough(field) ? "%.6g" : "%.9g",
                  report_field_number(field, row) / factor);
     } else {
         report_field_text(field, row, format, text, size);

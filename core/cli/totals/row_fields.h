@@ -63,8 +63,9 @@ int report_unit_parse(const char *text, enum report_unit *unit, struct apapi_err
 /** In sacct's form: [D-]HH:MM:SS. */
 void report_elapsed_text(char *text, size_t size, double seconds);
 
-/** "24.82 kJ". */
-void report_energy_text(char *text, size_t size, double energy_j, enum report_unit unit);
+/** "24.82 kJ", with no more digits than are known. @param uncertainty_j  NaN: unknown */
+void report_energy_text(char *text, size_t size, double energy_j, double uncertainty_j,
+                        enum report_unit unit);
 
 /** A field with a numeric value, for sorting. NULL with `err`. */
 const struct report_field *report_field_sortable(const char *name, struct apapi_error *err);
@@ -75,6 +76,9 @@ double report_field_number(const struct report_field *field, const struct report
 /** For people: "24.82 kJ"; "" if not known. */
 void report_field_text(const struct report_field *field, const struct report_row *row,
                        const struct report_format *format, char *text, size_t size);
+
+/** @return whether its number is known to six digits only, else to nine. */
+bool report_field_is_rough(const struct report_field *field);
 
 /** For programs: only the number; texts unchanged. */
 void report_field_plain(const struct report_field *field, const struct report_row *row,

@@ -15,6 +15,7 @@
 struct sum {
     struct report_row *row;
     double busy_s;     /* energy divided by power */
+    double window_s;   /* the longest of its jobs; 0: not known */
     double node_s;     /* of all nodes of the jobs */
     double measured_s; /* of it, with known energy */
     double covered_s, known_s;
@@ -101,6 +102,7 @@ static void add_times(const struct report_ledger *ledger, const struct report_to
     sum->covered_s += total->covered_s;
     sum->known_s += total->known_s;
     sum->node_count += nodes;
+    sum->window_s = fmax(sum->window_s, total->window_s);
     if (job->mean_w > 0) {
         sum->busy_s += job->energy_j / job->mean_w;
     }
@@ -110,6 +112,16 @@ static void add_times(const struct report_ledger *ledger, const struct report_to
     if (sum->row->jobs == 0 || job->end_unix_ns > sum->row->end_ns) {
         sum->row->end_ns = job->end_unix_ns;
     }
+}
+
+/* Uncertainties add up, as all may err to the same side. */
+static void add_energy(const struct apapi_job_total *job, struct report_row *row)
+{
+    if (!isnan(job->energy_j)) {
+        row->uncertainty_j =
+            isnan(row->energy_j) ? job->uncertainty_j : row->uncertainty_j + job->uncertainty_j;
+    }
+    row->energy_j = plus(row->energy_j, job->energy_j);
 }
 
 static void add_total(const struct report_ledger *ledger, const struct report_total *total,
@@ -124,7 +136,7 @@ static void add_total(const struct report_ledger *ledger, const struct report_to
     row->incomplete += (double)total->job.incomplete;
     row->missing += (double)total->missing;
     row->delayed += (double)total->delayed;
-    row->energy_j = plus(row->energy_j, total->job.energy_j);
+    add_energy(&total->job, row);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = plus(row->domain_j[d], total->job.domains[d].energy_j);
@@ -140,6 +152,7 @@ static void conclude(const struct report_ledger *ledger, struct sum *sum)
     struct report_row *row = sum->row;
 
     row->complete = row->incomplete == 0 && row->missing == 0;
+    row->brief = sum->busy_s < sum->window_s;
     row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
     row->measured_pct = sum->node_s > 0 ? PCT * fmin(sum->measured_s / sum->node_s, 1) : NAN;
     row->covered_pct = sum->known_s > 0 ? PCT * sum->covered_s / sum->known_s : NAN;
@@ -170,6 +183,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
 
     *row = (struct report_row){.energy_j = NAN,
                                .energy_per_node_j = NAN,
+                               .uncertainty_j = NAN,
                                .max_power_w = NAN,
                                .restarts = NAN,
                                .co2_g = NAN,

@@ -24,10 +24,11 @@ struct apapi_job;
 
 /** A domain of all nodes together. */
 struct apapi_job_domain {
-    size_t nodes;        /* with a record that has the domain */
-    double energy_j;     /* [J]; NaN: not known */
-    uint64_t covered_ns; /* for how long it is known, all nodes added up [ns] */
-    double mean_w;       /* its part of the total's mean_w [W]; NaN: not known */
+    size_t nodes;         /* with a record that has the domain */
+    double energy_j;      /* [J]; NaN: not known */
+    uint64_t covered_ns;  /* for how long it is known, all nodes added up [ns] */
+    double mean_w;        /* its part of the total's mean_w [W]; NaN: not known */
+    double uncertainty_j; /* of energy_j [J]; NaN: not known */
 };
 
 /** The total of a job. */
@@ -42,9 +43,16 @@ struct apapi_job_total {
     double energy_j; /* of the domains that add up [J]; NaN: not known */
     double mean_w;   /* energy_j by the time in which at least one node was measured. Unknown time
                         of a record counts like the rest of it [W]; NaN: not known */
-    uint64_t covered_ns; /* node time for which energy_j is known: moments of a node in which all
-                            domains that add up, and that a record of the moment has, are known
-                            [ns] */
+    uint64_t covered_ns;  /* node time for which energy_j is known: moments of a node in which all
+                             domains that add up, and that a record of the moment has, are known
+                             [ns] */
+    double uncertainty_j; /* of energy_j [J]: the sum over the domains, because all may err in the
+                             same direction; NaN: not known */
+    uint32_t cores;       /* allocated, on each node the most of a record; 0: not known */
+    uint32_t node_cores;  /* that all nodes have; 0: not known */
+    uint64_t busy_ns;     /* time in which at least one node was measured [ns] */
+    uint64_t window_ns; /* shortest time that has a power [ns]; 0: not known. If busy_ns is shorter,
+                           mean_w shows the updates of the meters rather than a power */
 };
 
 /**

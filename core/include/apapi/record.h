@@ -45,7 +45,9 @@ struct apapi_identity {
     uint32_t het_offset; /* number of the component, from 0 */
     uint32_t cores;      /* allocated on this node, as Slurm counts them: to the job for a batch or
                             interactive step, otherwise to the step */
-    uint32_t gpus;       /* the same */
+    uint32_t node_cores; /* that this node has, as Slurm counts them; more than `cores`: the node
+                            may be shared */
+    uint32_t gpus;       /* allocated on this node, like `cores` */
     uint32_t restarts;   /* times the job was requeued */
 };
 
@@ -61,6 +63,7 @@ struct apapi_identity {
                              .het_job = APAPI_UNKNOWN,                                             \
                              .het_offset = APAPI_UNKNOWN,                                          \
                              .cores = APAPI_UNKNOWN,                                               \
+                             .node_cores = APAPI_UNKNOWN,                                          \
                              .gpus = APAPI_UNKNOWN,                                                \
                              .restarts = APAPI_UNKNOWN})
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/table_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "apapi/record.h"
+#include "base/text.h"
+
+static const char *const column_names[TABLE_COLUMNS] = {"energy", "mean", "min", "max", "p95"};
+static const char *const column_units[TABLE_COLUMNS] = {"J", "W", "W", "W", "W"};
+
+void table_row_set(struct table_row *row, double energy_j, double uncertainty_j,
+                   const struct apapi_summary *power_w, bool brief)
+{
+    row->uncertainty = energy_j > 0 ? uncertainty_j / energy_j : NAN;
+    row->values[TABLE_ENERGY] = energy_j;
+    row->values[TABLE_MEAN] = brief ? NAN : power_w->mean;
+    row->values[TABLE_MIN] = brief ? NAN : power_w->min;
+    row->values[TABLE_MAX] = brief ? NAN : power_w->max;
+    row->values[TABLE_P95] = brief ? NAN : power_w->p95;
+}
+
+void table_row_name(struct table_row *row, enum apapi_domain domain)
+{
+    snprintf(row->label, sizeof(row->label), apapi_domain_adds_up(domain) ? "%s" : "(%s)",
+             apapi_domain_name(domain));
+}
+
+static double table_rows_greatest(const struct table_rows *rows, size_t column)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (column < rows->rows[i].columns) {
+            most = fmax(most, fabs(rows->rows[i].values[column]));
+        }
+    }
+    return most;
+}
+
+/* One scale for a column, so that it can be added up by eye; a value that would lose its digits
+ * there has its own prefix. */
+static void table_rows_format_column(struct table_rows *rows, size_t column)
+{
+    double most = table_rows_greatest(rows, column);
+    struct units_scale common = units_scale(most);
+
+    for (size_t i = 0; i < rows->count; i++) {
+        double value = rows->rows[i].values[column];
+        char *cell = rows->cells[i][column];
+        struct units_scale scale = common;
+        char number[UNITS_SIZE];
+
+        if (column >= rows->rows[i].columns) {
+            continue;
+        }
+        if (isnan(value)) {
+            snprintf(cell, TABLE_CELL_SIZE, "-");
+            continue;
+        }
+        if (value != 0 && fabs(value) < most / 100) {
+            scale = units_scale(value);
+            scale.decimals = common.decimals;
+        }
+        units_keep_known(&scale, value, fabs(value) * rows->rows[i].uncertainty);
+        units_number(number, sizeof(number), value, &scale);
+        snprintf(cell, TABLE_CELL_SIZE, "%s %*s%s", number, (int)strlen(common.prefix),
+                 scale.prefix, column_units[column]);
+    }
+}
+
+static void table_rows_format_shares(struct table_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        units_share(rows->shares[i], UNITS_SHARE_SIZE, rows->rows[i].uncertainty);
+        if ((int)text_columns(rows->shares[i]) > rows->share_width) {
+            rows->share_width = (int)text_columns(rows->shares[i]);
+        }
+    }
+}
+
+static void table_rows_measure(struct table_rows *rows)
+{
+    rows->label_width = (int)strlen("package");
+    for (size_t i = 0; i < rows->count; i++) {
+        if ((int)strlen(rows->rows[i].label) > rows->label_width) {
+            rows->label_width = (int)strlen(rows->rows[i].label);
+        }
+    }
+    for (size_t column = 0; column < rows->columns; column++) {
+        rows->widths[column] = rows->least_width[column];
+        for (size_t i = 0; i < rows->count; i++) {
+            if ((int)strlen(rows->cells[i][column]) > rows->widths[column]) {
+                rows->widths[column] = (int)strlen(rows->cells[i][column]);
+            }
+        }
+    }
+}
+
+static void table_rows_put_share(const struct table_rows *rows, const char *share, FILE *out)
+{
+    int gap = rows->share_width - (int)text_columns(share);
+
+    if (rows->share_width > 0) {
+        fprintf(out, " %s%*s", share, gap, "");
+    }
+}
+
+static void table_rows_put_cell(const struct table_rows *rows, size_t column, const char *cell,
+                                const char *share, FILE *out)
+{
+    fprintf(out, "   %*s", rows->widths[column], cell);
+    if (column == TABLE_ENERGY) {
+        table_rows_put_share(rows, share, out);
+    }
+}
+
+static void table_rows_put_lines(const struct table_rows *rows, FILE *out)
+{
+    fprintf(out, "  %-*s", rows->label_width, "domain");
+    for (size_t column = 0; column < rows->columns; column++) {
+        table_rows_put_cell(rows, column, column_names[column], "", out);
+    }
+    fputc('\n', out);
+    for (size_t i = 0; i < rows->count; i++) {
+        fprintf(out, "  %-*s", rows->label_width, rows->rows[i].label);
+        for (size_t column = 0; column < rows->rows[i].columns; column++) {
+            table_rows_put_cell(rows, column, rows->cells[i][column], rows->shares[i], out);
+        }
+        fputc('\n', out);
+    }
+}
+
+void table_rows_put(struct table_rows *rows, FILE *out)
+{
+    for (size_t column = 0; column < rows->columns; column++) {
+        table_rows_format_column(rows, column);
+    }
+    table_rows_format_shares(rows);
+    table_rows_measure(rows);
+    table_rows_put_lines(rows, out);
+}
+
+void table_put_shared(uint32_t cores, uint32_t node_cores, size_t nodes, FILE *out)
+{
+    if (cores > 0 && cores < node_cores && node_cores != APAPI_UNKNOWN) {
+        fprintf(out, "  %u of %u cores; the energy is that of the whole node%s\n", cores,
+                node_cores, nodes == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_OUTPUT_TABLE_ROWS_H
+#define APAPI_OUTPUT_TABLE_ROWS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "apapi/measurement.h"
+#include "base/units.h"
+
+/* Energies and powers of domains: the same lines in the table of a step and in that of a job. */
+
+enum table_column { TABLE_ENERGY, TABLE_MEAN, TABLE_MIN, TABLE_MAX, TABLE_P95, TABLE_COLUMNS };
+
+#define TABLE_CELL_SIZE (UNITS_SIZE + 8)
+
+struct table_row {
+    char label[48];
+    double uncertainty; /* of all its values, as a share; NaN: not known */
+    double values[TABLE_COLUMNS];
+    size_t columns; /* how many are shown */
+    size_t nodes;
+    bool is_total;
+    uint64_t bin_ns; /* as in struct merge_domain */
+};
+
+/** All zero: no rows. */
+struct table_rows {
+    struct table_row rows[APAPI_DOMAINS + 1];
+    size_t count;
+    size_t columns; /* of all domains; the total may have fewer */
+    int least_width[TABLE_COLUMNS];
+    char cells[APAPI_DOMAINS + 1][TABLE_COLUMNS][TABLE_CELL_SIZE];
+    char shares[APAPI_DOMAINS + 1][UNITS_SHARE_SIZE];
+    int label_width;
+    int share_width; /* 0: no row has one */
+    int widths[TABLE_COLUMNS];
+};
+
+/** A row's energy and, unless it is of a time too short for that, its powers. */
+void table_row_set(struct table_row *row, double energy_j, double uncertainty_j,
+                   const struct apapi_summary *power_w, bool brief);
+
+/** A domain in brackets where it does not add up. */
+void table_row_name(struct table_row *row, enum apapi_domain domain);
+
+/** Print a line of titles and a line for each row, with the digits that are known. */
+void table_rows_put(struct table_rows *rows, FILE *out);
+
+/**
+ * Say that nodes may be shared, so that their energy is not that of the step or job alone.
+ * @param cores, node_cores  0, APAPI_UNKNOWN: not known
+ */
+void table_put_shared(uint32_t cores, uint32_t node_cores, size_t nodes, FILE *out);
+
+#endif
