@@ -39,7 +39,7 @@ static bool allocator_waits(void)
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
     return strcmp(program_invocation_short_name, "salloc") == 0 &&
-           spank_apapi_choice_components(choice, NULL) && spank_apapi_choice_reports_job(choice);
+           choice_components(choice, NULL) && choice_reports_job(choice);
 }
 
 static void allocator_start(void)
@@ -48,7 +48,7 @@ static void allocator_start(void)
     struct spank_apapi_program program = {.dir = config.libexec_dir, .name = "apapi-collect"};
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
-    if (spank_apapi_rendezvous_open(&rendezvous, NULL)) {
+    if (rendezvous_open(&rendezvous, NULL)) {
         return;
     }
     program.listener = rendezvous.listener;
@@ -56,7 +56,7 @@ static void allocator_start(void)
     message_add_pair(&message, "token", rendezvous.token);
     message_add_pair(&message, "whole_job", "1");
     message_add_pair(&message, "job_only",
-                     spank_apapi_choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
+                     choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_apapi_child_start(&allocator.collector, &program, NULL) == 0) {
         if (message_send(allocator.collector.channel, &message, deadline_ns) == 0) {
             allocator.pid = getpid();
@@ -66,7 +66,7 @@ static void allocator_start(void)
             spank_apapi_child_close(&allocator.collector);
         }
     }
-    spank_apapi_rendezvous_close(&rendezvous);
+    rendezvous_close(&rendezvous);
 }
 
 int spank_apapi_allocator_init_post_opt(void)

@@ -67,7 +67,7 @@ static bool configure_file(spank_t spank, const struct spank_apapi_step *step, c
 static bool configure_trace(spank_t spank, const struct spank_apapi_choice *choice,
                             const struct spank_apapi_step *step, struct message *message)
 {
-    const char *pattern = spank_apapi_choice_trace(choice);
+    const char *pattern = choice_trace(choice);
     char unique[CONFIG_LIST_SIZE + 16];
     uint32_t nodes = 0; /* then it stays in the batch step */
 
@@ -105,10 +105,10 @@ static void configure_rights(spank_t spank, struct message *message)
 static bool configure_files(spank_t spank, const struct spank_apapi_choice *choice,
                             const struct spank_apapi_step *step, struct message *message)
 {
-    const char *output = spank_apapi_choice_output(choice);
+    const char *output = choice_output(choice);
     bool named = false;
 
-    if (output && step->batch && spank_apapi_choice_format(choice) != CONFIG_NONE) {
+    if (output && step->batch && choice_format(choice) != CONFIG_NONE) {
         named = configure_file(spank, step, "output", output, message);
     }
     named = configure_trace(spank, choice, step, message) || named;
@@ -122,7 +122,7 @@ static bool configure_files(spank_t spank, const struct spank_apapi_choice *choi
 static void configure_report(const struct spank_apapi_choice *choice,
                              const struct spank_apapi_step *step, struct message *message)
 {
-    enum config_format format = spank_apapi_choice_format(choice);
+    enum config_format format = choice_format(choice);
 
     if (step->batch && format != CONFIG_NONE) {
         message_add_pair(message, "format", config_format_word(format));
@@ -146,7 +146,7 @@ bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choic
         message, "site_components",
         *request->components && request->components == choice->config->components ? "1" : NULL);
     message_add_pair(message, "rules", request->rules);
-    message_add_pair(message, "intervals", unless_empty(spank_apapi_choice_interval(choice)));
+    message_add_pair(message, "intervals", unless_empty(choice_interval(choice)));
     if (configure_bounded(spank)) {
         message_add_number(message, "min_interval_ns", choice->config->min_interval_ns);
     }

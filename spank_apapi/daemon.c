@@ -11,7 +11,7 @@ static void daemon_check_default(const struct config *config)
 {
     struct apapi_error err;
 
-    if (*config->components && !spank_apapi_components_known(config->components) &&
+    if (*config->components && !components_known(config->components) &&
         spank_apapi_check_components(config->libexec_dir, config->components, &err)) {
         slurm_error("apapi: default = %s: %s", config->components, err.text);
     }

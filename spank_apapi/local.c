@@ -83,8 +83,7 @@ static bool local_wanted(void)
 {
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    return spank_apapi_choice_components(choice, NULL) &&
-           spank_apapi_choice_format(choice) != CONFIG_NONE;
+    return choice_components(choice, NULL) && choice_format(choice) != CONFIG_NONE;
 }
 
 int spank_apapi_local_init_post_opt(void)
@@ -112,7 +111,7 @@ static int local_configure(spank_t spank, uint64_t deadline_ns)
     message_add_number(&message, "nodes", local.nodes);
     message_add_pair(&message, "job", getenv(APAPI_JOB_ENV));
     message_add_pair(&message, "format",
-                     config_format_word(spank_apapi_choice_format(spank_apapi_options_choice())));
+                     config_format_word(choice_format(spank_apapi_options_choice())));
     message_add_pair(&message, "verbose", packet_is_verbose(getenv(PACKET_VARIABLE)) ? "1" : NULL);
     return message_send(local.collector.channel, &message, deadline_ns);
 }
@@ -153,7 +152,7 @@ static void local_read_step(spank_t spank)
     spank_apapi_step_name(step, step_name);
     snprintf(local.step, sizeof local.step, "%u.%s", job, step_name);
     local.job = job;
-    local.nodes = spank_apapi_nodelist_count(nodes);
+    local.nodes = nodelist_count(nodes);
 }
 
 int spank_apapi_local_user_init(spank_t spank)
@@ -215,7 +214,7 @@ static int local_name_file(const char *pattern, char path[PATH_MAX])
                                               .uid = getuid(),
                                               .look = spank_apapi_look_here};
 
-    spank_apapi_nodelist_first(node, sizeof node);
+    nodelist_first(node, sizeof node);
     return spank_apapi_name(pattern, &naming, path, PATH_MAX, &local.failure);
 }
 
@@ -232,27 +231,27 @@ static void local_fall_back(struct spank_apapi_destination *destination)
     snprintf(line, sizeof line, "apapi: step %s, here instead: %s\n", local.step,
              local.failure.text);
     local_print(line);
-    spank_apapi_destination_close(destination, NULL);
+    destination_close(destination, NULL);
     destination->path = NULL;
 }
 
 /* Write the part of the report in `message`. */
 static int local_write_part(struct spank_apapi_destination *destination)
 {
-    if (spank_apapi_destination_write(destination, message_text(&message), &local.failure) == 0) {
+    if (destination_write(destination, message_text(&message), &local.failure) == 0) {
         return 0;
     }
     if (!destination->path) {
         return -1;
     }
     local_fall_back(destination);
-    return spank_apapi_destination_write(destination, message_text(&message), &local.failure);
+    return destination_write(destination, message_text(&message), &local.failure);
 }
 
 /* Write the report. Its first part is in `message`. */
 static int local_write_report(void)
 {
-    const char *pattern = spank_apapi_choice_output(spank_apapi_options_choice());
+    const char *pattern = choice_output(spank_apapi_options_choice());
     char path[PATH_MAX];
     struct spank_apapi_destination destination = {.path = pattern ? path : NULL, .fd = -1};
     int result = 0;
@@ -267,7 +266,7 @@ static int local_write_report(void)
             result = apapi_fail(&local.failure, errno, "the collector ended too early");
         }
     }
-    if (spank_apapi_destination_close(&destination, result ? NULL : &local.failure)) {
+    if (destination_close(&destination, result ? NULL : &local.failure)) {
         return -1;
     }
     return result;
@@ -279,8 +278,8 @@ static bool local_is_silent(void)
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
     bool quiet = slurm_get_log_level && slurm_get_log_level() < LOG_LEVEL_INFO;
 
-    return (quiet && !spank_apapi_choice_output(choice)) ||
-           (getenv(APAPI_JOB_ENV) && !spank_apapi_choice_reports_steps(choice));
+    return (quiet && !choice_output(choice)) ||
+           (getenv(APAPI_JOB_ENV) && !choice_reports_steps(choice));
 }
 
 static void local_print_failure(void)

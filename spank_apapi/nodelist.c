@@ -22,7 +22,7 @@ static bool nodelist_heterogeneous(void)
     return getenv("SLURM_HET_SIZE") != NULL;
 }
 
-uint32_t spank_apapi_nodelist_count(uint32_t counted)
+uint32_t nodelist_count(uint32_t counted)
 {
     const char *text = nodelist_heterogeneous() ? getenv("SLURM_NNODES") : NULL;
     char *end = NULL;
@@ -45,7 +45,7 @@ const char *spank_apapi_nodelist(uint32_t nodes)
     return all ? names : NULL;
 }
 
-void spank_apapi_nodelist_first(char *name, size_t size)
+void nodelist_first(char *name, size_t size)
 {
     const char *names = nodelist_allocation();
     nodelist_hosts hosts = names ? slurm_hostlist_create(names) : NULL;

@@ -9,7 +9,7 @@
  * environment has all.
  * @param counted  Slurm's number
  */
-uint32_t spank_apapi_nodelist_count(uint32_t counted);
+uint32_t nodelist_count(uint32_t counted);
 
 /**
  * Names of the nodes of srun's step, as far as srun's environment tells: it has the nodes of the
@@ -20,6 +20,6 @@ uint32_t spank_apapi_nodelist_count(uint32_t counted);
 const char *spank_apapi_nodelist(uint32_t nodes);
 
 /** Write the name of the first node of srun's allocation; "" if not known. */
-void spank_apapi_nodelist_first(char *name, size_t size);
+void nodelist_first(char *name, size_t size);
 
 #endif

@@ -62,7 +62,7 @@ static bool options_is_preference(enum spank_apapi_option option)
 
 static void options_ignore(enum spank_apapi_option option, const char *text)
 {
-    slurm_info("apapi: %s is ignored: %s", spank_apapi_choice_variable(option), text);
+    slurm_info("apapi: %s is ignored: %s", choice_variable(option), text);
 }
 
 /* Print the problem with the name that the user has used. */
@@ -90,9 +90,9 @@ static int options_ask(enum spank_apapi_option option, const char *list)
     if (errno == ENOENT) {
         return options_refuse(option, err.text);
     }
-    spank_apapi_components_nearest(list, meant, sizeof meant);
+    components_nearest(list, meant, sizeof meant);
     snprintf(text, sizeof text, "'%.200s' could not be checked (%s); known without that: %.600s%s",
-             list, err.text, spank_apapi_components_names(), meant);
+             list, err.text, components_names(), meant);
     return options_refuse(option, text);
 }
 
@@ -110,14 +110,14 @@ static int options_check_components(enum spank_apapi_option option)
     char named[CONFIG_LIST_SIZE];
 
     if (option == SPANK_APAPI_INTERVAL) {
-        if (spank_apapi_choice_interval_components(text, named, sizeof named) == 0) {
+        if (choice_interval_components(text, named, sizeof named) == 0) {
             return 0;
         }
         text = named;
     } else if (option != SPANK_APAPI_COMPONENTS || options_need_no_check(option)) {
         return 0;
     }
-    return spank_apapi_components_known(text) ? 0 : options_ask(option, text);
+    return components_known(text) ? 0 : options_ask(option, text);
 }
 
 /*
@@ -162,7 +162,7 @@ static int options_check_listed(enum spank_apapi_option option)
         return 0;
     }
     if (config_components_check(listed, &err) == 0 &&
-        (spank_apapi_components_known(listed) ||
+        (components_known(listed) ||
          spank_apapi_check_components(choice.config->libexec_dir, listed, &err) == 0)) {
         return 0;
     }
@@ -175,10 +175,10 @@ static bool options_allowed(void)
 {
     char name[SPANK_APAPI_USER_SIZE] = "";
 
-    if (!spank_apapi_policy_uid(choice.config, getuid())) {
+    if (!policy_uid(choice.config, getuid())) {
         spank_apapi_user_name(getuid(), name);
     }
-    return spank_apapi_policy_user(choice.config, getuid(), name);
+    return policy_user(choice.config, getuid(), name);
 }
 
 /* At the prompt: check whether this user may have the option. */
@@ -186,17 +186,16 @@ static int options_check(enum spank_apapi_option option)
 {
     struct apapi_error err;
 
-    if (!options_need_no_check(option) &&
-        spank_apapi_choice_check(&choice, option, getuid() != 0, &err)) {
+    if (!options_need_no_check(option) && choice_check(&choice, option, getuid() != 0, &err)) {
         return options_refuse(option, err.text);
     }
-    if (spank_apapi_choice_asked(&choice) && !options_allowed()) {
+    if (choice_asked(&choice) && !options_allowed()) {
         return options_refuse(option, "this site lets certain users only ask for measurements");
     }
     if (options_check_components(option)) {
         return -1;
     }
-    if (!spank_apapi_choice_asked(&choice)) {
+    if (!choice_asked(&choice)) {
         return 0;
     }
     return options_check_listed(option) ? -1 : options_pack(option);
@@ -208,7 +207,7 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     bool missing = !argument && option != SPANK_APAPI_COMPONENTS;
     struct apapi_error err;
 
-    if (missing || spank_apapi_choice_note(&choice, option, argument, &err)) {
+    if (missing || choice_note(&choice, option, argument, &err)) {
         return remote ? -1 : options_refuse(option, missing ? "a value is missing" : err.text);
     }
     if (remote || (table[option].from_environment && options_is_preference(option))) {
@@ -238,7 +237,7 @@ static int options_given(int value, const char *argument, int remote)
     result = options_take(option, lacking ? NULL : argument, remote);
     if (result) {
         result = options_is_preference(option) ? 0 : result;
-        spank_apapi_choice_drop(&choice, option);
+        choice_drop(&choice, option);
     }
     return result;
 }
@@ -250,7 +249,7 @@ static int options_given(int value, const char *argument, int remote)
  */
 static void options_environment(enum spank_apapi_option option)
 {
-    const char *variable = spank_apapi_choice_variable(option), *value = getenv(variable);
+    const char *variable = choice_variable(option), *value = getenv(variable);
     char text[CONFIG_LIST_SIZE + 64];
 
     if (!value || getenv(table[option].spank_variable) || !config_enabled_anywhere(choice.config)) {

@@ -28,15 +28,14 @@ bool spank_apapi_may_ask(spank_t spank, const struct config *config, struct span
     if (spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
         return *config->allow_users == '\0';
     }
-    return spank_apapi_policy_uid(config, uid) ||
-           spank_apapi_policy_user(config, uid, look_up(config, uid, step));
+    return policy_uid(config, uid) || policy_user(config, uid, look_up(config, uid, step));
 }
 
 void spank_apapi_name_user(spank_t spank, const struct spank_apapi_choice *choice,
                            struct spank_apapi_step *step)
 {
-    const char *output = spank_apapi_choice_output(choice);
-    const char *trace = spank_apapi_choice_trace(choice);
+    const char *output = choice_output(choice);
+    const char *trace = choice_trace(choice);
     bool named =
         (output && step->batch && filename_has(output, "u")) || (trace && filename_has(trace, "u"));
     uid_t uid = 0;
@@ -52,12 +51,11 @@ int spank_apapi_may_measure(spank_t spank, const struct config *config, bool *di
     char partition[SPANK_APAPI_NAME_SIZE];
 
     if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof partition) != ESPANK_SUCCESS) {
-        return spank_apapi_policy_extern(config)
-                   ? 0
-                   : apapi_fail(err, EPERM, "the step's partition is not known");
+        return policy_extern(config) ? 0
+                                     : apapi_fail(err, EPERM, "the step's partition is not known");
     }
     *disabled = !config_enabled(config, partition);
-    return !*disabled && spank_apapi_policy_partition(config, partition)
+    return !*disabled && policy_partition(config, partition)
                ? 0
                : apapi_fail(err, EPERM, "this site measures nothing in partition %s", partition);
 }

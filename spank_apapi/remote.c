@@ -143,12 +143,12 @@ static void remote_send_now(const char *word, uint64_t deadline_ns)
 /* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
-    if (!remote.step.batch || !spank_apapi_choice_reports_job(spank_apapi_options_choice())) {
+    if (!remote.step.batch || !choice_reports_job(spank_apapi_options_choice())) {
         return;
     }
-    if (spank_apapi_rendezvous_open(rendezvous, NULL) == 0 &&
+    if (rendezvous_open(rendezvous, NULL) == 0 &&
         spank_setenv(spank, APAPI_JOB_ENV, rendezvous->where, 1) != ESPANK_SUCCESS) {
-        spank_apapi_rendezvous_close(rendezvous);
+        rendezvous_close(rendezvous);
     }
 }
 
@@ -161,7 +161,7 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     }
     message_add_pair(&message, "job_token", rendezvous->token);
     message_add_pair(&message, "job_only",
-                     spank_apapi_choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
+                     choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
         message_add_pair(&message, "job_nodes", nodes);
     }
@@ -187,13 +187,13 @@ static const char *remote_components(spank_t spank, const char *rules)
     static char list[CONFIG_LIST_SIZE];
     struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    if (spank_apapi_choice_asked(choice) && !spank_apapi_may_ask(spank, &config, &remote.step)) {
-        spank_apapi_choice_forget(choice);
+    if (choice_asked(choice) && !spank_apapi_may_ask(spank, &config, &remote.step)) {
+        choice_forget(choice);
     }
     if (packet_find(rules, PACKET_COMPONENTS, &listed) && listed.size < sizeof list) {
         snprintf(list, sizeof list, "%.*s", (int)listed.size, listed.bytes);
     }
-    return spank_apapi_choice_components(choice, list);
+    return choice_components(choice, list);
 }
 
 /* Take the event settings of the user's environment. Only a script that calls srun may see them. */
@@ -217,7 +217,7 @@ static int remote_check_partition(spank_t spank)
     int result = spank_apapi_may_measure(spank, &config, &disabled, &remote.failure);
 
     if (result) {
-        remote.silent = disabled || !spank_apapi_choice_asked(spank_apapi_options_choice());
+        remote.silent = disabled || !choice_asked(spank_apapi_options_choice());
     }
     return result;
 }
@@ -228,10 +228,10 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
     remote.measuring = true;
-    remote.silent = !spank_apapi_choice_asked(spank_apapi_options_choice()) &&
-                    !spank_apapi_components_known(config.components); /* only root gets a message */
+    remote.silent = !choice_asked(spank_apapi_options_choice()) &&
+                    !components_known(config.components); /* only root gets a message */
     remote.reports =
-        remote.step.batch && spank_apapi_choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
+        remote.step.batch && choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
     if (remote_check_partition(spank)) {
         return;
     }
@@ -241,7 +241,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
         remote_configure(spank, request, &rendezvous, deadline_now() + config.start_timeout_ns);
     }
-    spank_apapi_rendezvous_close(&rendezvous);
+    rendezvous_close(&rendezvous);
 }
 
 /*
@@ -251,7 +251,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
 static bool remote_counts(void)
 {
     return remote.step.step != SLURM_EXTERN_CONT ||
-           (config.job_total == CONFIG_TOTAL_EXTERN && spank_apapi_policy_extern(&config));
+           (config.job_total == CONFIG_TOTAL_EXTERN && policy_extern(&config));
 }
 
 int spank_apapi_remote_init_post_opt(spank_t spank)
@@ -265,7 +265,7 @@ int spank_apapi_remote_init_post_opt(spank_t spank)
     }
     request.rules = remote_rules(spank);
     request.components = remote_components(spank, request.rules);
-    if (!spank_apapi_choice_asked(spank_apapi_options_choice())) {
+    if (!choice_asked(spank_apapi_options_choice())) {
         request.rules = NULL; /* what the site measures for itself does not depend on the user */
     }
     if (request.components && remote_counts()) {

@@ -31,7 +31,7 @@ struct atime {
     struct apapi_session *session;
 };
 
-static int complain(const char *text)
+static int atime_complain(const char *text)
 {
     fprintf(stderr, "atime: %s\n", text);
     return EXIT_FAILURE;
@@ -67,23 +67,23 @@ static int open_files(struct atime *atime, struct apapi_error *err)
 }
 
 /* Print each bad line of an event file, and each suspicious one. */
-static void print_problem(const struct apapi_problem *problem, void *context)
+static void atime_print_problem(const struct apapi_problem *problem, void *context)
 {
     (void)context;
-    complain(problem->text);
+    atime_complain(problem->text);
 }
 
 /* Load the event files of the environment and the installed ones. */
 static int load_rules(struct atime *atime, struct apapi_error *err)
 {
-    const struct apapi_problem_sink sink = {print_problem, NULL};
+    const struct apapi_problem_sink sink = {atime_print_problem, NULL};
 
     apapi_environment_read(&atime->environment);
     return apapi_event_rules_load(&atime->rules, &atime->environment,
                                   installed_path(INSTALLED_CONFIG), &sink, err);
 }
 
-static int open_session(struct atime *atime, struct apapi_error *err)
+static int atime_open_session(struct atime *atime, struct apapi_error *err)
 {
     const struct options *options = atime->options;
     const struct apapi_session_config config = {
@@ -103,15 +103,15 @@ static int open_session(struct atime *atime, struct apapi_error *err)
 }
 
 /* @return -1: continue; otherwise the exit status. */
-static int open_all(struct atime *atime)
+static int atime_open_all(struct atime *atime)
 {
     struct apapi_error err;
 
     if (atime->options->pid && process_open(atime->options->pid, &atime->process, &err)) {
-        return complain(err.text);
+        return atime_complain(err.text);
     }
     config_use_sources(NULL);
-    if (load_rules(atime, &err) || open_files(atime, &err) || open_session(atime, &err)) {
+    if (load_rules(atime, &err) || open_files(atime, &err) || atime_open_session(atime, &err)) {
         return options_refuse(err.text);
     }
     return -1;
@@ -139,7 +139,7 @@ static int write_report(const struct atime *atime, const struct report *report,
 }
 
 /* @return the exit status. */
-static int measure(const struct atime *atime)
+static int atime_measure(const struct atime *atime)
 {
     const struct options *options = atime->options;
     const struct measuring measuring = {.session = atime->session,
@@ -154,7 +154,7 @@ static int measure(const struct atime *atime)
 
     if (runs_measure(&measuring, &report, &err)) {
         status = child_start_failure(errno);
-        complain(err.text);
+        atime_complain(err.text);
     }
     signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
     if (report.count > 0 && write_report(atime, &report, &err)) {
@@ -165,12 +165,12 @@ static int measure(const struct atime *atime)
     return status;
 }
 
-static void close_all(struct atime *atime)
+static void atime_close_all(struct atime *atime)
 {
     struct apapi_error err;
 
     if (trace_finish(atime->trace, &err)) {
-        complain(err.text);
+        atime_complain(err.text);
     }
     apapi_session_destroy(atime->session);
     apapi_event_rules_clear(&atime->rules);
@@ -191,10 +191,10 @@ int main(int argc, char **argv)
     }
     apapi_source_set("descriptors", "close_on_exec",
                      "all"); /* the program inherits no descriptors */
-    status = open_all(&atime);
+    status = atime_open_all(&atime);
     if (status < 0) {
-        status = measure(&atime);
+        status = atime_measure(&atime);
     }
-    close_all(&atime);
+    atime_close_all(&atime);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 
-static void put_clean(FILE *out, const char *text)
+static void print_classic_put_clean(FILE *out, const char *text)
 {
     char clean[1024];
 
@@ -21,7 +21,7 @@ static void put_start(FILE *out, const struct report *report)
 {
     fputs("ATIME: Program: ", out);
     for (char *const *word = report->program; word && *word; word++) {
-        put_clean(out, *word);
+        print_classic_put_clean(out, *word);
         fputc(' ', out);
     }
     if (!report->program) {
@@ -34,7 +34,7 @@ static void put_setup(FILE *out, const struct apapi_component_result *component)
 {
     if (!component->measured) {
         fprintf(out, "ATIME: PAPI component %s not used: ", component->name);
-        put_clean(out, component->reason);
+        print_classic_put_clean(out, component->reason);
         fputc('\n', out);
         return;
     }
@@ -51,7 +51,7 @@ static void put_statistic(FILE *out, const char *name, double number)
     }
 }
 
-static void put_statistics(FILE *out, const struct apapi_value_result *value)
+static void print_classic_put_statistics(FILE *out, const struct apapi_value_result *value)
 {
     put_statistic(out, "min", value->shown & APAPI_SHOW_MIN ? value->min : NAN);
     put_statistic(out, "max", value->shown & APAPI_SHOW_MAX ? value->max : NAN);
@@ -79,7 +79,7 @@ static void put_value0(FILE *out, const struct apapi_value_result *value)
 {
     if (value->shown) {
         fprintf(out, "  %s %s %f\n", value->type, value->unit, value->factor);
-        put_statistics(out, value);
+        print_classic_put_statistics(out, value);
     }
 }
 
@@ -93,7 +93,7 @@ static void put_value1(FILE *out, const struct apapi_value_result *value)
         fprintf(out, " %f", value->last * value->factor);
     }
     fputc('\n', out);
-    put_statistics(out, value);
+    print_classic_put_statistics(out, value);
 }
 
 static struct apapi_value_result make_value(unsigned shown, const char *type, const char *unit)
@@ -145,14 +145,14 @@ static void make_values(const struct apapi_event_result *result,
     }
 }
 
-static void put_event(FILE *out, const struct apapi_event_result *result)
+static void print_classic_put_event(FILE *out, const struct apapi_event_result *result)
 {
     struct apapi_value_result values[2] = {result->values[0], result->values[1]};
 
     if (!values[0].shown && !values[1].shown) {
         make_values(result, values);
     }
-    put_clean(out, result->event.name);
+    print_classic_put_clean(out, result->event.name);
     fputs(result->event.estimated ? "(estimated)" : "", out);
     put_newest(out, result->event.type, &values[0]);
     put_value0(out, &values[0]);
@@ -160,20 +160,20 @@ static void put_event(FILE *out, const struct apapi_event_result *result)
     fputc('\n', out);
 }
 
-static void put_component(FILE *out, const struct apapi_component_result *component)
+static void print_classic_put_component(FILE *out, const struct apapi_component_result *component)
 {
     if (!component->measured) {
         return;
     }
     fprintf(out, "%s: %zu events\n------\n", component->name, component->event_count);
     for (size_t i = 0; i < component->event_count; i++) {
-        put_event(out, &component->events[i]);
+        print_classic_put_event(out, &component->events[i]);
     }
     fputs("------\n\n", out);
 }
 
 /* What the original did not report. */
-static void put_end(FILE *out, const struct report *report, const struct run *run)
+static void print_classic_put_end(FILE *out, const struct report *report, const struct run *run)
 {
     const struct child_end *end = &run->end;
 
@@ -188,7 +188,7 @@ static void put_end(FILE *out, const struct report *report, const struct run *ru
     fputc('\n', out);
 }
 
-static void put_run(FILE *out, const struct report *report, const struct run *run)
+static void print_classic_put_run(FILE *out, const struct report *report, const struct run *run)
 {
     const struct apapi_measurement *m = &run->record.measurement;
 
@@ -198,9 +198,9 @@ static void put_run(FILE *out, const struct report *report, const struct run *ru
     }
     fputs("ATIME: papi_start\n", out);
     for (size_t i = 0; i < m->component_count; i++) {
-        put_component(out, &m->components[i]);
+        print_classic_put_component(out, &m->components[i]);
     }
-    put_end(out, report, run);
+    print_classic_put_end(out, report, run);
     fputs("ATIME: papi stop\nATIME: done\n", out);
 }
 
@@ -208,7 +208,7 @@ int report_classic(FILE *out, const struct report *report, struct apapi_error *e
 {
     (void)err;
     for (size_t i = 0; i < report->count; i++) {
-        put_run(out, report, &report->runs[i]);
+        print_classic_put_run(out, report, &report->runs[i]);
     }
     return 0;
 }

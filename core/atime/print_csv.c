@@ -5,7 +5,8 @@
 #include "atime/print.h"
 #include "output/csv.h"
 
-static void put_program(const struct csv *csv, const char *name, const char *unit, double number)
+static void print_csv_put_program(const struct csv *csv, const char *name, const char *unit,
+                                  double number)
 {
     csv_put_number(csv, "program", name, unit, number);
 }
@@ -15,15 +16,15 @@ static void put_programs(const struct csv *csv, const struct report *report, con
     const struct child_end *end = &run->end;
     bool killed = WIFSIGNALED(end->status);
 
-    put_program(csv, "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
+    print_csv_put_program(csv, "elapsed", "s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
     if (!report->program) {
         return;
     }
-    put_program(csv, "user", "s", child_user_s(end));
-    put_program(csv, "system", "s", child_system_s(end));
-    put_program(csv, "max_rss", "B", (double)child_peak_bytes(end));
-    put_program(csv, killed ? "signal" : "exit_status", "",
-                killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
+    print_csv_put_program(csv, "user", "s", child_user_s(end));
+    print_csv_put_program(csv, "system", "s", child_system_s(end));
+    print_csv_put_program(csv, "max_rss", "B", (double)child_peak_bytes(end));
+    print_csv_put_program(csv, killed ? "signal" : "exit_status", "",
+                          killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }
 
 int report_csv(FILE *out, const struct report *report, struct apapi_error *err)

@@ -15,13 +15,13 @@
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
 
-static int put(json_t *object, const char *key, json_t *value)
+static int print_json_put(json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) < 0 ? OUT_OF_MEMORY : WRITTEN;
 }
 
 /* Nine significant digits, as in a record; an unknown number has no key. */
-static int put_number(json_t *object, const char *key, double value)
+static int print_json_put_number(json_t *object, const char *key, double value)
 {
     char digits[32];
 
@@ -29,7 +29,7 @@ static int put_number(json_t *object, const char *key, double value)
         return WRITTEN;
     }
     snprintf(digits, sizeof digits, "%.9g", value);
-    return put(object, key, json_real(strtod(digits, NULL)));
+    return print_json_put(object, key, json_real(strtod(digits, NULL)));
 }
 
 static json_t *text(const char *bytes)
@@ -49,7 +49,7 @@ static json_t *text(const char *bytes)
 static int put_command(json_t *program, char *const argv[])
 {
     json_t *command = json_array();
-    int rc = put(program, "command", command);
+    int rc = print_json_put(program, "command", command);
 
     for (; *argv && rc == WRITTEN; argv++) {
         rc = json_array_append_new(command, text(*argv)) < 0 ? OUT_OF_MEMORY : WRITTEN;
@@ -57,36 +57,37 @@ static int put_command(json_t *program, char *const argv[])
     return rc;
 }
 
-static int put_end(json_t *program, const struct child_end *end)
+static int print_json_put_end(json_t *program, const struct child_end *end)
 {
     bool killed = WIFSIGNALED(end->status);
     int number = killed ? WTERMSIG(end->status) : WEXITSTATUS(end->status);
 
-    if (put_number(program, "user_s", child_user_s(end)) < 0 ||
-        put_number(program, "system_s", child_system_s(end)) < 0 ||
-        put(program, "max_rss_bytes", json_integer((json_int_t)child_peak_bytes(end))) < 0) {
+    if (print_json_put_number(program, "user_s", child_user_s(end)) < 0 ||
+        print_json_put_number(program, "system_s", child_system_s(end)) < 0 ||
+        print_json_put(program, "max_rss_bytes", json_integer((json_int_t)child_peak_bytes(end))) <
+            0) {
         return OUT_OF_MEMORY;
     }
-    return put(program, killed ? "signal" : "exit_status", json_integer(number));
+    return print_json_put(program, killed ? "signal" : "exit_status", json_integer(number));
 }
 
-static int put_program(json_t *root, const struct report *report, const struct run *run)
+static int print_json_put_program(json_t *root, const struct report *report, const struct run *run)
 {
     json_t *program = json_object();
-    int rc = put(root, "program", program);
+    int rc = print_json_put(root, "program", program);
 
     if (rc == WRITTEN && report->program) {
         rc = put_command(program, report->program);
     } else if (rc == WRITTEN) {
-        rc = put(program, "pid", json_integer(report->pid));
+        rc = print_json_put(program, "pid", json_integer(report->pid));
     }
     if (rc == WRITTEN) {
-        rc = put_number(program, "elapsed_s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
+        rc = print_json_put_number(program, "elapsed_s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
     }
-    return rc == WRITTEN && report->program ? put_end(program, &run->end) : rc;
+    return rc == WRITTEN && report->program ? print_json_put_end(program, &run->end) : rc;
 }
 
-static int put_statistics(json_t *object, const struct apapi_value_result *value)
+static int print_json_put_statistics(json_t *object, const struct apapi_value_result *value)
 {
     const struct {
         enum apapi_shown shown;
@@ -97,12 +98,13 @@ static int put_statistics(json_t *object, const struct apapi_value_result *value
                    {APAPI_SHOW_AVG, "avg", value->avg},
                    {APAPI_SHOW_ACC, "acc", value->acc}};
 
-    if (put(object, "type", text(value->type)) < 0 || put(object, "unit", text(value->unit)) < 0) {
+    if (print_json_put(object, "type", text(value->type)) < 0 ||
+        print_json_put(object, "unit", text(value->unit)) < 0) {
         return OUT_OF_MEMORY;
     }
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         if (value->shown & numbers[i].shown &&
-            put_number(object, numbers[i].key, numbers[i].number) < 0) {
+            print_json_put_number(object, numbers[i].key, numbers[i].number) < 0) {
             return OUT_OF_MEMORY;
         }
     }
@@ -120,7 +122,8 @@ static int put_values(json_t *event, const struct apapi_event_result *result)
             continue;
         }
         object = json_object();
-        if (put(event, keys[i], object) < 0 || put_statistics(object, &result->values[i]) < 0) {
+        if (print_json_put(event, keys[i], object) < 0 ||
+            print_json_put_statistics(object, &result->values[i]) < 0) {
             return OUT_OF_MEMORY;
         }
     }
@@ -157,14 +160,14 @@ static json_t *encode_run(const struct report *report, const struct run *run)
     root = json_loads(line, 0, NULL);
     free(line);
     if (root && (put_all_values(root, &run->record.measurement) < 0 ||
-                 put_program(root, report, run) < 0)) {
+                 print_json_put_program(root, report, run) < 0)) {
         json_decref(root);
         return NULL;
     }
     return root;
 }
 
-static int put_spread(json_t *object, const char *key, struct spread spread)
+static int print_json_put_spread(json_t *object, const char *key, struct spread spread)
 {
     json_t *inner;
 
@@ -172,14 +175,15 @@ static int put_spread(json_t *object, const char *key, struct spread spread)
         return WRITTEN;
     }
     inner = json_object();
-    if (put(object, key, inner) < 0 || put_number(inner, "mean", spread.mean) < 0) {
+    if (print_json_put(object, key, inner) < 0 ||
+        print_json_put_number(inner, "mean", spread.mean) < 0) {
         return OUT_OF_MEMORY;
     }
-    return put_number(inner, "sd", spread.sd);
+    return print_json_put_number(inner, "sd", spread.sd);
 }
 
-static int put_domain(json_t *object, const char *key, const struct report *report,
-                      enum apapi_domain domain)
+static int print_json_put_domain(json_t *object, const char *key, const struct report *report,
+                                 enum apapi_domain domain)
 {
     json_t *inner;
 
@@ -187,25 +191,26 @@ static int put_domain(json_t *object, const char *key, const struct report *repo
         return WRITTEN;
     }
     inner = json_object();
-    if (put(object, key, inner) < 0 ||
-        put_spread(inner, "energy_j", report_spread(report, run_energy_j, domain)) < 0) {
+    if (print_json_put(object, key, inner) < 0 ||
+        print_json_put_spread(inner, "energy_j", report_spread(report, run_energy_j, domain)) < 0) {
         return OUT_OF_MEMORY;
     }
-    return put_spread(inner, "mean_w", report_spread(report, run_mean_w, domain));
+    return print_json_put_spread(inner, "mean_w", report_spread(report, run_mean_w, domain));
 }
 
-static int put_domains(json_t *statistics, const struct report *report)
+static int print_json_put_domains(json_t *statistics, const struct report *report)
 {
     json_t *domains = json_object();
-    int rc = put(statistics, "domains", domains);
+    int rc = print_json_put(statistics, "domains", domains);
 
     for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == WRITTEN; i++) {
-        rc = put_domain(domains, apapi_domain_name(i), report, i);
+        rc = print_json_put_domain(domains, apapi_domain_name(i), report, i);
     }
-    return rc == WRITTEN ? put_domain(statistics, "total", report, APAPI_DOMAIN_NONE) : rc;
+    return rc == WRITTEN ? print_json_put_domain(statistics, "total", report, APAPI_DOMAIN_NONE)
+                         : rc;
 }
 
-static int put_times(json_t *statistics, const struct report *report)
+static int print_json_put_times(json_t *statistics, const struct report *report)
 {
     static const struct {
         const char *key;
@@ -213,8 +218,8 @@ static int put_times(json_t *statistics, const struct report *report)
     } times[] = {{"elapsed_s", run_elapsed_s}, {"user_s", run_user_s}, {"system_s", run_system_s}};
 
     for (size_t i = 0; i < COUNT_OF(times); i++) {
-        if (put_spread(statistics, times[i].key,
-                       report_spread(report, times[i].value, APAPI_DOMAIN_NONE)) < 0) {
+        if (print_json_put_spread(statistics, times[i].key,
+                                  report_spread(report, times[i].value, APAPI_DOMAIN_NONE)) < 0) {
             return OUT_OF_MEMORY;
         }
     }
@@ -226,8 +231,9 @@ static int put_runs(json_t *root, const struct report *report)
     json_t *runs = json_array();
     json_t *statistics = json_object();
 
-    if (put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 || put(root, "runs", runs) < 0 ||
-        put(root, "statistics", statistics) < 0) {
+    if (print_json_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
+        print_json_put(root, "runs", runs) < 0 ||
+        print_json_put(root, "statistics", statistics) < 0) {
         return OUT_OF_MEMORY;
     }
     for (size_t i = 0; i < report->count; i++) {
@@ -235,7 +241,9 @@ static int put_runs(json_t *root, const struct report *report)
             return OUT_OF_MEMORY;
         }
     }
-    return put_times(statistics, report) < 0 ? OUT_OF_MEMORY : put_domains(statistics, report);
+    return print_json_put_times(statistics, report) < 0
+               ? OUT_OF_MEMORY
+               : print_json_put_domains(statistics, report);
 }
 
 static json_t *encode_runs(const struct report *report)

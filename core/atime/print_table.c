@@ -15,7 +15,7 @@
 #define MORE_DECIMALS 3
 
 /* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */
-static void describe_end(char *text, size_t size, int status)
+static void print_table_describe_end(char *text, size_t size, int status)
 {
     text[0] = '\0';
     if (WIFSIGNALED(status)) {
@@ -26,8 +26,8 @@ static void describe_end(char *text, size_t size, int status)
     }
 }
 
-static int put_run(FILE *out, const struct report *report, const struct run *run,
-                   struct apapi_error *err)
+static int print_table_put_run(FILE *out, const struct report *report, const struct run *run,
+                               struct apapi_error *err)
 {
     char end[128];
     struct apapi_table_head head = {
@@ -42,7 +42,7 @@ static int put_run(FILE *out, const struct report *report, const struct run *run
     char *text = NULL;
     int result = -1;
 
-    describe_end(end, sizeof end, run->end.status);
+    print_table_describe_end(end, sizeof end, run->end.status);
     head.end = *end ? end : NULL;
     if (!merge || apapi_merge_add(merge, &run->record)) {
         apapi_fail(err, ENOMEM, "no memory");
@@ -57,7 +57,7 @@ static int put_run(FILE *out, const struct report *report, const struct run *run
     return result;
 }
 
-static void put_headline(FILE *out, const struct report *report)
+static void print_table_put_headline(FILE *out, const struct report *report)
 {
     const struct apapi_record *record = &report->runs[0].record;
     struct text_line line = {out, strlen("apapi:")};
@@ -114,15 +114,15 @@ static void format_spread(char *cell, size_t size, const struct spread *spread, 
     }
 }
 
-static void put_cell(FILE *out, const char *cell)
+static void print_table_put_cell(FILE *out, const char *cell)
 {
     int columns = (int)text_columns(cell);
 
     fprintf(out, "  %*s%s", columns < CELL_WIDTH ? CELL_WIDTH - columns : 0, "", cell);
 }
 
-static void put_domain(FILE *out, const struct report *report, enum apapi_domain domain,
-                       const char *label)
+static void print_table_put_domain(FILE *out, const struct report *report, enum apapi_domain domain,
+                                   const char *label)
 {
     const struct spread energy_j = report_spread(report, run_energy_j, domain);
     const struct spread mean_w = report_spread(report, run_mean_w, domain);
@@ -130,9 +130,9 @@ static void put_domain(FILE *out, const struct report *report, enum apapi_domain
 
     fprintf(out, "  %-9s", label);
     format_spread(cell, sizeof cell, &energy_j, "J");
-    put_cell(out, cell);
+    print_table_put_cell(out, cell);
     format_spread(cell, sizeof cell, &mean_w, "W");
-    put_cell(out, cell);
+    print_table_put_cell(out, cell);
     if (energy_j.count < report->count) {
         fprintf(out, "  in %zu of %zu runs", energy_j.count, report->count);
     }
@@ -149,14 +149,14 @@ static bool put_domains_that(FILE *out, const struct report *report, bool add_up
 
         if (apapi_domain_adds_up(domain) == add_up && report_has_domain(report, domain)) {
             snprintf(label, sizeof label, add_up ? "%s" : "(%s)", apapi_domain_name(domain));
-            put_domain(out, report, domain, label);
+            print_table_put_domain(out, report, domain, label);
             any = true;
         }
     }
     return any;
 }
 
-static void put_domains(FILE *out, const struct report *report)
+static void print_table_put_domains(FILE *out, const struct report *report)
 {
     bool any = false;
 
@@ -167,11 +167,11 @@ static void put_domains(FILE *out, const struct report *report)
         return;
     }
     fprintf(out, "  %-9s", "domain");
-    put_cell(out, "energy");
-    put_cell(out, "mean power");
+    print_table_put_cell(out, "energy");
+    print_table_put_cell(out, "mean power");
     fputc('\n', out);
     if (put_domains_that(out, report, true)) {
-        put_domain(out, report, APAPI_DOMAIN_NONE, "total");
+        print_table_put_domain(out, report, APAPI_DOMAIN_NONE, "total");
     }
     if (put_domains_that(out, report, false)) {
         fputs("  in brackets: inside package or around other domains, not to be added\n", out);
@@ -210,7 +210,7 @@ static void put_time(struct text_line *line, const char *word, const struct spre
     text_item(line, line->column ? 3 : 2, text);
 }
 
-static void put_times(FILE *out, const struct report *report)
+static void print_table_put_times(FILE *out, const struct report *report)
 {
     const struct spread elapsed_s = report_spread(report, run_elapsed_s, APAPI_DOMAIN_NONE);
     const struct spread user_s = report_spread(report, run_user_s, APAPI_DOMAIN_NONE);
@@ -236,7 +236,7 @@ static void put_ends(FILE *out, const struct report *report)
     for (size_t i = 0; i < report->count; i++) {
         char end[128];
 
-        describe_end(end, sizeof end, report->runs[i].end.status);
+        print_table_describe_end(end, sizeof end, report->runs[i].end.status);
         if (*end) {
             fprintf(out, "  run %zu: %s\n", i + 1, end);
         }
@@ -250,7 +250,7 @@ static int put_each(FILE *out, const struct report *report, struct apapi_error *
 {
     for (size_t i = 0; i < report->count; i++) {
         fprintf(out, "run %zu:\n", i + 1);
-        if (put_run(out, report, &report->runs[i], err)) {
+        if (print_table_put_run(out, report, &report->runs[i], err)) {
             return -1;
         }
     }
@@ -260,15 +260,15 @@ static int put_each(FILE *out, const struct report *report, struct apapi_error *
 int report_table(FILE *out, const struct report *report, struct apapi_error *err)
 {
     if (report->count == 1) {
-        return put_run(out, report, report->runs, err);
+        return print_table_put_run(out, report, report->runs, err);
     }
     if (report->verbose && put_each(out, report, err)) {
         return -1;
     }
-    put_headline(out, report);
-    put_domains(out, report);
+    print_table_put_headline(out, report);
+    print_table_put_domains(out, report);
     put_unmeasured(out, report);
-    put_times(out, report);
+    print_table_put_times(out, report);
     put_ends(out, report);
     return 0;
 }

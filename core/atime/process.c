@@ -22,7 +22,7 @@ static int open_pidfd(pid_t pid)
 }
 
 /* EPERM: the process exists and belongs to another user. */
-static bool is_there(pid_t pid)
+static bool atime_process_is_there(pid_t pid)
 {
     return kill(pid, 0) == 0 || errno == EPERM;
 }
@@ -35,7 +35,7 @@ int process_open(pid_t pid, struct process *process, struct apapi_error *err)
         return apapi_fail(err, errno, "process %d: %s", (int)pid, strerror(errno));
     }
     /* EINVAL: a thread's number. Other errors: no such system call, or a container forbids it. */
-    if (fd < 0 && (errno == ESRCH || errno == EINVAL || !is_there(pid))) {
+    if (fd < 0 && (errno == ESRCH || errno == EINVAL || !atime_process_is_there(pid))) {
         return apapi_fail(err, ESRCH, "there is no process %d", (int)pid);
     }
     *process = (struct process){.pid = pid, .fd = fd};
@@ -53,7 +53,7 @@ void process_wait(const struct process *process, const struct signals *signals)
         }
         return;
     }
-    while (is_there(process->pid) && ppoll(NULL, 0, &again, &signals->mask) == 0) {
+    while (atime_process_is_there(process->pid) && ppoll(NULL, 0, &again, &signals->mask) == 0) {
     }
 }
 

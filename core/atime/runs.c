@@ -39,7 +39,7 @@ static void unmeasured(struct apapi_record *record, const char *reason)
     unmeasure_domains(m->domains);
 }
 
-static void start(const struct measuring *measuring, struct apapi_record *record)
+static void atime_runs_start(const struct measuring *measuring, struct apapi_record *record)
 {
     struct apapi_error err;
 
@@ -52,7 +52,7 @@ static void start(const struct measuring *measuring, struct apapi_record *record
     }
 }
 
-static void stop(const struct measuring *measuring, struct apapi_record *record)
+static void atime_runs_stop(const struct measuring *measuring, struct apapi_record *record)
 {
     struct apapi_error err;
 
@@ -82,14 +82,14 @@ static int run_once(const struct measuring *measuring, const struct signals *sig
     int result = 0;
 
     name_record(report, &run->record);
-    start(measuring, &run->record);
+    atime_runs_start(measuring, &run->record);
     if (measuring->process) {
         watch(measuring->process, signals, &run->end);
     } else {
         result = child_run(report->program, signals, &run->end, err);
     }
     if (result == 0) {
-        stop(measuring, &run->record);
+        atime_runs_stop(measuring, &run->record);
         report->count++;
     }
     return result;

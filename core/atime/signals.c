@@ -25,7 +25,7 @@ static void handle(int signal_number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-static void block(sigset_t *before)
+static void signals_block(sigset_t *before)
 {
     sigset_t set;
 
@@ -40,7 +40,7 @@ void signals_catch(struct signals *signals)
 {
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_RESTART};
 
-    block(&signals->mask);
+    signals_block(&signals->mask);
     for (size_t i = 0; i < SIGNALS_CAUGHT; i++) {
         sigaction(caught[i], NULL, &signals->before[i]);
         if (signals->before[i].sa_handler != SIG_IGN) {
@@ -64,7 +64,7 @@ void signals_open(const struct signals *signals)
 
 void signals_close(void)
 {
-    block(NULL);
+    signals_block(NULL);
 }
 
 void signals_pass_to(pid_t pid)

@@ -26,7 +26,7 @@ int folder_check_name(const char *name)
 }
 
 /* A link of root or this user may be followed, in a folder that no one else can change. */
-static bool is_ours(const struct stat *status)
+static bool folder_is_ours(const struct stat *status)
 {
     return status->st_uid == 0 || status->st_uid == geteuid();
 }
@@ -35,9 +35,9 @@ static bool may_follow(int folder, const char *name)
 {
     struct stat above, link;
 
-    return fstat(folder, &above) == 0 && is_ours(&above) &&
+    return fstat(folder, &above) == 0 && folder_is_ours(&above) &&
            (!(above.st_mode & S_IWOTH) || above.st_mode & S_ISVTX) &&
-           fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && is_ours(&link);
+           fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && folder_is_ours(&link);
 }
 
 /* @return descriptor of a folder within `folder`, for openat() only; -1 with errno. */
@@ -122,7 +122,7 @@ int folder_open(const char *path, struct apapi_error *err)
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
 
-static const char *last_part(const char *path)
+static const char *folder_last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -143,10 +143,10 @@ int folder_open_below(int parent, const char *path, struct apapi_error *err)
     struct stat status;
     int fd;
 
-    if (mkdirat(parent, last_part(path), 0700) < 0 && errno != EEXIST) {
+    if (mkdirat(parent, folder_last_part(path), 0700) < 0 && errno != EEXIST) {
         return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
     }
-    fd = openat(parent, last_part(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    fd = openat(parent, folder_last_part(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0) {
         apapi_fail(err, errno, "%s: %s", path, strerror(errno));
         goto fail;
@@ -164,7 +164,7 @@ int folder_open_file(int folder, const char *path, int flags, struct stat *statu
                      struct apapi_error *err)
 {
     const int safe = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd = openat(folder, last_part(path), flags | safe, 0600);
+    int fd = openat(folder, folder_last_part(path), flags | safe, 0600);
 
     if (fd < 0 || fstat(fd, status) < 0) {
         apapi_fail(err, errno, "%s: %s", path, strerror(errno));

@@ -33,7 +33,7 @@ static int walk_name(struct walk *walk, size_t length)
     return walk->visit(walk->context, walk->name);
 }
 
-static const char *read_number(const char *text, unsigned *number)
+static const char *hostlist_read_number(const char *text, unsigned *number)
 {
     size_t digits = strspn(text, "0123456789");
 
@@ -48,12 +48,12 @@ static int walk_range(struct walk *walk, size_t length, const char *range, const
                       const char *const rest[2])
 {
     unsigned first, last;
-    const char *next = read_number(range, &first);
+    const char *next = hostlist_read_number(range, &first);
     int width = next ? (int)(next - range) : 0;
 
     last = first;
     if (next && *next == '-') {
-        next = read_number(next + 1, &last);
+        next = hostlist_read_number(next + 1, &last);
     }
     if (next != range_end || last < first || last - first >= HOSTLIST_MAX) {
         return malformed();
@@ -107,7 +107,7 @@ static int walk_rest(struct walk *walk, size_t length, const char *rest, const c
 }
 
 /* Find the comma after this name, ignoring those in brackets. */
-static const char *find_end(const char *name)
+static const char *hostlist_find_end(const char *name)
 {
     bool inside = false;
 
@@ -122,7 +122,7 @@ ssize_t hostlist_each(const char *list, hostlist_visit_f visit, void *context)
     struct walk walk = {.visit = visit, .context = context};
 
     for (const char *name = list; *name;) {
-        const char *end = find_end(name);
+        const char *end = hostlist_find_end(name);
 
         if (walk_rest(&walk, 0, name, end)) {
             return -1;
@@ -143,7 +143,7 @@ static size_t find_stem(const char *name)
     return length - stem <= DIGITS_MAX ? stem : length;
 }
 
-static int compare_names(const void *left, const void *right)
+static int hostlist_compare_names(const void *left, const void *right)
 {
     const char *a = *(const char *const *)left, *b = *(const char *const *)right;
     size_t a_stem = find_stem(a), b_stem = find_stem(b);
@@ -202,14 +202,14 @@ static size_t put_group(FILE *out, const char *const *names, size_t count, size_
     return done;
 }
 
-static int add_name(void *names, const char *name)
+static int hostlist_add_name(void *names, const char *name)
 {
     return namelist_add(names, name);
 }
 
 ssize_t hostlist_names(const char *list, struct namelist *names)
 {
-    return hostlist_each(list, add_name, names);
+    return hostlist_each(list, hostlist_add_name, names);
 }
 
 void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
@@ -217,7 +217,7 @@ void hostlist_put(FILE *out, const char **names, size_t count, size_t columns)
     long start = ftell(out);
     size_t done = 0;
 
-    qsort(names, count, sizeof(char *), compare_names);
+    qsort(names, count, sizeof(char *), hostlist_compare_names);
     while (done < count) {
         size_t used = (size_t)(ftell(out) - start);
 

@@ -16,7 +16,7 @@ struct unpacker {
     bool at_end; /* of one compressed frame */
 };
 
-static ssize_t read_some(int fd, void *buffer, size_t size)
+static ssize_t inflow_read_some(int fd, void *buffer, size_t size)
 {
     ssize_t got;
 
@@ -29,7 +29,7 @@ static ssize_t read_some(int fd, void *buffer, size_t size)
 /* @return 0; -1 */
 static int read_chunk(struct inflow *inflow)
 {
-    ssize_t got = read_some(inflow->fd, inflow->chunk, CHUNK_SIZE);
+    ssize_t got = inflow_read_some(inflow->fd, inflow->chunk, CHUNK_SIZE);
 
     if (got < 0) {
         return -1;
@@ -51,7 +51,7 @@ static const struct unpack_format *find_format(const struct inflow *inflow)
     return NULL;
 }
 
-static int fail(struct inflow *inflow, int code, const char *problem)
+static int inflow_fail(struct inflow *inflow, int code, const char *problem)
 {
     inflow->problem = problem;
     errno = code;
@@ -71,7 +71,7 @@ static int start_unpacker(struct inflow *inflow, const struct unpack_format *for
         int code = errno;
 
         free(unpacker);
-        return fail(inflow, code, format->missing);
+        return inflow_fail(inflow, code, format->missing);
     }
     inflow->unpacker = unpacker;
     return 0;
@@ -114,7 +114,7 @@ static ssize_t unpack_chunk(struct inflow *inflow, void *buffer, size_t size)
                                   .out_size = size};
 
     if (unpacker->format->step(unpacker->decoder, &unpacking)) {
-        return fail(inflow, EBADMSG, "it is compressed, and damaged");
+        return inflow_fail(inflow, EBADMSG, "it is compressed, and damaged");
     }
     if (unpacking.in_size < inflow->end - inflow->begin || unpacking.out_size < size) {
         unpacker->at_end = unpacking.at_end;
@@ -140,7 +140,7 @@ static ssize_t unpack(struct inflow *inflow, void *buffer, size_t size)
         if (inflow->ended) {
             return inflow->unpacker->at_end
                        ? 0
-                       : fail(inflow, EBADMSG, "it is compressed, and its end is missing");
+                       : inflow_fail(inflow, EBADMSG, "it is compressed, and its end is missing");
         }
     }
 }
@@ -153,7 +153,7 @@ ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size)
     if (inflow->begin < inflow->end) {
         return hand_out(inflow, buffer, size);
     }
-    return inflow->ended ? 0 : read_some(inflow->fd, buffer, size);
+    return inflow->ended ? 0 : inflow_read_some(inflow->fd, buffer, size);
 }
 
 void inflow_end(struct inflow *inflow)

@@ -59,7 +59,7 @@ static const char *scan_fraction(const char *text, uint64_t *billionths)
     return text;
 }
 
-static uint64_t unit_of(const char *suffix)
+static uint64_t interval_unit_of(const char *suffix)
 {
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcmp(suffix, units[i].suffix) == 0) {
@@ -86,7 +86,7 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
         fraction = true;
         rest = scan_fraction(rest + 1, &billionths);
     }
-    unit = *rest == '\0' && !fraction ? 1 : unit_of(rest);
+    unit = *rest == '\0' && !fraction ? 1 : interval_unit_of(rest);
     if (unit == 0) {
         return bad_duration(err, text);
     }
@@ -99,7 +99,7 @@ int apapi_duration_parse(const char *text, uint64_t *duration_ns, struct apapi_e
 }
 
 /* Copy the next word of a list, up to ':' or the end. @return where the following one begins. */
-static const char *next_word(const char *text, char *word, struct apapi_error *err)
+static const char *interval_next_word(const char *text, char *word, struct apapi_error *err)
 {
     size_t length = strcspn(text, ":");
 
@@ -154,7 +154,7 @@ static const char *parse_entry(const char *text, bool first, struct apapi_interv
 {
     char word[WORD_SIZE], component[WORD_SIZE];
     uint64_t interval_ns = 0;
-    const char *rest = next_word(text, word, err);
+    const char *rest = interval_next_word(text, word, err);
 
     if (!rest) {
         return NULL;
@@ -171,7 +171,7 @@ static const char *parse_entry(const char *text, bool first, struct apapi_interv
         apapi_fail(err, EINVAL, "an interval is missing after '%.60s'", component);
         return NULL;
     }
-    rest = next_word(rest, word, err);
+    rest = interval_next_word(rest, word, err);
     if (!rest || parse_interval(word, &interval_ns, err) ||
         add_named(list, component, interval_ns, err)) {
         return NULL;

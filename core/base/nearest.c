@@ -26,7 +26,7 @@ void nearest_begin(struct nearest *nearest, const char *wanted)
     }
 }
 
-static bool same(char left, char right)
+static bool nearest_same(char left, char right)
 {
     return tolower((unsigned char)left) == tolower((unsigned char)right);
 }
@@ -50,10 +50,11 @@ static void fill_row(struct rows *rows, const char *left, unsigned i, const char
     memcpy(rows->last, rows->now, sizeof rows->last);
     rows->now[0] = i;
     for (unsigned j = 1; right[j - 1]; j++) {
-        unsigned changed = rows->last[j - 1] + !same(left[i - 1], right[j - 1]);
+        unsigned changed = rows->last[j - 1] + !nearest_same(left[i - 1], right[j - 1]);
 
         rows->now[j] = least(changed, least(rows->last[j], rows->now[j - 1]) + 1);
-        if (i > 1 && j > 1 && same(left[i - 1], right[j - 2]) && same(left[i - 2], right[j - 1])) {
+        if (i > 1 && j > 1 && nearest_same(left[i - 1], right[j - 2]) &&
+            nearest_same(left[i - 2], right[j - 1])) {
             rows->now[j] = least(rows->now[j], rows->before[j - 2] + 1);
         }
     }
@@ -162,7 +163,7 @@ void nearest_offer(const char *name, void *context)
 }
 
 /* @return whether this many names fit. */
-static bool put_names(const struct nearest *nearest, size_t count, char *text, size_t size)
+static bool nearest_put_names(const struct nearest *nearest, size_t count, char *text, size_t size)
 {
     size_t used = 0;
 
@@ -182,7 +183,7 @@ void nearest_text(const struct nearest *nearest, char *text, size_t size)
 {
     size_t count = nearest->count;
 
-    while (!put_names(nearest, count, text, size) && count > 0) {
+    while (!nearest_put_names(nearest, count, text, size) && count > 0) {
         count--;
     }
 }

@@ -5,7 +5,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
-static int finish(const char *text, const char *end)
+static int number_finish(const char *text, const char *end)
 {
     if (end == text) {
         errno = EINVAL;
@@ -26,7 +26,7 @@ int whole_number_parse(const char *text, struct whole_number *number)
     } else {
         result.value = strtoull(text, &end, 0);
     }
-    if (finish(text, end)) {
+    if (number_finish(text, end)) {
         return -1;
     }
     result.rest = end;
@@ -46,7 +46,7 @@ int real_number_parse(const char *text, struct real_number *number)
     }
     errno = 0;
     value = strtod_l(text, &end, locale);
-    result = finish(text, end);
+    result = number_finish(text, end);
     if (result == 0) {
         *number = (struct real_number){value, end};
     }

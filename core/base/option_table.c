@@ -65,13 +65,13 @@ static size_t print_row(const struct option_row *row, size_t at, size_t column, 
     return 0;
 }
 
-static void print_rows(const struct option_row *row, size_t column, FILE *out)
+static void option_table_print_rows(const struct option_row *row, size_t column, FILE *out)
 {
     size_t at = 0;
 
     for (; row->name; row++) {
         if (row->kind == OPTION_ROWS) {
-            print_rows(row->rows, column, out);
+            option_table_print_rows(row->rows, column, out);
         } else if (row->help) {
             at = print_row(row, at, column, out);
         }
@@ -81,7 +81,7 @@ static void print_rows(const struct option_row *row, size_t column, FILE *out)
 void option_table_help(const struct option_table *table, FILE *out)
 {
     fputs(table->head, out);
-    print_rows(table->rows, table->column, out);
+    option_table_print_rows(table->rows, table->column, out);
     fprintf(out, "  -h, --help, -V, --version\n%s", table->foot);
 }
 
@@ -196,7 +196,7 @@ static int refuse_option(const char *program, const char *word, int result,
     return USAGE_ERROR;
 }
 
-static int answer(const struct option_table *table, int letter)
+static int option_table_answer(const struct option_table *table, int letter)
 {
     if (letter == 'h') {
         option_table_help(table, stdout);
@@ -249,7 +249,7 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
             return refuse_option(table->program, argv[optind - 1], result, flat.names);
         }
         if (result == 'h' || result == 'V') {
-            return answer(table, result);
+            return option_table_answer(table, result);
         }
         if (flat_set(&flat, result, &err)) {
             char text[MESSAGE_SIZE];

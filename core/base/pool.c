@@ -29,7 +29,7 @@ int pool_reserve(void *array, size_t count, size_t *room, size_t size)
     return 0; // cppcheck-suppress memleak; the array owns it
 }
 
-static uint32_t *find_slot(const struct pool *pool, const char *text)
+static uint32_t *pool_find_slot(const struct pool *pool, const char *text)
 {
     size_t at = hash(text) & (pool->slot_count - 1);
 
@@ -52,7 +52,7 @@ static int grow_slots(struct pool *pool)
     pool->slots = slots;
     pool->slot_count = count;
     for (size_t i = 0; i < pool->count; i++) {
-        *find_slot(pool, pool_text(pool, (uint32_t)i)) = (uint32_t)i;
+        *pool_find_slot(pool, pool_text(pool, (uint32_t)i)) = (uint32_t)i;
     }
     return 0;
 }
@@ -76,7 +76,7 @@ uint32_t pool_put(struct pool *pool, const char *text)
     if (2 * (pool->count + 1) > pool->slot_count && grow_slots(pool)) {
         return POOL_NONE;
     }
-    slot = find_slot(pool, text);
+    slot = pool_find_slot(pool, text);
     if (*slot != POOL_NONE) {
         return *slot;
     }

@@ -14,7 +14,7 @@
 #include "base/folder.h"
 #include "base/write_all.h"
 
-static int fail(const char *path, struct apapi_error *err)
+static int replace_fail(const char *path, struct apapi_error *err)
 {
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
@@ -28,7 +28,7 @@ static bool is_replaceable(const char *path)
 }
 
 /* Write and close. */
-static int fill(int file, mode_t mode, const char *text, size_t size)
+static int replace_fill(int file, mode_t mode, const char *text, size_t size)
 {
     if (write_all(file, text, size) || fchmod(file, mode) || fsync(file)) {
         folder_close(file);
@@ -51,10 +51,10 @@ int replace_file(const char *path, mode_t mode, const char *text, size_t size,
     }
     file = mkostemp(draft, O_CLOEXEC);
     if (file < 0) {
-        return fail(path, err);
+        return replace_fail(path, err);
     }
-    if (fill(file, mode, text, size) || rename(draft, path)) {
-        fail(path, err);
+    if (replace_fill(file, mode, text, size) || rename(draft, path)) {
+        replace_fail(path, err);
         unlink(draft);
         return -1;
     }

@@ -32,7 +32,7 @@ static bool in_ranges(uint32_t character, const struct range *ranges, size_t cou
 
 #define IN(character, ranges) in_ranges(character, ranges, COUNT_OF(ranges))
 
-static size_t sequence_length(unsigned char lead)
+static size_t text_sequence_length(unsigned char lead)
 {
     if (lead < 0x80) {
         return 1;
@@ -50,7 +50,7 @@ size_t text_character(const char *text, uint32_t *character)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *bytes = (const unsigned char *)text;
-    size_t length = sequence_length(bytes[0]);
+    size_t length = text_sequence_length(bytes[0]);
     uint32_t value = length > 1 ? bytes[0] & (0x7FU >> length) : bytes[0];
 
     for (size_t i = 1; i < length; i++) {
@@ -67,7 +67,7 @@ size_t text_character(const char *text, uint32_t *character)
     return length;
 }
 
-static void copy_text(char *copy, size_t size, const char *text, bool for_terminal)
+static void text_copy_text(char *copy, size_t size, const char *text, bool for_terminal)
 {
     size_t used = 0;
 
@@ -93,12 +93,12 @@ static void copy_text(char *copy, size_t size, const char *text, bool for_termin
 
 void text_utf8(char *copy, size_t size, const char *text)
 {
-    copy_text(copy, size, text, false);
+    text_copy_text(copy, size, text, false);
 }
 
 void text_clean(char *copy, size_t size, const char *text)
 {
-    copy_text(copy, size, text, true);
+    text_copy_text(copy, size, text, true);
 }
 
 static size_t step_over(const char *text, size_t *columns)

@@ -25,7 +25,8 @@ static int check_size(const char *name, size_t size, struct apapi_error *err)
     return 0;
 }
 
-static int check_text(const char *name, const char *text, size_t size, struct apapi_error *err)
+static int text_file_check_text(const char *name, const char *text, size_t size,
+                                struct apapi_error *err)
 {
     const char *zero;
 
@@ -55,7 +56,7 @@ static int check_kind(const char *path, const struct stat *status, struct apapi_
 }
 
 /* O_NONBLOCK: opening a FIFO or a device must not block. */
-static int open_regular(const char *path, struct apapi_error *err)
+static int text_file_open_regular(const char *path, struct apapi_error *err)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -83,7 +84,7 @@ static char *free_failed(char *text)
 }
 
 /* Read to the end, or one byte more than allowed. */
-static char *read_all(int fd, size_t *size)
+static char *text_file_read_all(int fd, size_t *size)
 {
     char *text = malloc(APAPI_EVENTS_FILE_MAX + 2);
     ssize_t got = text ? 1 : -1;
@@ -100,28 +101,28 @@ static char *read_all(int fd, size_t *size)
 
 char *event_text_read(const char *path, struct apapi_error *err)
 {
-    int saved, fd = open_regular(path, err);
+    int saved, fd = text_file_open_regular(path, err);
     char *text;
     size_t size;
 
     if (fd < 0) {
         return NULL;
     }
-    text = read_all(fd, &size);
+    text = text_file_read_all(fd, &size);
     saved = errno;
     close(fd);
     if (!text) {
         apapi_fail(err, saved, "%.180s: %s", path, strerror(saved));
         return NULL;
     }
-    return check_text(path, text, size, err) ? free_failed(text) : text;
+    return text_file_check_text(path, text, size, err) ? free_failed(text) : text;
 }
 
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err)
 {
     char *copy;
 
-    if (check_text(name, text, size, err)) {
+    if (text_file_check_text(name, text, size, err)) {
         return NULL;
     }
     copy = malloc(size + 1);
@@ -152,7 +153,7 @@ size_t event_text_make_printable(char *text)
     return replaced;
 }
 
-static bool is_blank(char c)
+static bool text_file_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
@@ -161,11 +162,11 @@ char *event_text_trim(char *text)
 {
     size_t length;
 
-    while (is_blank(*text)) {
+    while (text_file_is_blank(*text)) {
         text++;
     }
     length = strlen(text);
-    while (length > 0 && is_blank(text[length - 1])) {
+    while (length > 0 && text_file_is_blank(text[length - 1])) {
         length--;
     }
     text[length] = '\0';

@@ -9,7 +9,7 @@
 #include "base/duration.h"
 
 /* Split into whole seconds, rounded down, and the remaining nanoseconds. */
-static long split(int64_t unix_ns, struct tm *utc)
+static long timestamp_split(int64_t unix_ns, struct tm *utc)
 {
     int64_t above_ns = unix_ns % NS_PER_S;
     time_t seconds = unix_ns / NS_PER_S;
@@ -25,7 +25,7 @@ static long split(int64_t unix_ns, struct tm *utc)
 void timestamp_format(char *text, size_t size, int64_t unix_ns)
 {
     struct tm utc = {0};
-    long above_ns = split(unix_ns, &utc);
+    long above_ns = timestamp_split(unix_ns, &utc);
 
     snprintf(text, size, "%04d-%02d-%02dT%02d:%02d:%02d.%09ldZ", utc.tm_year + 1900, utc.tm_mon + 1,
              utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, above_ns);
@@ -35,7 +35,7 @@ void timestamp_day(char *text, size_t size, int64_t unix_ns)
 {
     struct tm utc = {0};
 
-    split(unix_ns, &utc);
+    timestamp_split(unix_ns, &utc);
     snprintf(text, size, "%04d-%02d-%02d", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
@@ -92,7 +92,7 @@ static int seconds_of(const int numbers[6], time_t *seconds)
     return 0;
 }
 
-static int join(int64_t seconds, int64_t above_ns, int64_t *unix_ns)
+static int timestamp_join(int64_t seconds, int64_t above_ns, int64_t *unix_ns)
 {
     int64_t product_ns;
     int64_t sum_ns;
@@ -123,7 +123,7 @@ int timestamp_parse(const char *text, int64_t *unix_ns)
         errno = EINVAL;
         return -1;
     }
-    if (join(seconds, above_ns, unix_ns) < 0) {
+    if (timestamp_join(seconds, above_ns, unix_ns) < 0) {
         errno = ERANGE;
         return -1;
     }

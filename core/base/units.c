@@ -72,7 +72,7 @@ void units_keep_known(struct units_scale *scale, double value, double uncertaint
     }
 }
 
-static double rounded(double number, int digits)
+static double units_rounded(double number, int digits)
 {
     double step = pow(10, digits);
 
@@ -84,7 +84,7 @@ void units_number_full(char *text, size_t size, double value, const struct units
     double scaled = value / scale->factor;
 
     if (scale->decimals < 0) {
-        snprintf(text, size, "%.0f", rounded(scaled, -scale->decimals));
+        snprintf(text, size, "%.0f", units_rounded(scaled, -scale->decimals));
     } else {
         snprintf(text, size, "%.*f", scale->decimals, scaled);
     }

@@ -94,8 +94,8 @@ int message_receive(int channel, struct message *message, uint64_t deadline_ns)
     return 0;
 }
 
-static int send_part(int channel, struct message *message, const char *text, size_t size,
-                     uint64_t deadline_ns)
+static int message_send_part(int channel, struct message *message, const char *text, size_t size,
+                             uint64_t deadline_ns)
 {
     message_start(message, APAPI_WORD_PART);
     memcpy(message->bytes + message->length, text, size);
@@ -108,7 +108,7 @@ int message_send_text(int channel, struct message *message, const char *word, co
                       uint64_t deadline_ns)
 {
     for (; strlen(text) > PART_BYTES; text += PART_BYTES) {
-        if (send_part(channel, message, text, PART_BYTES, deadline_ns)) {
+        if (message_send_part(channel, message, text, PART_BYTES, deadline_ns)) {
             return -1;
         }
     }

@@ -90,7 +90,7 @@ static bool is_option(const char *word, const char *letter, const char *name)
     return strcmp(word, letter) == 0 || strcmp(word, name) == 0;
 }
 
-static int run(int argc, char **argv)
+static int apapi_run(int argc, char **argv)
 {
     const struct command *command;
 
@@ -116,5 +116,5 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    return run(argc, argv);
+    return apapi_run(argc, argv);
 }

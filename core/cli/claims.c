@@ -22,7 +22,7 @@ static int rank_of(const struct claims *claims, const struct apapi_identity *id)
     return CLAIMED;
 }
 
-static struct claims_owner *find_owner(struct claims *claims, const char *cluster)
+static struct claims_owner *claims_find_owner(struct claims *claims, const char *cluster)
 {
     for (size_t i = 0; i < claims->count; i++) {
         if (strcmp(claims->owners[i].cluster, cluster) == 0) {
@@ -34,7 +34,7 @@ static struct claims_owner *find_owner(struct claims *claims, const char *cluste
 
 void claims_learn(struct claims *claims, const struct apapi_identity *id)
 {
-    struct claims_owner *owner = find_owner(claims, id->cluster);
+    struct claims_owner *owner = claims_find_owner(claims, id->cluster);
     int rank = rank_of(claims, id);
 
     if (!owner && claims->count < CLAIMS_OWNERS_MAX) {

@@ -130,7 +130,7 @@ static void fit(const struct grid *grid, size_t *widths, size_t width)
     }
 }
 
-static void put_text(FILE *out, const char *text, size_t width)
+static void grid_put_text(FILE *out, const char *text, size_t width)
 {
     char *cut;
 
@@ -147,7 +147,7 @@ static void put_text(FILE *out, const char *text, size_t width)
 }
 
 /* No line has trailing blanks. @param row  SIZE_MAX: the titles */
-static void put_row(const struct grid *grid, FILE *out, size_t row, const size_t *widths)
+static void grid_put_row(const struct grid *grid, FILE *out, size_t row, const size_t *widths)
 {
     size_t blanks = INDENT;
 
@@ -163,7 +163,7 @@ static void put_row(const struct grid *grid, FILE *out, size_t row, const size_t
         blanks += column->right ? padding : 0;
         if (*text) {
             fprintf(out, "%*s", (int)blanks, "");
-            put_text(out, text, widths[i]);
+            grid_put_text(out, text, widths[i]);
             blanks = 0;
         }
         blanks += (column->right ? 0 : padding) + GAP;
@@ -185,9 +185,9 @@ void grid_print(const struct grid *grid, FILE *out, size_t width)
     if (width > 0) {
         fit(grid, widths, width);
     }
-    put_row(grid, out, SIZE_MAX, widths);
+    grid_put_row(grid, out, SIZE_MAX, widths);
     for (size_t row = 0; row < row_count(grid); row++) {
-        put_row(grid, out, row, widths);
+        grid_put_row(grid, out, row, widths);
     }
     free(widths);
 }

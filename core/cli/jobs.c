@@ -16,7 +16,7 @@ struct job_request {
     char step[32]; /* "": any */
 };
 
-static bool take_number(const char **text, uint32_t *number)
+static bool jobs_take_number(const char **text, uint32_t *number)
 {
     size_t digits = strspn(*text, "0123456789");
     unsigned long long value = strtoull(*text, NULL, 10);
@@ -29,7 +29,7 @@ static bool take_number(const char **text, uint32_t *number)
     return true;
 }
 
-static bool take_part(const char **text, struct job_request *request)
+static bool jobs_take_part(const char **text, struct job_request *request)
 {
     if (**text != '_' && **text != '+') {
         return true;
@@ -39,13 +39,14 @@ static bool take_part(const char **text, struct job_request *request)
         ++*text;
         return true;
     }
-    return take_number(text, &request->part);
+    return jobs_take_number(text, &request->part);
 }
 
 static bool parse_request(const char *text, struct job_request *request)
 {
     *request = (struct job_request){.part = APAPI_UNKNOWN};
-    if (!take_number(&text, &request->job) || request->job == 0 || !take_part(&text, request)) {
+    if (!jobs_take_number(&text, &request->job) || request->job == 0 ||
+        !jobs_take_part(&text, request)) {
         return false;
     }
     if (*text == '.' && text[1] && strlen(text + 1) < sizeof request->step) {
@@ -55,7 +56,7 @@ static bool parse_request(const char *text, struct job_request *request)
     return *text == '\0';
 }
 
-static int parse_words(char *words, struct job_list *list, struct apapi_error *err)
+static int jobs_parse_words(char *words, struct job_list *list, struct apapi_error *err)
 {
     const char *word;
 
@@ -86,7 +87,7 @@ int job_list_parse(const char *text, struct job_list *list, struct apapi_error *
     if (!words || !list->requests || !list->jobs) {
         result = apapi_fail(err, ENOMEM, "no memory");
     } else {
-        result = parse_words(words, list, err);
+        result = jobs_parse_words(words, list, err);
     }
     free(words);
     return result;
@@ -99,7 +100,7 @@ void job_list_free(struct job_list *list)
     *list = (struct job_list){0};
 }
 
-static bool fits(const struct job_request *request, const struct apapi_identity *id)
+static bool jobs_fits(const struct job_request *request, const struct apapi_identity *id)
 {
     bool array = request->kind != '+' && id->array_job == request->job;
     bool het = request->kind != '_' && id->het_job == request->job;
@@ -113,7 +114,7 @@ static bool fits(const struct job_request *request, const struct apapi_identity 
 bool job_list_has(const struct job_list *list, const struct apapi_identity *id)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (fits(&list->requests[i], id)) {
+        if (jobs_fits(&list->requests[i], id)) {
             return true;
         }
     }

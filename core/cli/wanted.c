@@ -11,7 +11,7 @@
 
 static const char between[] = ":::"; /* separates component and event */
 
-static void add(struct wanted *wanted, const char *name, size_t length, const char *pattern)
+static void wanted_add(struct wanted *wanted, const char *name, size_t length, const char *pattern)
 {
     struct wanted_component *component = &wanted->components[wanted->count];
 
@@ -25,10 +25,10 @@ static void add(struct wanted *wanted, const char *name, size_t length, const ch
 
 static void add_any(const char *name, void *context)
 {
-    add(context, name, strlen(name), NULL);
+    wanted_add(context, name, strlen(name), NULL);
 }
 
-static int add_events(struct wanted *wanted, const char *pattern, struct apapi_error *err)
+static int wanted_add_events(struct wanted *wanted, const char *pattern, struct apapi_error *err)
 {
     size_t length = (size_t)(strstr(pattern, between) - pattern);
     char name[APAPI_COMPONENT_SIZE];
@@ -37,11 +37,11 @@ static int add_events(struct wanted *wanted, const char *pattern, struct apapi_e
     if (apapi_components_check(name, err)) {
         return -1;
     }
-    add(wanted, name, strlen(name), pattern);
+    wanted_add(wanted, name, strlen(name), pattern);
     return 0;
 }
 
-static int add_components(struct wanted *wanted, const char *list, struct apapi_error *err)
+static int wanted_add_components(struct wanted *wanted, const char *list, struct apapi_error *err)
 {
     if (apapi_components_check(list, err)) {
         return -1;
@@ -49,7 +49,7 @@ static int add_components(struct wanted *wanted, const char *list, struct apapi_
     for (const char *name = list; *name; name += *name == ':') {
         size_t length = strcspn(name, ":");
 
-        add(wanted, name, length, NULL);
+        wanted_add(wanted, name, length, NULL);
         name += length;
     }
     return 0;
@@ -63,8 +63,8 @@ int wanted_parse(int count, char *const words[], struct wanted *wanted, struct a
         apapi_catalog_components(add_any, wanted);
     }
     for (int i = 0; i < count; i++) {
-        int result = strstr(words[i], between) ? add_events(wanted, words[i], err)
-                                               : add_components(wanted, words[i], err);
+        int result = strstr(words[i], between) ? wanted_add_events(wanted, words[i], err)
+                                               : wanted_add_components(wanted, words[i], err);
 
         if (result) {
             return -1;

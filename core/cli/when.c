@@ -14,7 +14,7 @@
 #define DIGITS_MAX 9
 
 /* Unlike strptime(), it accepts no blanks and no extra digits. */
-static const char *read_number(const char *text, size_t digits, int *number)
+static const char *when_read_number(const char *text, size_t digits, int *number)
 {
     *number = 0;
     for (size_t i = 0; i < digits; i++, text++) {
@@ -31,7 +31,7 @@ static const char *read_part(const char *text, char before, int *number)
     if (!text || (before && *text != before)) {
         return NULL;
     }
-    return read_number(before ? text + 1 : text, 2, number);
+    return when_read_number(before ? text + 1 : text, 2, number);
 }
 
 struct word {
@@ -39,7 +39,7 @@ struct word {
     int number;
 };
 
-static const char *read_word(const char *text, const struct word *words, int *number)
+static const char *when_read_word(const char *text, const struct word *words, int *number)
 {
     for (; words->text; words++) {
         size_t length = strlen(words->text);
@@ -58,7 +58,7 @@ static const char *read_day_word(const char *text, struct tm *date)
         {"today", 0}, {"yesterday", -1}, {"tomorrow", 1}, {NULL, 0}};
     struct tm day = *date;
     int later;
-    const char *rest = read_word(text, words, &later);
+    const char *rest = when_read_word(text, words, &later);
 
     if (rest) {
         day.tm_mday += later;
@@ -72,7 +72,7 @@ static const char *read_day_word(const char *text, struct tm *date)
 
 static const char *read_iso_date(const char *text, struct tm *date)
 {
-    const char *rest = read_number(text, 4, &date->tm_year);
+    const char *rest = when_read_number(text, 4, &date->tm_year);
 
     rest = read_part(read_part(rest, '-', &date->tm_mon), '-', &date->tm_mday);
     date->tm_year -= 1900;
@@ -84,7 +84,7 @@ static const char *read_iso_date(const char *text, struct tm *date)
 static const char *read_american_date(const char *text, struct tm *date)
 {
     int month = date->tm_mon;
-    const char *rest = read_number(text, 2, &date->tm_mon);
+    const char *rest = when_read_number(text, 2, &date->tm_mon);
     char between = rest && (*rest == '/' || *rest == '.') ? *rest : '\0';
 
     rest = read_part(rest, between, &date->tm_mday);
@@ -120,7 +120,7 @@ static const char *read_half_of_day(const char *text, struct tm *date)
 {
     static const struct word words[] = {{"am", 0}, {"pm", 12}, {NULL, 0}};
     int later;
-    const char *rest = read_word(text, words, &later);
+    const char *rest = when_read_word(text, words, &later);
 
     if (!rest) {
         return text;
@@ -136,12 +136,12 @@ static const char *read_clock(const char *text, struct tm *date)
 {
     static const struct word words[] = {{"midnight", 0}, {"elevenses", 11}, {"noon", 12},
                                         {"fika", 15},    {"teatime", 16},   {NULL, 0}};
-    const char *rest = read_word(text, words, &date->tm_hour);
+    const char *rest = when_read_word(text, words, &date->tm_hour);
 
     if (rest) {
         return rest;
     }
-    rest = read_part(read_number(text, 2, &date->tm_hour), ':', &date->tm_min);
+    rest = read_part(when_read_number(text, 2, &date->tm_hour), ':', &date->tm_min);
     if (rest && *rest == ':') {
         rest = read_part(rest, ':', &date->tm_sec);
     }
@@ -149,7 +149,7 @@ static const char *read_clock(const char *text, struct tm *date)
 }
 
 /* A day or second that does not exist is normalized to another one. */
-static bool is_same(const struct tm *a, const struct tm *b)
+static bool when_is_same(const struct tm *a, const struct tm *b)
 {
     return a->tm_mon == b->tm_mon && a->tm_min == b->tm_min && a->tm_sec == b->tm_sec;
 }
@@ -178,7 +178,7 @@ static bool parse_moment(const char *text, int64_t now_s, int64_t *seconds)
     }
     moment = given;
     *seconds = utc ? timegm(&moment) : mktime(&moment);
-    return is_same(&moment, &given) && *seconds >= 0 && *seconds < LATEST_S;
+    return when_is_same(&moment, &given) && *seconds >= 0 && *seconds < LATEST_S;
 }
 
 /* "m", "minute" and "minutes"; 0: unknown. */
@@ -187,7 +187,7 @@ static int64_t seconds_of_unit(const char *text)
     static const struct word units[] = {{"second", 1},  {"minute", 60},   {"hour", 3600},
                                         {"day", 86400}, {"week", 604800}, {NULL, 0}};
     int number;
-    const char *rest = read_word(text, units, &number);
+    const char *rest = when_read_word(text, units, &number);
 
     if (rest) {
         return !*rest || strcasecmp(rest, "s") == 0 ? number : 0;
@@ -210,7 +210,7 @@ static bool parse_distance(const char *text, int64_t bare_s, int64_t *distance_s
     if (digits == 0 || digits > DIGITS_MAX || unit_s == 0) {
         return false;
     }
-    read_number(text, digits, &number);
+    when_read_number(text, digits, &number);
     *distance_s = number * unit_s;
     return true;
 }

@@ -52,7 +52,7 @@ static void copy_value(const char *key, char *text, size_t size)
     snprintf(text, size, "%s", value ? value : "");
 }
 
-static int configure(struct collector *collector)
+static int collect_configure(struct collector *collector)
 {
     const char *nodes, *format;
 
@@ -154,7 +154,7 @@ static bool is_over(const struct collector *collector)
 }
 
 /* A report may be longer than a message. */
-static int send_part(const char *text, size_t size)
+static int collect_send_part(const char *text, size_t size)
 {
     static char part[PART_BYTES + 1];
 
@@ -169,7 +169,7 @@ static ssize_t send_some(void *cookie, const char *bytes, size_t size)
 {
     (void)cookie;
     for (size_t sent = 0; sent < size; sent += PART_BYTES) {
-        if (send_part(bytes + sent, size - sent < PART_BYTES ? size - sent : PART_BYTES)) {
+        if (collect_send_part(bytes + sent, size - sent < PART_BYTES ? size - sent : PART_BYTES)) {
             return 0;
         }
     }
@@ -239,7 +239,7 @@ static void finish_forward(struct collector *collector)
     }
 }
 
-static int run(void)
+static int collect_run(void)
 {
     static struct collector collector;
     int result = 0;
@@ -250,7 +250,7 @@ static int run(void)
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     fcntl(APAPI_LISTEN_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* this process's memory holds the token */
-    if (configure(&collector)) {
+    if (collect_configure(&collector)) {
         return EXIT_FAILURE;
     }
     if (collector.whole_job) {
@@ -279,7 +279,7 @@ int main(int argc, char **argv)
 {
     (void)argv;
     if (argc == 1 && is_socket(APAPI_CHANNEL_FD) && is_socket(APAPI_LISTEN_FD)) {
-        return run();
+        return collect_run();
     }
     fprintf(stderr, "apapi-collect is started by spank_apapi.so in srun.\n");
     return 2;

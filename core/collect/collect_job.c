@@ -10,7 +10,7 @@
 
 #define PLUGIN_PATIENCE_NS (10000 * DEADLINE_MS)
 
-static int answer(struct parts *parts, struct message *message)
+static int collect_job_answer(struct parts *parts, struct message *message)
 {
     const char *nodes = message_value(message, "nodes");
     const char *nodelist = message_value(message, "nodelist");
@@ -25,7 +25,7 @@ static int answer(struct parts *parts, struct message *message)
     return result;
 }
 
-static int serve(struct parts *parts, struct message *message)
+static int collect_job_serve(struct parts *parts, struct message *message)
 {
     struct pollfd watched[] = {{.fd = APAPI_CHANNEL_FD, .events = POLLIN},
                                {.fd = parts->receiver.poll, .events = POLLIN}};
@@ -42,7 +42,7 @@ static int serve(struct parts *parts, struct message *message)
             return 0;
         }
         if (message_is(message, APAPI_WORD_END)) {
-            return answer(parts, message);
+            return collect_job_answer(parts, message);
         }
     }
 }
@@ -55,7 +55,7 @@ int collect_job(const char *token, struct message *message)
 
     if (parts_open(&parts, APAPI_LISTEN_FD, token, APAPI_UNKNOWN) == 0) {
         parts.only = only;
-        result = serve(&parts, message);
+        result = collect_job_serve(&parts, message);
         parts_close(&parts);
     }
     return result;

@@ -154,7 +154,7 @@ static int key_set(struct config *config, const struct key *key, const struct co
     return 0;
 }
 
-static void complain(const struct config_sink *sink, const char *text)
+static void config_complain(const struct config_sink *sink, const char *text)
 {
     if (sink && sink->complain) {
         sink->complain(text, sink->context);
@@ -183,7 +183,7 @@ static void complain_unknown(const struct config_sink *sink, const char *where, 
     nearest_text(&meant->nearest, nearest, sizeof nearest);
     snprintf(line, sizeof line, "%s '%.60s'%s", where, meant->nearest.wanted,
              *nearest ? nearest : meant->all);
-    complain(sink, line);
+    config_complain(sink, line);
 }
 
 static void unknown_key(const char *word, const char *where, const struct config_sink *sink)
@@ -198,8 +198,8 @@ static void unknown_key(const char *word, const char *where, const struct config
 }
 
 /* Read a line of the top section. */
-static void read_key(struct config *config, const struct ini_line *line,
-                     const struct config_sink *sink)
+static void config_read_key(struct config *config, const struct ini_line *line,
+                            const struct config_sink *sink)
 {
     const struct key *key = key_find(line->key, strlen(line->key));
     const struct config_origin origin = {.text = line->value, .line = line->number};
@@ -214,12 +214,12 @@ static void read_key(struct config *config, const struct ini_line *line,
     if (config->origins[key - keys].line) {
         snprintf(text, sizeof text, "%.200s:%zu: %s is already set in line %zu", config->path,
                  line->number, key->name, config->origins[key - keys].line);
-        complain(sink, text);
+        config_complain(sink, text);
     } else if (key_set(config, key, &origin, &err)) {
         snprintf(text, sizeof text, "%.200s:%zu: '%s = %.60s' has no effect: %s; %s takes: %s",
                  config->path, line->number, key->name, line->value, err.text, key->name,
                  key->help);
-        complain(sink, text);
+        config_complain(sink, text);
     }
 }
 
@@ -276,8 +276,8 @@ static void unknown_section_key(const struct ini_line *line, const char *where,
     complain_unknown(sink, where, &meant);
 }
 
-static const struct config_setting *setting_find(const struct config *config,
-                                                 const struct ini_line *line)
+static const struct config_setting *config_setting_find(const struct config *config,
+                                                        const struct ini_line *line)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
         if (strcmp(config->settings[i].section, line->section) == 0 &&
@@ -292,7 +292,7 @@ static const struct config_setting *setting_find(const struct config *config,
 static void read_setting(struct config *config, const struct ini_line *line,
                          const struct config_sink *sink)
 {
-    const struct config_setting *before = setting_find(config, line);
+    const struct config_setting *before = config_setting_find(config, line);
     char text[LINE_SIZE];
 
     if (!section_is_known(line->section)) {
@@ -305,7 +305,7 @@ static void read_setting(struct config *config, const struct ini_line *line,
     } else if (before) {
         snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s is already set in line %zu", config->path,
                  line->number, line->section, line->key, before->line);
-        complain(sink, text);
+        config_complain(sink, text);
     } else {
         config->settings[config->setting_count++] =
             (struct config_setting){line->section, line->key, line->value, line->number};
@@ -327,9 +327,9 @@ void config_parse(struct config *config, const char *path, char *text,
     while ((result = ini_next(&ini, &line, &err)) != INI_END) {
         if (result == INI_BAD) {
             snprintf(where, sizeof where, "%.200s:%zu: %s", config->path, line.number, err.text);
-            complain(sink, where);
+            config_complain(sink, where);
         } else if (*line.section == '\0' || strcmp(line.section, TOP_SECTION) == 0) {
-            read_key(config, &line, sink);
+            config_read_key(config, &line, sink);
         } else {
             read_setting(config, &line, sink);
         }
@@ -343,7 +343,7 @@ int config_read(struct config *config, const char *path, const struct config_sin
 
     if (!text) {
         if (errno != ENOENT) {
-            complain(sink, err.text);
+            config_complain(sink, err.text);
         }
         return -1;
     }
@@ -352,7 +352,8 @@ int config_read(struct config *config, const char *path, const struct config_sin
 }
 
 /* Read key=value after the plugin's name. */
-static void read_word(struct config *config, const char *word, const struct config_sink *sink)
+static void config_read_word(struct config *config, const char *word,
+                             const struct config_sink *sink)
 {
     size_t length = strcspn(word, "=");
     const struct key *key = word[length] ? key_find(word, length) : NULL;
@@ -366,7 +367,7 @@ static void read_word(struct config *config, const char *word, const struct conf
     } else if (key_set(config, key, &origin, &err)) {
         snprintf(line, sizeof line, PLUGSTACK ": '%.100s' has no effect: %s; %s= takes: %s", word,
                  err.text, key->name, key->help);
-        complain(sink, line);
+        config_complain(sink, line);
     }
 }
 
@@ -394,11 +395,11 @@ void config_load(struct config *config, int count, char *const words[],
     config_defaults(config);
     if (config_read(config, path, sink) && errno == ENOENT && named) {
         snprintf(line, sizeof line, PLUGSTACK ": 'config=%.200s': there is no such file", path);
-        complain(sink, line);
+        config_complain(sink, line);
     }
     for (int i = 0; i < count; i++) {
         if (!word_value(words[i], "config")) {
-            read_word(config, words[i], sink);
+            config_read_word(config, words[i], sink);
         }
     }
 }

@@ -9,7 +9,7 @@
 #define SEPARATOR ":"
 
 /* The next word. `rest` is set to the text after its separator, NULL at the end. */
-static size_t take(const char **rest, const char **word)
+static size_t enabled_take(const char **rest, const char **word)
 {
     size_t length = strcspn(*rest, SEPARATOR);
 
@@ -21,7 +21,7 @@ static size_t take(const char **rest, const char **word)
 static int take_answer(const char **rest, const char *text, bool *yes, struct apapi_error *err)
 {
     const char *word = "";
-    size_t length = *rest ? take(rest, &word) : 0;
+    size_t length = *rest ? enabled_take(rest, &word) : 0;
 
     *yes = word_is(word, length, "yes");
     if (*yes || word_is(word, length, "no")) {
@@ -40,7 +40,7 @@ int value_enabled(const char *text, void *field, struct apapi_error *err)
         return -1;
     }
     while (rest) {
-        size_t length = take(&rest, &partition);
+        size_t length = enabled_take(&rest, &partition);
 
         if (length == 0 || strcspn(partition, " \t,") < length) {
             return apapi_fail(err, EINVAL, "the name of a partition is missing in '%.60s'", text);
@@ -60,7 +60,7 @@ bool config_enabled(const struct config *config, const char *partition)
 
     take_answer(&rest, "", &enabled, NULL);
     while (rest) {
-        size_t length = take(&rest, &name);
+        size_t length = enabled_take(&rest, &name);
 
         take_answer(&rest, "", &yes, NULL);
         if (partition && word_is(name, length, partition)) {
@@ -82,7 +82,7 @@ bool config_enabled_anywhere(const struct config *config)
 
     take_answer(&rest, "", &enabled, NULL);
     while (rest && !enabled) {
-        take(&rest, &name);
+        enabled_take(&rest, &name);
         take_answer(&rest, "", &enabled, NULL);
     }
     return enabled;

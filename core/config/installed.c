@@ -44,7 +44,7 @@ static bool own_file(char path[PATH_MAX])
 }
 
 /* Cut off "/bin" at the end. */
-static bool cut(char *folder, const char *below)
+static bool installed_cut(char *folder, const char *below)
 {
     size_t length = strlen(folder), tail = strlen(below);
 
@@ -84,7 +84,7 @@ static bool find_prefix(char prefix[PATH_MAX])
     }
     *slash = '\0';
     for (size_t i = 0; i < COUNT_OF(program_folders); i++) {
-        if (cut(prefix, program_folders[i])) {
+        if (installed_cut(prefix, program_folders[i])) {
             return !is_configured(prefix) && has_tree(prefix);
         }
     }
@@ -103,7 +103,7 @@ static void move(struct folder *folder, const char *prefix)
     }
 }
 
-static void look(void)
+static void installed_look(void)
 {
     char prefix[PATH_MAX];
 
@@ -119,7 +119,7 @@ const char *installed_path(enum installed_folder folder)
     static bool looked;
 
     if (!looked) {
-        look();
+        installed_look();
         looked = true;
     }
     return folders[folder].moved ? folders[folder].moved : folders[folder].configured;

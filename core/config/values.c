@@ -149,7 +149,7 @@ int value_output(const char *text, void *field, struct apapi_error *err)
 }
 
 /* @return the index of `text` in the words; -1 with errno EINVAL. */
-static int choose(const char *text, const char *const words[], struct apapi_error *err)
+static int values_choose(const char *text, const char *const words[], struct apapi_error *err)
 {
     int index = 0;
 
@@ -170,7 +170,7 @@ const char *config_format_word(enum config_format format)
 
 int value_format(const char *text, void *field, struct apapi_error *err)
 {
-    int index = choose(text, format_words, err);
+    int index = values_choose(text, format_words, err);
 
     if (index >= 0) {
         *(enum config_format *)field = (enum config_format)index;
@@ -193,7 +193,7 @@ int value_job_total(const char *text, void *field, struct apapi_error *err)
                                         [CONFIG_TOTAL_BATCH] = "batch",
                                         [CONFIG_TOTAL_EXTERN] = "extern",
                                         [CONFIG_TOTAL_EXTERN + 1] = NULL};
-    int index = choose(text, words, err);
+    int index = values_choose(text, words, err);
 
     if (index >= 0) {
         *(enum config_job_total *)field = (enum config_job_total)index;

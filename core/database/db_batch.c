@@ -87,7 +87,8 @@ static int keep_text(struct db_batch *batch, struct db_value *value)
     return 0;
 }
 
-static int add(struct db_batch *batch, enum db_batch_table table, const struct db_row *row)
+static int db_batch_add_row(struct db_batch *batch, enum db_batch_table table,
+                            const struct db_row *row)
 {
     const size_t width = db_insert_width(batch->inserts[table]), first = batch->value_count;
     struct batch_row *rows =
@@ -113,16 +114,16 @@ static int add(struct db_batch *batch, enum db_batch_table table, const struct d
 
 /* --- a record ------------------------------------------------------------------------------- */
 
-static int add_timeline(struct db_batch *batch, const char *line, size_t size)
+static int db_batch_add_timeline(struct db_batch *batch, const char *line, size_t size)
 {
     const int64_t no_id = 0;
     struct db_row row = {.keys = &no_id, .text = {.type = DB_TEXT}};
 
     row.text.text = json_member(line, size, "timeline", &row.text.size);
-    return row.text.text ? add(batch, BATCH_TIMELINES, &row) : 0;
+    return row.text.text ? db_batch_add_row(batch, BATCH_TIMELINES, &row) : 0;
 }
 
-static int add_domains(struct db_batch *batch, const struct apapi_measurement *m)
+static int db_batch_add_domains(struct db_batch *batch, const struct apapi_measurement *m)
 {
     const int64_t no_id = 0;
 
@@ -130,35 +131,37 @@ static int add_domains(struct db_batch *batch, const struct apapi_measurement *m
         const void *const bases[] = {&d, &m->domains[d]};
 
         if (m->domains[d].measured &&
-            add(batch, BATCH_DOMAINS, &(struct db_row){.keys = &no_id, .bases = bases})) {
+            db_batch_add_row(batch, BATCH_DOMAINS,
+                             &(struct db_row){.keys = &no_id, .bases = bases})) {
             return -1;
         }
     }
     return 0;
 }
 
-static int add_events(struct db_batch *batch, size_t number,
-                      const struct apapi_component_result *component)
+static int db_batch_add_events(struct db_batch *batch, size_t number,
+                               const struct apapi_component_result *component)
 {
     for (size_t i = 0; i < component->event_count; i++) {
         const int64_t keys[] = {0, (int64_t)number, (int64_t)i};
         const void *const bases[] = {&component->events[i]};
 
-        if (add(batch, BATCH_EVENTS, &(struct db_row){.keys = keys, .bases = bases})) {
+        if (db_batch_add_row(batch, BATCH_EVENTS, &(struct db_row){.keys = keys, .bases = bases})) {
             return -1;
         }
     }
     return 0;
 }
 
-static int add_components(struct db_batch *batch, const struct apapi_measurement *m)
+static int db_batch_add_components(struct db_batch *batch, const struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
         const int64_t keys[] = {0, (int64_t)i};
         const void *const bases[] = {&m->components[i]};
 
-        if (add(batch, BATCH_COMPONENTS, &(struct db_row){.keys = keys, .bases = bases}) ||
-            add_events(batch, i, &m->components[i])) {
+        if (db_batch_add_row(batch, BATCH_COMPONENTS,
+                             &(struct db_row){.keys = keys, .bases = bases}) ||
+            db_batch_add_events(batch, i, &m->components[i])) {
             return -1;
         }
     }
@@ -175,7 +178,7 @@ static bool has_gaps(const struct apapi_timeline *timeline)
     return false;
 }
 
-static struct db_derived derive(const struct apapi_measurement *m)
+static struct db_derived db_batch_derive(const struct apapi_measurement *m)
 {
     struct db_derived derived = {.end_unix_ns = record_end_ns(m),
                                  .energy_j = apapi_measurement_total_j(m),
@@ -194,13 +197,13 @@ int db_batch_add(struct db_batch *batch, const struct apapi_record *record, cons
                  size_t size)
 {
     const struct apapi_measurement *m = &record->measurement;
-    const struct db_derived derived = derive(m);
+    const struct db_derived derived = db_batch_derive(m);
     const void *const bases[] = {record, m, &derived};
     const int64_t no_id = 0;
 
-    if (add(batch, BATCH_RECORDS, &(struct db_row){.keys = &no_id, .bases = bases}) ||
-        add_timeline(batch, line, size) || add_domains(batch, m) ||
-        (batch->with_events && add_components(batch, m))) {
+    if (db_batch_add_row(batch, BATCH_RECORDS, &(struct db_row){.keys = &no_id, .bases = bases}) ||
+        db_batch_add_timeline(batch, line, size) || db_batch_add_domains(batch, m) ||
+        (batch->with_events && db_batch_add_components(batch, m))) {
         errno = ENOMEM;
         return -1;
     }

@@ -144,7 +144,7 @@ const struct db_load_counts *db_load_counts(const struct db_load *load)
 /* --- transactions --------------------------------------------------------------------------- */
 
 /* IDs are counted up from the greatest one: no other import is in a transaction. */
-static int begin(struct db_load *load, struct apapi_error *err)
+static int db_load_begin(struct db_load *load, struct apapi_error *err)
 {
     struct db_statement *last = load->statements[LAST_ID];
 
@@ -177,8 +177,8 @@ int db_load_commit(struct db_load *load, struct apapi_error *err)
 /* --- records -------------------------------------------------------------------------------- */
 
 /* @return 1: a record with the same key exists; 0; -1 */
-static int find(struct db_load *load, const struct db_value *row, int64_t *id, double *elapsed_s,
-                struct apapi_error *err)
+static int db_load_find(struct db_load *load, const struct db_value *row, int64_t *id,
+                        double *elapsed_s, struct apapi_error *err)
 {
     struct db_statement *statement = load->statements[FIND];
     struct db_value key[KEYS];
@@ -196,7 +196,7 @@ static int find(struct db_load *load, const struct db_value *row, int64_t *id, d
     return found;
 }
 
-static int flush(struct db_load *load, struct apapi_error *err)
+static int db_load_flush(struct db_load *load, struct apapi_error *err)
 {
     for (int i = 0; i < BATCH_TABLES; i++) {
         if (db_insert_flush(load->inserts[i], err)) {
@@ -207,11 +207,11 @@ static int flush(struct db_load *load, struct apapi_error *err)
 }
 
 /* Delete a record. Its rows may still wait to be added. */
-static int forget(struct db_load *load, int64_t id, struct apapi_error *err)
+static int db_load_forget(struct db_load *load, int64_t id, struct apapi_error *err)
 {
     const struct db_value value = db_integer(id);
 
-    if (flush(load, err)) {
+    if (db_load_flush(load, err)) {
         return -1;
     }
     for (int i = DELETE_EVENTS; i <= DELETE_RECORD; i++) {
@@ -245,7 +245,7 @@ static int replace(struct db_load *load, struct db_value *row, struct apapi_erro
 {
     double known_s = 0;
     int64_t id;
-    int found = find(load, row, &id, &known_s, err);
+    int found = db_load_find(load, row, &id, &known_s, err);
 
     if (found <= 0) {
         return found < 0 ? -1 : apapi_fail(err, EIO, "the database refuses a record");
@@ -255,7 +255,7 @@ static int replace(struct db_load *load, struct db_value *row, struct apapi_erro
         return 0;
     }
     load->counts.replaced++;
-    return forget(load, id, err) || db_insert_put(load->inserts[BATCH_RECORDS], row, err) ||
+    return db_load_forget(load, id, err) || db_insert_put(load->inserts[BATCH_RECORDS], row, err) ||
                    db_insert_flush(load->inserts[BATCH_RECORDS], err)
                ? -1
                : 1;
@@ -279,7 +279,8 @@ static int add_rest(struct db_load *load, const struct db_batch *batch,
 }
 
 /* @return 1: the row was added; 0: a record with its key existed; -1 */
-static int is_there(struct db_load *load, const struct db_value *id, struct apapi_error *err)
+static int db_load_is_there(struct db_load *load, const struct db_value *id,
+                            struct apapi_error *err)
 {
     int found = db_first(load->statements[IS_THERE], id, 1, err);
 
@@ -306,7 +307,7 @@ static int finish_group(struct db_load *load, const struct db_batch *batch, stru
     added = db_insert_added(insert);
     for (size_t i = 0; i < count; i++) {
         struct db_value *row = &batch->values[group->rows[i]->first];
-        int is_new = added == count ? 1 : added == 0 ? 0 : is_there(load, row, err);
+        int is_new = added == count ? 1 : added == 0 ? 0 : db_load_is_there(load, row, err);
 
         load->counts.added += is_new > 0;
         if (is_new == 0) {
@@ -338,7 +339,7 @@ static int add_records(struct db_load *load, const struct db_batch *batch, struc
             return -1;
         }
     }
-    return finish_group(load, batch, &group, err) || flush(load, err) ? -1 : 0;
+    return finish_group(load, batch, &group, err) || db_load_flush(load, err) ? -1 : 0;
 }
 
 static int note_files(struct db_load *load, const struct db_batch *batch, struct apapi_error *err)
@@ -368,7 +369,7 @@ struct db_batch *db_batch_create(const struct db_load *load, struct apapi_error 
 int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_error *err)
 {
     batch_settle(batch);
-    if (begin(load, err) || add_records(load, batch, err) || note_files(load, batch, err)) {
+    if (db_load_begin(load, err) || add_records(load, batch, err) || note_files(load, batch, err)) {
         return -1;
     }
     batch_empty(batch);

@@ -29,7 +29,7 @@ struct totals {
     struct stale jobs[BATCH];
 };
 
-static void copy_text(char *text, size_t size, struct db_value value)
+static void db_load_jobs_copy_text(char *text, size_t size, struct db_value value)
 {
     snprintf(text, size, "%.*s", (int)value.size, value.text ? value.text : "");
 }
@@ -75,7 +75,8 @@ static bool belong_together(const struct owners *owners)
 }
 
 /* @return 1: they belong together, and the job has got the cluster; 0; -1 */
-static int find_owner(const struct totals *totals, struct db_job *job, struct apapi_error *err)
+static int db_load_jobs_find_owner(const struct totals *totals, struct db_job *job,
+                                   struct apapi_error *err)
 {
     const struct db_value number = db_integer(job->job);
     struct owners owners = {.named = false};
@@ -84,8 +85,8 @@ static int find_owner(const struct totals *totals, struct db_job *job, struct ap
     for (; got > 0; got = db_step(totals->owners, err)) {
         char cluster[64], user[APAPI_TEXT_SIZE];
 
-        copy_text(cluster, sizeof cluster, db_column(totals->owners, 0));
-        copy_text(user, sizeof user, db_column(totals->owners, 1));
+        db_load_jobs_copy_text(cluster, sizeof cluster, db_column(totals->owners, 0));
+        db_load_jobs_copy_text(user, sizeof user, db_column(totals->owners, 1));
         note_owner(&owners, cluster, user);
     }
     db_end(totals->owners);
@@ -116,7 +117,7 @@ struct watch {
 };
 
 /* Records come sorted by node and start. */
-static void look(struct watch *watch, const struct apapi_record *record, bool gaps)
+static void db_load_jobs_look(struct watch *watch, const struct apapi_record *record, bool gaps)
 {
     const struct apapi_measurement *m = &record->measurement;
     int64_t end_ns = record_end_ns(m);
@@ -130,8 +131,8 @@ static void look(struct watch *watch, const struct apapi_record *record, bool ga
 }
 
 /* @return 0; 1: repeat it with the timelines; -1 */
-static int collect(struct db_reader *reader, bool whole, struct db_job *job, struct apapi_job *sum,
-                   struct apapi_error *err)
+static int db_load_jobs_collect(struct db_reader *reader, bool whole, struct db_job *job,
+                                struct apapi_job *sum, struct apapi_error *err)
 {
     const struct db_value key[] = {db_integer(job->job), db_text(job->cluster),
                                    db_text(job->with_nameless ? "" : job->cluster)};
@@ -140,7 +141,7 @@ static int collect(struct db_reader *reader, bool whole, struct db_job *job, str
     int got = db_reader_first(reader, key, 3, &record, err);
 
     for (; got > 0; got = db_reader_next(reader, &record, err)) {
-        look(&watch, &record, db_reader_gaps(reader));
+        db_load_jobs_look(&watch, &record, db_reader_gaps(reader));
         if (watch.timelines && !whole) {
             break;
         }
@@ -154,7 +155,7 @@ static int collect(struct db_reader *reader, bool whole, struct db_job *job, str
     return got;
 }
 
-static int add_up(struct db_job *job, struct apapi_job *sum, struct apapi_error *err)
+static int db_load_jobs_add_up(struct db_job *job, struct apapi_job *sum, struct apapi_error *err)
 {
     struct apapi_job_total total;
 
@@ -186,9 +187,9 @@ static int total_job(struct totals *totals, struct db_job *job, bool whole, stru
     if (!sum) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    result = collect(whole ? totals->whole : totals->plain, whole, job, sum, err);
+    result = db_load_jobs_collect(whole ? totals->whole : totals->plain, whole, job, sum, err);
     if (result == 0) {
-        result = add_up(job, sum, err) ||
+        result = db_load_jobs_add_up(job, sum, err) ||
                          db_insert_run(totals->insert, &(struct db_row){.bases = bases}, err)
                      ? -1
                      : 0;
@@ -203,7 +204,7 @@ static int total(struct totals *totals, const struct stale *stale, struct apapi_
     int result;
 
     memcpy(job.cluster, stale->cluster, sizeof job.cluster);
-    result = find_owner(totals, &job, err);
+    result = db_load_jobs_find_owner(totals, &job, err);
     if (result < 0) {
         return -1;
     }
@@ -219,7 +220,7 @@ static int read_stale(struct totals *totals, size_t *count, struct apapi_error *
     for (*count = 0; (got = db_step(totals->stale, err)) > 0; ++*count) {
         struct stale *job = &totals->jobs[*count];
 
-        copy_text(job->cluster, sizeof job->cluster, db_column(totals->stale, 0));
+        db_load_jobs_copy_text(job->cluster, sizeof job->cluster, db_column(totals->stale, 0));
         job->job = (uint32_t)db_column(totals->stale, 1).integer;
     }
     db_end(totals->stale);
@@ -267,7 +268,7 @@ static int64_t total_all(struct totals *totals, struct apapi_error *err)
     return all;
 }
 
-static int prepare(struct totals *totals, struct apapi_error *err)
+static int db_load_jobs_prepare(struct totals *totals, struct apapi_error *err)
 {
     static const char which[] = "WHERE job = ? AND cluster IN (?, ?) ORDER BY node, start_ns";
     static const char owners[] = "SELECT DISTINCT cluster, user FROM records WHERE job = ?";
@@ -300,7 +301,7 @@ int64_t load_jobs(struct db *db, struct apapi_error *err)
         return apapi_fail(err, ENOMEM, "no memory");
     }
     totals->db = db;
-    result = prepare(totals, err) ? -1 : total_all(totals, err);
+    result = db_load_jobs_prepare(totals, err) ? -1 : total_all(totals, err);
     db_insert_destroy(totals->insert);
     db_reader_destroy(totals->whole);
     db_reader_destroy(totals->plain);

@@ -35,7 +35,7 @@ struct statement {
     bool running; /* more rows may follow */
 };
 
-static int fail(const struct connection *connection, struct apapi_error *err)
+static int db_mariadb_fail(const struct connection *connection, struct apapi_error *err)
 {
     return apapi_fail(err, EIO, "MariaDB: %.220s",
                       connection->library->mysql_error(connection->mysql));
@@ -49,11 +49,13 @@ static void close_connection(void *handle)
     free(connection);
 }
 
-static int exec(void *handle, const char *sql, struct apapi_error *err)
+static int db_mariadb_exec(void *handle, const char *sql, struct apapi_error *err)
 {
     struct connection *connection = handle;
 
-    return connection->library->mysql_query(connection->mysql, sql) ? fail(connection, err) : 0;
+    return connection->library->mysql_query(connection->mysql, sql)
+               ? db_mariadb_fail(connection, err)
+               : 0;
 }
 
 static void set_options(const struct connection *connection, const struct db_address *address)
@@ -76,13 +78,13 @@ static int establish(struct connection *connection, const struct db_address *add
     if (!connection->library->mysql_real_connect(connection->mysql, address->host, address->user,
                                                  NULL, address->database, address->port,
                                                  address->socket, 0)) {
-        return fail(connection, err);
+        return db_mariadb_fail(connection, err);
     }
     /* a text that does not fit must be an error */
-    return exec(connection,
-                writing ? "SET SESSION sql_mode = 'STRICT_ALL_TABLES'"
-                        : "SET SESSION TRANSACTION READ ONLY",
-                err);
+    return db_mariadb_exec(connection,
+                           writing ? "SET SESSION sql_mode = 'STRICT_ALL_TABLES'"
+                                   : "SET SESSION TRANSACTION READ ONLY",
+                           err);
 }
 
 static void *open_connection(const struct db_address *address, bool writing,
@@ -120,7 +122,7 @@ static int fail_statement(const struct statement *statement, struct apapi_error 
                       statement->library->mysql_stmt_error(statement->stmt));
 }
 
-static void finalize(void *handle)
+static void db_mariadb_finalize(void *handle)
 {
     struct statement *statement = handle;
 
@@ -137,7 +139,7 @@ static void finalize(void *handle)
     free(statement);
 }
 
-static enum db_type type_of(enum enum_field_types type)
+static enum db_type db_mariadb_type_of(enum enum_field_types type)
 {
     switch (type) {
     case MYSQL_TYPE_TINY:
@@ -179,7 +181,7 @@ static void point_at(MYSQL_BIND *bind, struct cell *cell)
     }
 }
 
-static int allocate(struct statement *statement)
+static int db_mariadb_allocate(struct statement *statement)
 {
     MYSQL_RES *result = statement->library->mysql_stmt_result_metadata(statement->stmt);
     const MYSQL_FIELD *fields = result ? statement->library->mysql_fetch_fields(result) : NULL;
@@ -195,7 +197,7 @@ static int allocate(struct statement *statement)
         return -1;
     }
     for (size_t i = 0; i < statement->columns; i++) {
-        statement->out_cells[i].type = type_of(fields[i].type);
+        statement->out_cells[i].type = db_mariadb_type_of(fields[i].type);
         point_at(&statement->out[i], &statement->out_cells[i]);
     }
     if (result) {
@@ -204,7 +206,7 @@ static int allocate(struct statement *statement)
     return 0;
 }
 
-static void *prepare(void *handle, const char *sql, struct apapi_error *err)
+static void *db_mariadb_prepare(void *handle, const char *sql, struct apapi_error *err)
 {
     struct connection *connection = handle;
     struct statement *statement = calloc(1, sizeof *statement);
@@ -216,19 +218,19 @@ static void *prepare(void *handle, const char *sql, struct apapi_error *err)
     statement->library = connection->library;
     statement->stmt = connection->library->mysql_stmt_init(connection->mysql);
     if (!statement->stmt) {
-        fail(connection, err);
+        db_mariadb_fail(connection, err);
     } else if (statement->library->mysql_stmt_prepare(statement->stmt, sql, strlen(sql))) {
         fail_statement(statement, err);
-    } else if (allocate(statement)) {
+    } else if (db_mariadb_allocate(statement)) {
         apapi_fail(err, ENOMEM, "no memory");
     } else {
         return statement;
     }
-    finalize(statement);
+    db_mariadb_finalize(statement);
     return NULL;
 }
 
-static int bind(void *handle, size_t number, const struct db_value *value)
+static int db_mariadb_bind(void *handle, size_t number, const struct db_value *value)
 {
     struct statement *statement = handle;
     struct cell *cell = &statement->in_cells[number];
@@ -289,7 +291,7 @@ static int fetch_texts(struct statement *statement)
     return 0;
 }
 
-static void reset(void *handle)
+static void db_mariadb_reset(void *handle)
 {
     struct statement *statement = handle;
 
@@ -299,7 +301,7 @@ static void reset(void *handle)
     }
 }
 
-static int step(void *handle, struct apapi_error *err)
+static int db_mariadb_step(void *handle, struct apapi_error *err)
 {
     struct statement *statement = handle;
     int got;
@@ -313,7 +315,7 @@ static int step(void *handle, struct apapi_error *err)
     statement->running = true;
     got = statement->library->mysql_stmt_fetch(statement->stmt);
     if (got == MYSQL_NO_DATA) {
-        reset(statement);
+        db_mariadb_reset(statement);
         return 0;
     }
     if ((got && got != MYSQL_DATA_TRUNCATED) || fetch_texts(statement)) {
@@ -322,14 +324,14 @@ static int step(void *handle, struct apapi_error *err)
     return 1;
 }
 
-static size_t changes(void *handle)
+static size_t db_mariadb_changes(void *handle)
 {
     struct statement *statement = handle;
 
     return (size_t)statement->library->mysql_stmt_affected_rows(statement->stmt);
 }
 
-static struct db_value column(void *handle, size_t number)
+static struct db_value db_mariadb_column(void *handle, size_t number)
 {
     const struct cell *cell = &((struct statement *)handle)->out_cells[number];
 
@@ -356,11 +358,11 @@ const struct db_driver db_mariadb = {
     .rows = DB_ROWS_MAX,
     .open = open_connection,
     .close = close_connection,
-    .exec = exec,
-    .prepare = prepare,
-    .finalize = finalize,
-    .bind = bind,
-    .step = step,
-    .reset = reset,
-    .changes = changes,
-    .column = column};
+    .exec = db_mariadb_exec,
+    .prepare = db_mariadb_prepare,
+    .finalize = db_mariadb_finalize,
+    .bind = db_mariadb_bind,
+    .step = db_mariadb_step,
+    .reset = db_mariadb_reset,
+    .changes = db_mariadb_changes,
+    .column = db_mariadb_column};

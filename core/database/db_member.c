@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const char *skip_blanks(const char *at, const char *end)
+static const char *db_member_skip_blanks(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n')) {
         at++;
@@ -52,13 +52,13 @@ static const char *skip_value(const char *at, const char *end)
 static const char *value_behind(const char *text, const char *at, const char *end, const char *key)
 {
     size_t size = strlen(key);
-    const char *value = skip_blanks(at, end);
+    const char *value = db_member_skip_blanks(at, end);
 
     if ((size_t)(at - text) != size + 1 || memcmp(text, key, size) != 0 || value == end ||
         *value != ':') {
         return NULL;
     }
-    return skip_blanks(value + 1, end);
+    return db_member_skip_blanks(value + 1, end);
 }
 
 const char *json_member(const char *line, size_t size, const char *key, size_t *value_size)

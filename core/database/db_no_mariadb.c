@@ -3,7 +3,8 @@
 
 #include "database/db_driver.h"
 
-static void *refuse(const struct db_address *address, bool writing, struct apapi_error *err)
+static void *db_no_mariadb_refuse(const struct db_address *address, bool writing,
+                                  struct apapi_error *err)
 {
     (void)address;
     (void)writing;
@@ -11,4 +12,4 @@ static void *refuse(const struct db_address *address, bool writing, struct apapi
     return NULL;
 }
 
-const struct db_driver db_mariadb = {.open = refuse};
+const struct db_driver db_mariadb = {.open = db_no_mariadb_refuse};

@@ -17,8 +17,9 @@ struct db_reader {
 };
 
 /* Select the first key, then the parts, then the timeline. */
-static struct db_statement *prepare(struct db *db, const struct db_table *table, bool timelines,
-                                    const char *which, struct apapi_error *err)
+static struct db_statement *db_read_prepare(struct db *db, const struct db_table *table,
+                                            bool timelines, const char *which,
+                                            struct apapi_error *err)
 {
     char *text = NULL;
     size_t size;
@@ -44,9 +45,9 @@ struct db_reader *db_reader_create(struct db *db, const char *which,
         return NULL;
     }
     reader->parts = *parts;
-    reader->records = prepare(db, &db_records, parts->timelines, which, err);
+    reader->records = db_read_prepare(db, &db_records, parts->timelines, which, err);
     if (reader->records && parts->domains) {
-        reader->domains = prepare(db, &db_domains, false, "WHERE record = ?", err);
+        reader->domains = db_read_prepare(db, &db_domains, false, "WHERE record = ?", err);
     }
     if (!reader->records || (parts->domains && !reader->domains)) {
         db_reader_destroy(reader);
@@ -133,8 +134,8 @@ static int read_record(struct db_reader *reader, struct apapi_record *record,
 }
 
 /* @param got  result of the statement */
-static int take(struct db_reader *reader, int got, struct apapi_record *record,
-                struct apapi_error *err)
+static int db_read_take(struct db_reader *reader, int got, struct apapi_record *record,
+                        struct apapi_error *err)
 {
     if (got > 0 && read_record(reader, record, err)) {
         got = -1;
@@ -148,12 +149,12 @@ static int take(struct db_reader *reader, int got, struct apapi_record *record,
 int db_reader_first(struct db_reader *reader, const struct db_value *values, size_t count,
                     struct apapi_record *record, struct apapi_error *err)
 {
-    return take(reader, db_first(reader->records, values, count, err), record, err);
+    return db_read_take(reader, db_first(reader->records, values, count, err), record, err);
 }
 
 int db_reader_next(struct db_reader *reader, struct apapi_record *record, struct apapi_error *err)
 {
-    return take(reader, db_step(reader->records, err), record, err);
+    return db_read_take(reader, db_step(reader->records, err), record, err);
 }
 
 bool db_reader_gaps(const struct db_reader *reader)

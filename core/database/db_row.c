@@ -102,8 +102,8 @@ static void write_values(FILE *sql, const struct db_insert *insert, size_t rows)
     }
 }
 
-static struct db_statement *prepare(const struct db_insert *insert, size_t rows,
-                                    struct apapi_error *err)
+static struct db_statement *db_row_prepare(const struct db_insert *insert, size_t rows,
+                                           struct apapi_error *err)
 {
     const struct db_table *table = insert->table;
     char *text = NULL;
@@ -159,9 +159,9 @@ static int open_insert(struct db_insert *insert, struct apapi_error *err)
     if (!insert->kept || !insert->values) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
-    insert->one = prepare(insert, 1, err);
+    insert->one = db_row_prepare(insert, 1, err);
     if (insert->one && insert->room > 1) {
-        insert->many = prepare(insert, insert->room, err);
+        insert->many = db_row_prepare(insert, insert->room, err);
     }
     return insert->one && (insert->many || insert->room == 1) ? 0 : -1;
 }
@@ -234,8 +234,8 @@ void db_insert_values(const struct db_insert *insert, const struct db_row *row,
 }
 
 /* Bind the values of all rows in sequence. */
-static int run(struct db_insert *insert, struct db_statement *statement,
-               const struct db_value *const *rows, size_t count, struct apapi_error *err)
+static int db_row_run(struct db_insert *insert, struct db_statement *statement,
+                      const struct db_value *const *rows, size_t count, struct apapi_error *err)
 {
     size_t number = 0;
     int failed = 0;
@@ -262,7 +262,8 @@ int db_insert_put(struct db_insert *insert, const struct db_value *values, struc
         return 0;
     }
     insert->kept_count = 0;
-    return run(insert, insert->many ? insert->many : insert->one, insert->kept, insert->room, err);
+    return db_row_run(insert, insert->many ? insert->many : insert->one, insert->kept, insert->room,
+                      err);
 }
 
 int db_insert_flush(struct db_insert *insert, struct apapi_error *err)
@@ -271,7 +272,7 @@ int db_insert_flush(struct db_insert *insert, struct apapi_error *err)
 
     insert->kept_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (run(insert, insert->one, &insert->kept[i], 1, err)) {
+        if (db_row_run(insert, insert->one, &insert->kept[i], 1, err)) {
             return -1;
         }
     }
@@ -291,7 +292,7 @@ int db_insert_run(struct db_insert *insert, const struct db_row *row, struct apa
     const struct db_value *values = insert->values;
 
     db_insert_values(insert, row, insert->values);
-    return run(insert, insert->one, &values, 1, err);
+    return db_row_run(insert, insert->one, &values, 1, err);
 }
 
 /* --- rows are read -------------------------------------------------------------------------- */

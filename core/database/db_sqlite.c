@@ -10,7 +10,7 @@
 
 #define WAIT_MS 60000 /* to wait for another writer */
 
-static int fail(sqlite3 *connection, struct apapi_error *err)
+static int db_sqlite_fail(sqlite3 *connection, struct apapi_error *err)
 {
     const char *file = sqlite3_db_filename(connection, "main");
 
@@ -31,7 +31,8 @@ static int touch(const char *path, bool writing, struct apapi_error *err)
     return 0;
 }
 
-static void *open_file(const struct db_address *address, bool writing, struct apapi_error *err)
+static void *db_sqlite_open_file(const struct db_address *address, bool writing,
+                                 struct apapi_error *err)
 {
     /* the page size applies to new files */
     static const char for_writing[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -65536";
@@ -46,7 +47,7 @@ static void *open_file(const struct db_address *address, bool writing, struct ap
         sqlite3_busy_timeout(connection, WAIT_MS) != SQLITE_OK ||
         sqlite3_exec(connection, writing ? for_writing : for_reading, NULL, NULL, NULL) !=
             SQLITE_OK) {
-        fail(connection, err);
+        db_sqlite_fail(connection, err);
         sqlite3_close(connection);
         return NULL;
     }
@@ -58,28 +59,30 @@ static void close_file(void *connection)
     sqlite3_close(connection);
 }
 
-static int exec(void *connection, const char *sql, struct apapi_error *err)
+static int db_sqlite_exec(void *connection, const char *sql, struct apapi_error *err)
 {
-    return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(connection, err);
+    return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : db_sqlite_fail(connection, err);
 }
 
-static void *prepare(void *connection, const char *sql, struct apapi_error *err)
+static void *db_sqlite_prepare(void *connection, const char *sql, struct apapi_error *err)
 {
     sqlite3_stmt *statement = NULL;
 
     if (sqlite3_prepare_v3(connection, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) !=
         SQLITE_OK) {
-        fail(connection, err);
+        db_sqlite_fail(connection, err);
     }
     return statement;
 }
 
-static void finalize(void *statement)
+static void db_sqlite_finalize(void *statement)
 {
     sqlite3_finalize(statement);
 }
 
-static int bind(void *statement, size_t number, const struct db_value *value)
+static int db_sqlite_bind(void *statement, size_t number, const struct db_value *value)
 {
     int at = (int)number + 1, result = SQLITE_TOOBIG;
 
@@ -102,27 +105,27 @@ static int bind(void *statement, size_t number, const struct db_value *value)
     return result == SQLITE_OK ? 0 : -1;
 }
 
-static int step(void *statement, struct apapi_error *err)
+static int db_sqlite_step(void *statement, struct apapi_error *err)
 {
     int result = sqlite3_step(statement);
 
     if (result == SQLITE_ROW) {
         return 1;
     }
-    return result == SQLITE_DONE ? 0 : fail(sqlite3_db_handle(statement), err);
+    return result == SQLITE_DONE ? 0 : db_sqlite_fail(sqlite3_db_handle(statement), err);
 }
 
-static void reset(void *statement)
+static void db_sqlite_reset(void *statement)
 {
     sqlite3_reset(statement);
 }
 
-static size_t changes(void *statement)
+static size_t db_sqlite_changes(void *statement)
 {
     return (size_t)sqlite3_changes(sqlite3_db_handle(statement));
 }
 
-static struct db_value column(void *statement, size_t number)
+static struct db_value db_sqlite_column(void *statement, size_t number)
 {
     int at = (int)number;
 
@@ -151,13 +154,13 @@ const struct db_driver db_sqlite = {.begin = "BEGIN IMMEDIATE",
                                     .has_table = "SELECT COUNT(*) FROM sqlite_master WHERE type = "
                                                  "'table' AND name = ?",
                                     .add_column = "ADD COLUMN",
-                                    .open = open_file,
+                                    .open = db_sqlite_open_file,
                                     .close = close_file,
-                                    .exec = exec,
-                                    .prepare = prepare,
-                                    .finalize = finalize,
-                                    .bind = bind,
-                                    .step = step,
-                                    .reset = reset,
-                                    .changes = changes,
-                                    .column = column};
+                                    .exec = db_sqlite_exec,
+                                    .prepare = db_sqlite_prepare,
+                                    .finalize = db_sqlite_finalize,
+                                    .bind = db_sqlite_bind,
+                                    .step = db_sqlite_step,
+                                    .reset = db_sqlite_reset,
+                                    .changes = db_sqlite_changes,
+                                    .column = db_sqlite_column};

@@ -12,7 +12,7 @@
     "sqlite:FILE or mysql://[user@][host[:port]]/database[?socket=PATH][&option-file=PATH]"
 #define PORT_MAX 65535
 
-static char *cut(char *text, char at)
+static char *db_url_cut(char *text, char at)
 {
     char *found = strchr(text, at);
 
@@ -36,8 +36,8 @@ static int parse_query(char *query, struct db_address *address, struct apapi_err
     for (; query && *query; query = next) {
         char *value;
 
-        next = cut(query, '&');
-        value = cut(query, '=');
+        next = db_url_cut(query, '&');
+        value = db_url_cut(query, '=');
         if (strcmp(query, "socket") == 0 && non_empty(value)) {
             address->socket = value;
         } else if (strcmp(query, "option-file") == 0 && non_empty(value)) {
@@ -52,7 +52,7 @@ static int parse_query(char *query, struct db_address *address, struct apapi_err
     return 0;
 }
 
-static int parse_port(const char *text, struct db_address *address, struct apapi_error *err)
+static int db_url_parse_port(const char *text, struct db_address *address, struct apapi_error *err)
 {
     address->port = (unsigned)positive_number(text, PORT_MAX);
     return address->port ? 0 : apapi_fail(err, EINVAL, "--db: '%.60s' is not a port", text);
@@ -65,21 +65,22 @@ static int parse_host(char *host, struct db_address *address, struct apapi_error
 
     if (*host == '[') {
         host++;
-        port = cut(host, ']');
+        port = db_url_cut(host, ']');
         if (!port || (*port && *port != ':')) {
             return apapi_fail(err, EINVAL, "--db: write an IPv6 address as [::1]");
         }
         port = *port ? port + 1 : NULL;
     } else {
-        port = cut(host, ':');
+        port = db_url_cut(host, ':');
     }
     address->host = non_empty(host);
-    return port ? parse_port(port, address, err) : 0;
+    return port ? db_url_parse_port(port, address, err) : 0;
 }
 
 static int parse_server(char *rest, struct db_address *address, struct apapi_error *err)
 {
-    char *query = cut(rest, '?'), *database = cut(rest, '/'), *host = cut(rest, '@');
+    char *query = db_url_cut(rest, '?'), *database = db_url_cut(rest, '/'),
+         *host = db_url_cut(rest, '@');
 
     if (host && strchr(rest, ':')) {
         return apapi_fail(err, EINVAL,

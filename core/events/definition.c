@@ -44,7 +44,7 @@ static const struct unit {
     {"%", APAPI_KIND_UTILIZATION, "%", 1},
 };
 
-static const struct unit *find_unit(const char *name)
+static const struct unit *definition_find_unit(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcmp(units[i].name, name) == 0) {
@@ -67,7 +67,7 @@ static bool source_knows(const struct apapi_event *event)
 
 static void complete_unit(const struct apapi_definition *definition, struct apapi_event *event)
 {
-    const struct unit *unit = find_unit(definition->values[0].unit);
+    const struct unit *unit = definition_find_unit(definition->values[0].unit);
     double scale = unit ? defined_scale(definition, unit) : NAN;
 
     event->accumulates = definition->accumulates;
@@ -110,7 +110,7 @@ void apapi_definition_complete(const struct apapi_definition *definition, struct
 int apapi_definition_check(const struct apapi_definition *definition,
                            const struct apapi_event *event, struct apapi_error *err)
 {
-    const struct unit *unit = find_unit(definition->values[0].unit);
+    const struct unit *unit = definition_find_unit(definition->values[0].unit);
     double scale = unit ? defined_scale(definition, unit) : NAN;
 
     if (!definition->raw_units || !source_knows(event) || !unit || isnan(scale)) {

@@ -19,7 +19,7 @@ static long integer_of(const char *variable)
     return errno == 0 && end != text && *end == '\0' ? number : 0;
 }
 
-static const char *path_of(const char *variable)
+static const char *environment_path_of(const char *variable)
 {
     const char *text = getenv(variable);
 
@@ -31,8 +31,8 @@ void apapi_environment_read(struct apapi_environment *environment)
     int saved = errno;
 
     *environment = (struct apapi_environment){
-        .eventlist = path_of("APAPI_EVENTLIST"),
-        .eventops = path_of("APAPI_EVENTOPS"),
+        .eventlist = environment_path_of("APAPI_EVENTLIST"),
+        .eventops = environment_path_of("APAPI_EVENTOPS"),
         .components = getenv("APAPI_CMPLIST"),
         .verbose = integer_of("APAPI_VERBOSE"),
         .softfail = integer_of("APAPI_SOFTFAIL") != 0,

@@ -14,7 +14,7 @@ struct apapi_eventlist {
     struct apapi_listed *entries;
 };
 
-static int add(struct apapi_eventlist *list, const struct event_line *line)
+static int eventlist_add(struct apapi_eventlist *list, const struct event_line *line)
 {
     struct apapi_listed *entries =
         array_grow(list->entries, list->count, &list->room, sizeof *entries);
@@ -62,14 +62,14 @@ static int check_line(struct problems *problems, const struct event_line *line)
     return 0;
 }
 
-static int parse_lines(struct apapi_eventlist *list, struct problems *problems,
-                       struct apapi_error *err)
+static int eventlist_parse_lines(struct apapi_eventlist *list, struct problems *problems,
+                                 struct apapi_error *err)
 {
     struct event_lines lines = event_lines_of(list->text);
     struct event_line line;
 
     while (event_lines_next(&lines, &line)) {
-        if (check_line(problems, &line) == 0 && add(list, &line)) {
+        if (check_line(problems, &line) == 0 && eventlist_add(list, &line)) {
             return apapi_fail(err, ENOMEM, "no memory");
         }
     }
@@ -77,8 +77,8 @@ static int parse_lines(struct apapi_eventlist *list, struct problems *problems,
 }
 
 /* Takes ownership of the text. */
-static struct apapi_eventlist *create(char *text, struct problems *problems,
-                                      struct apapi_error *err)
+static struct apapi_eventlist *eventlist_create(char *text, struct problems *problems,
+                                                struct apapi_error *err)
 {
     struct apapi_eventlist *list = text ? calloc(1, sizeof *list) : NULL;
 
@@ -90,7 +90,7 @@ static struct apapi_eventlist *create(char *text, struct problems *problems,
         return NULL;
     }
     list->text = text;
-    if (parse_lines(list, problems, err)) {
+    if (eventlist_parse_lines(list, problems, err)) {
         apapi_eventlist_destroy(list);
         return NULL;
     }
@@ -103,7 +103,7 @@ struct apapi_eventlist *apapi_eventlist_read(const char *path,
 {
     struct problems problems = {.file = path, .sink = sink};
 
-    return create(event_text_read(path, err), &problems, err);
+    return eventlist_create(event_text_read(path, err), &problems, err);
 }
 
 struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text, size_t size,
@@ -112,7 +112,7 @@ struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text
 {
     struct problems problems = {.file = name, .sink = sink};
 
-    return create(event_text_copy(name, text, size, err), &problems, err);
+    return eventlist_create(event_text_copy(name, text, size, err), &problems, err);
 }
 
 size_t apapi_eventlist_count(const struct apapi_eventlist *list)

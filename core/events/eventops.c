@@ -15,7 +15,7 @@ struct apapi_eventops {
     struct apapi_definition *definitions;
 };
 
-static int add(struct apapi_eventops *eventops, const struct apapi_definition *definition)
+static int eventops_add(struct apapi_eventops *eventops, const struct apapi_definition *definition)
 {
     struct apapi_definition *definitions =
         array_grow(eventops->definitions, eventops->count, &eventops->room, sizeof *definitions);
@@ -40,8 +40,8 @@ static int parse_line(struct problems *problems, const struct event_line *line,
     return event_fields_parse(problems, line, definition);
 }
 
-static int parse_lines(struct apapi_eventops *eventops, struct problems *problems,
-                       struct apapi_error *err)
+static int eventops_parse_lines(struct apapi_eventops *eventops, struct problems *problems,
+                                struct apapi_error *err)
 {
     struct event_lines lines = event_lines_of(eventops->text);
     struct event_line line;
@@ -49,7 +49,7 @@ static int parse_lines(struct apapi_eventops *eventops, struct problems *problem
     while (event_lines_next(&lines, &line)) {
         struct apapi_definition definition;
 
-        if (parse_line(problems, &line, &definition) == 0 && add(eventops, &definition)) {
+        if (parse_line(problems, &line, &definition) == 0 && eventops_add(eventops, &definition)) {
             return apapi_fail(err, ENOMEM, "no memory");
         }
     }
@@ -57,7 +57,8 @@ static int parse_lines(struct apapi_eventops *eventops, struct problems *problem
 }
 
 /* Takes ownership of the text. */
-static struct apapi_eventops *create(char *text, struct problems *problems, struct apapi_error *err)
+static struct apapi_eventops *eventops_create(char *text, struct problems *problems,
+                                              struct apapi_error *err)
 {
     struct apapi_eventops *eventops = text ? calloc(1, sizeof *eventops) : NULL;
 
@@ -69,7 +70,7 @@ static struct apapi_eventops *create(char *text, struct problems *problems, stru
         return NULL;
     }
     eventops->text = text;
-    if (parse_lines(eventops, problems, err)) {
+    if (eventops_parse_lines(eventops, problems, err)) {
         apapi_eventops_destroy(eventops);
         return NULL;
     }
@@ -81,7 +82,7 @@ struct apapi_eventops *apapi_eventops_read(const char *path, const struct apapi_
 {
     struct problems problems = {.file = path, .sink = sink};
 
-    return create(event_text_read(path, err), &problems, err);
+    return eventops_create(event_text_read(path, err), &problems, err);
 }
 
 struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, size_t size,
@@ -90,7 +91,7 @@ struct apapi_eventops *apapi_eventops_parse(const char *name, const char *text, 
 {
     struct problems problems = {.file = name, .sink = sink};
 
-    return create(event_text_copy(name, text, size, err), &problems, err);
+    return eventops_create(event_text_copy(name, text, size, err), &problems, err);
 }
 
 size_t apapi_eventops_count(const struct apapi_eventops *eventops)

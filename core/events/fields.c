@@ -134,7 +134,7 @@ static int parse_maximum(const struct field *field, struct apapi_definition *def
 }
 
 /* Bytes that are not text would get into reports. */
-static const char *parse_words(const struct field *field)
+static const char *events_fields_parse_words(const struct field *field)
 {
     if (event_text_make_printable(field->text)) {
         problems_warn(field->problems, field->line, field->text,
@@ -145,25 +145,25 @@ static const char *parse_words(const struct field *field)
 
 static int parse_type0(const struct field *field, struct apapi_definition *definition)
 {
-    definition->values[0].type = parse_words(field);
+    definition->values[0].type = events_fields_parse_words(field);
     return 0;
 }
 
 static int parse_unit0(const struct field *field, struct apapi_definition *definition)
 {
-    definition->values[0].unit = parse_words(field);
+    definition->values[0].unit = events_fields_parse_words(field);
     return 0;
 }
 
 static int parse_type1(const struct field *field, struct apapi_definition *definition)
 {
-    definition->values[1].type = parse_words(field);
+    definition->values[1].type = events_fields_parse_words(field);
     return 0;
 }
 
 static int parse_unit1(const struct field *field, struct apapi_definition *definition)
 {
-    definition->values[1].unit = parse_words(field);
+    definition->values[1].unit = events_fields_parse_words(field);
     return 0;
 }
 

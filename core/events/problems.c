@@ -11,7 +11,7 @@
 #define QUOTED_BYTES 40
 
 /* Bytes of the beginning of the text, cut after a whole character. */
-static size_t cut(const char *text, size_t most)
+static size_t problems_cut(const char *text, size_t most)
 {
     size_t length = strnlen(text, most + 1);
 
@@ -27,7 +27,7 @@ static size_t cut(const char *text, size_t most)
 struct quote quote(const char *text)
 {
     struct quote quote;
-    size_t length = cut(text, QUOTED_BYTES);
+    size_t length = problems_cut(text, QUOTED_BYTES);
 
     snprintf(quote.text, sizeof quote.text, "'%.*s'%s", (int)length, text,
              text[length] ? "..." : "");
@@ -35,7 +35,7 @@ struct quote quote(const char *text)
     return quote;
 }
 
-static void report(const struct problems *problems, const struct apapi_problem *problem)
+static void problems_report(const struct problems *problems, const struct apapi_problem *problem)
 {
     if (problems->sink && problems->sink->report) {
         problems->sink->report(problem, problems->sink->context);
@@ -52,7 +52,7 @@ __attribute__((format(printf, 3, 0))) static void report_format(const struct pro
 
     vsnprintf(text + used, sizeof text - (size_t)used, format, args);
     problem.text = text;
-    report(problems, &problem);
+    problems_report(problems, &problem);
 }
 
 void problems_error(struct problems *problems, const struct event_line *line, const char *position,
@@ -98,7 +98,7 @@ static void report_unlisted(const struct problems *problems, size_t found, bool 
     if (found > APAPI_PROBLEMS_MAX) {
         snprintf(text, sizeof text, "%.500s: ... and %zu more %s", problems->file,
                  found - APAPI_PROBLEMS_MAX, warning ? "warnings" : "errors");
-        report(problems, &problem);
+        problems_report(problems, &problem);
     }
 }
 

@@ -41,7 +41,7 @@ static int default_path(const char *folder, const char *file, char path[PATH_MAX
 }
 
 /* Report a default file that is not used as a warning without a line. */
-static int leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
+static int rules_leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
 {
     char text[sizeof why->text + 64];
     struct apapi_problem problem = {.warning = true, .text = text};
@@ -90,14 +90,14 @@ static int load_defaults(struct apapi_event_rules *rules, const char *folder, bo
 
     if (load_default_list(rules, folder, sink, err)) {
         barred = errno == EACCES;
-        if (!is_forgiven(softfail) || leave_out(sink, err)) {
+        if (!is_forgiven(softfail) || rules_leave_out(sink, err)) {
             return -1;
         }
     }
     if (load_default_ops(rules, folder, sink, err) == 0 || (barred && errno == EACCES)) {
         return 0;
     }
-    return !is_forgiven(softfail) || leave_out(sink, err) ? -1 : 0;
+    return !is_forgiven(softfail) || rules_leave_out(sink, err) ? -1 : 0;
 }
 
 int apapi_event_rules_load(struct apapi_event_rules *rules,

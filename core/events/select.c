@@ -30,7 +30,7 @@ static void choosing_clear(struct choosing *choosing)
     apapi_selection_clear(&choosing->selection);
 }
 
-static void take(struct choosing *choosing, size_t event)
+static void select_take(struct choosing *choosing, size_t event)
 {
     if (!choosing->taken[event]) {
         choosing->taken[event] = true;
@@ -46,7 +46,7 @@ static void choose_entry(struct choosing *choosing, const struct apapi_listed *l
 
     for (size_t i = 0; i < choosing->count; i++) {
         if (apapi_pattern_matches(listed->name, choosing->events[i].name)) {
-            take(choosing, i);
+            select_take(choosing, i);
             matched = true;
         }
     }
@@ -57,8 +57,9 @@ static void choose_entry(struct choosing *choosing, const struct apapi_listed *l
 }
 
 /* @return 1: the list mentions the component, its choice is set; 0: it does not; -1: ENOMEM. */
-static int choose(const struct apapi_eventlist *list, const char *component,
-                  const struct apapi_event *events, size_t count, struct apapi_selection *selection)
+static int select_choose(const struct apapi_eventlist *list, const char *component,
+                         const struct apapi_event *events, size_t count,
+                         struct apapi_selection *selection)
 {
     struct choosing choosing = {.events = events, .count = count};
     size_t entries = apapi_eventlist_count(list);
@@ -82,7 +83,7 @@ static int choose(const struct apapi_eventlist *list, const char *component,
     return result;
 }
 
-static int choose_all(size_t count, struct apapi_selection *selection)
+static int select_choose_all(size_t count, struct apapi_selection *selection)
 {
     struct apapi_selection all = {.choice = APAPI_CHOICE_ALL, .count = count};
 
@@ -110,14 +111,14 @@ static int choose_default(const struct apapi_eventlist *list, const char *compon
                           struct apapi_selection *selection)
 {
     struct apapi_selection chosen = {0};
-    int result = choose(list, component, events, count, &chosen);
+    int result = select_choose(list, component, events, count, &chosen);
 
     if (result < 0) {
         return -1;
     }
     if (chosen.count == 0) {
         apapi_selection_clear(&chosen);
-        return choose_all(count, selection);
+        return select_choose_all(count, selection);
     }
     forget_unmatched(&chosen);
     chosen.choice = APAPI_CHOICE_DEFAULT;
@@ -130,7 +131,7 @@ int apapi_event_rules_select(const struct apapi_event_rules *rules, const char *
                              struct apapi_selection *selection)
 {
     struct apapi_selection chosen = {0};
-    int result = rules ? choose(rules->user_list, component, events, count, &chosen) : 0;
+    int result = rules ? select_choose(rules->user_list, component, events, count, &chosen) : 0;
 
     if (result == 0) {
         result =

@@ -26,7 +26,7 @@ void forward_open(struct forward *forward, const char *where)
 }
 
 /* Records are sent to root and to the own user only: no one else may listen under that name. */
-static bool is_ours(int fd)
+static bool forward_is_ours(int fd)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -57,7 +57,7 @@ struct dispatch {
     size_t size;
 };
 
-static int deliver(int fd, const struct forward *forward, const struct dispatch *dispatch)
+static int forward_deliver(int fd, const struct forward *forward, const struct dispatch *dispatch)
 {
     const struct timeval patience = {.tv_usec = PATIENCE_US};
     struct sockaddr_un address = {.sun_family =
@@ -70,16 +70,16 @@ static int deliver(int fd, const struct forward *forward, const struct dispatch 
     return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) ||
                    connect(fd, (const struct sockaddr *)&address,
                            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
-                   !is_ours(fd) || send_all(fd, line, strlen(line)) ||
+                   !forward_is_ours(fd) || send_all(fd, line, strlen(line)) ||
                    send_all(fd, dispatch->bytes, dispatch->size)
                ? -1
                : 0;
 }
 
-static int pass_on(const struct forward *forward, const struct dispatch *dispatch)
+static int forward_pass_on(const struct forward *forward, const struct dispatch *dispatch)
 {
     int fd = forward_is_open(forward) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
-    int result = fd < 0 ? -1 : deliver(fd, forward, dispatch);
+    int result = fd < 0 ? -1 : forward_deliver(fd, forward, dispatch);
 
     if (fd >= 0) {
         close(fd);
@@ -91,7 +91,7 @@ static void pass_on_records(struct forward *forward, const char *bytes, size_t s
 {
     const struct dispatch records = {APAPI_WORD_RECORDS, "-", bytes, size};
 
-    if (pass_on(forward, &records)) {
+    if (forward_pass_on(forward, &records)) {
         forward->name[0] = '\0';
     }
 }
@@ -100,7 +100,7 @@ void forward_begin(struct forward *forward, const char *step)
 {
     const struct dispatch running = {APAPI_WORD_RUNNING, step, "", 0};
 
-    if (*step && strlen(step) < sizeof forward->step && pass_on(forward, &running) == 0) {
+    if (*step && strlen(step) < sizeof forward->step && forward_pass_on(forward, &running) == 0) {
         strcpy(forward->step, step);
     }
 }
@@ -111,7 +111,7 @@ void forward_end(struct forward *forward)
 
     forward_flush(forward);
     if (*forward->step) {
-        pass_on(forward, &ended);
+        forward_pass_on(forward, &ended);
         forward->step[0] = '\0';
     }
 }

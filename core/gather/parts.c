@@ -25,7 +25,7 @@ static bool is_of_job(struct parts *parts, const struct apapi_identity *id)
     return id->job == parts->id || id->het_job == parts->id;
 }
 
-static void add(struct parts *parts, struct apapi_record *record)
+static void parts_add_to_job(struct parts *parts, struct apapi_record *record)
 {
     if (!is_of_job(parts, &record->id)) {
         return;
@@ -41,14 +41,14 @@ static void add(struct parts *parts, struct apapi_record *record)
 }
 
 /* The user may send any number of lines: the work for them is limited. */
-static void take_line(struct parts *parts, const char *line, size_t size)
+static void parts_take_line(struct parts *parts, const char *line, size_t size)
 {
     struct apapi_record record;
 
     if (parts->lines++ >= PARTS_MAX) {
         parts->left_out++;
     } else if (apapi_record_decode(line, size, &record, NULL) == 0) {
-        add(parts, &record);
+        parts_add_to_job(parts, &record);
         apapi_record_clear(&record);
     }
 }
@@ -61,7 +61,7 @@ static void take_lines(struct parts *parts, const struct delivery *delivery)
     while (line < end) {
         size_t size = strcspn(line, "\n");
 
-        take_line(parts, line, size);
+        parts_take_line(parts, line, size);
         line += size + 1;
     }
 }
@@ -95,7 +95,7 @@ static void note_ended(struct parts *parts, const char *step)
     }
 }
 
-static void take(void *context, const struct delivery *delivery)
+static void parts_take(void *context, const struct delivery *delivery)
 {
     if (strcmp(delivery->word, APAPI_WORD_RECORDS) == 0) {
         take_lines(context, delivery);
@@ -111,7 +111,7 @@ int parts_open(struct parts *parts, int listener, const char *token, uint32_t jo
     memset(parts, 0, sizeof *parts);
     fcntl(listener, F_SETFD, FD_CLOEXEC);
     parts->id = job;
-    parts->receiver.divert = take;
+    parts->receiver.divert = parts_take;
     parts->receiver.divert_context = parts;
     snprintf(parts->receiver.token, sizeof parts->receiver.token, "%s", token);
     parts->job = apapi_job_create();
@@ -125,9 +125,9 @@ int parts_open(struct parts *parts, int listener, const char *token, uint32_t jo
 
 void parts_add(struct parts *parts, const struct apapi_record *record)
 {
-    struct apapi_record copy = *record; /* add() changes it */
+    struct apapi_record copy = *record; /* parts_add_to_job() changes it */
 
-    add(parts, &copy);
+    parts_add_to_job(parts, &copy);
     parts->own = true;
 }
 
@@ -173,7 +173,7 @@ struct missing {
     size_t count;
 };
 
-static int count_missing(void *context, const char *node)
+static int parts_count_missing(void *context, const char *node)
 {
     struct missing *missing = context;
 
@@ -193,13 +193,13 @@ static bool is_worth_showing(const struct parts *parts, size_t nodes, const char
     if (parts->only) {
         return total.records > 0;
     }
-    hostlist_each(nodelist, count_missing, &missing);
+    hostlist_each(nodelist, parts_count_missing, &missing);
     return total.steps > 1 || (total.records > 0 && parts->running_count > 0) ||
            (parts->own && (nodes > total.nodes || missing.count > 0));
 }
 
 /* Steps are reported with the job's number. The table uses Slurm's name for an array task. */
-static void name_step(const struct parts *parts, const char *step, char text[STEP_NAME_SIZE])
+static void parts_name_step(const struct parts *parts, const char *step, char text[STEP_NAME_SIZE])
 {
     char number[16];
     size_t size = (size_t)snprintf(number, sizeof number, "%u.", parts->id);
@@ -226,7 +226,7 @@ char *parts_table(struct parts *parts, size_t nodes, const char *nodelist)
         return NULL;
     }
     for (size_t i = 0; i < parts->running_count; i++) {
-        name_step(parts, parts->running[i], steps[i]);
+        parts_name_step(parts, parts->running[i], steps[i]);
         running[i] = steps[i];
     }
     if (*parts->name) {

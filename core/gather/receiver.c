@@ -81,7 +81,7 @@ static void take_damaged(struct receiver *receiver, const char *node, const char
     apapi_merge_absent(receiver->merge, node, reason);
 }
 
-static void pass_on(const struct receiver *receiver, const struct delivery *delivery)
+static void receiver_pass_on(const struct receiver *receiver, const struct delivery *delivery)
 {
     if (receiver->keep) {
         receiver->keep(receiver->keep_context, delivery->payload, delivery->size);
@@ -91,7 +91,7 @@ static void pass_on(const struct receiver *receiver, const struct delivery *deli
     }
 }
 
-static void take_record(struct receiver *receiver, const struct delivery *delivery)
+static void receiver_take_record(struct receiver *receiver, const struct delivery *delivery)
 {
     struct apapi_record record;
     struct apapi_error err = {""};
@@ -105,7 +105,7 @@ static void take_record(struct receiver *receiver, const struct delivery *delive
     if (strcmp(record.id.node, delivery->node) != 0) {
         take_damaged(receiver, delivery->node, "its record is of another node");
     } else if (apapi_merge_add(receiver->merge, &record) == 0) {
-        pass_on(receiver, delivery);
+        receiver_pass_on(receiver, delivery);
     }
     apapi_record_clear(&record);
 }
@@ -118,7 +118,7 @@ static bool is_surplus(const struct receiver *receiver, const char *node)
            !apapi_merge_awaits(receiver->merge, node);
 }
 
-static void take(struct receiver *receiver, const struct delivery *delivery, bool whole)
+static void receiver_take(struct receiver *receiver, const struct delivery *delivery, bool whole)
 {
     receiver_expect(receiver, delivery->nodelist);
     if (apapi_merge_has(receiver->merge, delivery->node)) {
@@ -128,7 +128,7 @@ static void take(struct receiver *receiver, const struct delivery *delivery, boo
     } else if (!whole) {
         take_damaged(receiver, delivery->node, "its record was cut off");
     } else if (strcmp(delivery->word, APAPI_WORD_RECORD) == 0) {
-        take_record(receiver, delivery);
+        receiver_take_record(receiver, delivery);
     } else if (strcmp(delivery->word, APAPI_WORD_ABSENT) == 0) {
         receiver->silent += delivery->size == 0;
         apapi_merge_absent(receiver->merge, delivery->node, delivery->payload);
@@ -138,7 +138,7 @@ static void take(struct receiver *receiver, const struct delivery *delivery, boo
 }
 
 /* @param whole  whether the sender has sent everything */
-static void finish(struct receiver *receiver, struct sender *sender, bool whole)
+static void receiver_finish(struct receiver *receiver, struct sender *sender, bool whole)
 {
     struct delivery delivery;
 
@@ -149,7 +149,7 @@ static void finish(struct receiver *receiver, struct sender *sender, bool whole)
     } else if (receiver->divert) {
         receiver->divert(receiver->divert_context, &delivery);
     } else {
-        take(receiver, &delivery, whole);
+        receiver_take(receiver, &delivery, whole);
     }
     release(receiver, sender);
 }
@@ -159,11 +159,11 @@ static void read_sender(struct receiver *receiver, struct sender *sender)
     enum sender_state state = sender_read(sender, receiver->token);
 
     if (state != SENDER_READING) {
-        finish(receiver, sender, state == SENDER_DONE);
+        receiver_finish(receiver, sender, state == SENDER_DONE);
     }
 }
 
-static bool is_of(const struct sender *sender, const struct sender_origin *origin)
+static bool receiver_is_of(const struct sender *sender, const struct sender_origin *origin)
 {
     return sender->fd >= 0 && !sender->trusted &&
            memcmp(&sender->origin, origin, sizeof *origin) == 0;
@@ -178,13 +178,13 @@ static void limit_origin(struct receiver *receiver, const struct sender_origin *
     for (size_t i = 0; i < RECEIVER_SENDERS; i++) {
         struct sender *sender = &receiver->senders[i];
 
-        if (is_of(sender, origin)) {
+        if (receiver_is_of(sender, origin)) {
             count++;
             oldest = oldest && oldest->begun_ns <= sender->begun_ns ? oldest : sender;
         }
     }
     if (count > ORIGIN_MAX) {
-        finish(receiver, oldest, false);
+        receiver_finish(receiver, oldest, false);
     }
 }
 
@@ -210,7 +210,7 @@ static bool accept_one(struct receiver *receiver)
     sender_begin(sender, fd, &origin, deadline_now());
     read_sender(receiver, sender);
     if (sender->fd >= 0 && epoll_ctl(receiver->poll, EPOLL_CTL_ADD, fd, &event)) {
-        finish(receiver, sender, false);
+        receiver_finish(receiver, sender, false);
     }
     limit_origin(receiver, &origin);
     return true;
@@ -237,7 +237,7 @@ static void end_late_ones(struct receiver *receiver)
 
         if (sender->fd >= 0 &&
             now_ns - sender->begun_ns > (sender->trusted ? TRUSTED_PATIENCE_NS : foreign_ns)) {
-            finish(receiver, sender, false);
+            receiver_finish(receiver, sender, false);
         }
     }
 }

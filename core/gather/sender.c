@@ -99,7 +99,7 @@ static enum sender_state read_token(struct sender *sender, const char *token)
 }
 
 /* Make room for one more byte and a NUL. */
-static int make_room(struct sender *sender)
+static int sender_make_room(struct sender *sender)
 {
     size_t room = sender->room ? 2 * sender->room : FIRST_ROOM;
     char *bytes;
@@ -124,7 +124,7 @@ static enum sender_state read_bytes(struct sender *sender)
     for (;;) {
         ssize_t got;
 
-        if (make_room(sender)) {
+        if (sender_make_room(sender)) {
             return SENDER_LOST;
         }
         got = recv(sender->fd, sender->bytes + sender->length, sender->room - sender->length - 1,
@@ -147,7 +147,7 @@ enum sender_state sender_read(struct sender *sender, const char *token)
 }
 
 /* Cut off the next word; "" at the end of the line. */
-static const char *next_word(char **line)
+static const char *sender_next_word(char **line)
 {
     char *word = *line + strspn(*line, " ");
     char *end = word + strcspn(word, " ");
@@ -169,9 +169,9 @@ int sender_parse(struct sender *sender, struct delivery *delivery)
     *line_end = '\0';
     delivery->payload = line_end + 1;
     delivery->size = sender->length - (size_t)(delivery->payload - sender->bytes);
-    delivery->word = next_word(&line);
-    delivery->node = next_word(&line);
-    delivery->nodelist = next_word(&line);
+    delivery->word = sender_next_word(&line);
+    delivery->node = sender_next_word(&line);
+    delivery->nodelist = sender_next_word(&line);
     return *delivery->node ? 0 : -1;
 }
 

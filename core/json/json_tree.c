@@ -43,7 +43,7 @@ static bool many_differ(struct parser *parser, const struct tree_node *object)
 }
 
 /* A hash that is different for most keys. */
-static uint32_t mark_of(const struct tree_node *key)
+static uint32_t json_tree_mark_of(const struct tree_node *key)
 {
     const unsigned char *bytes = (const unsigned char *)key->text;
     uint32_t size = key->size;
@@ -61,7 +61,7 @@ static bool few_differ(struct parser *parser, const struct tree_node *object)
 
     for (uint32_t i = 0; i < object->size; i++, key = tree_next(key + 1)) {
         keys[i] = key;
-        marks[i] = mark_of(key);
+        marks[i] = json_tree_mark_of(key);
         for (uint32_t k = 0; k < i; k++) {
             if (marks[k] == marks[i] && strcmp(keys[k]->text, key->text) == 0) {
                 return parser_fail(parser, "duplicate object key");
@@ -87,7 +87,7 @@ static char skip_space(struct parser *parser)
     return *parser->at;
 }
 
-static bool take_word(struct parser *parser, struct tree_node *node)
+static bool json_tree_take_word(struct parser *parser, struct tree_node *node)
 {
     static const struct {
         const char *word;
@@ -158,7 +158,7 @@ static bool take_value(struct parser *parser)
     case '9':
         return parser_number(parser, node);
     default:
-        return take_word(parser, node);
+        return json_tree_take_word(parser, node);
     }
 }
 
@@ -226,22 +226,22 @@ static bool take_all(struct parser *parser, const char *end)
 /* --- the whole ------------------------------------------------------------------------------ */
 
 /* Upper bound of the number of nodes: each value except the first has a byte before it. */
-static size_t nodes_of(size_t size)
+static size_t json_tree_nodes_of(size_t size)
 {
     return size / 2 + TREE_DEPTH_MAX + 2;
 }
 
-static int reserve(struct tree *tree, size_t size)
+static int json_tree_reserve(struct tree *tree, size_t size)
 {
     if (tree->room > size) {
         return 0;
     }
     tree_free(tree);
-    tree->nodes = malloc(nodes_of(size) * sizeof(*tree->nodes) + size + 1);
+    tree->nodes = malloc(json_tree_nodes_of(size) * sizeof(*tree->nodes) + size + 1);
     if (!tree->nodes) {
         return -1;
     }
-    tree->text = (char *)(tree->nodes + nodes_of(size));
+    tree->text = (char *)(tree->nodes + json_tree_nodes_of(size));
     tree->room = size + 1;
     return 0;
 }
@@ -279,7 +279,7 @@ int tree_parse(struct tree *tree, const char *text, size_t size, struct tree_pro
     if (size > TREE_SIZE_MAX) {
         return set_problem(&parser, text, 0, size, problem);
     }
-    if (reserve(tree, size)) {
+    if (json_tree_reserve(tree, size)) {
         errno = ENOMEM;
         return -1;
     }

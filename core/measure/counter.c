@@ -112,7 +112,7 @@ static uint64_t still_ns(const struct apapi_counter *counter)
     return counter->last.valid ? counter->last.at_ns - counter->last.moved_ns : 0;
 }
 
-static void count(struct apapi_counter *counter, const struct apapi_increment *increment)
+static void counter_count(struct apapi_counter *counter, const struct apapi_increment *increment)
 {
     counter->total += increment->raw;
     counter->covered_ns += increment->since_ns;
@@ -138,7 +138,7 @@ static uint64_t covered_until_ns(const struct apapi_counter *counter)
 }
 
 /* Nothing is counted from the last accepted reading on. */
-static void close_segment(struct apapi_counter *counter)
+static void counter_close_segment(struct apapi_counter *counter)
 {
     if (counter->last.valid) {
         counter->covered_ns -= counter->last.at_ns - covered_until_ns(counter);
@@ -151,7 +151,8 @@ void apapi_counter_reopened(struct apapi_counter *counter)
 }
 
 /* Whether it is certainly the same counter. One of energy must have moved during the outage. */
-static bool goes_on(const struct apapi_counter *counter, const struct apapi_counter_point *now)
+static bool counter_goes_on(const struct apapi_counter *counter,
+                            const struct apapi_counter_point *now)
 {
     struct apapi_increment increment;
 
@@ -174,7 +175,7 @@ static bool was_on_the_way(const struct apapi_counter *counter,
 
 static void restart_counter(struct apapi_counter *counter)
 {
-    close_segment(counter);
+    counter_close_segment(counter);
     counter->incidents.refused += counter->doubted.valid;
     counter->incidents.resets++;
     counter->doubted.valid = false;
@@ -190,9 +191,9 @@ static void continue_from(struct apapi_counter *counter, const struct apapi_coun
 }
 
 /* The doubted reading was the first one after a reset. */
-static void reset(struct apapi_counter *counter)
+static void counter_reset(struct apapi_counter *counter)
 {
-    close_segment(counter);
+    counter_close_segment(counter);
     counter->incidents.resets++;
     counter->incidents.stalls += has_stalled(counter);
     continue_from(counter, &counter->doubted);
@@ -206,8 +207,8 @@ static bool stood_still_at_start(const struct apapi_counter *counter)
     return still_ns(counter) / factor >= counter->stall_ns;
 }
 
-static inline void believe(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when,
-                           bool moved)
+static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
+                                   struct apapi_moment when, bool moved)
 {
     struct apapi_counter_point *last = &counter->last;
 
@@ -278,7 +279,7 @@ __attribute__((noinline, cold)) static void check_reopened(struct apapi_counter 
         return;
     }
     counter->reopened = false;
-    if (counter->last.valid && !goes_on(counter, &now)) {
+    if (counter->last.valid && !counter_goes_on(counter, &now)) {
         restart_counter(counter);
     }
 }
@@ -303,7 +304,7 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
     if (caught_up(counter, &now, increment)) {
         return APAPI_COUNT_ADDED;
     }
-    reset(counter);
+    counter_reset(counter);
     return APAPI_COUNT_RESET;
 }
 
@@ -330,8 +331,8 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
     if (!counter->moved && !counter->rests && increment->raw > 0 && stood_still_at_start(counter)) {
         return begin_at_move(counter, raw, when);
     }
-    count(counter, increment);
-    believe(counter, raw, when, increment->raw > 0);
+    counter_count(counter, increment);
+    counter_believe(counter, raw, when, increment->raw > 0);
     return meaning;
 }
 
@@ -345,7 +346,7 @@ void apapi_counter_finish(struct apapi_counter *counter)
 {
     counter->incidents.refused += counter->doubted.valid;
     counter->doubted.valid = false;
-    close_segment(counter);
+    counter_close_segment(counter);
     if (has_stalled(counter) && counter->total > 0) {
         counter->incidents.stalls++;
         counter->last.moved_ns = counter->last.at_ns;

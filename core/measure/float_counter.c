@@ -8,7 +8,8 @@ void apapi_float_counter_restart(struct apapi_float_counter *counter)
     *counter = (struct apapi_float_counter){.max_per_ns = counter->max_per_ns};
 }
 
-static void believe(struct apapi_float_counter *counter, double raw, struct apapi_moment when)
+static void float_counter_believe(struct apapi_float_counter *counter, double raw,
+                                  struct apapi_moment when)
 {
     if (!counter->valid || raw != counter->last) {
         counter->moved_ns = when.end_ns;
@@ -26,14 +27,15 @@ static bool is_plausible(const struct apapi_float_counter *counter, double raw, 
 }
 
 /* After an outage: whether it is certainly the same counter. */
-static bool goes_on(const struct apapi_float_counter *counter, double raw, uint64_t now_ns)
+static bool float_counter_goes_on(const struct apapi_float_counter *counter, double raw,
+                                  uint64_t now_ns)
 {
     return is_plausible(counter, raw, now_ns) &&
            (raw > counter->last || isinf(counter->max_per_ns));
 }
 
 /* Nothing is counted from the last reading on. The time until its beginning is covered. */
-static void close_segment(struct apapi_float_counter *counter)
+static void float_counter_close_segment(struct apapi_float_counter *counter)
 {
     uint64_t until_ns =
         counter->begin_ns > counter->segment_ns ? counter->begin_ns : counter->segment_ns;
@@ -54,11 +56,12 @@ bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
         counter->incidents.refused++;
         return false;
     }
-    if (!counter->valid || raw < counter->last || (reopened && !goes_on(counter, raw, now_ns))) {
+    if (!counter->valid || raw < counter->last ||
+        (reopened && !float_counter_goes_on(counter, raw, now_ns))) {
         counter->incidents.resets += counter->valid;
-        close_segment(counter);
+        float_counter_close_segment(counter);
         counter->segment_ns = now_ns;
-        believe(counter, raw, when);
+        float_counter_believe(counter, raw, when);
         return false;
     }
     *increment = raw - counter->last;
@@ -66,12 +69,12 @@ bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
     counter->total += *increment;
     counter->covered_ns += *since_ns;
     counter->incidents.samples++;
-    believe(counter, raw, when);
+    float_counter_believe(counter, raw, when);
     return true;
 }
 
 void apapi_float_counter_finish(struct apapi_float_counter *counter)
 {
-    close_segment(counter);
+    float_counter_close_segment(counter);
     counter->begin_ns = counter->last_ns;
 }

@@ -8,7 +8,7 @@
 
 #include "apapi/record.h"
 
-static double add_known(double sum, double value)
+static double measurement_add_known(double sum, double value)
 {
     if (isnan(value)) {
         return sum;
@@ -22,7 +22,7 @@ double apapi_measurement_total_j(const struct apapi_measurement *m)
 
     for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
         if (m->domains[domain].measured && apapi_domain_adds_up(domain)) {
-            total_j = add_known(total_j, m->domains[domain].energy_j);
+            total_j = measurement_add_known(total_j, m->domains[domain].energy_j);
         }
     }
     return total_j;
@@ -34,7 +34,7 @@ double apapi_measurement_total_w(const struct apapi_measurement *m)
 
     for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
         if (m->domains[domain].measured && apapi_domain_adds_up(domain)) {
-            total_w = add_known(total_w, m->domains[domain].power_w.mean);
+            total_w = measurement_add_known(total_w, m->domains[domain].power_w.mean);
         }
     }
     return total_w;

@@ -74,8 +74,8 @@ static inline void add_values(struct apapi_meter *meter, double value0, uint64_t
  * Every device draws power, so an energy counter that has not moved was not updated yet. The power
  * of that time is known after its next move.
  */
-static inline enum apapi_meter_step add_energy(struct apapi_meter *meter, double quantity_j,
-                                               uint64_t since_ns, double *energy_j)
+static inline enum apapi_meter_step meter_add_energy(struct apapi_meter *meter, double quantity_j,
+                                                     uint64_t since_ns, double *energy_j)
 {
     *energy_j = quantity_j;
     if (quantity_j == 0 && apapi_counter_never_rests(meter->event)) {
@@ -94,7 +94,7 @@ static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, dou
 
     add_values(meter, raw, since_ns);
     if (meter->event->kind == APAPI_KIND_ENERGY) {
-        return add_energy(meter, quantity, since_ns, energy_j);
+        return meter_add_energy(meter, quantity, since_ns, energy_j);
     }
     apapi_rate_add(&meter->rate, quantity, since_ns);
     return APAPI_METER_KNOWN;
@@ -147,8 +147,8 @@ static enum apapi_meter_step add_double_count(struct apapi_meter *meter, uint64_
     return APAPI_METER_BROKEN;
 }
 
-static enum apapi_meter_step add_value(struct apapi_meter *meter, uint64_t raw, uint64_t now_ns,
-                                       double *energy_j)
+static enum apapi_meter_step meter_add_value(struct apapi_meter *meter, uint64_t raw,
+                                             uint64_t now_ns, double *energy_j)
 {
     bool known = meter->gauge.valid;
     uint64_t dt_ns = known ? now_ns - meter->gauge.last_ns : 0;
@@ -168,7 +168,7 @@ static enum apapi_meter_step add_value(struct apapi_meter *meter, uint64_t raw, 
     return known ? APAPI_METER_KNOWN : APAPI_METER_BROKEN;
 }
 
-static void add_failure(struct apapi_meter *meter, int error)
+static void meter_add_failure(struct apapi_meter *meter, int error)
 {
     meter->last_error = error;
     apapi_values_break(&meter->values);
@@ -188,7 +188,7 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
     *energy_j = 0;
     meter->value = NAN;
     if (reading->error) {
-        add_failure(meter, reading->error);
+        meter_add_failure(meter, reading->error);
         return APAPI_METER_WAITING;
     }
     if (counts_doubles(meter->event)) {
@@ -197,7 +197,7 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
     if (meter->event->accumulates) {
         return add_count(meter, reading->raw, when, energy_j);
     }
-    return add_value(meter, reading->raw, when.end_ns, energy_j);
+    return meter_add_value(meter, reading->raw, when.end_ns, energy_j);
 }
 
 static double over_seconds(double quantity, uint64_t ns)

@@ -26,7 +26,7 @@ static double per_s(const struct apapi_rate_window *window)
     return window->quantity * 1e9 / duration(window->length_ns);
 }
 
-static void join(struct apapi_rate_window *window, const struct apapi_rate_window *other)
+static void rate_join(struct apapi_rate_window *window, const struct apapi_rate_window *other)
 {
     window->quantity += other->quantity;
     window->length_ns += other->length_ns;
@@ -36,7 +36,7 @@ static void join(struct apapi_rate_window *window, const struct apapi_rate_windo
  * Close the last window: nothing can be added to it any more, and `next` becomes the last one.
  * @param value  its rate [per s]
  */
-static void settle(struct apapi_rate *rate, double value, struct apapi_rate_window next)
+static void rate_settle(struct apapi_rate *rate, double value, struct apapi_rate_window next)
 {
     if (rate->closed.length_ns > 0) {
         rate->min = lesser(rate->min, value);
@@ -44,14 +44,14 @@ static void settle(struct apapi_rate *rate, double value, struct apapi_rate_wind
         if (rate->histogram) {
             apapi_histogram_add(rate->histogram, value, rate->closed.length_ns);
         }
-        join(&rate->all, &rate->closed);
+        rate_join(&rate->all, &rate->closed);
     }
     rate->closed = next;
 }
 
 static void close_window(struct apapi_rate *rate)
 {
-    settle(rate, rate->last, rate->open);
+    rate_settle(rate, rate->last, rate->open);
     rate->last = per_s(&rate->open);
     rate->first = rate->windows ? rate->first : rate->last;
     rate->windows++;
@@ -76,7 +76,7 @@ void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
 
 void apapi_rate_drop(struct apapi_rate *rate)
 {
-    settle(rate, rate->last, none);
+    rate_settle(rate, rate->last, none);
     rate->open = none;
     rate->held_ns = 0;
 }
@@ -87,12 +87,12 @@ void apapi_rate_finish(struct apapi_rate *rate)
     rate->open.length_ns -= rate->held_ns;
     rate->held_ns = 0;
     if (rate->closed.length_ns > 0) {
-        join(&rate->closed, &rate->open);
+        rate_join(&rate->closed, &rate->open);
         rate->open = none;
     } else if (rate->windows == 0 && rate->open.length_ns > 0) {
         close_window(rate);
     }
-    settle(rate, per_s(&rate->closed), none);
+    rate_settle(rate, per_s(&rate->closed), none);
 }
 
 double apapi_rate_mean(const struct apapi_rate *rate)

@@ -20,7 +20,8 @@ static uint64_t greater_ns(uint64_t a, uint64_t b)
 }
 
 /* How much of `from`..`to` lies in the bin that begins at `start`. */
-static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t start_ns, uint64_t length_ns)
+static uint64_t measure_timeline_overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t start_ns,
+                                            uint64_t length_ns)
 {
     uint64_t first_ns = greater_ns(from_ns, start_ns);
     uint64_t last_ns = lesser_ns(to_ns, start_ns + length_ns);
@@ -141,7 +142,8 @@ double apapi_timeline_between_j(const struct apapi_timeline *timeline, uint64_t 
     for (size_t i = first_bin(timeline, from_ns);
          i < timeline->count && i * timeline->bin_ns < to_ns; i++) {
         uint64_t length_ns = apapi_timeline_bin_length(timeline, i);
-        uint64_t part_ns = overlap_ns(from_ns, to_ns, i * timeline->bin_ns, length_ns);
+        uint64_t part_ns =
+            measure_timeline_overlap_ns(from_ns, to_ns, i * timeline->bin_ns, length_ns);
 
         if (part_ns > 0) {
             double share = (double)part_ns / (double)length_ns;
@@ -196,12 +198,13 @@ static struct apapi_timeline make_empty(uint64_t length_ns, uint64_t bin_ns)
 }
 
 /* Add a timeline that begins `late_ns` after the sum does. */
-static void lay_over(struct apapi_timeline *sum, const struct apapi_timeline *one, uint64_t late_ns)
+static void measure_timeline_lay_over(struct apapi_timeline *sum, const struct apapi_timeline *one,
+                                      uint64_t late_ns)
 {
     for (size_t i = 0; i < sum->count; i++) {
         uint64_t start_ns = i * sum->bin_ns;
         uint64_t end_ns = start_ns + apapi_timeline_bin_length(sum, i);
-        uint64_t own_ns = overlap_ns(start_ns, end_ns, late_ns, one->length_ns);
+        uint64_t own_ns = measure_timeline_overlap_ns(start_ns, end_ns, late_ns, one->length_ns);
         uint64_t known_ns = 0;
 
         if (own_ns == 0) {
@@ -253,7 +256,7 @@ void apapi_timeline_sum_add(struct apapi_timeline_sum *sum, int64_t start_unix_n
         make_empty(greater_ns(old_late_ns + old.timeline.length_ns, late_ns + timeline->length_ns),
                    greater_ns(old.timeline.bin_ns, timeline->bin_ns));
     untouch_all(&sum->timeline);
-    lay_over(&sum->timeline, &old.timeline, old_late_ns);
-    lay_over(&sum->timeline, timeline, late_ns);
+    measure_timeline_lay_over(&sum->timeline, &old.timeline, old_late_ns);
+    measure_timeline_lay_over(&sum->timeline, timeline, late_ns);
     uncover_untouched(&sum->timeline);
 }

@@ -32,7 +32,7 @@ void apapi_values_restart(struct apapi_values *values, enum apapi_operation oper
 }
 
 /* @return value1; NaN if it needs a predecessor that does not exist. */
-static double derive(const struct apapi_values *values, double value0, double dt_ns)
+static double value_derive(const struct apapi_values *values, double value0, double dt_ns)
 {
     double last0 = values->has_last ? values->last0 : NAN;
 
@@ -59,7 +59,7 @@ void apapi_values_first(struct apapi_values *values, double value0)
 void apapi_values_add(struct apapi_values *values, double value0, uint64_t dt_ns)
 {
     double dt = duration(dt_ns);
-    double value1 = derive(values, value0, dt);
+    double value1 = value_derive(values, value0, dt);
 
     stats_add(&values->stats[0], value0, dt);
     if (!isnan(value1)) {

@@ -63,14 +63,14 @@ void csv_put_text(FILE *out, const char *text)
 }
 
 /* Each field except the first starts with a comma. */
-static void put_text(FILE *out, const char *text)
+static void csv_put_text_cell(FILE *out, const char *text)
 {
     fputc(',', out);
     csv_put_text(out, text);
 }
 
 /* Writes nothing for an unknown number. */
-static void put_number(FILE *out, double number)
+static void csv_put_number_cell(FILE *out, double number)
 {
     fputc(',', out);
     if (isfinite(number)) {
@@ -78,7 +78,7 @@ static void put_number(FILE *out, double number)
     }
 }
 
-static void put_incidents(FILE *out, const struct apapi_incidents *n)
+static void csv_put_incidents(FILE *out, const struct apapi_incidents *n)
 {
     if (!n) {
         fputs(",,,,,,,", out);
@@ -89,29 +89,29 @@ static void put_incidents(FILE *out, const struct apapi_incidents *n)
             n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
 }
 
-static void put_line(const struct csv *csv, const struct line *line)
+static void csv_put_line(const struct csv *csv, const struct line *line)
 {
     FILE *out = csv->out;
 
     csv_put_text(out, csv->leads[0]);
     for (size_t i = 1; i < CSV_LEADS_MAX && csv->leads[i]; i++) {
-        put_text(out, csv->leads[i]);
+        csv_put_text_cell(out, csv->leads[i]);
     }
-    put_text(out, line->row);
-    put_text(out, line->name);
-    put_text(out, line->domain);
-    put_text(out, line->kind);
-    put_text(out, line->unit);
-    put_number(out, line->total);
-    put_number(out, line->uncertainty_j);
-    put_text(out, line->rate_unit);
-    put_number(out, line->summary.min);
-    put_number(out, line->summary.mean);
-    put_number(out, line->summary.p95);
-    put_number(out, line->summary.max);
-    put_number(out, line->covered_s);
-    put_incidents(out, line->incidents);
-    put_text(out, line->source);
+    csv_put_text_cell(out, line->row);
+    csv_put_text_cell(out, line->name);
+    csv_put_text_cell(out, line->domain);
+    csv_put_text_cell(out, line->kind);
+    csv_put_text_cell(out, line->unit);
+    csv_put_number_cell(out, line->total);
+    csv_put_number_cell(out, line->uncertainty_j);
+    csv_put_text_cell(out, line->rate_unit);
+    csv_put_number_cell(out, line->summary.min);
+    csv_put_number_cell(out, line->summary.mean);
+    csv_put_number_cell(out, line->summary.p95);
+    csv_put_number_cell(out, line->summary.max);
+    csv_put_number_cell(out, line->covered_s);
+    csv_put_incidents(out, line->incidents);
+    csv_put_text_cell(out, line->source);
     fprintf(out, ",%d\n", line->estimated);
 }
 
@@ -124,11 +124,11 @@ void csv_put_number(const struct csv *csv, const char *row, const char *name, co
     line.name = name;
     line.unit = unit;
     line.total = number;
-    put_line(csv, &line);
+    csv_put_line(csv, &line);
 }
 
-static void put_domain(const struct csv *csv, const struct line *common, enum apapi_domain domain,
-                       const struct apapi_domain_result *result)
+static void csv_put_domain(const struct csv *csv, const struct line *common,
+                           enum apapi_domain domain, const struct apapi_domain_result *result)
 {
     struct line line = *common;
 
@@ -141,17 +141,17 @@ static void put_domain(const struct csv *csv, const struct line *common, enum ap
     line.uncertainty_j = result->uncertainty_j;
     line.rate_unit = "W";
     line.summary = result->power_w;
-    put_line(csv, &line);
+    csv_put_line(csv, &line);
 }
 
-static void put_domains(const struct csv *csv, const struct line *common,
-                        const struct apapi_measurement *m)
+static void csv_put_domains(const struct csv *csv, const struct line *common,
+                            const struct apapi_measurement *m)
 {
     struct line line = *common;
 
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (m->domains[domain].measured) {
-            put_domain(csv, common, domain, &m->domains[domain]);
+            csv_put_domain(csv, common, domain, &m->domains[domain]);
         }
     }
     line.row = "total";
@@ -164,7 +164,7 @@ static void put_domains(const struct csv *csv, const struct line *common,
     line.summary.mean = apapi_measurement_total_w(m);
     line.covered_s = m->covered * (double)(m->late_ns + m->elapsed_ns) / 1e9;
     if (isfinite(line.total) || isfinite(line.summary.mean)) {
-        put_line(csv, &line);
+        csv_put_line(csv, &line);
     }
 }
 
@@ -184,7 +184,7 @@ static void put_value(const struct csv *csv, const struct line *common, const ch
     line.summary.min = value->shown & APAPI_SHOW_MIN ? value->min : NAN;
     line.summary.mean = value->shown & APAPI_SHOW_AVG ? value->avg : NAN;
     line.summary.max = value->shown & APAPI_SHOW_MAX ? value->max : NAN;
-    put_line(csv, &line);
+    csv_put_line(csv, &line);
 }
 
 static bool is_power(const struct apapi_event *event)
@@ -192,8 +192,8 @@ static bool is_power(const struct apapi_event *event)
     return event->kind == APAPI_KIND_POWER || event->kind == APAPI_KIND_ENERGY;
 }
 
-static void put_event(const struct csv *csv, const struct line *common,
-                      const struct apapi_event_result *result)
+static void csv_put_event(const struct csv *csv, const struct line *common,
+                          const struct apapi_event_result *result)
 {
     const struct apapi_event *event = &result->event;
     char rate_unit[APAPI_UNIT_SIZE + 2];
@@ -214,7 +214,7 @@ static void put_event(const struct csv *csv, const struct line *common,
     line.summary = result->summary;
     line.covered_s = (double)result->covered_ns / 1e9;
     line.incidents = &result->incidents;
-    put_line(csv, &line);
+    csv_put_line(csv, &line);
     put_value(csv, &names, "value0", &result->values[0]);
     put_value(csv, &names, "value1", &result->values[1]);
 }
@@ -223,11 +223,11 @@ void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *
 {
     struct line common = blank;
 
-    put_domains(csv, &common, m);
+    csv_put_domains(csv, &common, m);
     for (size_t i = 0; i < m->component_count; i++) {
         common.source = m->components[i].source;
         for (size_t k = 0; k < m->components[i].event_count; k++) {
-            put_event(csv, &common, &m->components[i].events[k]);
+            csv_put_event(csv, &common, &m->components[i].events[k]);
         }
     }
 }

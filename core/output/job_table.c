@@ -52,28 +52,28 @@ static void count_nodes(struct job_table *table)
     }
 }
 
-static const char *plural(size_t count)
+static const char *job_table_plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-static double elapsed_s(const struct job_table *table)
+static double job_table_elapsed_s(const struct job_table *table)
 {
     return (double)(table->total.end_unix_ns - table->total.start_unix_ns) / NS_PER_S;
 }
 
-static void put_headline(const struct job_table *table)
+static void job_table_put_headline(const struct job_table *table)
 {
     char job[64], duration[UNITS_SIZE];
 
     text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
-    units_duration(duration, sizeof(duration), elapsed_s(table));
+    units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
     fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s\n", *job ? " " : "", job,
-            table->nodes, plural(table->nodes), table->total.steps, plural(table->total.steps),
-            duration);
+            table->nodes, job_table_plural(table->nodes), table->total.steps,
+            job_table_plural(table->total.steps), duration);
 }
 
-static bool is_brief(const struct job_table *table)
+static bool job_table_is_brief(const struct job_table *table)
 {
     return window_is_longer(table->total.window_ns, (double)table->total.busy_ns);
 }
@@ -84,10 +84,11 @@ static void set_row(const struct job_table *table, struct table_row *row, double
     const struct apapi_summary power_w = {NAN, mean_w, NAN, NAN};
 
     row->columns = TABLE_MEAN + 1;
-    table_row_set(row, energy_j, uncertainty_j, &power_w, is_brief(table));
+    table_row_set(row, energy_j, uncertainty_j, &power_w, job_table_is_brief(table));
 }
 
-static void add_domains(const struct job_table *table, struct table_rows *rows, bool adds_up)
+static void job_table_add_domains(const struct job_table *table, struct table_rows *rows,
+                                  bool adds_up)
 {
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct apapi_job_domain *domain = &table->total.domains[d];
@@ -101,7 +102,7 @@ static void add_domains(const struct job_table *table, struct table_rows *rows, 
     }
 }
 
-static void add_total(const struct job_table *table, struct table_rows *rows)
+static void job_table_add_total(const struct job_table *table, struct table_rows *rows)
 {
     const struct apapi_job_total *total = &table->total;
 
@@ -113,7 +114,7 @@ static void add_total(const struct job_table *table, struct table_rows *rows)
     }
 }
 
-static void put_partial(const struct job_table *table, enum apapi_domain d)
+static void job_table_put_partial(const struct job_table *table, enum apapi_domain d)
 {
     const struct apapi_job_domain *domain = &table->total.domains[d];
     double share = (double)domain->covered_ns / (double)table->total.covered_ns;
@@ -131,24 +132,24 @@ static void put_brief(const struct job_table *table)
 {
     char width[UNITS_SIZE];
 
-    if (is_brief(table)) {
+    if (job_table_is_brief(table)) {
         units_short(width, sizeof width, (double)table->total.window_ns / NS_PER_S);
         fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
     }
 }
 
-static void put_domains(const struct job_table *table)
+static void job_table_put_domains(const struct job_table *table)
 {
     struct table_rows rows = {.columns = TABLE_MEAN + 1,
                               .least_width = {CELL_COLUMNS, CELL_COLUMNS}};
 
-    add_domains(table, &rows, true);
-    add_total(table, &rows);
-    add_domains(table, &rows, false);
+    job_table_add_domains(table, &rows, true);
+    job_table_add_total(table, &rows);
+    job_table_add_domains(table, &rows, false);
     table_rows_put(&rows, table->out);
     put_brief(table);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        put_partial(table, d);
+        job_table_put_partial(table, d);
     }
 }
 
@@ -162,13 +163,13 @@ static void put_measured(const struct job_table *table)
     if (isnan(share)) {
         return;
     }
-    units_duration(duration, sizeof(duration), elapsed_s(table));
+    units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
     fprintf(table->out,
             "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
-            floor(share * 1000 + 1e-6) / 10, nodes, plural(nodes), duration);
+            floor(share * 1000 + 1e-6) / 10, nodes, job_table_plural(nodes), duration);
 }
 
-static int put_line(FILE *out, char **text, FILE *line)
+static int job_table_put_line(FILE *out, char **text, FILE *line)
 {
     if (fclose(line) == EOF) {
         return -1;
@@ -177,7 +178,7 @@ static int put_line(FILE *out, char **text, FILE *line)
     return 0;
 }
 
-static int put_names(const struct job_table *table, const struct namelist *nodes)
+static int job_table_put_names(const struct job_table *table, const struct namelist *nodes)
 {
     char *text = NULL;
     size_t size;
@@ -187,18 +188,18 @@ static int put_names(const struct job_table *table, const struct namelist *nodes
     if (line) {
         fputs("no record of ", line);
         rc = hostlist_put_names(line, nodes, NAMES_COLUMNS);
-        rc = put_line(table->out, &text, line) ? -1 : rc;
+        rc = job_table_put_line(table->out, &text, line) ? -1 : rc;
     }
     free(text);
     return rc;
 }
 
-static int put_missing(const struct job_table *table)
+static int job_table_put_missing(const struct job_table *table)
 {
     size_t missing = table->nodes - table->total.nodes;
 
     if (table->missing.count > 0) {
-        return put_names(table, &table->missing);
+        return job_table_put_names(table, &table->missing);
     }
     if (missing > 0) {
         fprintf(table->out, "  no record of %zu of the nodes\n", missing);
@@ -228,7 +229,7 @@ static int put_incomplete(const struct job_table *table)
     if (table->total.incomplete > listed) {
         fprintf(line, " and %zu more", table->total.incomplete - listed);
     }
-    rc = put_line(table->out, &text, line);
+    rc = job_table_put_line(table->out, &text, line);
     free(text);
     return rc;
 }
@@ -237,7 +238,8 @@ static void list_running(const struct apapi_job_table_head *head, FILE *line)
 {
     size_t listed = head->running_count < RUNNING_LISTED ? head->running_count : RUNNING_LISTED;
 
-    fprintf(line, "not in this table, still running: step%s", plural(head->running_count));
+    fprintf(line, "not in this table, still running: step%s",
+            job_table_plural(head->running_count));
     for (size_t i = 0; i < listed; i++) {
         char step[64];
 
@@ -264,25 +266,25 @@ static int put_running(const struct job_table *table)
         return -1;
     }
     list_running(table->head, line);
-    rc = put_line(table->out, &text, line);
+    rc = job_table_put_line(table->out, &text, line);
     free(text);
     return rc;
 }
 
-static int put_all(const struct job_table *table)
+static int job_table_put_all(const struct job_table *table)
 {
-    put_headline(table);
-    put_domains(table);
+    job_table_put_headline(table);
+    job_table_put_domains(table);
     table_put_shared(table->total.cores, table->total.node_cores, table->total.nodes, table->out);
     put_measured(table);
     if (table->head->left_out > 0) {
         fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
-                plural(table->head->left_out));
+                job_table_plural(table->head->left_out));
     }
-    return put_running(table) < 0 || put_missing(table) < 0 ? -1 : put_incomplete(table);
+    return put_running(table) < 0 || job_table_put_missing(table) < 0 ? -1 : put_incomplete(table);
 }
 
-static int put_table(struct job_table *table, char **text)
+static int job_table_put_table(struct job_table *table, char **text)
 {
     char *result = NULL;
     size_t size;
@@ -296,7 +298,7 @@ static int put_table(struct job_table *table, char **text)
     if (!table->out) {
         return -1;
     }
-    rc = put_all(table);
+    rc = job_table_put_all(table);
     rc = ferror(table->out) ? -1 : rc;
     rc = fclose(table->out) == EOF ? -1 : rc;
     if (rc < 0) {
@@ -311,7 +313,7 @@ int apapi_job_table_format(struct apapi_job *job, const struct apapi_job_table_h
                            char **text, struct apapi_error *err)
 {
     struct job_table table = {.job = job, .head = head};
-    int rc = put_table(&table, text);
+    int rc = job_table_put_table(&table, text);
 
     namelist_free(&table.missing);
     return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;

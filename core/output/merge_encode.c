@@ -39,7 +39,7 @@ struct encoding {
     size_t recorded, present;
 };
 
-static int append(json_t *array, json_t *value)
+static int merge_encode_append(json_t *array, json_t *value)
 {
     return json_array_append_new(array, value);
 }
@@ -85,7 +85,7 @@ static int put_moments(const struct encoding *encoding)
 }
 
 /* The members that a record has, too. */
-static int put_head(const struct encoding *encoding, const char *step)
+static int merge_encode_put_head(const struct encoding *encoding, const char *step)
 {
     const struct apapi_merge *merge = encoding->merge;
     struct apapi_record head = {
@@ -128,9 +128,9 @@ static int put_troubled(const struct encoding *encoding)
         const struct merge_node *node = encoding->nodes[i];
 
         if (i >= encoding->recorded) {
-            rc = append(missing, encode_reason(node));
+            rc = merge_encode_append(missing, encode_reason(node));
         } else if (node->incomplete) {
-            rc = append(incomplete, encode_reason(node));
+            rc = merge_encode_append(incomplete, encode_reason(node));
         }
     }
     return rc;
@@ -152,7 +152,7 @@ static json_t *encode_sum(const struct merge_domain *sum, double uncertainty_j)
     return object;
 }
 
-static int put_domains(const struct encoding *encoding)
+static int merge_encode_put_domains(const struct encoding *encoding)
 {
     json_t *domains = json_object();
     int rc = field_put(encoding->root, "domains", domains);
@@ -168,7 +168,7 @@ static int put_domains(const struct encoding *encoding)
     return rc;
 }
 
-static int put_total(const struct encoding *encoding, const struct merge_total *total)
+static int merge_encode_put_total(const struct encoding *encoding, const struct merge_total *total)
 {
     json_t *object;
 
@@ -195,7 +195,7 @@ static json_t *encode_timeline(const struct apapi_timeline_sum *sum)
 }
 
 /* A sum over some of the nodes would look as if the others drew nothing. */
-static int put_timelines(const struct encoding *encoding)
+static int merge_encode_put_timelines(const struct encoding *encoding)
 {
     json_t *timelines = json_object();
     int rc = timelines ? 0 : -1;
@@ -223,7 +223,7 @@ static json_t *with_nodes(json_t *object, size_t nodes)
     return object;
 }
 
-static int put_components(const struct encoding *encoding)
+static int merge_encode_put_components(const struct encoding *encoding)
 {
     json_t *components = json_array();
     int rc = field_put(encoding->root, "components", components);
@@ -231,8 +231,8 @@ static int put_components(const struct encoding *encoding)
     for (size_t i = 0; i < encoding->merge->component_count && rc == 0; i++) {
         const struct merge_component *component = &encoding->merge->components[i];
 
-        rc = append(components,
-                    with_nodes(fields_object(fields_of_source, component), component->nodes));
+        rc = merge_encode_append(
+            components, with_nodes(fields_object(fields_of_source, component), component->nodes));
     }
     return rc;
 }
@@ -249,20 +249,20 @@ static json_t *encode_row(const struct merge_event *row)
     return object;
 }
 
-static int put_events(const struct encoding *encoding)
+static int merge_encode_put_events(const struct encoding *encoding)
 {
     const struct merge_events *events = &encoding->merge->events;
     json_t *array = json_array();
     int rc = field_put(encoding->root, "events", array);
 
     for (size_t i = 0; i < events->count && rc == 0; i++) {
-        rc = append(array, encode_row(&events->rows[i]));
+        rc = merge_encode_append(array, encode_row(&events->rows[i]));
     }
     return rc == 0 && events->full ? field_put(encoding->root, "more_events", json_true()) : rc;
 }
 
 /* A note about all nodes with a record needs no names. */
-static int put_names(json_t *object, const struct merge_note *note, size_t recorded)
+static int merge_encode_put_names(json_t *object, const struct merge_note *note, size_t recorded)
 {
     json_t *names;
     int rc;
@@ -273,7 +273,7 @@ static int put_names(json_t *object, const struct merge_note *note, size_t recor
     names = json_array();
     rc = field_put(object, "names", names);
     for (size_t i = 0; i < note->named && rc == 0; i++) {
-        rc = append(names, field_text(note->names[i]));
+        rc = merge_encode_append(names, field_text(note->names[i]));
     }
     return rc;
 }
@@ -292,7 +292,8 @@ static json_t *encode_note(const struct merge_note *note, size_t recorded)
         rc |= field_put_count(object, "outages", note->outages);
         rc |= field_put(object, "outage_s", json_real((double)note->outage_ns / 1e9));
     }
-    rc |= field_put_count(object, "nodes", note->nodes) | put_names(object, note, recorded);
+    rc |= field_put_count(object, "nodes", note->nodes) |
+          merge_encode_put_names(object, note, recorded);
     if (rc < 0) {
         json_decref(object);
         return NULL;
@@ -300,7 +301,7 @@ static json_t *encode_note(const struct merge_note *note, size_t recorded)
     return object;
 }
 
-static int put_notes(const struct encoding *encoding)
+static int merge_encode_put_notes(const struct encoding *encoding)
 {
     const struct merge_notes *notes = &encoding->merge->notes;
     const struct merge_note **sorted = merge_notes_sorted(notes);
@@ -309,7 +310,7 @@ static int put_notes(const struct encoding *encoding)
 
     for (size_t i = 0; i < notes->count && rc == 0; i++) {
         if (sorted[i]->kind == MERGE_NOTE_COMPONENT || sorted[i]->kind == MERGE_NOTE_STUCK) {
-            rc = append(array, encode_note(sorted[i], encoding->recorded));
+            rc = merge_encode_append(array, encode_note(sorted[i], encoding->recorded));
         }
     }
     free(sorted);
@@ -329,7 +330,7 @@ static int put_spans(json_t *trust, const struct apapi_merge *merge)
            field_put_count(trust, "samples_max", (uint64_t)samples->most);
 }
 
-static int put_trust(const struct encoding *encoding, const struct merge_total *total)
+static int merge_encode_put_trust(const struct encoding *encoding, const struct merge_total *total)
 {
     const struct apapi_merge *merge = encoding->merge;
     const struct apapi_incidents *sum = &merge->incidents;
@@ -387,33 +388,34 @@ static json_t *encode_node(const struct merge_node *node)
     return object;
 }
 
-static int put_nodes(const struct encoding *encoding)
+static int merge_encode_put_nodes(const struct encoding *encoding)
 {
     json_t *array = json_array();
     int rc = field_put(encoding->root, "per_node", array);
 
     for (size_t i = 0; i < encoding->recorded && rc == 0; i++) {
-        rc = append(array, encode_node(encoding->nodes[i]));
+        rc = merge_encode_append(array, encode_node(encoding->nodes[i]));
     }
     return rc;
 }
 
-static int put_merged(const struct encoding *encoding, const char *step)
+static int merge_encode_put_merged(const struct encoding *encoding, const char *step)
 {
     struct merge_total total;
 
     merge_total(encoding->merge, &total);
     if (field_put(encoding->root, "merged", json_integer(MERGED_VERSION)) < 0 ||
-        put_head(encoding, step) < 0 || put_moments(encoding) < 0 || put_troubled(encoding) < 0 ||
-        put_domains(encoding) < 0 || put_total(encoding, &total) < 0 ||
-        put_components(encoding) < 0 || put_events(encoding) < 0 || put_notes(encoding) < 0 ||
-        put_timelines(encoding) < 0) {
+        merge_encode_put_head(encoding, step) < 0 || put_moments(encoding) < 0 ||
+        put_troubled(encoding) < 0 || merge_encode_put_domains(encoding) < 0 ||
+        merge_encode_put_total(encoding, &total) < 0 || merge_encode_put_components(encoding) < 0 ||
+        merge_encode_put_events(encoding) < 0 || merge_encode_put_notes(encoding) < 0 ||
+        merge_encode_put_timelines(encoding) < 0) {
         return -1;
     }
-    if (encoding->recorded > 0 && put_trust(encoding, &total) < 0) {
+    if (encoding->recorded > 0 && merge_encode_put_trust(encoding, &total) < 0) {
         return -1;
     }
-    return put_nodes(encoding);
+    return merge_encode_put_nodes(encoding);
 }
 
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,
@@ -426,7 +428,7 @@ int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char *
     if (recorded >= 0) {
         encoding.recorded = (size_t)recorded;
         encoding.root = json_object();
-        if (put_merged(&encoding, step) == 0) {
+        if (merge_encode_put_merged(&encoding, step) == 0) {
             text = json_dumps(encoding.root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
         }
         json_decref(encoding.root);

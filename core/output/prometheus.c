@@ -58,7 +58,7 @@ void prometheus_destroy(struct prometheus *prometheus)
 }
 
 /* Newlines are escaped; other control characters are not allowed in a label. */
-static void put_escaped(FILE *out, const char *text)
+static void prometheus_put_escaped(FILE *out, const char *text)
 {
     char line[APAPI_TEXT_SIZE], clean[APAPI_TEXT_SIZE];
 
@@ -84,7 +84,7 @@ static void put_label(FILE *out, const char *name, const char *value)
 {
     if (*value) {
         fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
-        put_escaped(out, value);
+        prometheus_put_escaped(out, value);
         fputc('"', out);
     }
 }
@@ -131,7 +131,7 @@ static char *format(void (*put)(FILE *, const struct apapi_identity *),
     return labels;
 }
 
-static int compare_numbers(int64_t a, int64_t b)
+static int prometheus_compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -143,12 +143,12 @@ static int compare_labels(const void *left, const void *right)
     int order = strcmp(a->labels, b->labels);
 
     if (order == 0) {
-        order = compare_numbers(b->start_ns, a->start_ns);
+        order = prometheus_compare_numbers(b->start_ns, a->start_ns);
     }
     if (order == 0) {
         order = (int)a->origin - (int)b->origin;
     }
-    return order ? order : compare_numbers(b->end_ns, a->end_ns);
+    return order ? order : prometheus_compare_numbers(b->end_ns, a->end_ns);
 }
 
 /* Sort running steps first, then the newest. */
@@ -157,7 +157,7 @@ static int compare_ages(const void *left, const void *right)
     const struct step *a = left, *b = right;
 
     return a->running != b->running ? b->running - a->running
-                                    : compare_numbers(b->end_ns, a->end_ns);
+                                    : prometheus_compare_numbers(b->end_ns, a->end_ns);
 }
 
 static void sort(struct prometheus *prometheus, int (*compare)(const void *, const void *))
@@ -166,7 +166,7 @@ static void sort(struct prometheus *prometheus, int (*compare)(const void *, con
 }
 
 /* A page has the newest figures, the checkpoint of the same step has more of the identity. */
-static void learn(struct step *page, struct step *checkpoint)
+static void prometheus_learn(struct step *page, struct step *checkpoint)
 {
     if (page->about || page->start_ns != checkpoint->start_ns) {
         return;
@@ -179,7 +179,7 @@ static void learn(struct step *page, struct step *checkpoint)
     }
 }
 
-static void drop_duplicates(struct prometheus *prometheus)
+static void prometheus_drop_duplicates(struct prometheus *prometheus)
 {
     struct step *steps = prometheus->steps;
     size_t kept = 0;
@@ -187,7 +187,7 @@ static void drop_duplicates(struct prometheus *prometheus)
     sort(prometheus, compare_labels);
     for (size_t i = 0; i < prometheus->count; i++) {
         if (kept > 0 && strcmp(steps[kept - 1].labels, steps[i].labels) == 0) {
-            learn(&steps[kept - 1], &steps[i]);
+            prometheus_learn(&steps[kept - 1], &steps[i]);
             step_free(&steps[i]);
         } else {
             steps[kept++] = steps[i];
@@ -197,9 +197,9 @@ static void drop_duplicates(struct prometheus *prometheus)
 }
 
 /* Keep only what is to be written, sorted. */
-static void settle(struct prometheus *prometheus)
+static void prometheus_settle(struct prometheus *prometheus)
 {
-    drop_duplicates(prometheus);
+    prometheus_drop_duplicates(prometheus);
     if (prometheus->count > PROMETHEUS_STEPS_MAX) {
         sort(prometheus, compare_ages);
         while (prometheus->count > PROMETHEUS_STEPS_MAX) {
@@ -211,7 +211,7 @@ static void settle(struct prometheus *prometheus)
 }
 
 /* Take ownership of a step, or free it. */
-static int add(struct prometheus *prometheus, struct step *step)
+static int prometheus_add_step(struct prometheus *prometheus, struct step *step)
 {
     if (!step->labels || (step->origin != PAGE && !step->about)) {
         step_free(step);
@@ -219,7 +219,7 @@ static int add(struct prometheus *prometheus, struct step *step)
         return -1;
     }
     if (prometheus->count == ROOM) {
-        settle(prometheus);
+        prometheus_settle(prometheus);
     }
     prometheus->steps[prometheus->count++] = *step;
     return 0;
@@ -244,7 +244,7 @@ int prometheus_add(struct prometheus *prometheus, const struct apapi_record *rec
                                           .mean_w = result->measured ? result->power_w.mean : NAN,
                                           .present_w = NAN};
     }
-    return add(prometheus, &step);
+    return prometheus_add_step(prometheus, &step);
 }
 
 int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_live *live)
@@ -261,10 +261,10 @@ int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_l
         step.domains[i] = (struct domain){
             .energy_j = live->energy_j[i], .mean_w = NAN, .present_w = live->power_w[i]};
     }
-    return add(prometheus, &step);
+    return prometheus_add_step(prometheus, &step);
 }
 
-static double elapsed_s(const struct step *step, int domain)
+static double prometheus_elapsed_s(const struct step *step, int domain)
 {
     (void)domain;
     return step->elapsed_s;
@@ -287,7 +287,7 @@ static double energy_j(const struct step *step, int domain)
     return step->domains[domain].energy_j;
 }
 
-static double mean_w(const struct step *step, int domain)
+static double prometheus_mean_w(const struct step *step, int domain)
 {
     return step->domains[domain].mean_w;
 }
@@ -313,13 +313,13 @@ static const struct family {
      "Energy that the step has used on the node. Domains package, dram and gpu add up; core and "
      "uncore lie within package, psys and node around all.",
      energy_j, true, false},
-    {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.", mean_w,
-     true, false},
+    {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.",
+     prometheus_mean_w, true, false},
     {"apapi_step_present_power_watts", "gauge", "watts",
      "Power of the running step on the node between the latest two readings.", present_w, true,
      false},
     {"apapi_step_elapsed_seconds", "gauge", "seconds",
-     "Time that the step has been measured on the node.", elapsed_s, false, false},
+     "Time that the step has been measured on the node.", prometheus_elapsed_s, false, false},
     {"apapi_step_covered_ratio", "gauge", "ratio",
      "Share of the step's time between good readings of the meters.", covered, false, false},
     {"apapi_step_running", "gauge", NULL,
@@ -330,7 +330,7 @@ static const struct family {
      false, true},
 };
 
-static void put_head(FILE *out, const struct family *family)
+static void prometheus_put_head(FILE *out, const struct family *family)
 {
     fprintf(out, "# TYPE %s %s\n", family->name, family->type);
     if (family->unit) {
@@ -362,7 +362,7 @@ static void put_family(FILE *out, const struct family *family, const struct prom
 {
     int domains = family->by_domain ? APAPI_DOMAINS : 1;
 
-    put_head(out, family);
+    prometheus_put_head(out, family);
     for (size_t i = 0; i < prometheus->count; i++) {
         for (int domain = 0; domain < domains; domain++) {
             put_sample(out, family, &prometheus->steps[i], domain);
@@ -370,27 +370,30 @@ static void put_family(FILE *out, const struct family *family, const struct prom
     }
 }
 
-static void put_count(FILE *out, const char *name, const char *help, size_t count)
+static void prometheus_put_count(FILE *out, const char *name, const char *help, size_t count)
 {
     const struct family family = {.name = name, .type = "gauge", .help = help};
 
-    put_head(out, &family);
+    prometheus_put_head(out, &family);
     fprintf(out, "%s %zu\n", name, count);
 }
 
 int prometheus_write(struct prometheus *prometheus, const struct prometheus_counts *counts,
                      FILE *out)
 {
-    settle(prometheus);
+    prometheus_settle(prometheus);
     for (size_t i = 0; i < COUNT_OF(families); i++) {
         put_family(out, &families[i], prometheus);
     }
-    put_count(out, "apapi_steps_left_out", "Steps that had no room here.", prometheus->left_out);
-    put_count(out, "apapi_records_skipped",
-              "Lines and files that are no records, or cannot be read.", counts->skipped);
-    put_count(out, "apapi_records_waiting",
-              "Records of steps that have ended, in the spool until they can be written.",
-              counts->waiting);
+    prometheus_put_count(out, "apapi_steps_left_out", "Steps that had no room here.",
+                         prometheus->left_out);
+    prometheus_put_count(out, "apapi_records_skipped",
+                         "Lines and files that are no records, or cannot be read.",
+                         counts->skipped);
+    prometheus_put_count(
+        out, "apapi_records_waiting",
+        "Records of steps that have ended, in the spool until they can be written.",
+        counts->waiting);
     fputs("# EOF\n", out);
     return ferror(out) ? -1 : 0;
 }

@@ -125,7 +125,7 @@ static void put_csv(const struct step_report *report, const struct apapi_merge *
     }
 }
 
-static void put_merged(const struct apapi_merge *merge, struct writing *writing)
+static void step_report_put_merged(const struct apapi_merge *merge, struct writing *writing)
 {
     char *line;
 
@@ -159,7 +159,7 @@ static void merge_lines(const struct step_report *report, struct writing *writin
         writing->error = add_line(merge, report->lines.names[i]) ? errno : 0;
     }
     if (writing->error == 0) {
-        put_merged(merge, writing);
+        step_report_put_merged(merge, writing);
     }
     apapi_merge_destroy(merge);
 }
@@ -177,7 +177,7 @@ int step_report_write(const struct step_report *report, enum config_format forma
     if (format == CONFIG_CSV) {
         put_csv(report, merge, &writing);
     } else if (format == CONFIG_MERGED && merge) {
-        put_merged(merge, &writing);
+        step_report_put_merged(merge, &writing);
     } else if (format == CONFIG_MERGED) {
         merge_lines(report, &writing);
     } else {

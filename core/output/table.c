@@ -22,7 +22,7 @@ static bool is_part(const struct apapi_merge *merge)
             (id->het_job != APAPI_UNKNOWN && id->het_offset != APAPI_UNKNOWN));
 }
 
-static void put_step(struct text_line *line, const struct table *table)
+static void table_put_step(struct text_line *line, const struct table *table)
 {
     char step[APAPI_TEXT_SIZE - sizeof "step "];
     char text[APAPI_TEXT_SIZE];
@@ -38,7 +38,7 @@ static void put_step(struct text_line *line, const struct table *table)
     text_item(line, 1, clean);
 }
 
-static void put_name(struct text_line *line, const char *name)
+static void table_put_name(struct text_line *line, const char *name)
 {
     char clean[APAPI_TEXT_SIZE];
     char short_name[APAPI_TEXT_SIZE];
@@ -57,7 +57,7 @@ static void put_item(struct text_line *line, const char *item)
 }
 
 /* Of a step the time by which its energy is divided. */
-static double elapsed_s(const struct table *table)
+static double table_elapsed_s(const struct table *table)
 {
     double busy_s = merge_busy_s(table->merge);
 
@@ -67,7 +67,7 @@ static double elapsed_s(const struct table *table)
     return isnan(busy_s) ? table->merge->elapsed_s : busy_s;
 }
 
-static void put_nodes(struct text_line *line, const struct table *table)
+static void table_put_nodes(struct text_line *line, const struct table *table)
 {
     size_t missing = table->expected - table->recorded;
     char text[64];
@@ -88,14 +88,14 @@ static void put_elapsed(struct text_line *line, const struct table *table)
 {
     char text[UNITS_SIZE];
 
-    if (isnan(elapsed_s(table))) {
+    if (isnan(table_elapsed_s(table))) {
         return;
     }
-    units_duration(text, sizeof(text), elapsed_s(table));
+    units_duration(text, sizeof(text), table_elapsed_s(table));
     put_item(line, text);
 }
 
-static void put_components(struct text_line *line, const struct table *table)
+static void table_put_components(struct text_line *line, const struct table *table)
 {
     for (size_t i = 0; i < table->merge->component_count; i++) {
         const struct merge_component *component = &table->merge->components[i];
@@ -108,25 +108,25 @@ static void put_components(struct text_line *line, const struct table *table)
     }
 }
 
-static void put_headline(const struct table *table)
+static void table_put_headline(const struct table *table)
 {
     const struct apapi_table_head *head = table->head;
     struct text_line line = {table->out, strlen("apapi:")};
 
     fputs("apapi:", table->out);
     if (head->step) {
-        put_step(&line, table);
+        table_put_step(&line, table);
     }
     if (head->name && *head->name) {
-        put_name(&line, head->name);
+        table_put_name(&line, head->name);
     }
-    put_nodes(&line, table);
+    table_put_nodes(&line, table);
     put_elapsed(&line, table);
-    put_components(&line, table);
+    table_put_components(&line, table);
     fputc('\n', table->out);
 }
 
-static void put_duration(struct text_line *line, const char *word, double seconds)
+static void table_put_duration(struct text_line *line, const char *word, double seconds)
 {
     char text[UNITS_SIZE + 16];
     char duration[UNITS_SIZE];
@@ -148,23 +148,23 @@ static void put_peak(struct text_line *line, uint64_t peak_bytes)
     }
 }
 
-static void put_times(const struct table *table)
+static void table_put_times(const struct table *table)
 {
     struct text_line line = {table->out, 0};
 
     if (isnan(table->head->user_s)) {
         return;
     }
-    put_duration(&line, "elapsed", elapsed_s(table));
-    put_duration(&line, "user", table->head->user_s);
-    put_duration(&line, "system", table->head->system_s);
+    table_put_duration(&line, "elapsed", table_elapsed_s(table));
+    table_put_duration(&line, "user", table->head->user_s);
+    table_put_duration(&line, "system", table->head->system_s);
     put_peak(&line, table->head->peak_bytes);
     fputc('\n', table->out);
 }
 
-static int put_all(const struct table *table)
+static int table_put_all(const struct table *table)
 {
-    put_headline(table);
+    table_put_headline(table);
     table_put_domains(table);
     table_put_events(table);
     if (table_put_notes(table) < 0) {
@@ -173,14 +173,14 @@ static int put_all(const struct table *table)
     if (table->head->verbose && table->recorded == 1) {
         table_put_trust(table);
     }
-    put_times(table);
+    table_put_times(table);
     if (table->head->end) {
         text_wrap(table->out, table->head->end);
     }
     return 0;
 }
 
-static int put_table(struct table *table, char **text)
+static int table_put_table(struct table *table, char **text)
 {
     char *result = NULL;
     size_t size;
@@ -190,7 +190,7 @@ static int put_table(struct table *table, char **text)
     if (!table->out) {
         return -1;
     }
-    rc = put_all(table);
+    rc = table_put_all(table);
     if (ferror(table->out)) {
         rc = -1;
     }
@@ -222,7 +222,7 @@ int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table
     if (head->nodes > table.expected) {
         table.expected = head->nodes;
     }
-    rc = put_table(&table, text);
+    rc = table_put_table(&table, text);
     free(nodes);
     return rc < 0 ? apapi_fail(err, ENOMEM, "table: out of memory") : 0;
 }

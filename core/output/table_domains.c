@@ -19,12 +19,13 @@ static void set_values(struct table_row *row, const struct merge_domain *sum, bo
 }
 
 /* Whether the step is too short for a power. */
-static bool is_brief(const struct table *table)
+static bool table_domains_is_brief(const struct table *table)
 {
     return window_is_longer(table->merge->window_ns, table->merge->elapsed_s * 1e9);
 }
 
-static void add_domain(struct table_rows *rows, const struct table *table, enum apapi_domain domain)
+static void table_domains_add_domain(struct table_rows *rows, const struct table *table,
+                                     enum apapi_domain domain)
 {
     struct table_row *row = &rows->rows[rows->count];
     struct merge_domain sum;
@@ -34,7 +35,7 @@ static void add_domain(struct table_rows *rows, const struct table *table, enum 
         return;
     }
     table_row_name(row, domain);
-    set_values(row, &sum, is_brief(table));
+    set_values(row, &sum, table_domains_is_brief(table));
     row->columns = rows->columns;
     row->nodes = sum.nodes;
     rows->count++;
@@ -55,7 +56,7 @@ static void name_total(struct table_row *row, const struct merge_total *total,
     }
 }
 
-static void add_total(struct table_rows *rows, const struct table *table)
+static void table_domains_add_total(struct table_rows *rows, const struct table *table)
 {
     struct table_row *row = &rows->rows[rows->count];
     struct merge_total total;
@@ -66,7 +67,7 @@ static void add_total(struct table_rows *rows, const struct table *table)
     merge_total(table->merge, &total);
     name_total(row, &total, table);
     row->is_total = true;
-    set_values(row, &total.sum, is_brief(table));
+    set_values(row, &total.sum, table_domains_is_brief(table));
     row->columns = row->bin_ns > 0 ? TABLE_MAX + 1 : TABLE_MEAN + 1;
     rows->count++;
 }
@@ -77,18 +78,18 @@ static void collect_rows(struct table_rows *rows, const struct table *table)
     rows->columns = table->head->verbose && table->recorded == 1 ? TABLE_COLUMNS : TABLE_P95;
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (apapi_domain_adds_up(domain)) {
-            add_domain(rows, table, domain);
+            table_domains_add_domain(rows, table, domain);
         }
     }
-    add_total(rows, table);
+    table_domains_add_total(rows, table);
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
         if (!apapi_domain_adds_up(domain)) {
-            add_domain(rows, table, domain);
+            table_domains_add_domain(rows, table, domain);
         }
     }
 }
 
-static void put_partial(const struct table_rows *rows, const struct table *table)
+static void table_domains_put_partial(const struct table_rows *rows, const struct table *table)
 {
     for (size_t i = 0; i < rows->count; i++) {
         if (!rows->rows[i].is_total && rows->rows[i].nodes < table->recorded) {
@@ -98,7 +99,7 @@ static void put_partial(const struct table_rows *rows, const struct table *table
     }
 }
 
-static uint64_t widest_bin_ns(const struct table_rows *rows)
+static uint64_t table_domains_widest_bin_ns(const struct table_rows *rows)
 {
     uint64_t widest_ns = 0;
 
@@ -125,10 +126,10 @@ static void put_added_up(const struct table_rows *rows, FILE *out)
 
 static void put_meaning(const struct table_rows *rows, const struct table *table)
 {
-    uint64_t bin_ns = widest_bin_ns(rows);
+    uint64_t bin_ns = table_domains_widest_bin_ns(rows);
     char width[UNITS_SIZE];
 
-    if (is_brief(table)) {
+    if (table_domains_is_brief(table)) {
         units_short(width, sizeof(width), (double)table->merge->window_ns / 1e9);
         fprintf(table->out, "  too short for a power, which is taken over %s at least\n", width);
         return;
@@ -149,7 +150,7 @@ static void put_footnotes(const struct table_rows *rows, const struct table *tab
 {
     bool brackets = false;
 
-    put_partial(rows, table);
+    table_domains_put_partial(rows, table);
     for (size_t i = 0; i < rows->count; i++) {
         brackets |= rows->rows[i].label[0] == '(';
     }
@@ -167,7 +168,8 @@ struct node_texts {
     size_t count;
 };
 
-static void add_node(struct node_texts *nodes, const char *word, const struct merge_node *node)
+static void table_domains_add_node(struct node_texts *nodes, const char *word,
+                                   const struct merge_node *node)
 {
     double uncertainty_j = node->total_j * nodes->uncertainty;
     char clean[APAPI_TEXT_SIZE];
@@ -228,8 +230,8 @@ static void add_spread(struct node_texts *nodes, const struct table *table)
     if (!spread.lowest || !spread.highest) {
         return;
     }
-    add_node(nodes, "lowest ", spread.lowest);
-    add_node(nodes, "highest ", spread.highest);
+    table_domains_add_node(nodes, "lowest ", spread.lowest);
+    table_domains_add_node(nodes, "highest ", spread.highest);
     add_mean(nodes, &spread);
 }
 
@@ -251,7 +253,7 @@ static void collect_nodes(struct node_texts *nodes, const struct table *table)
         return;
     }
     for (size_t i = 0; i < table->recorded; i++) {
-        add_node(nodes, "", table->nodes[i]);
+        table_domains_add_node(nodes, "", table->nodes[i]);
     }
 }
 

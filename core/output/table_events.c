@@ -24,7 +24,7 @@ static bool is_shown(const struct table *table, const struct merge_event *row)
     return table->head->verbose || !is_in_domains(&row->event);
 }
 
-static void put_name(FILE *out, const struct apapi_event *event)
+static void table_events_put_name(FILE *out, const struct apapi_event *event)
 {
     const char *mark = event->estimated ? " (estimated)" : "";
     const int width = NAME_WIDTH - (int)strlen(mark);
@@ -36,7 +36,7 @@ static void put_name(FILE *out, const struct apapi_event *event)
     fprintf(out, "  %s%s%*s", text, mark, width - (int)text_columns(text), "");
 }
 
-static void put_cell(FILE *out, const char *text, int width)
+static void table_events_put_cell(FILE *out, const char *text, int width)
 {
     int columns = (int)text_columns(text);
 
@@ -57,7 +57,7 @@ static void put_gauge(FILE *out, const struct merge_event *row, const char *unit
         if (text_columns(clean) > CELL_WIDTH) {
             units_quantity(clean, sizeof(clean), values[i], "");
         }
-        put_cell(out, clean, CELL_WIDTH);
+        table_events_put_cell(out, clean, CELL_WIDTH);
     }
 }
 
@@ -70,21 +70,21 @@ static void put_counter(FILE *out, const struct merge_event *row, const char *un
     units_total(total, sizeof(total), row->total, unit);
     text_clean(clean, sizeof(clean), total);
     snprintf(cell, sizeof(cell), "total %s", clean);
-    put_cell(out, cell, 3 * CELL_WIDTH + 4);
+    table_events_put_cell(out, cell, 3 * CELL_WIDTH + 4);
 }
 
-static const char *unit_of(const struct merge_event *row)
+static const char *table_events_unit_of(const struct merge_event *row)
 {
     return row->event.kind == APAPI_KIND_POWER ? "W" : row->event.unit;
 }
 
-static void put_row(FILE *out, const struct merge_event *row)
+static void table_events_put_row(FILE *out, const struct merge_event *row)
 {
-    put_name(out, &row->event);
+    table_events_put_name(out, &row->event);
     if (row->event.accumulates) {
-        put_counter(out, row, unit_of(row));
+        put_counter(out, row, table_events_unit_of(row));
     } else {
-        put_gauge(out, row, unit_of(row));
+        put_gauge(out, row, table_events_unit_of(row));
     }
     fputc('\n', out);
 }
@@ -103,7 +103,7 @@ void table_put_events(const struct table *table)
                     CELL_WIDTH, "min", CELL_WIDTH, "max");
         }
         if (lines++ < LINES_MAX) {
-            put_row(table->out, &events->rows[i]);
+            table_events_put_row(table->out, &events->rows[i]);
         }
     }
     if (lines > LINES_MAX || events->full) {

@@ -13,7 +13,7 @@
 #define NOTES_LISTED 10
 #define LATE_SHOWN_NS UINT64_C(10000000)
 
-static void put_names(FILE *out, const struct merge_note *note)
+static void table_notes_put_names(FILE *out, const struct merge_note *note)
 {
     size_t unnamed = note->nodes - note->named;
 
@@ -30,7 +30,7 @@ static void put_subject(FILE *out, const struct merge_note *note, const struct t
     fputs(note->subject, out);
     if (*note->subject == '\0' || !of_all) {
         fputs(*note->subject ? " on " : "", out);
-        put_names(out, note);
+        table_notes_put_names(out, note);
     }
 }
 
@@ -49,7 +49,7 @@ static void put_verdict(FILE *out, const struct merge_note *note)
     }
 }
 
-static int put_note(const struct merge_note *note, const struct table *table)
+static int table_notes_put_note(const struct merge_note *note, const struct table *table)
 {
     char *text = NULL;
     size_t size;
@@ -77,7 +77,7 @@ static int put_sorted(const struct merge_note *const *notes, size_t count,
     for (size_t i = 0; i < count; i++) {
         if (listed[notes[i]->kind]++ >= NOTES_LISTED) {
             left_out++;
-        } else if (put_note(notes[i], table) < 0) {
+        } else if (table_notes_put_note(notes[i], table) < 0) {
             return -1;
         }
     }
@@ -88,7 +88,7 @@ static int put_sorted(const struct merge_note *const *notes, size_t count,
     return 0;
 }
 
-static int put_notes(const struct table *table)
+static int table_notes_put_notes(const struct table *table)
 {
     const struct merge_notes *notes = &table->merge->notes;
     const struct merge_note **sorted = merge_notes_sorted(notes);
@@ -125,7 +125,8 @@ static void put_late(const struct table *table)
     text_wrap(table->out, text);
 }
 
-static void put_count(FILE *out, bool *any, uint64_t count, const char *one, const char *many)
+static void table_notes_put_count(FILE *out, bool *any, uint64_t count, const char *one,
+                                  const char *many)
 {
     if (count == 0) {
         return;
@@ -134,17 +135,17 @@ static void put_count(FILE *out, bool *any, uint64_t count, const char *one, con
     *any = true;
 }
 
-static void put_incidents(const struct table *table)
+static void table_notes_put_incidents(const struct table *table)
 {
     const struct apapi_incidents *sum = &table->merge->incidents;
     bool any = false;
 
-    put_count(table->out, &any, sum->failed, "reading failed", "readings failed");
-    put_count(table->out, &any, sum->refused, "refused", "refused");
-    put_count(table->out, &any, sum->resets, "reset", "resets");
-    put_count(table->out, &any, sum->gaps, "gap", "gaps");
-    put_count(table->out, &any, sum->stalls, "standstill", "standstills");
-    put_count(table->out, &any, table->merge->missed, "tick missed", "ticks missed");
+    table_notes_put_count(table->out, &any, sum->failed, "reading failed", "readings failed");
+    table_notes_put_count(table->out, &any, sum->refused, "refused", "refused");
+    table_notes_put_count(table->out, &any, sum->resets, "reset", "resets");
+    table_notes_put_count(table->out, &any, sum->gaps, "gap", "gaps");
+    table_notes_put_count(table->out, &any, sum->stalls, "standstill", "standstills");
+    table_notes_put_count(table->out, &any, table->merge->missed, "tick missed", "ticks missed");
     if (any) {
         fputc('\n', table->out);
     }
@@ -152,11 +153,11 @@ static void put_incidents(const struct table *table)
 
 int table_put_notes(const struct table *table)
 {
-    if (put_notes(table) < 0) {
+    if (table_notes_put_notes(table) < 0) {
         return -1;
     }
     put_late(table);
-    put_incidents(table);
+    table_notes_put_incidents(table);
     if (table->head->note) {
         text_wrap(table->out, table->head->note);
     }

@@ -9,7 +9,7 @@
 
 #define SENTENCE_SIZE 512
 
-static void put_uncertainty(FILE *out, const struct apapi_measurement *m)
+static void table_trust_put_uncertainty(FILE *out, const struct apapi_measurement *m)
 {
     double total_j = apapi_measurement_total_j(m);
     double uncertainty_j = apapi_record_uncertainty_j(m);
@@ -46,7 +46,7 @@ static void describe_period(char *text, size_t size, const struct apapi_period *
     snprintf(text, size, ", %s apart (standard deviation %s, longest %s)", mean, sd, longest);
 }
 
-static void put_component(FILE *out, const struct apapi_component_result *component)
+static void table_trust_put_component(FILE *out, const struct apapi_component_result *component)
 {
     char text[SENTENCE_SIZE];
     char apart[5 * UNITS_SIZE];
@@ -65,7 +65,7 @@ static void put_component(FILE *out, const struct apapi_component_result *compon
     text_wrap(out, text);
 }
 
-static void put_incidents(FILE *out, const struct apapi_measurement *m)
+static void table_trust_put_incidents(FILE *out, const struct apapi_measurement *m)
 {
     const struct apapi_incidents sum = apapi_measurement_incidents(m);
 
@@ -91,10 +91,10 @@ void table_put_trust(const struct table *table)
 {
     const struct apapi_measurement *m = &table->merge->only.measurement;
 
-    put_uncertainty(table->out, m);
+    table_trust_put_uncertainty(table->out, m);
     for (size_t i = 0; i < m->component_count; i++) {
-        put_component(table->out, &m->components[i]);
+        table_trust_put_component(table->out, &m->components[i]);
     }
-    put_incidents(table->out, m);
+    table_trust_put_incidents(table->out, m);
     put_cpu(table->out, m);
 }

@@ -9,7 +9,7 @@
 
 #define COVERED_TOLERANCE 1e-6 /* of rounding */
 
-static int no_memory(struct apapi_error *err)
+static int decode_no_memory(struct apapi_error *err)
 {
     return apapi_fail(err, ENOMEM, "record: out of memory");
 }
@@ -82,7 +82,7 @@ static int decode_events(const struct tree_node *object, struct apapi_component_
     }
     component->events = calloc(events->size, sizeof(*component->events));
     if (!component->events) {
-        return no_memory(path->err);
+        return decode_no_memory(path->err);
     }
     event = tree_first(events);
     for (; component->event_count < events->size; component->event_count++) {
@@ -121,7 +121,7 @@ static int decode_components(const struct tree_node *components, struct apapi_me
     }
     m->components = calloc(components->size, sizeof(*m->components));
     if (!m->components) {
-        return no_memory(path->err);
+        return decode_no_memory(path->err);
     }
     object = tree_first(components);
     for (; m->component_count < components->size; m->component_count++) {
@@ -203,7 +203,7 @@ static int parse(struct tree *tree, const char *text, size_t size, struct apapi_
     if (tree_parse(tree, text, size, &problem) == 0) {
         return 0;
     }
-    return errno == ENOMEM ? no_memory(err)
+    return errno == ENOMEM ? decode_no_memory(err)
                            : apapi_fail(err, EINVAL, "record: line %zu, column %zu: %s",
                                         problem.line, problem.column, problem.what);
 }

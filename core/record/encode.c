@@ -17,7 +17,7 @@
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
 
-static int put_domains(json_t *root, const struct apapi_measurement *m)
+static int encode_put_domains(json_t *root, const struct apapi_measurement *m)
 {
     json_t *domains = json_object();
     int rc = field_put(root, "domains", domains);
@@ -31,7 +31,7 @@ static int put_domains(json_t *root, const struct apapi_measurement *m)
     return rc;
 }
 
-static int put_total(json_t *root, const struct apapi_measurement *m)
+static int encode_put_total(json_t *root, const struct apapi_measurement *m)
 {
     const struct apapi_domain_result total = {
         .measured = true,
@@ -45,7 +45,7 @@ static int put_total(json_t *root, const struct apapi_measurement *m)
     return field_put(root, "total", fields_object(fields_of_domain, &total));
 }
 
-static int put_events(json_t *object, const struct apapi_component_result *component)
+static int encode_put_events(json_t *object, const struct apapi_component_result *component)
 {
     json_t *events = json_array();
     int rc = field_put(object, "events", events);
@@ -74,7 +74,7 @@ static json_t *encode_component(const struct apapi_component_result *component)
         rc = field_put_text(object, "reason", component->reason);
     }
     if (rc == WRITTEN && (component->measured || component->event_count > 0)) {
-        rc = put_events(object, component);
+        rc = encode_put_events(object, component);
     }
     if (rc == WRITTEN) {
         return object;
@@ -83,7 +83,7 @@ static json_t *encode_component(const struct apapi_component_result *component)
     return NULL;
 }
 
-static int put_components(json_t *root, const struct apapi_measurement *m)
+static int encode_put_components(json_t *root, const struct apapi_measurement *m)
 {
     json_t *components = json_array();
     int rc = field_put(root, "components", components);
@@ -106,7 +106,7 @@ static uint64_t missed_ticks(const struct apapi_measurement *m)
     return missed;
 }
 
-static int put_trust(json_t *root, const struct apapi_measurement *m)
+static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
 {
     const struct apapi_incidents sum = apapi_measurement_incidents(m);
     const struct {
@@ -133,10 +133,11 @@ static int put_record(json_t *root, const struct apapi_record *record)
     if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
         fields_encode(root, fields_of_record, record) < 0 ||
         field_put_moment(root, "end", record_end_ns(&record->measurement)) < 0 ||
-        put_domains(root, &record->measurement) < 0 || put_total(root, &record->measurement) < 0 ||
-        put_components(root, &record->measurement) < 0 ||
+        encode_put_domains(root, &record->measurement) < 0 ||
+        encode_put_total(root, &record->measurement) < 0 ||
+        encode_put_components(root, &record->measurement) < 0 ||
         timelines_encode(root, &record->measurement, 0) < 0 ||
-        put_trust(root, &record->measurement) < 0) {
+        encode_put_trust(root, &record->measurement) < 0) {
         return OUT_OF_MEMORY;
     }
     return WRITTEN;

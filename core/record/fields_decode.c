@@ -54,7 +54,7 @@ static const char *read_text(const struct tree_node *value, const struct field *
     return NULL;
 }
 
-static const char *read_number(const struct tree_node *value, uint32_t *number)
+static const char *fields_decode_read_number(const struct tree_node *value, uint32_t *number)
 {
     if (!tree_is(value, TREE_INTEGER)) {
         return "not an integer";
@@ -119,7 +119,7 @@ static const char *read_measured(const struct tree_node *value, double *measured
     return NULL;
 }
 
-static const char *read_duration(const struct tree_node *value, uint64_t *duration_ns)
+static const char *fields_decode_read_duration(const struct tree_node *value, uint64_t *duration_ns)
 {
     double seconds;
     const char *problem = read_amount(value, &seconds);
@@ -199,11 +199,11 @@ static const char *read_field(const struct tree_node *value, const struct field 
     case FIELD_TEXT:
         return read_text(value, field, member);
     case FIELD_NUMBER:
-        return read_number(value, member);
+        return fields_decode_read_number(value, member);
     case FIELD_COUNT:
         return read_count(value, member);
     case FIELD_DURATION:
-        return read_duration(value, member);
+        return fields_decode_read_duration(value, member);
     case FIELD_MEASURED:
     case FIELD_ROUGH:
     case FIELD_LEAST:
@@ -249,7 +249,8 @@ static void set_unknown(const struct field *field, void *member)
 }
 
 /* Find the index of the key, starting at `at`: objects usually have the order of the list. */
-static size_t find_key(const struct field *fields, size_t at, const struct tree_node *key)
+static size_t fields_decode_find_key(const struct field *fields, size_t at,
+                                     const struct tree_node *key)
 {
     for (size_t i = at; fields[i].key; i++) {
         if (tree_is_key(key, fields[i].key)) {
@@ -271,7 +272,7 @@ void fields_find(const struct tree_node *object, const struct field *fields,
     size_t at = 0;
 
     for (uint32_t i = 0; i < object->size; i++, key = tree_next(key + 1)) {
-        size_t index = find_key(fields, at, key);
+        size_t index = fields_decode_find_key(fields, at, key);
 
         if (index < FIELDS_MAX) {
             values->of[index] = key + 1;

@@ -42,7 +42,7 @@ int field_put_count(json_t *object, const char *key, uint64_t count)
     return field_put(object, key, json_string(digits));
 }
 
-static double rounded(double value, int figures)
+static double fields_encode_rounded(double value, int figures)
 {
     char digits[32];
 
@@ -53,18 +53,20 @@ static double rounded(double value, int figures)
 /* @param direction  1: not less than the value, -1: not greater */
 static double rounded_to_side(double value, int figures, int direction)
 {
-    double nearest = rounded(value, figures);
+    double nearest = fields_encode_rounded(value, figures);
     double step = pow(10, floor(log10(fabs(value))) - figures + 1);
 
     if (!isfinite(value) || (nearest - value) * direction >= 0) {
         return nearest;
     }
-    return rounded(nearest + direction * step, figures);
+    return fields_encode_rounded(nearest + direction * step, figures);
 }
 
 int field_put_rounded(json_t *object, const char *key, double value, int figures)
 {
-    return isfinite(value) ? field_put(object, key, json_real(rounded(value, figures))) : WRITTEN;
+    return isfinite(value)
+               ? field_put(object, key, json_real(fields_encode_rounded(value, figures)))
+               : WRITTEN;
 }
 
 static int put_exact(json_t *object, const char *key, double value)
@@ -80,7 +82,7 @@ int field_put_moment(json_t *object, const char *key, int64_t unix_ns)
     return field_put(object, key, json_string(text));
 }
 
-static bool is_unknown(const struct field *field, const void *member)
+static bool fields_encode_is_unknown(const struct field *field, const void *member)
 {
     switch (field->form) {
     case FIELD_TEXT:
@@ -151,7 +153,7 @@ int fields_encode(json_t *object, const struct field *fields, const void *base)
     for (const struct field *field = fields; field->key; field++) {
         const void *member = (const char *)base + field->offset;
 
-        if (!field->mandatory && is_unknown(field, member)) {
+        if (!field->mandatory && fields_encode_is_unknown(field, member)) {
             continue;
         }
         if (put_field(object, field, member) < 0) {

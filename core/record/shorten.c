@@ -29,15 +29,16 @@ static const char *kind_of(const json_t *event)
 
 /* Calculate what follows from other numbers. */
 
-static double uncertainty_of(const struct apapi_component_result *component,
-                             const struct apapi_measurement *m,
-                             const struct apapi_event_result *event)
+static double shorten_uncertainty_of(const struct apapi_component_result *component,
+                                     const struct apapi_measurement *m,
+                                     const struct apapi_event_result *event)
 {
     return apapi_event_uncertainty_j(event, m->late_ns + m->elapsed_ns, component->interval_ns);
 }
 
 /* Check whether the event feeds a domain, as far as the record shows. */
-static bool is_meter(const struct apapi_event_result *event, int domain, enum apapi_kind kind)
+static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
+                             enum apapi_kind kind)
 {
     return (int)event->event.domain == domain && event->event.kind == kind &&
            event->event.accumulates == (kind == APAPI_KIND_ENERGY);
@@ -49,7 +50,7 @@ static double sum_uncertainties(const struct apapi_component_result *component, 
     double sum_j = NAN;
 
     for (size_t i = 0; i < component->event_count; i++) {
-        if (is_meter(&component->events[i], domain, kind)) {
+        if (shorten_is_meter(&component->events[i], domain, kind)) {
             sum_j = (isnan(sum_j) ? 0 : sum_j) + component->events[i].uncertainty_j;
         }
     }
@@ -70,7 +71,7 @@ static double domain_uncertainty(const struct apapi_measurement *m, int domain)
     return sum_j;
 }
 
-static double rounded(double value, int figures)
+static double shorten_rounded(double value, int figures)
 {
     char digits[32];
 
@@ -90,17 +91,18 @@ static bool counts_whole_numbers(const struct apapi_event *event)
     return event->accumulates && event->type != APAPI_TYPE_FP64;
 }
 
-static bool is_number(const json_t *event, const char *key, double value, int figures)
+static bool shorten_is_number(const json_t *event, const char *key, double value, int figures)
 {
     const json_t *number = json_object_get(event, key);
 
-    return number && isfinite(value) && json_number_value(number) == rounded(value, figures);
+    return number && isfinite(value) &&
+           json_number_value(number) == shorten_rounded(value, figures);
 }
 
 /* The raw count of a counter follows from its total if that has enough digits. */
 static int leave_out_raw(json_t *json, const struct apapi_event_result *event)
 {
-    double total = rounded(event->total, FIELD_FIGURES);
+    double total = shorten_rounded(event->total, FIELD_FIGURES);
 
     if (!counts_whole_numbers(&event->event) || event->raw_total == 0 ||
         raw_of(total, event->event.scale) != event->raw_total) {
@@ -114,11 +116,11 @@ static int leave_out_derived(json_t *json, const struct apapi_component_result *
                              const struct apapi_measurement *m,
                              const struct apapi_event_result *event)
 {
-    if (is_number(json, "mean", apapi_meter_mean(event), FIELD_MEASURED_FIGURES)) {
+    if (shorten_is_number(json, "mean", apapi_meter_mean(event), FIELD_MEASURED_FIGURES)) {
         json_object_del(json, "mean");
     }
-    if (is_number(json, "uncertainty_j", uncertainty_of(component, m, event),
-                  FIELD_ROUGH_FIGURES)) {
+    if (shorten_is_number(json, "uncertainty_j", shorten_uncertainty_of(component, m, event),
+                          FIELD_ROUGH_FIGURES)) {
         json_object_del(json, "uncertainty_j");
     }
     if (event->event.kind == APAPI_KIND_ENERGY) {
@@ -258,8 +260,8 @@ static void shorten_domains(json_t *domains, const struct apapi_measurement *m)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         json_t *domain = json_object_get(domains, apapi_domain_name(d));
 
-        if (domain &&
-            is_number(domain, "uncertainty_j", domain_uncertainty(m, d), FIELD_ROUGH_FIGURES)) {
+        if (domain && shorten_is_number(domain, "uncertainty_j", domain_uncertainty(m, d),
+                                        FIELD_ROUGH_FIGURES)) {
             json_object_del(domain, "uncertainty_j");
         }
     }
@@ -317,7 +319,7 @@ static void fill_in_event(const struct apapi_component_result *component,
         event->summary.mean = apapi_meter_mean(event);
     }
     if (isnan(event->uncertainty_j)) {
-        event->uncertainty_j = uncertainty_of(component, m, event);
+        event->uncertainty_j = shorten_uncertainty_of(component, m, event);
     }
 }
 

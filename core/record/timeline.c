@@ -105,7 +105,7 @@ json_t *timeline_object(const struct apapi_timeline *timeline)
     return object;
 }
 
-static uint64_t widest_bin_ns(const struct apapi_measurement *m)
+static uint64_t record_timeline_widest_bin_ns(const struct apapi_measurement *m)
 {
     uint64_t widest_ns = 0;
 
@@ -117,7 +117,8 @@ static uint64_t widest_bin_ns(const struct apapi_measurement *m)
     return widest_ns;
 }
 
-static int put_domains(json_t *object, const struct apapi_measurement *m, uint64_t bin_ns)
+static int record_timeline_put_domains(json_t *object, const struct apapi_measurement *m,
+                                       uint64_t bin_ns)
 {
     for (int i = 0; i < APAPI_DOMAINS; i++) {
         struct apapi_timeline timeline;
@@ -136,7 +137,7 @@ static int put_domains(json_t *object, const struct apapi_measurement *m, uint64
 
 int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins)
 {
-    uint64_t bin_ns = widest_bin_ns(m) << joins;
+    uint64_t bin_ns = record_timeline_widest_bin_ns(m) << joins;
     json_t *object;
 
     if (bin_ns == 0) {
@@ -144,7 +145,7 @@ int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned j
     }
     object = json_object();
     if (json_object_set_new(object, "bin_s", json_real((double)bin_ns / NS_PER_S)) < 0 ||
-        put_domains(object, m, bin_ns) < 0) {
+        record_timeline_put_domains(object, m, bin_ns) < 0) {
         json_decref(object);
         return -1;
     }
@@ -219,8 +220,8 @@ static const char *fit_length(struct apapi_timeline *timeline, uint64_t elapsed_
     return NULL;
 }
 
-static const char *read_one(const struct tree_node *object, uint64_t bin_ns, uint64_t elapsed_ns,
-                            struct apapi_timeline *result)
+static const char *record_timeline_read_one(const struct tree_node *object, uint64_t bin_ns,
+                                            uint64_t elapsed_ns, struct apapi_timeline *result)
 {
     struct apapi_timeline timeline = {.bin_ns = bin_ns};
     double unit_j = tree_number(tree_get(object, "unit_j"));
@@ -259,9 +260,10 @@ int timelines_decode(const struct tree_node *object, struct apapi_measurement *m
     }
     for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS; i++) {
         const struct tree_node *one = tree_get(object, apapi_domain_name(i));
-        const char *problem = one ? read_one(one, (uint64_t)(bin_s * NS_PER_S + 0.5), m->elapsed_ns,
-                                             &m->domains[i].timeline)
-                                  : NULL;
+        const char *problem =
+            one ? record_timeline_read_one(one, (uint64_t)(bin_s * NS_PER_S + 0.5), m->elapsed_ns,
+                                           &m->domains[i].timeline)
+                : NULL;
 
         if (problem) {
             return field_fail(&inner, apapi_domain_name(i), problem);

@@ -34,7 +34,7 @@ void archive_init(struct archive *archive, const struct step *step)
 }
 
 /* A requeued job has the same ID and steps again. The time makes the name unique. */
-static void choose_name(struct archive *archive)
+static void archive_choose_name(struct archive *archive)
 {
     if (*archive->name == '\0') {
         snprintf(archive->name, sizeof archive->name, "%u.%s-%" PRId64, archive->step->id.job,
@@ -48,7 +48,7 @@ static bool has_spool(const struct archive *archive)
 }
 
 /* A full disk is reported once per step. */
-static void complain(struct archive *archive, const char *reason)
+static void archive_complain(struct archive *archive, const char *reason)
 {
     if (!archive->complained) {
         log_write(LOG_WARNING, "no checkpoint of job %u step %s: %s", archive->step->id.job,
@@ -63,7 +63,7 @@ static void do_save(void *context)
     struct apapi_error err;
 
     if (spool_save(&archive->spool, archive->checkpoint, &err)) {
-        complain(archive, err.text);
+        archive_complain(archive, err.text);
     }
     free(archive->checkpoint);
     archive->checkpoint = NULL;
@@ -91,7 +91,7 @@ void archive_begin(struct archive *archive)
     if (!has_spool(archive)) {
         return;
     }
-    choose_name(archive);
+    archive_choose_name(archive);
     recover(archive);
     if (archive->step->checkpoint_ns > 0) {
         archive->checkpoint_ns = deadline_now() + archive->step->checkpoint_ns;
@@ -141,7 +141,7 @@ static void checkpoint(struct archive *archive, struct apapi_session *session)
         return;
     }
     if (encode_checkpoint(archive, session, &archive->checkpoint, &err)) {
-        complain(archive, err.text);
+        archive_complain(archive, err.text);
         return;
     }
     task_start(&archive->saving, do_save, archive);
@@ -187,7 +187,7 @@ static void put_aside(struct archive *archive)
     const struct apapi_identity *id = &archive->step->id;
     struct apapi_error err = {"there is no spool"};
 
-    choose_name(archive);
+    archive_choose_name(archive);
     if (!has_spool(archive) || spool_save(&archive->spool, archive->delayed, &err)) {
         log_write(LOG_ERR, "record of job %u step %s is only in this log: %s", id->job, id->step,
                   err.text);

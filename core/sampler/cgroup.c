@@ -32,7 +32,7 @@ int cgroup_above_job(const char *path, char *parent, size_t size)
     return 0;
 }
 
-static bool enter(const char *controllers, const char *path)
+static bool cgroup_enter(const char *controllers, const char *path)
 {
     char file[PATH_MAX], pid[16];
     int length = snprintf(file, sizeof file, MOUNT "/%s%s/cgroup.procs", controllers, path);
@@ -57,14 +57,14 @@ static void leave_unified(const char *parent)
 {
     char leaf[PATH_MAX];
 
-    if (snprintf(leaf, sizeof leaf, "%s/system", parent) < (int)sizeof leaf && !enter("", leaf) &&
-        !enter("", parent) && !enter("unified", leaf)) {
-        enter("unified", parent);
+    if (snprintf(leaf, sizeof leaf, "%s/system", parent) < (int)sizeof leaf &&
+        !cgroup_enter("", leaf) && !cgroup_enter("", parent) && !cgroup_enter("unified", leaf)) {
+        cgroup_enter("unified", parent);
     }
 }
 
 /* One line of /proc/self/cgroup: "4:memory:/slurm/uid_0/job_7/step_0" or "0::/...". */
-static void leave(char *line)
+static void cgroup_leave(char *line)
 {
     char parent[PATH_MAX];
     char *controllers = strchr(line, ':');
@@ -78,9 +78,9 @@ static void leave(char *line)
     if (*controllers == '\0') {
         leave_unified(parent);
     } else if (strncmp(controllers, "name=", strlen("name=")) == 0) {
-        enter(controllers + strlen("name="), parent);
+        cgroup_enter(controllers + strlen("name="), parent);
     } else {
-        enter(controllers, parent);
+        cgroup_enter(controllers, parent);
     }
 }
 
@@ -91,7 +91,7 @@ void cgroup_leave_job(void)
 
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        leave(line);
+        cgroup_leave(line);
     }
     if (file) {
         fclose(file);

@@ -23,7 +23,7 @@
 #define FLOOR_BYTES                                                                                \
     (UINT64_C(64) << 20) /* of free memory: pages leave at least this much to others */
 
-static int fail(const char *path, struct apapi_error *err)
+static int livefile_fail(const char *path, struct apapi_error *err)
 {
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
@@ -40,14 +40,14 @@ static int let_in(int folder, const char *path, mode_t mode, struct apapi_error 
     struct stat status, above;
 
     if (fstat(folder, &status) || fstatat(folder, "..", &above, 0)) {
-        return fail(path, err);
+        return livefile_fail(path, err);
     }
     if (!is_safe(&status, 0) || !is_safe(&above, S_ISVTX)) {
         return apapi_fail(err, EPERM, "%s: others than root can change what is in it, or above it",
                           path);
     }
     if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, mode)) {
-        return fail(path, err);
+        return livefile_fail(path, err);
     }
     return 0;
 }
@@ -68,7 +68,7 @@ static int check_memory(int folder, const char *path, struct apapi_error *err)
     struct statfs status;
 
     if (fstatfs(folder, &status)) {
-        return fail(path, err);
+        return livefile_fail(path, err);
     }
     if (status.f_type != TMPFS_MAGIC) {
         return apapi_fail(err, EMEDIUMTYPE, "%s: not on a memory file system (tmpfs)", path);
@@ -86,7 +86,7 @@ static int lock(int file)
     return fcntl(file, F_OFD_SETLK, &whole);
 }
 
-static bool is_named(int folder, const char *name, int file)
+static bool livefile_is_named(int folder, const char *name, int file)
 {
     struct stat named, opened;
 
@@ -110,7 +110,8 @@ static void remove_dead(int folder, const char *name)
 {
     int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (file >= 0 && (lock(file) == 0 || !has_writer(file)) && is_named(folder, name, file)) {
+    if (file >= 0 && (lock(file) == 0 || !has_writer(file)) &&
+        livefile_is_named(folder, name, file)) {
         unlinkat(folder, name, 0);
     }
     folder_close(file);
@@ -183,7 +184,8 @@ static int let_user(int file, uint32_t uid, uint16_t rights)
 }
 
 /* Users may enter their own folder but cannot list others: what others run is private. */
-static int open_node_folder(const struct step *step, const char *path, struct apapi_error *err)
+static int livefile_open_node_folder(const struct step *step, const char *path,
+                                     struct apapi_error *err)
 {
     int top = folder_open(step->live_dir, err), folder = -1;
 
@@ -203,7 +205,7 @@ static int open_node_folder(const struct step *step, const char *path, struct ap
 }
 
 /* Without access control lists only root can enter, as for the page itself. */
-static int open_folder(const struct step *step, struct apapi_error *err)
+static int livefile_open_folder(const struct step *step, struct apapi_error *err)
 {
     char path[sizeof step->live_dir + sizeof step->id.node + 16];
     int node, folder, length;
@@ -212,7 +214,7 @@ static int open_folder(const struct step *step, struct apapi_error *err)
         return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a node", step->id.node);
     }
     length = snprintf(path, sizeof path, "%s/%s", step->live_dir, step->id.node);
-    node = open_node_folder(step, path, err);
+    node = livefile_open_node_folder(step, path, err);
     if (node < 0) {
         return -1;
     }
@@ -235,19 +237,19 @@ static struct apapi_live_page *map_new(int file, const char *path, struct apapi_
 
     if (error) {
         errno = error;
-        fail(path, err);
+        livefile_fail(path, err);
         return NULL;
     }
     page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
     if (page == MAP_FAILED) {
-        fail(path, err);
+        livefile_fail(path, err);
         return NULL;
     }
     madvise(page, size, MADV_DONTFORK);
     return page;
 }
 
-static void describe(struct apapi_live_head *head, const struct apapi_identity *id)
+static void livefile_describe(struct apapi_live_head *head, const struct apapi_identity *id)
 {
     head->job = id->job;
     head->array_job = id->array_job;
@@ -267,13 +269,13 @@ static void describe(struct apapi_live_head *head, const struct apapi_identity *
 int livefile_create(struct livefile *live, const struct step *step, struct apapi_error *err)
 {
     *live = LIVEFILE_NONE;
-    live->folder = open_folder(step, err);
+    live->folder = livefile_open_folder(step, err);
     if (live->folder < 0) {
         return -1;
     }
     live->file = openat(live->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (live->file < 0) {
-        fail(step->live_dir, err);
+        livefile_fail(step->live_dir, err);
     } else {
         live->page = map_new(live->file, step->live_dir, err);
     }
@@ -281,7 +283,7 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
         livefile_close(live);
         return -1;
     }
-    describe(&live->page->head, &step->id);
+    livefile_describe(&live->page->head, &step->id);
     return 0;
 }
 
@@ -301,7 +303,7 @@ static int give_name(const struct livefile *live, const char *name)
     return linkat(AT_FDCWD, self, live->folder, name, AT_SYMLINK_FOLLOW);
 }
 
-static const char *last_part(const char *path)
+static const char *livefile_last_part(const char *path)
 {
     return strrchr(path, '/') + 1;
 }
@@ -321,8 +323,8 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
         apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", live->path,
                    step->id.uid, strerror(errno));
     }
-    if (lock(live->file) || give_name(live, last_part(live->path))) {
-        fail(live->path, err);
+    if (lock(live->file) || give_name(live, livefile_last_part(live->path))) {
+        livefile_fail(live->path, err);
         live->path[0] = '\0';
         return -1;
     }
@@ -331,8 +333,9 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
 
 void livefile_withdraw(struct livefile *live)
 {
-    if (*live->path && is_named(live->folder, last_part(live->path), live->file)) {
-        unlinkat(live->folder, last_part(live->path), 0);
+    if (*live->path &&
+        livefile_is_named(live->folder, livefile_last_part(live->path), live->file)) {
+        unlinkat(live->folder, livefile_last_part(live->path), 0);
     }
     live->path[0] = '\0';
 }

@@ -80,7 +80,7 @@ static int send_line(const char *line, size_t length)
 }
 
 /* A restarted log has a new socket of the same name. */
-static int deliver(const char *line, size_t length)
+static int sampler_log_deliver(const char *line, size_t length)
 {
     if (connect_once()) {
         return -1;
@@ -91,7 +91,7 @@ static int deliver(const char *line, size_t length)
     return state.fd < 0 && connect_once() == 0 ? send_line(line, length) : -1;
 }
 
-static int put(int priority, const char *text)
+static int sampler_log_put(int priority, const char *text)
 {
     char moment[32], *line;
     time_t now = time(NULL);
@@ -105,7 +105,7 @@ static int put(int priority, const char *text)
     if (length < 0) {
         return -1;
     }
-    result = deliver(line, (size_t)length);
+    result = sampler_log_deliver(line, (size_t)length);
     free(line);
     return result;
 }
@@ -115,7 +115,7 @@ static void put_lost(void)
     char text[96];
 
     snprintf(text, sizeof text, "messages lost, as the log did not take them: %zu", state.lost);
-    if (put(LOG_WARNING, text) == 0) {
+    if (sampler_log_put(LOG_WARNING, text) == 0) {
         state.lost = 0;
     }
 }
@@ -131,7 +131,7 @@ void log_write(int priority, const char *format, ...)
     whole = vasprintf(&text, format, arguments) >= 0;
     va_end(arguments);
     pthread_mutex_lock(&state.mutex);
-    if (!whole || put(priority, text)) {
+    if (!whole || sampler_log_put(priority, text)) {
         state.lost++;
     } else if (state.lost > 0) {
         put_lost();

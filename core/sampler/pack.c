@@ -64,7 +64,7 @@ struct part {
     size_t size;
 };
 
-static int add(const struct packing *packing, const struct part *part, struct apapi_error *err)
+static int pack_add(const struct packing *packing, const struct part *part, struct apapi_error *err)
 {
     return packet_add(packing->packet, part->kind, part->name, part->bytes, part->size)
                ? apapi_fail(err, EMSGSIZE,
@@ -82,7 +82,7 @@ static int add_carried(const struct packing *packing, const char *kind, struct a
     if (!packet_find(packing->carried, kind, &item)) {
         return 0;
     }
-    return add(packing, &(struct part){kind, item.name, item.bytes, item.size}, err);
+    return pack_add(packing, &(struct part){kind, item.name, item.bytes, item.size}, err);
 }
 
 static int add_file(const struct packing *packing, const char *kind, const char *path,
@@ -102,7 +102,7 @@ static int add_file(const struct packing *packing, const char *kind, const char 
     result = strcmp(kind, PACKET_EVENTLIST) == 0 ? check_list(path, text, packing->sink, err)
                                                  : check_ops(path, text, packing->sink, err);
     if (result == 0) {
-        result = add(packing, &(struct part){kind, path, text, strip(text)}, err);
+        result = pack_add(packing, &(struct part){kind, path, text, strip(text)}, err);
     }
     free(text);
     return result;
@@ -113,11 +113,12 @@ static int add_word(const struct packing *packing, const char *kind, const char 
 {
     const char *text = getenv(variable);
 
-    return text && *text ? add(packing, &(struct part){kind, variable, text, strlen(text)}, err)
-                         : add_carried(packing, kind, err);
+    return text && *text
+               ? pack_add(packing, &(struct part){kind, variable, text, strlen(text)}, err)
+               : add_carried(packing, kind, err);
 }
 
-static void print_problem(const struct apapi_problem *problem, void *context)
+static void pack_print_problem(const struct apapi_problem *problem, void *context)
 {
     if (!problem->warning) {
         fprintf(context, "%s\n", problem->text);
@@ -126,7 +127,7 @@ static void print_problem(const struct apapi_problem *problem, void *context)
 
 int pack_environment(char packet[PACKET_MAX], FILE *problems, struct apapi_error *err)
 {
-    const struct apapi_problem_sink sink = {print_problem, problems};
+    const struct apapi_problem_sink sink = {pack_print_problem, problems};
     const struct packing packing = {
         .packet = packet, .carried = getenv(PACKET_VARIABLE), .sink = &sink};
     struct apapi_environment environment;

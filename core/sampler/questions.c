@@ -11,7 +11,7 @@
 #include "sampler/pack.h"
 
 /* For srun: check a list of components. Prints one line if it is invalid. */
-static int check(const char *components)
+static int questions_check(const char *components)
 {
     struct apapi_error err;
 
@@ -57,7 +57,7 @@ int questions_answer(int argc, char **argv)
         return pack();
     }
     if (argc == 3 && strcmp(argv[1], "--check") == 0) {
-        return check(argv[2]);
+        return questions_check(argv[2]);
     }
     if (argc > 2 && strcmp(argv[1], "--folders") == 0) {
         return check_folders(argv + 2);

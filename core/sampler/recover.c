@@ -14,8 +14,8 @@
 #define WALK_MAX 256 /* files of the spool that one run handles */
 
 /* The record is on the disk before it is removed from the spool. */
-static int write_line(const struct step *step, const struct apapi_record *record, const char *line,
-                      struct apapi_error *err)
+static int recover_write_line(const struct step *step, const struct apapi_record *record,
+                              const char *line, struct apapi_error *err)
 {
     int64_t end_ns = record_end_ns(&record->measurement);
     int written = written_find(step->acct_dir, step->id.node, record, err);
@@ -39,7 +39,7 @@ static enum spool_fate write_spooled(const struct step *step, const struct spool
         log_write(LOG_ERR, "spool: %s: %s", spooled->name, err.text);
         return errno == EINVAL ? SPOOL_BAD : SPOOL_KEEP;
     }
-    if (write_line(step, &record, spooled->line, &err) == 0) {
+    if (recover_write_line(step, &record, spooled->line, &err) == 0) {
         log_write(LOG_NOTICE, "record of job %u step %s written from the spool", record.id.job,
                   record.id.step);
         fate = SPOOL_WRITTEN;

@@ -60,7 +60,7 @@ struct sampler {
 static struct message message;
 
 /* A plugin that has ended is no error. Any other failure to answer is reported. */
-static void answer(const char *word, const char *text)
+static void sampler_answer(const char *word, const char *text)
 {
     if (message_send_text(APAPI_CHANNEL_FD, &message, word, text ? text : "",
                           deadline_now() + PATIENCE_NS) &&
@@ -79,7 +79,7 @@ static void answer_user(void)
     if (uid) {
         names_user((uint32_t)strtoul(uid, NULL, 10), name, sizeof name);
     }
-    answer(APAPI_WORD_USER, name);
+    sampler_answer(APAPI_WORD_USER, name);
 }
 
 static void create_live(struct sampler *sampler)
@@ -104,7 +104,7 @@ static void publish_live(struct sampler *sampler)
     }
 }
 
-static int open_session(struct sampler *sampler, struct apapi_error *err)
+static int sampler_open_session(struct sampler *sampler, struct apapi_error *err)
 {
     const struct apapi_environment nothing = {
         .softfail = true}; /* root's sampler ignores the user's environment */
@@ -139,7 +139,7 @@ static void open_parts(struct sampler *sampler)
     sampler->parts.only = sampler->step.job_only;
 }
 
-static int prepare(struct sampler *sampler, struct apapi_error *err)
+static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
 {
     if (!message_is(&message, APAPI_WORD_CONFIG)) {
         return apapi_fail(err, EINVAL, "the first message is not the configuration");
@@ -166,7 +166,7 @@ static int prepare(struct sampler *sampler, struct apapi_error *err)
         return -1;
     }
     create_live(sampler);
-    if (open_session(sampler, err)) {
+    if (sampler_open_session(sampler, err)) {
         return -1;
     }
     publish_live(sampler);
@@ -180,18 +180,18 @@ static uint64_t message_number(const char *key)
     return number ? strtoull(number, NULL, 10) : 0;
 }
 
-static void begin(struct sampler *sampler)
+static void sampler_begin(struct sampler *sampler)
 {
     const char *folder = message_value(&message, "folder");
     struct apapi_error err;
 
     userfiles_begin(&sampler->files, &sampler->step, folder ? folder : "");
     if (apapi_session_start(sampler->session, message_number("ns"), &err)) {
-        answer(APAPI_WORD_FAILED, err.text);
+        sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
     sampler->measuring = true;
-    answer(APAPI_WORD_READY, NULL);
+    sampler_answer(APAPI_WORD_READY, NULL);
     archive_begin(&sampler->archive);
 }
 
@@ -273,7 +273,8 @@ static char *format_report(struct sampler *sampler, const struct apapi_record *r
 }
 
 /* Send the report for the plugin to print; empty if it was written to the user's file. */
-static void report(struct sampler *sampler, const struct apapi_record *record, const char *line)
+static void sampler_report(struct sampler *sampler, const struct apapi_record *record,
+                           const char *line)
 {
     char *text;
 
@@ -281,8 +282,8 @@ static void report(struct sampler *sampler, const struct apapi_record *record, c
         return;
     }
     text = format_report(sampler, record, line);
-    answer(APAPI_WORD_TABLE,
-           !text || userfiles_report(&sampler->files, &sampler->step, text) ? "" : text);
+    sampler_answer(APAPI_WORD_TABLE,
+                   !text || userfiles_report(&sampler->files, &sampler->step, text) ? "" : text);
     free(text);
 }
 
@@ -290,12 +291,13 @@ static void finish_files(struct sampler *sampler)
 {
     if (*sampler->step.output || *sampler->step.trace) {
         userfiles_end_trace(&sampler->files);
-        answer(APAPI_WORD_NOTE, sampler->files.trouble.text);
+        sampler_answer(APAPI_WORD_NOTE, sampler->files.trouble.text);
     }
 }
 
 /* Tell readers of the record that it will reach the accounting late or never. */
-static void note_trouble(const struct archive *archive, struct apapi_record *record, char **line)
+static void sampler_note_trouble(const struct archive *archive, struct apapi_record *record,
+                                 char **line)
 {
     char *noted;
 
@@ -306,42 +308,43 @@ static void note_trouble(const struct archive *archive, struct apapi_record *rec
     }
 }
 
-static void deliver(struct sampler *sampler, struct apapi_record *record)
+static void sampler_deliver(struct sampler *sampler, struct apapi_record *record)
 {
     struct apapi_error err;
     char *line = NULL;
 
     if (apapi_record_encode(record, &line, &err)) {
-        answer(APAPI_WORD_FAILED, err.text);
+        sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
     archive_write(&sampler->archive, record, line);
-    note_trouble(&sampler->archive, record, &line);
+    sampler_note_trouble(&sampler->archive, record, &line);
     livefile_withdraw(&sampler->live);
-    answer(APAPI_WORD_RECORD, line);
-    report(sampler, record, line);
+    sampler_answer(APAPI_WORD_RECORD, line);
+    sampler_report(sampler, record, line);
     finish_files(sampler);
     free(line);
 }
 
 /* @param reason  why the record is incomplete; NULL: it is complete */
-static void finish(struct sampler *sampler, const struct apapi_ending *ending, const char *reason)
+static void sampler_finish(struct sampler *sampler, const struct apapi_ending *ending,
+                           const char *reason)
 {
     struct apapi_record record = {.id = sampler->step.id, .complete = !reason, .ending = *ending};
     struct apapi_error err;
 
     watchdog_set(STOP_LIMIT_S);
     if (!sampler->measuring) {
-        answer(APAPI_WORD_FAILED, "the step ended before it began");
+        sampler_answer(APAPI_WORD_FAILED, "the step ended before it began");
         return;
     }
     apapi_session_stop(sampler->session, NULL);
     if (apapi_session_measurement(sampler->session, &record.measurement, &err)) {
-        answer(APAPI_WORD_FAILED, err.text);
+        sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
-    deliver(sampler, &record);
+    sampler_deliver(sampler, &record);
     apapi_record_clear(&record);
 }
 
@@ -353,7 +356,7 @@ static void acknowledge_stop(void)
     if (lost > 0) {
         snprintf(text, sizeof text, "%zu", lost);
     }
-    answer(APAPI_WORD_STOPPING, text);
+    sampler_answer(APAPI_WORD_STOPPING, text);
 }
 
 /* Handle one message of the plugin. @return whether to go on. */
@@ -362,17 +365,17 @@ static bool converse(struct sampler *sampler)
     struct apapi_ending ending = APAPI_ENDING_UNKNOWN;
 
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
-        finish(sampler, &ending,
-               errno == EPIPE ? "slurmstepd ended before the step" : strerror(errno));
+        sampler_finish(sampler, &ending,
+                       errno == EPIPE ? "slurmstepd ended before the step" : strerror(errno));
         return false;
     }
     if (message_is(&message, APAPI_WORD_BEGIN) && !sampler->measuring) {
-        begin(sampler);
+        sampler_begin(sampler);
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number("wait_ms") * DEADLINE_MS;
         acknowledge_stop();
-        finish(sampler, &ending, NULL);
+        sampler_finish(sampler, &ending, NULL);
         return false;
     }
     return true;
@@ -390,7 +393,7 @@ static int patience_ms(const struct sampler *sampler)
     return parts_ms < archive_ms ? parts_ms : archive_ms;
 }
 
-static void serve(struct sampler *sampler, int signals)
+static void sampler_serve(struct sampler *sampler, int signals)
 {
     struct pollfd watched[] = {
         {.fd = APAPI_CHANNEL_FD, .events = POLLIN},
@@ -405,7 +408,7 @@ static void serve(struct sampler *sampler, int signals)
             continue;
         }
         if (watched[1].revents) {
-            finish(sampler, &APAPI_ENDING_UNKNOWN, "the sampler was told to end");
+            sampler_finish(sampler, &APAPI_ENDING_UNKNOWN, "the sampler was told to end");
             return;
         }
         if (watched[0].revents) {
@@ -431,7 +434,7 @@ static int block_signals(void)
     return signalfd(-1, &end, SFD_CLOEXEC);
 }
 
-static int run(void)
+static int sampler_run(void)
 {
     static struct sampler sampler = {.live = LIVEFILE_NONE};
     struct apapi_error err;
@@ -447,15 +450,15 @@ static int run(void)
     archive_init(&sampler.archive, &sampler.step);
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
         apapi_fail(&err, errno, "no configuration: %s", strerror(errno));
-        answer(APAPI_WORD_FAILED, err.text);
+        sampler_answer(APAPI_WORD_FAILED, err.text);
         result = EXIT_FAILURE;
     } else if (message_is(&message, APAPI_WORD_USER)) {
         answer_user();
-    } else if (prepare(&sampler, &err)) {
-        answer(APAPI_WORD_FAILED, err.text);
+    } else if (sampler_prepare(&sampler, &err)) {
+        sampler_answer(APAPI_WORD_FAILED, err.text);
         result = EXIT_FAILURE;
     } else {
-        serve(&sampler, signals);
+        sampler_serve(&sampler, signals);
     }
     archive_end(&sampler.archive);
     parts_close(&sampler.parts);
@@ -481,7 +484,7 @@ int main(int argc, char **argv)
         return answered;
     }
     if (argc == 1 && has_channel()) {
-        return run();
+        return sampler_run();
     }
     fprintf(stderr, "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
                     "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"

@@ -20,17 +20,17 @@
 #define NEW_AGE_S 600 /* an older new file belongs to no living process */
 #define LINE_MAX_BYTES (1 << 20)
 
-static const char *last_part(const char *path)
+static const char *spool_last_part(const char *path)
 {
     return strrchr(path, '/') + 1;
 }
 
-static int fail(const char *path, struct apapi_error *err)
+static int spool_fail(const char *path, struct apapi_error *err)
 {
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
 }
 
-static int open_node_folder(const char *dir, const char *node, struct apapi_error *err)
+static int spool_open_node_folder(const char *dir, const char *node, struct apapi_error *err)
 {
     char path[1024];
     int top, folder;
@@ -60,7 +60,7 @@ static int open_once(struct spool *spool, struct apapi_error *err)
                  spool->name) >= (int)sizeof spool->path) {
         return apapi_fail(err, EINVAL, "spool: \"%s\" cannot be the name of a file", spool->name);
     }
-    spool->folder = open_node_folder(spool->dir, spool->node, err);
+    spool->folder = spool_open_node_folder(spool->dir, spool->node, err);
     return spool->folder < 0 ? -1 : 0;
 }
 
@@ -76,10 +76,11 @@ static int write_new(const struct spool *spool, const char *path, const char *li
     }
     if (flock(file, LOCK_EX | LOCK_NB) || write_all(file, line, strlen(line)) ||
         write_all(file, "\n", 1) || fdatasync(file) ||
-        renameat(spool->folder, last_part(path), spool->folder, last_part(spool->path)) ||
+        renameat(spool->folder, spool_last_part(path), spool->folder,
+                 spool_last_part(spool->path)) ||
         fsync(spool->folder)) {
-        fail(path, err);
-        unlinkat(spool->folder, last_part(path), 0);
+        spool_fail(path, err);
+        unlinkat(spool->folder, spool_last_part(path), 0);
         folder_close(file);
         return -1;
     }
@@ -118,7 +119,7 @@ void spool_close(struct spool *spool)
 void spool_remove(struct spool *spool)
 {
     if (spool->file >= 0) {
-        unlinkat(spool->folder, last_part(spool->path), 0);
+        unlinkat(spool->folder, spool_last_part(spool->path), 0);
     }
     spool_close(spool);
 }
@@ -211,7 +212,7 @@ static int open_locked(const struct spool_walk *walk, const char *name, struct s
 }
 
 /* @return the file's only line without its newline, free it with free(); "": none; NULL: ENOMEM. */
-static char *read_line(int file, off_t size)
+static char *spool_read_line(int file, off_t size)
 {
     size_t length = size > 0 && size <= LINE_MAX_BYTES ? (size_t)size : 0;
     char *line = calloc(1, length + 1);
@@ -226,7 +227,7 @@ static char *read_line(int file, off_t size)
     return line;
 }
 
-static void take(const struct spool_walk *walk, const char *name, struct spooled *spooled)
+static void spool_take(const struct spool_walk *walk, const char *name, struct spooled *spooled)
 {
     struct stat status;
 
@@ -244,7 +245,7 @@ static void take(const struct spool_walk *walk, const char *name, struct spooled
         return;
     }
     strcpy(spooled->name, name);
-    spooled->line = read_line(spooled->file, status.st_size);
+    spooled->line = spool_read_line(spooled->file, status.st_size);
     if (!spooled->line) {
         folder_close(spooled->file);
     }
@@ -259,7 +260,7 @@ int spool_walk_next(struct spool_walk *walk, struct spooled *spooled)
         spool_walk_end(walk);
         return 0;
     }
-    take(walk, entry->d_name, spooled);
+    spool_take(walk, entry->d_name, spooled);
     return 1;
 }
 

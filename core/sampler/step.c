@@ -125,7 +125,8 @@ static int parse_durations(const struct message *message, struct step *step,
     return 0;
 }
 
-static int parse_words(const struct message *message, struct step *step, struct apapi_error *err)
+static int sampler_step_parse_words(const struct message *message, struct step *step,
+                                    struct apapi_error *err)
 {
     const char *format = message_value(message, "format");
     const char *job_total = message_value(message, "job_total");
@@ -138,7 +139,8 @@ static int parse_words(const struct message *message, struct step *step, struct 
     return job_total ? value_job_total(job_total, &step->job_total, err) : 0;
 }
 
-static void lay_over(struct apapi_intervals *list, const struct apapi_named_interval *named)
+static void sampler_step_lay_over(struct apapi_intervals *list,
+                                  const struct apapi_named_interval *named)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->named[i].component, named->component) == 0) {
@@ -176,7 +178,7 @@ static int parse_user_intervals(const char *text, struct step *step, struct apap
         return 0;
     }
     for (size_t i = 0; i < requested.count; i++) {
-        lay_over(&step->intervals, &requested.named[i]);
+        sampler_step_lay_over(&step->intervals, &requested.named[i]);
     }
     return 0;
 }
@@ -250,7 +252,7 @@ int step_parse(const struct message *message, struct step *step, struct apapi_er
     if (*step->id.node == '\0') {
         return apapi_fail(err, EINVAL, "the node's name is missing");
     }
-    if (parse_durations(message, step, err) || parse_words(message, step, err) ||
+    if (parse_durations(message, step, err) || sampler_step_parse_words(message, step, err) ||
         parse_intervals(message, step, err) || parse_numbers(message, step, err)) {
         return -1;
     }

@@ -6,7 +6,7 @@
 
 #include "base/duration.h"
 
-static void *run(void *argument)
+static void *task_run(void *argument)
 {
     struct task *task = argument;
 
@@ -19,7 +19,7 @@ static void *run(void *argument)
 }
 
 /* The thread is detached: the process may end before the disk responds. */
-static int start_thread(struct task *task)
+static int task_start_thread(struct task *task)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -29,7 +29,7 @@ static int start_thread(struct task *task)
         return -1;
     }
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    code = pthread_create(&thread, &attributes, run, task);
+    code = pthread_create(&thread, &attributes, task_run, task);
     pthread_attr_destroy(&attributes);
     return code ? -1 : 0;
 }
@@ -49,8 +49,8 @@ void task_start(struct task *task, void (*work)(void *context), void *context)
     task->context = context;
     task->started = true;
     task->done = false;
-    if (start_thread(task)) {
-        run(task);
+    if (task_start_thread(task)) {
+        task_run(task);
     }
 }
 

@@ -12,7 +12,7 @@
 
 #define PATIENCE_NS (300 * DEADLINE_MS) /* for a file system */
 
-static int parse_groups(const char *text, struct writer_user *user)
+static int userfiles_parse_groups(const char *text, struct writer_user *user)
 {
     const char *rest = text;
 
@@ -42,7 +42,7 @@ static int parse_user(const struct step *step, struct writer_user *user, struct 
         user->umask = (mode_t)mask;
     }
     if (step->id.uid == APAPI_UNKNOWN || step->gid == APAPI_UNKNOWN ||
-        parse_groups(step->groups, user)) {
+        userfiles_parse_groups(step->groups, user)) {
         return apapi_fail(err, EINVAL, "the user and the groups of the step are not known");
     }
     return 0;

@@ -54,7 +54,7 @@ static void close_others(void)
     }
 }
 
-static ssize_t read_some(char *bytes, size_t size)
+static ssize_t writer_read_some(char *bytes, size_t size)
 {
     ssize_t got;
 
@@ -65,12 +65,12 @@ static ssize_t read_some(char *bytes, size_t size)
 }
 
 /* The path comes first and ends with a NUL. @return bytes after it in `bytes`; -1: no path. */
-static ssize_t read_path(char path[PATH_MAX], char *bytes, size_t size)
+static ssize_t writer_read_path(char path[PATH_MAX], char *bytes, size_t size)
 {
     size_t length = 0;
 
     for (;;) {
-        ssize_t got = read_some(bytes, size);
+        ssize_t got = writer_read_some(bytes, size);
         const char *end = got > 0 ? memchr(bytes, '\0', (size_t)got) : NULL;
         size_t part = end ? (size_t)(end - bytes) : (size_t)(got > 0 ? got : 0);
 
@@ -96,7 +96,7 @@ static int copy_rest(int fd, char *bytes, size_t size, size_t first)
         if (write_all(fd, bytes, (size_t)got)) {
             return errno;
         }
-        got = read_some(bytes, size);
+        got = writer_read_some(bytes, size);
     } while (got > 0);
     return 0;
 }
@@ -114,7 +114,7 @@ static int write_file(const char *path, char *bytes, size_t size, size_t first)
     return close(fd) && code == 0 ? errno : code;
 }
 
-static void answer(const char *path, int code)
+static void writer_answer(const char *path, int code)
 {
     char text[sizeof((struct apapi_error *)0)->text];
     ssize_t sent;
@@ -135,12 +135,12 @@ static _Noreturn void process_run(int fd, const struct writer_user *user)
     }
     close_others();
     if (user_become(user)) {
-        answer("the user's rights", errno);
+        writer_answer("the user's rights", errno);
         _exit(EXIT_FAILURE);
     }
-    first = read_path(path, bytes, sizeof bytes);
+    first = writer_read_path(path, bytes, sizeof bytes);
     if (first >= 0) {
-        answer(path, write_file(path, bytes, sizeof bytes, (size_t)first));
+        writer_answer(path, write_file(path, bytes, sizeof bytes, (size_t)first));
     }
     _exit(EXIT_SUCCESS);
 }
@@ -198,7 +198,8 @@ int writer_put(const struct writer *writer, const char *text, size_t size, uint6
 }
 
 /* @return the length of the process's answer; 0: none. */
-static size_t hear(const struct writer *writer, uint64_t deadline_ns, struct apapi_error *answer)
+static size_t writer_hear(const struct writer *writer, uint64_t deadline_ns,
+                          struct apapi_error *answer)
 {
     ssize_t got = deadline_wait(writer->fd, POLLIN, deadline_ns)
                       ? 0
@@ -224,7 +225,7 @@ int writer_finish(struct writer *writer, uint64_t deadline_ns, struct apapi_erro
     bool heard;
 
     shutdown(writer->fd, SHUT_WR);
-    heard = hear(writer, deadline_ns, &said) > 0;
+    heard = writer_hear(writer, deadline_ns, &said) > 0;
     writer_abandon(writer);
     if (!heard) {
         return apapi_fail(err, ETIMEDOUT, "its file system does not answer");

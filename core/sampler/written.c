@@ -21,7 +21,8 @@ struct search {
     bool found;
 };
 
-static int compare(const struct apapi_record *record, const char *line, size_t size, void *context)
+static int written_compare(const struct apapi_record *record, const char *line, size_t size,
+                           void *context)
 {
     struct search *search = context;
 
@@ -36,7 +37,7 @@ static int compare(const struct apapi_record *record, const char *line, size_t s
 static int search_open(int file, const char *path, struct search *search, struct apapi_error *err)
 {
     const struct apapi_scan_filter filter = {.jobs = &search->wanted->id.job, .job_count = 1};
-    const struct apapi_scan_sink sink = {.record = compare, .context = search};
+    const struct apapi_scan_sink sink = {.record = written_compare, .context = search};
     struct apapi_scan *scan = apapi_scan_create(&filter, &sink, err);
     int result = scan ? apapi_scan_stream(scan, file, path, err) : -1;
 

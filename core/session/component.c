@@ -213,7 +213,8 @@ void component_next_deadline(struct component *component, uint64_t now_ns)
 }
 
 /* Why it was not measured, or not to the end; "" if it was. */
-static void describe_end(const struct component *component, struct apapi_component_result *result)
+static void component_describe_end(const struct component *component,
+                                   struct apapi_component_result *result)
 {
     int error = component->meter_count ? component->meters[0].last_error : 0;
     bool failing = component->retry.failures > 0;
@@ -328,7 +329,7 @@ int component_finish(const struct component *component, size_t index, const stru
     if (result->measured) {
         describe_outages(component, result);
     }
-    describe_end(component, result);
+    component_describe_end(component, result);
     return 0;
 }
 

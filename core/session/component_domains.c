@@ -23,7 +23,7 @@ struct apapi_event component_accounted(const struct component *component, size_t
 }
 
 /* A counter of energy, a gauge of power. */
-static bool is_meter(const struct apapi_event *event, enum apapi_kind kind)
+static bool component_domains_is_meter(const struct apapi_event *event, enum apapi_kind kind)
 {
     return event->domain != APAPI_DOMAIN_NONE && event->kind == kind &&
            event->accumulates == (kind == APAPI_KIND_ENERGY);
@@ -38,7 +38,7 @@ static void choose_kinds(const struct component *component, enum apapi_kind kind
     for (size_t i = 0; i < component->reader->count; i++) {
         const struct apapi_event event = component_accounted(component, i);
 
-        if (is_meter(&event, APAPI_KIND_ENERGY)) {
+        if (component_domains_is_meter(&event, APAPI_KIND_ENERGY)) {
             kinds[event.domain] = APAPI_KIND_ENERGY;
         }
     }
@@ -75,7 +75,7 @@ void component_feed_domains(struct component *component)
     for (size_t i = 0; i < component->reader->count; i++) {
         const struct apapi_event event = component_accounted(component, i);
 
-        if (is_meter(&event, kinds[event.domain])) {
+        if (component_domains_is_meter(&event, kinds[event.domain])) {
             component->feeds[find_meter(component, i, &event)] = event.domain;
         }
     }

@@ -9,7 +9,7 @@
 #include "events/selection.h"
 #include "session/component_parts.h"
 
-static int no_memory(struct component *component)
+static int component_events_no_memory(struct component *component)
 {
     return apapi_fail(&component->reason, ENOMEM, "no memory");
 }
@@ -44,7 +44,7 @@ static int take_events(struct component *component, const struct apapi_selection
     component->feeds = calloc(room, sizeof *component->feeds);
     component->definitions = calloc(room, sizeof(const struct apapi_definition *));
     if (!component->events || !component->slots || !component->feeds || !component->definitions) {
-        return no_memory(component);
+        return component_events_no_memory(component);
     }
     for (size_t i = 0; i < selection->count; i++) {
         component->slots[i] = selection->indices[i];
@@ -63,7 +63,7 @@ int component_choose_events(struct component *component)
 
     if (apapi_event_rules_select(component->rules, component->name, reader->events, reader->count,
                                  &selection)) {
-        return no_memory(component);
+        return component_events_no_memory(component);
     }
     result = selection.unmatched_count && !component->softfail
                  ? refuse_unmatched(component, &selection)
@@ -93,7 +93,7 @@ static struct apapi_reading *create_raw(const struct apapi_reader *reader)
     return raw;
 }
 
-static int allocate(struct component *component)
+static int component_events_allocate(struct component *component)
 {
     size_t count = component->meter_count + 1;
 
@@ -105,11 +105,11 @@ static int allocate(struct component *component)
     return component->meters && component->readings && component->values && component->raw &&
                    component->histograms
                ? 0
-               : no_memory(component);
+               : component_events_no_memory(component);
 }
 
 /* A text that is too long is cut between two characters. */
-static void copy_text(char *copy, size_t size, const char *text)
+static void component_events_copy_text(char *copy, size_t size, const char *text)
 {
     size_t length = strlen(text);
 
@@ -128,8 +128,9 @@ static void want_value(struct apapi_value_result *wanted, const struct apapi_def
 {
     wanted->shown = definition->values[value].stats;
     wanted->factor = apapi_definition_divisor(definition, event, value);
-    copy_text(wanted->type, sizeof wanted->type, definition->values[value].type);
-    copy_text(wanted->unit, sizeof wanted->unit, apapi_definition_unit(definition, event, value));
+    component_events_copy_text(wanted->type, sizeof wanted->type, definition->values[value].type);
+    component_events_copy_text(wanted->unit, sizeof wanted->unit,
+                               apapi_definition_unit(definition, event, value));
 }
 
 static int define_event(struct component *component, size_t index)
@@ -213,7 +214,7 @@ static void guard_interval(struct component *component)
 int component_create_meters(struct component *component)
 {
     guard_interval(component);
-    if (allocate(component)) {
+    if (component_events_allocate(component)) {
         return -1;
     }
     for (size_t i = 0; i < component->meter_count; i++) {
@@ -235,7 +236,7 @@ void component_create_domains(struct component *component)
 }
 
 /* The same counter or gauge, whose values mean the same. */
-static bool is_same(const struct apapi_event *a, const struct apapi_event *b)
+static bool component_events_is_same(const struct apapi_event *a, const struct apapi_event *b)
 {
     return strcmp(a->name, b->name) == 0 && a->type == b->type && a->scale == b->scale &&
            a->accumulates == b->accumulates && a->range_max == b->range_max;
@@ -248,7 +249,7 @@ static size_t find_again(const struct component *component, size_t index,
         struct apapi_event event = reader->events[i];
 
         apapi_definition_complete(component->definitions[index], &event);
-        if (is_same(&event, &component->events[index])) {
+        if (component_events_is_same(&event, &component->events[index])) {
             return i;
         }
     }

@@ -33,7 +33,7 @@ void live_end(struct apapi_live_page *page, uint64_t now_ns)
     }
 }
 
-static void forget(struct apapi_live_slot *slot, uint64_t interval_ns, bool estimated)
+static void live_forget(struct apapi_live_slot *slot, uint64_t interval_ns, bool estimated)
 {
     const struct apapi_live_slot nothing = {.total = NAN,
                                             .rate = NAN,
@@ -51,12 +51,12 @@ void live_restart(struct apapi_live_page *page, const struct component *componen
         return;
     }
     for (size_t i = 0; i < component->live_count; i++) {
-        forget(&page->events[component->live_first + i], component->interval_ns,
-               component->events[i].estimated);
+        live_forget(&page->events[component->live_first + i], component->interval_ns,
+                    component->events[i].estimated);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used && feeds[d].index == SIZE_MAX) {
-            forget(&page->domains[d], component->interval_ns, false);
+            live_forget(&page->domains[d], component->interval_ns, false);
         }
     }
 }
@@ -137,7 +137,7 @@ static void show_domains(struct apapi_live_page *page, const struct component *c
             continue;
         }
         if (before != index) {
-            forget(&page->domains[d], component->interval_ns, false);
+            live_forget(&page->domains[d], component->interval_ns, false);
         }
         show_domain(&page->domains[d], &component->domains[d], &sums[d]);
     }

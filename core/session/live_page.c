@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static void forget(struct apapi_live_slot *slots, size_t count)
+static void live_page_forget(struct apapi_live_slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         slots[i].total = NAN;
@@ -18,6 +18,6 @@ void live_page_init(struct apapi_live_page *page)
     memcpy(head->magic, APAPI_LIVE_MAGIC, sizeof head->magic);
     head->version = APAPI_LIVE_VERSION;
     head->size = sizeof *page;
-    forget(page->domains, APAPI_LIVE_DOMAINS);
-    forget(page->events, APAPI_LIVE_EVENTS);
+    live_page_forget(page->domains, APAPI_LIVE_DOMAINS);
+    live_page_forget(page->events, APAPI_LIVE_EVENTS);
 }

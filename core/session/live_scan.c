@@ -72,7 +72,7 @@ static void free_names(struct dirent **names, int count)
 static int look_at_entry(struct scan *scan, int folder, const char *path, const char *name);
 
 /* @param path  of the folder, below scan->dir */
-static int look_at_folder(struct scan *scan, int folder, const char *path)
+static int live_scan_look_at_folder(struct scan *scan, int folder, const char *path)
 {
     struct dirent **names = NULL;
     int count = scandirat(folder, ".", &names, is_visible, versionsort), result = 0;
@@ -95,7 +95,7 @@ static int look_at_user(struct scan *scan, int folder, const char *path, const c
         return 0;
     }
     snprintf(user_path, sizeof user_path, "%s/%s", path, name);
-    result = look_at_folder(scan, user, user_path);
+    result = live_scan_look_at_folder(scan, user, user_path);
     close(user);
     return result;
 }
@@ -127,7 +127,7 @@ static int look_at_node(struct scan *scan, int top, const char *node)
         snprintf(own, sizeof own, "%u", (unsigned)geteuid());
         result = folder < 0 ? 0 : look_at_user(scan, folder, node, own);
     } else if (folder >= 0) {
-        result = look_at_folder(scan, folder, node);
+        result = live_scan_look_at_folder(scan, folder, node);
     }
     if (folder >= 0) {
         close(folder);

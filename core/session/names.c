@@ -16,7 +16,7 @@ const char *apapi_components_default(void)
     return "rapl:nvml:maxeler:micknc:ipmi";
 }
 
-static int split(const char *list, struct names *names, struct apapi_error *err)
+static int session_names_split(const char *list, struct names *names, struct apapi_error *err)
 {
     const char *rest = list;
 
@@ -49,7 +49,7 @@ static int expand_all(struct names *names, struct apapi_error *err)
         ;
     size_t kept = 0;
 
-    if (split(components + 1, names, err)) {
+    if (session_names_split(components + 1, names, err)) {
         return -1;
     }
     for (size_t i = 0; i < names->count; i++) {
@@ -97,7 +97,7 @@ int names_parse(const char *list, struct names *names, struct apapi_error *err)
     if (names_mean_all(list)) {
         return expand_all(names, err);
     }
-    if (split(list, names, err)) {
+    if (session_names_split(list, names, err)) {
         return -1;
     }
     remove_duplicates(names);

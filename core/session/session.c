@@ -30,7 +30,7 @@ struct apapi_session {
     uint64_t requested_ns, start_ns, stop_ns;
 };
 
-static int refuse(struct component *component, struct apapi_error *err)
+static int session_refuse(struct component *component, struct apapi_error *err)
 {
     int code = errno;
 
@@ -41,8 +41,9 @@ static int refuse(struct component *component, struct apapi_error *err)
 }
 
 /* A source that may need seconds for it is not waited for. */
-static int open_component(struct sampling *sampling, size_t index, const char *name,
-                          const struct component_settings *settings, struct apapi_error *err)
+static int session_open_component(struct sampling *sampling, size_t index, const char *name,
+                                  const struct component_settings *settings,
+                                  struct apapi_error *err)
 {
     struct component *component = &sampling->components[index];
 
@@ -52,7 +53,7 @@ static int open_component(struct sampling *sampling, size_t index, const char *n
         return 0;
     }
     if (component_open(component, name, settings)) {
-        return refuse(component, err);
+        return session_refuse(component, err);
     }
     common_join(&sampling->common, component);
     return 0;
@@ -85,7 +86,7 @@ static int open_components(struct apapi_session *session, const struct names *na
     }
     for (size_t i = 0; i < names->count; i++) {
         settings.interval_ns = apapi_intervals_get(intervals, names->name[i]);
-        if (open_component(session->sampling, i, names->name[i], &settings, err)) {
+        if (session_open_component(session->sampling, i, names->name[i], &settings, err)) {
             return -1;
         }
     }
@@ -171,7 +172,8 @@ struct apapi_session *apapi_session_create(const struct apapi_session_config *co
     return session_create(config, NULL, err);
 }
 
-static int start(struct apapi_session *session, uint64_t requested_ns, struct apapi_error *err)
+static int session_start(struct apapi_session *session, uint64_t requested_ns,
+                         struct apapi_error *err)
 {
     struct session_clock *clock = session->sampling->common.clock;
 
@@ -197,12 +199,12 @@ int apapi_session_start(struct apapi_session *session, uint64_t requested_ns,
     int result;
 
     pthread_mutex_lock(&session->lock);
-    result = start(session, requested_ns, err);
+    result = session_start(session, requested_ns, err);
     pthread_mutex_unlock(&session->lock);
     return result;
 }
 
-static int stop(struct apapi_session *session, struct apapi_error *err)
+static int session_stop(struct apapi_session *session, struct apapi_error *err)
 {
     if (session->state != RUNNING) {
         return apapi_fail(err, EALREADY, "the session does not run");
@@ -218,7 +220,7 @@ int apapi_session_stop(struct apapi_session *session, struct apapi_error *err)
     int result;
 
     pthread_mutex_lock(&session->lock);
-    result = stop(session, err);
+    result = session_stop(session, err);
     pthread_mutex_unlock(&session->lock);
     return result;
 }
@@ -244,9 +246,9 @@ static void leave_out_unmeasured(struct apapi_measurement *m)
 }
 
 /* The next component. */
-static int finish(const struct apapi_session *session, const struct snapshot *snapshot,
-                  const struct apapi_span *span, struct apapi_measurement *m,
-                  struct domain_results *domains)
+static int session_finish(const struct apapi_session *session, const struct snapshot *snapshot,
+                          const struct apapi_span *span, struct apapi_measurement *m,
+                          struct domain_results *domains)
 {
     size_t index = m->component_count;
     struct apapi_component_result *result = &m->components[index];
@@ -256,8 +258,8 @@ static int finish(const struct apapi_session *session, const struct snapshot *sn
 }
 
 /* @param snapshot  NULL: the session has been stopped */
-static int collect(const struct apapi_session *session, const struct snapshot *snapshot,
-                   struct apapi_measurement *m)
+static int session_collect(const struct apapi_session *session, const struct snapshot *snapshot,
+                           struct apapi_measurement *m)
 {
     struct domain_results domains = {.results = m->domains, .covered = NAN};
     const struct apapi_span span = {.late_ns = m->late_ns,
@@ -271,7 +273,7 @@ static int collect(const struct apapi_session *session, const struct snapshot *s
     unmeasure_domains(m->domains);
     feed_clear(domains.feeds);
     for (; m->component_count < session->sampling->count; m->component_count++) {
-        if (finish(session, snapshot, &span, m, &domains)) {
+        if (session_finish(session, snapshot, &span, m, &domains)) {
             return -1;
         }
     }
@@ -282,8 +284,8 @@ static int collect(const struct apapi_session *session, const struct snapshot *s
     return 0;
 }
 
-static int describe(const struct apapi_session *session, const struct snapshot *snapshot,
-                    uint64_t end_ns, struct apapi_measurement *m, struct apapi_error *err)
+static int session_describe(const struct apapi_session *session, const struct snapshot *snapshot,
+                            uint64_t end_ns, struct apapi_measurement *m, struct apapi_error *err)
 {
     struct apapi_measurement result = {
         .start_unix_ns = session->start_unix_ns,
@@ -293,7 +295,7 @@ static int describe(const struct apapi_session *session, const struct snapshot *
         .cpu_ns = snapshot ? snapshot->cpu_ns : sampling_cpu_ns(session->sampling),
     };
 
-    if (collect(session, snapshot, &result)) {
+    if (session_collect(session, snapshot, &result)) {
         apapi_measurement_clear(&result);
         return apapi_fail(err, ENOMEM, "no memory");
     }
@@ -309,7 +311,7 @@ static int measurement(const struct apapi_session *session, struct apapi_measure
                    ? apapi_fail(err, EBUSY, "the session still runs")
                    : apapi_fail(err, ENODATA, "the session has never been started");
     }
-    return describe(session, NULL, session->stop_ns, m, err);
+    return session_describe(session, NULL, session->stop_ns, m, err);
 }
 
 /* What was measured until the latest reading. */
@@ -328,7 +330,7 @@ static int measurement_so_far(const struct apapi_session *session, struct apapi_
         return apapi_fail(err, ENOMEM, "no memory");
     }
     end_ns = snapshot.read_ns ? snapshot.read_ns : session_clock_now_ns(clock);
-    result = describe(session, &snapshot, end_ns, m, err);
+    result = session_describe(session, &snapshot, end_ns, m, err);
     snapshot_free(&snapshot);
     return result;
 }

@@ -8,7 +8,7 @@
 #include "session/sampling.h"
 
 /* Room for the meters and the histograms. */
-static int make_room(struct component *copy, const struct component *component)
+static int snapshot_make_room(struct component *copy, const struct component *component)
 {
     copy->event_count = component->event_count;
     copy->meter_count = component->meter_count;
@@ -84,7 +84,7 @@ static int snapshot_copy(struct snapshot *snapshot, struct sampling *sampling, s
     struct component *copy = &snapshot->copies[index];
     const struct component *component = &sampling->components[index];
     pthread_mutex_t *mutex = sampling_lock(sampling, index);
-    int failed = make_room(copy, component);
+    int failed = snapshot_make_room(copy, component);
 
     if (!failed) {
         copy_component(copy, component);

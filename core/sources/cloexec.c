@@ -39,7 +39,7 @@ static void for_each_descriptor(descriptor_f visit, void *context)
     closedir(dir);
 }
 
-static void note(int fd, void *context)
+static void cloexec_note(int fd, void *context)
 {
     struct open_files *files = context;
 
@@ -66,7 +66,7 @@ static void link_name(char name[sizeof FOLDER "/4294967295"], int fd)
     stpcpy(stpcpy(name, FOLDER "/"), digit);
 }
 
-static bool is_meter(int fd)
+static bool cloexec_is_meter(int fd)
 {
     static const char *const meters[] = {
         "/sys/",    "/proc/",    "/dev/cpu/", "/dev/nvidia", "/dev/dri/",
@@ -87,7 +87,7 @@ static bool is_meter(int fd)
 
 static void mark(const struct open_files *before, int fd)
 {
-    if (!is_noted(before, fd) && fcntl(fd, F_GETFD) == 0 && (before->all || is_meter(fd))) {
+    if (!is_noted(before, fd) && fcntl(fd, F_GETFD) == 0 && (before->all || cloexec_is_meter(fd))) {
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
 }
@@ -127,7 +127,7 @@ void open_files_note(struct open_files *files)
 
     memset(files, 0, sizeof *files);
     files->all = whose && strcmp(whose, "all") == 0;
-    for_each_descriptor(note, files);
+    for_each_descriptor(cloexec_note, files);
     pthread_once(&once, look_after_children);
     replace_noted(NULL, files);
 }

@@ -117,7 +117,7 @@ void apapi_route_want_event(const char *pattern)
 }
 
 /* The next word of "a:b" starting at *rest. @return its length, 0 at the end. */
-static size_t next_word(const char **word, const char **rest)
+static size_t routes_next_word(const char **word, const char **rest)
 {
     *word = *rest;
     *rest += strcspn(*rest, ":");
@@ -163,7 +163,7 @@ int apapi_catalog_check_order(const char *order, struct apapi_error *err)
     const char *word, *rest = order;
 
     do {
-        size_t length = next_word(&word, &rest);
+        size_t length = routes_next_word(&word, &rest);
 
         if (!find_source(word, length)) {
             struct apapi_error known = {""};
@@ -181,7 +181,7 @@ static bool is_in_order(const struct apapi_source *source, const char *order)
     const char *word, *rest = order;
 
     while (*rest) {
-        size_t length = next_word(&word, &rest);
+        size_t length = routes_next_word(&word, &rest);
 
         if (strcmp(find_source(word, length)->source->name, source->name) == 0) {
             return true;
@@ -226,7 +226,7 @@ static int weight(int code)
     }
 }
 
-static void add_failure(struct failures *failures, const char *text, int code)
+static void routes_add_failure(struct failures *failures, const char *text, int code)
 {
     size_t used = strlen(failures->all.text);
 
@@ -288,7 +288,7 @@ static struct apapi_reader *try_ways(const struct route *route, const struct apa
         if (reader) {
             keep_better(route, reader, &opened);
         } else {
-            add_failure(failures, why.text, errno);
+            routes_add_failure(failures, why.text, errno);
         }
     }
     return opened.reader;
@@ -301,7 +301,7 @@ static struct apapi_reader *try_order(const struct route *route, const char *ord
     struct apapi_reader *reader = NULL;
 
     while (!reader && *rest) {
-        size_t length = next_word(&word, &rest);
+        size_t length = routes_next_word(&word, &rest);
 
         reader = try_ways(route, find_source(word, length)->source, failures);
     }

@@ -26,7 +26,7 @@ static void make_name(char name[NAME_SIZE], const char *section, const char *key
 }
 
 /* The setting of this name, or the first free slot; NULL: neither. */
-static struct setting *find(const char *name)
+static struct setting *settings_find(const char *name)
 {
     for (size_t i = 0; i < SETTINGS_MAX; i++) {
         if (!settings[i].value || strcmp(settings[i].name, name) == 0) {
@@ -47,7 +47,7 @@ const char *source_setting(const char *section, const char *key)
     if (value) {
         return value;
     }
-    setting = find(name);
+    setting = settings_find(name);
     return setting ? setting->value : NULL;
 }
 
@@ -58,7 +58,7 @@ int apapi_source_set(const char *section, const char *key, const char *value)
     char *copy;
 
     make_name(name, section, key);
-    setting = find(name);
+    setting = settings_find(name);
     if (!setting) {
         errno = ENOSPC;
         return -1;

@@ -71,7 +71,8 @@ struct source {
     uint64_t offset;
 };
 
-static void report_problem(const struct apapi_scan *scan, const struct apapi_scan_problem *problem)
+static void scan_report_problem(const struct apapi_scan *scan,
+                                const struct apapi_scan_problem *problem)
 {
     if (scan->sink.problem) {
         scan->sink.problem(problem, scan->sink.context);
@@ -87,7 +88,7 @@ static void skip(struct apapi_scan *scan, const struct source *source, const str
                                                .reason = reason};
 
     scan->counts.skipped++;
-    report_problem(scan, &problem);
+    scan_report_problem(scan, &problem);
 }
 
 /* A record in a line: the whole line, an element of an array, or a node of a merged record. */
@@ -99,8 +100,8 @@ struct part {
     bool made;      /* from a merged record */
 };
 
-static int hand_over(struct apapi_scan *scan, const struct apapi_record *record, const char *text,
-                     size_t size)
+static int scan_hand_over(struct apapi_scan *scan, const struct apapi_record *record,
+                          const char *text, size_t size)
 {
     int result;
 
@@ -119,8 +120,8 @@ static bool has_time(const struct apapi_measurement *m)
     return m->start_unix_ns >= 0 && m->elapsed_ns <= (uint64_t)(INT64_MAX - m->start_unix_ns);
 }
 
-static int take_record(struct part *part, const char *text, size_t size,
-                       const struct apapi_record *record)
+static int scan_take_record(struct part *part, const char *text, size_t size,
+                            const struct apapi_record *record)
 {
     part->records++;
     if (!has_time(&record->measurement)) {
@@ -128,10 +129,10 @@ static int take_record(struct part *part, const char *text, size_t size,
              "record: its time is not within the years 1970 to 2262");
         return 0;
     }
-    return hand_over(part->scan, record, text, size);
+    return scan_hand_over(part->scan, record, text, size);
 }
 
-static int take_part(const char *text, size_t size, void *context);
+static int scan_take_part(const char *text, size_t size, void *context);
 
 /* Handle arrays of records and merged records; skip anything else. */
 static int take_other(struct part *part, const char *text, size_t size,
@@ -142,7 +143,7 @@ static int take_other(struct part *part, const char *text, size_t size,
 
     if (!newer && !part->made) {
         part->made = true;
-        result = parts_of_merged(text, size, take_part, part);
+        result = parts_of_merged(text, size, scan_take_part, part);
         part->made = false;
     }
     if (result == 1 && !newer && parts_is_absence(text, size)) {
@@ -158,7 +159,7 @@ static int take_other(struct part *part, const char *text, size_t size,
     return result;
 }
 
-static int take_part(const char *text, size_t size, void *context)
+static int scan_take_part(const char *text, size_t size, void *context)
 {
     struct part *part = context;
     struct apapi_record record;
@@ -171,12 +172,12 @@ static int take_part(const char *text, size_t size, void *context)
     if (apapi_record_decode(text, size, &record, &err)) {
         return errno == ENOMEM ? -1 : take_other(part, text, size, &err);
     }
-    result = take_record(part, text, size, &record);
+    result = scan_take_record(part, text, size, &record);
     apapi_record_clear(&record);
     return result ? -1 : 0;
 }
 
-static int take_line(struct apapi_scan *scan, struct source *source, const struct line *line)
+static int scan_take_line(struct apapi_scan *scan, struct source *source, const struct line *line)
 {
     uint64_t behind = line->offset + line->size + line->whole;
     struct part part = {.scan = scan, .source = source, .line = line};
@@ -186,14 +187,14 @@ static int take_line(struct apapi_scan *scan, struct source *source, const struc
         skip(scan, source, line, "longer than 1 MiB");
         return 0;
     }
-    result = parts_each(line->text, line->size, take_part, &part);
+    result = parts_each(line->text, line->size, scan_take_part, &part);
     if (line->whole || part.records > 0) { /* the rest of a torn line may still be written */
         source->offset = behind;
     }
     return result;
 }
 
-static const char *reason_of(const struct apapi_scan *scan)
+static const char *scan_reason_of(const struct apapi_scan *scan)
 {
     const char *problem = lines_problem(&scan->lines);
 
@@ -203,7 +204,7 @@ static const char *reason_of(const struct apapi_scan *scan)
 static int fail_source(const struct apapi_scan *scan, const struct source *source,
                        struct apapi_error *err)
 {
-    return apapi_fail(err, errno, "%.160s: %s", source->name, reason_of(scan));
+    return apapi_fail(err, errno, "%.160s: %s", source->name, scan_reason_of(scan));
 }
 
 static int read_source(struct apapi_scan *scan, struct source *source, struct apapi_error *err)
@@ -216,7 +217,7 @@ static int read_source(struct apapi_scan *scan, struct source *source, struct ap
     }
     scan->counts.files++;
     while ((got = lines_next(&scan->lines, &line)) > 0) {
-        if (take_line(scan, source, &line)) {
+        if (scan_take_line(scan, source, &line)) {
             return apapi_fail(err, errno, "%s", scan->stopped ? "" : strerror(errno));
         }
     }
@@ -311,25 +312,25 @@ static int names_read(struct namelist *names, int fd, const struct filter *filte
 }
 
 /* Report a folder or file below the named one that cannot be read. */
-static void leave_out(struct apapi_scan *scan, const char *path, const char *reason)
+static void scan_leave_out(struct apapi_scan *scan, const char *path, const char *reason)
 {
     const struct apapi_scan_problem problem = {.file = path, .reason = reason};
 
     scan->counts.unreadable++;
-    report_problem(scan, &problem);
+    scan_report_problem(scan, &problem);
 }
 
 /* Open a regular file and find where to begin. @return a descriptor; -1: skip it */
-static int open_regular(struct apapi_scan *scan, int day_fd, const char *path,
-                        struct apapi_scan_file *file)
+static int scan_open_regular(struct apapi_scan *scan, int day_fd, const char *path,
+                             struct apapi_scan_file *file)
 {
     int fd = openat(day_fd, file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
 
     if (fd < 0 || fstat(fd, &status) < 0) {
-        leave_out(scan, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
+        scan_leave_out(scan, path, errno == ELOOP ? "a symbolic link" : strerror(errno));
     } else if (!S_ISREG(status.st_mode)) {
-        leave_out(scan, path, "not a regular file");
+        scan_leave_out(scan, path, "not a regular file");
     } else {
         file->size = (uint64_t)status.st_size;
         return fd;
@@ -358,7 +359,7 @@ static int read_regular(struct apapi_scan *scan, const struct apapi_scan_file *f
         if (scan->stopped || errno == ENOMEM) {
             return -1;
         }
-        leave_out(scan, source->name, reason_of(scan));
+        scan_leave_out(scan, source->name, scan_reason_of(scan));
         whole = false;
     }
     if (sink->end && (whole || !packed)) {
@@ -382,9 +383,9 @@ static int scan_entry(struct apapi_scan *scan, int day_fd, char path[PATH_MAX],
 
     snprintf(path + length, PATH_MAX - length, "/%s", file->name);
     if (is_known_form(file->name)) {
-        source.fd = open_regular(scan, day_fd, path, file);
+        source.fd = scan_open_regular(scan, day_fd, path, file);
     } else {
-        leave_out(scan, path, "its name ends neither with .jsonl nor with .gz or .zst");
+        scan_leave_out(scan, path, "its name ends neither with .jsonl nor with .gz or .zst");
     }
     if (source.fd >= 0) {
         result = read_regular(scan, file, &source, err);
@@ -406,7 +407,7 @@ static int scan_day(struct apapi_scan *scan, int root_fd, char path[PATH_MAX], c
     int result = 0, saved;
 
     if (list_fd < 0 || names_read(&names, list_fd, &scan->filter, wants_file)) {
-        leave_out(scan, path, strerror(errno));
+        scan_leave_out(scan, path, strerror(errno));
     }
     for (size_t i = 0; i < names.count && result == 0; i++) {
         file.name = names.names[i];

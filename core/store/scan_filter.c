@@ -33,7 +33,7 @@ static const struct {
 #undef TEXT
 };
 
-static int compare_jobs(const void *left, const void *right)
+static int scan_filter_compare_jobs(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
@@ -52,11 +52,11 @@ static int copy_jobs(struct filter *filter, const struct apapi_scan_filter *want
     memcpy(filter->jobs, wanted->jobs, wanted->job_count * sizeof *filter->jobs);
     filter->job_count = wanted->job_count;
     filter->job_parts = wanted->job_parts;
-    qsort(filter->jobs, filter->job_count, sizeof *filter->jobs, compare_jobs);
+    qsort(filter->jobs, filter->job_count, sizeof *filter->jobs, scan_filter_compare_jobs);
     return 0;
 }
 
-static int copy_texts(struct filter *filter, const struct apapi_scan_filter *wanted)
+static int scan_filter_copy_texts(struct filter *filter, const struct apapi_scan_filter *wanted)
 {
     for (size_t i = 0; i < FILTER_TEXTS; i++) {
         const char *text =
@@ -100,7 +100,8 @@ int filter_init(struct filter *filter, const struct apapi_scan_filter *wanted,
     filter->uid = read_uid(wanted->user);
     filter->from_ns = wanted->from_unix_ns ? wanted->from_unix_ns : INT64_MIN;
     filter->to_ns = wanted->to_unix_ns ? wanted->to_unix_ns : INT64_MAX;
-    if (copy_jobs(filter, wanted) || copy_texts(filter, wanted) || copy_nodes(filter, wanted)) {
+    if (copy_jobs(filter, wanted) || scan_filter_copy_texts(filter, wanted) ||
+        copy_nodes(filter, wanted)) {
         return errno == EINVAL
                    ? apapi_fail(err, EINVAL, "'%.100s' is not a list of nodes like n[1-4]",
                                 wanted->nodes)
@@ -134,8 +135,8 @@ bool filter_wants_day(const struct filter *filter, const char *day)
 
 static bool has_job(const struct filter *filter, uint32_t job)
 {
-    return bsearch(&job, filter->jobs, filter->job_count, sizeof *filter->jobs, compare_jobs) !=
-           NULL;
+    return bsearch(&job, filter->jobs, filter->job_count, sizeof *filter->jobs,
+                   scan_filter_compare_jobs) != NULL;
 }
 
 static bool wants_job(const struct filter *filter, const struct apapi_identity *id)
@@ -166,7 +167,7 @@ bool filter_wants(const struct filter *filter, const struct apapi_record *record
            wants_end(filter, record_end_ns(&record->measurement));
 }
 
-static bool read_number(const struct head_pair *pair, uint32_t *number)
+static bool scan_filter_read_number(const struct head_pair *pair, uint32_t *number)
 {
     *number = 0;
     for (size_t i = 0; i < pair->value_size; i++) {
@@ -236,21 +237,21 @@ struct numbers {
 };
 
 /* @return whether the key is one of those numbers. */
-static bool take_number(const struct filter *filter, const struct head_pair *pair,
-                        struct numbers *numbers)
+static bool scan_filter_take_number(const struct filter *filter, const struct head_pair *pair,
+                                    struct numbers *numbers)
 {
     bool is_job = head_is(pair->key, pair->key_size, "job");
     uint32_t number;
 
     if (filter->uid != APAPI_UNKNOWN && head_is(pair->key, pair->key_size, "uid")) {
-        numbers->uid_wanted = !read_number(pair, &number) || number == filter->uid;
+        numbers->uid_wanted = !scan_filter_read_number(pair, &number) || number == filter->uid;
         return true;
     }
     if (is_job || (filter->job_parts && (head_is(pair->key, pair->key_size, "array_job") ||
                                          head_is(pair->key, pair->key_size, "het_job")))) {
         numbers->job_said = numbers->job_said || is_job;
         numbers->job_wanted = numbers->job_wanted || filter->job_count == 0 ||
-                              !read_number(pair, &number) || has_job(filter, number);
+                              !scan_filter_read_number(pair, &number) || has_job(filter, number);
         return true;
     }
     return false;
@@ -306,7 +307,7 @@ bool filter_may_want(const struct filter *filter, const char *line, size_t size)
     while (head_next(&head, &pair)) {
         bool wanted = true;
 
-        if (take_number(filter, &pair, &numbers)) {
+        if (scan_filter_take_number(filter, &pair, &numbers)) {
             continue;
         }
         if (head_is(pair.key, pair.key_size, "node")) {

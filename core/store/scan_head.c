@@ -42,7 +42,7 @@ static bool take_text(struct head *head, const char **text, size_t *size)
 }
 
 /* A number, true or false. */
-static bool take_word(struct head *head, const char **word, size_t *size)
+static bool scan_head_take_word(struct head *head, const char **word, size_t *size)
 {
     const char *at = head->at;
 
@@ -64,7 +64,7 @@ bool head_next(struct head *head, struct head_pair *pair)
     }
     pair->text = take_byte(head, '"');
     return pair->text ? take_text(head, &pair->value, &pair->value_size)
-                      : take_word(head, &pair->value, &pair->value_size);
+                      : scan_head_take_word(head, &pair->value, &pair->value_size);
 }
 
 bool head_is(const char *text, size_t size, const char *wanted)

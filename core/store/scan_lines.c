@@ -33,7 +33,7 @@ void lines_free(struct lines *lines)
     lines->buffer = NULL;
 }
 
-static void make_room(struct lines *lines)
+static void scan_lines_make_room(struct lines *lines)
 {
     if (lines->end - lines->begin > APAPI_SCAN_LINE_MAX) {
         lines->dropped += lines->end - lines->begin;
@@ -46,11 +46,11 @@ static void make_room(struct lines *lines)
     }
 }
 
-static int fill(struct lines *lines)
+static int scan_lines_fill(struct lines *lines)
 {
     ssize_t got;
 
-    make_room(lines);
+    scan_lines_make_room(lines);
     lines->searched = lines->end;
     got = inflow_read(&lines->inflow, lines->buffer + lines->end, CHUNK);
     if (got < 0) {
@@ -61,7 +61,7 @@ static int fill(struct lines *lines)
     return 0;
 }
 
-static int take(struct lines *lines, size_t end, bool whole, struct line *line)
+static int scan_lines_take(struct lines *lines, size_t end, bool whole, struct line *line)
 {
     size_t size = end - lines->begin;
 
@@ -83,14 +83,14 @@ int lines_next(struct lines *lines, struct line *line)
             memchr(lines->buffer + lines->searched, '\n', lines->end - lines->searched);
 
         if (newline) {
-            return take(lines, (size_t)(newline - lines->buffer), true, line);
+            return scan_lines_take(lines, (size_t)(newline - lines->buffer), true, line);
         }
         if (lines->ended) {
             bool rest = lines->dropped || lines->end > lines->begin;
 
-            return rest ? take(lines, lines->end, false, line) : 0;
+            return rest ? scan_lines_take(lines, lines->end, false, line) : 0;
         }
-        if (fill(lines)) {
+        if (scan_lines_fill(lines)) {
             return -1;
         }
     }

@@ -38,7 +38,8 @@ static double share_of_total(const struct merged *merged, const json_t *node)
  * node: all have the same part of the sums then.
  * @return NaN: the node has not measured it
  */
-static double share_of(const struct merged *merged, const json_t *node, const char *domain)
+static double scan_merged_share_of(const struct merged *merged, const json_t *node,
+                                   const char *domain)
 {
     const json_t *own = json_object_get(node, "domains");
     const json_t *sum = json_object_get(json_object_get(merged->root, "domains"), domain);
@@ -54,8 +55,8 @@ static double share_of(const struct merged *merged, const json_t *node, const ch
     return sum_j > 0 ? number_of(own, "energy_j") / sum_j : share_of_total(merged, node);
 }
 
-static double uncertainty_of(const json_t *node, const char *domain, double share,
-                             const json_t *sum)
+static double scan_merged_uncertainty_of(const json_t *node, const char *domain, double share,
+                                         const json_t *sum)
 {
     const json_t *own = json_object_get(json_object_get(node, "domains"), domain);
 
@@ -77,7 +78,7 @@ static int copy(json_t *record, const struct merged *merged, const char *const *
 }
 
 /* Sums or maxima over several nodes do not apply to a single node. */
-static int put_identity(json_t *record, const struct merged *merged)
+static int scan_merged_put_identity(json_t *record, const struct merged *merged)
 {
     static const char *const common[] = {
         "cluster", "job",    "array_job", "array_task",  "het_job",  "het_offset",
@@ -90,7 +91,7 @@ static int put_identity(json_t *record, const struct merged *merged)
     return result == 0 && json_array_size(merged->nodes) == 1 ? copy(record, merged, own) : result;
 }
 
-static int put_ending(json_t *record, const struct merged *merged, const char *name)
+static int scan_merged_put_ending(json_t *record, const struct merged *merged, const char *name)
 {
     const json_t *incomplete = json_object_get(merged->root, "incomplete"), *one;
     size_t index;
@@ -110,7 +111,7 @@ static int put_ending(json_t *record, const struct merged *merged, const char *n
     return field_put(record, "complete", json_true());
 }
 
-static int put_domain(json_t *domain, const json_t *sum, double share)
+static int scan_merged_put_domain(json_t *domain, const json_t *sum, double share)
 {
     static const char *const keys[] = {"energy_j", "mean_w", "min_w", "max_w", NULL};
     int result = 0;
@@ -121,7 +122,7 @@ static int put_domain(json_t *domain, const json_t *sum, double share)
     return result;
 }
 
-static int put_domains(json_t *record, const struct merged *merged, const json_t *node)
+static int scan_merged_put_domains(json_t *record, const struct merged *merged, const json_t *node)
 {
     json_t *domains = json_object(), *sum;
     const char *name;
@@ -129,20 +130,23 @@ static int put_domains(json_t *record, const struct merged *merged, const json_t
 
     json_object_foreach(json_object_get(merged->root, "domains"), name, sum)
     {
-        double share = share_of(merged, node, name);
+        double share = scan_merged_share_of(merged, node, name);
         json_t *domain = isnan(share) ? NULL : json_object();
 
         if (domain) {
-            result |= field_put(domains, name, domain) || put_domain(domain, sum, share) ||
+            result |= field_put(domains, name, domain) ||
+                      scan_merged_put_domain(domain, sum, share) ||
                       field_put_rounded(domain, "uncertainty_j",
-                                        uncertainty_of(node, name, share, sum), FIELD_FIGURES);
+                                        scan_merged_uncertainty_of(node, name, share, sum),
+                                        FIELD_FIGURES);
         }
     }
     return result;
 }
 
 /* Only timelines that start with the step. A domain with other bins than the first is omitted. */
-static int put_timelines(json_t *record, const struct merged *merged, const json_t *node)
+static int scan_merged_put_timelines(json_t *record, const struct merged *merged,
+                                     const json_t *node)
 {
     const json_t *start = json_object_get(merged->root, "start");
     json_t *timelines = json_object(), *one;
@@ -152,7 +156,7 @@ static int put_timelines(json_t *record, const struct merged *merged, const json
     json_object_foreach(json_object_get(merged->root, "timeline"), name, one)
     {
         json_t *width = json_object_get(one, "bin_s"), *domain;
-        double share = share_of(merged, node, name);
+        double share = scan_merged_share_of(merged, node, name);
 
         if (isnan(share) || !json_equal(json_object_get(one, "start"), start) || !width ||
             (json_object_size(timelines) > 0 &&
@@ -174,7 +178,7 @@ static int put_timelines(json_t *record, const struct merged *merged, const json
     return field_put(record, "timeline", timelines);
 }
 
-static int put_trust(json_t *record, const json_t *node)
+static int scan_merged_put_trust(json_t *record, const json_t *node)
 {
     json_t *trust = json_object();
 
@@ -193,12 +197,14 @@ static char *record_of(const struct merged *merged, const json_t *node, const ch
     char *text = NULL;
 
     if (field_put(record, "apapi", json_integer(APAPI_RECORD_VERSION)) == 0 &&
-        put_identity(record, merged) == 0 && field_put_text(record, "node", name) == 0 &&
-        put_ending(record, merged, name) == 0 &&
+        scan_merged_put_identity(record, merged) == 0 &&
+        field_put_text(record, "node", name) == 0 &&
+        scan_merged_put_ending(record, merged, name) == 0 &&
         field_put_rounded(record, "elapsed_s", merged->elapsed_s, FIELD_FIGURES) == 0 &&
-        put_domains(record, merged, node) == 0 &&
+        scan_merged_put_domains(record, merged, node) == 0 &&
         field_put(record, "components", json_array()) == 0 &&
-        put_timelines(record, merged, node) == 0 && put_trust(record, node) == 0) {
+        scan_merged_put_timelines(record, merged, node) == 0 &&
+        scan_merged_put_trust(record, node) == 0) {
         text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
     }
     json_decref(record);

@@ -6,14 +6,14 @@
 
 #include "json/json_tree.h"
 
-static bool is_blank(char byte)
+static bool scan_parts_is_blank(char byte)
 {
     return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-static const char *skip_blanks(const char *at, const char *end)
+static const char *scan_parts_skip_blanks(const char *at, const char *end)
 {
-    while (at < end && is_blank(*at)) {
+    while (at < end && scan_parts_is_blank(*at)) {
         at++;
     }
     return at;
@@ -80,20 +80,20 @@ static const char *object_end(const char *at, const char *end)
 /* Check whether another element or the end of the line follows. */
 static bool ends_here(const char *at, const char *end)
 {
-    at = skip_blanks(at, end);
+    at = scan_parts_skip_blanks(at, end);
     return at == end || *at == ',' || *at == ']';
 }
 
 int parts_each(const char *line, size_t size, parts_f take, void *context)
 {
-    const char *end = line + size, *at = skip_blanks(line, end);
+    const char *end = line + size, *at = scan_parts_skip_blanks(line, end);
     int result = 0;
 
     at += at < end && *at == '[';
     while (result == 0) {
         const char *behind;
 
-        at = skip_blanks(at, end);
+        at = scan_parts_skip_blanks(at, end);
         if (at < end && (*at == ',' || *at == ']')) {
             at++;
             continue;

@@ -31,8 +31,8 @@ static bool last_line_is_torn(int fd, off_t size)
     return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-static int write_line(int fd, const char *path, const char *line, bool torn,
-                      struct apapi_error *err)
+static int store_write_line(int fd, const char *path, const char *line, bool torn,
+                            struct apapi_error *err)
 {
     size_t length = torn + strlen(line) + 1;
     char *bytes = malloc(length + 1);
@@ -64,7 +64,7 @@ struct day_file {
     off_t size;
 };
 
-static void leave(struct day_file *day_file)
+static void store_leave(struct day_file *day_file)
 {
     folder_close(day_file->file);
     folder_close(day_file->folder);
@@ -90,8 +90,8 @@ static int enter_below(struct day_file *day_file, int root, int flags, struct ap
     return 0;
 }
 
-static int find(struct day_file *day_file, const char *dir, const char *node, int64_t unix_ns,
-                struct apapi_error *err)
+static int store_find(struct day_file *day_file, const char *dir, const char *node, int64_t unix_ns,
+                      struct apapi_error *err)
 {
     char day[TIMESTAMP_SIZE];
 
@@ -103,8 +103,9 @@ static int find(struct day_file *day_file, const char *dir, const char *node, in
     return 0;
 }
 
-/* Open the file. On success, call leave() at the end. */
-static int enter(struct day_file *day_file, const char *dir, int flags, struct apapi_error *err)
+/* Open the file. On success, call store_leave() at the end. */
+static int store_enter(struct day_file *day_file, const char *dir, int flags,
+                       struct apapi_error *err)
 {
     int root = folder_open(dir, err), rc;
 
@@ -123,12 +124,13 @@ int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const
     int rc;
 
     /* readable, too: the last byte is checked */
-    if (check_arguments(node, line, err) < 0 || find(&day_file, dir, node, unix_ns, err) < 0 ||
-        enter(&day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
+    if (check_arguments(node, line, err) < 0 ||
+        store_find(&day_file, dir, node, unix_ns, err) < 0 ||
+        store_enter(&day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
         return -1;
     }
-    rc = write_line(day_file.file, day_file.path, line,
-                    last_line_is_torn(day_file.file, day_file.size), err);
+    rc = store_write_line(day_file.file, day_file.path, line,
+                          last_line_is_torn(day_file.file, day_file.size), err);
     if (rc == 0) {
         rc = close(day_file.file);
         day_file.file = -1;
@@ -136,7 +138,7 @@ int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const
             apapi_fail(err, errno, "%s: %s", day_file.path, strerror(errno));
         }
     }
-    leave(&day_file);
+    store_leave(&day_file);
     return rc;
 }
 
@@ -145,13 +147,13 @@ int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct 
     struct day_file day_file = {.folder = -1, .file = -1};
     int rc = 0;
 
-    if (check_arguments(node, "", err) < 0 || find(&day_file, dir, node, unix_ns, err) < 0 ||
-        enter(&day_file, dir, O_RDWR, err) < 0) {
+    if (check_arguments(node, "", err) < 0 || store_find(&day_file, dir, node, unix_ns, err) < 0 ||
+        store_enter(&day_file, dir, O_RDWR, err) < 0) {
         return -1;
     }
     if (fsync(day_file.file) < 0 || fsync(day_file.folder) < 0) {
         rc = apapi_fail(err, errno, "%s: %s", day_file.path, strerror(errno));
     }
-    leave(&day_file);
+    store_leave(&day_file);
     return rc;
 }

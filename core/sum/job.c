@@ -76,7 +76,7 @@ static int copy_timeline(struct piece *piece, int domain, const struct apapi_tim
  * The mean power applies to the known time. Both figures are rounded in a record. The share is
  * rounded, too: otherwise their last digits would decide which record counts.
  */
-static double known_share(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
+static double job_known_share(const struct apapi_domain_result *domain, uint64_t elapsed_ns)
 {
     double share = domain->energy_j * NS_PER_S / (domain->power_w.mean * (double)elapsed_ns);
 
@@ -102,7 +102,7 @@ static struct piece *piece_create(const struct apapi_record *record)
 
     for (int d = 0; d < APAPI_DOMAINS && !failed; d++) {
         piece->energy_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
-        piece->known[d] = known_share(&m->domains[d], m->elapsed_ns);
+        piece->known[d] = job_known_share(&m->domains[d], m->elapsed_ns);
         piece->uncertainty_j[d] = m->domains[d].uncertainty_j;
         piece->swing_w[d] = swing_w(&m->domains[d].power_w);
         failed = copy_timeline(piece, d, &m->domains[d].timeline);
@@ -159,20 +159,20 @@ static int compare_pieces(const void *left, const void *right)
     return order ? order : b->complete - a->complete;
 }
 
-static bool is_same(const struct piece *a, const struct piece *b)
+static bool job_is_same_piece(const struct piece *a, const struct piece *b)
 {
     return a->start_ns == b->start_ns && strcmp(a->step, b->step) == 0 &&
            strcmp(a->node, b->node) == 0;
 }
 
 /* Sort by node and start, and remove duplicates. */
-static void tidy(struct apapi_job *job)
+static void job_tidy(struct apapi_job *job)
 {
     size_t kept = 0;
 
     qsort(job->pieces, job->count, sizeof(struct piece *), compare_pieces);
     for (size_t i = 0; i < job->count; i++) {
-        if (kept > 0 && is_same(job->pieces[kept - 1], job->pieces[i])) {
+        if (kept > 0 && job_is_same_piece(job->pieces[kept - 1], job->pieces[i])) {
             piece_destroy(job->pieces[i]);
         } else {
             job->pieces[kept++] = job->pieces[i];
@@ -183,7 +183,7 @@ static void tidy(struct apapi_job *job)
 
 /* --- the nodes together --------------------------------------------------------------------- */
 
-static int add_times(struct sum *sum, struct piece *const *pieces, size_t count)
+static int job_add_times(struct sum *sum, struct piece *const *pieces, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bool known[2] = {false, false};
@@ -215,8 +215,8 @@ static void add_cores(struct piece *const *pieces, size_t count, struct apapi_jo
         (total->nodes == 0 || total->node_cores) && node_cores ? total->node_cores + node_cores : 0;
 }
 
-static int add_node(struct sum *sum, struct piece *const *pieces, size_t count,
-                    struct apapi_job_total *total)
+static int job_add_node(struct sum *sum, struct piece *const *pieces, size_t count,
+                        struct apapi_job_total *total)
 {
     struct node_total node;
 
@@ -239,15 +239,15 @@ static int add_node(struct sum *sum, struct piece *const *pieces, size_t count,
     total->covered_ns += node.total_ns;
     add_cores(pieces, count, total);
     total->nodes++;
-    return add_times(sum, pieces, count);
+    return job_add_times(sum, pieces, count);
 }
 
-static double plus(double known, double more)
+static double job_plus(double known, double more)
 {
     return isnan(known) ? more : known + more;
 }
 
-static void add_up(const struct sum *sum, struct apapi_job_total *total)
+static void job_add_up(const struct sum *sum, struct apapi_job_total *total)
 {
     double busy_ns[2] = {busy_length_ns(&sum->busy[false]), busy_length_ns(&sum->busy[true])};
 
@@ -262,13 +262,13 @@ static void add_up(const struct sum *sum, struct apapi_job_total *total)
             total->uncertainty_j = isnan(total->energy_j)
                                        ? domain->uncertainty_j
                                        : total->uncertainty_j + domain->uncertainty_j;
-            total->energy_j = plus(total->energy_j, domain->energy_j);
-            total->mean_w = plus(total->mean_w, domain->mean_w);
+            total->energy_j = job_plus(total->energy_j, domain->energy_j);
+            total->mean_w = job_plus(total->mean_w, domain->mean_w);
         }
     }
 }
 
-static int compare_steps(const void *left, const void *right)
+static int job_compare_steps(const void *left, const void *right)
 {
     return strcmp((*(struct piece *const *)left)->step, (*(struct piece *const *)right)->step);
 }
@@ -283,16 +283,16 @@ static int count_steps(const struct apapi_job *job, size_t *steps)
     for (size_t i = 0; i < job->count; i++) {
         sorted[i] = job->pieces[i];
     }
-    qsort(sorted, job->count, sizeof(struct piece *), compare_steps);
+    qsort(sorted, job->count, sizeof(struct piece *), job_compare_steps);
     *steps = 0;
     for (size_t i = 0; i < job->count; i++) {
-        *steps += i == 0 || compare_steps(&sorted[i - 1], &sorted[i]) != 0;
+        *steps += i == 0 || job_compare_steps(&sorted[i - 1], &sorted[i]) != 0;
     }
     free(sorted);
     return 0;
 }
 
-static size_t same_node(const struct apapi_job *job, size_t first)
+static size_t job_same_node(const struct apapi_job *job, size_t first)
 {
     size_t end = first + 1;
 
@@ -319,17 +319,17 @@ static void note_times(const struct apapi_job *job, struct apapi_job_total *tota
     total->records = job->count;
 }
 
-static int add_nodes(const struct apapi_job *job, struct apapi_job_total *total)
+static int job_add_nodes(const struct apapi_job *job, struct apapi_job_total *total)
 {
     struct sum sum = {0};
     int result = 0;
 
     for (size_t first = 0, count; first < job->count && result == 0; first += count) {
-        count = same_node(job, first);
-        result = add_node(&sum, job->pieces + first, count, total);
+        count = job_same_node(job, first);
+        result = job_add_node(&sum, job->pieces + first, count, total);
     }
     if (result == 0) {
-        add_up(&sum, total);
+        job_add_up(&sum, total);
     }
     busy_clear(&sum.busy[false]);
     busy_clear(&sum.busy[true]);
@@ -341,12 +341,12 @@ int apapi_job_total(struct apapi_job *job, struct apapi_job_total *total)
     struct apapi_job_total sum = {0};
 
     if (job->count > 0) {
-        tidy(job);
+        job_tidy(job);
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         sum.domains[d].energy_j = sum.domains[d].uncertainty_j = NAN;
     }
-    if (count_steps(job, &sum.steps) || add_nodes(job, &sum)) {
+    if (count_steps(job, &sum.steps) || job_add_nodes(job, &sum)) {
         errno = ENOMEM;
         return -1;
     }

@@ -188,7 +188,7 @@ static double cut_j(const struct piece *piece, int domain, int64_t at_ns)
 }
 
 /* Another piece goes on, or none. */
-static void leave(struct sweep *sweep, struct node_total *total)
+static void job_node_leave(struct sweep *sweep, struct node_total *total)
 {
     if (sweep->last) {
         total->uncertainty_j[sweep->domain] += cut_j(sweep->last, sweep->domain, sweep->last_ns);
@@ -203,7 +203,7 @@ static void use(struct sweep *sweep, struct piece *piece, int64_t from_ns, int64
     double *uncertainty_j = &total->uncertainty_j[sweep->domain];
 
     if (sweep->last != piece || sweep->last_ns != from_ns) {
-        leave(sweep, total);
+        job_node_leave(sweep, total);
         *uncertainty_j += cut_j(piece, sweep->domain, from_ns);
     }
     if (!piece->used) {
@@ -250,7 +250,7 @@ static struct part fill_gaps(struct sweep *sweep, const struct choice *choice, i
 }
 
 /* Choose the pieces to use for a moment, until one knows all of it. They stay in the heap. */
-static struct choice choose(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
+static struct choice job_node_choose(struct sweep *sweep, int64_t from_ns, int64_t to_ns)
 {
     struct choice choice = {.count = 0};
     bool known = false;
@@ -278,7 +278,7 @@ static void add_moment(struct sweep *sweep, size_t moment, struct node_total *to
 {
     int64_t from_ns = sweep->edges[moment], to_ns = sweep->edges[moment + 1];
     int domain = sweep->domain;
-    struct choice choice = choose(sweep, from_ns, to_ns);
+    struct choice choice = job_node_choose(sweep, from_ns, to_ns);
     struct part part;
 
     if (choice.count == 0) {
@@ -303,7 +303,7 @@ static int compare_edges(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void cut(struct sweep *sweep)
+static void job_node_cut(struct sweep *sweep)
 {
     size_t kept = 0;
 
@@ -321,7 +321,7 @@ static void cut(struct sweep *sweep)
     sweep->edge_count = kept;
 }
 
-static void add_domain(struct sweep *sweep, struct node_total *total)
+static void job_node_add_domain(struct sweep *sweep, struct node_total *total)
 {
     sweep->next = sweep->heap_count = 0;
     for (size_t i = 0; i < sweep->count; i++) {
@@ -338,17 +338,17 @@ static void add_domain(struct sweep *sweep, struct node_total *total)
         }
         add_moment(sweep, i, total);
     }
-    leave(sweep, total);
+    job_node_leave(sweep, total);
 }
 
-static struct node_total add_all(struct sweep *sweep)
+static struct node_total job_node_add_all(struct sweep *sweep)
 {
     struct node_total total = {.total_ns = 0};
 
-    cut(sweep);
+    job_node_cut(sweep);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         sweep->domain = d;
-        add_domain(sweep, &total);
+        job_node_add_domain(sweep, &total);
     }
     for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
         total.total_ns += sweep->least_ns[i] == NOT_COUNTED ? 0 : sweep->least_ns[i];
@@ -366,7 +366,7 @@ int node_add_up(struct piece *const *pieces, size_t count, struct node_total *to
     int result = -1;
 
     if (sweep.edges && sweep.least_ns && sweep.heap) {
-        *total = add_all(&sweep);
+        *total = job_node_add_all(&sweep);
         result = 0;
     } else {
         errno = ENOMEM;

@@ -55,7 +55,7 @@ static bool is_same_name(const char *a, const char *b)
 }
 
 /* The slot of the node, or a free one for it. There is always a free slot. */
-static struct merge_node **find_slot(const struct merge_nodes *nodes, const char *name)
+static struct merge_node **merge_find_slot(const struct merge_nodes *nodes, const char *name)
 {
     size_t index = merge_hash(name) & (nodes->room - 1);
 
@@ -65,9 +65,9 @@ static struct merge_node **find_slot(const struct merge_nodes *nodes, const char
     return &nodes->slots[index];
 }
 
-static const struct merge_node *find(const struct apapi_merge *merge, const char *name)
+static const struct merge_node *merge_find(const struct apapi_merge *merge, const char *name)
 {
-    return merge->nodes.room ? *find_slot(&merge->nodes, name) : NULL;
+    return merge->nodes.room ? *merge_find_slot(&merge->nodes, name) : NULL;
 }
 
 static size_t count_all(const struct merge_nodes *nodes)
@@ -75,7 +75,7 @@ static size_t count_all(const struct merge_nodes *nodes)
     return nodes->count[MERGE_RECORDED] + nodes->count[MERGE_ABSENT] + nodes->count[MERGE_AWAITED];
 }
 
-static int reserve(struct merge_nodes *nodes)
+static int merge_reserve(struct merge_nodes *nodes)
 {
     struct merge_nodes grown = *nodes;
 
@@ -89,7 +89,7 @@ static int reserve(struct merge_nodes *nodes)
     }
     for (size_t i = 0; i < nodes->room; i++) {
         if (nodes->slots[i]) {
-            *find_slot(&grown, nodes->slots[i]->name) = nodes->slots[i];
+            *merge_find_slot(&grown, nodes->slots[i]->name) = nodes->slots[i];
         }
     }
     free(nodes->slots);
@@ -114,14 +114,15 @@ static struct merge_node *node_create(const char *name, enum merge_state state)
 /* Add a node. @return NULL with errno ENOMEM. */
 static struct merge_node **make_slot(struct merge_nodes *nodes, const char *name)
 {
-    return reserve(nodes) < 0 ? NULL : find_slot(nodes, name);
+    return merge_reserve(nodes) < 0 ? NULL : merge_find_slot(nodes, name);
 }
 
 /* Enter the node called `name`, which must be awaited or new. NULL with EEXIST, ENOMEM. */
-static struct merge_node *enter(struct apapi_merge *merge, const char *name, enum merge_state state)
+static struct merge_node *merge_enter(struct apapi_merge *merge, const char *name,
+                                      enum merge_state state)
 {
     struct merge_nodes *nodes = &merge->nodes;
-    struct merge_node **slot = nodes->room ? find_slot(nodes, name) : NULL;
+    struct merge_node **slot = nodes->room ? merge_find_slot(nodes, name) : NULL;
 
     if (slot && *slot) {
         if ((*slot)->state != MERGE_AWAITED) {
@@ -167,8 +168,8 @@ static void add_incidents(struct apapi_merge *merge, const struct apapi_measurem
 }
 
 /* NULL: too many. */
-static struct merge_component *find_component(struct apapi_merge *merge,
-                                              const struct apapi_component_result *component)
+static struct merge_component *merge_find_component(struct apapi_merge *merge,
+                                                    const struct apapi_component_result *component)
 {
     struct merge_component *known = merge->components;
     const struct merge_component *end = known + merge->component_count;
@@ -189,11 +190,11 @@ static struct merge_component *find_component(struct apapi_merge *merge,
     return known;
 }
 
-static void add_components(struct apapi_merge *merge, const struct apapi_measurement *m)
+static void merge_add_components(struct apapi_merge *merge, const struct apapi_measurement *m)
 {
     for (size_t i = 0; i < m->component_count; i++) {
         struct merge_component *known =
-            m->components[i].measured ? find_component(merge, &m->components[i]) : NULL;
+            m->components[i].measured ? merge_find_component(merge, &m->components[i]) : NULL;
 
         if (known) {
             known->nodes++;
@@ -210,7 +211,7 @@ static int add_measurement(struct apapi_merge *merge, const struct apapi_measure
         merge->latest = node;
         merge->late_ns = m->late_ns;
     }
-    add_components(merge, m);
+    merge_add_components(merge, m);
     add_incidents(merge, m);
     return merge_sums_add(merge, m);
 }
@@ -251,7 +252,7 @@ static int node_keep_domains(struct merge_node *node, const struct apapi_measure
 
 int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record)
 {
-    struct merge_node *node = enter(merge, record->id.node, MERGE_RECORDED);
+    struct merge_node *node = merge_enter(merge, record->id.node, MERGE_RECORDED);
 
     if (!node) {
         return -1;
@@ -277,7 +278,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
 
 int apapi_merge_absent(struct apapi_merge *merge, const char *name, const char *reason)
 {
-    struct merge_node *node = enter(merge, name, MERGE_ABSENT);
+    struct merge_node *node = merge_enter(merge, name, MERGE_ABSENT);
     char text[APAPI_TEXT_SIZE];
 
     if (!node) {
@@ -296,7 +297,7 @@ static int expect_one(void *context, const char *name)
 {
     struct apapi_merge *merge = context;
 
-    return find(merge, name) || enter(merge, name, MERGE_AWAITED) ? 0 : -1;
+    return merge_find(merge, name) || merge_enter(merge, name, MERGE_AWAITED) ? 0 : -1;
 }
 
 int apapi_merge_expect(struct apapi_merge *merge, const char *nodelist)
@@ -319,14 +320,14 @@ int apapi_merge_give_up(struct apapi_merge *merge, const char *reason)
 
 bool apapi_merge_has(const struct apapi_merge *merge, const char *node)
 {
-    const struct merge_node *found = find(merge, node);
+    const struct merge_node *found = merge_find(merge, node);
 
     return found && found->state != MERGE_AWAITED;
 }
 
 bool apapi_merge_awaits(const struct apapi_merge *merge, const char *node)
 {
-    const struct merge_node *found = find(merge, node);
+    const struct merge_node *found = merge_find(merge, node);
 
     return found && found->state == MERGE_AWAITED;
 }

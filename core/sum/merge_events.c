@@ -17,7 +17,7 @@ static bool is_same_event(const struct merge_event *row, const struct apapi_even
            strcmp(row->event.name, event->name) == 0;
 }
 
-static struct merge_event *append(struct merge_events *events)
+static struct merge_event *merge_events_append(struct merge_events *events)
 {
     struct merge_event *grown =
         array_grow(events->rows, events->count, &events->capacity, sizeof(*grown));
@@ -30,7 +30,8 @@ static struct merge_event *append(struct merge_events *events)
 }
 
 /* NULL with errno ENOMEM, or ENOSPC: too many. */
-static struct merge_event *find(struct merge_events *events, const struct apapi_event *event)
+static struct merge_event *merge_events_find(struct merge_events *events,
+                                             const struct apapi_event *event)
 {
     uint32_t hash = merge_hash(event->name);
     struct merge_event *row;
@@ -48,16 +49,17 @@ static struct merge_event *find(struct merge_events *events, const struct apapi_
         errno = ENOSPC;
         return NULL;
     }
-    row = append(events);
+    row = merge_events_append(events);
     if (row) {
         *row = (struct merge_event){*event, hash, 0, NAN, 0, 0, NAN, NAN};
     }
     return row;
 }
 
-static int add_event(struct merge_events *events, const struct apapi_event_result *result)
+static int merge_events_add_event(struct merge_events *events,
+                                  const struct apapi_event_result *result)
 {
-    struct merge_event *row = find(events, &result->event);
+    struct merge_event *row = merge_events_find(events, &result->event);
 
     if (!row) {
         return errno == ENOSPC ? 0 : -1;
@@ -83,7 +85,7 @@ int merge_events_add(struct merge_events *events, const struct apapi_measurement
         for (size_t k = 0; k < m->components[i].event_count; k++) {
             const struct apapi_event_result *result = &m->components[i].events[k];
 
-            if (!result->stuck && add_event(events, result) < 0) {
+            if (!result->stuck && merge_events_add_event(events, result) < 0) {
                 return -1;
             }
         }

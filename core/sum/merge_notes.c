@@ -16,7 +16,7 @@ static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
            strcmp(a->subject, b->subject) == 0 && strcmp(a->reason, b->reason) == 0;
 }
 
-static int reserve(struct merge_notes *notes)
+static int merge_notes_reserve(struct merge_notes *notes)
 {
     struct merge_note *grown =
         array_grow(notes->notes, notes->count, &notes->capacity, sizeof(*grown));
@@ -29,7 +29,7 @@ static int reserve(struct merge_notes *notes)
 }
 
 /* Copy subject and reason into one block. NULL with ENOMEM. */
-static char *copy_texts(const struct merge_note *note)
+static char *merge_notes_copy_texts(const struct merge_note *note)
 {
     size_t subject_size = strlen(note->subject) + 1, reason_size = strlen(note->reason) + 1;
     char *texts = malloc(subject_size + reason_size);
@@ -41,10 +41,11 @@ static char *copy_texts(const struct merge_note *note)
     return texts;
 }
 
-static struct merge_note *append(struct merge_notes *notes, const struct merge_note *note)
+static struct merge_note *merge_notes_append(struct merge_notes *notes,
+                                             const struct merge_note *note)
 {
     struct merge_note *added;
-    char *texts = reserve(notes) < 0 ? NULL : copy_texts(note);
+    char *texts = merge_notes_reserve(notes) < 0 ? NULL : merge_notes_copy_texts(note);
 
     if (!texts) {
         errno = ENOMEM;
@@ -61,7 +62,8 @@ static struct merge_note *append(struct merge_notes *notes, const struct merge_n
 }
 
 /* NULL with errno ENOMEM, or ENOSPC: too many. */
-static struct merge_note *find(struct merge_notes *notes, const struct merge_note *wanted)
+static struct merge_note *merge_notes_find(struct merge_notes *notes,
+                                           const struct merge_note *wanted)
 {
     for (size_t i = 0; i < notes->count; i++) {
         size_t index = (notes->last + i) % notes->count;
@@ -76,10 +78,11 @@ static struct merge_note *find(struct merge_notes *notes, const struct merge_not
         errno = ENOSPC;
         return NULL;
     }
-    return append(notes, wanted);
+    return merge_notes_append(notes, wanted);
 }
 
-static int add_name(struct merge_notes *notes, struct merge_note *note, const char *name)
+static int merge_notes_add_name(struct merge_notes *notes, struct merge_note *note,
+                                const char *name)
 {
     const char **names;
 
@@ -99,7 +102,7 @@ static int add_name(struct merge_notes *notes, struct merge_note *note, const ch
 static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
                      struct merge_node *node)
 {
-    struct merge_note *note = find(notes, wanted);
+    struct merge_note *note = merge_notes_find(notes, wanted);
 
     if (!note) {
         return errno == ENOSPC ? 0 : -1;
@@ -114,7 +117,7 @@ static int note_node(struct merge_notes *notes, const struct merge_note *wanted,
         note->first = node;
         note->index = wanted->index;
     }
-    return add_name(notes, note, node->name);
+    return merge_notes_add_name(notes, note, node->name);
 }
 
 static const char *verdict_on(const struct apapi_component_result *component)

@@ -12,7 +12,7 @@
 #define APART_MAX_NS INT64_C(600000000000)
 #define NOTHING ((struct merge_domain){0, NAN, {NAN, NAN, NAN, NAN}, NAN, 0})
 
-static bool is_known(const struct apapi_domain_result *domain)
+static bool merge_sums_is_known(const struct apapi_domain_result *domain)
 {
     return domain->measured && !(isnan(domain->energy_j) && isnan(domain->power_w.mean));
 }
@@ -28,13 +28,13 @@ static bool is_in_time(const struct merge_sum *sum, int64_t start_ns,
            llabs((long long)(start_ns - sum->timeline.start_unix_ns)) < APART_MAX_NS;
 }
 
-static int64_t end_ns(int64_t start_ns, const struct apapi_timeline *timeline)
+static int64_t merge_sums_end_ns(int64_t start_ns, const struct apapi_timeline *timeline)
 {
     return start_ns + (int64_t)timeline->length_ns;
 }
 
-static void add_timeline(struct merge_sum *sum, int64_t start_ns,
-                         const struct apapi_timeline *timeline)
+static void merge_sums_add_timeline(struct merge_sum *sum, int64_t start_ns,
+                                    const struct apapi_timeline *timeline)
 {
     if (timeline->count == 0 || !is_in_time(sum, start_ns, timeline)) {
         return;
@@ -42,14 +42,14 @@ static void add_timeline(struct merge_sum *sum, int64_t start_ns,
     if (sum->timelines == 0 || start_ns > sum->last_start_ns) {
         sum->last_start_ns = start_ns;
     }
-    if (sum->timelines == 0 || end_ns(start_ns, timeline) < sum->first_end_ns) {
-        sum->first_end_ns = end_ns(start_ns, timeline);
+    if (sum->timelines == 0 || merge_sums_end_ns(start_ns, timeline) < sum->first_end_ns) {
+        sum->first_end_ns = merge_sums_end_ns(start_ns, timeline);
     }
     apapi_timeline_sum_add(&sum->timeline, start_ns, timeline);
     sum->timelines++;
 }
 
-static void add_domain(struct merge_domain *sum, const struct apapi_domain_result *one)
+static void merge_sums_add_domain(struct merge_domain *sum, const struct apapi_domain_result *one)
 {
     sum->nodes++;
     sum->energy_j += one->energy_j;
@@ -89,9 +89,9 @@ int merge_sums_add(struct apapi_merge *merge, const struct apapi_measurement *m)
     for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
         struct merge_sum *sum = &merge->sums[domain];
 
-        if (is_known(&m->domains[domain])) {
-            add_domain(&sum->own, &m->domains[domain]);
-            add_timeline(sum, m->start_unix_ns, &m->domains[domain].timeline);
+        if (merge_sums_is_known(&m->domains[domain])) {
+            merge_sums_add_domain(&sum->own, &m->domains[domain]);
+            merge_sums_add_timeline(sum, m->start_unix_ns, &m->domains[domain].timeline);
             sum->whole_j += whole_j(&m->domains[domain], m->elapsed_ns);
             sum->node_ns += (double)m->elapsed_ns;
             known[apapi_domain_adds_up(domain)] = true;
@@ -192,7 +192,7 @@ void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
     set_mean(sum, &merge->busy[apapi_domain_adds_up(domain)], result);
 }
 
-static double add_known(double sum, double value)
+static double merge_sums_add_known(double sum, double value)
 {
     if (isnan(value)) {
         return sum;
@@ -209,8 +209,8 @@ static void add_to_total(struct merge_domain *total, const struct merge_domain *
     if (total->nodes == 0 || one->nodes < total->nodes) {
         total->nodes = one->nodes;
     }
-    total->energy_j = add_known(total->energy_j, one->energy_j);
-    total->power_w.mean = add_known(total->power_w.mean, one->power_w.mean);
+    total->energy_j = merge_sums_add_known(total->energy_j, one->energy_j);
+    total->power_w.mean = merge_sums_add_known(total->power_w.mean, one->power_w.mean);
 }
 
 void merge_total(const struct apapi_merge *merge, struct merge_total *total)
@@ -233,7 +233,7 @@ void merge_total(const struct apapi_merge *merge, struct merge_total *total)
 }
 
 /* Domains of the same nodes begin and end together. */
-static void join(struct merge_sum *total, const struct merge_sum *one)
+static void merge_sums_join(struct merge_sum *total, const struct merge_sum *one)
 {
     if (total->timelines == 0 || one->last_start_ns > total->last_start_ns) {
         total->last_start_ns = one->last_start_ns;
@@ -262,7 +262,7 @@ uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summ
             return 0;
         }
         nodes = sum->own.nodes;
-        join(&total, sum);
+        merge_sums_join(&total, sum);
     }
     if (!find_extremes(&total, power_w)) {
         return 0;

@@ -32,7 +32,7 @@ struct batch {
     size_t written;
 };
 
-static int no_memory(struct apapi_error *err)
+static int batch_no_memory(struct apapi_error *err)
 {
     return apapi_fail(err, ENOMEM, "no memory");
 }
@@ -108,7 +108,7 @@ static int sort_out(struct batch *batch, const struct found_job *jobs)
     return 0;
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int batch_compare_numbers(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
@@ -116,36 +116,36 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* If a node does not know its cluster, a user may forge the record's cluster, but not the uid. */
-static bool is_of(const struct apapi_record *record, const struct runs_job *known,
-                  const struct dbd_target *target)
+static bool batch_is_of(const struct apapi_record *record, const struct runs_job *known,
+                        const struct dbd_target *target)
 {
     const char *cluster = *record->id.cluster ? record->id.cluster : dbd_cluster();
 
     return strcmp(cluster, target->cluster) == 0 && record->id.uid == known->latest->uid;
 }
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *context)
+static int batch_take_record(const struct apapi_record *record, const char *line, size_t size,
+                             void *context)
 {
     const struct apapi_measurement *m = &record->measurement;
     struct batch *batch = context;
     const uint32_t *number = bsearch(&record->id.job, batch->numbers, batch->count,
-                                     sizeof *batch->numbers, compare_numbers);
+                                     sizeof *batch->numbers, batch_compare_numbers);
     struct batch_job *job = number ? &batch->jobs[number - batch->numbers] : NULL;
     int64_t end_s = m->start_unix_ns / NS_PER_S + (int64_t)(m->elapsed_ns / NS_PER_S);
 
     (void)line;
     (void)size;
-    if (!job || !job->records || !is_of(record, &job->known, &batch->target) ||
+    if (!job || !job->records || !batch_is_of(record, &job->known, &batch->target) ||
         end_s < job->known.start_s - CLOCKS_S) {
         return 0;
     }
     return apapi_job_add(job->records, record);
 }
 
-static int read_records(struct batch *batch, struct apapi_error *err)
+static int batch_read_records(struct batch *batch, struct apapi_error *err)
 {
-    const struct apapi_scan_sink sink = {.record = take_record, .context = batch};
+    const struct apapi_scan_sink sink = {.record = batch_take_record, .context = batch};
     struct apapi_scan_filter filter = {
         .from_unix_ns = INT64_MAX, .jobs = batch->numbers, .job_count = batch->count};
     struct apapi_scan *scan;
@@ -178,8 +178,8 @@ static void print_result(const struct batch *batch, const struct batch_job *job,
     printf("job %u: %s %s%s\n", job->known.latest->job, field, comment, how);
 }
 
-static int set_comment(struct batch *batch, const struct batch_job *job, char *comment,
-                       struct apapi_error *err)
+static int batch_set_comment(struct batch *batch, const struct batch_job *job, char *comment,
+                             struct apapi_error *err)
 {
     const struct sync_options *options = batch->options;
 
@@ -214,7 +214,7 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
     int result;
 
     if (apapi_job_total(job->records, &total)) {
-        return no_memory(err);
+        return batch_no_memory(err);
     }
     if (total.records == 0) {
         return 0; /* of another job with the same number */
@@ -222,20 +222,20 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
     comment_own(job->own, &total, measured_of(&total, &job->known));
     if (comment_put(job->known.latest->comment, job->own, &comment)) {
         if (errno != EMSGSIZE) {
-            return no_memory(err);
+            return batch_no_memory(err);
         }
         fprintf(stderr, "apapi sync: job %u: %s is too long to add to it\n", job->known.latest->job,
                 dbd_field_name(batch->target.field));
         *job->own = '\0';
         return 0;
     }
-    result = set_comment(batch, job, comment, err);
+    result = batch_set_comment(batch, job, comment, err);
     free(comment);
     return result;
 }
 
 /* If a connection breaks and is opened again, uncommitted changes are lost without an error. */
-static int check(struct batch *batch, struct apapi_error *err)
+static int batch_check(struct batch *batch, struct apapi_error *err)
 {
     struct runs now = {0};
     int result = find_runs(batch, &now, err);
@@ -259,7 +259,7 @@ static int write_jobs(struct batch *batch, struct apapi_error *err)
             return -1;
         }
     }
-    return batch->written ? dbd_commit(err) || check(batch, err) ? -1 : 0 : 0;
+    return batch->written ? dbd_commit(err) || batch_check(batch, err) ? -1 : 0 : 0;
 }
 
 int sync_batch(const struct sync_options *options, const struct found_job *jobs, size_t count,
@@ -271,13 +271,13 @@ int sync_batch(const struct sync_options *options, const struct found_job *jobs,
     int result;
 
     if (batch_init(&batch, jobs, count)) {
-        result = no_memory(err);
+        result = batch_no_memory(err);
     } else if (find_runs(&batch, &batch.runs, err)) {
         result = -1;
     } else {
-        result = sort_out(&batch, jobs) ? no_memory(err) : 0;
+        result = sort_out(&batch, jobs) ? batch_no_memory(err) : 0;
         if (result == 0) {
-            result = read_records(&batch, err) || write_jobs(&batch, err) ? -1 : 0;
+            result = batch_read_records(&batch, err) || write_jobs(&batch, err) ? -1 : 0;
         }
     }
     batch_free(&batch);

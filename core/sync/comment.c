@@ -13,7 +13,7 @@
 #define OWN_BEGIN                                                                                  \
     "\"" KEY "\":{" /* start of what comment_own() makes; it ends at the first closing brace */
 
-static void add_number(char *own, const char *key, double value, int figures)
+static void comment_add_number(char *own, const char *key, double value, int figures)
 {
     size_t used = strlen(own);
 
@@ -25,15 +25,15 @@ static void add_number(char *own, const char *key, double value, int figures)
 void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total, double measured)
 {
     snprintf(own, COMMENT_OWN_SIZE, OWN_BEGIN "\"v\":1");
-    add_number(own, "energy_j", total->energy_j, 9);
-    add_number(own, "mean_w", total->mean_w, 6);
-    add_number(own, "nodes", (double)total->nodes, 9);
-    add_number(own, "measured_pct", 100 * measured, 4);
-    add_number(own, "incomplete", total->incomplete ? (double)total->incomplete : NAN, 9);
+    comment_add_number(own, "energy_j", total->energy_j, 9);
+    comment_add_number(own, "mean_w", total->mean_w, 6);
+    comment_add_number(own, "nodes", (double)total->nodes, 9);
+    comment_add_number(own, "measured_pct", 100 * measured, 4);
+    comment_add_number(own, "incomplete", total->incomplete ? (double)total->incomplete : NAN, 9);
     strcat(own, "}");
 }
 
-static char *join(const char *first, size_t size, const char *own, const char *last)
+static char *comment_join(const char *first, size_t size, const char *own, const char *last)
 {
     char *text;
 
@@ -54,7 +54,7 @@ static json_t *object_of(const char *text)
 /* Check that `text` is the object `root`, except for the key, which has the value in `own`. */
 static bool is_put_well(const char *text, json_t *root, const char *own)
 {
-    char *alone = join("{", 1, own, "}");
+    char *alone = comment_join("{", 1, own, "}");
     json_t *put = object_of(text), *wanted = json_copy(root);
     json_t *own_root = alone ? object_of(alone) : NULL;
     bool same = put && wanted && own_root &&
@@ -74,15 +74,17 @@ static char *replace_member(const char *there, const char *own)
     const char *begin = strstr(there, OWN_BEGIN);
     const char *end = begin ? strchr(begin, '}') : NULL;
 
-    return end ? join(there, (size_t)(begin - there), own, end + 1) : NULL;
+    return end ? comment_join(there, (size_t)(begin - there), own, end + 1) : NULL;
 }
 
 /* Insert before the last brace. */
 static char *add_member(const char *there, json_t *root, const char *own)
 {
     const char *brace = strrchr(there, '}');
-    char *member = json_object_size(root) > 0 ? join(",", 1, own, "") : join("", 0, own, "");
-    char *text = member && brace ? join(there, (size_t)(brace - there), member, brace) : NULL;
+    char *member =
+        json_object_size(root) > 0 ? comment_join(",", 1, own, "") : comment_join("", 0, own, "");
+    char *text =
+        member && brace ? comment_join(there, (size_t)(brace - there), member, brace) : NULL;
 
     free(member);
     return text;
@@ -91,7 +93,7 @@ static char *add_member(const char *there, json_t *root, const char *own)
 /* The key was written by another program in another format: write the whole object again. */
 static char *rewrite_object(json_t *root, const char *own)
 {
-    char *alone = join("{", 1, own, "}"), *text = NULL;
+    char *alone = comment_join("{", 1, own, "}"), *text = NULL;
     json_t *own_root = alone ? object_of(alone) : NULL, *put = json_copy(root);
 
     if (own_root && put && json_object_set(put, KEY, json_object_get(own_root, KEY)) == 0) {
@@ -135,8 +137,9 @@ static char *put_behind_text(const char *there, const char *own)
 {
     const char *tail = own_tail(there);
     size_t size = tail ? (size_t)(tail - there) : strlen(there);
-    char *object = join(tail || size == 0 ? "{" : " {", tail || size == 0 ? 1 : 2, own, "}");
-    char *text = object ? join(there, size, object, "") : NULL;
+    char *object =
+        comment_join(tail || size == 0 ? "{" : " {", tail || size == 0 ? 1 : 2, own, "}");
+    char *text = object ? comment_join(there, size, object, "") : NULL;
 
     free(object);
     return text;

@@ -51,7 +51,7 @@ const char *dbd_field_name(enum dbd_field field)
     return names[field];
 }
 
-static int fail(struct apapi_error *err, const char *what)
+static int dbd_fail(struct apapi_error *err, const char *what)
 {
     return apapi_fail(err, EIO, "slurmdbd: %s%s%s", what, errno ? ": " : "",
                       errno ? slurm_strerror(errno) : "");
@@ -77,7 +77,7 @@ int dbd_open(struct apapi_error *err)
     errno = 0;
     connection = slurmdb_connection_get(&flags);
     if (errno || !connection) {
-        fail(err, "no connection");
+        dbd_fail(err, "no connection");
         dbd_close();
         errno = EIO;
         return -1;
@@ -157,7 +157,7 @@ static bool has_ended(const slurmdb_job_rec_t *job)
            (job->alloc_nodes > 0 || job->end < time(NULL) - NODES_WITHIN_S);
 }
 
-static int hand_over(slurm_list list, enum dbd_field field, const struct dbd_sink *sink)
+static int dbd_hand_over(slurm_list list, enum dbd_field field, const struct dbd_sink *sink)
 {
     slurm_iterator iterator = slurm_list_iterator_create(list);
     const slurmdb_job_rec_t *job;
@@ -200,14 +200,14 @@ int dbd_find(const struct dbd_target *target, const uint32_t *jobs, size_t count
     list = slurmdb_jobs_get(connection, &condition.job);
     condition_free(&condition);
     if (!list) {
-        return fail(err, "it does not answer");
+        return dbd_fail(err, "it does not answer");
     }
-    result = hand_over(list, target->field, sink);
+    result = dbd_hand_over(list, target->field, sink);
     slurm_list_destroy(list);
     return result ? apapi_fail(err, errno, "%s", strerror(errno)) : 0;
 }
 
-static void set_comment(slurmdb_job_rec_t *job, enum dbd_field field, char *comment)
+static void dbd_set_comment(slurmdb_job_rec_t *job, enum dbd_field field, char *comment)
 {
 #if HAVE_EXTRA
     if (field == DBD_EXTRA) {
@@ -218,7 +218,7 @@ static void set_comment(slurmdb_job_rec_t *job, enum dbd_field field, char *comm
     *(field == DBD_COMMENT ? &job->derived_es : &job->admin_comment) = comment;
 }
 
-static int refuse(const struct dbd_target *target, uint32_t job, struct apapi_error *err)
+static int dbd_refuse(const struct dbd_target *target, uint32_t job, struct apapi_error *err)
 {
     int code = errno;
 
@@ -231,7 +231,7 @@ static int refuse(const struct dbd_target *target, uint32_t job, struct apapi_er
     if (code == SLURM_NO_CHANGE_IN_DATA) {
         return apapi_fail(err, ENOENT, "slurmdbd: it does not know job %u any more", job);
     }
-    return fail(err, "a change has failed");
+    return dbd_fail(err, "a change has failed");
 }
 
 int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *comment,
@@ -250,12 +250,12 @@ int dbd_write(const struct dbd_target *target, const struct dbd_run *run, char *
     } else {
         select_job(&condition, 0, run->job, NO_VAL);
     }
-    set_comment(&job, target->field, comment);
+    dbd_set_comment(&job, target->field, comment);
     errno = 0;
     list = slurmdb_job_modify(connection, &condition.job, &job);
     condition_free(&condition);
     if (!list) {
-        return refuse(target, run->job, err);
+        return dbd_refuse(target, run->job, err);
     }
     slurm_list_destroy(list);
     return 0;
@@ -266,5 +266,5 @@ int dbd_commit(struct apapi_error *err)
     errno = 0;
     return slurmdb_connection_commit(connection, true) == SLURM_SUCCESS
                ? 0
-               : fail(err, "what was changed could not be committed");
+               : dbd_fail(err, "what was changed could not be committed");
 }

@@ -6,7 +6,7 @@
 
 #include "base/grow.h"
 
-static int compare(const void *left, const void *right)
+static int found_compare(const void *left, const void *right)
 {
     const struct found_job *a = left, *b = right;
     int order = strcmp(a->cluster, b->cluster);
@@ -14,7 +14,7 @@ static int compare(const void *left, const void *right)
     return order ? order : (a->job > b->job) - (a->job < b->job);
 }
 
-static void join(struct found_job *job, const struct found_job *again)
+static void found_join(struct found_job *job, const struct found_job *again)
 {
     job->records += again->records;
     if (again->since_s < job->since_s) {
@@ -29,10 +29,10 @@ void found_tidy(struct found *found)
     if (!found->jobs || found->count == 0) {
         return;
     }
-    qsort(found->jobs, found->count, sizeof *found->jobs, compare);
+    qsort(found->jobs, found->count, sizeof *found->jobs, found_compare);
     for (size_t i = 1; i < found->count; i++) {
-        if (compare(&found->jobs[kept], &found->jobs[i]) == 0) {
-            join(&found->jobs[kept], &found->jobs[i]);
+        if (found_compare(&found->jobs[kept], &found->jobs[i]) == 0) {
+            found_join(&found->jobs[kept], &found->jobs[i]);
         } else {
             found->jobs[++kept] = found->jobs[i];
         }
@@ -40,7 +40,7 @@ void found_tidy(struct found *found)
     found->count = kept + 1;
 }
 
-static int make_room(struct found *found)
+static int found_make_room(struct found *found)
 {
     struct found_job *jobs;
 
@@ -60,11 +60,11 @@ int found_add(struct found *found, const struct found_job *job)
 {
     struct found_job *last = found->count ? &found->jobs[found->count - 1] : NULL;
 
-    if (last && compare(last, job) == 0) {
-        join(last, job);
+    if (last && found_compare(last, job) == 0) {
+        found_join(last, job);
         return 0;
     }
-    if ((!found->jobs || found->count == found->room) && make_room(found)) {
+    if ((!found->jobs || found->count == found->room) && found_make_room(found)) {
         return -1;
     }
     found->jobs[found->count++] = *job;

@@ -52,13 +52,13 @@ static const struct option_table table = {
     .column = 22,
     .rows = rows};
 
-static int refuse(const char *text)
+static int main_refuse(const char *text)
 {
     return command_refuse("sync", text);
 }
 
 /* "17,18,19" */
-static int read_jobs(const char *text, uint32_t *jobs, size_t *count)
+static int main_read_jobs(const char *text, uint32_t *jobs, size_t *count)
 {
     for (*count = 0;; text++) {
         char *end;
@@ -77,28 +77,28 @@ static int read_jobs(const char *text, uint32_t *jobs, size_t *count)
     }
 }
 
-static int complete(struct sync_options *options, const struct words *words, uint32_t *jobs)
+static int main_complete(struct sync_options *options, const struct words *words, uint32_t *jobs)
 {
     struct apapi_error err;
 
     if (words->since && when_parse(words->since, options->now_ns, &options->since_ns, &err)) {
-        return refuse(err.text);
+        return main_refuse(err.text);
     }
-    if (words->jobs && read_jobs(words->jobs, jobs, &options->job_count)) {
-        return refuse("--jobs takes job numbers with commas between, as 4711,4712");
+    if (words->jobs && main_read_jobs(words->jobs, jobs, &options->job_count)) {
+        return main_refuse("--jobs takes job numbers with commas between, as 4711,4712");
     }
     if (words->field && dbd_field_find(words->field, &options->field)) {
-        return refuse(errno == ENOTSUP ? "--field extra needs Slurm 23.02 or later"
-                                       : "--field takes admincomment, comment or extra");
+        return main_refuse(errno == ENOTSUP ? "--field extra needs Slurm 23.02 or later"
+                                            : "--field takes admincomment, comment or extra");
     }
     if (options->cluster && folder_check_name(options->cluster)) {
-        return refuse("--clusters takes the name of a cluster");
+        return main_refuse("--clusters takes the name of a cluster");
     }
     options->jobs = jobs;
     return 0;
 }
 
-static int fail(const struct apapi_error *err, int code)
+static int main_fail(const struct apapi_error *err, int code)
 {
     command_fail("sync", err->text);
     if (code == EACCES && geteuid() != 0) {
@@ -121,7 +121,7 @@ static void print_outcome(const struct sync_options *options, const struct sync_
     }
 }
 
-static int run(struct sync_options *options, const struct words *words)
+static int main_run(struct sync_options *options, const struct words *words)
 {
     static uint32_t jobs[JOBS_MAX];
     struct sync_outcome outcome = {0};
@@ -129,13 +129,13 @@ static int run(struct sync_options *options, const struct words *words)
     struct config config;
     int status;
 
-    if (complete(options, words, jobs)) {
+    if (main_complete(options, words, jobs)) {
         return USAGE_ERROR;
     }
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
     options->dir = words->dir ? words->dir : config.acct_dir;
-    status = sync_run(options, &outcome, &err) ? fail(&err, errno) : EXIT_SUCCESS;
+    status = sync_run(options, &outcome, &err) ? main_fail(&err, errno) : EXIT_SUCCESS;
     if (status == EXIT_SUCCESS) {
         print_outcome(options, &outcome);
     }
@@ -154,5 +154,6 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    return optind < argc ? refuse("takes no arguments but options") : run(&words.options, &words);
+    return optind < argc ? main_refuse("takes no arguments but options")
+                         : main_run(&words.options, &words);
 }

@@ -25,7 +25,7 @@ int runs_add(const struct dbd_run *run, void *context)
     return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int sync_runs_compare(const void *left, const void *right)
 {
     const struct dbd_run *a = left, *b = right;
 
@@ -38,7 +38,7 @@ static int compare(const void *left, const void *right)
 void runs_sort(struct runs *runs)
 {
     if (runs->count > 0) {
-        qsort(runs->runs, runs->count, sizeof *runs->runs, compare);
+        qsort(runs->runs, runs->count, sizeof *runs->runs, sync_runs_compare);
     }
 }
 
@@ -49,7 +49,7 @@ static bool is_restart(const struct dbd_run *earlier, const struct dbd_run *late
 }
 
 /* Index after the last run of the job. */
-static size_t find_end(const struct runs *runs, uint32_t job)
+static size_t sync_runs_find_end(const struct runs *runs, uint32_t job)
 {
     size_t begin = 0, end = runs->count;
 
@@ -70,7 +70,7 @@ struct runs_job runs_find(const struct runs *runs, uint32_t job)
     struct runs_job found = {NULL, 0, 0};
     const struct dbd_run *later = NULL;
 
-    for (size_t i = find_end(runs, job); i > 0 && runs->runs[i - 1].job == job; i--) {
+    for (size_t i = sync_runs_find_end(runs, job); i > 0 && runs->runs[i - 1].job == job; i--) {
         const struct dbd_run *run = &runs->runs[i - 1];
 
         if (later && !is_restart(run, later)) {

@@ -16,7 +16,7 @@
 
 #define VERSION 1
 
-static int no_memory(struct apapi_error *err)
+static int state_no_memory(struct apapi_error *err)
 {
     return apapi_fail(err, ENOMEM, "no memory");
 }
@@ -28,11 +28,11 @@ static int begin_first_run(struct state *state, int64_t first_ns, struct apapi_e
                             .files = json_object(),
                             .next = json_object(),
                             .waiting = json_array()};
-    return state->files && state->next && state->waiting ? 0 : no_memory(err);
+    return state->files && state->next && state->waiting ? 0 : state_no_memory(err);
 }
 
 /* Unlike folder_open(), creates nothing. */
-static int open_folder(const char *dir, struct apapi_error *err)
+static int state_open_folder(const char *dir, struct apapi_error *err)
 {
     int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -40,9 +40,10 @@ static int open_folder(const char *dir, struct apapi_error *err)
 }
 
 /* @return 1; 0: no such file; -1 with errno */
-static int read_file(const char *dir, const char *name, json_t **root, struct apapi_error *err)
+static int state_read_file(const char *dir, const char *name, json_t **root,
+                           struct apapi_error *err)
 {
-    int folder = open_folder(dir, err), fd;
+    int folder = state_open_folder(dir, err), fd;
     char path[PATH_MAX];
     struct stat status;
 
@@ -95,7 +96,7 @@ int state_load(struct state *state, const char *dir, const char *name, int64_t f
 
     *state = (struct state){0};
     result = begin_first_run(state, first_ns, err);
-    found = result ? -1 : read_file(dir, name, &root, err);
+    found = result ? -1 : state_read_file(dir, name, &root, err);
     if (found > 0 && !(root && understand(state, root))) {
         result = begin_first_run(state, first_ns, err);
         state->damaged = true;
@@ -143,7 +144,7 @@ int state_save(const struct state *state, const char *dir, const char *name, int
 
     json_decref(root);
     if (!text) {
-        return no_memory(err);
+        return state_no_memory(err);
     }
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path) {
         apapi_fail(err, ENAMETOOLONG, "the path of the state is too long");
@@ -156,7 +157,7 @@ int state_save(const struct state *state, const char *dir, const char *name, int
 
 int state_lock(const char *dir, struct apapi_error *err)
 {
-    int folder = open_folder(dir, err), fd;
+    int folder = state_open_folder(dir, err), fd;
     char path[PATH_MAX];
     struct stat status;
 

@@ -26,7 +26,7 @@ struct sync {
     struct found found;
 };
 
-static int no_memory(struct apapi_error *err)
+static int sync_no_memory(struct apapi_error *err)
 {
     return apapi_fail(err, ENOMEM, "no memory");
 }
@@ -39,8 +39,8 @@ static void name_cluster(struct found_job *job, const char *name)
     snprintf(job->cluster, sizeof job->cluster, "%s", *name ? name : dbd_cluster());
 }
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *context)
+static int sync_take_record(const struct apapi_record *record, const char *line, size_t size,
+                            void *context)
 {
     struct sync *sync = context;
     struct found_job job = {
@@ -69,7 +69,7 @@ static void take_problem(const struct apapi_scan_problem *problem, void *context
     }
 }
 
-static const char *path_of(const struct apapi_scan_file *file)
+static const char *sync_path_of(const struct apapi_scan_file *file)
 {
     static char path[NAME_MAX + 16];
 
@@ -81,14 +81,14 @@ static bool begin_file(const struct apapi_scan_file *file, uint64_t *offset, voi
 {
     struct sync *sync = context;
 
-    *offset = state_offset(&sync->state, path_of(file));
+    *offset = state_offset(&sync->state, sync_path_of(file));
     if (*offset > file->size) {
         *offset = 0; /* another file */
     }
     if (*offset < file->size) {
         return true;
     }
-    state_note(&sync->state, path_of(file), *offset);
+    state_note(&sync->state, sync_path_of(file), *offset);
     return false;
 }
 
@@ -96,7 +96,7 @@ static void end_file(const struct apapi_scan_file *file, uint64_t offset, void *
 {
     struct sync *sync = context;
 
-    state_note(&sync->state, path_of(file), offset);
+    state_note(&sync->state, sync_path_of(file), offset);
 }
 
 static int find_jobs(struct sync *sync, struct apapi_error *err)
@@ -107,7 +107,7 @@ static int find_jobs(struct sync *sync, struct apapi_error *err)
         .jobs = options->jobs,
         .job_count = options->job_count,
         .cluster = options->cluster};
-    const struct apapi_scan_sink sink = {.record = take_record,
+    const struct apapi_scan_sink sink = {.record = sync_take_record,
                                          .problem = take_problem,
                                          .begin = sync->incremental ? begin_file : NULL,
                                          .end = sync->incremental ? end_file : NULL,
@@ -160,13 +160,13 @@ static int take_waiting(struct sync *sync, struct apapi_error *err)
 
         name_cluster(&job, cluster ? cluster : "");
         if (job.job > 0 && job.since_s >= oldest_s && found_add(&sync->found, &job)) {
-            return no_memory(err);
+            return sync_no_memory(err);
         }
     }
-    return json_array_clear(sync->state.waiting) ? no_memory(err) : 0;
+    return json_array_clear(sync->state.waiting) ? sync_no_memory(err) : 0;
 }
 
-static int load(struct sync *sync, struct apapi_error *err)
+static int sync_load(struct sync *sync, struct apapi_error *err)
 {
     const struct sync_options *options = sync->options;
 
@@ -189,7 +189,7 @@ static int save(struct sync *sync, struct apapi_error *err)
         const struct found_job *job = &sync->outcome->waiting.jobs[i];
 
         if (state_wait(&sync->state, job->cluster, job->job, job->since_s)) {
-            return no_memory(err);
+            return sync_no_memory(err);
         }
     }
     return state_save(&sync->state, sync->options->dir, sync->state_name, sync->options->now_ns,
@@ -229,9 +229,9 @@ static int bring_in(struct sync *sync, struct apapi_error *err)
     return result;
 }
 
-static int run(struct sync *sync, struct apapi_error *err)
+static int sync_all_jobs(struct sync *sync, struct apapi_error *err)
 {
-    if (sync->incremental && load(sync, err)) {
+    if (sync->incremental && sync_load(sync, err)) {
         return -1;
     }
     if (find_jobs(sync, err)) {
@@ -251,7 +251,7 @@ int sync_run(const struct sync_options *options, struct sync_outcome *outcome,
                         .outcome = outcome,
                         .incremental = !options->since_ns && options->job_count == 0};
     int lock = options->dry_run ? -1 : state_lock(options->dir, err);
-    int result = lock < 0 && !options->dry_run ? -1 : run(&sync, err), code = errno;
+    int result = lock < 0 && !options->dry_run ? -1 : sync_all_jobs(&sync, err), code = errno;
 
     found_free(&sync.found);
     found_free(&outcome->waiting);

@@ -101,7 +101,7 @@ static void make_lock(struct trace *trace)
     pthread_condattr_destroy(&monotonic);
 }
 
-static int start_thread(struct trace *trace)
+static int trace_start_thread(struct trace *trace)
 {
     sigset_t all, before;
     int error;
@@ -135,7 +135,7 @@ struct trace *trace_create(FILE *file, const char *path, struct apapi_error *err
     }
     if (trace && trace->ring) {
         fputs(TRACE_HEADER, file);
-        error = start_thread(trace);
+        error = trace_start_thread(trace);
     }
     if (error) {
         fclose(file);
@@ -153,7 +153,7 @@ void trace_next_run(struct trace *trace)
     trace->run++;
 }
 
-static int verdict(const struct trace *trace, struct apapi_error *err)
+static int trace_verdict(const struct trace *trace, struct apapi_error *err)
 {
     uint64_t dropped = ring_dropped(trace->ring);
 
@@ -184,7 +184,7 @@ int trace_finish(struct trace *trace, struct apapi_error *err)
     if (fclose(trace->file) == EOF && !trace->error) {
         trace->error = errno;
     }
-    result = verdict(trace, err);
+    result = trace_verdict(trace, err);
     destroy(trace);
     return result;
 }

@@ -18,7 +18,8 @@ struct trace_event {
     uint64_t raw;     /* its raw value */
 };
 
-static struct trace_event *append(struct trace_rows *rows, const struct apapi_event *event)
+static struct trace_event *trace_row_append(struct trace_rows *rows,
+                                            const struct apapi_event *event)
 {
     struct trace_event *grown =
         array_grow(rows->events, rows->count, &rows->room, sizeof *rows->events);
@@ -31,7 +32,7 @@ static struct trace_event *append(struct trace_rows *rows, const struct apapi_ev
     return &grown[rows->count++];
 }
 
-static struct trace_event *find(struct trace_rows *rows, const struct apapi_event *event)
+static struct trace_event *trace_row_find(struct trace_rows *rows, const struct apapi_event *event)
 {
     for (size_t i = 0; i < rows->count; i++) {
         size_t index = (rows->next + i) % rows->count;
@@ -41,7 +42,7 @@ static struct trace_event *find(struct trace_rows *rows, const struct apapi_even
             return &rows->events[index];
         }
     }
-    return append(rows, event);
+    return trace_row_append(rows, event);
 }
 
 static double as_double(uint64_t raw)
@@ -93,7 +94,7 @@ static double power_w(const struct trace_event *last, const struct ring_row *row
     return dt_ns ? row->value / ((double)dt_ns / 1e9) : NAN;
 }
 
-static void remember(struct trace_event *last, const struct ring_row *row)
+static void trace_row_remember(struct trace_event *last, const struct ring_row *row)
 {
     if (row->error) {
         last->read = false;
@@ -123,7 +124,7 @@ static void put_raw(FILE *file, const struct ring_row *row)
     }
 }
 
-static void put_number(FILE *file, double number)
+static void trace_row_put_number(FILE *file, double number)
 {
     fputc(',', file);
     if (isfinite(number)) {
@@ -131,7 +132,7 @@ static void put_number(FILE *file, double number)
     }
 }
 
-static void put_name(FILE *file, const char *name)
+static void trace_row_put_name(FILE *file, const char *name)
 {
     if (!strpbrk(name, ",\"\r\n")) {
         fprintf(file, ",%s", name);
@@ -146,26 +147,26 @@ static void put_name(FILE *file, const char *name)
 
 void trace_rows_put(struct trace_rows *rows, const struct ring_row *row, FILE *file)
 {
-    struct trace_event *last = find(rows, row->event);
+    struct trace_event *last = trace_row_find(rows, row->event);
 
     if (last && last->run != row->run) {
         *last = (struct trace_event){.event = row->event, .run = row->run};
     }
     fprintf(file, "%u,%" PRIu64 ".%09" PRIu64, row->run, row->time_ns / 1000000000,
             row->time_ns % 1000000000);
-    put_name(file, row->event->name);
+    trace_row_put_name(file, row->event->name);
     if (row->error) {
         fprintf(file, ",,,%s,,%s", row->event->unit, strerror(row->error));
     } else {
         put_raw(file, row);
-        put_number(file, row->value);
-        put_name(file, row->event->unit);
-        put_number(file, power_w(last, row));
+        trace_row_put_number(file, row->value);
+        trace_row_put_name(file, row->event->unit);
+        trace_row_put_number(file, power_w(last, row));
         fputc(',', file);
     }
     fprintf(file, ",%d\n", row->event->estimated);
     if (last) {
-        remember(last, row);
+        trace_row_remember(last, row);
     }
 }
 

@@ -24,13 +24,13 @@ static const char *const variables[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",   [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
 };
 
-const char *spank_apapi_choice_variable(enum spank_apapi_option option)
+const char *choice_variable(enum spank_apapi_option option)
 {
     return variables[option];
 }
 
-int spank_apapi_choice_note(struct spank_apapi_choice *choice, enum spank_apapi_option option,
-                            const char *argument, struct apapi_error *err)
+int choice_note(struct spank_apapi_choice *choice, enum spank_apapi_option option,
+                const char *argument, struct apapi_error *err)
 {
     size_t length = strlen(variables[option]);
     const char *text = argument ? argument : "";
@@ -94,8 +94,8 @@ static int check_report(const char *text, struct apapi_error *err)
         "'%.60s' is none of " ALL_TABLES ", " JOB_TABLE ", " STEP_TABLES " and " NO_TABLES, text);
 }
 
-int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
-                             enum spank_apapi_option option, bool bounded, struct apapi_error *err)
+int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_option option,
+                 bool bounded, struct apapi_error *err)
 {
     const char *text = choice->options[option].text;
     enum config_format format;
@@ -114,16 +114,16 @@ int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
     }
 }
 
-void spank_apapi_choice_drop(struct spank_apapi_choice *choice, enum spank_apapi_option option)
+void choice_drop(struct spank_apapi_choice *choice, enum spank_apapi_option option)
 {
     choice->options[option].given = SPANK_APAPI_NOT_GIVEN;
     choice->options[option].text[0] = '\0';
 }
 
-void spank_apapi_choice_forget(struct spank_apapi_choice *choice)
+void choice_forget(struct spank_apapi_choice *choice)
 {
     for (int i = 0; i < SPANK_APAPI_OPTIONS; i++) {
-        spank_apapi_choice_drop(choice, (enum spank_apapi_option)i);
+        choice_drop(choice, (enum spank_apapi_option)i);
     }
 }
 
@@ -140,7 +140,7 @@ static bool is_off(const struct spank_apapi_choice *choice)
     return components && strcmp(components, CONFIG_OFF) == 0;
 }
 
-bool spank_apapi_choice_asked(const struct spank_apapi_choice *choice)
+bool choice_asked(const struct spank_apapi_choice *choice)
 {
     if (is_off(choice) || !config_enabled_anywhere(choice->config)) {
         return false;
@@ -153,8 +153,7 @@ bool spank_apapi_choice_asked(const struct spank_apapi_choice *choice)
     return given(choice, SPANK_APAPI_COMPONENTS) != NULL;
 }
 
-const char *spank_apapi_choice_components(const struct spank_apapi_choice *choice,
-                                          const char *listed)
+const char *choice_components(const struct spank_apapi_choice *choice, const char *listed)
 {
     const char *components = given(choice, SPANK_APAPI_COMPONENTS);
     const char *standard = choice->config->components;
@@ -162,7 +161,7 @@ const char *spank_apapi_choice_components(const struct spank_apapi_choice *choic
     if (is_off(choice) || !config_enabled_anywhere(choice->config)) {
         return NULL;
     }
-    if (!spank_apapi_choice_asked(choice)) {
+    if (!choice_asked(choice)) {
         return *standard ? standard : NULL;
     }
     if (components && *components) {
@@ -174,12 +173,12 @@ const char *spank_apapi_choice_components(const struct spank_apapi_choice *choic
     return *standard ? standard : WHAT_THERE_IS;
 }
 
-const char *spank_apapi_choice_interval(const struct spank_apapi_choice *choice)
+const char *choice_interval(const struct spank_apapi_choice *choice)
 {
     return given(choice, SPANK_APAPI_INTERVAL);
 }
 
-size_t spank_apapi_choice_interval_components(const char *list, char *text, size_t size)
+size_t choice_interval_components(const char *list, char *text, size_t size)
 {
     struct apapi_intervals intervals = {.count = 0};
     size_t length = 0;
@@ -193,7 +192,7 @@ size_t spank_apapi_choice_interval_components(const char *list, char *text, size
 }
 
 /* Check whether the site wants reports only for users who ask for them. */
-static bool is_silent(const struct config *config)
+static bool choice_is_silent(const struct config *config)
 {
     return config->format == CONFIG_NONE || strcmp(config->output, NOWHERE) == 0;
 }
@@ -205,14 +204,14 @@ static bool reports_only(const struct spank_apapi_choice *choice, const char *wh
     return report && strcmp(report, what) == 0;
 }
 
-enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *choice)
+enum config_format choice_format(const struct spank_apapi_choice *choice)
 {
     const char *format = given(choice, SPANK_APAPI_FORMAT);
     const char *output = given(choice, SPANK_APAPI_OUTPUT);
     enum config_format result = choice->config->format;
 
     if ((output && strcmp(output, NOWHERE) == 0) || reports_only(choice, NO_TABLES) ||
-        (is_silent(choice->config) && !spank_apapi_choice_asked(choice))) {
+        (choice_is_silent(choice->config) && !choice_asked(choice))) {
         return CONFIG_NONE;
     }
     if (format && config_format_parse(format, &result, NULL) == 0) {
@@ -221,20 +220,20 @@ enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *ch
     return result == CONFIG_NONE ? CONFIG_TABLE : result;
 }
 
-bool spank_apapi_choice_reports_steps(const struct spank_apapi_choice *choice)
+bool choice_reports_steps(const struct spank_apapi_choice *choice)
 {
-    enum config_format format = spank_apapi_choice_format(choice);
+    enum config_format format = choice_format(choice);
 
     return format == CONFIG_TABLE ? !reports_only(choice, JOB_TABLE) : format != CONFIG_NONE;
 }
 
-bool spank_apapi_choice_reports_job(const struct spank_apapi_choice *choice)
+bool choice_reports_job(const struct spank_apapi_choice *choice)
 {
-    return spank_apapi_choice_format(choice) == CONFIG_TABLE &&
-           !reports_only(choice, STEP_TABLES) && choice->config->job_total != CONFIG_TOTAL_OFF;
+    return choice_format(choice) == CONFIG_TABLE && !reports_only(choice, STEP_TABLES) &&
+           choice->config->job_total != CONFIG_TOTAL_OFF;
 }
 
-const char *spank_apapi_choice_output(const struct spank_apapi_choice *choice)
+const char *choice_output(const struct spank_apapi_choice *choice)
 {
     const char *output = given(choice, SPANK_APAPI_OUTPUT);
 
@@ -244,7 +243,7 @@ const char *spank_apapi_choice_output(const struct spank_apapi_choice *choice)
     return strcmp(output, TO_STDERR) == 0 || strcmp(output, NOWHERE) == 0 ? NULL : output;
 }
 
-const char *spank_apapi_choice_trace(const struct spank_apapi_choice *choice)
+const char *choice_trace(const struct spank_apapi_choice *choice)
 {
     return given(choice, SPANK_APAPI_TRACE);
 }

@@ -35,63 +35,62 @@ struct spank_apapi_choice {
 };
 
 /** @return the environment variable of an option, "SLURM_APAPI_FORMAT". */
-const char *spank_apapi_choice_variable(enum spank_apapi_option option);
+const char *choice_variable(enum spank_apapi_option option);
 
 /**
  * Note the value given for an option.
  * @param argument  NULL: none; or VARIABLE=VALUE with the option's own variable
  * @return 0; -1 with errno ENAMETOOLONG.
  */
-int spank_apapi_choice_note(struct spank_apapi_choice *choice, enum spank_apapi_option option,
-                            const char *argument, struct apapi_error *err);
+int choice_note(struct spank_apapi_choice *choice, enum spank_apapi_option option,
+                const char *argument, struct apapi_error *err);
 
 /**
  * Check the noted values, as far as that is possible without the sampler.
  * @param bounded  whether the site's min_interval applies
  * @return 0; -1 with errno EINVAL, ERANGE, EPERM; `err` says what would be valid.
  */
-int spank_apapi_choice_check(const struct spank_apapi_choice *choice,
-                             enum spank_apapi_option option, bool bounded, struct apapi_error *err);
+int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_option option,
+                 bool bounded, struct apapi_error *err);
 
 /** Forget the value of an option. */
-void spank_apapi_choice_drop(struct spank_apapi_choice *choice, enum spank_apapi_option option);
+void choice_drop(struct spank_apapi_choice *choice, enum spank_apapi_option option);
 
 /** Forget all values. */
-void spank_apapi_choice_forget(struct spank_apapi_choice *choice);
+void choice_forget(struct spank_apapi_choice *choice);
 
 /** @return whether the user asked for a measurement. */
-bool spank_apapi_choice_asked(const struct spank_apapi_choice *choice);
+bool choice_asked(const struct spank_apapi_choice *choice);
 
 /**
  * @param listed  the user's APAPI_CMPLIST, "" or NULL: none
  * @return the components to measure, "": all available; NULL: measure nothing.
  */
-const char *spank_apapi_choice_components(const struct spank_apapi_choice *choice,
-                                          const char *listed);
+const char *choice_components(const struct spank_apapi_choice *choice, const char *listed);
 
 /** @return the user's sampling intervals; NULL: none. */
-const char *spank_apapi_choice_interval(const struct spank_apapi_choice *choice);
+const char *choice_interval(const struct spank_apapi_choice *choice);
 
 /**
  * Write the components in a valid list of intervals: "nvml:ipmi".
  * @param size  as many bytes as the list has, with its NUL
  * @return their number
  */
-size_t spank_apapi_choice_interval_components(const char *list, char *text, size_t size);
+size_t choice_interval_components(const char *list, char *text, size_t size);
 
 /** @return the format of the report; CONFIG_NONE: no report. */
-enum config_format spank_apapi_choice_format(const struct spank_apapi_choice *choice);
+enum config_format choice_format(const struct spank_apapi_choice *choice);
 
 /** @return whether single steps are reported. */
-bool spank_apapi_choice_reports_steps(const struct spank_apapi_choice *choice);
+bool choice_reports_steps(const struct spank_apapi_choice *choice);
 
 /** @return whether there is a table of the whole job. */
-bool spank_apapi_choice_reports_job(const struct spank_apapi_choice *choice);
+bool choice_reports_job(const struct spank_apapi_choice *choice);
 
 /** @return the pattern of the report's file name; NULL: standard error. */
-const char *spank_apapi_choice_output(const struct spank_apapi_choice *choice);
+const char *choice_output(const struct spank_apapi_choice *choice);
 
 /** @return the pattern of the trace's file name; NULL: no trace. */
-const char *spank_apapi_choice_trace(const struct spank_apapi_choice *choice);
+const char *choice_trace(const struct spank_apapi_choice *choice);
 
 #endif

@@ -42,12 +42,12 @@ static const char *first_unknown(const char *list)
     }
 }
 
-bool spank_apapi_components_known(const char *list)
+bool components_known(const char *list)
 {
     return strcmp(list, CONFIG_OFF) == 0 || strcmp(list, CONFIG_ALL) == 0 || !first_unknown(list);
 }
 
-void spank_apapi_components_nearest(const char *list, char *text, size_t size)
+void components_nearest(const char *list, char *text, size_t size)
 {
     const char *unknown = first_unknown(list);
     char word[APAPI_COMPONENT_SIZE];
@@ -64,7 +64,7 @@ void spank_apapi_components_nearest(const char *list, char *text, size_t size)
     nearest_text(&nearest, text, size);
 }
 
-const char *spank_apapi_components_names(void)
+const char *components_names(void)
 {
     static const char names[] =
 #define APAPI_COMPONENT(name, ways) ", " #name

@@ -7,15 +7,15 @@
 /**
  * @return whether every word of a well-formed list is in components.def, or it is "off" or "all".
  */
-bool spank_apapi_components_known(const char *list);
+bool components_known(const char *list);
 
 /**
  * Write the names in components.def that are nearest to the first unknown word of a well-formed
  * list: ": did you mean 'rapl'?"; "" if none is near.
  */
-void spank_apapi_components_nearest(const char *list, char *text, size_t size);
+void components_nearest(const char *list, char *text, size_t size);
 
 /** @return the names in components.def, "rapl, powercap". Static storage. */
-const char *spank_apapi_components_names(void);
+const char *components_names(void);
 
 #endif

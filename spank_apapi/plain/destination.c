@@ -26,8 +26,8 @@ static int destination_open(struct spank_apapi_destination *destination, struct 
     return destination->fd < 0 ? destination_fail(destination, errno, err) : 0;
 }
 
-int spank_apapi_destination_write(struct spank_apapi_destination *destination, const char *text,
-                                  struct apapi_error *err)
+int destination_write(struct spank_apapi_destination *destination, const char *text,
+                      struct apapi_error *err)
 {
     int fd = STDERR_FILENO;
 
@@ -45,8 +45,7 @@ int spank_apapi_destination_write(struct spank_apapi_destination *destination, c
                : 0;
 }
 
-int spank_apapi_destination_close(struct spank_apapi_destination *destination,
-                                  struct apapi_error *err)
+int destination_close(struct spank_apapi_destination *destination, struct apapi_error *err)
 {
     int fd = destination->fd;
 

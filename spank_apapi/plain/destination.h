@@ -14,11 +14,10 @@ struct spank_apapi_destination {
  * half a second for a reader, and not at all if there is none.
  * @return 0; -1 with errno, `err` names the file.
  */
-int spank_apapi_destination_write(struct spank_apapi_destination *destination, const char *text,
-                                  struct apapi_error *err);
+int destination_write(struct spank_apapi_destination *destination, const char *text,
+                      struct apapi_error *err);
 
 /** Close. @return 0; -1 with errno: not everything was written. */
-int spank_apapi_destination_close(struct spank_apapi_destination *destination,
-                                  struct apapi_error *err);
+int destination_close(struct spank_apapi_destination *destination, struct apapi_error *err);
 
 #endif

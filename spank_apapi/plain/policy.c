@@ -5,7 +5,7 @@
 
 #include "config/values.h"
 
-bool spank_apapi_policy_uid(const struct config *config, uid_t uid)
+bool policy_uid(const struct config *config, uid_t uid)
 {
     char number[24];
 
@@ -14,18 +14,18 @@ bool spank_apapi_policy_uid(const struct config *config, uid_t uid)
            config_names_have(config->allow_users, number);
 }
 
-bool spank_apapi_policy_user(const struct config *config, uid_t uid, const char *name)
+bool policy_user(const struct config *config, uid_t uid, const char *name)
 {
-    return spank_apapi_policy_uid(config, uid) ||
+    return policy_uid(config, uid) ||
            (name && *name && config_names_have(config->allow_users, name));
 }
 
-bool spank_apapi_policy_extern(const struct config *config)
+bool policy_extern(const struct config *config)
 {
     return *config->deny_partitions == '\0' && !config_enabled_varies(config);
 }
 
-bool spank_apapi_policy_partition(const struct config *config, const char *partition)
+bool policy_partition(const struct config *config, const char *partition)
 {
     return *config->deny_partitions == '\0' ||
            (partition && !config_names_have(config->deny_partitions, partition));

@@ -7,18 +7,18 @@
 #include "config/config.h"
 
 /** @return whether the uid alone shows that the user may ask, or the name cannot matter. */
-bool spank_apapi_policy_uid(const struct config *config, uid_t uid);
+bool policy_uid(const struct config *config, uid_t uid);
 
 /**
  * @param name  of the user; NULL: not known
  * @return whether allow_users allows this user to ask for measurements. root always may.
  */
-bool spank_apapi_policy_user(const struct config *config, uid_t uid, const char *name);
+bool policy_user(const struct config *config, uid_t uid, const char *name);
 
 /** @return whether deny_partitions allows measurements in a partition. NULL: not known. */
-bool spank_apapi_policy_partition(const struct config *config, const char *partition);
+bool policy_partition(const struct config *config, const char *partition);
 
 /** @return whether a step with unknown partition may be measured. */
-bool spank_apapi_policy_extern(const struct config *config);
+bool policy_extern(const struct config *config);
 
 #endif

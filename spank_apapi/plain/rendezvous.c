@@ -33,7 +33,7 @@ static int rendezvous_bind(int fd, char *name, size_t size)
     return 0;
 }
 
-int spank_apapi_rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struct apapi_error *err)
+int rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struct apapi_error *err)
 {
     struct spank_apapi_rendezvous made;
     char name[16];
@@ -43,7 +43,7 @@ int spank_apapi_rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struc
         spank_apapi_token(made.token)) {
         int code = errno;
 
-        spank_apapi_rendezvous_close(&made);
+        rendezvous_close(&made);
         return apapi_fail(err, code, "no table of the whole job: %s", strerror(code));
     }
     snprintf(made.where, sizeof made.where, "%s:%s", name, made.token);
@@ -51,7 +51,7 @@ int spank_apapi_rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struc
     return 0;
 }
 
-void spank_apapi_rendezvous_close(struct spank_apapi_rendezvous *rendezvous)
+void rendezvous_close(struct spank_apapi_rendezvous *rendezvous)
 {
     if (rendezvous->listener >= 0) {
         close(rendezvous->listener);

@@ -14,9 +14,9 @@ struct spank_apapi_rendezvous {
 #define SPANK_APAPI_RENDEZVOUS_NONE ((struct spank_apapi_rendezvous){.listener = -1})
 
 /** Listen. @return 0; -1 with errno. `rendezvous` is unchanged then. */
-int spank_apapi_rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struct apapi_error *err);
+int rendezvous_open(struct spank_apapi_rendezvous *rendezvous, struct apapi_error *err);
 
 /** Close this copy of the listener. */
-void spank_apapi_rendezvous_close(struct spank_apapi_rendezvous *rendezvous);
+void rendezvous_close(struct spank_apapi_rendezvous *rendezvous);
 
 #endif

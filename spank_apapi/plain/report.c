@@ -21,7 +21,7 @@
 #define PAUSE_MAX_MS 80
 #define PORT_MIN 1024 /* the user can influence it, so no system ports */
 
-static int parse_port(const char *text, const char **end, uint16_t *port)
+static int report_parse_port(const char *text, const char **end, uint16_t *port)
 {
     unsigned value = 0;
     const char *digit;
@@ -42,7 +42,8 @@ int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *col
     const char *token;
     uint16_t port;
 
-    if (parse_port(text, &token, &port) || *token++ != ':' || strlen(token) != APAPI_TOKEN_LENGTH ||
+    if (report_parse_port(text, &token, &port) || *token++ != ':' ||
+        strlen(token) != APAPI_TOKEN_LENGTH ||
         strspn(token, "0123456789abcdef") != APAPI_TOKEN_LENGTH) {
         errno = EINVAL;
         return -1;

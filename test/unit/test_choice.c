@@ -22,48 +22,48 @@ static int reset(void **state)
 
 static void ask(enum spank_apapi_option option, const char *text)
 {
-    assert_int_equal(spank_apapi_choice_note(&choice, option, text, NULL), 0);
+    assert_int_equal(choice_note(&choice, option, text, NULL), 0);
 }
 
 static void prefer(enum spank_apapi_option option, const char *text)
 {
     char argument[2000];
 
-    snprintf(argument, sizeof argument, "%s=%s", spank_apapi_choice_variable(option), text);
+    snprintf(argument, sizeof argument, "%s=%s", choice_variable(option), text);
     ask(option, argument);
 }
 
 static void test_nothing_said(void **state)
 {
     (void)state;
-    assert_false(spank_apapi_choice_asked(&choice));
-    assert_null(spank_apapi_choice_components(&choice, "rapl"));
-    assert_null(spank_apapi_choice_interval(&choice));
-    assert_null(spank_apapi_choice_output(&choice));
-    assert_null(spank_apapi_choice_trace(&choice));
-    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_TABLE);
+    assert_false(choice_asked(&choice));
+    assert_null(choice_components(&choice, "rapl"));
+    assert_null(choice_interval(&choice));
+    assert_null(choice_output(&choice));
+    assert_null(choice_trace(&choice));
+    assert_int_equal(choice_format(&choice), CONFIG_TABLE);
 }
 
 static void test_order_of_components(void **state)
 {
     (void)state;
     ask(SPANK_APAPI_COMPONENTS, NULL);
-    assert_string_equal(spank_apapi_choice_components(&choice, NULL), "");
+    assert_string_equal(choice_components(&choice, NULL), "");
     config.components = "rapl";
-    assert_string_equal(spank_apapi_choice_components(&choice, ""), "rapl");
-    assert_string_equal(spank_apapi_choice_components(&choice, "nvml"), "nvml");
+    assert_string_equal(choice_components(&choice, ""), "rapl");
+    assert_string_equal(choice_components(&choice, "nvml"), "nvml");
     ask(SPANK_APAPI_COMPONENTS, "ipmi");
-    assert_string_equal(spank_apapi_choice_components(&choice, "nvml"), "ipmi");
+    assert_string_equal(choice_components(&choice, "nvml"), "ipmi");
     ask(SPANK_APAPI_COMPONENTS, "off");
-    assert_null(spank_apapi_choice_components(&choice, "nvml"));
+    assert_null(choice_components(&choice, "nvml"));
 }
 
 static void test_what_the_site_measures_is_not_changed_by_what_a_shell_happens_to_have(void **state)
 {
     (void)state;
     config.components = "rapl";
-    assert_string_equal(spank_apapi_choice_components(&choice, "nvml"), "rapl");
-    assert_false(spank_apapi_choice_asked(&choice));
+    assert_string_equal(choice_components(&choice, "nvml"), "rapl");
+    assert_false(choice_asked(&choice));
 }
 
 static void test_every_option_asks_and_its_variable_does_not(void **state)
@@ -74,11 +74,11 @@ static void test_every_option_asks_and_its_variable_does_not(void **state)
 
         reset(NULL);
         prefer((enum spank_apapi_option)i, "json");
-        assert_int_equal(spank_apapi_choice_asked(&choice), components);
+        assert_int_equal(choice_asked(&choice), components);
         ask((enum spank_apapi_option)i, "json");
-        assert_true(spank_apapi_choice_asked(&choice));
-        spank_apapi_choice_forget(&choice);
-        assert_false(spank_apapi_choice_asked(&choice));
+        assert_true(choice_asked(&choice));
+        choice_forget(&choice);
+        assert_false(choice_asked(&choice));
     }
 }
 
@@ -88,8 +88,8 @@ static void test_off_wins_over_the_other_options(void **state)
     config.components = "rapl";
     ask(SPANK_APAPI_FORMAT, "json");
     prefer(SPANK_APAPI_COMPONENTS, "off");
-    assert_false(spank_apapi_choice_asked(&choice));
-    assert_null(spank_apapi_choice_components(&choice, NULL));
+    assert_false(choice_asked(&choice));
+    assert_null(choice_components(&choice, NULL));
 }
 
 static void test_where_nothing_is_enabled_nothing_that_is_asked_for_counts(void **state)
@@ -99,12 +99,12 @@ static void test_where_nothing_is_enabled_nothing_that_is_asked_for_counts(void 
     config.enabled = "no";
     ask(SPANK_APAPI_COMPONENTS, "nvml");
     ask(SPANK_APAPI_TRACE, "t");
-    assert_false(spank_apapi_choice_asked(&choice));
-    assert_null(spank_apapi_choice_components(&choice, "rapl"));
+    assert_false(choice_asked(&choice));
+    assert_null(choice_components(&choice, "rapl"));
     config.enabled = "no:gpu:yes"; /* the node knows the partition */
-    assert_true(spank_apapi_choice_asked(&choice));
-    assert_string_equal(spank_apapi_choice_components(&choice, NULL), "nvml");
-    assert_false(spank_apapi_policy_extern(&config));
+    assert_true(choice_asked(&choice));
+    assert_string_equal(choice_components(&choice, NULL), "nvml");
+    assert_false(policy_extern(&config));
 }
 
 static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
@@ -120,17 +120,17 @@ static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
         config.components = "rapl";
         config.output = sites[i].output;
         config.format = sites[i].format;
-        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+        assert_int_equal(choice_format(&choice), CONFIG_NONE);
         prefer(SPANK_APAPI_FORMAT, "json");
-        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+        assert_int_equal(choice_format(&choice), CONFIG_NONE);
         ask(SPANK_APAPI_COMPONENTS, NULL);
-        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_JSON);
-        assert_null(spank_apapi_choice_output(&choice));
+        assert_int_equal(choice_format(&choice), CONFIG_JSON);
+        assert_null(choice_output(&choice));
         reset(NULL);
         config.output = sites[i].output;
         config.format = sites[i].format;
         ask(SPANK_APAPI_COMPONENTS, "rapl");
-        assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_TABLE);
+        assert_int_equal(choice_format(&choice), CONFIG_TABLE);
     }
 }
 
@@ -140,21 +140,21 @@ static void test_format_and_output(void **state)
     config.components = "rapl";
     config.format = CONFIG_CSV;
     config.output = "site-%j";
-    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_CSV);
-    assert_string_equal(spank_apapi_choice_output(&choice), "site-%j");
+    assert_int_equal(choice_format(&choice), CONFIG_CSV);
+    assert_string_equal(choice_output(&choice), "site-%j");
     prefer(SPANK_APAPI_FORMAT, "json");
-    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_JSON);
+    assert_int_equal(choice_format(&choice), CONFIG_JSON);
     ask(SPANK_APAPI_OUTPUT, "mine");
-    assert_string_equal(spank_apapi_choice_output(&choice), "mine");
+    assert_string_equal(choice_output(&choice), "mine");
     ask(SPANK_APAPI_OUTPUT, "stderr");
-    assert_null(spank_apapi_choice_output(&choice));
+    assert_null(choice_output(&choice));
     ask(SPANK_APAPI_OUTPUT, "none");
-    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+    assert_int_equal(choice_format(&choice), CONFIG_NONE);
     prefer(SPANK_APAPI_OUTPUT, "none");
-    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+    assert_int_equal(choice_format(&choice), CONFIG_NONE);
     ask(SPANK_APAPI_OUTPUT, "mine");
     ask(SPANK_APAPI_FORMAT, "none");
-    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+    assert_int_equal(choice_format(&choice), CONFIG_NONE);
 }
 
 static void test_which_tables(void **state)
@@ -169,15 +169,15 @@ static void test_which_tables(void **state)
     ask(SPANK_APAPI_COMPONENTS, "rapl");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         ask(SPANK_APAPI_REPORT, cases[i].report);
-        assert_int_equal(spank_apapi_choice_reports_steps(&choice), cases[i].steps);
-        assert_int_equal(spank_apapi_choice_reports_job(&choice), cases[i].job);
+        assert_int_equal(choice_reports_steps(&choice), cases[i].steps);
+        assert_int_equal(choice_reports_job(&choice), cases[i].job);
     }
-    assert_int_equal(spank_apapi_choice_format(&choice), CONFIG_NONE);
+    assert_int_equal(choice_format(&choice), CONFIG_NONE);
     ask(SPANK_APAPI_REPORT, "job");
     config.job_total = CONFIG_TOTAL_OFF;
-    assert_false(spank_apapi_choice_reports_job(&choice));
+    assert_false(choice_reports_job(&choice));
     ask(SPANK_APAPI_FORMAT, "json"); /* a job has no such report, so the steps keep theirs */
-    assert_true(spank_apapi_choice_reports_steps(&choice));
+    assert_true(choice_reports_steps(&choice));
 }
 
 static void test_components_of_intervals(void **state)
@@ -185,9 +185,8 @@ static void test_components_of_intervals(void **state)
     char named[32];
 
     (void)state;
-    assert_int_equal(spank_apapi_choice_interval_components("50ms", named, sizeof named), 0);
-    assert_int_equal(
-        spank_apapi_choice_interval_components("1s:rapl:50ms:foo:2s", named, sizeof named), 2);
+    assert_int_equal(choice_interval_components("50ms", named, sizeof named), 0);
+    assert_int_equal(choice_interval_components("1s:rapl:50ms:foo:2s", named, sizeof named), 2);
     assert_string_equal(named, "rapl:foo");
 }
 
@@ -198,10 +197,10 @@ static void check(enum spank_apapi_option option, const char *text, bool bounded
 
     ask(option, text);
     if (code == 0) {
-        assert_int_equal(spank_apapi_choice_check(&choice, option, bounded, &err), 0);
+        assert_int_equal(choice_check(&choice, option, bounded, &err), 0);
         return;
     }
-    assert_int_equal(spank_apapi_choice_check(&choice, option, bounded, &err), -1);
+    assert_int_equal(choice_check(&choice, option, bounded, &err), -1);
     assert_int_equal(errno, code);
     if (!strstr(err.text, hint)) {
         fail_msg("%s", err.text);
@@ -246,9 +245,9 @@ static void test_too_long(void **state)
 
     (void)state;
     memset(text, 'x', sizeof text - 1);
-    assert_int_equal(spank_apapi_choice_note(&choice, SPANK_APAPI_OUTPUT, text, NULL), -1);
+    assert_int_equal(choice_note(&choice, SPANK_APAPI_OUTPUT, text, NULL), -1);
     assert_int_equal(errno, ENAMETOOLONG);
-    assert_null(spank_apapi_choice_output(&choice));
+    assert_null(choice_output(&choice));
     text[CONFIG_LIST_SIZE - 1] = '\0';
     ask(SPANK_APAPI_OUTPUT, text);
 }
@@ -256,24 +255,24 @@ static void test_too_long(void **state)
 static void test_policy(void **state)
 {
     (void)state;
-    assert_true(spank_apapi_policy_uid(&config, 4711));
-    assert_true(spank_apapi_policy_user(&config, 4711, NULL));
+    assert_true(policy_uid(&config, 4711));
+    assert_true(policy_user(&config, 4711, NULL));
     config.allow_users = "bob,1234";
-    assert_false(spank_apapi_policy_uid(&config, 4711));
-    assert_true(spank_apapi_policy_uid(&config, 1234));
-    assert_true(spank_apapi_policy_uid(&config, 0));
-    assert_false(spank_apapi_policy_user(&config, 4711, "alice"));
-    assert_true(spank_apapi_policy_user(&config, 4711, "bob"));
-    assert_true(spank_apapi_policy_user(&config, 1234, "alice"));
+    assert_false(policy_uid(&config, 4711));
+    assert_true(policy_uid(&config, 1234));
+    assert_true(policy_uid(&config, 0));
+    assert_false(policy_user(&config, 4711, "alice"));
+    assert_true(policy_user(&config, 4711, "bob"));
+    assert_true(policy_user(&config, 1234, "alice"));
     /* who is not known may not */
-    assert_false(spank_apapi_policy_user(&config, 4711, ""));
-    assert_false(spank_apapi_policy_user(&config, 4711, NULL));
-    assert_true(spank_apapi_policy_partition(&config, "main"));
-    assert_true(spank_apapi_policy_partition(&config, NULL));
+    assert_false(policy_user(&config, 4711, ""));
+    assert_false(policy_user(&config, 4711, NULL));
+    assert_true(policy_partition(&config, "main"));
+    assert_true(policy_partition(&config, NULL));
     config.deny_partitions = "debug, test";
-    assert_true(spank_apapi_policy_partition(&config, "main"));
-    assert_false(spank_apapi_policy_partition(&config, NULL));
-    assert_false(spank_apapi_policy_partition(&config, "test"));
+    assert_true(policy_partition(&config, "main"));
+    assert_false(policy_partition(&config, NULL));
+    assert_false(policy_partition(&config, "test"));
 }
 
 int main(void)

@@ -79,12 +79,12 @@ static void test_lengths(void **state)
 static void test_known(void **state)
 {
     (void)state;
-    assert_true(spank_apapi_components_known("rapl"));
-    assert_true(spank_apapi_components_known("rapl:powercap:rapl"));
-    assert_true(spank_apapi_components_known("off"));
-    assert_false(spank_apapi_components_known("rap"));
-    assert_false(spank_apapi_components_known("rapl2"));
-    assert_false(spank_apapi_components_known("rapl:unheard"));
+    assert_true(components_known("rapl"));
+    assert_true(components_known("rapl:powercap:rapl"));
+    assert_true(components_known("off"));
+    assert_false(components_known("rap"));
+    assert_false(components_known("rapl2"));
+    assert_false(components_known("rapl:unheard"));
 }
 
 static void test_nearest(void **state)
@@ -92,18 +92,18 @@ static void test_nearest(void **state)
     char text[256];
 
     (void)state;
-    spank_apapi_components_nearest("rapl:powercp:rpal", text, sizeof text);
+    components_nearest("rapl:powercp:rpal", text, sizeof text);
     assert_string_equal(text, ": did you mean 'powercap'?");
-    spank_apapi_components_nearest("foo", text, sizeof text);
+    components_nearest("foo", text, sizeof text);
     assert_string_equal(text, "");
-    spank_apapi_components_nearest("rapl", text, sizeof text);
+    components_nearest("rapl", text, sizeof text);
     assert_string_equal(text, "");
 }
 
 static void test_names(void **state)
 {
     (void)state;
-    assert_int_equal(strncmp(spank_apapi_components_names(), "rapl, powercap", 14), 0);
+    assert_int_equal(strncmp(components_names(), "rapl, powercap", 14), 0);
 }
 
 int main(void)

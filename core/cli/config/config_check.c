@@ -42,8 +42,8 @@ static int check_watts(const struct value_check *this, const char *key, const ch
                : apapi_fail(err, EINVAL, "expected watts, from 0 to %.0f", MAX_W);
 }
 
-static int check_text(const struct value_check *this, const char *key, const char *value,
-                      struct apapi_error *err)
+static int config_check_text(const struct value_check *this, const char *key, const char *value,
+                             struct apapi_error *err)
 {
     (void)key;
     return strlen(value) <= this->max
@@ -118,7 +118,7 @@ static const struct section_check {
     struct value_check value;
 } checks[] = {
 #define WATTS .check = check_watts
-#define TEXT(size) .check = check_text, .max = (size)
+#define TEXT(size) .check = config_check_text, .max = (size)
 #define WORD(list) .check = check_word, .words = (list)
 #define SECONDS(from, to) .check = check_seconds, .min = (from), .max = (to)
 #define LIBRARY .check = check_library
@@ -129,7 +129,7 @@ static const struct section_check {
 #undef CONFIG_SECTION_KEY
 };
 
-static void complain(const struct config_sink *sink, const char *text)
+static void config_check_complain(const struct config_sink *sink, const char *text)
 {
     sink->complain(text, sink->context);
 }
@@ -147,13 +147,13 @@ static void check_setting(const struct config *config, const struct config_setti
             snprintf(text, sizeof text, "%.200s:%zu: [%s]: '%s = %.60s': %.200s; %s takes: %s",
                      config->path, setting->line, setting->section, setting->key, setting->value,
                      err.text, setting->key, checks[i].help);
-            complain(sink, text);
+            config_check_complain(sink, text);
         }
     }
 }
 
-static const struct config_setting *setting_find(const struct config *config, const char *section,
-                                                 const char *key)
+static const struct config_setting *config_check_setting_find(const struct config *config,
+                                                              const char *section, const char *key)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
         if (strcmp(config->settings[i].section, section) == 0 &&
@@ -176,12 +176,13 @@ static void check_pairs(const struct config *config, const struct config_sink *s
     char text[LINE_SIZE];
 
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
-        const struct config_setting *setting = setting_find(config, pairs[i].section, pairs[i].key);
+        const struct config_setting *setting =
+            config_check_setting_find(config, pairs[i].section, pairs[i].key);
 
-        if (setting && !setting_find(config, pairs[i].section, pairs[i].needs)) {
+        if (setting && !config_check_setting_find(config, pairs[i].section, pairs[i].needs)) {
             snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s has no effect without %s",
                      config->path, setting->line, setting->section, setting->key, pairs[i].needs);
-            complain(sink, text);
+            config_check_complain(sink, text);
         }
     }
 }
@@ -210,7 +211,7 @@ static void check_component(const struct config *config, const char *key, const 
     if (apapi_components_check(list, &err)) {
         snprintf(text, sizeof text, "%s%s: %.200s", origin_of(config, key, origin, sizeof origin),
                  key, err.text);
-        complain(sink, text);
+        config_check_complain(sink, text);
     }
 }
 
@@ -237,7 +238,7 @@ static void check_folder(const struct config *config, const char *key, const cha
     if (config_folder_check(path, &err)) {
         snprintf(text, sizeof text, "%s%s: no records can be written on this machine: %.200s",
                  origin_of(config, key, origin, sizeof origin), key, err.text);
-        complain(sink, text);
+        config_check_complain(sink, text);
     }
 }
 

@@ -22,7 +22,7 @@ static const struct option_row options[] = {
      TO_FLAG(struct config_options, verbose)},
     {0}};
 
-static void print_problem(const char *text, void *context)
+static void config_command_print_problem(const char *text, void *context)
 {
     size_t *problems = context;
 
@@ -72,10 +72,10 @@ static void print_settings(const struct config *config)
     }
 }
 
-static int show(const char *path, bool check, bool verbose)
+static int config_command_show(const char *path, bool check, bool verbose)
 {
     size_t problems = 0;
-    const struct config_sink sink = {.complain = check ? print_problem : NULL,
+    const struct config_sink sink = {.complain = check ? config_command_print_problem : NULL,
                                      .context = &problems};
     struct config config;
     int result;
@@ -130,5 +130,6 @@ int config_command(int argc, char **argv)
     if (argc - optind > 1) {
         return command_refuse("config", "more than one FILE");
     }
-    return show(optind < argc ? argv[optind] : config_path(), given.check, given.verbose);
+    return config_command_show(optind < argc ? argv[optind] : config_path(), given.check,
+                               given.verbose);
 }

@@ -22,7 +22,7 @@ static const struct option_table table = {
     .column = 17,
     .rows = options};
 
-static void prepare(struct diagnosis *diagnosis, const struct wanted *wanted)
+static void doctor_command_prepare(struct diagnosis *diagnosis, const struct wanted *wanted)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const char *name = wanted->components[i].name;
@@ -62,7 +62,7 @@ static int status_of(const struct diagnosis *diagnosis, bool named)
     return measured > 0 && (!named || measured == diagnosis->count) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static int run(bool json, int count, char *const words[])
+static int doctor_command_run(bool json, int count, char *const words[])
 {
     static struct diagnosis diagnosis;
     static struct wanted wanted;
@@ -73,7 +73,7 @@ static int run(bool json, int count, char *const words[])
     }
     machine_look(&diagnosis.machine);
     site_look(&diagnosis.site);
-    prepare(&diagnosis, &wanted);
+    doctor_command_prepare(&diagnosis, &wanted);
     examine_all(&diagnosis);
     if (!json) {
         doctor_print_text(&diagnosis, terminal_width());
@@ -88,5 +88,5 @@ int doctor_command(int argc, char **argv)
     bool json = false;
     int status = command_options(&table, argc, argv, &json);
 
-    return status >= 0 ? status : run(json, argc - optind, argv + optind);
+    return status >= 0 ? status : doctor_command_run(json, argc - optind, argv + optind);
 }

@@ -49,8 +49,8 @@ static int put_troubles(json_t *object, const struct finding *finding)
 }
 
 /* The remedy for this user or, if not needed, for other users. */
-static int put_remedy(json_t *object, const struct examined *component,
-                      const struct examined_way *way, const struct machine *machine)
+static int doctor_json_put_remedy(json_t *object, const struct examined *component,
+                                  const struct examined_way *way, const struct machine *machine)
 {
     const char *remedy = NULL;
 
@@ -62,7 +62,7 @@ static int put_remedy(json_t *object, const struct examined *component,
     return remedy ? field_put_text(object, "remedy", remedy) : 0;
 }
 
-static int put_ordinary(json_t *object, const struct finding *finding)
+static int doctor_json_put_ordinary(json_t *object, const struct finding *finding)
 {
     json_t *ordinary = json_object();
 
@@ -71,7 +71,7 @@ static int put_ordinary(json_t *object, const struct finding *finding)
            (finding->error && json_put_error(ordinary, finding->error, finding->reason.text));
 }
 
-static int put_open_way(json_t *object, const struct finding *finding)
+static int doctor_json_put_open_way(json_t *object, const struct finding *finding)
 {
     return field_put_text(object, "detail", finding->detail) ||
            field_put(object, "events", json_integer((json_int_t)finding->events)) ||
@@ -80,8 +80,8 @@ static int put_open_way(json_t *object, const struct finding *finding)
            (finding->trouble_count && put_troubles(object, finding));
 }
 
-static int put_way(json_t *ways, const struct examined *component, const struct examined_way *way,
-                   const struct machine *machine)
+static int doctor_json_put_way(json_t *ways, const struct examined *component,
+                               const struct examined_way *way, const struct machine *machine)
 {
     json_t *object = json_object();
 
@@ -90,13 +90,13 @@ static int put_way(json_t *ways, const struct examined *component, const struct 
            field_put_text(object, "name", way->way.name) ||
            put_flag(object, "works", way_works(way)) ||
            (way->mine.error ? json_put_error(object, way->mine.error, way->mine.reason.text)
-                            : put_open_way(object, &way->mine)) ||
-           (way->ordinary.known && put_ordinary(object, &way->ordinary)) ||
-           put_remedy(object, component, way, machine);
+                            : doctor_json_put_open_way(object, &way->mine)) ||
+           (way->ordinary.known && doctor_json_put_ordinary(object, &way->ordinary)) ||
+           doctor_json_put_remedy(object, component, way, machine);
 }
 
-static int put_component(json_t *components, const struct examined *component,
-                         const struct machine *machine)
+static int doctor_json_put_component(json_t *components, const struct examined *component,
+                                     const struct machine *machine)
 {
     struct readers readers = examined_readers(component, machine);
     json_t *object = json_object(), *ways = json_array();
@@ -110,7 +110,7 @@ static int put_component(json_t *components, const struct examined *component,
                  field_put(object, "ways", ways);
 
     for (size_t i = 0; i < component->way_count && result == 0; i++) {
-        result = put_way(ways, component, &component->ways[i], machine);
+        result = doctor_json_put_way(ways, component, &component->ways[i], machine);
     }
     return result;
 }
@@ -145,7 +145,8 @@ int doctor_print_json(const struct diagnosis *diagnosis)
                  field_put(root, "components", components);
 
     for (size_t i = 0; i < diagnosis->count && result == 0; i++) {
-        result = put_component(components, &diagnosis->components[i], &diagnosis->machine);
+        result =
+            doctor_json_put_component(components, &diagnosis->components[i], &diagnosis->machine);
     }
     if (result) {
         json_decref(root);

@@ -13,7 +13,7 @@ static void add_trouble(struct site *site, const char *key, const struct apapi_e
     site->troubles[site->trouble_count++] = (struct site_trouble){key, *reason};
 }
 
-static void look_at_folder(struct site *site, const char *key, const char *path)
+static void doctor_site_look_at_folder(struct site *site, const char *key, const char *path)
 {
     struct apapi_error reason;
 
@@ -31,8 +31,8 @@ void site_look(struct site *site)
     config_read(&config, config_path(), NULL);
     snprintf(site->acct_dir, sizeof site->acct_dir, "%s", config.acct_dir);
     snprintf(site->spool_dir, sizeof site->spool_dir, "%s", config.spool_dir);
-    look_at_folder(site, "acct_dir", config.acct_dir);
-    look_at_folder(site, "spool_dir", config.spool_dir);
+    doctor_site_look_at_folder(site, "acct_dir", config.acct_dir);
+    doctor_site_look_at_folder(site, "spool_dir", config.spool_dir);
     if (*config.components && apapi_components_check(config.components, &reason)) {
         add_trouble(site, "default", &reason);
     }

@@ -31,7 +31,8 @@ static void put_machine(const struct machine *machine)
     putchar('\n');
 }
 
-static const char *verdict(const struct examined *component, const struct machine *machine)
+static const char *doctor_text_verdict(const struct examined *component,
+                                       const struct machine *machine)
 {
     struct readers readers = examined_readers(component, machine);
 
@@ -47,7 +48,7 @@ static const char *verdict(const struct examined *component, const struct machin
     return readers.root ? "cannot be read by you" : "cannot be read";
 }
 
-static void put_line(const struct page *page, const char *lead, const char *text)
+static void doctor_text_put_line(const struct page *page, const char *lead, const char *text)
 {
     size_t columns = strlen(lead) + 2 > LEAD_COLUMNS ? strlen(lead) + 2 : LEAD_COLUMNS;
 
@@ -55,35 +56,36 @@ static void put_line(const struct page *page, const char *lead, const char *text
     terminal_put(stdout, text, 2 + columns, page->width);
 }
 
-static void put_open_way(const struct page *page, const char *lead, const struct finding *finding)
+static void doctor_text_put_open_way(const struct page *page, const char *lead,
+                                     const struct finding *finding)
 {
     char text[sizeof finding->troubles[0] + 64];
 
     snprintf(text, sizeof text, "%s: %s, %zu of %zu events",
              finding->trouble_count < finding->events ? "works" : "no use", finding->detail,
              finding->events - finding->trouble_count, finding->events);
-    put_line(page, lead, text);
+    doctor_text_put_line(page, lead, text);
     for (size_t i = 0; i < finding->trouble_count && i < TROUBLES_MAX; i++) {
         const struct trouble *trouble = &finding->troubles[i];
 
         snprintf(text, sizeof text, "%s: %s", trouble->event, trouble->text);
-        put_line(page, "", text);
+        doctor_text_put_line(page, "", text);
     }
     if (finding->trouble_count > TROUBLES_MAX) {
         snprintf(text, sizeof text, "and %zu others", finding->trouble_count - TROUBLES_MAX);
-        put_line(page, "", text);
+        doctor_text_put_line(page, "", text);
     }
 }
 
-static void put_way(const struct page *page, const struct examined_way *way)
+static void doctor_text_put_way(const struct page *page, const struct examined_way *way)
 {
     char lead[LEAD_SIZE];
 
     snprintf(lead, sizeof lead, "%s %s", way->way.source->name, way->way.name);
     if (way->mine.error) {
-        put_line(page, lead, way->mine.reason.text);
+        doctor_text_put_line(page, lead, way->mine.reason.text);
     } else {
-        put_open_way(page, lead, &way->mine);
+        doctor_text_put_open_way(page, lead, &way->mine);
     }
 }
 
@@ -101,14 +103,14 @@ static bool has_one_reason(const struct examined *component)
     return true;
 }
 
-static void put_ways(const struct page *page, const struct examined *component)
+static void doctor_text_put_ways(const struct page *page, const struct examined *component)
 {
     if (has_one_reason(component)) {
-        put_line(page, "why", component->ways[0].mine.reason.text);
+        doctor_text_put_line(page, "why", component->ways[0].mine.reason.text);
         return;
     }
     for (size_t i = 0; i < component->way_count; i++) {
-        put_way(page, &component->ways[i]);
+        doctor_text_put_way(page, &component->ways[i]);
     }
 }
 
@@ -138,18 +140,18 @@ static bool note_remedy(struct page *page, const char *component, const char *re
     return true;
 }
 
-static void put_rights(const struct page *page, const struct finding *finding)
+static void doctor_text_put_rights(const struct page *page, const struct finding *finding)
 {
     char rights[256];
 
     machine_rights(finding->error == EACCES ? finding->reason.text : "", rights, sizeof rights);
     if (*rights) {
-        put_line(page, "rights", rights);
+        doctor_text_put_line(page, "rights", rights);
     }
 }
 
-static void put_remedy(struct page *page, const struct examined *component,
-                       const struct examined_way *way, const struct finding *finding)
+static void doctor_text_put_remedy(struct page *page, const struct examined *component,
+                                   const struct examined_way *way, const struct finding *finding)
 {
     const char *remedy = remedy_find(component, way, finding, page->machine);
     const char *before = remedy ? first_shown_for(page, remedy) : NULL;
@@ -160,41 +162,41 @@ static void put_remedy(struct page *page, const struct examined *component,
     }
     if (before) {
         snprintf(text, sizeof text, "as %s", before);
-        put_line(page, "to fix it", text);
+        doctor_text_put_line(page, "to fix it", text);
     } else {
-        put_rights(page, finding);
-        put_line(page, "to fix it", remedy);
+        doctor_text_put_rights(page, finding);
+        doctor_text_put_line(page, "to fix it", remedy);
     }
 }
 
 /* For others, the best way that works for root fails. */
-static void put_ordinary(struct page *page, const struct examined *component)
+static void doctor_text_put_ordinary(struct page *page, const struct examined *component)
 {
     for (size_t i = 0; i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
 
         if (way_works(way) && way->ordinary.known && way->ordinary.error) {
-            put_line(page, "ordinary users", way->ordinary.reason.text);
-            put_remedy(page, component, way, &way->ordinary);
+            doctor_text_put_line(page, "ordinary users", way->ordinary.reason.text);
+            doctor_text_put_remedy(page, component, way, &way->ordinary);
             return;
         }
     }
 }
 
-static void put_component(struct page *page, const struct examined *component)
+static void doctor_text_put_component(struct page *page, const struct examined *component)
 {
     struct readers readers = examined_readers(component, page->machine);
 
-    printf("\n%s: %s\n", component->name, verdict(component, page->machine));
-    put_ways(page, component);
+    printf("\n%s: %s\n", component->name, doctor_text_verdict(component, page->machine));
+    doctor_text_put_ways(page, component);
     if (readers.me && !readers.ordinary) {
-        put_ordinary(page, component);
+        doctor_text_put_ordinary(page, component);
     }
     for (size_t i = 0; i < component->way_count; i++) {
         const struct examined_way *way = &component->ways[i];
 
         if (finding_matters(component, &way->mine, page->machine)) {
-            put_remedy(page, component, way, &way->mine);
+            doctor_text_put_remedy(page, component, way, &way->mine);
         }
     }
 }
@@ -214,7 +216,7 @@ static void put_list(const struct page *page, const struct diagnosis *diagnosis,
                                      component->name);
         }
     }
-    put_line(page, lead, used ? list : "nothing");
+    doctor_text_put_line(page, lead, used ? list : "nothing");
 }
 
 static bool measured_by_me(const struct examined *component, const struct machine *machine)
@@ -278,7 +280,7 @@ static void put_folder(const struct page *page, const struct site *site, const c
     if (trouble) {
         snprintf(text, sizeof text, "no records can be written: %s", trouble);
     }
-    put_line(page, key, trouble ? text : path);
+    doctor_text_put_line(page, key, trouble ? text : path);
 }
 
 /* Only root can know whether a folder can be written to. Others see what they can check. */
@@ -293,7 +295,7 @@ static void put_site(const struct page *page, const struct site *site)
     put_folder(page, site, "acct_dir", site->acct_dir);
     put_folder(page, site, "spool_dir", site->spool_dir);
     if (unknown) {
-        put_line(page, "default", unknown);
+        doctor_text_put_line(page, "default", unknown);
     }
 }
 
@@ -303,7 +305,7 @@ void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
 
     put_machine(page.machine);
     for (size_t i = 0; i < diagnosis->count; i++) {
-        put_component(&page, &diagnosis->components[i]);
+        doctor_text_put_component(&page, &diagnosis->components[i]);
     }
     put_summary(&page, diagnosis);
     put_site(&page, &diagnosis->site);

@@ -75,7 +75,7 @@ static void read_twice(struct apapi_reader *reader, struct twice *twice)
     } while (elapsed_ns < PATIENCE_NS && !all_move(twice));
 }
 
-static void note_trouble(struct finding *finding, const struct twice *twice, size_t index)
+static void examine_note_trouble(struct finding *finding, const struct twice *twice, size_t index)
 {
     struct trouble trouble = {.dead = false};
     enum evaluation evaluation = evaluate(twice, index, trouble.text, sizeof trouble.text);
@@ -110,7 +110,7 @@ static void evaluate_all(struct apapi_reader *reader, struct finding *finding)
     if (twice.before && twice.after) {
         read_twice(reader, &twice);
         for (size_t i = 0; i < reader->count; i++) {
-            note_trouble(finding, &twice, i);
+            examine_note_trouble(finding, &twice, i);
         }
     }
     free(twice.before);
@@ -148,7 +148,7 @@ static int enter_child(bool ordinary)
                : 0;
 }
 
-static _Noreturn void answer(const struct apapi_way *way, bool ordinary, int to)
+static _Noreturn void examine_answer(const struct apapi_way *way, bool ordinary, int to)
 {
     static struct finding finding;
 
@@ -160,7 +160,7 @@ static _Noreturn void answer(const struct apapi_way *way, bool ordinary, int to)
                                                                          : EXIT_FAILURE);
 }
 
-static bool hear(int from, struct finding *finding)
+static bool examine_hear(int from, struct finding *finding)
 {
     char *bytes = (char *)finding;
     size_t got = 0;
@@ -203,10 +203,10 @@ static void try_in_child(const struct apapi_way *way, bool ordinary, struct find
     }
     child = fork();
     if (child == 0) {
-        answer(way, ordinary, ends[1]);
+        examine_answer(way, ordinary, ends[1]);
     }
     close(ends[1]);
-    heard = hear(ends[0], finding);
+    heard = examine_hear(ends[0], finding);
     close(ends[0]);
     if (child < 0) {
         return;

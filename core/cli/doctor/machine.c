@@ -13,7 +13,7 @@
 #include "base/kernel_file.h"
 
 /* A file below the test root if that is set, otherwise the machine's. */
-static FILE *open_file(const char *absolute)
+static FILE *machine_open_file(const char *absolute)
 {
     char path[PATH_MAX];
 
@@ -24,7 +24,7 @@ static FILE *open_file(const char *absolute)
 /* Every hypervisor sets this flag of x86 processors. */
 static bool has_hypervisor_flag(void)
 {
-    FILE *file = open_file("/proc/cpuinfo");
+    FILE *file = machine_open_file("/proc/cpuinfo");
     char *line = NULL;
     size_t size = 0;
     bool found = false;
@@ -41,7 +41,7 @@ static bool has_hypervisor_flag(void)
 
 static int read_paranoid(void)
 {
-    FILE *file = open_file("/proc/sys/kernel/perf_event_paranoid");
+    FILE *file = machine_open_file("/proc/sys/kernel/perf_event_paranoid");
     int level = PARANOID_UNKNOWN;
     char text[16] = "";
     char *end;
@@ -57,7 +57,7 @@ static int read_paranoid(void)
     return level;
 }
 
-static bool is_container(void)
+static bool machine_is_container(void)
 {
     return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
 }
@@ -67,7 +67,7 @@ void machine_look(struct machine *machine)
     const struct passwd *user;
 
     machine->virtual_machine = has_hypervisor_flag();
-    machine->container = is_container();
+    machine->container = machine_is_container();
     machine->perf_event_paranoid = read_paranoid();
     machine->uid = geteuid();
     user = getpwuid(machine->uid);
@@ -78,7 +78,7 @@ void machine_look(struct machine *machine)
     }
 }
 
-static void put_rights(const char *name, const struct stat *file, char *text, size_t size)
+static void machine_put_rights(const char *name, const struct stat *file, char *text, size_t size)
 {
     const struct passwd *owner = getpwuid(file->st_uid);
     const struct group *group = getgrgid(file->st_gid);
@@ -100,7 +100,7 @@ void machine_rights(const char *naming, char *text, size_t size)
         name[strlen(name) - (name[strlen(name) - 1] == ':')] = '\0';
         kernel_file_path(path, sizeof path, name);
         if (stat(path, &file) == 0 || stat(name, &file) == 0) {
-            put_rights(name, &file, text, size);
+            machine_put_rights(name, &file, text, size);
         }
     }
 }

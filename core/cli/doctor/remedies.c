@@ -14,7 +14,7 @@ static bool is_virtual(const struct machine *machine)
     return machine->virtual_machine;
 }
 
-static bool is_container(const struct machine *machine)
+static bool remedies_is_container(const struct machine *machine)
 {
     return machine->container;
 }
@@ -65,8 +65,8 @@ static const struct remedy {
      "as root: sysctl kernel.perf_event_paranoid=0"},
     {"rapl", NULL, NULL, 0, is_virtual, no_rapl_in_vm},
     {"powercap", NULL, NULL, 0, is_virtual, no_rapl_in_vm},
-    {"rapl", "sysfs", NULL, ENODEV, is_container, powercap_in_container},
-    {"powercap", "sysfs", NULL, ENODEV, is_container, powercap_in_container},
+    {"rapl", "sysfs", NULL, ENODEV, remedies_is_container, powercap_in_container},
+    {"powercap", "sysfs", NULL, ENODEV, remedies_is_container, powercap_in_container},
     {"rapl", "sysfs", NULL, ENODEV, NULL, powercap_module},
     {"powercap", "sysfs", NULL, ENODEV, NULL, powercap_module},
     {"rapl", "papi", "rapl", ENODEV, NULL, "as root: modprobe msr"},
@@ -89,7 +89,7 @@ static const struct remedy {
     {"ipmi", "ipmi", NULL, ENODEV, is_virtual,
      "nothing: a virtual machine has no BMC; set host, user and password_file in section [ipmi] to "
      "ask one over the network"},
-    {"ipmi", "ipmi", NULL, ENODEV, is_container,
+    {"ipmi", "ipmi", NULL, ENODEV, remedies_is_container,
      "on the host: modprobe -a ipmi_si ipmi_devintf; the container must be given --device "
      "/dev/ipmi0"},
     {"ipmi", "ipmi", NULL, ENODEV, NULL,
@@ -114,7 +114,7 @@ static const struct remedy {
     {NULL, NULL, NULL, EACCES, NULL, by_root},
 };
 
-static bool fits(const char *wanted, const char *name)
+static bool remedies_fits(const char *wanted, const char *name)
 {
     return !wanted || strcmp(wanted, name) == 0;
 }
@@ -137,8 +137,9 @@ const char *remedy_find(const struct examined *component, const struct examined_
     for (size_t i = 0; i < COUNT_OF(remedies); i++) {
         const struct remedy *remedy = &remedies[i];
 
-        if (fits(remedy->component, component->name) &&
-            fits(remedy->source, way->way.source->name) && fits(remedy->way, way->way.name) &&
+        if (remedies_fits(remedy->component, component->name) &&
+            remedies_fits(remedy->source, way->way.source->name) &&
+            remedies_fits(remedy->way, way->way.name) &&
             (remedy->error == 0 || remedy->error == finding->error) &&
             (!remedy->when || remedy->when(machine))) {
             return with_path(remedy->text);

@@ -88,7 +88,7 @@ static bool is_collected(const char *file)
     return end && strcmp(end, ".prom") == 0;
 }
 
-static int deliver(const char *file, const char *text, size_t size)
+static int export_command_deliver(const char *file, const char *text, size_t size)
 {
     struct apapi_error err;
 
@@ -117,8 +117,9 @@ static int export(const struct options *options, struct prometheus *prometheus)
         return errno == EINVAL ? command_refuse(COMMAND, err.text)
                                : command_fail(COMMAND, err.text);
     }
-    status = write_text(prometheus, &counts, &text, &size) ? command_fail(COMMAND, "no memory")
-                                                           : deliver(options->file, text, size);
+    status = write_text(prometheus, &counts, &text, &size)
+                 ? command_fail(COMMAND, "no memory")
+                 : export_command_deliver(options->file, text, size);
     free(text);
     return status;
 }
@@ -134,7 +135,7 @@ static const char *short_host_name(char *name, size_t size)
     return name;
 }
 
-static int complete(struct options *options)
+static int export_command_complete(struct options *options)
 {
     struct apapi_error err;
 
@@ -148,7 +149,7 @@ static int complete(struct options *options)
     return 0;
 }
 
-static int configure(struct options *options, const struct config *config)
+static int export_command_configure(struct options *options, const struct config *config)
 {
     struct export_input *input = &options->input;
 
@@ -170,11 +171,11 @@ static int configure(struct options *options, const struct config *config)
     return 0;
 }
 
-static int run(struct options *options)
+static int export_command_run(struct options *options)
 {
     struct prometheus *prometheus;
     struct config config;
-    int status = complete(options);
+    int status = export_command_complete(options);
 
     if (status) {
         return status;
@@ -184,7 +185,7 @@ static int run(struct options *options)
     }
     config_defaults(&config);
     config_read(&config, config_path(), &(struct config_sink){0});
-    status = configure(options, &config);
+    status = export_command_configure(options, &config);
     if (status == 0) {
         prometheus = prometheus_create();
         status = prometheus ? export(options, prometheus) : command_fail(COMMAND, "no memory");
@@ -208,5 +209,5 @@ int export_command(int argc, char **argv)
     if (optind < argc) {
         options.file = argv[optind];
     }
-    return run(&options);
+    return export_command_run(&options);
 }

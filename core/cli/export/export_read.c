@@ -27,7 +27,8 @@ struct reading {
     struct top_view view; /* one page at a time */
 };
 
-static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
+static int export_read_take(const struct apapi_record *record, const char *line, size_t size,
+                            void *context)
 {
     struct reading *reading = context;
     const struct apapi_measurement *m = &record->measurement;
@@ -40,7 +41,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
     return prometheus_add(reading->prometheus, record, reading->running);
 }
 
-static void report_problem(const struct apapi_scan_problem *problem, void *context)
+static void export_read_report_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct reading *reading = context;
 
@@ -55,7 +56,7 @@ static int open_scan(struct reading *reading, int64_t from_ns, struct apapi_erro
     const struct apapi_scan_filter filter = {.from_unix_ns = from_ns,
                                              .nodes = reading->input->nodes};
     const struct apapi_scan_sink sink = {
-        .record = take, .problem = report_problem, .context = reading};
+        .record = export_read_take, .problem = export_read_report_problem, .context = reading};
 
     reading->scan = apapi_scan_create(&filter, &sink, err);
     return reading->scan ? 0 : -1;
@@ -70,7 +71,7 @@ static int close_scan(struct reading *reading, int result)
     return result;
 }
 
-static int fail(const char *path, struct apapi_error *err)
+static int export_read_fail(const char *path, struct apapi_error *err)
 {
     return apapi_fail(err, errno, "%s: %s%s", path, strerror(errno),
                       errno == EACCES && geteuid() != 0 ? "; the site's folders are root's" : "");
@@ -88,7 +89,7 @@ static int read_accounting(struct reading *reading, struct apapi_error *err)
     if (result && errno == ENOENT && reading->input->own_folders) {
         result = 0;
     } else if (result) {
-        fail(errno == ENOMEM ? "accounting files" : dir, err);
+        export_read_fail(errno == ENOMEM ? "accounting files" : dir, err);
     }
     return close_scan(reading, result);
 }
@@ -140,7 +141,7 @@ static int visit_all(struct reading *reading, int fd, visit_f visit, struct apap
 
     if (!folder) {
         folder_close(fd);
-        return fail("spool", err);
+        return export_read_fail("spool", err);
     }
     while (result == 0 && (entry = readdir(folder))) {
         result = *entry->d_name == '.' ? 0 : visit(reading, dirfd(folder), entry->d_name, err);
@@ -172,7 +173,7 @@ static int read_spool(struct reading *reading, struct apapi_error *err)
     int folder = open(reading->input->spool_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 
     if (folder < 0) {
-        return errno == ENOENT ? 0 : fail(reading->input->spool_dir, err);
+        return errno == ENOENT ? 0 : export_read_fail(reading->input->spool_dir, err);
     }
     if (open_scan(reading, 0, err)) {
         folder_close(folder);

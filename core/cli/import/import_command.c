@@ -71,7 +71,7 @@ static const struct option_table table = {
     .column = 22,
     .rows = rows};
 
-static int complete(struct options *options)
+static int import_command_complete(struct options *options)
 {
     struct apapi_error err;
     int64_t now_ns = clock_unix_ns();
@@ -96,7 +96,7 @@ static int complete(struct options *options)
     return 0;
 }
 
-static int finish(const struct options *options, const struct import_counts *counts)
+static int import_command_finish(const struct options *options, const struct import_counts *counts)
 {
     command_count_skipped(COMMAND, counts->left_out, options->input.verbose);
     return command_finish(COMMAND,
@@ -139,10 +139,10 @@ static int import(const struct options *options)
     result = load ? load_all(options, load, &counts, &err) : -1;
     db_load_destroy(load);
     db_close(db);
-    return result ? command_fail(COMMAND, err.text) : finish(options, &counts);
+    return result ? command_fail(COMMAND, err.text) : import_command_finish(options, &counts);
 }
 
-static int count(const struct options *options)
+static int import_command_count(const struct options *options)
 {
     struct import_counts counts = {0};
     struct apapi_error err = {""};
@@ -151,13 +151,13 @@ static int count(const struct options *options)
         return command_fail(COMMAND, err.text);
     }
     printf("%zu records (not loaded: dry run)\n", counts.records);
-    return finish(options, &counts);
+    return import_command_finish(options, &counts);
 }
 
-static int run(struct options *options)
+static int import_command_run(struct options *options)
 {
     struct config config;
-    int status = complete(options);
+    int status = import_command_complete(options);
 
     if (status) {
         return status;
@@ -167,7 +167,7 @@ static int run(struct options *options)
     if (!options->input.dir) {
         options->input.dir = config.acct_dir;
     }
-    status = options->dry_run ? count(options) : import(options);
+    status = options->dry_run ? import_command_count(options) : import(options);
     config_clear(&config);
     return status;
 }
@@ -182,5 +182,5 @@ int import_command(int argc, char **argv)
     }
     options.input.files = argv + optind;
     options.input.file_count = (size_t)(argc - optind);
-    return run(&options);
+    return import_command_run(&options);
 }

@@ -16,7 +16,7 @@ struct import_progress import_progress_begin(uint64_t total_bytes)
                                     .total_bytes = total_bytes};
 }
 
-static void draw(const struct import_progress *progress, size_t records)
+static void import_progress_draw(const struct import_progress *progress, size_t records)
 {
     double share =
         progress->total_bytes ? (double)progress->done_bytes / (double)progress->total_bytes : 0;
@@ -42,7 +42,7 @@ void import_progress_add(struct import_progress *progress, uint64_t bytes, size_
     now = (int64_t)clock_monotonic_ns();
     if (now >= progress->next_ns) {
         progress->next_ns = now + REDRAW_NS;
-        draw(progress, records);
+        import_progress_draw(progress, records);
     }
 }
 

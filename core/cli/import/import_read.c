@@ -42,7 +42,7 @@ struct worker {
     uint64_t bytes;
 };
 
-static int remember(struct import *import, int code, const struct apapi_error *err)
+static int import_read_remember(struct import *import, int code, const struct apapi_error *err)
 {
     if (import->code == 0) {
         import->code = code;
@@ -52,7 +52,7 @@ static int remember(struct import *import, int code, const struct apapi_error *e
     return -1;
 }
 
-static int flush(struct worker *worker)
+static int import_read_flush(struct worker *worker)
 {
     struct import *import = worker->import;
     struct apapi_error err = {""};
@@ -63,7 +63,7 @@ static int flush(struct worker *worker)
         errno = import->code;
     } else if (worker->batch && !db_batch_is_empty(worker->batch) &&
                db_load_batch(import->load, worker->batch, &err)) {
-        remember(import, errno, &err);
+        import_read_remember(import, errno, &err);
     } else {
         import->records += worker->records;
         import_progress_add(&import->progress, worker->bytes, import->records);
@@ -75,25 +75,26 @@ static int flush(struct worker *worker)
     return result;
 }
 
-static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
+static int import_read_take(const struct apapi_record *record, const char *line, size_t size,
+                            void *context)
 {
     struct worker *worker = context;
 
     if (worker->batch && db_batch_add(worker->batch, record, line, size)) {
         pthread_mutex_lock(&worker->import->lock);
-        remember(worker->import, ENOMEM, &(struct apapi_error){"no memory"});
+        import_read_remember(worker->import, ENOMEM, &(struct apapi_error){"no memory"});
         pthread_mutex_unlock(&worker->import->lock);
         return -1;
     }
     worker->records++;
     worker->bytes += size + 1;
     if (worker->batch ? db_batch_full(worker->batch) : worker->records == COUNTED) {
-        return flush(worker);
+        return import_read_flush(worker);
     }
     return 0;
 }
 
-static void report_problem(const struct apapi_scan_problem *problem, void *context)
+static void import_read_report_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct worker *worker = context;
 
@@ -116,7 +117,7 @@ static bool falls_to(const struct worker *worker, const struct apapi_scan_file *
     return hash % worker->count == worker->number;
 }
 
-static bool begin(const struct apapi_scan_file *file, uint64_t *offset, void *context)
+static bool import_read_begin(const struct apapi_scan_file *file, uint64_t *offset, void *context)
 {
     struct worker *worker = context;
     struct import *import = worker->import;
@@ -132,7 +133,7 @@ static bool begin(const struct apapi_scan_file *file, uint64_t *offset, void *co
     } else if (import->folder) {
         known = db_load_offset(import->load, import->folder, file, &err);
         if (known < 0) {
-            remember(import, errno, &err);
+            import_read_remember(import, errno, &err);
         }
     }
     *offset = known > 0 && (uint64_t)known <= file->size ? (uint64_t)known : 0;
@@ -141,14 +142,14 @@ static bool begin(const struct apapi_scan_file *file, uint64_t *offset, void *co
     return known >= 0 && *offset < file->size;
 }
 
-static void end(const struct apapi_scan_file *file, uint64_t offset, void *context)
+static void import_read_end(const struct apapi_scan_file *file, uint64_t offset, void *context)
 {
     struct worker *worker = context;
 
     if (worker->import->folder) {
         db_batch_note(worker->batch, worker->import->folder, file, offset);
         if (db_batch_full(worker->batch)) {
-            flush(worker); /* stores the error */
+            import_read_flush(worker); /* stores the error */
         }
     }
 }
@@ -160,8 +161,11 @@ static int worker_init(struct worker *worker, struct apapi_error *err)
     const struct import_input *input = worker->import->input;
     const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
                                              .to_unix_ns = input->to_ns};
-    const struct apapi_scan_sink sink = {
-        .record = take, .problem = report_problem, .begin = begin, .end = end, .context = worker};
+    const struct apapi_scan_sink sink = {.record = import_read_take,
+                                         .problem = import_read_report_problem,
+                                         .begin = import_read_begin,
+                                         .end = import_read_end,
+                                         .context = worker};
 
     worker->scan = apapi_scan_create(&filter, &sink, err);
     if (worker->scan && worker->import->load) {
@@ -177,10 +181,10 @@ static void *work(void *context)
 
     if (apapi_scan_folder(worker->scan, worker->path, &err) && *err.text) {
         pthread_mutex_lock(&worker->import->lock);
-        remember(worker->import, errno, &err);
+        import_read_remember(worker->import, errno, &err);
         pthread_mutex_unlock(&worker->import->lock);
     }
-    flush(worker);
+    import_read_flush(worker);
     return NULL;
 }
 
@@ -218,8 +222,8 @@ static void add_counts(const struct worker *workers, unsigned count, struct impo
     counts->left_out += unreadable;
 }
 
-static int read_path(struct import *import, const char *path, bool folder,
-                     struct import_counts *counts, struct apapi_error *err)
+static int import_read_path(struct import *import, const char *path, bool folder,
+                            struct import_counts *counts, struct apapi_error *err)
 {
     struct worker workers[THREADS_MAX];
     unsigned count = folder && import->input->threads < THREADS_MAX ? import->input->threads : 1;
@@ -239,7 +243,7 @@ static int read_path(struct import *import, const char *path, bool folder,
         result = apapi_scan_file(workers->scan, path, err);
     }
     if (result == 0 && !folder) {
-        result = flush(workers);
+        result = import_read_flush(workers);
     }
     add_counts(workers, count, counts);
     for (unsigned i = 0; i < count; i++) {
@@ -273,7 +277,7 @@ static bool is_folder(const char *path, uint64_t *size)
     return S_ISDIR(status.st_mode);
 }
 
-static void measure(const struct import_input *input, const char *path, uint64_t *total)
+static void import_read_measure(const struct import_input *input, const char *path, uint64_t *total)
 {
     const struct apapi_scan_filter filter = {.from_unix_ns = input->from_ns,
                                              .to_unix_ns = input->to_ns};
@@ -292,8 +296,8 @@ static void measure(const struct import_input *input, const char *path, uint64_t
     }
 }
 
-static int read_one(struct import *import, const char *path, bool folder,
-                    struct import_counts *counts, struct apapi_error *err)
+static int import_read_one(struct import *import, const char *path, bool folder,
+                           struct import_counts *counts, struct apapi_error *err)
 {
     const struct import_input *input = import->input;
     char *whole = folder ? realpath(path, NULL) : NULL;
@@ -301,24 +305,25 @@ static int read_one(struct import *import, const char *path, bool folder,
     int result;
 
     import->folder = whole && all && import->load && strlen(whole) < DB_FOLDER_SIZE ? whole : NULL;
-    result = read_path(import, path, folder, counts, err);
+    result = import_read_path(import, path, folder, counts, err);
     import->folder = NULL;
     free(whole);
     return result;
 }
 
-static int read_all(struct import *import, struct import_counts *counts, struct apapi_error *err)
+static int import_read_all(struct import *import, struct import_counts *counts,
+                           struct apapi_error *err)
 {
     const struct import_input *input = import->input;
     uint64_t size;
 
     if (input->file_count == 0) {
-        return read_one(import, input->dir, true, counts, err);
+        return import_read_one(import, input->dir, true, counts, err);
     }
     for (size_t i = 0; i < input->file_count; i++) {
         bool folder = is_folder(input->files[i], &size);
 
-        if (read_one(import, input->files[i], folder, counts, err)) {
+        if (import_read_one(import, input->files[i], folder, counts, err)) {
             return -1;
         }
     }
@@ -334,14 +339,14 @@ int import_read(const struct import_input *input, struct db_load *load,
 
     if (isatty(STDERR_FILENO)) {
         for (size_t i = 0; i < input->file_count; i++) {
-            measure(input, input->files[i], &total);
+            import_read_measure(input, input->files[i], &total);
         }
         if (input->file_count == 0) {
-            measure(input, input->dir, &total);
+            import_read_measure(input, input->dir, &total);
         }
     }
     import.progress = import_progress_begin(total);
-    result = read_all(&import, counts, err);
+    result = import_read_all(&import, counts, err);
     code = errno;
     import_progress_end(&import.progress);
     pthread_mutex_destroy(&import.lock);

@@ -17,30 +17,32 @@ struct run {
     struct namelist own, lacking;
 };
 
-static uint32_t restarts_of(const struct apapi_record *record)
+static uint32_t job_missing_restarts_of(const struct apapi_record *record)
 {
     return record->id.restarts == APAPI_UNKNOWN ? 0 : record->id.restarts;
 }
 
-static int compare_runs(const void *left, const void *right)
+static int job_missing_compare_runs(const void *left, const void *right)
 {
     const struct apapi_record *a = *(const struct apapi_record *const *)left,
                               *b = *(const struct apapi_record *const *)right;
     int order = strverscmp(a->id.step, b->id.step);
 
-    if (order == 0 && restarts_of(a) != restarts_of(b)) {
-        order = restarts_of(a) < restarts_of(b) ? -1 : 1;
+    if (order == 0 && job_missing_restarts_of(a) != job_missing_restarts_of(b)) {
+        order = job_missing_restarts_of(a) < job_missing_restarts_of(b) ? -1 : 1;
     }
     return order ? order : strverscmp(a->id.node, b->id.node);
 }
 
 static bool is_of_run(const struct apapi_record *a, const struct apapi_record *b)
 {
-    return strcmp(a->id.step, b->id.step) == 0 && restarts_of(a) == restarts_of(b);
+    return strcmp(a->id.step, b->id.step) == 0 &&
+           job_missing_restarts_of(a) == job_missing_restarts_of(b);
 }
 
 /* Take the run that starts with the first of `count` records. */
-static int take_run(const struct apapi_record *const *records, size_t count, struct run *run)
+static int job_missing_take_run(const struct apapi_record *const *records, size_t count,
+                                struct run *run)
 {
     *run = (struct run){.records = records};
     for (; run->count < count && is_of_run(records[0], records[run->count]); run->count++) {
@@ -95,7 +97,7 @@ static int report_run(const struct show *show, struct run *run, show_gap_f visit
 {
     const struct apapi_record *first = run->records[0];
     struct show_gap gap = {.step = first->id.step,
-                           .restarts = restarts_of(first),
+                           .restarts = job_missing_restarts_of(first),
                            .nodes = run->nodes,
                            .lacking = run->nodes - run->own.count,
                            .nodelist = ""};
@@ -123,10 +125,10 @@ int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
         records[i] = &show->records[i];
     }
     if (records) {
-        qsort(records, show->count, sizeof(struct apapi_record *), compare_runs);
+        qsort(records, show->count, sizeof(struct apapi_record *), job_missing_compare_runs);
     }
     for (size_t i = 0; i < show->count && result == 0; i += run.count) {
-        result = take_run(records + i, show->count - i, &run);
+        result = job_missing_take_run(records + i, show->count - i, &run);
         if (result == 0 && run.nodes > run.own.count) {
             result = report_run(show, &run, visit, context);
         }

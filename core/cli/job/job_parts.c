@@ -18,7 +18,7 @@ int show_compare_nodes(const void *left, const void *right)
 }
 
 /* Number of nodes of the widest step in a job, or in a component of it. */
-static size_t nodes_of(const struct show *show, uint32_t job)
+static size_t job_parts_nodes_of(const struct show *show, uint32_t job)
 {
     size_t nodes = 0;
 
@@ -47,7 +47,7 @@ size_t show_node_total(const struct show *show)
     size_t nodes = 0;
 
     for (size_t i = 0; i < show->count; i++) {
-        nodes += is_first_of_job(show, i) ? nodes_of(show, show->records[i].id.job) : 0;
+        nodes += is_first_of_job(show, i) ? job_parts_nodes_of(show, show->records[i].id.job) : 0;
     }
     return nodes > show->node_count ? nodes : show->node_count;
 }

@@ -133,7 +133,7 @@ static bool holds(const struct span *whole, const struct span *part)
     return whole->begin_ns <= part->begin_ns && whole->end_ns >= part->end_ns;
 }
 
-static int64_t overlap_ns(const struct span *a, const struct span *b)
+static int64_t job_power_overlap_ns(const struct span *a, const struct span *b)
 {
     int64_t begin_ns = a->begin_ns > b->begin_ns ? a->begin_ns : b->begin_ns;
     int64_t end_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
@@ -188,7 +188,7 @@ static void add_piece(const struct node *node, int domain, const struct span *pi
     sum->ran_ns += ran ? piece->end_ns - piece->begin_ns : 0;
 }
 
-static struct known known_of(const struct node *node, int domain, struct span span)
+static struct known job_power_known_of(const struct node *node, int domain, struct span span)
 {
     struct known sum = {0};
 
@@ -208,14 +208,14 @@ static double column_power(const struct power *power, struct span column)
     int64_t busy_ns = 0;
 
     for (size_t i = 0; i < power->busy_count; i++) {
-        busy_ns += overlap_ns(&power->busy[i], &column);
+        busy_ns += job_power_overlap_ns(&power->busy[i], &column);
     }
     for (size_t n = 0; n < power->node_count; n++) {
         for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
             struct known known = {0};
 
             if (power->nodes[n].domains & 1U << d) {
-                known = known_of(&power->nodes[n], d, column);
+                known = job_power_known_of(&power->nodes[n], d, column);
             }
             if (known.ran_ns > 0 && known.known_ns == 0) {
                 return NAN;
@@ -259,8 +259,8 @@ static size_t count_of(const struct show *show, const char *node, size_t first)
     return end - first;
 }
 
-static void fill(const struct power *power, const struct apapi_job_total *total, double *power_w,
-                 size_t columns)
+static void job_power_fill(const struct power *power, const struct apapi_job_total *total,
+                           double *power_w, size_t columns)
 {
     double length_ns = (double)(total->end_unix_ns - total->start_unix_ns);
 
@@ -287,7 +287,7 @@ int show_power(const struct show *show, const char *node, int domain, double *po
         make_runs(show, first, count, power.runs);
         make_nodes(&power, count, domain == APAPI_DOMAIN_NONE ? ~0U : 1U << domain);
         make_busy(&power);
-        fill(&power, &show->total, power_w, columns);
+        job_power_fill(&power, &show->total, power_w, columns);
     }
     free(power.runs);
     free(power.nodes);

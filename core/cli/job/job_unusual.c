@@ -29,8 +29,8 @@ struct reporter {
     size_t count;
 };
 
-__attribute__((format(printf, 2, 3))) static void report(struct reporter *reporter,
-                                                         const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void job_unusual_report(struct reporter *reporter,
+                                                                     const char *format, ...)
 {
     char text[TEXT_SIZE];
     va_list words;
@@ -80,8 +80,8 @@ static void report_nodes(const struct show *show, struct reporter *reporter)
         units_quantity(own, sizeof own, node->power_w, "W");
         units_quantity(others, sizeof others, usual_w, "W");
         if (more || less) {
-            report(reporter, "%s draws %s, %s the other nodes' usual %s", node->name, own,
-                   more ? "twice or more of" : "half or less of", others);
+            job_unusual_report(reporter, "%s draws %s, %s the other nodes' usual %s", node->name,
+                               own, more ? "twice or more of" : "half or less of", others);
         }
     }
 }
@@ -132,8 +132,8 @@ static void report_early(const struct show *show, struct reporter *reporter)
             hostlist_put(out, names, count, NAMES_COLUMNS);
             fclose(out);
             units_duration(duration, sizeof duration, most_s);
-            report(reporter, "step %s: %s ended before its last node, by up to %s",
-                   show->steps[i].step, list, duration);
+            job_unusual_report(reporter, "step %s: %s ended before its last node, by up to %s",
+                               show->steps[i].step, list, duration);
         }
         free(list);
     }
@@ -153,9 +153,10 @@ static void report_idle(const struct show *show, struct reporter *reporter)
         idle += show->curve_w[i] < IDLE_POWER * greatest_w;
     }
     if (known > 0 && (double)idle > IDLE_SHARE * (double)known) {
-        report(reporter,
-               "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
-               100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
+        job_unusual_report(
+            reporter,
+            "long idle: in %.0f %% of the time its power is below %.0f %% of its greatest",
+            100.0 * (double)idle / (double)known, 100 * IDLE_POWER);
     }
 }
 
@@ -168,18 +169,21 @@ static void report_components(const struct apapi_record *record, struct reporter
         const struct apapi_component_result *component = &m->components[i];
 
         if (!component->measured || *component->reason) {
-            report(reporter, "step %s on %s: %s: %s", record->id.step, record->id.node,
-                   component->name, *component->reason ? component->reason : "not measured");
+            job_unusual_report(reporter, "step %s on %s: %s: %s", record->id.step, record->id.node,
+                               component->name,
+                               *component->reason ? component->reason : "not measured");
         }
         if (component->outages > 0) {
             units_duration(duration, sizeof duration, (double)component->outage_ns / NS_PER_S);
-            report(reporter, "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
-                   record->id.step, record->id.node, component->name, component->outages, duration);
+            job_unusual_report(
+                reporter, "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
+                record->id.step, record->id.node, component->name, component->outages, duration);
         }
         for (size_t e = 0; e < component->event_count; e++) {
             if (component->events[e].stuck) {
-                report(reporter, "step %s on %s: %s is stuck: it never moved", record->id.step,
-                       record->id.node, component->events[e].event.name);
+                job_unusual_report(reporter, "step %s on %s: %s is stuck: it never moved",
+                                   record->id.step, record->id.node,
+                                   component->events[e].event.name);
             }
         }
     }
@@ -199,8 +203,9 @@ static void report_incidents(const struct apapi_record *record, struct reporter 
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (kinds[i].count > 0) {
-            report(reporter, "step %s on %s: %s, %" PRIu64 " time%s", record->id.step,
-                   record->id.node, kinds[i].what, kinds[i].count, kinds[i].count == 1 ? "" : "s");
+            job_unusual_report(reporter, "step %s on %s: %s, %" PRIu64 " time%s", record->id.step,
+                               record->id.node, kinds[i].what, kinds[i].count,
+                               kinds[i].count == 1 ? "" : "s");
         }
     }
 }
@@ -210,17 +215,19 @@ static void report_record(const struct apapi_record *record, struct reporter *re
     const char *step = record->id.step, *node = record->id.node;
 
     if (record->measurement.covered < LOW_COVERAGE) {
-        report(reporter, "step %s on %s: only %.1f %% of the time lies between good readings", step,
-               node, 100 * record->measurement.covered);
+        job_unusual_report(reporter,
+                           "step %s on %s: only %.1f %% of the time lies between good readings",
+                           step, node, 100 * record->measurement.covered);
     }
     if (!record->complete) {
-        report(reporter, "step %s on %s: incomplete: %s", step, node, record->reason);
+        job_unusual_report(reporter, "step %s on %s: incomplete: %s", step, node, record->reason);
     }
     if (record->recovered) {
-        report(reporter, "step %s on %s: recovered from what was saved while it ran", step, node);
+        job_unusual_report(reporter, "step %s on %s: recovered from what was saved while it ran",
+                           step, node);
     }
     if (record->delayed) {
-        report(reporter, "step %s on %s: written late", step, node);
+        job_unusual_report(reporter, "step %s on %s: written late", step, node);
     }
     report_components(record, reporter);
     report_incidents(record, reporter);
@@ -244,8 +251,9 @@ static void report_endings(const struct show *show, struct reporter *reporter)
         } else {
             snprintf(how, sizeof how, ", with exit status %" PRIu32, ending->code);
         }
-        report(reporter, "step %s: %" PRIu32 "%s task%s failed%s", step->step, ending->failed, of,
-               step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
+        job_unusual_report(reporter, "step %s: %" PRIu32 "%s task%s failed%s", step->step,
+                           ending->failed, of,
+                           step->tasks == 1 || (!*of && ending->failed == 1) ? "" : "s", how);
     }
 }
 
@@ -257,17 +265,18 @@ static void report_gap(const struct show_gap *gap, void *context)
     if (gap->restarts > 0) {
         snprintf(restart, sizeof restart, ", restart %u", gap->restarts);
     }
-    report(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step, restart,
-           gap->lacking, gap->nodes, *gap->nodelist ? ": " : "", gap->nodelist);
+    job_unusual_report(reporter, "step %s%s: no record of %zu of its %u nodes%s%s", gap->step,
+                       restart, gap->lacking, gap->nodes, *gap->nodelist ? ": " : "",
+                       gap->nodelist);
 }
 
 static void report_missing(const struct show *show, struct reporter *reporter)
 {
     if (show_find_gaps(show, report_gap, reporter)) {
-        report(reporter, "no memory to find the nodes that have no record");
+        job_unusual_report(reporter, "no memory to find the nodes that have no record");
     }
     if (show->left_out > 0) {
-        report(reporter, "%zu records had no room here", show->left_out);
+        job_unusual_report(reporter, "%zu records had no room here", show->left_out);
     }
 }
 

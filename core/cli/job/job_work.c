@@ -63,7 +63,7 @@ static bool is_duplicate(const struct apapi_record *a, const struct apapi_record
            a->measurement.start_unix_ns == b->measurement.start_unix_ns;
 }
 
-static void tidy(struct show *show)
+static void job_work_tidy(struct show *show)
 {
     size_t kept = 0;
 
@@ -95,7 +95,7 @@ static int total_of(const struct apapi_record *const *records, size_t count,
     return result;
 }
 
-static int work_out_nodes(struct show *show, const struct apapi_record **list)
+static int job_work_out_nodes(struct show *show, const struct apapi_record **list)
 {
     for (size_t i = 0, count; i < show->count; i += count) {
         struct show_node *node = &show->nodes[show->node_count++];
@@ -120,7 +120,7 @@ static int work_out_nodes(struct show *show, const struct apapi_record **list)
     return 0;
 }
 
-static int compare_steps(const void *left, const void *right)
+static int job_work_compare_steps(const void *left, const void *right)
 {
     const struct apapi_record *a = *(const struct apapi_record *const *)left,
                               *b = *(const struct apapi_record *const *)right;
@@ -188,7 +188,7 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
     for (size_t i = 0; i < show->count; i++) {
         list[i] = &show->records[i];
     }
-    qsort(list, show->count, sizeof(struct apapi_record *), compare_steps);
+    qsort(list, show->count, sizeof(struct apapi_record *), job_work_compare_steps);
     for (size_t i = 0, count; i < show->count; i += count) {
         struct show_step *step = &show->steps[show->step_count++];
         struct apapi_job_total total;
@@ -219,12 +219,12 @@ int show_work_out(struct show *show)
     const struct apapi_record **list = calloc(show->count + 1, sizeof(struct apapi_record *));
     int result = -1;
 
-    tidy(show);
+    job_work_tidy(show);
     show->nodes = calloc(show->count + 1, sizeof *show->nodes);
     show->steps = calloc(show->count + 1, sizeof *show->steps);
     show->ends_ns = calloc(show->count + 1, sizeof *show->ends_ns);
     if (list && show->nodes && show->steps && show->ends_ns) {
-        result = work_out_nodes(show, list) || work_out_steps(show, list) ||
+        result = job_work_out_nodes(show, list) || work_out_steps(show, list) ||
                          show_power(show, NULL, APAPI_DOMAIN_NONE, show->curve_w, SHOW_CURVE)
                      ? -1
                      : 0;

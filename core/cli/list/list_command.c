@@ -72,12 +72,12 @@ static void fill_event(const struct apapi_reader *reader, size_t index,
     }
 }
 
-static int no_memory(struct apapi_error *err)
+static int list_command_no_memory(struct apapi_error *err)
 {
     return apapi_fail(err, ENOMEM, "no memory");
 }
 
-static int read_events(struct listed *listed, struct apapi_error *err)
+static int list_command_read_events(struct listed *listed, struct apapi_error *err)
 {
     struct apapi_reader *reader = listed->reader;
     struct apapi_reading *readings = calloc(reader->count + 1, sizeof *readings);
@@ -85,7 +85,7 @@ static int read_events(struct listed *listed, struct apapi_error *err)
     listed->events = calloc(reader->count + 1, sizeof *listed->events);
     if (!readings || !listed->events) {
         free(readings);
-        return no_memory(err);
+        return list_command_no_memory(err);
     }
     reader->source->read(reader, readings);
     for (size_t i = 0; i < reader->count; i++) {
@@ -115,7 +115,8 @@ static int refuse_pattern(const struct listed *listed, struct apapi_error *err)
                             listed->wanted->pattern, listed->wanted->name);
 }
 
-static int open_component(struct listed *listed, const char *order, struct apapi_error *err)
+static int list_command_open_component(struct listed *listed, const char *order,
+                                       struct apapi_error *err)
 {
     listed->reader = apapi_catalog_open(listed->wanted->name, order, &listed->reason);
     if (!listed->reader) {
@@ -123,7 +124,7 @@ static int open_component(struct listed *listed, const char *order, struct apapi
         listed->state = LISTED_UNREADABLE;
         return 0;
     }
-    if (read_events(listed, err)) {
+    if (list_command_read_events(listed, err)) {
         return -1;
     }
     return listed->wanted->pattern && listed->event_count == 0 ? refuse_pattern(listed, err) : 0;
@@ -138,7 +139,7 @@ static void want_events(const struct wanted_component *wanted)
     apapi_catalog_want(wanted->pattern ? wanted->pattern : all);
 }
 
-static int open_all(struct list *list, const char *order, struct apapi_error *err)
+static int list_command_open_all(struct list *list, const char *order, struct apapi_error *err)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
         struct listed *listed = &list->components[i];
@@ -153,14 +154,14 @@ static int open_all(struct list *list, const char *order, struct apapi_error *er
     for (size_t i = 0; i < list->wanted.count; i++) {
         struct listed *listed = &list->components[i];
 
-        if (listed->state == LISTED_OPEN && open_component(listed, order, err)) {
+        if (listed->state == LISTED_OPEN && list_command_open_component(listed, order, err)) {
             return -1;
         }
     }
     return 0;
 }
 
-static void close_all(struct list *list)
+static void list_command_close_all(struct list *list)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
         apapi_catalog_close(list->components[i].reader);
@@ -178,7 +179,7 @@ static int all_named_are_open(const struct list *list)
     return EXIT_SUCCESS;
 }
 
-static int print(const struct list *list)
+static int list_command_print(const struct list *list)
 {
     int (*form)(const struct listed *, size_t, const struct list_view *) =
         list->json ? list_print_json : list_print_text;
@@ -189,7 +190,7 @@ static int print(const struct list *list)
     return command_finish("list", all_named_are_open(list));
 }
 
-static int run(struct list *list, int count, char *const words[])
+static int list_command_run(struct list *list, int count, char *const words[])
 {
     const char *order = getenv("APAPI_SOURCES");
     struct apapi_error err;
@@ -199,13 +200,13 @@ static int run(struct list *list, int count, char *const words[])
         (order && apapi_catalog_check_order(order, &err))) {
         return command_refuse("list", err.text);
     }
-    if (open_all(list, order, &err)) {
+    if (list_command_open_all(list, order, &err)) {
         status = command_fail("list", err.text);
     } else {
         list->view.width = terminal_width();
-        status = print(list);
+        status = list_command_print(list);
     }
-    close_all(list);
+    list_command_close_all(list);
     return status;
 }
 
@@ -214,5 +215,5 @@ int list_command(int argc, char **argv)
     static struct list list;
     int status = command_options(&table, argc, argv, &list);
 
-    return status >= 0 ? status : run(&list, argc - optind, argv + optind);
+    return status >= 0 ? status : list_command_run(&list, argc - optind, argv + optind);
 }

@@ -22,7 +22,7 @@ static const struct field fields_of_listed[] = {
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 
-static int put_events(json_t *object, const struct listed *listed)
+static int list_json_put_events(json_t *object, const struct listed *listed)
 {
     json_t *events = json_array();
     int result = field_put(object, "events", events);
@@ -33,7 +33,7 @@ static int put_events(json_t *object, const struct listed *listed)
     return result;
 }
 
-static int put_ways(json_t *object, const char *component)
+static int list_json_put_ways(json_t *object, const char *component)
 {
     struct apapi_way ways[APAPI_WAYS_MAX];
     size_t count = apapi_catalog_ways(component, ways);
@@ -55,7 +55,7 @@ static int fill_component(json_t *object, const struct listed *listed)
         return field_put(object, "readable", json_true()) ||
                field_put_text(object, "source", listed->reader->source->name) ||
                field_put_text(object, "detail", listed->reader->detail) ||
-               put_events(object, listed);
+               list_json_put_events(object, listed);
     case LISTED_UNREADABLE:
         return field_put(object, "readable", json_false()) ||
                json_put_error(object, listed->error, listed->reason.text);
@@ -71,7 +71,8 @@ static json_t *component_json(const struct listed *listed, bool sources)
     json_t *object = json_object();
 
     if (!object || field_put_text(object, "name", listed->wanted->name) ||
-        fill_component(object, listed) || (sources && put_ways(object, listed->wanted->name))) {
+        fill_component(object, listed) ||
+        (sources && list_json_put_ways(object, listed->wanted->name))) {
         json_decref(object);
         return NULL;
     }

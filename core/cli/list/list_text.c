@@ -30,7 +30,7 @@ static const char *domain_text(enum apapi_domain domain)
     return domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(domain);
 }
 
-static int put_event(struct grid *grid, const struct listed_event *listed)
+static int list_text_put_event(struct grid *grid, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
     char value[sizeof listed->error], range[UNITS_SIZE] = "";
@@ -48,7 +48,7 @@ static int put_event(struct grid *grid, const struct listed_event *listed)
                : 0;
 }
 
-static void put_ways(const char *component)
+static void list_text_put_ways(const char *component)
 {
     struct apapi_way ways[APAPI_WAYS_MAX];
     size_t count = apapi_catalog_ways(component, ways);
@@ -60,7 +60,7 @@ static void put_ways(const char *component)
     putchar('\n');
 }
 
-static void put_clean(const char *text)
+static void list_text_put_clean(const char *text)
 {
     char clean[sizeof((struct apapi_error *)0)->text];
 
@@ -68,19 +68,19 @@ static void put_clean(const char *text)
     fputs(clean, stdout);
 }
 
-static int put_component(const struct listed *listed, const struct list_view *view)
+static int list_text_put_component(const struct listed *listed, const struct list_view *view)
 {
     struct grid *grid = grid_create(columns, COLUMNS);
     int result = grid ? 0 : -1;
 
     printf("%s (", listed->wanted->name);
-    put_clean(listed->reader->detail);
+    list_text_put_clean(listed->reader->detail);
     puts(")");
     if (view->sources) {
-        put_ways(listed->wanted->name);
+        list_text_put_ways(listed->wanted->name);
     }
     for (size_t i = 0; i < listed->event_count && result == 0; i++) {
-        result = put_event(grid, &listed->events[i]);
+        result = list_text_put_event(grid, &listed->events[i]);
     }
     if (result == 0) {
         grid_print(grid, stdout, view->width);
@@ -92,10 +92,10 @@ static int put_component(const struct listed *listed, const struct list_view *vi
 static void put_unreadable(const struct listed *listed, const struct list_view *view)
 {
     printf("%s: not readable: ", listed->wanted->name);
-    put_clean(listed->reason.text);
+    list_text_put_clean(listed->reason.text);
     putchar('\n');
     if (view->sources) {
-        put_ways(listed->wanted->name);
+        list_text_put_ways(listed->wanted->name);
     }
 }
 
@@ -104,11 +104,11 @@ static void put_slow(const struct listed *listed, const struct list_view *view)
     printf("%s: slow, name it to see its events: apapi list %s\n", listed->wanted->name,
            listed->wanted->name);
     if (view->sources) {
-        put_ways(listed->wanted->name);
+        list_text_put_ways(listed->wanted->name);
     }
 }
 
-static void put_names(const struct listed *components, size_t count, size_t width)
+static void list_text_put_names(const struct listed *components, size_t count, size_t width)
 {
     static const char title[] = "also known to PAPI, by name: ";
     char names[1024] = "";
@@ -129,7 +129,7 @@ static void put_names(const struct listed *components, size_t count, size_t widt
 int list_print_text(const struct listed *components, size_t count, const struct list_view *view)
 {
     for (size_t i = 0; i < count; i++) {
-        if (components[i].state == LISTED_OPEN && put_component(&components[i], view)) {
+        if (components[i].state == LISTED_OPEN && list_text_put_component(&components[i], view)) {
             return -1;
         }
     }
@@ -140,6 +140,6 @@ int list_print_text(const struct listed *components, size_t count, const struct 
             put_slow(&components[i], view);
         }
     }
-    put_names(components, count, view->width);
+    list_text_put_names(components, count, view->width);
     return 0;
 }

@@ -52,7 +52,7 @@ static int set_jobs(void *target, const char *text, struct apapi_error *err)
     return job_list_parse(text, &merging->wanted, err);
 }
 
-static int set_format(void *target, const char *text, struct apapi_error *err)
+static int merge_command_set_format(void *target, const char *text, struct apapi_error *err)
 {
     struct merging *merging = target;
 
@@ -70,7 +70,8 @@ static const struct option_row options[] = {
      "the nodes of the step, n[1-4,7]; the report names those without a record",
      TO_TEXT(struct merging, nodes)},
     {'n', "nodes", "=NODES", NULL, TO_TEXT(struct merging, nodes)}, /* old name */
-    {'f', "format", "=FORM", "table (default), json, csv or merged", TO_CALL(set_format)},
+    {'f', "format", "=FORM", "table (default), json, csv or merged",
+     TO_CALL(merge_command_set_format)},
     {'v', "verbose", NULL, "show all events, and which lines were skipped and why",
      TO_FLAG(struct merging, verbose)},
     {0, "strict", NULL, "lines that are not records are an error", TO_FLAG(struct merging, strict)},
@@ -107,7 +108,7 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
 }
 
 /* Whether the record belongs to the wanted step or, if none is named, to the first one's. */
-static int choose(struct merging *merging, const struct apapi_record *record)
+static int merge_command_choose(struct merging *merging, const struct apapi_record *record)
 {
     const struct apapi_identity *id = &record->id;
     struct apapi_error err;
@@ -141,10 +142,11 @@ static void note_nodelist(struct merging *merging, const struct apapi_record *re
     }
 }
 
-static int take(const struct apapi_record *record, const char *line, size_t size, void *context)
+static int merge_command_take(const struct apapi_record *record, const char *line, size_t size,
+                              void *context)
 {
     struct merging *merging = context;
-    int chosen = choose(merging, record);
+    int chosen = merge_command_choose(merging, record);
 
     if (chosen <= 0) {
         return chosen;
@@ -164,7 +166,7 @@ static int take(const struct apapi_record *record, const char *line, size_t size
     return 0;
 }
 
-static void report_problem(const struct apapi_scan_problem *problem, void *context)
+static void merge_command_report_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct merging *merging = context;
 
@@ -173,7 +175,7 @@ static void report_problem(const struct apapi_scan_problem *problem, void *conte
     }
 }
 
-static int read_file(struct apapi_scan *scan, const char *path)
+static int merge_command_read_file(struct apapi_scan *scan, const char *path)
 {
     struct stat status;
     struct apapi_error err = {""};
@@ -206,14 +208,14 @@ static int check_skipped(const struct merging *merging, const struct apapi_scan_
     return skipped > 0 && merging->strict ? -1 : 0;
 }
 
-static int read_files(struct merging *merging, char **files)
+static int merge_command_read_files(struct merging *merging, char **files)
 {
     const struct apapi_scan_filter filter = {.jobs = merging->wanted.jobs,
                                              .job_count = merging->wanted.count,
                                              .job_parts = true,
                                              .nodes = merging->nodes};
     const struct apapi_scan_sink sink = {
-        .record = take, .problem = report_problem, .context = merging};
+        .record = merge_command_take, .problem = merge_command_report_problem, .context = merging};
     struct apapi_error err;
     struct apapi_scan *scan = apapi_scan_create(&filter, &sink, &err);
     int result = 0;
@@ -223,7 +225,7 @@ static int read_files(struct merging *merging, char **files)
         return -1;
     }
     for (; *files && result == 0; files++) {
-        result = read_file(scan, *files);
+        result = merge_command_read_file(scan, *files);
     }
     if (result == 0) {
         result = check_skipped(merging, apapi_scan_counts(scan));
@@ -252,7 +254,7 @@ static void part_free(struct part *part)
     free(part->line);
 }
 
-static void drop_duplicates(struct merging *merging)
+static void merge_command_drop_duplicates(struct merging *merging)
 {
     size_t kept = 0;
 
@@ -269,7 +271,7 @@ static void drop_duplicates(struct merging *merging)
 
 static int merge_again(struct merging *merging)
 {
-    drop_duplicates(merging);
+    merge_command_drop_duplicates(merging);
     apapi_merge_destroy(merging->merge);
     merging->merge = apapi_merge_create();
     for (size_t i = 0; merging->merge && i < merging->count; i++) {
@@ -313,7 +315,7 @@ static int await_listed(struct merging *merging)
     return result;
 }
 
-static int complete(struct merging *merging)
+static int merge_command_complete(struct merging *merging)
 {
     if (merging->duplicates && merge_again(merging)) {
         return -1;
@@ -356,11 +358,11 @@ static int write_form(const struct merging *merging, const char *step)
     return result;
 }
 
-static int run(struct merging *merging, char **files)
+static int merge_command_run(struct merging *merging, char **files)
 {
     char step[64];
 
-    if (read_files(merging, files)) {
+    if (merge_command_read_files(merging, files)) {
         return EXIT_FAILURE;
     }
     if (merging->count == 0) {
@@ -369,7 +371,7 @@ static int run(struct merging *merging, char **files)
                                          : "no record in the files");
     }
     snprintf(step, sizeof step, "%u.%s", merging->job, merging->step);
-    if (complete(merging) ||
+    if (merge_command_complete(merging) ||
         (merging->format == CONFIG_TABLE ? write_table : write_form)(merging, step)) {
         return command_fail(COMMAND, "no memory");
     }
@@ -396,7 +398,8 @@ int merge_command(int argc, char **argv)
     }
     if (status < 0) {
         merging.merge = apapi_merge_create();
-        status = merging.merge ? run(&merging, argv + optind) : command_fail(COMMAND, "no memory");
+        status = merging.merge ? merge_command_run(&merging, argv + optind)
+                               : command_fail(COMMAND, "no memory");
     }
     merging_clear(&merging);
     return status;

@@ -96,7 +96,7 @@ struct text_box {
     double x, y, align, room;
 };
 
-static void put_text(cairo_t *cr, const struct text_box *box, const char *text)
+static void plot_cairo_put_text(cairo_t *cr, const struct text_box *box, const char *text)
 {
     cairo_text_extents_t extents;
     char shown[1024];
@@ -125,7 +125,7 @@ static void set_font(cairo_t *cr, double size, cairo_font_weight_t weight)
 
 /* --- axes ----------------------------------------------------------------------------------- */
 
-static void put_line(cairo_t *cr, const double ends[4], double grey)
+static void plot_cairo_put_line(cairo_t *cr, const double ends[4], double grey)
 {
     cairo_set_source_rgb(cr, grey, grey, grey);
     cairo_set_line_width(cr, 1);
@@ -142,13 +142,14 @@ static void put_power_axis(cairo_t *cr, const struct panel *panel)
         double y = panel->y + panel->height * (1 - i * scale->step / scale->greatest);
         char label[32];
 
-        put_line(cr, (double[]){panel->x, y, panel->x + panel->width, y}, i ? FAINT : INK);
+        plot_cairo_put_line(cr, (double[]){panel->x, y, panel->x + panel->width, y},
+                            i ? FAINT : INK);
         snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
         set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        put_text(cr, &(struct text_box){panel->x - 6, y + 4, 1, LEFT}, label);
+        plot_cairo_put_text(cr, &(struct text_box){panel->x - 6, y + 4, 1, LEFT}, label);
     }
-    put_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60},
-             scale->name);
+    plot_cairo_put_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60},
+                        scale->name);
 }
 
 static void put_time_axis(cairo_t *cr, const struct panel *panel)
@@ -160,13 +161,14 @@ static void put_time_axis(cairo_t *cr, const struct panel *panel)
         double x = panel->x + panel->width * i * scale->step / scale->greatest;
         char label[32];
 
-        put_line(cr, (double[]){x, bottom, x, bottom + 4}, INK);
+        plot_cairo_put_line(cr, (double[]){x, bottom, x, bottom + 4}, INK);
         snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
         set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        put_text(cr, &(struct text_box){x, bottom + 17, 0.5, LEFT}, label);
+        plot_cairo_put_text(cr, &(struct text_box){x, bottom + 17, 0.5, LEFT}, label);
     }
-    put_text(cr, &(struct text_box){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
-             scale->name);
+    plot_cairo_put_text(
+        cr, &(struct text_box){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
+        scale->name);
 }
 
 /* --- lines ---------------------------------------------------------------------------------- */
@@ -183,8 +185,8 @@ static size_t set_style(cairo_t *cr, const json_t *series)
 }
 
 /* Draw a step for each mean; nothing if not known. */
-static void put_series(cairo_t *cr, const struct panel *panel, const json_t *series,
-                       double length_s)
+static void plot_cairo_put_series(cairo_t *cr, const struct panel *panel, const json_t *series,
+                                  double length_s)
 {
     const json_t *powers = json_object_get(series, "power_w");
     size_t count = json_array_size(powers);
@@ -209,7 +211,7 @@ static void put_series(cairo_t *cr, const struct panel *panel, const json_t *ser
 }
 
 /* Mark where steps begin; names and marks without room are omitted. */
-static void put_marks(cairo_t *cr, const struct panel *panel, const json_t *steps)
+static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel, const json_t *steps)
 {
     double last_mark = panel->x - MARK_ROOM, last_name = panel->x;
     const json_t *step;
@@ -226,13 +228,13 @@ static void put_marks(cairo_t *cr, const struct panel *panel, const json_t *step
             continue;
         }
         cairo_set_dash(cr, (double[]){1, 3}, 2, 0);
-        put_line(cr, (double[]){x, panel->y, x, panel->y + panel->height}, MARK);
+        plot_cairo_put_line(cr, (double[]){x, panel->y, x, panel->y + panel->height}, MARK);
         cairo_set_dash(cr, NULL, 0, 0);
         last_mark = x;
         set_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
         cairo_text_extents(cr, name ? name : "", &extents);
         if (name && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
-            put_text(cr, &(struct text_box){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
+            plot_cairo_put_text(cr, &(struct text_box){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
             last_name = x + extents.x_advance + MARK_ROOM;
         }
     }
@@ -255,12 +257,12 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lin
         cairo_stroke(cr);
         cairo_set_dash(cr, NULL, 0, 0);
         set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        put_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
-                 json_string_value(json_object_get(series, "name")));
+        plot_cairo_put_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
+                            json_string_value(json_object_get(series, "name")));
     }
 }
 
-static void put_title(cairo_t *cr, const struct panel *panel, const json_t *job)
+static void plot_cairo_put_title(cairo_t *cr, const struct panel *panel, const json_t *job)
 {
     const char *id = json_string_value(json_object_get(job, "job"));
     const char *name = json_string_value(json_object_get(job, "job_name"));
@@ -269,11 +271,12 @@ static void put_title(cairo_t *cr, const struct panel *panel, const json_t *job)
 
     snprintf(text, sizeof text, "job %s%s%s", id ? id : "-", name ? "  " : "", name ? name : "");
     set_font(cr, 14, CAIRO_FONT_WEIGHT_BOLD);
-    put_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90},
-             text);
+    plot_cairo_put_text(
+        cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90}, text);
     snprintf(text, sizeof text, "%.10s %.8s UTC", start, start + 11);
     set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-    put_text(cr, &(struct text_box){panel->x + panel->width, panel->y - 30, 1, 160}, text);
+    plot_cairo_put_text(cr, &(struct text_box){panel->x + panel->width, panel->y - 30, 1, 160},
+                        text);
 }
 
 static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
@@ -281,13 +284,14 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
     const json_t *lines = json_object_get(job, "series"), *series;
     size_t i;
 
-    put_title(cr, panel, job);
+    plot_cairo_put_title(cr, panel, job);
     put_power_axis(cr, panel);
     put_time_axis(cr, panel);
-    put_marks(cr, panel, json_object_get(job, "steps"));
+    plot_cairo_put_marks(cr, panel, json_object_get(job, "steps"));
     json_array_foreach(lines, i, series)
     {
-        put_series(cr, panel, series, json_number_value(json_object_get(job, "length_s")));
+        plot_cairo_put_series(cr, panel, series,
+                              json_number_value(json_object_get(job, "length_s")));
     }
     put_legend(cr, panel, lines);
 }
@@ -359,7 +363,7 @@ static cairo_surface_t *create_surface(const char *form, double width, double he
                 : cairo_svg_surface_create_for_stream)(write_bytes, stdout, width, height);
 }
 
-static cairo_status_t draw(const json_t *model, const char *form)
+static cairo_status_t plot_cairo_draw(const json_t *model, const char *form)
 {
     bool png = strcmp(form, "png") == 0;
     struct sheet sheet = sheet_of(json_object_get(model, "jobs"));
@@ -406,7 +410,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "apapi-plot: no model: %s\n", error.text);
         return EXIT_FAILURE;
     }
-    status = draw(model, argv[1]);
+    status = plot_cairo_draw(model, argv[1]);
     json_decref(model);
     if (status != CAIRO_STATUS_SUCCESS || fflush(stdout)) {
         fprintf(stderr, "apapi-plot: %s\n", cairo_status_to_string(status));

@@ -96,8 +96,8 @@ static struct plot_job *find_job(struct request *request, const struct apapi_ide
     return plot->jobs[plot->job_count++];
 }
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *context)
+static int plot_command_take_record(const struct apapi_record *record, const char *line,
+                                    size_t size, void *context)
 {
     struct request *request = context;
     struct plot_job *job = find_job(request, &record->id);
@@ -117,7 +117,7 @@ static int take_record(const struct apapi_record *record, const char *line, size
 }
 
 /* In the order of their words; for one word, by number. */
-static int compare_jobs(const void *left, const void *right)
+static int plot_command_compare_jobs(const void *left, const void *right)
 {
     const struct plot_job *one = *(struct plot_job *const *)left,
                           *other = *(struct plot_job *const *)right;
@@ -194,7 +194,7 @@ static int work_out(struct request *request)
             return fail_job("no record of", request->words[i].text, "found");
         }
     }
-    qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), compare_jobs);
+    qsort(plot->jobs, plot->job_count, sizeof(struct plot_job *), plot_command_compare_jobs);
     for (size_t i = 0; i < plot->job_count; i++) {
         show_name_cluster(&plot->jobs[i]->show);
         if (plot_work_out(plot->jobs[i], plot->by_node)) {
@@ -215,7 +215,7 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
-static int deliver(const struct request *request, const char *text, size_t size)
+static int plot_command_deliver(const struct request *request, const char *text, size_t size)
 {
     struct apapi_error err;
 
@@ -228,7 +228,7 @@ static int deliver(const struct request *request, const char *text, size_t size)
                : EXIT_SUCCESS;
 }
 
-static int draw(const struct request *request)
+static int plot_command_draw(const struct request *request)
 {
     json_t *model = plot_model(&request->plot);
     struct apapi_error err = {.text = "no memory"};
@@ -241,22 +241,23 @@ static int draw(const struct request *request)
     } else if (model) {
         text = plot_draw(model, request->form, &size, &err);
     }
-    status = text ? deliver(request, text, size) : command_fail(COMMAND, err.text);
+    status = text ? plot_command_deliver(request, text, size) : command_fail(COMMAND, err.text);
     free(text);
     json_decref(model);
     return status;
 }
 
-static int print(void *request)
+static int plot_command_print(void *request)
 {
     int status = work_out(request);
 
-    return status == EXIT_SUCCESS ? draw(request) : status;
+    return status == EXIT_SUCCESS ? plot_command_draw(request) : status;
 }
 
-static int run(struct request *request)
+static int plot_command_run(struct request *request)
 {
-    int status = report_input_print(&request->input, take_record, print, request);
+    int status =
+        report_input_print(&request->input, plot_command_take_record, plot_command_print, request);
 
     for (size_t i = 0; i < request->plot.job_count; i++) {
         show_free(&request->plot.jobs[i]->show);
@@ -305,7 +306,7 @@ static int check_form(struct request *request)
     return request->form ? EXIT_SUCCESS : command_refuse(COMMAND, err.text);
 }
 
-static int check(struct request *request)
+static int plot_command_check(struct request *request)
 {
     struct apapi_error err;
 
@@ -334,7 +335,7 @@ static size_t count_jobs(char **words, size_t count)
     return jobs;
 }
 
-static char *join(char **words, size_t count)
+static char *plot_command_join(char **words, size_t count)
 {
     size_t size = 1;
     char *joined;
@@ -350,7 +351,7 @@ static char *join(char **words, size_t count)
 }
 
 /* A word that is not a job is refused with the rest of the input. */
-static int cut(struct request *request)
+static int plot_command_cut(struct request *request)
 {
     char *rest;
 
@@ -372,14 +373,15 @@ static int cut(struct request *request)
     return 0;
 }
 
-static int take_words(struct request *request, char **words, size_t count)
+static int plot_command_take_words(struct request *request, char **words, size_t count)
 {
     size_t jobs = request->input.jobs ? 0 : count_jobs(words, count);
 
     request->input.files = words + jobs;
     request->input.file_count = count - jobs;
-    request->joined = request->input.jobs ? strdup(request->input.jobs) : join(words, jobs);
-    if (!request->joined || cut(request)) {
+    request->joined =
+        request->input.jobs ? strdup(request->input.jobs) : plot_command_join(words, jobs);
+    if (!request->joined || plot_command_cut(request)) {
         return -1;
     }
     request->input.jobs = request->joined;
@@ -405,11 +407,11 @@ int plot_command(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    status = take_words(&request, argv + optind, (size_t)(argc - optind))
+    status = plot_command_take_words(&request, argv + optind, (size_t)(argc - optind))
                  ? command_fail(COMMAND, "no memory")
-                 : check(&request);
+                 : plot_command_check(&request);
     if (status == EXIT_SUCCESS) {
-        status = run(&request);
+        status = plot_command_run(&request);
     }
     free_words(&request);
     return status;

@@ -10,7 +10,7 @@
 #include "cli/plot/plot.h"
 #include "record/fields.h"
 
-static int put_line(json_t *array, const char *text)
+static int plot_model_put_line(json_t *array, const char *text)
 {
     return json_array_append_new(array, json_string(text));
 }
@@ -35,7 +35,7 @@ static json_t *series_of(const struct plot_series *series)
     return object;
 }
 
-static int put_series(json_t *object, const struct plot_job *job)
+static int plot_model_put_series(json_t *object, const struct plot_job *job)
 {
     json_t *array = json_array();
     int result = field_put(object, "series", array);
@@ -51,10 +51,10 @@ static void say_line(const char *text, void *array)
     char clean[1024];
 
     text_clean(clean, sizeof clean, text);
-    put_line(array, clean);
+    plot_model_put_line(array, clean);
 }
 
-static int put_clean(json_t *object, const char *key, const char *text)
+static int plot_model_put_clean(json_t *object, const char *key, const char *text)
 {
     char clean[APAPI_TEXT_SIZE];
 
@@ -62,7 +62,7 @@ static int put_clean(json_t *object, const char *key, const char *text)
     return *clean ? field_put_text(object, key, clean) : 0;
 }
 
-static int put_table(json_t *object, const struct plot_job *job)
+static int plot_model_put_table(json_t *object, const struct plot_job *job)
 {
     char *text = NULL;
     int result =
@@ -82,11 +82,11 @@ static int compare_starts(const void *left, const void *right)
     return strverscmp(a->step, b->step);
 }
 
-static json_t *step_of(const struct show_step *step, int64_t start_ns)
+static json_t *plot_model_step_of(const struct show_step *step, int64_t start_ns)
 {
     json_t *object = json_object();
 
-    if (put_clean(object, "step", step->step) ||
+    if (plot_model_put_clean(object, "step", step->step) ||
         field_put(object, "start_s", json_real((double)(step->start_ns - start_ns) / NS_PER_S)) ||
         field_put(object, "end_s", json_real((double)(step->end_ns - start_ns) / NS_PER_S))) {
         json_decref(object);
@@ -102,7 +102,7 @@ static bool is_marked(const struct show_step *step)
 }
 
 /* The starts of the steps in order: marks on the time axis. */
-static int put_steps(json_t *object, struct show *show)
+static int plot_model_put_steps(json_t *object, struct show *show)
 {
     json_t *steps = json_array();
     int result = field_put(object, "steps", steps);
@@ -110,29 +110,32 @@ static int put_steps(json_t *object, struct show *show)
     qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
     for (size_t i = 0; i < show->step_count && result == 0; i++) {
         if (is_marked(&show->steps[i])) {
-            result =
-                json_array_append_new(steps, step_of(&show->steps[i], show->total.start_unix_ns));
+            result = json_array_append_new(
+                steps, plot_model_step_of(&show->steps[i], show->total.start_unix_ns));
         }
     }
     return result;
 }
 
-static int put_job(json_t *object, struct plot_job *job)
+static int plot_model_put_job(json_t *object, struct plot_job *job)
 {
     struct show *show = &job->show;
     const struct apapi_identity *id = &show->records[0].id;
     json_t *unusual = json_array(), *trust = json_array();
     int result = field_put(object, "odd", unusual) || field_put(object, "trust", trust) ||
-                 put_clean(object, "job", job->id) || put_clean(object, "job_name", id->job_name) ||
-                 put_clean(object, "cluster", id->cluster) || put_clean(object, "user", id->user) ||
-                 put_clean(object, "account", id->account) ||
-                 put_clean(object, "partition", id->partition) ||
+                 plot_model_put_clean(object, "job", job->id) ||
+                 plot_model_put_clean(object, "job_name", id->job_name) ||
+                 plot_model_put_clean(object, "cluster", id->cluster) ||
+                 plot_model_put_clean(object, "user", id->user) ||
+                 plot_model_put_clean(object, "account", id->account) ||
+                 plot_model_put_clean(object, "partition", id->partition) ||
                  field_put_moment(object, "start", show->total.start_unix_ns) ||
                  field_put_moment(object, "end", show->total.end_unix_ns) ||
                  field_put(object, "length_s",
                            json_real((double)(show->total.end_unix_ns - show->total.start_unix_ns) /
                                      NS_PER_S)) ||
-                 put_series(object, job) || put_steps(object, show) || put_table(object, job);
+                 plot_model_put_series(object, job) || plot_model_put_steps(object, show) ||
+                 plot_model_put_table(object, job);
 
     if (result == 0) {
         show_find_unusual(show, say_line, unusual);
@@ -189,7 +192,7 @@ json_t *plot_model(const struct plot *plot)
         const struct ends ends = plot->same_scale ? all : ends_of(plot->jobs[i]);
         json_t *object = json_object();
 
-        result = json_array_append(jobs, object) || put_job(object, plot->jobs[i]) ||
+        result = json_array_append(jobs, object) || plot_model_put_job(object, plot->jobs[i]) ||
                  put_scale(object, &ends);
         json_decref(object);
     }

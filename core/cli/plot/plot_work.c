@@ -7,7 +7,7 @@
 #include "cli/job/job_power.h"
 #include "cli/plot/plot.h"
 
-static bool is_known(const struct plot_series *series)
+static bool plot_work_is_known(const struct plot_series *series)
 {
     for (int i = 0; i < PLOT_COLUMNS; i++) {
         if (!isnan(series->power_w[i])) {
@@ -25,7 +25,7 @@ static int add_series(struct plot_job *job, const char *node, int domain)
     if (show_power(&job->show, node, domain, series->power_w, PLOT_COLUMNS)) {
         return -1;
     }
-    job->series_count += is_known(series);
+    job->series_count += plot_work_is_known(series);
     return 0;
 }
 
@@ -68,11 +68,11 @@ static int work_out_others(struct plot_job *job, struct show_node *const *nodes,
     for (int i = 0; i < PLOT_COLUMNS; i++) {
         series->power_w[i] = known[i] ? series->power_w[i] / known[i] : NAN;
     }
-    job->series_count += is_known(series);
+    job->series_count += plot_work_is_known(series);
     return 0;
 }
 
-static int work_out_nodes(struct plot_job *job, struct show_node *const *nodes)
+static int plot_work_out_nodes(struct plot_job *job, struct show_node *const *nodes)
 {
     size_t count = job->show.node_count;
     size_t own = count > PLOT_SERIES_MAX - 1 ? PLOT_SERIES_MAX - 1 : count;
@@ -106,7 +106,7 @@ int plot_work_out(struct plot_job *job, bool by_node)
         nodes[i] = &show->nodes[i];
     }
     qsort(nodes, show->node_count, sizeof(struct show_node *), show_compare_nodes);
-    result = by_node ? work_out_nodes(job, nodes) : work_out_domains(job);
+    result = by_node ? plot_work_out_nodes(job, nodes) : work_out_domains(job);
     free(nodes);
     return result;
 }

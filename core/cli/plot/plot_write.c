@@ -21,7 +21,7 @@
 extern char **environ;
 
 /* In a <script>, only "</script" and "<!--" are special: every '<' is escaped. */
-static void put_escaped(FILE *out, const char *text)
+static void plot_write_put_escaped(FILE *out, const char *text)
 {
     for (; *text; text++) {
         if (*text == '<') {
@@ -40,7 +40,7 @@ char *plot_page(const json_t *model, size_t *size)
 
     if (out) {
         fwrite(plot_page_text, 1, (size_t)(mark - plot_page_text), out);
-        put_escaped(out, text);
+        plot_write_put_escaped(out, text);
         fputs(mark + strlen(MARK), out);
         if (fclose(out)) {
             free(page);
@@ -51,7 +51,7 @@ char *plot_page(const json_t *model, size_t *size)
     return page;
 }
 
-static char *read_all(FILE *file, size_t *size)
+static char *plot_write_read_all(FILE *file, size_t *size)
 {
     char *text = NULL, buffer[16384];
     FILE *out = open_memstream(&text, size);
@@ -82,7 +82,7 @@ static FILE *open_temporary(void)
 }
 
 /* 0: it was successful. */
-static int run(const char *form, int in, int out, struct apapi_error *err)
+static int plot_write_run(const char *form, int in, int out, struct apapi_error *err)
 {
     char path[PATH_MAX], program[] = PROGRAM, argument[8];
     char *argv[] = {program, argument, NULL};
@@ -119,8 +119,8 @@ char *plot_draw(const json_t *model, const char *form, size_t *size, struct apap
         apapi_fail(err, errno, "a temporary file: %s", strerror(errno));
     } else {
         rewind(in);
-        if (run(form, fileno(in), fileno(out), err) == 0) {
-            picture = read_all(out, size);
+        if (plot_write_run(form, fileno(in), fileno(out), err) == 0) {
+            picture = plot_write_read_all(out, size);
             if (!picture) {
                 apapi_fail(err, ENOMEM, "no memory");
             }

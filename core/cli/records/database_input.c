@@ -44,7 +44,7 @@ static size_t count_words(const char *list)
     return count;
 }
 
-static void add_value(struct query *query, struct db_value value)
+static void database_input_add_value(struct query *query, struct db_value value)
 {
     query->values[query->count++] = value;
 }
@@ -57,7 +57,8 @@ static void add_words(struct query *query, const char *column, const char *list)
         size_t size = strcspn(word, ",");
 
         fputs(word == list ? "?" : ", ?", query->out);
-        add_value(query, (struct db_value){.type = DB_TEXT, .text = word, .size = size});
+        database_input_add_value(query,
+                                 (struct db_value){.type = DB_TEXT, .text = word, .size = size});
         word += size;
         if (*word == '\0') {
             break;
@@ -84,12 +85,12 @@ static void add_users(struct query *query, const char *list)
     fprintf(query->out, "%s)", comma);
 }
 
-static void add_nodes(struct query *query, const struct namelist *nodes)
+static void database_input_add_nodes(struct query *query, const struct namelist *nodes)
 {
     fputs(" AND node IN (", query->out);
     for (size_t i = 0; i < nodes->count; i++) {
         fputs(i == 0 ? "?" : ", ?", query->out);
-        add_value(query, db_text(nodes->names[i]));
+        database_input_add_value(query, db_text(nodes->names[i]));
     }
     fputc(')', query->out);
 }
@@ -101,7 +102,7 @@ static void add_conditions(struct query *query, const struct source *source)
 
     fprintf(query->out, "WHERE day = ? AND end_ns >= %lld AND end_ns < %lld",
             (long long)source->filter.from_ns, (long long)source->filter.to_ns);
-    add_value(query, db_text(""));
+    database_input_add_value(query, db_text(""));
     if (input->users) {
         add_users(query, input->users);
     }
@@ -112,7 +113,7 @@ static void add_conditions(struct query *query, const struct source *source)
         add_words(query, " AND `partition`", input->partitions);
     }
     if (nodes->count > 0 && nodes->count <= NODES_MAX) {
-        add_nodes(query, nodes);
+        database_input_add_nodes(query, nodes);
     }
 }
 
@@ -133,7 +134,7 @@ static int make_query(const struct source *source, struct query *query)
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static int hand_over(struct source *source, struct apapi_error *err)
+static int database_input_hand_over(struct source *source, struct apapi_error *err)
 {
     if (filter_wants(&source->filter, &source->record) &&
         source->take(&source->record, NULL, 0, source->context)) {
@@ -148,7 +149,7 @@ static int read_rows(struct source *source, struct db_reader *reader, const stru
     int got = db_reader_first(reader, values, count, &source->record, err);
 
     while (got > 0) {
-        if (hand_over(source, err)) {
+        if (database_input_hand_over(source, err)) {
             db_reader_end(reader);
             return -1;
         }
@@ -199,8 +200,8 @@ static int read_days(struct source *source, const struct namelist *days, struct 
 }
 
 /* Day by day, so that an import does not have to wait for a long report. */
-static int read_times(struct source *source, const struct db_read_parts *parts,
-                      struct apapi_error *err)
+static int database_input_read_times(struct source *source, const struct db_read_parts *parts,
+                                     struct apapi_error *err)
 {
     struct query query;
     struct namelist days = {0};
@@ -224,7 +225,7 @@ struct numbers {
     size_t count, room;
 };
 
-static int add_number(struct numbers *numbers, int64_t number)
+static int database_input_add_number(struct numbers *numbers, int64_t number)
 {
     if (pool_reserve(&numbers->list, numbers->count, &numbers->room, sizeof *numbers->list)) {
         return -1;
@@ -264,7 +265,7 @@ static struct db_statement *prepare_parts(const struct source *source, struct ap
     return statement;
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int database_input_compare_numbers(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
@@ -278,20 +279,20 @@ static int find_numbers(const struct source *source, struct numbers *numbers,
     int got = parts ? db_step(parts, err) : -1, failed = 0;
 
     for (; got > 0 && !failed; got = db_step(parts, err)) {
-        failed = add_number(numbers, db_column(parts, 0).integer);
+        failed = database_input_add_number(numbers, db_column(parts, 0).integer);
     }
     db_finalize(parts);
     for (size_t i = 0; i < source->wanted->job_count && got == 0 && !failed; i++) {
-        failed = add_number(numbers, source->wanted->jobs[i]);
+        failed = database_input_add_number(numbers, source->wanted->jobs[i]);
     }
     if (numbers->count > 0) {
-        qsort(numbers->list, numbers->count, sizeof *numbers->list, compare_numbers);
+        qsort(numbers->list, numbers->count, sizeof *numbers->list, database_input_compare_numbers);
     }
     return failed ? apapi_fail(err, ENOMEM, "no memory") : got;
 }
 
-static int read_jobs(struct source *source, const struct db_read_parts *parts,
-                     struct apapi_error *err)
+static int database_input_read_jobs(struct source *source, const struct db_read_parts *parts,
+                                    struct apapi_error *err)
 {
     struct numbers numbers = {NULL, 0, 0};
     struct db_reader *reader = NULL;
@@ -315,7 +316,7 @@ static int read_jobs(struct source *source, const struct db_read_parts *parts,
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static int read_all(struct source *source, struct apapi_error *err)
+static int database_input_read_all(struct source *source, struct apapi_error *err)
 {
     const struct db_read_parts parts = {.timelines = source->input->timelines,
                                         .domains = source->input->powers};
@@ -323,8 +324,8 @@ static int read_all(struct source *source, struct apapi_error *err)
     if (db_tables_check(source->db, err)) {
         return -1;
     }
-    return source->wanted->job_count > 0 ? read_jobs(source, &parts, err)
-                                         : read_times(source, &parts, err);
+    return source->wanted->job_count > 0 ? database_input_read_jobs(source, &parts, err)
+                                         : database_input_read_times(source, &parts, err);
 }
 
 int report_db_read(const struct report_input *input, const struct apapi_scan_filter *filter,
@@ -336,7 +337,7 @@ int report_db_read(const struct report_input *input, const struct apapi_scan_fil
     source = (struct source){.input = input, .wanted = filter, .take = take, .context = context};
     if (filter_init(&source.filter, filter, err) == 0 &&
         db_open_existing(input->db, &source.db, err) == 0) {
-        result = read_all(&source, err);
+        result = database_input_read_all(&source, err);
     }
     code = errno;
     db_close(source.db);

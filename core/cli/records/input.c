@@ -43,7 +43,7 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
     return reading->take(record, line, size, reading->context);
 }
 
-static void print_problem(const struct apapi_scan_problem *problem, void *context)
+static void input_print_problem(const struct apapi_scan_problem *problem, void *context)
 {
     const struct reading *reading = context;
 
@@ -97,7 +97,8 @@ static int scan_files(struct apapi_scan *scan, const struct report_input *input,
 }
 
 /* Report what was not read, one line each. */
-static size_t conclude(const struct report_input *input, const struct apapi_scan_counts *counts)
+static size_t input_conclude(const struct report_input *input,
+                             const struct apapi_scan_counts *counts)
 {
     const char *hint = input->verbose ? "" : " (-v shows them)";
 
@@ -112,24 +113,24 @@ static size_t conclude(const struct report_input *input, const struct apapi_scan
     return counts->skipped + counts->unreadable;
 }
 
-static int read_files(struct reading *reading, const struct apapi_scan_filter *filter,
-                      size_t *left_out, struct apapi_error *err)
+static int input_read_files(struct reading *reading, const struct apapi_scan_filter *filter,
+                            size_t *left_out, struct apapi_error *err)
 {
     const struct apapi_scan_sink sink = {
-        .record = sift, .problem = print_problem, .context = reading};
+        .record = sift, .problem = input_print_problem, .context = reading};
     struct apapi_scan *scan = apapi_scan_create(filter, &sink, err);
     int result = scan ? scan_files(scan, reading->input, err) : -1;
     int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
     if (result == 0) {
-        *left_out = conclude(reading->input, apapi_scan_counts(scan));
+        *left_out = input_conclude(reading->input, apapi_scan_counts(scan));
     }
     apapi_scan_destroy(scan);
     errno = code;
     return result;
 }
 
-static int read_times(struct reading *reading, struct apapi_error *err)
+static int input_read_times(struct reading *reading, struct apapi_error *err)
 {
     const struct report_input *input = reading->input;
     int64_t now_ns = clock_unix_ns();
@@ -144,18 +145,18 @@ static int read_times(struct reading *reading, struct apapi_error *err)
     return 0;
 }
 
-static int read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
+static int input_read_all(struct reading *reading, size_t *left_out, struct apapi_error *err)
 {
     const struct report_input *input = reading->input;
     struct apapi_scan_filter filter;
 
-    if (job_list_parse(input->jobs, &reading->jobs, err) || read_times(reading, err)) {
+    if (job_list_parse(input->jobs, &reading->jobs, err) || input_read_times(reading, err)) {
         return -1;
     }
     filter = make_filter(reading);
     *left_out = 0;
     return input->db ? report_db_read(input, &filter, sift, reading, err)
-                     : read_files(reading, &filter, left_out, err);
+                     : input_read_files(reading, &filter, left_out, err);
 }
 
 int report_input_complete(struct report_input *input, const char *dir)
@@ -172,7 +173,7 @@ int report_input_read(const struct report_input *input, apapi_scan_f take, void 
 {
     struct reading reading = {.input = input, .take = take, .context = context};
     struct apapi_error err;
-    int result = read_all(&reading, left_out, &err), code = errno;
+    int result = input_read_all(&reading, left_out, &err), code = errno;
 
     job_list_free(&reading.jobs);
     if (result == 0) {

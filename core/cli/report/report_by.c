@@ -50,7 +50,8 @@ static bool has_group(const struct report_ledger *ledger, enum report_group grou
     return false;
 }
 
-static int parse_groups(const char *text, struct report_ledger *parsed, struct apapi_error *err)
+static int report_by_parse_groups(const char *text, struct report_ledger *parsed,
+                                  struct apapi_error *err)
 {
     for (const char *word = text;; word++) {
         size_t size = strcspn(word, ",");
@@ -84,7 +85,7 @@ int report_by_parse(const char *text, struct report_ledger *ledger, struct apapi
             return 0;
         }
     }
-    if (parse_groups(text, &parsed, err)) {
+    if (report_by_parse_groups(text, &parsed, err)) {
         return -1;
     }
     ledger->by = has_group(&parsed, REPORT_GROUP_DAY) ? REPORT_BY_DAY : REPORT_BY_GROUP;

@@ -45,7 +45,7 @@ struct report {
 
 /* --- options -------------------------------------------------------------------------------- */
 
-static int refuse(const struct apapi_error *err)
+static int report_command_refuse(const struct apapi_error *err)
 {
     return command_refuse(COMMAND, err->text);
 }
@@ -76,12 +76,12 @@ static int set_states(void *report, const char *text, struct apapi_error *err)
     return report_states_parse(text, &((struct report *)report)->ledger.states, err);
 }
 
-static int set_units(void *report, const char *text, struct apapi_error *err)
+static int report_command_set_units(void *report, const char *text, struct apapi_error *err)
 {
     return report_unit_parse(text, &((struct report *)report)->printer.format.unit, err);
 }
 
-static int set_sort(void *target, const char *text, struct apapi_error *err)
+static int report_command_set_sort(void *target, const char *text, struct apapi_error *err)
 {
     struct report *report = target;
 
@@ -105,8 +105,8 @@ static const struct option_row rows[] = {
      TO_TEXT(struct report, format_text)},
     {0, "helpformat", NULL, NULL, TO_FLAG(struct report, help_format)},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
-     TO_CALL(set_units)},
-    {0, "sort", "=FIELD", "sort by this field, greatest first", TO_CALL(set_sort)},
+     TO_CALL(report_command_set_units)},
+    {0, "sort", "=FIELD", "sort by this field, greatest first", TO_CALL(report_command_set_sort)},
     {0, "top", "=N", "the first N rows; sorted by energy without --sort", TO_CALL(set_top)},
     {0, "json", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_JSON)},
     {0, "csv", NULL, ", ", TO_VALUE(struct report, printer.form, REPORT_CSV)},
@@ -151,7 +151,7 @@ static bool has_rate(const double hours[RATES_HOURS])
     return !isnan(hours[0]);
 }
 
-static int set_format(struct report *report, struct apapi_error *err)
+static int report_command_set_format(struct report *report, struct apapi_error *err)
 {
     struct report_printer *printer = &report->printer;
     bool costs = has_rate(report->rates.co2_g_per_kwh) || has_rate(report->rates.price_per_kwh);
@@ -194,7 +194,7 @@ static void choose_parts(struct report *report)
 }
 
 /* Other keys of apapi.conf are not used here; `apapi config --check` checks them. */
-static int prepare(struct report *report)
+static int report_command_prepare(struct report *report)
 {
     struct apapi_error err;
 
@@ -209,10 +209,10 @@ static int prepare(struct report *report)
         return command_refuse(COMMAND, "--state is of jobs: not with --by=node");
     }
     set_times(&report->input);
-    if (set_format(report, &err)) {
+    if (report_command_set_format(report, &err)) {
         bool unknown = errno != ERANGE;
 
-        refuse(&err);
+        report_command_refuse(&err);
         if (unknown) {
             list_fields(false);
         }
@@ -275,7 +275,7 @@ static struct report_view make_view(struct report *report)
     return view;
 }
 
-static int print_rows(struct report *report, const uint32_t *order, size_t count)
+static int report_command_print_rows(struct report *report, const uint32_t *order, size_t count)
 {
     const struct report_view view = make_view(report);
     struct report_row row;
@@ -312,8 +312,8 @@ static int print_report(struct report *report)
         result = report_ledger_shared(&report->ledger, &report->printer.shared_j);
     }
     if (result == 0) {
-        result =
-            print_rows(report, order, report->top && report->top < count ? report->top : count);
+        result = report_command_print_rows(
+            report, order, report->top && report->top < count ? report->top : count);
     }
     free(order);
     put_remarks(&report->remarks);
@@ -321,18 +321,18 @@ static int print_report(struct report *report)
     return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
 }
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *ledger)
+static int report_command_take_record(const struct apapi_record *record, const char *line,
+                                      size_t size, void *ledger)
 {
     (void)line;
     (void)size;
     return report_ledger_add(ledger, record);
 }
 
-static int run(struct report *report)
+static int report_command_run(struct report *report)
 {
     size_t left_out = 0;
-    int status = prepare(report);
+    int status = report_command_prepare(report);
 
     if (status) {
         return status;
@@ -343,7 +343,8 @@ static int run(struct report *report)
     if (report->input.nodes && report_ledger_ask(&report->ledger, report->input.nodes)) {
         return command_fail(COMMAND, "no memory");
     }
-    status = report_input_read(&report->input, take_record, &report->ledger, &left_out);
+    status =
+        report_input_read(&report->input, report_command_take_record, &report->ledger, &left_out);
     if (status) {
         return status;
     }
@@ -368,7 +369,7 @@ int report_command(int argc, char **argv)
     report.input.files = argv + optind;
     report.input.file_count = (size_t)(argc - optind);
     config_defaults(&report.config);
-    status = run(&report);
+    status = report_command_run(&report);
     report_ledger_free(&report.ledger);
     config_clear(&report.config);
     return status;

@@ -20,7 +20,8 @@ static bool is_left(const struct report_field *field)
 }
 
 /* Long texts are cut, numbers are not. The last column has no trailing blanks. */
-static void put_cell(const struct report_printer *printer, size_t index, const char *text)
+static void report_print_put_cell(const struct report_printer *printer, size_t index,
+                                  const char *text)
 {
     const struct report_column *column = &printer->format.columns[index];
     bool left = is_left(column->field), last = index + 1 == printer->format.count;
@@ -43,7 +44,7 @@ static void put_cell(const struct report_printer *printer, size_t index, const c
 static void put_titles(const struct report_printer *printer)
 {
     for (size_t i = 0; i < printer->format.count && !printer->no_header; i++) {
-        put_cell(printer, i, printer->format.columns[i].field->name);
+        report_print_put_cell(printer, i, printer->format.columns[i].field->name);
     }
     fputs(printer->no_header ? "" : "\n", stdout);
 }
@@ -55,7 +56,7 @@ static void put_kept_rows(struct report_printer *printer)
     report_fit_columns(&printer->fit, &printer->format);
     put_titles(printer);
     for (size_t i = 0; i < printer->fit.cells.count; i++) {
-        put_cell(printer, i % columns, printer->fit.cells.names[i]);
+        report_print_put_cell(printer, i % columns, printer->fit.cells.names[i]);
         fputs((i + 1) % columns == 0 ? "\n" : "", stdout);
     }
     namelist_free(&printer->fit.cells);
@@ -71,7 +72,7 @@ static int put_table_row(struct report_printer *printer, const struct report_row
 
         report_field_text(field, row, &printer->format, text, sizeof text);
         if (!printer->keeps) {
-            put_cell(printer, i, text);
+            report_print_put_cell(printer, i, text);
         } else if (namelist_add(&printer->fit.cells, text)) {
             return -1;
         }

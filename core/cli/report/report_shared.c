@@ -26,7 +26,7 @@ static uint32_t cluster_of(const struct report_ledger *ledger, const struct entr
     return ledger->buckets[entry->bucket].cluster;
 }
 
-static int compare_numbers(uint32_t a, uint32_t b)
+static int report_shared_compare_numbers(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
@@ -35,19 +35,20 @@ static int compare_numbers(uint32_t a, uint32_t b)
 static int compare_entries(const void *left, const void *right, void *ledger)
 {
     const struct entry *a = left, *b = right;
-    int order = compare_numbers(a->piece->node, b->piece->node);
+    int order = report_shared_compare_numbers(a->piece->node, b->piece->node);
 
-    order = order ? order : compare_numbers(cluster_of(ledger, a), cluster_of(ledger, b));
+    order =
+        order ? order : report_shared_compare_numbers(cluster_of(ledger, a), cluster_of(ledger, b));
     if (order == 0 && a->piece->start_ns != b->piece->start_ns) {
         order = a->piece->start_ns < b->piece->start_ns ? -1 : 1;
     }
-    return order ? order : compare_numbers(a->bucket, b->bucket);
+    return order ? order : report_shared_compare_numbers(a->bucket, b->bucket);
 }
 
-static int compare_buckets(const void *left, const void *right)
+static int report_shared_compare_buckets(const void *left, const void *right)
 {
-    return compare_numbers(((const struct entry *)left)->bucket,
-                           ((const struct entry *)right)->bucket);
+    return report_shared_compare_numbers(((const struct entry *)left)->bucket,
+                                         ((const struct entry *)right)->bucket);
 }
 
 static int gather(struct entries *entries)
@@ -72,7 +73,7 @@ static int gather(struct entries *entries)
     return 0;
 }
 
-static size_t same_node(const struct entries *entries, size_t first)
+static size_t report_shared_same_node(const struct entries *entries, size_t first)
 {
     const struct entry *list = entries->list;
     size_t end = first + 1;
@@ -84,7 +85,7 @@ static size_t same_node(const struct entries *entries, size_t first)
     return end - first;
 }
 
-static int64_t end_ns(const struct entry *entry)
+static int64_t report_shared_end_ns(const struct entry *entry)
 {
     return entry->piece->start_ns + (int64_t)entry->piece->elapsed_ns;
 }
@@ -95,10 +96,11 @@ static bool is_shared(const struct entry *entries, size_t count)
     const struct entry *last = &entries[0]; /* the one with the latest end */
 
     for (size_t i = 1; i < count; i++) {
-        if (entries[i].bucket != last->bucket && entries[i].piece->start_ns < end_ns(last)) {
+        if (entries[i].bucket != last->bucket &&
+            entries[i].piece->start_ns < report_shared_end_ns(last)) {
             return true;
         }
-        last = end_ns(&entries[i]) > end_ns(last) ? &entries[i] : last;
+        last = report_shared_end_ns(&entries[i]) > report_shared_end_ns(last) ? &entries[i] : last;
     }
     return false;
 }
@@ -121,13 +123,13 @@ static int energy_of(const struct entries *entries, const struct entry *list, si
 }
 
 /* Add the energy of a node's buckets beyond what the node has used. */
-static int add_node(const struct entries *entries, struct entry *list, size_t count,
-                    double *shared_j)
+static int report_shared_add_node(const struct entries *entries, struct entry *list, size_t count,
+                                  double *shared_j)
 {
     double node_j = 0, sum_j = 0;
     int result = energy_of(entries, list, count, &node_j);
 
-    qsort(list, count, sizeof *list, compare_buckets);
+    qsort(list, count, sizeof *list, report_shared_compare_buckets);
     for (size_t first = 0, own; first < count && result == 0; first += own) {
         double energy_j = 0;
 
@@ -152,9 +154,9 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
     }
     result = gather(&entries);
     for (size_t first = 0, count; first < entries.count && result == 0; first += count) {
-        count = same_node(&entries, first);
+        count = report_shared_same_node(&entries, first);
         if (is_shared(entries.list + first, count)) {
-            result = add_node(&entries, entries.list + first, count, shared_j);
+            result = report_shared_add_node(&entries, entries.list + first, count, shared_j);
         }
     }
     free(entries.list);

@@ -39,13 +39,13 @@ static const struct option_table table = {
     .column = 25,
     .rows = rows};
 
-static int take_record(const struct apapi_record *record, const char *line, size_t size,
-                       void *options)
+static int show_command_take_record(const struct apapi_record *record, const char *line,
+                                    size_t size, void *options)
 {
     return show_add(&((struct options *)options)->show, record, line, size);
 }
 
-static bool is_named(const char *list, const char *job_id)
+static bool show_command_is_named(const char *list, const char *job_id)
 {
     size_t size = strlen(job_id);
 
@@ -67,7 +67,7 @@ static int refuse_several(const struct show *show)
 
     for (size_t i = 0; i < show->count; i++) {
         job_id_text(&show->records[i].id, job_id, sizeof job_id);
-        if (is_named(list, job_id)) {
+        if (show_command_is_named(list, job_id)) {
             continue;
         }
         more = more || size + strlen(job_id) + 3 > sizeof list;
@@ -93,7 +93,7 @@ static void name_job(const struct show *show, char *text, size_t size)
     }
 }
 
-static int print(void *context)
+static int show_command_print(void *context)
 {
     struct options *options = context;
     struct show *show = &options->show;
@@ -123,7 +123,7 @@ static int print(void *context)
 }
 
 /* Use -j, or the first word. */
-static int take_words(struct report_input *input, char **words, size_t count)
+static int show_command_take_words(struct report_input *input, char **words, size_t count)
 {
     if (!input->jobs && count > 0) {
         input->jobs = *words++;
@@ -144,11 +144,12 @@ int show_command(int argc, char **argv)
         return status;
     }
     setlocale(LC_CTYPE, "");
-    if (take_words(&options.input, argv + optind, (size_t)(argc - optind))) {
+    if (show_command_take_words(&options.input, argv + optind, (size_t)(argc - optind))) {
         return USAGE_ERROR;
     }
     options.show.job = (uint32_t)strtoul(options.input.jobs, NULL, 10);
-    status = report_input_print(&options.input, take_record, print, &options);
+    status =
+        report_input_print(&options.input, show_command_take_record, show_command_print, &options);
     show_free(&options.show);
     return status;
 }

@@ -7,17 +7,17 @@
 #include "cli/json.h"
 #include "record/fields.h"
 
-static int put_number(json_t *object, const char *key, double value)
+static int show_json_put_number(json_t *object, const char *key, double value)
 {
     return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
 }
 
-static int put_uncertainty(json_t *object, double uncertainty_j)
+static int show_json_put_uncertainty(json_t *object, double uncertainty_j)
 {
     return field_put_rounded(object, "uncertainty_j", uncertainty_j, FIELD_ROUGH_FIGURES);
 }
 
-static int put_domains(json_t *object, const struct apapi_job_total *total)
+static int show_json_put_domains(json_t *object, const struct apapi_job_total *total)
 {
     json_t *domains = json_object();
     int result = field_put(object, "domains", domains);
@@ -27,8 +27,8 @@ static int put_domains(json_t *object, const struct apapi_job_total *total)
 
         if (domain) {
             result = field_put(domains, apapi_domain_name(d), domain) ||
-                     put_number(domain, "energy_j", total->domains[d].energy_j) ||
-                     put_uncertainty(domain, total->domains[d].uncertainty_j) ||
+                     show_json_put_number(domain, "energy_j", total->domains[d].energy_j) ||
+                     show_json_put_uncertainty(domain, total->domains[d].uncertainty_j) ||
                      field_put_count(domain, "nodes", total->domains[d].nodes);
         }
     }
@@ -49,7 +49,7 @@ static int put_tasks(json_t *object, const struct show_step *step)
            put_known(object, "failed_tasks", step->ending.failed);
 }
 
-static int put_steps(json_t *object, const struct show *show)
+static int show_json_put_steps(json_t *object, const struct show *show)
 {
     json_t *steps = json_array();
     int result = field_put(object, "steps", steps);
@@ -65,14 +65,14 @@ static int put_steps(json_t *object, const struct show *show)
                               put_tasks(element, step) ||
                               field_put_moment(element, "start", step->start_ns) ||
                               field_put_moment(element, "end", step->end_ns) ||
-                              put_number(element, "energy_j", step->energy_j) ||
-                              put_uncertainty(element, step->uncertainty_j) ||
-                              put_number(element, "mean_w", step->power_w));
+                              show_json_put_number(element, "energy_j", step->energy_j) ||
+                              show_json_put_uncertainty(element, step->uncertainty_j) ||
+                              show_json_put_number(element, "mean_w", step->power_w));
     }
     return result;
 }
 
-static int put_nodes(json_t *object, const struct show *show)
+static int show_json_put_nodes(json_t *object, const struct show *show)
 {
     json_t *nodes = json_array();
     int result = field_put(object, "nodes", nodes);
@@ -83,10 +83,10 @@ static int put_nodes(json_t *object, const struct show *show)
 
         result = json_add(nodes, element,
                           !element || field_put_text(element, "node", node->name) ||
-                              put_number(element, "energy_j", node->energy_j) ||
-                              put_uncertainty(element, node->uncertainty_j) ||
-                              put_number(element, "mean_w", node->power_w) ||
-                              put_number(element, "measured_s", node->known_s));
+                              show_json_put_number(element, "energy_j", node->energy_j) ||
+                              show_json_put_uncertainty(element, node->uncertainty_j) ||
+                              show_json_put_number(element, "mean_w", node->power_w) ||
+                              show_json_put_number(element, "measured_s", node->known_s));
     }
     return result;
 }
@@ -97,7 +97,7 @@ static int put_curve(json_t *object, const struct show *show)
     double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;
     json_t *curve = json_object(), *powers = json_array();
     int result = field_put(object, "power", curve) ||
-                 put_number(curve, "bin_s", length_s / SHOW_CURVE) ||
+                 show_json_put_number(curve, "bin_s", length_s / SHOW_CURVE) ||
                  field_put(curve, "power_w", powers);
 
     for (int i = 0; i < SHOW_CURVE && result == 0; i++) {
@@ -108,7 +108,7 @@ static int put_curve(json_t *object, const struct show *show)
     return result;
 }
 
-static int put_trust(json_t *object, const struct show *show)
+static int show_json_put_trust(json_t *object, const struct show *show)
 {
     const struct show_trust sum = show_trust(show);
     json_t *trust = json_object();
@@ -117,9 +117,9 @@ static int put_trust(json_t *object, const struct show *show)
            field_put_count(trust, "recovered", sum.recovered) ||
            field_put_count(trust, "delayed", sum.delayed) ||
            field_put_count(trust, "verified", sum.verified) ||
-           put_number(trust, "covered", sum.covered) ||
-           put_number(trust, "uncertainty", sum.uncertainty) ||
-           put_number(trust, "cpu_s", sum.cpu_s);
+           show_json_put_number(trust, "covered", sum.covered) ||
+           show_json_put_number(trust, "uncertainty", sum.uncertainty) ||
+           show_json_put_number(trust, "cpu_s", sum.cpu_s);
 }
 
 struct list {
@@ -127,7 +127,7 @@ struct list {
     int result;
 };
 
-static void say_unusual(const char *text, void *context)
+static void show_json_say_unusual(const char *text, void *context)
 {
     struct list *list = context;
 
@@ -136,14 +136,14 @@ static void say_unusual(const char *text, void *context)
     }
 }
 
-static int put_unusual(json_t *object, const struct show *show)
+static int show_json_put_unusual(json_t *object, const struct show *show)
 {
     struct list list = {.array = json_array()};
 
     if (field_put(object, "odd", list.array)) {
         return -1;
     }
-    show_find_unusual(show, say_unusual, &list);
+    show_find_unusual(show, show_json_say_unusual, &list);
     return list.result;
 }
 
@@ -162,7 +162,7 @@ static void put_gap(const struct show_gap *gap, void *context)
     }
 }
 
-static int put_missing(json_t *object, const struct show *show)
+static int show_json_put_missing(json_t *object, const struct show *show)
 {
     struct list list = {.array = json_array()};
 
@@ -170,7 +170,8 @@ static int put_missing(json_t *object, const struct show *show)
            list.result;
 }
 
-static int put_identity(json_t *object, const struct apapi_identity *id, const char *job_id)
+static int show_json_put_identity(json_t *object, const struct apapi_identity *id,
+                                  const char *job_id)
 {
     return field_put_text(object, "job", job_id) ||
            (*id->cluster && field_put_text(object, "cluster", id->cluster)) ||
@@ -185,17 +186,19 @@ int show_print_json(const struct show *show, const char *job_id)
     const struct apapi_job_total *total = &show->total;
     json_t *object = json_pack("{s:i}", "version", 1);
 
-    if (!object || put_identity(object, &show->records[0].id, job_id) ||
+    if (!object || show_json_put_identity(object, &show->records[0].id, job_id) ||
         field_put_moment(object, "start", total->start_unix_ns) ||
         field_put_moment(object, "end", total->end_unix_ns) ||
         field_put_count(object, "records", total->records) ||
-        put_number(object, "energy_j", total->energy_j) ||
-        put_uncertainty(object, total->uncertainty_j) ||
-        put_number(object, "mean_w", total->mean_w) ||
-        put_number(object, "measured", apapi_job_measured(total, show_node_total(show), 0, 0)) ||
-        put_domains(object, total) || put_steps(object, show) || put_nodes(object, show) ||
-        put_missing(object, show) || put_curve(object, show) || put_trust(object, show) ||
-        put_unusual(object, show)) {
+        show_json_put_number(object, "energy_j", total->energy_j) ||
+        show_json_put_uncertainty(object, total->uncertainty_j) ||
+        show_json_put_number(object, "mean_w", total->mean_w) ||
+        show_json_put_number(object, "measured",
+                             apapi_job_measured(total, show_node_total(show), 0, 0)) ||
+        show_json_put_domains(object, total) || show_json_put_steps(object, show) ||
+        show_json_put_nodes(object, show) || show_json_put_missing(object, show) ||
+        put_curve(object, show) || show_json_put_trust(object, show) ||
+        show_json_put_unusual(object, show)) {
         json_decref(object);
         return -1;
     }

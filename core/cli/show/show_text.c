@@ -40,7 +40,7 @@ static int filled(double power_w, double greatest_w, int row)
     return (int)fmin(fmax(round(eighths) - row * EIGHTHS, 0), EIGHTHS);
 }
 
-static const char *block(int eighths, bool utf8)
+static const char *show_text_block(int eighths, bool utf8)
 {
     static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
@@ -63,7 +63,7 @@ static void put_curve_row(const struct show *show, double greatest_w, int row, b
     for (int i = 0; i < SHOW_CURVE; i++) {
         bool known = !isnan(show->curve_w[i]);
 
-        fputs(known      ? block(filled(show->curve_w[i], greatest_w, row), utf8)
+        fputs(known      ? show_text_block(filled(show->curve_w[i], greatest_w, row), utf8)
               : row == 0 ? "?"
                          : " ",
               stdout);
@@ -106,7 +106,7 @@ static void put_named(const char *name, const char *text)
     }
 }
 
-static void put_moment(const char *name, int64_t unix_ns)
+static void show_text_put_moment(const char *name, int64_t unix_ns)
 {
     time_t seconds = (time_t)(unix_ns / (int64_t)NS_PER_S);
     struct tm date = {0};
@@ -128,7 +128,7 @@ static const struct apapi_identity *best_identity(const struct show *show)
     return &show->records[0].id;
 }
 
-static void put_identity(const struct show *show)
+static void show_text_put_identity(const struct show *show)
 {
     const struct apapi_identity *id = best_identity(show);
 
@@ -138,14 +138,14 @@ static void put_identity(const struct show *show)
     put_named("account", id->account);
     put_named("partition", id->partition);
     put_named("qos", id->qos);
-    put_moment("start", show->total.start_unix_ns);
-    put_moment("end", show->total.end_unix_ns);
+    show_text_put_moment("start", show->total.start_unix_ns);
+    show_text_put_moment("end", show->total.end_unix_ns);
 }
 
 /* --- steps and nodes ------------------------------------------------------------------------ */
 
 /* As in the table: with the digits that are known. */
-static int put_energy(struct grid *grid, double energy_j, double uncertainty_j)
+static int show_text_put_energy(struct grid *grid, double energy_j, double uncertainty_j)
 {
     char energy[UNITS_SIZE], share[UNITS_SHARE_SIZE];
     char text[UNITS_SIZE + UNITS_SHARE_SIZE];
@@ -157,7 +157,7 @@ static int put_energy(struct grid *grid, double energy_j, double uncertainty_j)
 }
 
 /* @param share  its uncertainty */
-static int put_power(struct grid *grid, double power_w, double share, bool brief)
+static int show_text_put_power(struct grid *grid, double power_w, double share, bool brief)
 {
     char text[UNITS_SIZE];
 
@@ -165,7 +165,7 @@ static int put_power(struct grid *grid, double power_w, double share, bool brief
     return grid_put(grid, text);
 }
 
-static int put_duration(struct grid *grid, double seconds)
+static int show_text_put_duration(struct grid *grid, double seconds)
 {
     char text[UNITS_SIZE];
 
@@ -183,7 +183,7 @@ static int finish_grid(struct grid *grid, const char *title, int result)
     return result;
 }
 
-static int put_count(struct grid *grid, uint32_t count)
+static int show_text_put_count(struct grid *grid, uint32_t count)
 {
     char text[16] = "-";
 
@@ -194,7 +194,7 @@ static int put_count(struct grid *grid, uint32_t count)
 }
 
 /* As in sacct: the greatest status and the greatest signal. */
-static int put_ending(struct grid *grid, const struct apapi_ending *ending)
+static int show_text_put_ending(struct grid *grid, const struct apapi_ending *ending)
 {
     char text[32] = "-";
 
@@ -205,7 +205,7 @@ static int put_ending(struct grid *grid, const struct apapi_ending *ending)
     return grid_put(grid, text);
 }
 
-static int put_steps(const struct show *show)
+static int show_text_put_steps(const struct show *show)
 {
     static const struct grid_column columns[] = {
         {"step", false},  {"nodes", true}, {"tasks", true}, {"begins", true},  {"elapsed", true},
@@ -218,18 +218,20 @@ static int put_steps(const struct show *show)
         char nodes[24];
 
         snprintf(nodes, sizeof nodes, "%zu", step->nodes);
-        result =
-            grid_put(grid, step->step) || grid_put(grid, nodes) || put_count(grid, step->tasks) ||
-            put_duration(grid, (double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S) ||
-            put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S) ||
-            put_energy(grid, step->energy_j, step->uncertainty_j) ||
-            put_power(grid, step->power_w, step->uncertainty_j / step->energy_j, step->brief) ||
-            put_ending(grid, &step->ending) || grid_put(grid, step->name);
+        result = grid_put(grid, step->step) || grid_put(grid, nodes) ||
+                 show_text_put_count(grid, step->tasks) ||
+                 show_text_put_duration(grid, (double)(step->start_ns - show->total.start_unix_ns) /
+                                                  NS_PER_S) ||
+                 show_text_put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S) ||
+                 show_text_put_energy(grid, step->energy_j, step->uncertainty_j) ||
+                 show_text_put_power(grid, step->power_w, step->uncertainty_j / step->energy_j,
+                                     step->brief) ||
+                 show_text_put_ending(grid, &step->ending) || grid_put(grid, step->name);
     }
     return finish_grid(grid, "steps", result ? -1 : 0);
 }
 
-static void put_spread(const struct show_node *const *nodes, size_t count)
+static void show_text_put_spread(const struct show_node *const *nodes, size_t count)
 {
     const struct show_node *slowest = nodes[0];
     double least_w = NAN, greatest_w = NAN;
@@ -251,9 +253,11 @@ static void put_spread(const struct show_node *const *nodes, size_t count)
 
 static int put_node_row(struct grid *grid, const struct show_node *node)
 {
-    return grid_put(grid, node->name) || put_energy(grid, node->energy_j, node->uncertainty_j) ||
-           put_power(grid, node->power_w, node->uncertainty_j / node->energy_j, node->brief) ||
-           put_duration(grid, node->known_s);
+    return grid_put(grid, node->name) ||
+           show_text_put_energy(grid, node->energy_j, node->uncertainty_j) ||
+           show_text_put_power(grid, node->power_w, node->uncertainty_j / node->energy_j,
+                               node->brief) ||
+           show_text_put_duration(grid, node->known_s);
 }
 
 static int put_node_rows(const struct show_node *const *nodes, size_t count)
@@ -270,12 +274,12 @@ static int put_node_rows(const struct show_node *const *nodes, size_t count)
         finish_grid(grid, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes",
                     result ? -1 : 0);
     if (result == 0 && count > 1) {
-        put_spread(nodes, count);
+        show_text_put_spread(nodes, count);
     }
     return result;
 }
 
-static int put_nodes(const struct show *show)
+static int show_text_put_nodes(const struct show *show)
 {
     const struct show_node **nodes = calloc(show->node_count + 1, sizeof(struct show_node *));
     int result;
@@ -294,7 +298,7 @@ static int put_nodes(const struct show *show)
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static void say_unusual(const char *text, void *context)
+static void show_text_say_unusual(const char *text, void *context)
 {
     size_t *count = context;
 
@@ -306,11 +310,11 @@ static void say_unusual(const char *text, void *context)
     }
 }
 
-static void put_unusual(const struct show *show)
+static void show_text_put_unusual(const struct show *show)
 {
     size_t count = 0;
 
-    show_find_unusual(show, say_unusual, &count);
+    show_find_unusual(show, show_text_say_unusual, &count);
     if (count > UNUSUAL_LISTED) {
         printf("  and %zu more; --json has all\n", count - UNUSUAL_LISTED);
     } else if (count == 0) {
@@ -324,7 +328,7 @@ static void put_indented(const char *text, void *context)
     printf("  %s\n", text);
 }
 
-static int put_table(const struct show *show, const char *job_id)
+static int show_text_put_table(const struct show *show, const char *job_id)
 {
     char *text = NULL;
 
@@ -338,16 +342,16 @@ static int put_table(const struct show *show, const char *job_id)
 
 int show_print_text(const struct show *show, const char *job_id)
 {
-    if (put_table(show, job_id)) {
+    if (show_text_put_table(show, job_id)) {
         return -1;
     }
-    put_identity(show);
-    if (put_steps(show) || put_nodes(show)) {
+    show_text_put_identity(show);
+    if (show_text_put_steps(show) || show_text_put_nodes(show)) {
         return -1;
     }
     print_curve(show);
     puts("trust");
     show_say_trust(show, put_indented, NULL);
-    put_unusual(show);
+    show_text_put_unusual(show);
     return 0;
 }

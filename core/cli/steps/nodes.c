@@ -9,7 +9,7 @@
 /* Relation between the meters of two steps, by the names of their events. */
 enum relation { SAME, SEPARATE, MIXED };
 
-static bool is_meter(const struct top_event *event, enum apapi_domain domain)
+static bool nodes_is_meter(const struct top_event *event, enum apapi_domain domain)
 {
     return event->domain == domain &&
            (event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER);
@@ -20,7 +20,7 @@ static size_t count_meters(const struct top_step *step, enum apapi_domain domain
     size_t count = 0;
 
     for (size_t i = 0; i < step->event_count; i++) {
-        count += is_meter(&step->events[i], domain);
+        count += nodes_is_meter(&step->events[i], domain);
     }
     return count;
 }
@@ -31,7 +31,7 @@ static size_t count_shared(const struct top_step *a, const struct top_step *b,
     size_t count = 0;
 
     for (size_t i = 0; i < a->event_count; i++) {
-        for (size_t j = 0; is_meter(&a->events[i], domain) && j < b->event_count; j++) {
+        for (size_t j = 0; nodes_is_meter(&a->events[i], domain) && j < b->event_count; j++) {
             if (b->events[j].domain == domain &&
                 strcmp(a->events[i].name, b->events[j].name) == 0) {
                 count++;

@@ -13,7 +13,7 @@
 /* --- pages ---------------------------------------------------------------------------------- */
 
 /* A text of a page, which may not end with a NUL. */
-static void copy_text(char *copy, size_t size, const char *text, size_t text_size)
+static void pages_copy_text(char *copy, size_t size, const char *text, size_t text_size)
 {
     size_t length = strnlen(text, text_size);
 
@@ -22,7 +22,7 @@ static void copy_text(char *copy, size_t size, const char *text, size_t text_siz
     copy[length] = '\0';
 }
 
-#define COPY_TEXT(copy, text) copy_text(copy, sizeof(copy), text, sizeof(text))
+#define COPY_TEXT(copy, text) pages_copy_text(copy, sizeof(copy), text, sizeof(text))
 
 static void copy_identity(const struct apapi_live_head *head, struct apapi_identity *id)
 {
@@ -41,7 +41,7 @@ static void copy_identity(const struct apapi_live_head *head, struct apapi_ident
     COPY_TEXT(id->job_name, head->job_name);
 }
 
-static int has_name(void *node, const char *name)
+static int pages_has_name(void *node, const char *name)
 {
     if (strcmp(node, name) == 0) {
         errno = EEXIST;
@@ -52,7 +52,7 @@ static int has_name(void *node, const char *name)
 
 static bool is_on(const char *nodes, char *node)
 {
-    return !nodes || (hostlist_each(nodes, has_name, node) < 0 && errno == EEXIST);
+    return !nodes || (hostlist_each(nodes, pages_has_name, node) < 0 && errno == EEXIST);
 }
 
 bool top_wants(const struct top_filter *filter, const struct apapi_live_page *page)
@@ -102,8 +102,8 @@ static void read_slot(const struct apapi_live_slot *slot, const struct top_view 
     }
 }
 
-static void read_event(const struct apapi_live_page *page, uint32_t index,
-                       const struct top_view *view, struct top_event *event)
+static void pages_read_event(const struct apapi_live_page *page, uint32_t index,
+                             const struct top_view *view, struct top_event *event)
 {
     const struct apapi_live_event *name = &page->names[index];
     bool energetic;
@@ -121,8 +121,8 @@ static void read_event(const struct apapi_live_page *page, uint32_t index,
     read_slot(&page->events[index], view, &event->figure);
 }
 
-static int read_events(const struct apapi_live_page *page, const struct top_view *view,
-                       struct top_step *step)
+static int pages_read_events(const struct apapi_live_page *page, const struct top_view *view,
+                             struct top_step *step)
 {
     uint32_t count = apapi_live_event_count(page);
 
@@ -131,13 +131,13 @@ static int read_events(const struct apapi_live_page *page, const struct top_view
         return -1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        read_event(page, i, view, &step->events[i]);
+        pages_read_event(page, i, view, &step->events[i]);
     }
     step->event_count = count;
     return 0;
 }
 
-static void name_step(struct top_step *step)
+static void pages_name_step(struct top_step *step)
 {
     char job[32];
 
@@ -146,7 +146,7 @@ static void name_step(struct top_step *step)
 }
 
 /* The figures of a step that has ended are never stale. */
-static void settle(struct top_step *step)
+static void pages_settle(struct top_step *step)
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         step->domains[d].stale = false;
@@ -157,8 +157,8 @@ static void settle(struct top_step *step)
 }
 
 /* The state is read first: it promises the rest. */
-static void read_times(const struct apapi_live_page *page, const struct top_view *view,
-                       struct top_step *step)
+static void pages_read_times(const struct apapi_live_page *page, const struct top_view *view,
+                             struct top_step *step)
 {
     const struct apapi_live_head *head = &page->head;
     uint32_t state = apapi_live_state(page);
@@ -184,16 +184,16 @@ int top_add(struct top_view *view, const struct apapi_live_page *page)
     step = &steps[view->count];
     *step = (struct top_step){0};
     copy_identity(&page->head, &step->id);
-    name_step(step);
-    read_times(page, view, step);
+    pages_name_step(step);
+    pages_read_times(page, view, step);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         read_slot(&page->domains[d], view, &step->domains[d]);
     }
-    if (read_events(page, view, step)) {
+    if (pages_read_events(page, view, step)) {
         return -1;
     }
     if (step->state == APAPI_LIVE_ENDED) {
-        settle(step);
+        pages_settle(step);
     }
     top_add_up(step->domains);
     view->count++;
@@ -212,17 +212,17 @@ void top_clear(struct top_view *view)
 
 /* --- order ---------------------------------------------------------------------------------- */
 
-static int compare_numbers(uint32_t a, uint32_t b)
+static int pages_compare_numbers(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
 
 /* In the order of the pages: node, job and step, numbers by value. */
-static int compare_names(const struct top_step *a, const struct top_step *b)
+static int pages_compare_names(const struct top_step *a, const struct top_step *b)
 {
     int result = strverscmp(a->id.node, b->id.node);
 
-    result = result ? result : compare_numbers(a->id.job, b->id.job);
+    result = result ? result : pages_compare_numbers(a->id.job, b->id.job);
     return result ? result : strverscmp(a->id.step, b->id.step);
 }
 
@@ -236,7 +236,7 @@ static int compare_values(double a, double b)
 
 static int compare_by_job(const void *left, const void *right)
 {
-    return compare_names(left, right);
+    return pages_compare_names(left, right);
 }
 
 static int compare_by_power(const void *left, const void *right)
@@ -244,7 +244,7 @@ static int compare_by_power(const void *left, const void *right)
     const struct top_step *a = left, *b = right;
     int result = compare_values(a->domains[TOP_TOTAL].now, b->domains[TOP_TOTAL].now);
 
-    return result ? result : compare_names(a, b);
+    return result ? result : pages_compare_names(a, b);
 }
 
 static int compare_by_energy(const void *left, const void *right)
@@ -252,7 +252,7 @@ static int compare_by_energy(const void *left, const void *right)
     const struct top_step *a = left, *b = right;
     int result = compare_values(a->domains[TOP_TOTAL].total, b->domains[TOP_TOTAL].total);
 
-    return result ? result : compare_names(a, b);
+    return result ? result : pages_compare_names(a, b);
 }
 
 static int compare_by_time(const void *left, const void *right)
@@ -260,7 +260,7 @@ static int compare_by_time(const void *left, const void *right)
     const struct top_step *a = left, *b = right;
     int result = compare_values(a->elapsed_s, b->elapsed_s);
 
-    return result ? result : compare_names(a, b);
+    return result ? result : pages_compare_names(a, b);
 }
 
 void top_sort(struct top_view *view, enum top_sort sort)

@@ -63,7 +63,7 @@ static int set_iterations(void *target, const char *text, struct apapi_error *er
                : apapi_fail(err, EINVAL, "--iterations=%.40s: not a number from 1 on", text);
 }
 
-static int set_sort(void *target, const char *text, struct apapi_error *err)
+static int top_command_set_sort(void *target, const char *text, struct apapi_error *err)
 {
     struct top *top = target;
     for (size_t i = 0; i < SORTS; i++) {
@@ -92,7 +92,7 @@ static int set_nodes(void *target, const char *text, struct apapi_error *err)
     return 0;
 }
 
-static int set_units(void *top, const char *text, struct apapi_error *err)
+static int top_command_set_units(void *top, const char *text, struct apapi_error *err)
 {
     return report_unit_parse(text, &((struct top *)top)->form.unit, err);
 }
@@ -116,9 +116,9 @@ static const struct option_row options[] = {
     {0, "nodes", NULL, NULL, TO_FLAG(struct top, form.nodes)}, /* old name */
     {'e', "events", NULL, "also show a line for each domain and each event",
      TO_FLAG(struct top, form.events)},
-    {0, "sort", "=WHAT", "job, power, energy or time", TO_CALL(set_sort)},
+    {0, "sort", "=WHAT", "job, power, energy or time", TO_CALL(top_command_set_sort)},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
-     TO_CALL(set_units)},
+     TO_CALL(top_command_set_units)},
     {0, "dir", "=DIR", "folder of the live pages, instead of live_dir of\napapi.conf",
      TO_TEXT(struct top, dir)},
     {'v', "verbose", NULL, "also show files that are not pages of a running step",
@@ -146,7 +146,7 @@ static int add_page(const struct apapi_live_page *page, void *context)
     return top_wants(&top->filter, page) ? top_add(&top->view, page) : 0;
 }
 
-static int look(struct top *top)
+static int top_command_look(struct top *top)
 {
     struct apapi_error err = {0};
 
@@ -181,7 +181,7 @@ static int show_on_screen(struct top *top)
     return result;
 }
 
-static int show(struct top *top, bool first)
+static int top_command_show(struct top *top, bool first)
 {
     int result;
 
@@ -204,7 +204,7 @@ static int show(struct top *top, bool first)
 /* --- the loop ------------------------------------------------------------------------------- */
 
 /* @return whether to take a new snapshot. */
-static bool obey(struct top *top, char key)
+static bool top_command_obey(struct top *top, char key)
 {
     static const struct {
         char key;
@@ -233,7 +233,7 @@ static bool wait_on_screen(struct top *top, uint64_t until_ns)
         if (event == SCREEN_QUIT || (event == SCREEN_KEY && key == 'q')) {
             return false;
         }
-        if (event == SCREEN_TIME || (event == SCREEN_KEY && obey(top, key))) {
+        if (event == SCREEN_TIME || (event == SCREEN_KEY && top_command_obey(top, key))) {
             return true;
         }
         if (show_on_screen(top)) {
@@ -258,10 +258,10 @@ static bool wait_until(struct top *top, uint64_t until_ns)
 static int look_again_and_again(struct top *top)
 {
     for (unsigned long count = 1;; count++) {
-        int status = look(top);
+        int status = top_command_look(top);
 
         if (status == 0) {
-            status = show(top, count == 1);
+            status = top_command_show(top, count == 1);
         }
         if (status || count == top->iterations) {
             return status;
@@ -272,7 +272,7 @@ static int look_again_and_again(struct top *top)
     }
 }
 
-static int run(struct top *top)
+static int top_command_run(struct top *top)
 {
     int status;
 
@@ -318,7 +318,7 @@ static int parse_and_run(struct top *top, struct config *config, int argc, char 
     if (!top->dir) {
         top->dir = config->live_dir;
     }
-    return run(top);
+    return top_command_run(top);
 }
 
 int top_command(int argc, char **argv)

@@ -62,7 +62,7 @@ static int put_figure(json_t *object, const struct top_figure *figure)
                : 0;
 }
 
-static int put_domains(json_t *object, const struct top_figure domains[APAPI_DOMAINS])
+static int top_json_put_domains(json_t *object, const struct top_figure domains[APAPI_DOMAINS])
 {
     json_t *parts = json_object();
     int result = field_put(object, "domains", parts);
@@ -80,7 +80,7 @@ static int put_domains(json_t *object, const struct top_figure domains[APAPI_DOM
     return result;
 }
 
-static int put_event(json_t *object, const struct top_event *event)
+static int top_json_put_event(json_t *object, const struct top_event *event)
 {
     bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 
@@ -93,7 +93,7 @@ static int put_event(json_t *object, const struct top_event *event)
                : 0;
 }
 
-static int put_events(json_t *object, const struct top_step *step)
+static int top_json_put_events(json_t *object, const struct top_step *step)
 {
     json_t *events = json_array();
     int result = field_put(object, "events", events);
@@ -102,26 +102,28 @@ static int put_events(json_t *object, const struct top_step *step)
         if (step->events[i].figure.measured) {
             json_t *element = json_object();
 
-            result = json_add(events, element, !element || put_event(element, &step->events[i]));
+            result = json_add(events, element,
+                              !element || top_json_put_event(element, &step->events[i]));
         }
     }
     return result;
 }
 
-static int put_step(json_t *object, const struct top_step *step, bool events)
+static int top_json_put_step(json_t *object, const struct top_step *step, bool events)
 {
     return fields_encode(object, step_fields, step) ||
                    field_put_text(object, "state", states[step->state]) ||
                    (step->start_unix_ns > 0 &&
                     field_put_moment(object, "start", step->start_unix_ns)) ||
-                   put_domains(object, step->domains) || (events && put_events(object, step))
+                   top_json_put_domains(object, step->domains) ||
+                   (events && top_json_put_events(object, step))
                ? -1
                : 0;
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static int put_steps(json_t *object, const struct top_view *view, bool events)
+static int top_json_put_steps(json_t *object, const struct top_view *view, bool events)
 {
     json_t *steps = json_array();
     int result = field_put(object, "steps", steps);
@@ -129,12 +131,13 @@ static int put_steps(json_t *object, const struct top_view *view, bool events)
     for (size_t i = 0; i < view->count && result == 0; i++) {
         json_t *element = json_object();
 
-        result = json_add(steps, element, !element || put_step(element, &view->steps[i], events));
+        result = json_add(steps, element,
+                          !element || top_json_put_step(element, &view->steps[i], events));
     }
     return result;
 }
 
-static int put_nodes(json_t *object, const struct top_view *view)
+static int top_json_put_nodes(json_t *object, const struct top_view *view)
 {
     json_t *nodes = json_array();
     int result = field_put(object, "nodes", nodes);
@@ -146,7 +149,7 @@ static int put_nodes(json_t *object, const struct top_view *view)
         result = json_add(nodes, element,
                           !element || field_put_text(element, "node", node->name) ||
                               field_put_count(element, "steps", node->steps) ||
-                              put_domains(element, node->domains));
+                              top_json_put_domains(element, node->domains));
     }
     return result;
 }
@@ -157,7 +160,7 @@ int top_print_json(const struct top_view *view, bool events)
     json_t *object = json_pack("{s:i}", "version", 1);
 
     if (!object || field_put_moment(object, "time", view->unix_ns) ||
-        put_steps(object, view, events) || put_nodes(object, view) ||
+        top_json_put_steps(object, view, events) || top_json_put_nodes(object, view) ||
         field_put_count(object, "foreign", counts->foreign) ||
         field_put_count(object, "dead", counts->dead) ||
         field_put_count(object, "broken", counts->broken)) {

@@ -42,7 +42,7 @@ static struct {
 
 /* --- signals: blocked but while waiting ----------------------------------------------------- */
 
-static void note(int number)
+static void top_screen_note(int number)
 {
     for (int i = 0; i < CAUGHT; i++) {
         if (caught[i] == number) {
@@ -64,7 +64,7 @@ static bool has_arrived(int number)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = note};
+    struct sigaction action = {.sa_handler = top_screen_note};
     sigset_t set;
 
     sigemptyset(&set);
@@ -91,7 +91,7 @@ static void release_signals(void)
 
 /* --- the terminal --------------------------------------------------------------------------- */
 
-static void put(const char *text)
+static void top_screen_put(const char *text)
 {
     write_all(STDOUT_FILENO, text, strlen(text));
 }
@@ -110,7 +110,7 @@ static void set_ready(void)
         mode.c_cc[VTIME] = 0;
         tcsetattr(screen.keys, TCSADRAIN, &mode);
     }
-    put(enter);
+    top_screen_put(enter);
     screen.ready = true;
 }
 
@@ -120,7 +120,7 @@ static void set_unready(void)
         return;
     }
     screen.ready = false;
-    put(leave);
+    top_screen_put(leave);
     if (screen.has_mode) {
         tcsetattr(screen.keys, TCSADRAIN, &screen.mode);
     }
@@ -206,7 +206,7 @@ void screen_show(const char *text)
     }
     fputs("\033[J", out);
     if (fclose(out) == 0) {
-        put(frame);
+        top_screen_put(frame);
     }
     free(frame);
 }
@@ -214,7 +214,7 @@ void screen_show(const char *text)
 /* --- waiting -------------------------------------------------------------------------------- */
 
 /* The shell gets its terminal back while the process is stopped. */
-static void stop(void)
+static void top_screen_stop(void)
 {
     set_unready();
     release_signals();
@@ -231,7 +231,7 @@ static void end_by(int number)
 }
 
 /* Handle pending signals. @return SCREEN_TIME: nothing to do. */
-static enum screen_event obey(void)
+static enum screen_event top_screen_obey(void)
 {
     static const int deadly[] = {SIGTERM, SIGHUP, SIGQUIT};
 
@@ -244,7 +244,7 @@ static enum screen_event obey(void)
         return SCREEN_QUIT;
     }
     if (has_arrived(SIGTSTP)) {
-        stop();
+        top_screen_stop();
         return SCREEN_CHANGED;
     }
     if (has_arrived(
@@ -256,7 +256,7 @@ static enum screen_event obey(void)
 }
 
 /* Bytes of a key that begins with an escape: a function key, an arrow, a letter with Alt. */
-static size_t sequence_length(const char *bytes, size_t count)
+static size_t top_screen_sequence_length(const char *bytes, size_t count)
 {
     size_t length = 2;
 
@@ -269,13 +269,13 @@ static size_t sequence_length(const char *bytes, size_t count)
 }
 
 /* If there are several keys, the last one counts. @return whether there is one */
-static bool find_key(const char *bytes, size_t count, char *key)
+static bool top_screen_find_key(const char *bytes, size_t count, char *key)
 {
     bool found = false;
 
     for (size_t i = 0; i < count;) {
         if (bytes[i] == ESCAPE) {
-            i += sequence_length(bytes + i, count - i);
+            i += top_screen_sequence_length(bytes + i, count - i);
         } else {
             *key = bytes[i++];
             found = true;
@@ -284,7 +284,7 @@ static bool find_key(const char *bytes, size_t count, char *key)
     return found;
 }
 
-static enum screen_event read_key(char *key)
+static enum screen_event top_screen_read_key(char *key)
 {
     char bytes[64];
     ssize_t count = read(screen.keys, bytes, sizeof bytes);
@@ -292,7 +292,7 @@ static enum screen_event read_key(char *key)
     if (count <= 0) {
         return SCREEN_QUIT;
     }
-    return find_key(bytes, (size_t)count, key) ? SCREEN_KEY : SCREEN_TIME;
+    return top_screen_find_key(bytes, (size_t)count, key) ? SCREEN_KEY : SCREEN_TIME;
 }
 
 static struct timespec time_until(uint64_t until_ns)
@@ -309,10 +309,10 @@ enum screen_event screen_wait(uint64_t until_ns, char *key)
         struct pollfd keys = {.fd = screen.keys, .events = POLLIN};
         struct timespec left = time_until(until_ns);
         int count = ppoll(&keys, 1, &left, &screen.mask);
-        enum screen_event event = obey();
+        enum screen_event event = top_screen_obey();
 
         if (event == SCREEN_TIME && count > 0) {
-            event = read_key(key);
+            event = top_screen_read_key(key);
         }
         if (event != SCREEN_TIME || count == 0) {
             return event;

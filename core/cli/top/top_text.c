@@ -55,7 +55,7 @@ struct content {
 /* --- cells ---------------------------------------------------------------------------------- */
 
 /* It precedes the number, which keeps its column. */
-static const char *mark_of(const struct top_figure *figure)
+static const char *top_text_mark_of(const struct top_figure *figure)
 {
     return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
 }
@@ -65,11 +65,13 @@ static int put_now(struct grid *grid, const struct top_figure *figure, const cha
     char text[CELL_SIZE], marked[CELL_SIZE + 1];
 
     units_quantity(text, sizeof text, figure->now, unit);
-    snprintf(marked, sizeof marked, "%s%s", isnan(figure->now) ? "" : mark_of(figure), text);
+    snprintf(marked, sizeof marked, "%s%s", isnan(figure->now) ? "" : top_text_mark_of(figure),
+             text);
     return grid_put(grid, marked);
 }
 
-static int put_energy(struct grid *grid, const struct top_figure *figure, enum report_unit unit)
+static int top_text_put_energy(struct grid *grid, const struct top_figure *figure,
+                               enum report_unit unit)
 {
     char text[CELL_SIZE], marked[CELL_SIZE + 1];
 
@@ -77,12 +79,12 @@ static int put_energy(struct grid *grid, const struct top_figure *figure, enum r
         return grid_put(grid, "-");
     }
     report_energy_text(text, sizeof text, figure->total, NAN, unit);
-    snprintf(marked, sizeof marked, "%s%s", mark_of(figure), text);
+    snprintf(marked, sizeof marked, "%s%s", top_text_mark_of(figure), text);
     return grid_put(grid, marked);
 }
 
-static int put_domains(struct grid *grid, const struct top_figure domains[APAPI_DOMAINS],
-                       const struct content *content)
+static int top_text_put_domains(struct grid *grid, const struct top_figure domains[APAPI_DOMAINS],
+                                const struct content *content)
 {
     int result = put_now(grid, &domains[TOP_TOTAL], "W");
 
@@ -115,8 +117,8 @@ static int put_who(struct grid *grid, const struct top_step *step, const struct 
                : 0;
 }
 
-static int put_step(struct grid *grid, const struct top_step *step, const struct top_form *form,
-                    const struct content *content)
+static int top_text_put_step(struct grid *grid, const struct top_step *step,
+                             const struct top_form *form, const struct content *content)
 {
     char elapsed[CELL_SIZE] = "-";
 
@@ -124,8 +126,8 @@ static int put_step(struct grid *grid, const struct top_step *step, const struct
         report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
     }
     return put_who(grid, step, content) || grid_put(grid, elapsed) ||
-                   put_domains(grid, step->domains, content) ||
-                   put_energy(grid, &step->domains[TOP_TOTAL], form->unit) ||
+                   top_text_put_domains(grid, step->domains, content) ||
+                   top_text_put_energy(grid, &step->domains[TOP_TOTAL], form->unit) ||
                    grid_put(grid, step->id.job_name)
                ? -1
                : 0;
@@ -135,7 +137,7 @@ static int put_node(struct grid *grid, const struct top_node *node, const struct
 {
     return grid_put(grid, "node") || grid_put(grid, "") ||
                    grid_put(grid, content->nodes ? node->name : "") || grid_put(grid, "") ||
-                   grid_put(grid, "") || put_domains(grid, node->domains, content) ||
+                   grid_put(grid, "") || top_text_put_domains(grid, node->domains, content) ||
                    grid_put(grid, "") || grid_put(grid, "")
                ? -1
                : 0;
@@ -144,9 +146,9 @@ static int put_node(struct grid *grid, const struct top_node *node, const struct
 /* --- tables --------------------------------------------------------------------------------- */
 
 /* Find which marks must be explained. */
-static void look_at(struct content *content, const struct top_figure *figure)
+static void top_text_look_at(struct content *content, const struct top_figure *figure)
 {
-    const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : mark_of(figure);
+    const char *mark = isnan(figure->now) && isnan(figure->total) ? "" : top_text_mark_of(figure);
 
     content->estimated = content->estimated || *mark == '*';
     content->failed = content->failed || *mark == '!';
@@ -162,10 +164,10 @@ static struct content find_content(const struct top_view *view, const struct top
 
         for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
             content.domains[d] = content.domains[d] || step->domains[d].measured;
-            look_at(&content, &step->domains[d]);
+            top_text_look_at(&content, &step->domains[d]);
         }
         for (size_t e = 0; form->events && e < step->event_count; e++) {
-            look_at(&content, &step->events[e].figure);
+            top_text_look_at(&content, &step->events[e].figure);
         }
     }
     for (size_t i = 0; i < view->node_count; i++) {
@@ -174,14 +176,14 @@ static struct content find_content(const struct top_view *view, const struct top
     return content;
 }
 
-static int put_steps(const struct top_view *view, const struct top_form *form,
-                     const struct content *content, FILE *out)
+static int top_text_put_steps(const struct top_view *view, const struct top_form *form,
+                              const struct content *content, FILE *out)
 {
     struct grid *grid = grid_create(step_columns, STEP_COLUMNS);
     int result = grid ? 0 : -1;
 
     for (size_t i = 0; i < view->count && result == 0; i++) {
-        result = put_step(grid, &view->steps[i], form, content);
+        result = top_text_put_step(grid, &view->steps[i], form, content);
     }
     for (size_t i = 0; i < view->node_count && result == 0; i++) {
         result = view->nodes[i].steps > 1 ? put_node(grid, &view->nodes[i], content) : 0;
@@ -198,8 +200,8 @@ static int put_steps(const struct top_view *view, const struct top_form *form,
     return result;
 }
 
-static int put_event(struct grid *grid, const struct top_step *step, const struct top_event *event,
-                     const struct content *content)
+static int top_text_put_event(struct grid *grid, const struct top_step *step,
+                              const struct top_event *event, const struct content *content)
 {
     bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
     char total[CELL_SIZE];
@@ -228,17 +230,18 @@ static int put_parts(struct grid *grid, const struct top_step *step, const struc
                                         .domain = (enum apapi_domain)d,
                                         .figure = step->domains[d]};
 
-        result = step->domains[d].measured ? put_event(grid, step, &whole, content) : 0;
+        result = step->domains[d].measured ? top_text_put_event(grid, step, &whole, content) : 0;
     }
     for (size_t i = 0; i < step->event_count && result == 0; i++) {
-        result =
-            step->events[i].figure.measured ? put_event(grid, step, &step->events[i], content) : 0;
+        result = step->events[i].figure.measured
+                     ? top_text_put_event(grid, step, &step->events[i], content)
+                     : 0;
     }
     return result;
 }
 
-static int put_events(const struct top_view *view, const struct top_form *form,
-                      const struct content *content, FILE *out)
+static int top_text_put_events(const struct top_view *view, const struct top_form *form,
+                               const struct content *content, FILE *out)
 {
     struct grid *grid = grid_create(event_columns, COUNT_OF(event_columns));
     int result = grid ? 0 : -1;
@@ -259,13 +262,13 @@ static int put_events(const struct top_view *view, const struct top_form *form,
 
 /* --- around them ---------------------------------------------------------------------------- */
 
-static const char *plural(size_t count)
+static const char *top_text_plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
 /* One line, cut at the edge of the terminal. */
-static void put_line(FILE *out, const struct top_form *form, const char *text)
+static void top_text_put_line(FILE *out, const struct top_form *form, const char *text)
 {
     char clean[2 * APAPI_TEXT_SIZE], cut[2 * APAPI_TEXT_SIZE + 4];
 
@@ -274,7 +277,7 @@ static void put_line(FILE *out, const struct top_form *form, const char *text)
     fprintf(out, "%s\n", cut);
 }
 
-static void put_title(const struct top_view *view, const struct top_form *form, FILE *out)
+static void top_text_put_title(const struct top_view *view, const struct top_form *form, FILE *out)
 {
     const char *node = view->node_count == 1 ? view->nodes->name : "";
     const char *hint = form->hint ? form->hint : "";
@@ -288,28 +291,29 @@ static void put_title(const struct top_view *view, const struct top_form *form, 
         snprintf(line, sizeof line, "apapi: no %sstep is being measured on this machine  %s%s",
                  form->filtered ? "such " : "", time, hint);
     } else {
-        snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count, plural(view->count),
-                 node, *node ? "  " : "", time, hint);
+        snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count,
+                 top_text_plural(view->count), node, *node ? "  " : "", time, hint);
     }
-    put_line(out, form, line);
+    top_text_put_line(out, form, line);
 }
 
-static void put_note(FILE *out, const struct top_form *form, const char *text)
+static void top_text_put_note(FILE *out, const struct top_form *form, const char *text)
 {
     fputs("  ", out);
     terminal_put(out, text, 2, form->width);
 }
 
-static void put_marks(const struct content *content, const struct top_form *form, FILE *out)
+static void top_text_put_marks(const struct content *content, const struct top_form *form,
+                               FILE *out)
 {
     if (content->failed) {
-        put_note(out, form, "! the latest reading of it failed");
+        top_text_put_note(out, form, "! the latest reading of it failed");
     }
     if (content->stale) {
-        put_note(out, form, "? not read for 10 s and more");
+        top_text_put_note(out, form, "? not read for 10 s and more");
     }
     if (content->estimated) {
-        put_note(out, form, "* estimated, by no meter");
+        top_text_put_note(out, form, "* estimated, by no meter");
     }
 }
 
@@ -320,18 +324,18 @@ static void put_counts(const struct apapi_live_counts *counts, const struct top_
 
     if (counts->foreign > 0) {
         snprintf(text, sizeof text, "%zu step%s of other users %s not shown", counts->foreign,
-                 plural(counts->foreign), counts->foreign == 1 ? "is" : "are");
-        put_note(out, form, text);
+                 top_text_plural(counts->foreign), counts->foreign == 1 ? "is" : "are");
+        top_text_put_note(out, form, text);
     }
     if (form->verbose && counts->dead > 0) {
         snprintf(text, sizeof text, "%zu page%s left by a sampler that was killed", counts->dead,
-                 plural(counts->dead));
-        put_note(out, form, text);
+                 top_text_plural(counts->dead));
+        top_text_put_note(out, form, text);
     }
     if (form->verbose && counts->broken > 0) {
         snprintf(text, sizeof text, "%zu file%s not a live page of this version", counts->broken,
                  counts->broken == 1 ? " is" : "s are");
-        put_note(out, form, text);
+        top_text_put_note(out, form, text);
     }
 }
 
@@ -339,15 +343,16 @@ int top_print_text(const struct top_view *view, const struct top_form *form, FIL
 {
     struct content content = find_content(view, form);
 
-    put_title(view, form, out);
-    if (put_steps(view, form, &content, out) ||
-        (form->events && put_events(view, form, &content, out))) {
+    top_text_put_title(view, form, out);
+    if (top_text_put_steps(view, form, &content, out) ||
+        (form->events && top_text_put_events(view, form, &content, out))) {
         return -1;
     }
     if (content.shared) {
-        put_note(out, form, "a step's figures are those of its whole node: steps do not add up");
+        top_text_put_note(out, form,
+                          "a step's figures are those of its whole node: steps do not add up");
     }
-    put_marks(&content, form, out);
+    top_text_put_marks(&content, form, out);
     put_counts(&view->counts, form, out);
     return 0;
 }

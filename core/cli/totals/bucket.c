@@ -12,7 +12,7 @@
 
 #define REMARK_SIZE 700
 
-static double mean_w(const struct report_energy *energy, const struct report_piece *piece)
+static double bucket_mean_w(const struct report_energy *energy, const struct report_piece *piece)
 {
     return energy->energy_j * NS_PER_S / ((double)piece->elapsed_ns * energy->known);
 }
@@ -35,7 +35,7 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
         domain->measured = piece->domain_mask >> d & 1;
         domain->energy_j = domain->measured ? ledger->energies[at].energy_j : NAN;
         domain->power_w = (struct apapi_summary){
-            NAN, domain->measured ? mean_w(&ledger->energies[at], piece) : NAN, NAN, NAN};
+            NAN, domain->measured ? bucket_mean_w(&ledger->energies[at], piece) : NAN, NAN, NAN};
         domain->uncertainty_j = domain->energy_j * (double)piece->uncertainty;
         domain->timeline.count = 0;
         if (domain->measured && at < ledger->timeline_count) {
@@ -101,8 +101,8 @@ static void note_pieces(const struct pieces *pieces, struct report_total *total)
 
 /* --- nodes ---------------------------------------------------------------------------------- */
 
-static int put_nodes(const struct report_ledger *ledger, const uint32_t *nodes, size_t count,
-                     size_t columns, FILE *out)
+static int bucket_put_nodes(const struct report_ledger *ledger, const uint32_t *nodes, size_t count,
+                            size_t columns, FILE *out)
 {
     const char **names = calloc(count + 1, sizeof(char *));
 
@@ -123,9 +123,10 @@ static int make_nodelist(const struct report_ledger *ledger, const struct pieces
     uint32_t *nodes = calloc(pieces->count + 1, sizeof *nodes);
     size_t size;
     FILE *out = nodes ? open_memstream(nodelist, &size) : NULL;
-    int result = out ? put_nodes(ledger, nodes, report_nodes(pieces->list, pieces->count, nodes),
-                                 REPORT_LIST_COLUMNS, out)
-                     : -1;
+    int result =
+        out ? bucket_put_nodes(ledger, nodes, report_nodes(pieces->list, pieces->count, nodes),
+                               REPORT_LIST_COLUMNS, out)
+            : -1;
 
     free(nodes);
     return out && fclose(out) == 0 ? result : -1;
@@ -133,8 +134,8 @@ static int make_nodelist(const struct report_ledger *ledger, const struct pieces
 
 /* --- incomplete records --------------------------------------------------------------------- */
 
-static const char *reason_of(const struct report_ledger *ledger, const struct pieces *pieces,
-                             const char *step, const char *node)
+static const char *bucket_reason_of(const struct report_ledger *ledger, const struct pieces *pieces,
+                                    const char *step, const char *node)
 {
     for (size_t i = 0; i < pieces->count; i++) {
         const struct report_piece *piece = pieces->list[i];
@@ -161,7 +162,7 @@ static void remark_incomplete(const struct report_ledger *ledger, const struct p
            (step = apapi_job_incomplete(job, listed, &node));
          listed++) {
         snprintf(text, sizeof text, "%s%s%s: incomplete on %s: %s", job_id, *job_id ? "." : "step ",
-                 step, node, reason_of(ledger, pieces, step, node));
+                 step, node, bucket_reason_of(ledger, pieces, step, node));
         view->remark(text, view->context);
     }
     for (; view->remark && listed < incomplete; listed++) {

@@ -27,7 +27,7 @@ static bool is_said(const struct report_ledger *ledger, uint32_t text)
     return *pool_text(&ledger->texts, text) != '\0';
 }
 
-static int compare_jobs(const void *left, const void *right, void *buckets)
+static int clusters_compare_jobs(const void *left, const void *right, void *buckets)
 {
     const struct report_bucket *list = buckets;
     uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
@@ -49,7 +49,8 @@ static int sort_jobs(struct search *search)
             search->order[search->count++] = i;
         }
     }
-    qsort_r(search->order, search->count, sizeof *search->order, compare_jobs, ledger->buckets);
+    qsort_r(search->order, search->count, sizeof *search->order, clusters_compare_jobs,
+            ledger->buckets);
     return 0;
 }
 
@@ -100,7 +101,8 @@ static uint32_t find_cluster(const struct search *search, const struct report_bu
     return found;
 }
 
-static uint32_t step_of(const struct report_ledger *ledger, const struct report_bucket *bucket)
+static uint32_t clusters_step_of(const struct report_ledger *ledger,
+                                 const struct report_bucket *bucket)
 {
     return ledger->pieces[bucket->first].step;
 }
@@ -110,10 +112,11 @@ static bool is_same_bucket(const struct report_ledger *ledger, const struct repo
                            const struct report_bucket *b)
 {
     return a->first != POOL_NONE && b->first != POOL_NONE && a->day == b->day &&
-           (ledger->by != REPORT_BY_STEP || step_of(ledger, a) == step_of(ledger, b));
+           (ledger->by != REPORT_BY_STEP ||
+            clusters_step_of(ledger, a) == clusters_step_of(ledger, b));
 }
 
-static void fill(const struct report_ledger *ledger, uint32_t *text, uint32_t other)
+static void clusters_fill(const struct report_ledger *ledger, uint32_t *text, uint32_t other)
 {
     *text = is_said(ledger, *text) ? *text : other;
 }
@@ -129,12 +132,12 @@ static void move_pieces(struct report_ledger *ledger, struct report_bucket *from
     ledger->pieces[last].next = to->first;
     to->first = from->first;
     from->first = POOL_NONE;
-    fill(ledger, &to->user, from->user);
-    fill(ledger, &to->account, from->account);
-    fill(ledger, &to->partition, from->partition);
-    fill(ledger, &to->qos, from->qos);
-    fill(ledger, &to->job_name, from->job_name);
-    fill(ledger, &to->name, from->name);
+    clusters_fill(ledger, &to->user, from->user);
+    clusters_fill(ledger, &to->account, from->account);
+    clusters_fill(ledger, &to->partition, from->partition);
+    clusters_fill(ledger, &to->qos, from->qos);
+    clusters_fill(ledger, &to->job_name, from->job_name);
+    clusters_fill(ledger, &to->name, from->name);
     to->restarts = known_greater(to->restarts, from->restarts);
 }
 

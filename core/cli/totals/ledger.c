@@ -70,20 +70,22 @@ static void make_row_key(const struct report_ledger *ledger, const struct report
 
 /* --- buckets ------------------------------------------------------------------------------- */
 
-static uint32_t put_text(struct report_ledger *ledger, const char *text)
+static uint32_t ledger_put_text(struct report_ledger *ledger, const char *text)
 {
     return pool_put(&ledger->texts, text);
 }
 
-static bool is_unknown(const struct report_ledger *ledger, uint32_t text)
+static bool ledger_is_unknown(const struct report_ledger *ledger, uint32_t text)
 {
     return *pool_text(&ledger->texts, text) == '\0';
 }
 
-static void learn(struct report_ledger *ledger, uint32_t *known, const char *text, bool better)
+static void ledger_learn(struct report_ledger *ledger, uint32_t *known, const char *text,
+                         bool better)
 {
-    uint32_t number =
-        *text && (better || is_unknown(ledger, *known)) ? put_text(ledger, text) : POOL_NONE;
+    uint32_t number = *text && (better || ledger_is_unknown(ledger, *known))
+                          ? ledger_put_text(ledger, text)
+                          : POOL_NONE;
 
     if (number != POOL_NONE) {
         *known = number;
@@ -101,7 +103,7 @@ static void learn_common(struct report_ledger *ledger, struct report_bucket *buc
                                &bucket->name};
 
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        uint32_t number = put_text(ledger, texts[i]);
+        uint32_t number = ledger_put_text(ledger, texts[i]);
 
         if (bucket->first == POOL_NONE) {
             *known[i] = number == POOL_NONE ? *known[i] : number;
@@ -124,12 +126,12 @@ static void learn_identity(struct report_ledger *ledger, struct report_bucket *b
     bool better =
         id->verified ? start_ns < bucket->verified_ns : earlier && bucket->verified_ns == INT64_MAX;
 
-    learn(ledger, &bucket->user, id->user, earlier);
-    learn(ledger, &bucket->account, id->account, better);
-    learn(ledger, &bucket->partition, id->partition, better);
-    learn(ledger, &bucket->qos, id->qos, better);
-    learn(ledger, &bucket->job_name, id->job_name, earlier);
-    learn(ledger, &bucket->name, id->name, earlier);
+    ledger_learn(ledger, &bucket->user, id->user, earlier);
+    ledger_learn(ledger, &bucket->account, id->account, better);
+    ledger_learn(ledger, &bucket->partition, id->partition, better);
+    ledger_learn(ledger, &bucket->qos, id->qos, better);
+    ledger_learn(ledger, &bucket->job_name, id->job_name, earlier);
+    ledger_learn(ledger, &bucket->name, id->name, earlier);
     bucket->first_ns = earlier ? start_ns : bucket->first_ns;
     bucket->verified_ns = id->verified && better ? start_ns : bucket->verified_ns;
     if (id->array_task != APAPI_UNKNOWN && id->array_job != APAPI_UNKNOWN) {
@@ -159,8 +161,8 @@ static void learn_numbers(struct report_bucket *bucket, const struct apapi_recor
 
 static int begin_bucket(struct report_ledger *ledger, const char *cluster, const char *day)
 {
-    uint32_t none = put_text(ledger, ""), of_cluster = put_text(ledger, cluster),
-             of_day = put_text(ledger, day);
+    uint32_t none = ledger_put_text(ledger, ""), of_cluster = ledger_put_text(ledger, cluster),
+             of_day = ledger_put_text(ledger, day);
 
     if (none == POOL_NONE || of_cluster == POOL_NONE || of_day == POOL_NONE ||
         pool_reserve(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
@@ -235,7 +237,7 @@ static int put_timeline(struct report_ledger *ledger, const struct apapi_timelin
 }
 
 /* The mean power applies to the known time. */
-static double known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
+static double ledger_known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
 {
     double share = energy_j / mean_w * (double)NS_PER_S / (double)elapsed_ns;
 
@@ -243,12 +245,13 @@ static double known_share(double energy_j, double mean_w, uint64_t elapsed_ns)
 }
 
 /* A database has the means of domains in another table, which is read for named jobs only. */
-static double known_of(const struct report_ledger *ledger, const struct apapi_measurement *m, int d)
+static double ledger_known_of(const struct report_ledger *ledger, const struct apapi_measurement *m,
+                              int d)
 {
-    return ledger->keep_timelines
-               ? known_share(m->domains[d].energy_j, m->domains[d].power_w.mean, m->elapsed_ns)
-               : known_share(apapi_measurement_total_j(m), apapi_measurement_total_w(m),
-                             m->elapsed_ns);
+    return ledger->keep_timelines ? ledger_known_share(m->domains[d].energy_j,
+                                                       m->domains[d].power_w.mean, m->elapsed_ns)
+                                  : ledger_known_share(apapi_measurement_total_j(m),
+                                                       apapi_measurement_total_w(m), m->elapsed_ns);
 }
 
 static int put_energies(struct report_ledger *ledger, const struct apapi_measurement *m,
@@ -267,7 +270,7 @@ static int put_energies(struct report_ledger *ledger, const struct apapi_measure
             return -1;
         }
         ledger->energies[ledger->energy_count++] =
-            (struct report_energy){domain->energy_j * share, known_of(ledger, m, d)};
+            (struct report_energy){domain->energy_j * share, ledger_known_of(ledger, m, d)};
         piece->domain_mask |= (uint8_t)(1U << d);
     }
     return 0;
@@ -297,7 +300,7 @@ static uint32_t put_nodelist(struct report_ledger *ledger, const char *nodelist)
                : POOL_NONE;
 }
 
-static uint16_t restarts_of(const struct apapi_identity *id)
+static uint16_t ledger_restarts_of(const struct apapi_identity *id)
 {
     if (id->restarts == APAPI_UNKNOWN) {
         return 0;
@@ -306,7 +309,7 @@ static uint16_t restarts_of(const struct apapi_identity *id)
 }
 
 /* That of the total stands for its domains: it is what a database knows without another query. */
-static float uncertainty_of(const struct apapi_measurement *m)
+static float ledger_uncertainty_of(const struct apapi_measurement *m)
 {
     return (float)(apapi_record_uncertainty_j(m) / apapi_measurement_total_j(m));
 }
@@ -318,20 +321,21 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
     struct report_piece piece = {.start_ns = span->start_ns,
                                  .elapsed_ns = span->elapsed_ns,
                                  .whole_ns = record->measurement.elapsed_ns,
-                                 .node = put_text(ledger, record->id.node),
-                                 .step = put_text(ledger, record->id.step),
+                                 .node = ledger_put_text(ledger, record->id.node),
+                                 .step = ledger_put_text(ledger, record->id.step),
                                  .reason = POOL_NONE,
                                  .nodes = record->id.nodes,
                                  .nodelist = put_nodelist(ledger, record->id.nodelist),
-                                 .restarts = restarts_of(&record->id),
+                                 .restarts = ledger_restarts_of(&record->id),
                                  .covered = (float)record->measurement.covered,
-                                 .uncertainty = uncertainty_of(&record->measurement),
+                                 .uncertainty = ledger_uncertainty_of(&record->measurement),
                                  .window_s = (float)window_shortest_ns(&record->measurement) / 1e9F,
                                  .delayed = record->delayed,
                                  .max_w = (float)max_power_w(&record->measurement)};
 
     if (!record->complete) {
-        piece.reason = put_text(ledger, *record->reason ? record->reason : "no reason is given");
+        piece.reason =
+            ledger_put_text(ledger, *record->reason ? record->reason : "no reason is given");
     }
     if (!bucket || piece.node == POOL_NONE || piece.step == POOL_NONE ||
         (!record->complete && piece.reason == POOL_NONE) ||

@@ -35,7 +35,7 @@ struct search {
 /* --- runs ----------------------------------------------------------------------------------- */
 
 /* Sort by step and run, then as usual. */
-static int compare_runs(const void *left, const void *right, void *texts)
+static int missing_nodes_compare_runs(const void *left, const void *right, void *texts)
 {
     const struct report_piece *a = *(const struct report_piece *const *)left,
                               *b = *(const struct report_piece *const *)right;
@@ -65,14 +65,15 @@ static const struct report_piece **sort_runs(const struct report_ledger *ledger,
 
     if (sorted) {
         memcpy(sorted, pieces->list, pieces->count * sizeof(struct report_piece *));
-        qsort_r(sorted, pieces->count, sizeof(struct report_piece *), compare_runs, &texts);
+        qsort_r(sorted, pieces->count, sizeof(struct report_piece *), missing_nodes_compare_runs,
+                &texts);
     }
     return sorted;
 }
 
 /* Take the run that starts with the first of `count` pieces. */
-static struct run take_run(const struct report_ledger *ledger,
-                           const struct report_piece *const *pieces, size_t count)
+static struct run missing_nodes_take_run(const struct report_ledger *ledger,
+                                         const struct report_piece *const *pieces, size_t count)
 {
     struct run run = {.pieces = pieces,
                       .step = pool_text(&ledger->texts, pieces[0]->step),
@@ -190,7 +191,7 @@ static int name_missing(const struct search *search, struct run *run)
 /* --- the report ----------------------------------------------------------------------------- */
 
 /* Nodes that were not read are not missing. @return number of missing ones */
-static uint32_t count_missing(const struct search *search, struct run *run)
+static uint32_t missing_nodes_count_missing(const struct search *search, struct run *run)
 {
     const struct namelist *asked = &search->ledger->asked;
     size_t kept = 0;
@@ -240,7 +241,7 @@ static int note_run(struct search *search, struct run *run)
     if (by_name && name_missing(search, run)) {
         return -1;
     }
-    missing = count_missing(search, run);
+    missing = missing_nodes_count_missing(search, run);
     search->total->missing += missing;
     if (missing > 0 && view->remark && remark(search, run, missing)) {
         return -1;
@@ -253,13 +254,13 @@ static int note_run(struct search *search, struct run *run)
     return 0;
 }
 
-static int find(struct search *search, const struct report_piece *const *pieces)
+static int missing_nodes_find(struct search *search, const struct report_piece *const *pieces)
 {
     size_t left = search->pieces->count;
     int result = 0;
 
     while (left > 0 && result == 0) {
-        struct run run = take_run(search->ledger, pieces, left);
+        struct run run = missing_nodes_take_run(search->ledger, pieces, left);
 
         pieces += run.count;
         left -= run.count;
@@ -302,7 +303,7 @@ int report_find_missing(const struct report_ledger *ledger, const struct pieces 
         sorted = sort_runs(ledger, pieces);
     }
     if (sorted || !search.restarted) {
-        result = find(&search, sorted ? sorted : pieces->list);
+        result = missing_nodes_find(&search, sorted ? sorted : pieces->list);
     }
     if (result == 0 && search.missing.count > 0) {
         result = list_missing(&search);

@@ -33,7 +33,7 @@ static const char *tail(const struct report_ledger *ledger, uint32_t bucket)
 }
 
 /* Sort by cluster, job, and step or day. The key of a bucket may lack the cluster. */
-static int compare_buckets(const void *left, const void *right, void *context)
+static int order_compare_buckets(const void *left, const void *right, void *context)
 {
     const struct report_ledger *ledger = context;
     uint32_t number = *(const uint32_t *)left, other = *(const uint32_t *)right;
@@ -72,7 +72,7 @@ uint32_t *report_order_buckets(const struct report_ledger *ledger, size_t *count
         }
     }
     if (order) {
-        qsort_r(order, *count, sizeof *order, compare_buckets, &context);
+        qsort_r(order, *count, sizeof *order, order_compare_buckets, &context);
     }
     return order;
 }

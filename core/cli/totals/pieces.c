@@ -30,7 +30,7 @@ int report_compare_pieces(const void *left, const void *right, void *texts)
     return order;
 }
 
-static bool is_same(const struct report_piece *a, const struct report_piece *b)
+static bool pieces_is_same(const struct report_piece *a, const struct report_piece *b)
 {
     return a->step == b->step && a->node == b->node && a->start_ns == b->start_ns;
 }
@@ -55,14 +55,14 @@ int report_gather_pieces(const struct report_ledger *ledger, const struct report
     qsort_r(pieces->list, count, sizeof(struct report_piece *), report_compare_pieces, &texts);
     pieces->count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || !is_same(pieces->list[pieces->count - 1], pieces->list[i])) {
+        if (i == 0 || !pieces_is_same(pieces->list[pieces->count - 1], pieces->list[i])) {
             pieces->list[pieces->count++] = pieces->list[i];
         }
     }
     return 0;
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int pieces_compare_numbers(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
@@ -76,7 +76,7 @@ size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint
     for (size_t i = 0; i < count; i++) {
         nodes[i] = pieces[i]->node;
     }
-    qsort(nodes, count, sizeof *nodes, compare_numbers);
+    qsort(nodes, count, sizeof *nodes, pieces_compare_numbers);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || nodes[i] != nodes[kept - 1]) {
             nodes[kept++] = nodes[i];

@@ -80,7 +80,7 @@ const struct report_field *report_field_at(size_t index)
     return index < FIELD_COUNT ? &fields[index] : NULL;
 }
 
-static bool is_number(const struct report_field *field)
+static bool row_fields_is_number(const struct report_field *field)
 {
     return field->kind >= REPORT_COUNT && field->kind <= REPORT_MONEY;
 }
@@ -101,7 +101,7 @@ void report_fields_list(bool numbers_only, char *text, size_t size)
 
     *text = '\0';
     for (size_t i = 0; i < FIELD_COUNT && length < size; i++) {
-        if (is_number(&fields[i]) || !numbers_only) {
+        if (row_fields_is_number(&fields[i]) || !numbers_only) {
             length += (size_t)snprintf(text + length, size - length, "%s%s", length ? "," : "",
                                        fields[i].name);
         }
@@ -155,7 +155,7 @@ const struct report_field *report_field_sortable(const char *name, struct apapi_
 {
     const struct report_field *field = find_field(name, strlen(name));
 
-    if (!field || !is_number(field)) {
+    if (!field || !row_fields_is_number(field)) {
         apapi_fail(err, EINVAL,
                    field ? "cannot sort by '%.40s', which is not a number"
                          : "unknown field '%.40s'",
@@ -205,7 +205,7 @@ void report_elapsed_text(char *text, size_t size, double seconds)
     }
 }
 
-static void put_moment(char *text, size_t size, int64_t unix_ns)
+static void row_fields_put_moment(char *text, size_t size, int64_t unix_ns)
 {
     time_t seconds = unix_ns / NS_PER_S;
     struct tm date = {0};
@@ -230,15 +230,15 @@ void report_energy_text(char *text, size_t size, double energy_j, double uncerta
 }
 
 /* Of all energies and powers of a row, as that of the total. */
-static double share_of(const struct report_field *field, const struct report_row *row)
+static double row_fields_share_of(const struct report_field *field, const struct report_row *row)
 {
     return field->offset == ROW(uncertainty_j) ? 1 : row->uncertainty_j / row->energy_j;
 }
 
-static void put_energy(const struct report_field *field, const struct report_row *row,
-                       const struct report_format *format, char *text, size_t size)
+static void row_fields_put_energy(const struct report_field *field, const struct report_row *row,
+                                  const struct report_format *format, char *text, size_t size)
 {
-    double value = report_field_number(field, row), share = share_of(field, row);
+    double value = report_field_number(field, row), share = row_fields_share_of(field, row);
     char energy[UNITS_SIZE], beside[UNITS_SHARE_SIZE] = "";
 
     report_energy_text(energy, sizeof energy, value, value * share, format->unit);
@@ -248,29 +248,29 @@ static void put_energy(const struct report_field *field, const struct report_row
     snprintf(text, size, "%s%s%s", energy, *beside ? " " : "", beside);
 }
 
-static void put_power(const struct report_field *field, const struct report_row *row, char *text,
-                      size_t size)
+static void row_fields_put_power(const struct report_field *field, const struct report_row *row,
+                                 char *text, size_t size)
 {
     double value = report_field_number(field, row);
 
     if (row->brief) {
         *text = '\0';
     } else {
-        units_known_quantity(text, size, value, value * share_of(field, row), "W");
+        units_known_quantity(text, size, value, value * row_fields_share_of(field, row), "W");
     }
 }
 
-static void put_number(const struct report_field *field, const struct report_row *row,
-                       const struct report_format *format, char *text, size_t size)
+static void row_fields_put_number(const struct report_field *field, const struct report_row *row,
+                                  const struct report_format *format, char *text, size_t size)
 {
     double value = report_field_number(field, row);
 
     switch (field->kind) {
     case REPORT_ENERGY:
-        put_energy(field, row, format, text, size);
+        row_fields_put_energy(field, row, format, text, size);
         break;
     case REPORT_POWER:
-        put_power(field, row, text, size);
+        row_fields_put_power(field, row, text, size);
         break;
     case REPORT_SECONDS:
         report_elapsed_text(text, size, value);
@@ -299,13 +299,13 @@ void report_field_text(const struct report_field *field, const struct report_row
     if (string) {
         snprintf(text, size, "%s", string);
     } else if (field->kind == REPORT_MOMENT) {
-        put_moment(text, size, *(const int64_t *)member(field, row));
+        row_fields_put_moment(text, size, *(const int64_t *)member(field, row));
     } else if (field->kind == REPORT_FLAG) {
         snprintf(text, size, "%s", *(const bool *)member(field, row) ? "yes" : "no");
     } else if (isnan(report_field_number(field, row))) {
         *text = '\0';
     } else {
-        put_number(field, row, format, text, size);
+        row_fields_put_number(field, row, format, text, size);
     }
 }
 
@@ -319,7 +319,7 @@ void report_field_plain(const struct report_field *field, const struct report_ro
 {
     double factor = field->kind == REPORT_ENERGY ? units[format->unit].factor : 1;
 
-    if (is_number(field) && !isnan(report_field_number(field, row))) {
+    if (row_fields_is_number(field) && !isnan(report_field_number(field, row))) {
         snprintf(text, size, report_field_is_rough(field) ? "%.6g" : "%.9g",
                  report_field_number(field, row) / factor);
     } else {

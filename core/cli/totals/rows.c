@@ -22,7 +22,7 @@ struct sum {
     double node_count;
 };
 
-static double plus(double known, double more)
+static double rows_plus(double known, double more)
 {
     return isnan(known) ? more : isnan(more) ? known : known + more;
 }
@@ -32,30 +32,30 @@ static double number(uint32_t value)
     return value == APAPI_UNKNOWN ? (double)NAN : (double)value;
 }
 
-static const char *same(const char *known, const char *text)
+static const char *rows_same(const char *known, const char *text)
 {
     return !known || strcmp(known, text) == 0 ? text : "";
 }
 
 /* Keep what is the same in all buckets of the row. */
-static void put_identity(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                         struct report_row *row)
+static void rows_put_identity(const struct report_ledger *ledger,
+                              const struct report_bucket *bucket, struct report_row *row)
 {
     const struct pool *texts = &ledger->texts;
 
-    row->cluster = same(row->cluster, pool_text(texts, bucket->cluster));
-    row->user = same(row->user, pool_text(texts, bucket->user));
-    row->account = same(row->account, pool_text(texts, bucket->account));
-    row->partition = same(row->partition, pool_text(texts, bucket->partition));
-    row->qos = same(row->qos, pool_text(texts, bucket->qos));
-    row->job_name = same(row->job_name, pool_text(texts, bucket->job_name));
-    row->name = same(row->name, pool_text(texts, bucket->name));
-    row->day = same(row->day, pool_text(texts, bucket->day));
+    row->cluster = rows_same(row->cluster, pool_text(texts, bucket->cluster));
+    row->user = rows_same(row->user, pool_text(texts, bucket->user));
+    row->account = rows_same(row->account, pool_text(texts, bucket->account));
+    row->partition = rows_same(row->partition, pool_text(texts, bucket->partition));
+    row->qos = rows_same(row->qos, pool_text(texts, bucket->qos));
+    row->job_name = rows_same(row->job_name, pool_text(texts, bucket->job_name));
+    row->name = rows_same(row->name, pool_text(texts, bucket->name));
+    row->day = rows_same(row->day, pool_text(texts, bucket->day));
 }
 
 /* Fill in what only a row of one job has. */
-static void put_job(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                    const struct report_total *total, struct report_row *row)
+static void rows_put_job(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                         const struct report_total *total, struct report_row *row)
 {
     const struct report_piece *piece = &ledger->pieces[bucket->first];
     const char *step = pool_text(&ledger->texts, piece->step);
@@ -73,7 +73,7 @@ static void put_job(const struct report_ledger *ledger, const struct report_buck
 }
 
 /* Rows by node count the nodes with records. In other rows, steps know their number of nodes. */
-static double nodes_of(const struct report_ledger *ledger, const struct report_total *total)
+static double rows_nodes_of(const struct report_ledger *ledger, const struct report_total *total)
 {
     bool known = ledger->by != REPORT_BY_NODE && total->nodes > total->job.nodes;
 
@@ -83,18 +83,18 @@ static double nodes_of(const struct report_ledger *ledger, const struct report_t
 static void add_costs(const struct rates *rates, const struct apapi_job_total *job,
                       struct report_row *row)
 {
-    row->co2_g = plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
-                                              job->start_unix_ns, job->end_unix_ns));
-    row->cost = plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
-                                            job->start_unix_ns, job->end_unix_ns));
+    row->co2_g = rows_plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
+                                                   job->start_unix_ns, job->end_unix_ns));
+    row->cost = rows_plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
+                                                 job->start_unix_ns, job->end_unix_ns));
 }
 
-static void add_times(const struct report_ledger *ledger, const struct report_total *total,
-                      struct sum *sum)
+static void rows_add_times(const struct report_ledger *ledger, const struct report_total *total,
+                           struct sum *sum)
 {
     const struct apapi_job_total *job = &total->job;
     double elapsed_s = (double)(job->end_unix_ns - job->start_unix_ns) / NS_PER_S;
-    double nodes = nodes_of(ledger, total);
+    double nodes = rows_nodes_of(ledger, total);
 
     sum->row->elapsed_s += elapsed_s;
     sum->node_s += elapsed_s * nodes;
@@ -115,31 +115,31 @@ static void add_times(const struct report_ledger *ledger, const struct report_to
 }
 
 /* Uncertainties add up, as all may err to the same side. */
-static void add_energy(const struct apapi_job_total *job, struct report_row *row)
+static void rows_add_energy(const struct apapi_job_total *job, struct report_row *row)
 {
     if (!isnan(job->energy_j)) {
         row->uncertainty_j =
             isnan(row->energy_j) ? job->uncertainty_j : row->uncertainty_j + job->uncertainty_j;
     }
-    row->energy_j = plus(row->energy_j, job->energy_j);
+    row->energy_j = rows_plus(row->energy_j, job->energy_j);
 }
 
-static void add_total(const struct report_ledger *ledger, const struct report_total *total,
-                      const struct report_view *view, struct sum *sum)
+static void rows_add_total(const struct report_ledger *ledger, const struct report_total *total,
+                           const struct report_view *view, struct sum *sum)
 {
     struct report_row *row = sum->row;
 
-    add_times(ledger, total, sum);
+    rows_add_times(ledger, total, sum);
     row->jobs++;
     row->steps += (double)total->job.steps;
     row->records += (double)total->job.records;
     row->incomplete += (double)total->job.incomplete;
     row->missing += (double)total->missing;
     row->delayed += (double)total->delayed;
-    add_energy(&total->job, row);
+    rows_add_energy(&total->job, row);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domain_j[d] = plus(row->domain_j[d], total->job.domains[d].energy_j);
+        row->domain_j[d] = rows_plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
     if (total->reason != POOL_NONE && !*row->reason) {
         row->reason = pool_text(&ledger->texts, total->reason);
@@ -147,7 +147,7 @@ static void add_total(const struct report_ledger *ledger, const struct report_to
     add_costs(view->rates, &total->job, row);
 }
 
-static void conclude(const struct report_ledger *ledger, struct sum *sum)
+static void rows_conclude(const struct report_ledger *ledger, struct sum *sum)
 {
     struct report_row *row = sum->row;
 
@@ -206,15 +206,15 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
             report_row_free(row);
             return -1;
         }
-        put_identity(ledger, bucket, row);
+        rows_put_identity(ledger, bucket, row);
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
-            put_job(ledger, bucket, &total, row);
+            rows_put_job(ledger, bucket, &total, row);
         } else if (ledger->by == REPORT_BY_NODE) {
             row->node = pool_text(&ledger->bucket_keys, next);
         }
-        add_total(ledger, &total, view, &sum);
+        rows_add_total(ledger, &total, view, &sum);
         next = bucket->next_of_row;
     }
-    conclude(ledger, &sum);
+    rows_conclude(ledger, &sum);
     return 0;
 }

@@ -133,7 +133,7 @@ static int read_settings(struct estimate_reader *reader, struct apapi_error *err
                : 0;
 }
 
-static void describe_events(struct estimate_reader *reader)
+static void estimate_describe_events(struct estimate_reader *reader)
 {
     const struct apapi_event common = {.type = APAPI_TYPE_UINT64,
                                        .accumulates = true,
@@ -211,7 +211,7 @@ static struct apapi_reader *estimate_open(const char *component, struct apapi_er
     }
     reader->ticks_per_s = (double)sysconf(_SC_CLK_TCK);
     reader->open_ns = clock_monotonic_ns();
-    describe_events(reader);
+    estimate_describe_events(reader);
     snprintf(reader->base.detail, sizeof reader->base.detail, "%s: %g W + %g W per busy core",
              STAT_FILE, reader->idle_w, reader->core_w);
     return &reader->base;

@@ -5,7 +5,7 @@
 
 #include "sources/settings.h"
 
-static bool load(struct gpu_library *library, const char *name, struct apapi_error *err)
+static bool gpu_library_try(struct gpu_library *library, const char *name, struct apapi_error *err)
 {
     if (shared_library_load(name, library->symbols, library->functions, err)) {
         return false;
@@ -26,7 +26,7 @@ int gpu_library_load(struct gpu_library *library, struct apapi_error *err)
 
     for (const char *const *name = chosen ? only : library->names; *name && !library->loaded;
          name++) {
-        library->loaded = load(library, *name, *first.text ? &why : &first);
+        library->loaded = gpu_library_try(library, *name, *first.text ? &why : &first);
     }
     return library->loaded ? 0
                            : apapi_fail(err, ENODEV, "%s: %.200s", library->missing, first.text);

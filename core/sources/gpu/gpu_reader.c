@@ -38,7 +38,7 @@ void gpu_remark(struct apapi_reader *base, const char *remark)
     snprintf(base->detail + used, sizeof base->detail - used, ", %s", remark);
 }
 
-static void append(char name[APAPI_NAME_SIZE], const char *text)
+static void gpu_reader_append(char name[APAPI_NAME_SIZE], const char *text)
 {
     size_t used = strlen(name);
 
@@ -46,8 +46,8 @@ static void append(char name[APAPI_NAME_SIZE], const char *text)
 }
 
 /* As PAPI names them: blanks in a GPU's name become underscores. */
-static void name_event(const struct gpu_metric *metric, const struct gpu_device *device,
-                       char name[APAPI_NAME_SIZE])
+static void gpu_reader_name_event(const struct gpu_metric *metric, const struct gpu_device *device,
+                                  char name[APAPI_NAME_SIZE])
 {
     char index[16], letter[2] = "";
     size_t start = 0;
@@ -57,15 +57,15 @@ static void name_event(const struct gpu_metric *metric, const struct gpu_device 
     for (const char *at = metric->name; *at; at++) {
         letter[0] = *at;
         start = strlen(name);
-        append(name, *at == '#' ? index : *at == '@' ? device->name : letter);
+        gpu_reader_append(name, *at == '#' ? index : *at == '@' ? device->name : letter);
         for (char *blank = name + start; *at == '@' && *blank; blank++) {
             *blank = *blank == ' ' ? '_' : *blank;
         }
     }
 }
 
-static size_t add_event(struct gpu_reader *reader, const struct gpu_metric *metric,
-                        const struct gpu_device *device)
+static size_t gpu_reader_add_event(struct gpu_reader *reader, const struct gpu_metric *metric,
+                                   const struct gpu_device *device)
 {
     size_t index = reader->base.count++;
     struct apapi_event *event = &reader->events[index];
@@ -78,7 +78,7 @@ static size_t add_event(struct gpu_reader *reader, const struct gpu_metric *metr
                              .scale = metric->scale,
                              .update_ns = metric->update_ns};
     snprintf(event->unit, sizeof event->unit, "%s", metric->unit);
-    name_event(metric, device, event->name);
+    gpu_reader_name_event(metric, device, event->name);
     reader->origins[index] = (struct gpu_origin){metric, device};
     return index;
 }
@@ -108,7 +108,7 @@ static void add_query(struct gpu_reader *reader, const struct gpu_query *query,
 
         slot->events[i] = NO_EVENT;
         if (metric->name && is_offered(error, values[i]) && (counters || !is_energy(metric))) {
-            slot->events[i] = add_event(reader, metric, device);
+            slot->events[i] = gpu_reader_add_event(reader, metric, device);
             used = true;
         }
     }
@@ -149,7 +149,7 @@ static bool can_count(const struct gpu_reader *reader)
     return true;
 }
 
-static int allocate(struct gpu_reader *reader)
+static int gpu_reader_allocate(struct gpu_reader *reader)
 {
     size_t slots = reader->device_count * reader->driver->query_count;
 
@@ -160,7 +160,7 @@ static int allocate(struct gpu_reader *reader)
     return reader->slots && reader->events && reader->origins ? 0 : -1;
 }
 
-static void add_events(struct gpu_reader *reader, bool counters)
+static void gpu_reader_add_events(struct gpu_reader *reader, bool counters)
 {
     const struct gpu_driver *driver = reader->driver;
 
@@ -237,7 +237,7 @@ static void drop_forbidden(struct gpu_reader *reader)
     reader->device_count = kept > 0 ? kept : reader->device_count;
 }
 
-static int begin(struct gpu_reader *reader, struct apapi_error *err)
+static int gpu_reader_begin(struct gpu_reader *reader, struct apapi_error *err)
 {
     const struct gpu_driver *driver = reader->driver;
     bool counters;
@@ -252,11 +252,11 @@ static int begin(struct gpu_reader *reader, struct apapi_error *err)
     if (gpu_select(reader->devices, reader->device_count, driver->has_part, err)) {
         return -1;
     }
-    if (allocate(reader)) {
+    if (gpu_reader_allocate(reader)) {
         return apapi_fail(err, ENOMEM, "no memory");
     }
     counters = can_count(reader);
-    add_events(reader, counters);
+    gpu_reader_add_events(reader, counters);
     if (reader->base.count == 0) {
         return refuse_all(reader, err);
     }
@@ -280,7 +280,7 @@ struct apapi_reader *gpu_open(const struct apapi_source *source, const struct gp
     reader->base.own_worker = true;
     reader->driver = driver;
     open_files_note(&before);
-    result = begin(reader, err);
+    result = gpu_reader_begin(reader, err);
     open_files_close_new_on_exec(&before);
     if (result) {
         gpu_close(&reader->base);

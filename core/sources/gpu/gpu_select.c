@@ -125,7 +125,8 @@ static bool begins_with(const char *text, const char *beginning)
     return strncasecmp(text, beginning, strlen(beginning)) == 0;
 }
 
-static bool has_name(const struct search *search, const struct gpu_device *device, const char *word)
+static bool gpu_select_has_name(const struct search *search, const struct gpu_device *device,
+                                const char *word)
 {
     char gpu[WORD_SIZE];
 
@@ -140,14 +141,15 @@ static bool has_name(const struct search *search, const struct gpu_device *devic
     return begins_with(device->uuid, word);
 }
 
-static int choose_name(const struct search *search, const char *word, struct apapi_error *err)
+static int gpu_select_choose_name(const struct search *search, const char *word,
+                                  struct apapi_error *err)
 {
     struct gpu_device *found = NULL;
 
     for (size_t i = 0; i < search->count; i++) {
         struct gpu_device *device = &search->devices[i];
 
-        if (has_name(search, device, word)) {
+        if (gpu_select_has_name(search, device, word)) {
             if (found) {
                 return apapi_fail(err, EINVAL, "%s: '%s' fits more than one GPU", search->origin,
                                   word);
@@ -169,13 +171,13 @@ static int choose_word(const struct search *search, const char *word, struct apa
         return choose_range(search, word, err);
     }
     if ((begins_with(word, "GPU-") || begins_with(word, MIG_PREFIX)) && strchr(word, '-')[1]) {
-        return choose_name(search, word, err);
+        return gpu_select_choose_name(search, word, err);
     }
     return refuse_word(search, word, err);
 }
 
 /* The next word of a list, trimmed, and cut if it is too long for any name. */
-static void next_word(const char **rest, char word[WORD_SIZE])
+static void gpu_select_next_word(const char **rest, char word[WORD_SIZE])
 {
     const char *start = *rest + strspn(*rest, " ");
     size_t length = strcspn(start, ", ");
@@ -196,7 +198,7 @@ static size_t count_numbers(const char *list)
         unsigned long first, last;
         char word[WORD_SIZE];
 
-        next_word(&list, word);
+        gpu_select_next_word(&list, word);
         if (!isdigit((unsigned char)*word) || !parse_range(word, &first, &last)) {
             return 0;
         }
@@ -205,7 +207,7 @@ static size_t count_numbers(const char *list)
     return count;
 }
 
-static void choose_all(const struct search *search)
+static void gpu_select_choose_all(const struct search *search)
 {
     for (size_t i = 0; i < search->count; i++) {
         search->devices[i].chosen = true;
@@ -219,7 +221,7 @@ int gpu_select(struct gpu_device *devices, size_t count, gpu_has_part_f has_part
     const char *list = find_list(&search.origin, &search.of_slurm);
 
     if (!list) {
-        choose_all(&search);
+        gpu_select_choose_all(&search);
         return 0;
     }
     if (strcmp(list, "none") == 0) {
@@ -227,13 +229,13 @@ int gpu_select(struct gpu_device *devices, size_t count, gpu_has_part_f has_part
     }
     /* If Slurm hides the GPUs of others, its numbers do not match the visible ones. */
     if (search.of_slurm && count_numbers(list) == count) {
-        choose_all(&search);
+        gpu_select_choose_all(&search);
         return 0;
     }
     while (*list) {
         char word[WORD_SIZE];
 
-        next_word(&list, word);
+        gpu_select_next_word(&list, word);
         if (choose_word(&search, word, err)) {
             return -1;
         }

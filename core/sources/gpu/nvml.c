@@ -115,12 +115,12 @@ static const struct gpu_status statuses[] = {
     {0, 0},
 };
 
-static int error_of(int code)
+static int nvml_error_of(int code)
 {
     return gpu_status_error(statuses, code);
 }
 
-static int get_energy(const struct gpu_device *device, uint64_t *values)
+static int nvml_get_energy(const struct gpu_device *device, uint64_t *values)
 {
     unsigned long long energy_mj = 0;
     int code = nvml.DeviceGetTotalEnergyConsumption
@@ -128,25 +128,25 @@ static int get_energy(const struct gpu_device *device, uint64_t *values)
                    : NVML_ERROR_NOT_SUPPORTED;
 
     values[0] = energy_mj;
-    return error_of(code);
+    return nvml_error_of(code);
 }
 
-static int get_power(const struct gpu_device *device, uint64_t *values)
+static int nvml_get_power(const struct gpu_device *device, uint64_t *values)
 {
     unsigned power_mw = 0;
     int code = nvml.DeviceGetPowerUsage(device->handle, &power_mw);
 
     values[0] = power_mw;
-    return error_of(code);
+    return nvml_error_of(code);
 }
 
-static int get_temperature(const struct gpu_device *device, uint64_t *values)
+static int nvml_get_temperature(const struct gpu_device *device, uint64_t *values)
 {
     unsigned celsius = 0;
     int code = nvml.DeviceGetTemperature(device->handle, NVML_TEMPERATURE_GPU, &celsius);
 
     values[0] = celsius;
-    return error_of(code);
+    return nvml_error_of(code);
 }
 
 static int get_clock(const struct gpu_device *device, int clock, uint64_t *values)
@@ -155,7 +155,7 @@ static int get_clock(const struct gpu_device *device, int clock, uint64_t *value
     int code = nvml.DeviceGetClockInfo(device->handle, clock, &mhz);
 
     values[0] = mhz;
-    return error_of(code);
+    return nvml_error_of(code);
 }
 
 static int get_graphics_clock(const struct gpu_device *device, uint64_t *values)
@@ -180,10 +180,10 @@ static int get_utilization(const struct gpu_device *device, uint64_t *values)
 
     values[0] = rates.gpu;
     values[1] = rates.memory;
-    return error_of(code);
+    return nvml_error_of(code);
 }
 
-static int get_memory(const struct gpu_device *device, uint64_t *values)
+static int nvml_get_memory(const struct gpu_device *device, uint64_t *values)
 {
     struct nvml_memory memory = {0};
     int code = nvml.DeviceGetMemoryInfo(device->handle, &memory);
@@ -191,18 +191,18 @@ static int get_memory(const struct gpu_device *device, uint64_t *values)
     values[0] = memory.used;
     values[1] = memory.free;
     values[2] = memory.total;
-    return error_of(code);
+    return nvml_error_of(code);
 }
 
 /* Names and units as PAPI's nvml component has them. */
 static const struct gpu_query queries[] = {
-    {get_energy,
+    {nvml_get_energy,
      {{"nvml:::@:device_#:total_energy_consumption", "energy", "J", APAPI_KIND_ENERGY,
        APAPI_DOMAIN_GPU, 1e-3, true, ENERGY_UPDATE_NS}}},
-    {get_power,
+    {nvml_get_power,
      {{"nvml:::@:device_#:power", "power draw", "W", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, 1e-3,
        false, 0}}},
-    {get_temperature,
+    {nvml_get_temperature,
      {{"nvml:::@:device_#:temperature", "temperature", "C", APAPI_KIND_TEMPERATURE,
        APAPI_DOMAIN_GPU, 1, false, 0}}},
     {get_graphics_clock,
@@ -219,7 +219,7 @@ static const struct gpu_query queries[] = {
        APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0},
       {"nvml:::@:device_#:memory_utilization", "share of time with memory in use", "%",
        APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0}}},
-    {get_memory,
+    {nvml_get_memory,
      {{"nvml:::@:device_#:allocated_memory", "memory in use", "B", APAPI_KIND_COUNT,
        APAPI_DOMAIN_GPU, 1, false, 0},
       {"nvml:::@:device_#:unallocated_memory", "free memory", "B", APAPI_KIND_COUNT,
@@ -234,7 +234,7 @@ static int nvml_start(struct apapi_error *err)
     int code = nvml.Init_v2();
 
     if (code != NVML_SUCCESS) {
-        return apapi_fail(err, error_of(code), "NVML does not start: %.160s",
+        return apapi_fail(err, nvml_error_of(code), "NVML does not start: %.160s",
                           nvml.ErrorString(code));
     }
     return 0;
@@ -245,12 +245,12 @@ static void nvml_stop(void)
     nvml.Shutdown();
 }
 
-static void find_device(unsigned index, struct gpu_device *device)
+static void nvml_find_device(unsigned index, struct gpu_device *device)
 {
     unsigned minor;
 
     *device = (struct gpu_device){.index = index, .minor = -1};
-    device->error = error_of(nvml.DeviceGetHandleByIndex_v2(index, &device->handle));
+    device->error = nvml_error_of(nvml.DeviceGetHandleByIndex_v2(index, &device->handle));
     if (device->error) {
         return;
     }
@@ -275,7 +275,7 @@ static size_t nvml_find(struct gpu_device *devices)
     }
     count = count < GPU_DEVICES_MAX ? count : GPU_DEVICES_MAX;
     for (unsigned i = 0; i < count; i++) {
-        find_device(i, &devices[i]);
+        nvml_find_device(i, &devices[i]);
     }
     return count;
 }

@@ -79,19 +79,19 @@ static const struct gpu_status statuses[] = {
     {AMDSMI_STATUS_NO_DATA, ENODATA},       {0, 0},
 };
 
-static int error_of(int status)
+static int rocm_amd_smi_error_of(int status)
 {
     return gpu_status_error(statuses, status);
 }
 
-static int get_energy(const struct gpu_device *device, uint64_t *values)
+static int rocm_amd_smi_get_energy(const struct gpu_device *device, uint64_t *values)
 {
     uint64_t steps = 0, time_ns = 0;
     float step_uj = 0;
     int status = amdsmi.get_energy_count(device->handle, &steps, &step_uj, &time_ns);
 
     values[0] = rocm_microjoules(steps, step_uj);
-    return error_of(status);
+    return rocm_amd_smi_error_of(status);
 }
 
 /* "Not known" has 16 bits in older versions, 32 bits in newer ones. */
@@ -104,7 +104,7 @@ static uint64_t watts(uint32_t word)
  * Only the two words for the socket's power are used: current and average. They come first in
  * version 24, and after another 64 bits from version 25 on.
  */
-static int get_power(const struct gpu_device *device, uint64_t *values)
+static int rocm_amd_smi_get_power(const struct gpu_device *device, uint64_t *values)
 {
     uint32_t words[128] = {0};
     size_t first = release >= 25 ? 2 : 0;
@@ -113,7 +113,7 @@ static int get_power(const struct gpu_device *device, uint64_t *values)
 
     values[0] = watts(words[first + 1]);
     values[1] = watts(words[first]);
-    return error_of(status);
+    return rocm_amd_smi_error_of(status);
 }
 
 static int get_activity(const struct gpu_device *device, uint64_t *values)
@@ -124,20 +124,21 @@ static int get_activity(const struct gpu_device *device, uint64_t *values)
     values[0] = watts(usage.gfx);
     values[1] = watts(usage.umc);
     values[2] = watts(usage.mm);
-    return error_of(status);
+    return rocm_amd_smi_error_of(status);
 }
 
-static int get_memory(const struct gpu_device *device, uint64_t *values)
+static int rocm_amd_smi_get_memory(const struct gpu_device *device, uint64_t *values)
 {
-    return error_of(amdsmi.get_gpu_memory_usage(device->handle, AMDSMI_MEM_TYPE_VRAM, &values[0]));
+    return rocm_amd_smi_error_of(
+        amdsmi.get_gpu_memory_usage(device->handle, AMDSMI_MEM_TYPE_VRAM, &values[0]));
 }
 
 /* Names and raw units as PAPI's amd_smi component has them. */
 static const struct gpu_query queries[] = {
-    {get_energy,
+    {rocm_amd_smi_get_energy,
      {{"amd_smi:::energy_consumed:device=#", "energy", "J", APAPI_KIND_ENERGY, APAPI_DOMAIN_GPU,
        1e-6, true, ROCM_ENERGY_UPDATE_NS}}},
-    {get_power,
+    {rocm_amd_smi_get_power,
      {{"amd_smi:::power_average:device=#", "average power draw", "W", APAPI_KIND_POWER,
        APAPI_DOMAIN_GPU, 1, false, 0},
       {"amd_smi:::power_current:device=#", "power draw", "W", APAPI_KIND_POWER, APAPI_DOMAIN_NONE,
@@ -149,25 +150,26 @@ static const struct gpu_query queries[] = {
        APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0},
       {"amd_smi:::mm_activity:device=#", "share of time with media engines at work", "%",
        APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0}}},
-    {get_memory,
+    {rocm_amd_smi_get_memory,
      {{"amd_smi:::mem_usage_VRAM:device=#", "memory in use", "B", APAPI_KIND_COUNT,
        APAPI_DOMAIN_GPU, 1, false, 0}}},
 };
 
-static int start(struct apapi_error *err)
+static int rocm_amd_smi_start(struct apapi_error *err)
 {
     uint32_t version[16] = {0};
     int status = amdsmi.init(AMDSMI_INIT_AMD_GPUS);
 
     if (status != AMDSMI_STATUS_SUCCESS) {
-        return apapi_fail(err, error_of(status), "AMD SMI does not start: status %d", status);
+        return apapi_fail(err, rocm_amd_smi_error_of(status), "AMD SMI does not start: status %d",
+                          status);
     }
     release = amdsmi.get_lib_version(version) == AMDSMI_STATUS_SUCCESS ? version[0] : 0;
     return 0;
 }
 
 /* The library does not count its initializations: a host program may still use it. */
-static void stop(void)
+static void rocm_amd_smi_stop(void)
 {
 }
 
@@ -184,7 +186,7 @@ static void add_device(void *handle, struct gpu_device *devices, size_t *count)
     ++*count;
 }
 
-static size_t find(struct gpu_device *devices)
+static size_t rocm_amd_smi_find(struct gpu_device *devices)
 {
     void *sockets[GPU_DEVICES_MAX], *processors[GPU_DEVICES_MAX];
     uint32_t socket_count = GPU_DEVICES_MAX;
@@ -207,7 +209,7 @@ static size_t find(struct gpu_device *devices)
     return count;
 }
 
-static void version(char *text, size_t size)
+static void rocm_amd_smi_version(char *text, size_t size)
 {
     snprintf(text, size, "AMD SMI %u", release);
 }
@@ -216,7 +218,7 @@ const struct gpu_driver amd_smi_driver = {.component = "amd_smi",
                                           .library = &library,
                                           .queries = queries,
                                           .query_count = COUNT_OF(queries),
-                                          .start = start,
-                                          .stop = stop,
-                                          .find = find,
-                                          .version = version};
+                                          .start = rocm_amd_smi_start,
+                                          .stop = rocm_amd_smi_stop,
+                                          .find = rocm_amd_smi_find,
+                                          .version = rocm_amd_smi_version};

@@ -11,7 +11,7 @@
 #define KFD_DIR "/sys/class/kfd"
 #define DRM_DIR "/sys/class/drm"
 
-static bool is_there(const char *folder)
+static bool rocm_driver_is_there(const char *folder)
 {
     char path[PATH_MAX];
 
@@ -21,7 +21,7 @@ static bool is_there(const char *folder)
 
 int rocm_available(struct apapi_error *err)
 {
-    return is_there(KFD_DIR) && is_there(DRM_DIR)
+    return rocm_driver_is_there(KFD_DIR) && rocm_driver_is_there(DRM_DIR)
                ? 0
                : apapi_fail(err, ENODEV, "no AMD GPU with a driver: there is no " KFD_DIR);
 }

@@ -91,12 +91,12 @@ static const struct gpu_status statuses[] = {
     {0, 0},
 };
 
-static int error_of(int status)
+static int rocm_smi_error_of(int status)
 {
     return gpu_status_error(statuses, status);
 }
 
-static int get_energy(const struct gpu_device *device, uint64_t *values)
+static int rocm_smi_get_energy(const struct gpu_device *device, uint64_t *values)
 {
     uint64_t steps = 0, time_ns = 0;
     float step_uj = 0;
@@ -105,43 +105,44 @@ static int get_energy(const struct gpu_device *device, uint64_t *values)
                      : RSMI_STATUS_NOT_SUPPORTED;
 
     values[0] = rocm_microjoules(steps, step_uj);
-    return error_of(status);
+    return rocm_smi_error_of(status);
 }
 
 static int get_average_power(const struct gpu_device *device, uint64_t *values)
 {
-    return error_of(rsmi.dev_power_ave_get(device->index, 0, &values[0]));
+    return rocm_smi_error_of(rsmi.dev_power_ave_get(device->index, 0, &values[0]));
 }
 
 static int get_current_power(const struct gpu_device *device, uint64_t *values)
 {
-    return error_of(rsmi.dev_current_socket_power_get
-                        ? rsmi.dev_current_socket_power_get(device->index, &values[0])
-                        : RSMI_STATUS_NOT_SUPPORTED);
+    return rocm_smi_error_of(rsmi.dev_current_socket_power_get
+                                 ? rsmi.dev_current_socket_power_get(device->index, &values[0])
+                                 : RSMI_STATUS_NOT_SUPPORTED);
 }
 
-static int get_temperature(const struct gpu_device *device, uint32_t sensor, uint64_t *values)
+static int rocm_smi_get_temperature(const struct gpu_device *device, uint32_t sensor,
+                                    uint64_t *values)
 {
     int64_t millicelsius = 0;
     int status = rsmi.dev_temp_metric_get(device->index, sensor, RSMI_TEMP_CURRENT, &millicelsius);
 
     values[0] = (uint64_t)millicelsius;
-    return error_of(status);
+    return rocm_smi_error_of(status);
 }
 
 static int get_edge(const struct gpu_device *device, uint64_t *values)
 {
-    return get_temperature(device, RSMI_TEMP_TYPE_EDGE, values);
+    return rocm_smi_get_temperature(device, RSMI_TEMP_TYPE_EDGE, values);
 }
 
 static int get_junction(const struct gpu_device *device, uint64_t *values)
 {
-    return get_temperature(device, RSMI_TEMP_TYPE_JUNCTION, values);
+    return rocm_smi_get_temperature(device, RSMI_TEMP_TYPE_JUNCTION, values);
 }
 
 static int get_memory_temperature(const struct gpu_device *device, uint64_t *values)
 {
-    return get_temperature(device, RSMI_TEMP_TYPE_MEMORY, values);
+    return rocm_smi_get_temperature(device, RSMI_TEMP_TYPE_MEMORY, values);
 }
 
 static int get_busy(const struct gpu_device *device, uint64_t *values)
@@ -150,7 +151,7 @@ static int get_busy(const struct gpu_device *device, uint64_t *values)
     int status = rsmi.dev_busy_percent_get(device->index, &percent);
 
     values[0] = percent;
-    return error_of(status);
+    return rocm_smi_error_of(status);
 }
 
 static int get_memory_busy(const struct gpu_device *device, uint64_t *values)
@@ -161,17 +162,18 @@ static int get_memory_busy(const struct gpu_device *device, uint64_t *values)
                      : RSMI_STATUS_NOT_SUPPORTED;
 
     values[0] = percent;
-    return error_of(status);
+    return rocm_smi_error_of(status);
 }
 
-static int get_memory(const struct gpu_device *device, uint64_t *values)
+static int rocm_smi_get_memory(const struct gpu_device *device, uint64_t *values)
 {
-    return error_of(rsmi.dev_memory_usage_get(device->index, RSMI_MEM_TYPE_VRAM, &values[0]));
+    return rocm_smi_error_of(
+        rsmi.dev_memory_usage_get(device->index, RSMI_MEM_TYPE_VRAM, &values[0]));
 }
 
 /* Names and raw units as PAPI's rocm_smi component has them. */
 static const struct gpu_query queries[] = {
-    {get_energy,
+    {rocm_smi_get_energy,
      {{"rocm_smi:::energy_count:device=#", "energy", "J", APAPI_KIND_ENERGY, APAPI_DOMAIN_GPU, 1e-6,
        true, ROCM_ENERGY_UPDATE_NS}}},
     {get_average_power,
@@ -195,26 +197,26 @@ static const struct gpu_query queries[] = {
     {get_memory_busy,
      {{"rocm_smi:::memory_busy_percent:device=#", "share of time with memory in use", "%",
        APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0}}},
-    {get_memory,
+    {rocm_smi_get_memory,
      {{"rocm_smi:::mem_usage_VRAM:device=#", "memory in use", "B", APAPI_KIND_COUNT,
        APAPI_DOMAIN_GPU, 1, false, 0}}},
 };
 
-static int start(struct apapi_error *err)
+static int rocm_smi_start(struct apapi_error *err)
 {
     int status = rsmi.init(0);
 
-    return status == RSMI_STATUS_SUCCESS
-               ? 0
-               : apapi_fail(err, error_of(status), "ROCm SMI does not start: status %d", status);
+    return status == RSMI_STATUS_SUCCESS ? 0
+                                         : apapi_fail(err, rocm_smi_error_of(status),
+                                                      "ROCm SMI does not start: status %d", status);
 }
 
-static void stop(void)
+static void rocm_smi_stop(void)
 {
     rsmi.shut_down();
 }
 
-static void find_device(uint32_t index, struct gpu_device *device)
+static void rocm_smi_find_device(uint32_t index, struct gpu_device *device)
 {
     uint64_t id;
     uint32_t minor;
@@ -233,7 +235,7 @@ static void find_device(uint32_t index, struct gpu_device *device)
     }
 }
 
-static size_t find(struct gpu_device *devices)
+static size_t rocm_smi_find(struct gpu_device *devices)
 {
     uint32_t count = 0;
 
@@ -242,12 +244,12 @@ static size_t find(struct gpu_device *devices)
     }
     count = count < GPU_DEVICES_MAX ? count : GPU_DEVICES_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        find_device(i, &devices[i]);
+        rocm_smi_find_device(i, &devices[i]);
     }
     return count;
 }
 
-static void version(char *text, size_t size)
+static void rocm_smi_version(char *text, size_t size)
 {
     snprintf(text, size, "ROCm SMI");
 }
@@ -256,7 +258,7 @@ const struct gpu_driver rocm_smi_driver = {.component = "rocm_smi",
                                            .library = &library,
                                            .queries = queries,
                                            .query_count = COUNT_OF(queries),
-                                           .start = start,
-                                           .stop = stop,
-                                           .find = find,
-                                           .version = version};
+                                           .start = rocm_smi_start,
+                                           .stop = rocm_smi_stop,
+                                           .find = rocm_smi_find,
+                                           .version = rocm_smi_version};

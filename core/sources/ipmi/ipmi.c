@@ -64,7 +64,7 @@ static int read_dcmi(struct ipmi_reader *reader, struct dcmi_power *power)
     return error;
 }
 
-static void read_event(struct ipmi_reader *reader, size_t index)
+static void ipmi_read_event(struct ipmi_reader *reader, size_t index)
 {
     struct apapi_reading *reading = &reader->held[index];
     struct dcmi_power power;
@@ -96,14 +96,14 @@ static void fail_all(struct ipmi_reader *reader, int error)
 /* @return whether the BMC still answers. */
 static bool read_or_fail_all(struct ipmi_reader *reader, size_t index)
 {
-    read_event(reader, index);
+    ipmi_read_event(reader, index);
     if (!reader->session.bmc) {
         fail_all(reader, reader->held[index].error);
     }
     return reader->session.bmc != NULL;
 }
 
-static void ask(struct ipmi_reader *reader)
+static void ipmi_ask(struct ipmi_reader *reader)
 {
     size_t temperatures = reader->base.count - reader->powers;
     size_t share = (temperatures + TEMPERATURE_SHARE - 1) / TEMPERATURE_SHARE;
@@ -135,7 +135,7 @@ static void ipmi_read(struct apapi_reader *base, struct apapi_reading *readings)
     uint64_t now_ns = clock_monotonic_ns();
 
     if (now_ns >= reader->due_ns) {
-        ask(reader);
+        ipmi_ask(reader);
         note_asked(reader, now_ns);
     }
     memcpy(readings, reader->held, base->count * sizeof *readings);
@@ -224,7 +224,7 @@ static int compare_sensors(const void *left, const void *right)
     return strcmp(a->event, b->event);
 }
 
-static void describe_events(struct ipmi_reader *reader)
+static void ipmi_describe_events(struct ipmi_reader *reader)
 {
     size_t count = 0;
 
@@ -262,7 +262,7 @@ static void drop_silent_sensors(struct ipmi_reader *reader)
         }
     }
     reader->sensors.count = kept;
-    describe_events(reader);
+    ipmi_describe_events(reader);
 }
 
 static int make_events(struct ipmi_reader *reader, struct apapi_error *err)
@@ -279,7 +279,7 @@ static int make_events(struct ipmi_reader *reader, struct apapi_error *err)
         return apapi_fail(err, ENOMEM, "no memory");
     }
     reader->base.events = reader->events;
-    describe_events(reader);
+    ipmi_describe_events(reader);
     for (size_t i = 0; i < reader->base.count; i++) {
         if (!read_or_fail_all(reader, i)) {
             return lost_bmc(err);
@@ -308,7 +308,7 @@ static const char *power_source(const struct ipmi_reader *reader)
     return "no system power";
 }
 
-static int start(struct ipmi_reader *reader, struct apapi_error *err)
+static int ipmi_start(struct ipmi_reader *reader, struct apapi_error *err)
 {
     if (ipmi_settings_read(&reader->settings, err) ||
         ipmi_session_prepare(&reader->session, &reader->settings, err) ||
@@ -351,7 +351,7 @@ static struct apapi_reader *ipmi_open(const char *component, struct apapi_error 
     }
     reader->base.source = &apapi_source_ipmi;
     reader->base.own_worker = true;
-    if (start(reader, err)) {
+    if (ipmi_start(reader, err)) {
         ipmi_close(&reader->base);
         return NULL;
     }

@@ -91,7 +91,7 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
     return 0;
 }
 
-static int read_records(ipmi_ctx_t bmc, ipmi_sdr_ctx_t sdr, struct finding *finding)
+static int ipmi_sensors_read_records(ipmi_ctx_t bmc, ipmi_sdr_ctx_t sdr, struct finding *finding)
 {
     const struct ipmi_library *library = finding->library;
     /* FreeIPMI needs a file for the records. No one can plant one without a name. */
@@ -127,7 +127,7 @@ int ipmi_sensors_find(const struct ipmi_library *library, ipmi_ctx_t bmc, enum i
         return apapi_fail(err, ENOMEM, "no memory");
     }
     open_files_note(&before);
-    if (read_records(bmc, sdr, &finding)) {
+    if (ipmi_sensors_read_records(bmc, sdr, &finding)) {
         failure = library->ipmi_sdr_ctx_errormsg(sdr);
     }
     library->ipmi_sdr_ctx_destroy(sdr);

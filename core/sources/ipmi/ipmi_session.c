@@ -61,7 +61,7 @@ static const struct failure *find_failure(int error)
 }
 
 /* @return whether there is a device. Its path is below the root of the tests if that is set. */
-static bool find_device(char *path, size_t size)
+static bool ipmi_session_find_device(char *path, size_t size)
 {
     for (size_t i = 0; i < COUNT_OF(devices); i++) {
         kernel_file_path(path, size, devices[i]);
@@ -72,7 +72,7 @@ static bool find_device(char *path, size_t size)
     return false;
 }
 
-static int refuse(const struct ipmi_session *session, struct apapi_error *err)
+static int ipmi_session_refuse(const struct ipmi_session *session, struct apapi_error *err)
 {
     const struct ipmi_settings *settings = session->settings;
     int error = bmc_error(session);
@@ -85,7 +85,7 @@ static int refuse(const struct ipmi_session *session, struct apapi_error *err)
 
 static int check_device(struct ipmi_session *session, struct apapi_error *err)
 {
-    if (!find_device(session->target, sizeof session->target)) {
+    if (!ipmi_session_find_device(session->target, sizeof session->target)) {
         return apapi_fail(err, ENODEV,
                           "no /dev/ipmi0: no BMC here, or modules ipmi_si and ipmi_devintf are not "
                           "loaded");
@@ -102,7 +102,7 @@ static int connect_device(const struct ipmi_session *session, struct apapi_error
     if (session->library.ipmi_ctx_open_inband(session->bmc, IPMI_DEVICE_OPENIPMI, 1, 0, 0,
                                               session->target, IPMI_WORKAROUND_FLAGS_DEFAULT,
                                               IPMI_FLAGS_DEFAULT)) {
-        return refuse(session, err);
+        return ipmi_session_refuse(session, err);
     }
     return 0;
 }
@@ -149,7 +149,7 @@ static int connect_lan(const struct ipmi_session *session, struct apapi_error *e
             settings->cipher_suite, timeout_ms, again_ms,
             IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_OPEN_SESSION_PRIVILEGE, IPMI_FLAGS_DEFAULT);
     }
-    return result ? refuse(session, err) : 0;
+    return result ? ipmi_session_refuse(session, err) : 0;
 }
 
 static int create_contexts(struct ipmi_session *session, struct apapi_error *err)

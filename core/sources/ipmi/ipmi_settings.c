@@ -49,8 +49,8 @@ static void list_words(const struct choice *choices, char *text, size_t size)
 }
 
 /* @return the value of the key's choice; `otherwise` if it is not set; -1 if it is invalid. */
-static int choose(const char *key, const struct choice *choices, uint8_t otherwise,
-                  struct apapi_error *err)
+static int ipmi_settings_choose(const char *key, const struct choice *choices, uint8_t otherwise,
+                                struct apapi_error *err)
 {
     const char *word = source_setting("ipmi", key);
     char words[128];
@@ -67,12 +67,15 @@ static int choose(const char *key, const struct choice *choices, uint8_t otherwi
     return apapi_fail(err, EINVAL, "%s is '%.40s', expected one of %s", key, word, words);
 }
 
-static int choose_all(struct ipmi_settings *settings, struct apapi_error *err)
+static int ipmi_settings_choose_all(struct ipmi_settings *settings, struct apapi_error *err)
 {
-    int driver = choose("driver", drivers, false, err);
-    int privilege = driver < 0 ? -1 : choose("privilege", privileges, IPMI_AS_USER, err);
-    int suite = privilege < 0 ? -1 : choose("cipher_suite", cipher_suites, CIPHER_SUITE, err);
-    int sensors = suite < 0 ? -1 : choose("sensors", sensor_choices, IPMI_ALL_SENSORS, err);
+    int driver = ipmi_settings_choose("driver", drivers, false, err);
+    int privilege =
+        driver < 0 ? -1 : ipmi_settings_choose("privilege", privileges, IPMI_AS_USER, err);
+    int suite =
+        privilege < 0 ? -1 : ipmi_settings_choose("cipher_suite", cipher_suites, CIPHER_SUITE, err);
+    int sensors =
+        suite < 0 ? -1 : ipmi_settings_choose("sensors", sensor_choices, IPMI_ALL_SENSORS, err);
 
     if (sensors < 0) {
         return -1;
@@ -84,7 +87,8 @@ static int choose_all(struct ipmi_settings *settings, struct apapi_error *err)
     return 0;
 }
 
-static int copy_text(const char *key, char *copy, size_t size, struct apapi_error *err)
+static int ipmi_settings_copy_text(const char *key, char *copy, size_t size,
+                                   struct apapi_error *err)
 {
     const char *text = source_setting("ipmi", key);
 
@@ -95,8 +99,8 @@ static int copy_text(const char *key, char *copy, size_t size, struct apapi_erro
     return 0;
 }
 
-static int read_duration(const char *key, uint64_t *duration_ns, uint64_t min_ns, uint64_t max_ns,
-                         struct apapi_error *err)
+static int ipmi_settings_read_duration(const char *key, uint64_t *duration_ns, uint64_t min_ns,
+                                       uint64_t max_ns, struct apapi_error *err)
 {
     const char *text = source_setting("ipmi", key);
     uint64_t value_ns;
@@ -132,8 +136,8 @@ static int check_private(int fd, const char *path, struct apapi_error *err)
     return 0;
 }
 
-static int read_line(int fd, const char *path, char password[IPMI_PASSWORD_SIZE],
-                     struct apapi_error *err)
+static int ipmi_settings_read_line(int fd, const char *path, char password[IPMI_PASSWORD_SIZE],
+                                   struct apapi_error *err)
 {
     char text[IPMI_PASSWORD_SIZE + 1];
     ssize_t got = read(fd, text, sizeof text);
@@ -167,7 +171,8 @@ int ipmi_password_read(const char *path, char password[IPMI_PASSWORD_SIZE], stru
         return apapi_fail(err, errno == EACCES ? EACCES : EINVAL, "password_file %.140s: %s", path,
                           strerror(errno));
     }
-    result = check_private(fd, path, err) || read_line(fd, path, password, err) ? -1 : 0;
+    result =
+        check_private(fd, path, err) || ipmi_settings_read_line(fd, path, password, err) ? -1 : 0;
     code = errno;
     close(fd);
     errno = code;
@@ -181,12 +186,15 @@ int ipmi_settings_read(struct ipmi_settings *settings, struct apapi_error *err)
     memset(settings, 0, sizeof *settings);
     settings->timeout_ns = TIMEOUT_NS;
     settings->period_ns = PERIOD_NS;
-    if (choose_all(settings, err) ||
-        copy_text("host", settings->host, sizeof settings->host, err) ||
-        copy_text("user", settings->user, sizeof settings->user, err) ||
-        copy_text("system_power", settings->system_power, sizeof settings->system_power, err) ||
-        read_duration("timeout", &settings->timeout_ns, TIMEOUT_MIN_NS, TIMEOUT_MAX_NS, err) ||
-        read_duration("period", &settings->period_ns, 0, APAPI_INTERVAL_MAX_NS, err)) {
+    if (ipmi_settings_choose_all(settings, err) ||
+        ipmi_settings_copy_text("host", settings->host, sizeof settings->host, err) ||
+        ipmi_settings_copy_text("user", settings->user, sizeof settings->user, err) ||
+        ipmi_settings_copy_text("system_power", settings->system_power,
+                                sizeof settings->system_power, err) ||
+        ipmi_settings_read_duration("timeout", &settings->timeout_ns, TIMEOUT_MIN_NS,
+                                    TIMEOUT_MAX_NS, err) ||
+        ipmi_settings_read_duration("period", &settings->period_ns, 0, APAPI_INTERVAL_MAX_NS,
+                                    err)) {
         return -1;
     }
     if (!*settings->host || !password_file) {

@@ -5,40 +5,40 @@
 
 #include "sources/sources.h"
 
-static int ipmi_probe(const char *component, struct apapi_error *err)
+static int no_ipmi_probe(const char *component, struct apapi_error *err)
 {
     return strcmp(component, "ipmi") == 0
                ? apapi_fail(err, ENOSYS, "built without FreeIPMI")
                : apapi_fail(err, ENOENT, "FreeIPMI has no component '%s'", component);
 }
 
-static void ipmi_list(apapi_component_f visit, void *context)
+static void no_ipmi_list(apapi_component_f visit, void *context)
 {
     visit("ipmi", context);
 }
 
-static struct apapi_reader *ipmi_open(const char *component, struct apapi_error *err)
+static struct apapi_reader *no_ipmi_open(const char *component, struct apapi_error *err)
 {
-    ipmi_probe(component, err);
+    no_ipmi_probe(component, err);
     return NULL;
 }
 
-static void ipmi_read(struct apapi_reader *reader, struct apapi_reading *readings)
+static void no_ipmi_read(struct apapi_reader *reader, struct apapi_reading *readings)
 {
     (void)reader;
     (void)readings;
 }
 
-static void ipmi_close(struct apapi_reader *reader)
+static void no_ipmi_close(struct apapi_reader *reader)
 {
     (void)reader;
 }
 
 const struct apapi_source apapi_source_ipmi = {
     .name = "ipmi",
-    .probe = ipmi_probe,
-    .list = ipmi_list,
-    .open = ipmi_open,
-    .read = ipmi_read,
-    .close = ipmi_close,
+    .probe = no_ipmi_probe,
+    .list = no_ipmi_list,
+    .open = no_ipmi_open,
+    .read = no_ipmi_read,
+    .close = no_ipmi_close,
 };

@@ -19,7 +19,7 @@ static const struct gpu_component {
     {"amd_smi", "amd_smi:::energy_consumed:*", rocm_available},
 };
 
-static const struct gpu_component *find_component(const char *name)
+static const struct gpu_component *gpu_papi_find_component(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(components); i++) {
         if (strcmp(components[i].name, name) == 0) {
@@ -40,7 +40,8 @@ static bool counts_energy(const struct apapi_reader *reader, const struct gpu_co
 }
 
 /* Without the hardware PAPI is not loaded. */
-static int check(const char *name, const struct gpu_component *component, struct apapi_error *err)
+static int gpu_papi_check(const char *name, const struct gpu_component *component,
+                          struct apapi_error *err)
 {
     if (!component) {
         return apapi_fail(err, ENOENT, "'%s' is not a component for GPUs", name);
@@ -53,9 +54,9 @@ static int check(const char *name, const struct gpu_component *component, struct
 
 static struct apapi_reader *papi_gpu_open(const char *name, struct apapi_error *err)
 {
-    const struct gpu_component *component = find_component(name);
+    const struct gpu_component *component = gpu_papi_find_component(name);
     struct apapi_reader *reader =
-        check(name, component, err) ? NULL : apapi_source_papi.open(name, err);
+        gpu_papi_check(name, component, err) ? NULL : apapi_source_papi.open(name, err);
 
     if (reader && !counts_energy(reader, component)) {
         gpu_remark(reader, "power integrated");

@@ -84,7 +84,8 @@ static bool complete_event(struct papi_reader *reader, struct apapi_event *event
     }
 }
 
-static void add_event(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
+static void papi_add_event(struct papi_reader *reader, const char *name,
+                           const PAPI_event_info_t *info)
 {
     struct apapi_event *event = &reader->events[reader->base.count];
 
@@ -110,7 +111,7 @@ static void add_on_each_package(struct papi_reader *reader, const char *name,
     for (size_t i = 0; i < PAPI_MSR_PACKAGES_MAX; i++) {
         if (cpus[i] >= 0) {
             snprintf(on_cpu, sizeof on_cpu, "%s:cpu=%d", name, cpus[i]);
-            add_event(reader, on_cpu, info);
+            papi_add_event(reader, on_cpu, info);
         }
     }
 }
@@ -119,7 +120,7 @@ static void add_on_each_package(struct papi_reader *reader, const char *name,
 static void add_found(struct papi_reader *reader, const char *name, const PAPI_event_info_t *info)
 {
     if (reader->nature != UNCORE) {
-        add_event(reader, name, info);
+        papi_add_event(reader, name, info);
     } else if (strstr(name, "rapl::RAPL_ENERGY_")) {
         add_on_each_package(reader, name, info);
     }
@@ -158,7 +159,7 @@ static int no_event(const struct papi_reader *reader, int component, struct apap
                       *reason ? ": " : "", reason);
 }
 
-static int add_all(struct papi_reader *reader, int component, struct apapi_error *err)
+static int papi_add_all(struct papi_reader *reader, int component, struct apapi_error *err)
 {
     for_each_event(reader, component, add_found);
     if (*reader->powercap.denied.text) {
@@ -172,7 +173,7 @@ static int add_registers(struct papi_reader *reader, int component, struct apapi
     int result;
 
     papi_msrs_open(&reader->msrs);
-    result = add_all(reader, component, err);
+    result = papi_add_all(reader, component, err);
     papi_msrs_close(&reader->msrs);
     return result;
 }
@@ -183,12 +184,13 @@ static int add_zones(struct papi_reader *reader, int component, struct apapi_err
         return -1;
     }
     for_each_event(reader, component, note_zone);
-    return add_all(reader, component, err) || papi_powercap_check_packages(&reader->powercap, err)
+    return papi_add_all(reader, component, err) ||
+                   papi_powercap_check_packages(&reader->powercap, err)
                ? -1
                : 0;
 }
 
-static int add_events(struct papi_reader *reader, int component, struct apapi_error *err)
+static int papi_add_events(struct papi_reader *reader, int component, struct apapi_error *err)
 {
     switch (reader->nature) {
     case RAPL:
@@ -196,7 +198,7 @@ static int add_events(struct papi_reader *reader, int component, struct apapi_er
     case POWERCAP:
         return add_zones(reader, component, err);
     default:
-        return add_all(reader, component, err);
+        return papi_add_all(reader, component, err);
     }
 }
 
@@ -223,7 +225,7 @@ static void calibrate(struct papi_reader *reader)
     }
 }
 
-static int start(struct papi_reader *reader, struct apapi_error *err)
+static int papi_start(struct papi_reader *reader, struct apapi_error *err)
 {
     int code;
 
@@ -238,14 +240,14 @@ static int start(struct papi_reader *reader, struct apapi_error *err)
     return 0;
 }
 
-static int begin(struct papi_reader *reader, int component, struct apapi_error *err)
+static int papi_begin(struct papi_reader *reader, int component, struct apapi_error *err)
 {
     int code = reader->papi->create_eventset(&reader->set);
 
     if (code != PAPI_OK) {
         return failed_call(reader, "PAPI_create_eventset", code, err);
     }
-    return add_events(reader, component, err) ? -1 : start(reader, err);
+    return papi_add_events(reader, component, err) ? -1 : papi_start(reader, err);
 }
 
 /* Does not call PAPI. */
@@ -257,7 +259,7 @@ static void free_reader(struct papi_reader *reader)
 }
 
 /* Runs in PAPI's thread. */
-static int leave(void *context)
+static int papi_leave(void *context)
 {
     papi_library_leave(((struct papi_reader *)context)->set);
     return 0;
@@ -269,7 +271,7 @@ static void papi_close(struct apapi_reader *base)
     int saved = errno;
 
     if (reader) {
-        if (papi_thread_call(leave, reader, NULL)) {
+        if (papi_thread_call(papi_leave, reader, NULL)) {
             papi_library_abandon();
         }
         free_reader(reader);
@@ -303,7 +305,7 @@ struct opening {
     struct apapi_error *err;
 };
 
-static int open_component(void *context)
+static int papi_open_component(void *context)
 {
     struct opening *opening = context;
     const struct papi_library *papi = opening->papi;
@@ -318,10 +320,10 @@ static int open_component(void *context)
         papi_library_leave(PAPI_NULL);
         return apapi_fail(opening->err, ENOMEM, "no memory");
     }
-    if (begin(opening->reader, component, opening->err)) {
+    if (papi_begin(opening->reader, component, opening->err)) {
         int error = errno;
 
-        leave(opening->reader);
+        papi_leave(opening->reader);
         free_reader(opening->reader);
         errno = error;
         return -1;
@@ -348,7 +350,7 @@ static int open_guarded(void *context)
     int result;
 
     open_files_note(&before);
-    result = papi_exit_guard(open_component, opening);
+    result = papi_exit_guard(papi_open_component, opening);
     open_files_close_new_on_exec(&before);
     if (result == PAPI_EXITED) {
         abandon(opening);
@@ -409,7 +411,7 @@ struct description {
     size_t size;
 };
 
-static int describe(void *context)
+static int papi_describe_event(void *context)
 {
     const struct description *wanted = context;
     const struct papi_reader *reader = wanted->reader;
@@ -427,7 +429,7 @@ static int describe(void *context)
 
 static int describe_guarded(void *wanted)
 {
-    return papi_exit_guard(describe, wanted);
+    return papi_exit_guard(papi_describe_event, wanted);
 }
 
 static void papi_describe(const struct apapi_reader *base, size_t index, char *text, size_t size)

@@ -145,7 +145,7 @@ bool papi_event_is_named_only(const char *name)
     return is_spare(name, find_rule(name));
 }
 
-static const struct unit *find_unit(const char *unit)
+static const struct unit *papi_events_find_unit(const char *unit)
 {
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (strcmp(units[i].papi, unit) == 0) {
@@ -172,7 +172,7 @@ static void count_units(const PAPI_event_info_t *info, struct apapi_event *event
     snprintf(event->unit, sizeof event->unit, "%.*s", (int)sizeof event->unit - 1, info->units);
 }
 
-static enum apapi_type type_of(int papi_type)
+static enum apapi_type papi_events_type_of(int papi_type)
 {
     switch (papi_type) {
     case PAPI_DATATYPE_UINT64:
@@ -189,7 +189,7 @@ static enum apapi_type type_of(int papi_type)
 bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct apapi_event *event)
 {
     const struct rule *rule = find_rule(name);
-    const struct unit *unit = find_unit(rule && rule->unit ? rule->unit : info->units);
+    const struct unit *unit = papi_events_find_unit(rule && rule->unit ? rule->unit : info->units);
 
     memset(event, 0, sizeof *event);
     if (strlen(name) >= sizeof event->name || (rule && rule->unit && !unit) ||
@@ -197,7 +197,7 @@ bool papi_event_describe(const PAPI_event_info_t *info, const char *name, struct
         return false;
     }
     strcpy(event->name, name);
-    event->type = type_of(info->data_type);
+    event->type = papi_events_type_of(info->data_type);
     if (rule) {
         event->domain = rule->domain;
         event->guard_j = rule->guard_j;

@@ -58,7 +58,7 @@ static _Noreturn void caught_err(int status, const char *format, ...)
     caught_exit(status);
 }
 
-static bool is_silent(const FILE *stream)
+static bool papi_exit_is_silent(const FILE *stream)
 {
     return way_back && (stream == stdout || stream == stderr);
 }
@@ -73,7 +73,7 @@ static void caught_perror(const char *text)
 __attribute__((format(printf, 2, 0))) static int caught_vfprintf(FILE *stream, const char *format,
                                                                  va_list values)
 {
-    return is_silent(stream) ? 0 : vfprintf(stream, format, values);
+    return papi_exit_is_silent(stream) ? 0 : vfprintf(stream, format, values);
 }
 
 __attribute__((format(printf, 2, 3))) static int caught_fprintf(FILE *stream, const char *format,
@@ -111,12 +111,12 @@ __attribute__((format(printf, 3, 4))) static int caught_fprintf_chk(FILE *stream
 
 static size_t caught_fwrite(const void *items, size_t size, size_t count, FILE *stream)
 {
-    return is_silent(stream) ? count : fwrite(items, size, count, stream);
+    return papi_exit_is_silent(stream) ? count : fwrite(items, size, count, stream);
 }
 
 static int caught_fputc(int letter, FILE *stream)
 {
-    return is_silent(stream) ? letter : fputc(letter, stream);
+    return papi_exit_is_silent(stream) ? letter : fputc(letter, stream);
 }
 
 static int caught_putchar(int letter)

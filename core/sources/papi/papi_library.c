@@ -154,7 +154,7 @@ static int give_back(void *context)
 }
 
 /* Stopping reads once more. If that would end the process, the event set is left as it is. */
-static bool finish(int set)
+static bool papi_library_finish(int set)
 {
     return papi_exit_guard(give_back, &set) != PAPI_EXITED;
 }
@@ -164,7 +164,7 @@ static void finish_rest(void)
     size_t kept = 0;
 
     for (size_t i = 0; i < unfinished_count; i++) {
-        if (!finish(unfinished[i])) {
+        if (!papi_library_finish(unfinished[i])) {
             unfinished[kept++] = unfinished[i];
         }
     }
@@ -253,7 +253,7 @@ int papi_library_enter(const struct papi_library *papi, const char *component,
 
 void papi_library_leave(int set)
 {
-    if (set != PAPI_NULL && !finish(set)) {
+    if (set != PAPI_NULL && !papi_library_finish(set)) {
         outdated = true;
         if (unfinished_count < UNFINISHED_MAX) {
             unfinished[unfinished_count++] = set;

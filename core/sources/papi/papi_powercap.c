@@ -24,7 +24,7 @@ void papi_powercap_init(struct papi_powercap *powercap)
 }
 
 /* Open intel-rapl:FOLDER, or a part of it if `part` is not -1. */
-static int open_folder(int folder, int part, char *absolute, size_t size)
+static int papi_powercap_open_folder(int folder, int part, char *absolute, size_t size)
 {
     char path[256];
 
@@ -49,10 +49,10 @@ static int open_counter(struct papi_powercap *powercap, int dir, const char *abs
 }
 
 /* Whether intel-rapl:FOLDER has this name; -1: no such folder. */
-static int is_named(struct papi_powercap *powercap, int folder, const char *name)
+static int papi_powercap_is_named(struct papi_powercap *powercap, int folder, const char *name)
 {
     char absolute[128], found[64] = "";
-    int dir = open_folder(folder, -1, absolute, sizeof absolute);
+    int dir = papi_powercap_open_folder(folder, -1, absolute, sizeof absolute);
     bool same;
 
     if (dir < 0) {
@@ -84,7 +84,7 @@ void papi_powercap_note_zone(struct papi_powercap *powercap, const char *event,
     snprintf(name, sizeof name, "%s", description);
     name[strcspn(name, "\n")] = '\0';
     for (int folder = 0; folder < FOLDERS_MAX && same >= 0; folder++) {
-        same = is_named(powercap, folder, name);
+        same = papi_powercap_is_named(powercap, folder, name);
         if (same > 0) {
             powercap->folders[zone] = folder;
             return;
@@ -92,7 +92,7 @@ void papi_powercap_note_zone(struct papi_powercap *powercap, const char *event,
     }
 }
 
-static bool describe(int dir, struct apapi_event *event)
+static bool papi_powercap_describe(int dir, struct apapi_event *event)
 {
     char name[64];
 
@@ -120,12 +120,12 @@ bool papi_powercap_add(struct papi_powercap *powercap, struct apapi_event *event
     if (powercap->folders[number] >= 0) {
         number = powercap->folders[number];
     }
-    dir = open_folder(number, part, absolute, sizeof absolute);
+    dir = papi_powercap_open_folder(number, part, absolute, sizeof absolute);
     if (dir < 0) {
         return false;
     }
     *zone = (struct papi_zone){.fd = -1, .folder = number, .part = part >= 0};
-    if (describe(dir, event)) {
+    if (papi_powercap_describe(dir, event)) {
         zone->range = event->range_max;
         zone->fd = open_counter(powercap, dir, absolute);
     }
@@ -154,7 +154,7 @@ int papi_powercap_check_packages(const struct papi_powercap *powercap, struct ap
 {
     for (int folder = 0; folder < FOLDERS_MAX; folder++) {
         char absolute[128], name[64] = "";
-        int dir = open_folder(folder, -1, absolute, sizeof absolute);
+        int dir = papi_powercap_open_folder(folder, -1, absolute, sizeof absolute);
         bool is_package;
 
         if (dir < 0) {

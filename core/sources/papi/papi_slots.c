@@ -94,7 +94,7 @@ static int note_sealed(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-static int look_at(void *handle, struct image *image)
+static int papi_slots_look_at(void *handle, struct image *image)
 {
     image->tables[RELA].step = sizeof(ElfW(Rela));
     image->tables[REL].step = sizeof(ElfW(Rel));
@@ -123,7 +123,8 @@ static int set_slot(const struct image *image, papi_function_f *slot, papi_funct
 }
 
 /* Whether this is the relocation of another library's function of this name. */
-static bool is_of(const struct image *image, const ElfW(Rel) * relocation, const char *name)
+static bool papi_slots_is_of(const struct image *image, const ElfW(Rel) * relocation,
+                             const char *name)
 {
     size_t number = __ELF_NATIVE_CLASS == 64 ? relocation->r_info >> 32 : relocation->r_info >> 8;
     const ElfW(Sym) *symbol = &image->symbols[number];
@@ -144,7 +145,7 @@ static int set_in(const struct image *image, enum form form, const struct change
         papi_function_f *slot = address_of(image->map, relocation->r_offset);
 
         /* data may hold an address with an offset; the slot of a call may not be resolved yet */
-        if (!is_of(image, relocation, change->name) ||
+        if (!papi_slots_is_of(image, relocation, change->name) ||
             (form != CALLS && memcmp(slot, &change->theirs, sizeof *slot) != 0)) {
             continue;
         }
@@ -162,7 +163,7 @@ int papi_slots_set(void *handle, const char *name, papi_function_f ours)
     struct image image = {0};
     int count = 0;
 
-    if (look_at(handle, &image)) {
+    if (papi_slots_look_at(handle, &image)) {
         return -1;
     }
     for (enum form form = CALLS; form < FORMS; form++) {

@@ -17,7 +17,7 @@ static int (*asked)(void *context);
 static void *asked_with;
 static int result, result_errno;
 
-static void answer(int value, int error)
+static void papi_thread_answer(int value, int error)
 {
     result = value;
     result_errno = error;
@@ -25,17 +25,17 @@ static void answer(int value, int error)
     pthread_cond_broadcast(&changed);
 }
 
-static void end(void *unused)
+static void papi_thread_end(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&lock);
     running = false;
-    answer(PAPI_THREAD_ENDED, EIO);
+    papi_thread_answer(PAPI_THREAD_ENDED, EIO);
     pthread_mutex_unlock(&lock);
 }
 
 /* Holds the lock except during calls. */
-static void serve(void)
+static void papi_thread_serve(void)
 {
     for (;;) {
         int value;
@@ -47,15 +47,15 @@ static void serve(void)
         value = asked(asked_with);
         int error = errno;
         pthread_mutex_lock(&lock);
-        answer(value, error);
+        papi_thread_answer(value, error);
     }
 }
 
-static void *run(void *unused)
+static void *papi_thread_run(void *unused)
 {
-    pthread_cleanup_push(end, NULL);
+    pthread_cleanup_push(papi_thread_end, NULL);
     pthread_mutex_lock(&lock);
-    serve();
+    papi_thread_serve();
     pthread_cleanup_pop(1);
     return unused;
 }
@@ -77,14 +77,14 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, forget_parent);
 }
 
-static int start(struct apapi_error *err)
+static int papi_thread_start(struct apapi_error *err)
 {
     pthread_t thread;
 
     if (running) {
         return 0;
     }
-    if (thread_start(&thread, run, NULL)) {
+    if (thread_start(&thread, papi_thread_run, NULL)) {
         return apapi_fail(err, EAGAIN, "a thread for PAPI cannot be started: %s", strerror(errno));
     }
     pthread_detach(thread);
@@ -92,7 +92,7 @@ static int start(struct apapi_error *err)
     return 0;
 }
 
-static int ask(int (*call)(void *context), void *context)
+static int papi_thread_ask(int (*call)(void *context), void *context)
 {
     asked = call;
     asked_with = context;
@@ -117,7 +117,7 @@ int papi_thread_call(int (*call)(void *context), void *context, struct apapi_err
     while (state != FREE) {
         pthread_cond_wait(&changed, &lock);
     }
-    value = start(err) ? -1 : ask(call, context);
+    value = papi_thread_start(err) ? -1 : papi_thread_ask(call, context);
     int error = errno;
     pthread_mutex_unlock(&lock);
     errno = error;

@@ -157,7 +157,7 @@ static void read_counters(struct sysfs_reader *reader, struct apapi_reading *rea
     }
 }
 
-static void end(struct sysfs_reader *reader)
+static void sysfs_cray_end(struct sysfs_reader *reader)
 {
     struct watch *watch = reader->state;
 
@@ -184,7 +184,7 @@ static uint64_t read_scan_hz(int dir)
     return hz;
 }
 
-static int begin(struct sysfs_reader *reader, int dir, struct apapi_error *err)
+static int sysfs_cray_begin(struct sysfs_reader *reader, int dir, struct apapi_error *err)
 {
     static const char *const files[STAMPS] = {"freshness", "generation", "startup"};
     uint64_t scan_ns = NS_PER_S / read_scan_hz(dir), stamps[STAMPS];
@@ -215,7 +215,7 @@ const struct sysfs_family sysfs_cray_pm = {
     .detail = "sysfs pm_counters",
     .nothing = "counter of energy or power",
     .rows = rows,
-    .begin = begin,
+    .begin = sysfs_cray_begin,
     .read = read_counters,
-    .end = end,
+    .end = sysfs_cray_end,
 };

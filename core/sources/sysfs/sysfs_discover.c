@@ -54,8 +54,8 @@ static int grow(struct sysfs_reader *reader)
 }
 
 /* Add an event. The reader owns its descriptor then. */
-static int add(struct sysfs_reader *reader, const struct apapi_event *event,
-               const struct sysfs_meter *meter)
+static int sysfs_discover_add(struct sysfs_reader *reader, const struct apapi_event *event,
+                              const struct sysfs_meter *meter)
 {
     if (grow(reader)) {
         return -1;
@@ -67,7 +67,7 @@ static int add(struct sysfs_reader *reader, const struct apapi_event *event,
 }
 
 /* Kernels offer some values twice: the row that comes first in the table counts. */
-static bool is_there(const struct sysfs_reader *reader, const char *name)
+static bool sysfs_discover_is_there(const struct sysfs_reader *reader, const char *name)
 {
     for (size_t i = 0; i < reader->base.count; i++) {
         if (strcmp(reader->events[i].name, name) == 0) {
@@ -77,7 +77,7 @@ static bool is_there(const struct sysfs_reader *reader, const char *name)
     return false;
 }
 
-static void name_event(const struct sysfs_match *match, char *name)
+static void sysfs_discover_name_event(const struct sysfs_match *match, char *name)
 {
     const struct sysfs_item *item = match->item;
     char own[64];
@@ -87,8 +87,8 @@ static void name_event(const struct sysfs_match *match, char *name)
              *item->label ? ":" : "", own);
 }
 
-static int describe(const struct sysfs_match *match, struct apapi_event *event,
-                    struct sysfs_meter *meter)
+static int sysfs_discover_describe(const struct sysfs_match *match, struct apapi_event *event,
+                                   struct sysfs_meter *meter)
 {
     const struct sysfs_row *row = match->row;
     const struct sysfs_quantity *quantity = row->quantity;
@@ -103,13 +103,13 @@ static int describe(const struct sysfs_match *match, struct apapi_event *event,
         .fd = -1, .suffix = quantity->suffix, .group = match->item->group, .rank = row->rank};
     kernel_file_fill_in(meter->text, sizeof meter->text, row->text, match->number);
     if (row->name) {
-        name_event(match, event->name);
+        sysfs_discover_name_event(match, event->name);
     }
     return match->family->complete ? match->family->complete(match, event, meter) : 0;
 }
 
 /* @return a descriptor, -1 with errno. */
-static int open_file(int dir, const char *file)
+static int sysfs_discover_open_file(int dir, const char *file)
 {
     int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
     struct stat st;
@@ -155,17 +155,18 @@ static int add_match(struct search *search, const struct sysfs_match *match)
     struct apapi_event event;
     struct sysfs_meter meter;
 
-    if (describe(match, &event, &meter) || is_there(search->reader, event.name)) {
+    if (sysfs_discover_describe(match, &event, &meter) ||
+        sysfs_discover_is_there(search->reader, event.name)) {
         return 0;
     }
-    meter.fd = open_file(match->dir, match->file);
+    meter.fd = sysfs_discover_open_file(match->dir, match->file);
     if (meter.fd < 0) {
         note_unreadable(search, match, &meter);
     } else if (is_absent(match->row, meter.fd)) {
         close(meter.fd);
         return 0;
     }
-    if (add(search->reader, &event, &meter)) {
+    if (sysfs_discover_add(search->reader, &event, &meter)) {
         if (meter.fd >= 0) {
             close(meter.fd);
         }
@@ -293,7 +294,7 @@ static void settle_ranks(struct sysfs_reader *reader)
     }
 }
 
-static int finish(struct search *search, struct apapi_error *err)
+static int sysfs_discover_finish(struct search *search, struct apapi_error *err)
 {
     struct sysfs_reader *reader = search->reader;
     const struct sysfs_family *family = search->family;
@@ -323,7 +324,8 @@ int sysfs_discover(struct sysfs_reader *reader, const struct sysfs_family *famil
         return errno == EACCES ? refuse_path(family->folder, EACCES, err)
                                : apapi_fail(err, ENODEV, "the kernel has no %s", family->folder);
     }
-    result = add_items(&search) ? apapi_fail(err, ENOMEM, "no memory") : finish(&search, err);
+    result = add_items(&search) ? apapi_fail(err, ENOMEM, "no memory")
+                                : sysfs_discover_finish(&search, err);
     closedir(search.dir);
     return result;
 }

@@ -86,7 +86,7 @@ static void clean(char *name)
 }
 
 /* The name of the chip's device, "0000:03:00.0": it distinguishes chips of the same name. */
-static void find_device(int dir, const char *entry, struct sysfs_item *chip)
+static void sysfs_hwmon_find_device(int dir, const char *entry, struct sysfs_item *chip)
 {
     char link[sizeof chip->folder], target[PATH_MAX];
     const char *slash;
@@ -120,7 +120,7 @@ static bool is_chip(int dir, const char *entry, struct sysfs_item *chip)
         if (kernel_file_read_word_at(dir, path, chip->name, sizeof chip->name) == 0 &&
             *chip->name) {
             clean(chip->name);
-            find_device(dir, entry, chip);
+            sysfs_hwmon_find_device(dir, entry, chip);
             return true;
         }
     }
@@ -255,8 +255,8 @@ static uint64_t read_update_ns(const struct sysfs_match *match)
     return ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : 0;
 }
 
-static int complete(const struct sysfs_match *match, struct apapi_event *event,
-                    struct sysfs_meter *meter)
+static int sysfs_hwmon_complete(const struct sysfs_match *match, struct apapi_event *event,
+                                struct sysfs_meter *meter)
 {
     char label[64];
     const struct chip *chip;
@@ -290,7 +290,7 @@ const struct sysfs_family sysfs_hwmon = {
     .rows = rows,
     .is_item = is_chip,
     .arrange = label_chips,
-    .complete = complete,
+    .complete = sysfs_hwmon_complete,
 };
 
 const struct sysfs_family sysfs_intel_gpu = {
@@ -301,5 +301,5 @@ const struct sysfs_family sysfs_intel_gpu = {
     .rows = rows,
     .is_item = is_gpu,
     .arrange = group_chips,
-    .complete = complete,
+    .complete = sysfs_hwmon_complete,
 };

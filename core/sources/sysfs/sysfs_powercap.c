@@ -115,8 +115,8 @@ static void package_label(const struct sysfs_item *zone, char *label, size_t siz
     }
 }
 
-static void describe(const struct sysfs_item *zone, const struct naming *naming,
-                     struct sysfs_meter *meter)
+static void sysfs_powercap_describe(const struct sysfs_item *zone, const struct naming *naming,
+                                    struct sysfs_meter *meter)
 {
     unsigned package, die;
     int known = sscanf(zone->device, "package-%u-die-%u", &package, &die);
@@ -133,8 +133,8 @@ static void describe(const struct sysfs_item *zone, const struct naming *naming,
 }
 
 /* A zone without a range or with an unknown name is skipped. */
-static int complete(const struct sysfs_match *match, struct apapi_event *event,
-                    struct sysfs_meter *meter)
+static int sysfs_powercap_complete(const struct sysfs_match *match, struct apapi_event *event,
+                                   struct sysfs_meter *meter)
 {
     const struct naming *naming = find_naming(match->item->name);
     uint64_t range_uj;
@@ -146,7 +146,7 @@ static int complete(const struct sysfs_match *match, struct apapi_event *event,
     event->range_max = range_uj;
     event->guard_j = (double)range_uj * event->scale;
     event->update_ns = UPDATE_NS;
-    describe(match->item, naming, meter);
+    sysfs_powercap_describe(match->item, naming, meter);
     return 0;
 }
 
@@ -155,7 +155,7 @@ static int complete_as_rapl(const struct sysfs_match *match, struct apapi_event 
 {
     char label[32];
 
-    if (complete(match, event, meter)) {
+    if (sysfs_powercap_complete(match, event, meter)) {
         return -1;
     }
     package_label(match->item, label, sizeof label);
@@ -175,7 +175,7 @@ static int complete_as_powercap(const struct sysfs_match *match, struct apapi_ev
         snprintf(event->name + length, sizeof event->name - (size_t)length, "_SUBZONE%ld",
                  zone->part);
     }
-    return complete(match, event, meter);
+    return sysfs_powercap_complete(match, event, meter);
 }
 
 #define ENERGY_ZONES                                                                               \
