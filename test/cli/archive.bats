@@ -12,7 +12,7 @@ load host
 
 setup_file() {
     make_host sampler_host
-    export SAMPLER_PROGRAM=$helpers/apapi-sampler
+    export SAMPLER_PROGRAM=$built/sampler/apapi-sampler
     printf '[estimate]\nidle_w = 60\ncore_w = 8\n' >"$BATS_FILE_TMPDIR/apapi.conf"
     chmod 600 "$BATS_FILE_TMPDIR/apapi.conf"
 }

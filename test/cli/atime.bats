@@ -172,12 +172,13 @@ row_fits() { # DOMAIN WATTS
 }
 
 @test "the helper programs explain themselves when started by hand" {
-    for program in apapi-sampler apapi-collect; do
-        run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/$program" 3>&- 4>&-
+    built=$repository/${APAPI_TEST_BUILD:-build/release}/core
+    for program in sampler/apapi-sampler collect/apapi-collect; do
+        run "$built/$program" 3>&- 4>&-
         [[ $status -eq 2 && $output == *'is started by spank_apapi.so'* ]]
     done
-    run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler" --check rapl
+    run "$built/sampler/apapi-sampler" --check rapl
     [[ $status -eq 0 && -z $output ]]
-    run "$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler/apapi-sampler" --check rapl:foo
+    run "$built/sampler/apapi-sampler" --check rapl:foo
     [[ $status -eq 2 && $output == "unknown component 'foo'; 'apapi list' shows "* ]]
 }

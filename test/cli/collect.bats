@@ -11,7 +11,7 @@ load host
 
 setup_file() {
     make_host collect_host
-    export COLLECT=$helpers/apapi-collect
+    export COLLECT=$built/collect/apapi-collect
 }
 
 teardown() {

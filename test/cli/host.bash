@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034 # they are the tests'
 
 repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
-helpers=$repository/${APAPI_TEST_BUILD:-build/release}/core/sampler
+built=$repository/${APAPI_TEST_BUILD:-build/release}/core
 
 # Compile test/fake/NAME.c to $HOST.
 make_host() { # NAME

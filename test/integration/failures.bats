@@ -81,7 +81,7 @@ no_sleepers() { ! cluster on n1 pgrep -fx 'sleep 1020' && ! cluster on n2 pgrep 
         eventually no_sleepers
     done
     sampler_is $'#!/bin/sh\nwhile echo garbage >&3; do :; done'
-    runs_unmeasured "sent what is no answer"
+    runs_unmeasured "sent an invalid answer"
 }
 
 @test "the record is in, the job's table is late: the job is told that, not that nothing was measured" {

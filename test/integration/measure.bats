@@ -238,6 +238,7 @@ setup_file() {
     run as_alice srun -N1 -w n1 -n8 --apapi=rapl sleep 0.3
     echo "$output"
     [[ $output == *package* && $output != *" cores; "* ]]
+    make_work
     alice_sh "sbatch_wait -N1 -w n1 -n2 -o out --apapi=rapl --wrap 'sleep 0.3'"
     cat "$work/out"
     [[ $(<"$work/out") == *"  2 of 8 cores; the energy is that of the whole node"* ]]
