@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "events/definition.h"
+#include "events/pattern.h"
 #include "fuzz/fuzz_problems.h"
 
 static void check_value(const struct apapi_value_definition *value)

@@ -34,9 +34,9 @@ done
 flags+=('-DAPAPI_BELOW_BIN="bin"' '-DAPAPI_BELOW_PLUGIN="lib"')
 declare -A sources=(
     [eventops]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c core/base/number.c
-        core/base/text_file.c core/measure/event.c"
+        core/base/text.c core/base/text_file.c core/measure/event.c"
     [eventlist]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c core/base/number.c
-        core/base/text_file.c core/measure/event.c"
+        core/base/text.c core/base/text_file.c core/measure/event.c"
     [interval]="core/base/interval.c core/base/error.c"
     [config]="core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
         core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"

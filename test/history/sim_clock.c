@@ -108,11 +108,13 @@ static void sim_step(struct sim_clock *clock, struct sim_actor *actor)
         actor->now_ns = sim_awake_ns(clock, actor->until_ns + sim_latency_ns(clock));
     }
     actor->until_ns = 0;
-    if (setjmp(actor->ended) == 0) {
-        sim_step_worker(actor);
-    } else {
+    if (actor->lost) {
         actor->alive = false;
         worker_lost(actor->worker);
+    } else if (setjmp(actor->ended) == 0) {
+        sim_step_worker(actor);
+    } else {
+        actor->lost = true; /* at its own time, which others may not have reached yet */
     }
     clock->running = before;
 }

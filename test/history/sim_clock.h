@@ -28,6 +28,7 @@ struct sim_clock {
         const pthread_cond_t *changed;
         struct worker *worker; /* NULL: the caller */
         bool alive;
+        bool lost;     /* its source has ended the thread */
         jmp_buf ended; /* a source ends the thread */
     } actors[SIM_ACTORS];
     size_t count;
