@@ -207,6 +207,15 @@ static bool stood_still_at_start(const struct apapi_counter *counter)
     return still_ns(counter) / factor >= counter->stall_ns;
 }
 
+/* It moves again after readings that found it where it was: was that longer than a wrap takes? */
+__attribute__((noinline, cold)) static bool
+standstill_hides_wraps(const struct apapi_counter *counter, uint64_t now_ns)
+{
+    bool counted = whole_wraps_may_hide(counter, now_ns - counter->last.at_ns);
+
+    return !counted && now_ns - counter->last.ran_ns > counter->hide_ns;
+}
+
 static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, bool moved)
 {
@@ -216,6 +225,7 @@ static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
         bool still = last->at_ns != last->moved_ns;
 
         counter->incidents.stalls += has_stalled(counter);
+        counter->incidents.gaps += still && standstill_hides_wraps(counter, when.end_ns);
         counter->moved = true;
         if (!counter->rests &&
             apapi_update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {

@@ -24,9 +24,10 @@ static const char usage[] =
 
 /* Histories in which something was found that is mended since. Played before all others. */
 static const uint64_t seeds[] = {
-    12678, /* the first readings of a counter were out of its range, and became its baseline */
-    13402, /* the same: energy without two good readings */
-    17766, /* a stop of 3 s within the first reading hid wraps, and was not flagged */
+    12678,   /* the first readings of a counter were out of its range, and became its baseline */
+    13402,   /* the same: energy without two good readings */
+    1077869, /* a standstill hid a wrap, and was not flagged */
+    17766,   /* a stop of 3 s within the first reading hid wraps, and was not flagged */
 };
 
 struct options {

@@ -339,6 +339,30 @@ static void test_pauses(void **state)
     }
 }
 
+/* So is a standstill, however often it was read: whole wraps may have passed before it moves again.
+ */
+static void test_a_standstill_may_hide_wraps(void **state)
+{
+    static const struct {
+        uint64_t still_ticks, gaps;
+    } cases[] = {{0, 0}, {200, 0}, {400, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint64_t tick = 2;
+
+        begin(65712999613); /* 33 s at 2 kW */
+        add(0, 1);
+        add(1000000, 1 + TICK_NS);
+        for (uint64_t still = 0; still < cases[i].still_ticks; still++) {
+            add(1000000, 1 + tick++ * TICK_NS);
+        }
+        add(2000000, 1 + tick++ * TICK_NS);
+        add(3000000, 1 + tick * TICK_NS);
+        assert_int_equal(counter.incidents.gaps, cases[i].gaps);
+    }
+}
+
 /* What is read first may be as old as the beginning of its reading. */
 static void test_a_pause_within_a_reading(void **state)
 {
@@ -430,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_standstills),
         cmocka_unit_test(test_lengthy_readings),
         cmocka_unit_test(test_pauses),
+        cmocka_unit_test(test_a_standstill_may_hide_wraps),
         cmocka_unit_test(test_a_pause_within_a_reading),
         cmocka_unit_test(test_full_64_bits_are_exact),
         cmocka_unit_test(test_decrease_without_range_is_a_reset),
