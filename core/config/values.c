@@ -156,7 +156,7 @@ static int values_choose(const char *text, const char *const words[], struct apa
     while (words[index] && strcmp(words[index], text) != 0) {
         index++;
     }
-    return words[index] ? index : apapi_fail(err, EINVAL, "'%.60s' is none of them", text);
+    return words[index] ? index : apapi_fail(err, EINVAL, "unknown value '%.60s'", text);
 }
 
 static const char *const format_words[] = {

@@ -4,7 +4,7 @@
 #define UNKNOWN_NS UINT64_C(1000000) /* RAPL's counters move once a millisecond */
 #define LONG_GAPS 3                  /* so many show a longer period ... */
 #define LONG_SHARE 8                 /* ... if they are at least this part of all */
-#define SHORT_GAPS APAPI_UPDATE_GAPS /* so many show a shorter one, if none of them is long */
+#define SHORT_GAPS APAPI_UPDATE_GAPS /* so many show a shorter one, if no gap is long */
 #define STANDSTILL 4                 /* times the mean gap: that is no period */
 
 void apapi_update_init(struct apapi_update *update, uint64_t stated_ns)

@@ -24,7 +24,7 @@ void live_end(struct apapi_live_page *page, uint64_t now_ns);
 void live_join(struct apapi_live_page *page, struct component *component,
                const struct feed feeds[APAPI_DOMAINS]);
 
-/** A component's figures begin anew. */
+/** A component's figures start again. */
 void live_restart(struct apapi_live_page *page, const struct component *component,
                   const struct feed feeds[APAPI_DOMAINS]);
 

@@ -9,7 +9,7 @@
  * at most a minute. Pure arithmetic. Start with all zero.
  */
 #define RETRY_PAUSE_MAX_NS UINT64_C(60000000000)
-#define RETRY_REOPEN_NS UINT64_C(1000000000) /* after so long its source is opened anew */
+#define RETRY_REOPEN_NS UINT64_C(1000000000) /* after so long its source is reopened */
 
 struct retry {
     uint64_t pause_ns;  /* until the next attempt; 0: the latest reading was good */
@@ -29,7 +29,7 @@ void retry_failed(struct retry *retry, uint64_t interval_ns, uint64_t now_ns);
 /** The latest attempt is made once more at once, by another thread: the pause is for both. */
 void retry_repeat(struct retry *retry);
 
-/** It has failed again, and for so long that what is open may be dead for ever. */
+/** It has failed again, and for so long that what is open may never work again. */
 bool retry_wants_reopening(const struct retry *retry);
 
 /** @return time without readings, that of an outage which is not over included [ns]. */

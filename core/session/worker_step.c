@@ -108,7 +108,7 @@ static void worker_has_reopened(struct worker *worker, struct worker_task *task)
 }
 
 /*
- * What is open may be dead for ever: a driver was loaded anew, a device plugged in again. Only an
+ * What is open may never work again: a driver was reloaded, a device plugged in again. Only an
  * own worker opens it again; the shared one hands it over.
  */
 static bool worker_reopens(const struct worker *worker, const struct worker_task *task)

@@ -90,7 +90,7 @@ others_lost_nothing() { # NAME
     others_lost_nothing short
 }
 
-@test "1.8 s: opened anew, and the counter that goes on is believed" {
+@test "1.8 s: reopened, and the counter that goes on is believed" {
     powercap long '.outages == 1 and .outage_s > 1.8 and (has("reason") | not)'
     powercap long '.period_longest_s < .outage_s'
     nothing_is_lost long '' 100
@@ -99,7 +99,7 @@ others_lost_nothing() { # NAME
     others_lost_nothing long
 }
 
-@test "a device that is plugged in again: what was open is dead, and is opened anew" {
+@test "a device that is plugged in again: what was open is dead, and is reopened" {
     powercap replug '.outages == 1 and .outage_s > 0.8 and (has("reason") | not)'
     nothing_is_lost replug '' 100
     nothing_is_lost replug :0 20

@@ -177,7 +177,7 @@ TABLE
 TABLE
 }
 
-@test "a counter that begins anew is a reset" {
+@test "a counter that starts again is a reset" {
     true_energy "$PWD/trouble" hwmon:::chip8:energy1 1 constant 100
     incidents "$PWD/trouble" hwmon:::chip8:energy1 resets=1
 }

@@ -216,7 +216,7 @@ truth() { # DIR/NAME SHAPE NUMBER...
 # Is the energy of a zone the truth, and does the record know how far it is? It says how much may be
 # missing, at the power of the ends; a counter is updated each millisecond, and the power may be at its
 # greatest then. In a quiet run the energy, what is covered and the uncertainty are bounded: to 0.1 %,
-# to a few milliseconds and, if the counter began anew (LOST 1), to one gap between readings.
+# to a few milliseconds and, if the counter started again (LOST 1), to one gap between readings.
 true_energy() { # DIR/NAME ZONE LOST SHAPE NUMBER...
     local facts expected greatest clock quiet=0
 

@@ -258,7 +258,7 @@ lose_for_a_while() { # ATIME COMPONENTS
         .total > 300 * (.covered_s - 0.003) and .total < 300 * ($elapsed - 1.7 + 0.003)' "$BATS_TEST_TMPDIR/$2"
 }
 
-# After a second it is opened anew, while another component keeps PAPI going or none does. PAPI itself
+# After a second it is reopened, while another component keeps PAPI going or none does. PAPI itself
 # would end the process when it starts, stops and reads.
 check_reopened() { # ATIME
     registers_spec 14 'fail 2.6 4.3 EIO' >"$BATS_TEST_TMPDIR/spec"
@@ -267,11 +267,11 @@ check_reopened() { # ATIME
     wait $!
 }
 
-@test "rapl, newer: registers that cannot be read for 1.7 s: opened anew" {
+@test "rapl, newer: registers that cannot be read for 1.7 s: reopened" {
     check_reopened "$NEW_ATIME"
 }
 
-@test "rapl, the release's: registers that cannot be read for 1.7 s: opened anew" {
+@test "rapl, the release's: registers that cannot be read for 1.7 s: reopened" {
     check_reopened "$OLD_ATIME"
 }
 
@@ -363,7 +363,7 @@ check_second_package() { # ATIME
     [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"powercap: not measured (PAPI's powercap "* ]]
 }
 
-# Each run begins anew although PAPI cannot reset these counters.
+# Each run starts again although PAPI cannot reset these counters.
 check_runs() { # ATIME
     run -0 --separate-stderr simulate "$1" --packages 1 -- -c powercap -r 3 -f json sleep 0.5
     echo "$stderr"

@@ -68,7 +68,7 @@ has_checkpoint() { # NODE
     cluster run scancel "$job"
     wait $step || true
     cluster boot-node n2
-    # where the counters begin anew with the node
+    # where the counters start again with the node
     eventually nodes_idle
     record=$(recovered n2)
     holds "$record" ".job == $job and (.complete | not) and .elapsed_s >= 0.8 and .total.energy_j > 100"

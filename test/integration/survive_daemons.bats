@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Slurm's daemons and the nodes fail or are started anew while steps are measured.
+# Slurm's daemons and the nodes fail or are restarted while steps are measured.
 
 bats_require_minimum_version 1.5.0
 load survive
@@ -40,7 +40,7 @@ state_of() { # JOB
     whole "$(records n1 | jq -c "select(.job == $job and .step == \"1\")" | head -n 1)"
 }
 
-@test "slurmd is started anew during a step" {
+@test "slurmd is restarted during a step" {
     expected_errors='pmix' # it says at its start that it has none
     hold
     begin_step -N2 --apapi=rapl sh -c "$until_over; echo out; exit 3"

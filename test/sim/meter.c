@@ -145,7 +145,7 @@ static bool meter_replaced(const struct sim_node *node, uint64_t opened_ns, uint
     for (size_t i = 0; i < node->event_count; i++) {
         const struct sim_event *event = &node->events[i];
 
-        if (event->anew && opened_ns < event->from_ns && time_ns >= event->from_ns) {
+        if (event->reopen && opened_ns < event->from_ns && time_ns >= event->from_ns) {
             return true;
         }
     }

@@ -58,7 +58,7 @@ struct sim_event {
     uint64_t to_ns;
     int error;      /* SIM_FAIL: the errno */
     bool done;      /* SIM_ABSURD: was read */
-    bool anew;      /* SIM_VANISH: what was open before stays dead */
+    bool reopen;    /* SIM_VANISH: what was open before stays dead */
     char value[64]; /* SIM_ABSURD */
 };
 

@@ -39,7 +39,7 @@ const char sim_spec_help[] =
     "  PATH vanish FROM_S TO_S                   is gone; open descriptors give ENODEV (*)\n"
     "  PATH replug FROM_S TO_S                   the same, and they do so for ever (*)\n"
     "(*) with --fuse only. TO_S may be inf. A path may lead through links. A path that an earlier\n"
-    "spec file defined may be defined anew; its mode and what happens to it remain.\n";
+    "spec file defined may be defined again; its mode and what happens to it remain.\n";
 
 static int spec_watts(struct spec_line *line, int arg, double min, int64_t *power_uw)
 {
@@ -323,7 +323,7 @@ static int spec_parse_replug(struct spec_line *line, struct sim_node *node)
     if (event == NULL) {
         return -1;
     }
-    event->anew = true;
+    event->reopen = true;
     line->tree->vanishes = true;
     return 0;
 }

@@ -86,7 +86,7 @@ static const struct row rows[] = {
      .summary = {.min = -20, .mean = -15, .max = -10},
      .covered_ms = 100,
      .samples = 1},
-    {.what = "signed counters that go below 0 have begun anew: no 2^64 of anything",
+    {.what = "signed counters that go below 0 have started again: no 2^64 of anything",
      .event = &steps,
      .interval_ns = TICK_NS,
      .readings = {{0, (uint64_t)-10}, {100, 5}, {200, (uint64_t)-3}, {300, 4}},

@@ -96,7 +96,7 @@ static void test_an_attempt_made_twice_counts_once(void **state)
 }
 
 /* One failure is no reason, however long the interval is, nor are many in a short time. */
-static void test_a_source_is_opened_anew_after_a_second(void **state)
+static void test_a_source_is_reopened_after_a_second(void **state)
 {
     struct retry retry = {0};
 
@@ -138,7 +138,7 @@ int main(void)
         cmocka_unit_test(test_attempts_are_few_and_not_late),
         cmocka_unit_test(test_pauses_double),
         cmocka_unit_test(test_an_attempt_made_twice_counts_once),
-        cmocka_unit_test(test_a_source_is_opened_anew_after_a_second),
+        cmocka_unit_test(test_a_source_is_reopened_after_a_second),
         cmocka_unit_test(test_outages_add_up),
     };
 

@@ -80,7 +80,7 @@ static void test_the_states_of_a_session(void **state)
 }
 
 /* What has been counted before does not count again. */
-static void test_a_session_that_starts_again_begins_anew(void **state)
+static void test_a_restarted_session_starts_from_nothing(void **state)
 {
     (void)state;
     create_and_start("plain:odd");
@@ -117,7 +117,7 @@ static void test_a_source_that_opens_late_comes_behind(void **state)
 }
 
 /* After it has failed for a while, another thread takes over. */
-static void test_a_source_that_fails_and_is_opened_anew(void **state)
+static void test_a_source_that_fails_and_is_reopened(void **state)
 {
     int number;
 
@@ -160,11 +160,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_states_of_a_session, prepare_page, clean_up),
-        cmocka_unit_test_setup_teardown(test_a_session_that_starts_again_begins_anew, prepare_page,
+        cmocka_unit_test_setup_teardown(test_a_restarted_session_starts_from_nothing, prepare_page,
                                         clean_up),
         cmocka_unit_test_setup_teardown(test_a_source_that_opens_late_comes_behind, prepare_page,
                                         clean_up),
-        cmocka_unit_test_setup_teardown(test_a_source_that_fails_and_is_opened_anew, prepare_page,
+        cmocka_unit_test_setup_teardown(test_a_source_that_fails_and_is_reopened, prepare_page,
                                         clean_up),
         cmocka_unit_test_setup_teardown(test_a_source_that_hangs_at_the_end, prepare_page,
                                         clean_up),

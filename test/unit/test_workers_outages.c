@@ -46,7 +46,7 @@ static void unplug(void)
 }
 
 /* Open readers stay dead, as after a driver was reloaded. */
-static void test_a_source_is_opened_anew(void **state)
+static void test_a_source_is_reopened(void **state)
 {
     (void)state;
     start();
@@ -70,7 +70,7 @@ static void test_a_source_is_opened_anew(void **state)
 }
 
 /* A counter that restarts adds no energy, and the outage is not covered. */
-static void test_a_counter_that_begins_anew(void **state)
+static void test_a_counter_that_starts_again(void **state)
 {
     const struct apapi_component_result *odd;
 
@@ -176,8 +176,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_short_outage_is_bridged),
-        TEST(test_a_source_is_opened_anew),
-        TEST(test_a_counter_that_begins_anew),
+        TEST(test_a_source_is_reopened),
+        TEST(test_a_counter_that_starts_again),
         TEST(test_a_source_that_comes_back_late),
         TEST(test_events_are_found_again_by_name),
         TEST(test_a_source_that_is_gone_for_ever),
