@@ -275,6 +275,15 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
     result->summary.p95 = apapi_rate_p95(&meter->rate);
 }
 
+/* The covered time ends with the beginning of the last reading: it neither began nor stalled. */
+static bool ends_with_last(const struct apapi_counter *counter)
+{
+    const struct apapi_counter_point *last = &counter->last;
+
+    return last->valid && counter->covered_ns > 0 && last->begin_ns >= counter->segment_ns &&
+           last->at_ns - last->moved_ns < counter->stall_ns;
+}
+
 /*
  * A worker of its own may read after the end. @return how much longer the last reading was than the
  * covered time, if its end is farther from the end than its beginning [ns].
@@ -283,7 +292,7 @@ static uint64_t beyond_end_ns(const struct apapi_counter *counter, uint64_t end_
 {
     const struct apapi_counter_point *last = &counter->last;
 
-    if (!end_ns || !last->valid || last->at_ns <= end_ns || counter->covered_ns == 0 ||
+    if (!end_ns || !ends_with_last(counter) || last->at_ns <= end_ns ||
         (last->begin_ns < end_ns && end_ns - last->begin_ns > last->at_ns - end_ns)) {
         return 0;
     }

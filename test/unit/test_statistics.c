@@ -131,6 +131,24 @@ static void finish_at(struct apapi_meter *meter, uint64_t end_ms, struct apapi_s
     *summary = result.summary;
 }
 
+/* 100 W, and a source that is opened again: its first reading ends late, and covers nothing. */
+static void test_a_late_end_that_begins_again_covers_nothing(void **state)
+{
+    const struct apapi_span span = {.elapsed_ns = 200 * ms_ns, .end_ns = 1 + 200 * ms_ns};
+    struct apapi_event_result result;
+    struct apapi_meter meter;
+
+    (void)state;
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, &histogram);
+    add_slow(&meter, 0, 0, 10000000);
+    add_slow(&meter, 100, 100, 20000000);
+    apapi_meter_reopened(&meter);
+    add_slow(&meter, 190, 230, 0);
+    apapi_meter_finish(&meter, &span, &result);
+    assert_within(result.total, 10, 1e-9);
+    assert_int_equal(result.covered_ns, 100 * ms_ns);
+}
+
 /* A mean of 100.4 W with a maximum of 100.0 W is wrong. */
 static void test_mean_is_between_the_extremes_however_long_readings_take(void **state)
 {
@@ -205,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_period),
         cmocka_unit_test(test_meter_knows_its_95th_percentile),
+        cmocka_unit_test(test_a_late_end_that_begins_again_covers_nothing),
         cmocka_unit_test(test_mean_is_between_the_extremes_however_long_readings_take),
         cmocka_unit_test(test_a_short_end_is_in_the_extremes_as_in_the_mean),
         cmocka_unit_test(test_mean_is_between_the_extremes_whatever_happens),
