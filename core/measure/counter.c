@@ -85,18 +85,22 @@ static inline bool increment_since(const struct apapi_counter *counter,
     return (double)increment->raw <= plausible(counter, at_ns - from->begin_ns);
 }
 
-/* Whether a counter that stood still has caught up: plausible since it was known to run. */
-static bool caught_up(const struct apapi_counter *counter, const struct apapi_counter_point *now,
-                      struct apapi_increment *increment)
+/*
+ * Whether the doubted reading showed what a counter had missed that readings had found standing
+ * still: plausible since it was known to run. A counter that was seen running has leapt.
+ * @param increment  since the doubted reading; becomes that since the last accepted one
+ */
+static bool caught_up(const struct apapi_counter *counter, struct apapi_increment *increment)
 {
-    const struct apapi_counter_point *last = &counter->last;
+    const struct apapi_counter_point *last = &counter->last, *doubted = &counter->doubted;
+    uint64_t missed = doubted->raw - last->raw;
 
-    if (decreased(counter, last->raw, now->raw) ||
-        (double)(now->raw - last->raw) > plausible(counter, now->at_ns - last->ran_ns)) {
+    if (last->at_ns == last->moved_ns || decreased(counter, last->raw, doubted->raw) ||
+        (double)missed > plausible(counter, doubted->at_ns - last->ran_ns)) {
         return false;
     }
-    *increment =
-        (struct apapi_increment){.raw = now->raw - last->raw, .since_ns = now->at_ns - last->at_ns};
+    increment->raw += missed;
+    increment->since_ns += doubted->at_ns - last->at_ns;
     return true;
 }
 
@@ -311,7 +315,7 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
         counter->doubted = now;
         return APAPI_COUNT_DOUBTED;
     }
-    if (caught_up(counter, &now, increment)) {
+    if (caught_up(counter, increment)) {
         return APAPI_COUNT_ADDED;
     }
     counter_reset(counter);

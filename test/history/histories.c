@@ -28,6 +28,9 @@ static const uint64_t seeds[] = {
     13402,   /* the same: energy without two good readings */
     1077869, /* a standstill hid a wrap, and was not flagged */
     17766,   /* a stop of 3 s within the first reading hid wraps, and was not flagged */
+    238617,  /* a leap after an outage was taken for what a counter had missed */
+    317428,  /* the oracle was wrong by one update of the counter: it may have wrapped unseen */
+    587176,  /* the last reading, which began a segment, was counted as covered */
 };
 
 struct options {

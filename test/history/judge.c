@@ -94,7 +94,8 @@ static void fail(const struct judged *j, const char *what, double is, double sha
 static bool begins_again(const struct judged *j)
 {
     bool fails = history_has(script_of(j), FAULT_FAIL) || history_has(script_of(j), FAULT_FAIL_ONE);
-    double most_j = apapi_domain_max_w(j->meter->domain) * seconds((double)j->seen->widest_ns);
+    double most_j = apapi_domain_max_w(j->meter->domain) *
+                    seconds((double)(j->seen->widest_ns + j->meter->update_ns));
 
     return history_has(script_of(j), FAULT_VANISH) ||
            (fails && j->meter->range_max &&

@@ -223,6 +223,34 @@ static void test_standstills(void **state)
     }
 }
 
+/*
+ * 1 s without readings, then a leap of 1 kJ in 100 ms. It may be what the counter had missed if
+ * readings found it standing still. If they found it running, it is nothing that was used.
+ */
+static void test_leaps_after_an_outage(void **state)
+{
+    static const struct {
+        uint64_t still_ticks, total, resets;
+    } cases[] = {{0, 120000000, 1}, {1, 1130000000, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint64_t tick = 11;
+
+        begin(65712999613);
+        add(0, 1);
+        add(100000000, 1 + 10 * TICK_NS);
+        for (uint64_t still = 0; still < cases[i].still_ticks; still++) {
+            add(100000000, 1 + tick++ * TICK_NS);
+        }
+        add(1110000000, 1 + tick++ * TICK_NS);
+        add(1120000000, 1 + tick++ * TICK_NS);
+        add(1130000000, 1 + tick * TICK_NS);
+        assert_int_equal(counter.total, cases[i].total);
+        assert_int_equal(counter.incidents.resets, cases[i].resets);
+    }
+}
+
 /* A reading of a meter of 100 W: when it began, when its value was taken, its duration [ms]. */
 struct lengthy {
     uint64_t begin_ms, value_ms, took_ms;
@@ -452,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_random_walks_add_up),
         cmocka_unit_test(test_standstills),
+        cmocka_unit_test(test_leaps_after_an_outage),
         cmocka_unit_test(test_lengthy_readings),
         cmocka_unit_test(test_pauses),
         cmocka_unit_test(test_a_standstill_may_hide_wraps),
