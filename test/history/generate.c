@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "history/generate.h"
+
+#include <math.h>
 #include <string.h>
 
-#include "history/history.h"
+#include "simulation/random.h"
 
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)
@@ -9,6 +12,44 @@
 
 static const enum apapi_domain domains[] = {APAPI_DOMAIN_PACKAGE, APAPI_DOMAIN_DRAM,
                                             APAPI_DOMAIN_GPU};
+
+enum shape { SHAPE_CONSTANT, SHAPE_SQUARE, SHAPE_BURSTS, SHAPE_STEPS, SHAPES };
+
+/* Whole joules for each second, and whole microjoules for each part: sums are exact. */
+static double generate_some_w(struct random *random, double most_w)
+{
+    return 1 + floor(random_between(random, 0, most_w - 1));
+}
+
+/* @param most_w  never more than this */
+static void generate_power(struct power *power, struct random *random, double most_w)
+{
+    enum shape shape = (enum shape)random_below(random, SHAPES);
+    double base_w = generate_some_w(random, most_w / 4);
+    uint64_t part_ns = 1000 * random_scale(random, 100, 1e6);
+    size_t parts = 2 + random_below(random, HISTORY_PARTS - 1);
+
+    switch (shape) {
+    case SHAPE_CONSTANT:
+        power_add_part(power, 1000000000, generate_some_w(random, most_w));
+        break;
+    case SHAPE_SQUARE:
+        power_add_part(power, part_ns, base_w);
+        power_add_part(power, part_ns, generate_some_w(random, most_w));
+        break;
+    case SHAPE_BURSTS:
+        power_add_part(power, part_ns * (1 + random_below(random, 50)), base_w);
+        power_add_part(power, part_ns, generate_some_w(random, most_w));
+        break;
+    case SHAPE_STEPS:
+    case SHAPES:
+        for (size_t i = 0; i < parts - 1; i++) {
+            power_add_part(power, 1000 * random_scale(random, 100, 1e6),
+                           generate_some_w(random, most_w));
+        }
+        break;
+    }
+}
 
 static void generate_counter(struct history_meter *meter, struct random *random)
 {
@@ -25,7 +66,7 @@ static void generate_counter(struct history_meter *meter, struct random *random)
         meter->range_max = (uint64_t)(range_j / meter->scale);
     }
     meter->update_ns = random_once_in(random, 4) ? 1000 * random_scale(random, 61, 200000) : MS;
-    meter->update_known = !random_once_in(random, 6);
+    meter->stated_ns = random_once_in(random, 6) ? 0 : meter->update_ns;
     meter->phase_ns = random_below(random, meter->update_ns);
     meter->offset_j = meter->range_max
                           ? random_share(random) * (double)meter->range_max * meter->scale
@@ -169,8 +210,10 @@ void history_generate(struct history *history, uint64_t seed)
     history->seed = seed;
     for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
         for (int socket = 0; socket < HISTORY_SOCKETS; socket++) {
-            power_generate(&history->powers[domains[i]][socket], &random,
-                           apapi_domain_max_w(domains[i]) / 3);
+            struct power *power = &history->powers[domains[i]][socket];
+
+            power_init(power, history->parts[domains[i]][socket], HISTORY_PARTS);
+            generate_power(power, &random, apapi_domain_max_w(domains[i]) / 3);
         }
     }
     history->component_count = 1 + random_below(&random, HISTORY_COMPONENTS);
@@ -182,27 +225,4 @@ void history_generate(struct history *history, uint64_t seed)
     generate_actions(history, RUN_INTERVALS * fastest_ns(history), &random);
     generate_faults(history, &random);
     generate_stops(history, &random);
-}
-
-const struct history_fault *history_fault_at(const struct history_component *component,
-                                             enum history_fault_kind kind, uint64_t now_ns)
-{
-    for (size_t i = 0; i < component->fault_count; i++) {
-        const struct history_fault *fault = &component->faults[i];
-
-        if (fault->kind == kind && now_ns >= fault->from_ns && now_ns < fault->to_ns) {
-            return fault;
-        }
-    }
-    return NULL;
-}
-
-bool history_has(const struct history_component *component, enum history_fault_kind kind)
-{
-    for (size_t i = 0; i < component->fault_count; i++) {
-        if (component->faults[i].kind == kind) {
-            return true;
-        }
-    }
-    return false;
 }

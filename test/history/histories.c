@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/generate.h"
 #include "history/judge.h"
 #include "history/play.h"
 

@@ -82,7 +82,7 @@ static bool ends_frozen(const struct judged *j)
 static double update_j(const struct judged *j)
 {
     return (j->power->max_w * seconds((double)j->meter->update_ns) + 2 * j->meter->scale) *
-           (double)(1 + j->seen->breaks + !j->meter->update_known);
+           (double)(1 + j->seen->breaks + !j->meter->stated_ns);
 }
 
 static void fail(const struct judged *j, const char *what, double is, double shall)
@@ -108,7 +108,7 @@ static void judge_exact(const struct judged *j)
     const struct apapi_incidents *incidents = &j->result->incidents;
 
     if (j->seen->absurd || j->seen->breaks || incidents->gaps || j->meter->doubles ||
-        !j->meter->update_known || history_has(script_of(j), FAULT_FREEZE) || begins_again(j)) {
+        !j->meter->stated_ns || history_has(script_of(j), FAULT_FREEZE) || begins_again(j)) {
         return;
     }
     if (incidents->resets || incidents->refused) {
@@ -176,7 +176,7 @@ static unsigned kinds_of(const struct judged *j)
     unsigned kinds = 0;
 
     kinds |= power_varies(j->power) ? 1u << KIND_VARYING : 0;
-    kinds |= !j->meter->gauge && !j->meter->update_known ? 1u << KIND_UPDATE_UNKNOWN : 0;
+    kinds |= !j->meter->gauge && !j->meter->stated_ns ? 1u << KIND_UPDATE_UNKNOWN : 0;
     kinds |= is_frozen(j, seen->first_ns) ? 1u << KIND_FROZEN_START : 0;
     kinds |= ends_frozen(j) ? 1u << KIND_FROZEN_END : 0;
     kinds |=

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apapi/session.h"
+#include "history/generate.h"
 #include "history/judge.h"
 #include "session/session_create.h"
 

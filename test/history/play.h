@@ -6,8 +6,8 @@
 
 #include "apapi/live.h"
 #include "apapi/measurement.h"
-#include "history/history.h"
-#include "history/sim_source.h"
+#include "simulation/history.h"
+#include "simulation/sim_source.h"
 
 #define PLAY_TEXT_SIZE 400
 #define PLAY_SNAPSHOTS 2 /* of each run that are kept */

@@ -2,7 +2,7 @@
 /* A history in words. */
 #include <inttypes.h>
 
-#include "history/history.h"
+#include "history/generate.h"
 
 #define PRIs "%.6f s"
 
@@ -23,7 +23,7 @@ static void print_meter(const struct history *history, const struct history_mete
             apapi_domain_name(meter->domain), meter->socket);
     if (!meter->gauge) {
         fprintf(out, ", unit %g J, moves every " PRIs "%s", meter->scale, seconds(meter->update_ns),
-                meter->update_known ? "" : " (unknown)");
+                meter->stated_ns ? "" : " (unknown)");
     }
     if (meter->range_max) {
         fprintf(out, ", wraps after %.6g J", (double)meter->range_max * meter->scale);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "history/sim_clock.h"
+#include "simulation/sim_clock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static uint64_t sim_now_ns(struct session_clock *base)
 static void sim_pair(struct session_clock *base, int64_t *unix_ns, uint64_t *now_ns)
 {
     *now_ns = sim_now_ns(base);
-    *unix_ns = INT64_C(1700000000000000000) + (int64_t)*now_ns;
+    *unix_ns = SIM_CLOCK_UNIX_NS + (int64_t)*now_ns;
 }
 
 /* Any growing number will do. */

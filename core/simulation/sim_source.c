@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "history/sim_source.h"
+#include "simulation/sim_source.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -274,7 +274,7 @@ static void describe_event(struct apapi_event *event, size_t component, size_t i
     event->range_max = meter->range_max;
     event->scale = meter->scale;
     event->guard_j = meter->range_max ? (double)meter->range_max * meter->scale : 0;
-    event->update_ns = meter->update_known && !meter->gauge ? meter->update_ns : 0;
+    event->update_ns = meter->gauge ? 0 : meter->stated_ns;
 }
 
 /* After it was gone its events are in another order. */

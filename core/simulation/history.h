@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HISTORY_HISTORY_H
-#define HISTORY_HISTORY_H
+#ifndef SIMULATION_HISTORY_H
+#define SIMULATION_HISTORY_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "apapi/event.h"
 #include "apapi/interval.h"
-#include "history/power.h"
+#include "simulation/power.h"
 
 #define HISTORY_COMPONENTS 4
 #define HISTORY_EVENTS 3
@@ -16,9 +15,10 @@
 #define HISTORY_FAULTS 3
 #define HISTORY_ACTIONS 10
 #define HISTORY_STOPS 3
+#define HISTORY_PARTS 12 /* of a power */
 
 /*
- * A simulated course of events, made from a seed. Times are counted from the history's beginning.
+ * A simulated course of events. Times are counted from the history's beginning.
  */
 
 /** A counter of energy or a gauge of power of one part of the node. */
@@ -32,7 +32,7 @@ struct history_meter {
     double offset_j;    /* what it has counted before */
     uint64_t update_ns; /* it moves by itself so often */
     uint64_t phase_ns;
-    bool update_known; /* the source says so */
+    uint64_t stated_ns; /* what the source says of it; 0: nothing */
 };
 
 enum history_fault_kind {
@@ -80,6 +80,7 @@ struct history {
     size_t component_count;
     struct history_component components[HISTORY_COMPONENTS];
     struct power powers[APAPI_DOMAINS][HISTORY_SOCKETS];
+    struct power_part parts[APAPI_DOMAINS][HISTORY_SOCKETS][HISTORY_PARTS]; /* of them */
     uint64_t min_interval_ns, patience_ns;
     uint64_t late_once_in, latest_ns; /* threads are woken late */
     size_t stop_count;                /* the process stands still */
@@ -90,12 +91,6 @@ struct history {
     struct history_action actions[HISTORY_ACTIONS];
     uint64_t end_ns;
 };
-
-/** Make the history of a seed. */
-void history_generate(struct history *history, uint64_t seed);
-
-/** Say in words what happens in it. */
-void history_print(const struct history *history, FILE *out);
 
 /** @return a fault of that kind at that time; NULL: none. */
 const struct history_fault *history_fault_at(const struct history_component *component,

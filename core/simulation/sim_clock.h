@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef HISTORY_SIM_CLOCK_H
-#define HISTORY_SIM_CLOCK_H
+#ifndef SIMULATION_SIM_CLOCK_H
+#define SIMULATION_SIM_CLOCK_H
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "history/random.h"
 #include "session/session_clock.h"
 #include "session/worker.h"
+#include "simulation/random.h"
 
 #define SIM_ACTORS 32 /* the caller, and all threads of a session that ever were */
 #define SIM_STOPS 4   /* times in which the whole process stands still */
+#define SIM_CLOCK_UNIX_NS INT64_C(1700000000000000000) /* when the clock shows 0 */
 
 /**
  * A clock for a session without threads: a discrete-event simulation. The caller and each worker

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIMULATION_POWER_H
+#define SIMULATION_POWER_H
+#include <stddef.h>
+#include <stdint.h>
+
+/** From its beginning on the power is `from_w`, and goes to `to_w` in a straight line. */
+struct power_part {
+    uint64_t begin_ns, length_ns;
+    double from_w, to_w;
+    double before_j; /* energy of the parts before it */
+};
+
+/**
+ * The true power of one part of a node: parts, again and again, and a sine on top of them. Its
+ * energy is known exactly.
+ */
+struct power {
+    size_t count, size;
+    struct power_part *parts; /* the caller's */
+    uint64_t period_ns;
+    double period_j;
+    double sine_w; /* amplitude; 0: none */
+    uint64_t sine_ns;
+    double min_w, max_w;
+};
+
+/** Begin without any part. @param parts  room for `size` of them; outlives the power */
+void power_init(struct power *power, struct power_part *parts, size_t size);
+
+/** Add a part behind those that are there. No effect if there is no room. */
+void power_add_line(struct power *power, uint64_t length_ns, double from_w, double to_w);
+
+/** As power_add_line(), of constant power. */
+void power_add_part(struct power *power, uint64_t length_ns, double power_w);
+
+/** Add a sine to all parts, once they are there. */
+void power_add_sine(struct power *power, uint64_t period_ns, double amplitude_w);
+
+/** @return energy from the beginning of the history until `ns` later [J]. */
+double power_energy_j(const struct power *power, uint64_t ns);
+
+/** @return [W] */
+double power_at_w(const struct power *power, uint64_t ns);
+
+static inline int power_varies(const struct power *power)
+{
+    return power->max_w > power->min_w;
+}
+
+#endif
