@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef VERIFY_ENSEMBLES_H
+#define VERIFY_ENSEMBLES_H
+#include "verify/scene.h"
+
+/** Runs of one kind. */
+struct ensemble {
+    const char *name; /* NULL: end of the table */
+    const char *what;
+    bool gauge;
+    void (*make)(struct scene *scene, const struct ensemble *ensemble, struct random *random);
+    double value; /* for make() */
+};
+
+extern const struct ensemble ensembles[];
+
+/** Make a run of it. @param interval_ns  of all readings; 0: what the ensemble wants */
+void ensemble_make(const struct ensemble *ensemble, uint64_t interval_ns, struct scene *scene,
+                   struct random *random);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verify/tally.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WRONG_SHARE 0.01
+#define NORMAL_95 1.959964 /* standard deviations of 95 % */
+
+static int tally_reserve(struct tally *tally, size_t count)
+{
+    double *ratios;
+
+    if (count <= tally->room) {
+        return 0;
+    }
+    ratios = realloc(tally->ratios, 2 * count * sizeof *ratios);
+    if (!ratios) {
+        return -1;
+    }
+    tally->ratios = ratios;
+    tally->room = 2 * count;
+    return 0;
+}
+
+int tally_add(struct tally *tally, const struct run_result *result)
+{
+    double error_j = fabs(result->energy_j - result->truth_j);
+    double allowed_j = result->uncertainty_j + WRONG_SHARE * result->truth_j;
+
+    tally->runs++;
+    if (result->flags & RUN_UNKNOWN) {
+        return 0;
+    }
+    if (tally_reserve(tally, tally->known + 1)) {
+        return -1;
+    }
+    tally->ratios[tally->known++] = error_j > 0 ? result->uncertainty_j / error_j : INFINITY;
+    tally->covered += error_j <= result->uncertainty_j;
+    tally->worst = fmax(tally->worst, error_j / result->uncertainty_j);
+    tally->unflagged += result->flags == 0 && error_j > allowed_j;
+    return 0;
+}
+
+int tally_join(struct tally *tally, const struct tally *other)
+{
+    if (tally_reserve(tally, tally->known + other->known)) {
+        return -1;
+    }
+    if (other->known > 0) {
+        memcpy(tally->ratios + tally->known, other->ratios, other->known * sizeof *other->ratios);
+    }
+    tally->runs += other->runs;
+    tally->known += other->known;
+    tally->covered += other->covered;
+    tally->unflagged += other->unflagged;
+    tally->worst = fmax(tally->worst, other->worst);
+    return 0;
+}
+
+static int tally_compare(const void *a, const void *b)
+{
+    double one = *(const double *)a, other = *(const double *)b;
+
+    return (one > other) - (one < other);
+}
+
+double tally_median(struct tally *tally)
+{
+    if (tally->known == 0) {
+        return NAN;
+    }
+    qsort(tally->ratios, tally->known, sizeof *tally->ratios, tally_compare);
+    return tally->ratios[tally->known / 2];
+}
+
+struct tally_bounds tally_bounds(size_t covered, size_t known)
+{
+    double n = (double)known, share = (double)covered / n, z2 = NORMAL_95 * NORMAL_95;
+    double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+    double half = NORMAL_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+
+    return known == 0 ? (struct tally_bounds){0, 1}
+                      : (struct tally_bounds){fmax(0, middle - half), fmin(1, middle + half)};
+}
+
+void tally_clear(struct tally *tally)
+{
+    free(tally->ratios);
+    memset(tally, 0, sizeof *tally);
+}
