@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,7 +13,11 @@
 
 #include "base/write_all.h"
 #include "config/values.h"
+#include "sampler/capabilities.h"
 #include "sampler/log.h"
+
+#define FILES_MAX 65536 /* PAPI opens a file for each event and CPU */
+#define STACK_BYTES (8 << 20)
 
 static void write_oom_score(const char *score)
 {
@@ -24,13 +29,45 @@ static void write_oom_score(const char *score)
     }
 }
 
-void process_restrict(void)
+/* What cannot be had is taken as far as the hard limit allows. */
+static void process_raise(int resource, rlim_t value)
 {
+    const struct rlimit wanted = {value, value};
+    struct rlimit limit;
+
+    if (setrlimit(resource, &wanted) && getrlimit(resource, &limit) == 0) {
+        limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+        setrlimit(resource, &limit);
+    }
+}
+
+/* The limits of slurmd or of a shell must neither end a measurement nor cut a record short. */
+static void process_set_limits(void)
+{
+    static const int unlimited[] = {RLIMIT_AS,    RLIMIT_CPU,    RLIMIT_DATA,
+                                    RLIMIT_FSIZE, RLIMIT_RSS,    RLIMIT_MEMLOCK,
+                                    RLIMIT_NPROC, RLIMIT_RTTIME, RLIMIT_LOCKS};
     const struct rlimit none = {0, 0};
 
+    for (size_t i = 0; i < sizeof unlimited / sizeof *unlimited; i++) {
+        process_raise(unlimited[i], RLIM_INFINITY);
+    }
+    process_raise(RLIMIT_NOFILE, FILES_MAX);
+    process_raise(RLIMIT_STACK, STACK_BYTES);
+    setrlimit(RLIMIT_CORE, &none);
+}
+
+void process_restrict(void)
+{
     write_oom_score("0");
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    setrlimit(RLIMIT_CORE, &none);
+    process_set_limits();
+    capabilities_keep(capabilities_measure | capabilities_prepare);
+}
+
+void process_settle(bool ends_others)
+{
+    capabilities_keep(capabilities_measure | (ends_others ? CAPABILITY(CAP_KILL) : 0));
 }
 
 void process_schedule(const struct step *step)

@@ -148,8 +148,10 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
         return -1;
     }
     userfiles_prepare(&sampler->files, &sampler->step);
-    names_complete(&sampler->step);
     process_schedule(&sampler->step);
+    process_settle(userfiles_have_writers(&sampler->files));
+    userfiles_start_trace(&sampler->files);
+    names_complete(&sampler->step);
     open_parts(sampler);
     if (*sampler->step.config) {
         config_use_sources(sampler->step.config);
@@ -444,7 +446,6 @@ static int sampler_run(void)
     fcntl(APAPI_CHANNEL_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_DUMPABLE, 0); /* its memory holds data that only root may read */
     umask(077);
-    process_restrict();
     log_open(LOG_SOCKET, "apapi-sampler");
     cgroup_leave_job();
     archive_init(&sampler.archive, &sampler.step);
@@ -478,8 +479,10 @@ static bool has_channel(void)
 
 int main(int argc, char **argv)
 {
-    int answered = questions_answer(argc, argv);
+    int answered;
 
+    process_restrict();
+    answered = questions_answer(argc, argv);
     if (answered >= 0) {
         return answered;
     }

@@ -67,26 +67,6 @@ static ssize_t put_rows(void *cookie, const char *bytes, size_t size)
     return writer_put(writer, bytes, size, deadline_now() + PATIENCE_NS) ? 0 : (ssize_t)size;
 }
 
-static int start_trace(struct userfiles *files, const struct writer_user *user)
-{
-    const cookie_io_functions_t calls = {.write = put_rows};
-    FILE *rows;
-
-    if (writer_start(&files->trace, user, trouble_of(files))) {
-        return -1;
-    }
-    rows = fopencookie(&files->trace, "w", calls);
-    if (!rows) {
-        return apapi_fail(trouble_of(files), ENOMEM, "no memory");
-    }
-    files->tracer = trace_create(rows, files->trace_path, trouble_of(files));
-    if (!files->tracer) {
-        return -1;
-    }
-    trace_next_run(files->tracer);
-    return 0;
-}
-
 void userfiles_prepare(struct userfiles *files, const struct step *step)
 {
     static struct writer_user user;
@@ -99,7 +79,35 @@ void userfiles_prepare(struct userfiles *files, const struct step *step)
     if (*step->output) {
         writer_start(&files->report, &user, trouble_of(files));
     }
-    if (*step->trace && start_trace(files, &user)) {
+    if (*step->trace) {
+        writer_start(&files->trace, &user, trouble_of(files));
+    }
+}
+
+bool userfiles_have_writers(const struct userfiles *files)
+{
+    return files->report.fd >= 0 || files->trace.fd >= 0;
+}
+
+static int start_tracer(struct userfiles *files)
+{
+    const cookie_io_functions_t calls = {.write = put_rows};
+    FILE *rows = fopencookie(&files->trace, "w", calls);
+
+    if (!rows) {
+        return apapi_fail(trouble_of(files), ENOMEM, "no memory");
+    }
+    files->tracer = trace_create(rows, files->trace_path, trouble_of(files));
+    if (!files->tracer) {
+        return -1;
+    }
+    trace_next_run(files->tracer);
+    return 0;
+}
+
+void userfiles_start_trace(struct userfiles *files)
+{
+    if (files->trace.fd >= 0 && start_tracer(files)) {
         writer_abandon(&files->trace);
     }
 }

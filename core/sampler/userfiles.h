@@ -19,6 +19,12 @@ struct userfiles {
 /** Create the writer processes, before there are any threads. */
 void userfiles_prepare(struct userfiles *files, const struct step *step);
 
+/** @return whether there are processes of the user. */
+bool userfiles_have_writers(const struct userfiles *files);
+
+/** Start the trace's thread, if there is a trace. */
+void userfiles_start_trace(struct userfiles *files);
+
 /** The step begins. @param folder  of the job, "" if not known */
 void userfiles_begin(struct userfiles *files, const struct step *step, const char *folder);
 

@@ -144,6 +144,57 @@ END
     end_held_step
 }
 
+# One of the sampler's sets of capabilities, as the kernel prints it. Its writers are younger than itself.
+capabilities() { # SET
+    cluster on n1 sed -n "s/^Cap$1:[[:space:]]*0*//p" "/proc/$(cluster on n1 pgrep -o -x apapi-sampler)/status"
+}
+
+@test "the sampler has only the capabilities that it needs, and so has what it executes" {
+    local DAC_OVERRIDE=$((1 << 1)) KILL=$((1 << 5)) RAWIO=$((1 << 17)) ADMIN=$((1 << 21)) PERFMON=$((1 << 38)) needed set
+    needed=$((DAC_OVERRIDE | RAWIO | ADMIN | PERFMON))
+    for options in '' "--apapi-trace=trace.csv"; do
+        # shellcheck disable=SC2086 # none, or one
+        begin_hostile_step --apapi=rapl $options
+        begun_on n1 sh
+        [[ -z $options ]] || needed=$((needed | KILL))
+        for set in Prm Eff Bnd; do
+            echo "$set $(capabilities $set), needed: $(printf %x "$needed")"
+            [[ $((0x$(capabilities $set) & ~needed)) -eq 0 ]]
+        done
+        [[ -z $(capabilities Inh) && -z $(capabilities Amb) ]]
+        # those of its threads, too
+        [[ $(cluster on n1 sh -c "grep -h ^Cap /proc/\$(pgrep -o -x apapi-sampler)/task/*/status | sort -u | wc -l") -eq 5 ]]
+        end_hostile_step
+        right_energy "$(last_record n1)"
+    done
+    [[ $(cluster run stat -c %U "$folder/trace.csv") == alice ]]
+    [[ $(wc -l <"$folder/trace.csv") -gt 1 ]]
+}
+
+@test "low limits that the sampler inherits end nothing and cut nothing short" {
+    local helpers=$APAPI_CLUSTER_DIR/libexec-limits soft hard limit
+    mkdir "$helpers"
+    cp "$libexec/apapi-collect" "$helpers/"
+    printf '%s\n' '#!/bin/bash' 'ulimit -S -f 1 -t 1 -n 10 -v 200000 -s 256 -l 0 -u 1' \
+        "exec '$libexec/apapi-sampler' \"\$@\"" >"$helpers/apapi-sampler"
+    chmod 755 "$helpers/apapi-sampler"
+    plugstack "libexec_dir=$helpers"
+    begin_hostile_step --apapi=rapl
+    begun_on n1 sh
+    cluster on n1 cat "/proc/$(helpers_on n1)/limits" >"$BATS_TEST_TMPDIR/limits"
+    end_hostile_step
+    plugstack
+    cat "$BATS_TEST_TMPDIR/limits"
+    for limit in 'cpu time' 'file size' 'data size' 'resident set' 'processes' 'locked memory' 'address space' 'file locks'; do
+        read -r soft hard _ <<<"$(sed -n "s/^Max $limit *//p" "$BATS_TEST_TMPDIR/limits")"
+        echo "$limit: $soft of $hard"
+        [[ -n $soft && $soft == "$hard" ]]
+    done
+    grep -qE '^Max core file size +0 +0 ' "$BATS_TEST_TMPDIR/limits"
+    [[ $(sed -nE 's/^Max open files +([0-9]+).*/\1/p' "$BATS_TEST_TMPDIR/limits") -gt 10 ]]
+    right_energy "$(last_record n1)"
+}
+
 # What a process has open, without numbers that differ from run to run.
 open_files() { # NODE PID
     cluster on "$1" sh -c "ls -l /proc/$2/fd" | sed -nE 's/.* ([0-9]+) -> (.*)/\1 \2/p' | sed -E 's/:\[[0-9]+\]/:[]/' | sort -n
