@@ -68,6 +68,15 @@ static bool decreased(const struct apapi_counter *counter, uint64_t before, uint
     return counter->is_signed ? (int64_t)now < (int64_t)before : now < before;
 }
 
+/* What a counter has counted from one reading to another, if it wrapped at most once. */
+static uint64_t distance(const struct apapi_counter *counter, uint64_t before, uint64_t now)
+{
+    uint64_t range =
+        counter->range_max && decreased(counter, before, now) ? counter->range_max + 1 : 0;
+
+    return range + now - before;
+}
+
 /* The increment from `from` to `raw`. @return whether it is plausible. */
 static inline bool increment_since(const struct apapi_counter *counter,
                                    const struct apapi_counter_point *from, uint64_t raw,
@@ -81,27 +90,20 @@ static inline bool increment_since(const struct apapi_counter *counter,
     }
     increment->since_ns = at_ns - from->at_ns;
     increment->wrapped = wrapped;
-    increment->raw = wrapped ? counter->range_max - from->raw + 1 + raw : raw - from->raw;
+    increment->raw = distance(counter, from->raw, raw);
     return (double)increment->raw <= plausible(counter, at_ns - from->begin_ns);
 }
 
 /*
- * Whether the doubted reading showed what a counter had missed that readings had found standing
- * still: plausible since it was known to run. A counter that was seen running has leapt.
- * @param increment  since the doubted reading; becomes that since the last accepted one
+ * @param missed  what the doubted reading shows at once
+ * @return whether that is plausible since the counter was known to run: it may have stood still
  */
-static bool caught_up(const struct apapi_counter *counter, struct apapi_increment *increment)
+static bool may_have_missed(const struct apapi_counter *counter, struct apapi_increment *missed)
 {
-    const struct apapi_counter_point *last = &counter->last, *doubted = &counter->doubted;
-    uint64_t missed = doubted->raw - last->raw;
+    struct apapi_counter_point ran = counter->last;
 
-    if (last->at_ns == last->moved_ns || decreased(counter, last->raw, doubted->raw) ||
-        (double)missed > plausible(counter, doubted->at_ns - last->ran_ns)) {
-        return false;
-    }
-    increment->raw += missed;
-    increment->since_ns += doubted->at_ns - last->at_ns;
-    return true;
+    ran.begin_ns = ran.ran_ns;
+    return increment_since(counter, &ran, counter->doubted.raw, counter->doubted.at_ns, missed);
 }
 
 /* Its last value may be as old as the beginning of its reading. */
@@ -141,12 +143,18 @@ static uint64_t covered_until_ns(const struct apapi_counter *counter)
     return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
 }
 
-/* Nothing is counted from the last accepted reading on. */
-static void counter_close_segment(struct apapi_counter *counter)
+/* Nothing is counted from `until_ns` on, or from where the segment begins. */
+static void close_segment_at(struct apapi_counter *counter, uint64_t until_ns)
 {
     if (counter->last.valid) {
-        counter->covered_ns -= counter->last.at_ns - covered_until_ns(counter);
+        counter->covered_ns -=
+            counter->last.at_ns - (until_ns > counter->segment_ns ? until_ns : counter->segment_ns);
     }
+}
+
+static void counter_close_segment(struct apapi_counter *counter)
+{
+    close_segment_at(counter, covered_until_ns(counter));
 }
 
 void apapi_counter_reopened(struct apapi_counter *counter)
@@ -174,7 +182,7 @@ static bool counter_goes_on(const struct apapi_counter *counter,
 static bool was_on_the_way(const struct apapi_counter *counter,
                            const struct apapi_increment *increment)
 {
-    return counter->doubted.raw - counter->last.raw <= increment->raw;
+    return distance(counter, counter->last.raw, counter->doubted.raw) <= increment->raw;
 }
 
 static void restart_counter(struct apapi_counter *counter)
@@ -194,13 +202,35 @@ static void continue_from(struct apapi_counter *counter, const struct apapi_coun
     apapi_update_break(&counter->update);
 }
 
-/* The doubted reading was the first one after a reset. */
-static void counter_reset(struct apapi_counter *counter)
+/* The doubted reading was the first one after a reset. @param until_ns  the covered time's end */
+static void counter_reset(struct apapi_counter *counter, uint64_t until_ns)
 {
-    counter_close_segment(counter);
+    close_segment_at(counter, until_ns);
     counter->incidents.resets++;
     counter->incidents.stalls += has_stalled(counter);
     continue_from(counter, &counter->doubted);
+}
+
+/*
+ * The counter goes on from the doubted reading. If readings had found it standing still, that shows
+ * what it had missed. If the latest one had found it moved, nobody knows: it is not counted, nor is
+ * the time covered in which it may have stopped.
+ * @param increment  since the doubted reading; becomes that since the last accepted one
+ */
+__attribute__((noinline, cold)) static enum apapi_count
+explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment)
+{
+    struct apapi_increment missed;
+    bool possible = may_have_missed(counter, &missed);
+
+    if (possible && still_ns(counter) > 0) {
+        increment->raw += missed.raw;
+        increment->since_ns += missed.since_ns;
+        counter->incidents.wraps += missed.wrapped;
+        return APAPI_COUNT_ADDED;
+    }
+    counter_reset(counter, possible ? counter->last.ran_ns : covered_until_ns(counter));
+    return APAPI_COUNT_RESET;
 }
 
 /* It has not moved since the segment began, for longer than an update takes. */
@@ -315,11 +345,7 @@ __attribute__((noinline, cold)) static enum apapi_count doubt(struct apapi_count
         counter->doubted = now;
         return APAPI_COUNT_DOUBTED;
     }
-    if (caught_up(counter, increment)) {
-        return APAPI_COUNT_ADDED;
-    }
-    counter_reset(counter);
-    return APAPI_COUNT_RESET;
+    return explain_doubted(counter, increment);
 }
 
 enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,

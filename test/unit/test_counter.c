@@ -224,30 +224,38 @@ static void test_standstills(void **state)
 }
 
 /*
- * 1 s without readings, then a leap of 1 kJ in 100 ms. It may be what the counter had missed if
- * readings found it standing still. If they found it running, it is nothing that was used.
+ * 1 s without readings, then a leap of 1 kJ in 100 ms. If readings found the counter standing
+ * still, it has missed that, through its end or not. If the latest one found it moved, nobody
+ * knows: it may have stopped in the second before.
  */
 static void test_leaps_after_an_outage(void **state)
 {
     static const struct {
-        uint64_t still_ticks, total, resets;
-    } cases[] = {{0, 120000000, 1}, {1, 1130000000, 0}};
+        uint64_t first, still_ticks, total, resets, wraps, covered_ticks;
+    } cases[] = {{0, 0, 20500000, 1, 0, 2},
+                 {0, 1, 1130000000, 0, 0, 14},
+                 {65712000000, 1, 1130000000, 0, 1, 14}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        uint64_t tick = 11;
+        const uint64_t uj[] = {1110000000, 1120000000, 1130000000};
+        uint64_t raw = cases[i].first, tick = 10;
 
         begin(65712999613);
-        add(0, 1);
-        add(100000000, 1 + 10 * TICK_NS);
+        add(raw, 1);
+        raw += 500000;
+        add(raw, 1 + tick++ * TICK_NS);
         for (uint64_t still = 0; still < cases[i].still_ticks; still++) {
-            add(100000000, 1 + tick++ * TICK_NS);
+            add(raw, 1 + tick++ * TICK_NS);
         }
-        add(1110000000, 1 + tick++ * TICK_NS);
-        add(1120000000, 1 + tick++ * TICK_NS);
-        add(1130000000, 1 + tick * TICK_NS);
+        for (size_t k = 0; k < COUNT_OF(uj); k++) {
+            add((cases[i].first + uj[k]) % 65712999614, 1 + tick++ * TICK_NS);
+        }
+        apapi_counter_finish(&counter);
         assert_int_equal(counter.total, cases[i].total);
         assert_int_equal(counter.incidents.resets, cases[i].resets);
+        assert_int_equal(counter.incidents.wraps, cases[i].wraps);
+        assert_int_equal(counter.covered_ns, cases[i].covered_ticks * TICK_NS);
     }
 }
 
