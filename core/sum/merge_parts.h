@@ -24,11 +24,12 @@ struct merge_nodes {
 struct merge_domain {
     size_t nodes; /* on which it was measured */
     double energy_j;
-    struct apapi_summary power_w; /* mean: energy by time; p95: NaN with more than one node; min:
-                                     NaN where it is not known and the mean lies below it */
+    struct apapi_summary power_w; /* mean: energy by time; p95: NaN with more than one node; min
+                                     and max: NaN where the mean contradicts them */
     double uncertainty_j;         /* sum of the nodes' own */
-    uint64_t bin_ns; /* min and max are of means over that long of what all nodes drew together
-                        [ns]; 0: they are the nodes' own, added up: bounds of the step's */
+    uint64_t bin_ns; /* min and max are of means over at least that long of what the nodes that
+                        were measured then drew together [ns]; 0: they are the nodes' own, added
+                        up: bounds of the step's while all nodes run */
 };
 
 /** The sum of the domains that add up. */
@@ -42,10 +43,8 @@ struct merge_total {
 struct merge_sum {
     struct merge_domain own; /* without bin_ns */
     double whole_j;          /* as if no time of a record were unknown */
-    double node_ns;          /* the nodes' times, added up */
     size_t timelines;        /* nodes that have one */
     struct apapi_timeline_sum timeline;
-    int64_t last_start_ns, first_end_ns; /* while all nodes run [ns since 1970] */
 };
 
 /** One event on all nodes of the step. */
@@ -172,8 +171,8 @@ size_t merge_expected(const struct apapi_merge *merge);
 
 /**
  * Extremes of the sum of the domains that add up over all nodes.
- * @param power_w  min and max are set on success only
- * @return the width of the bins [ns]; 0: not known.
+ * @param power_w  mean, or NaN; min and max are set on success only, NaN where the mean contradicts
+ * @return the least width of the windows [ns]; 0: not known.
  */
 uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summary *power_w);
 

@@ -8,7 +8,7 @@
 #include "sum/merge_parts.h"
 
 #define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
-#define TOGETHER 0.9    /* share of the time in which nodes must have run on the average */
+#define ROUNDING 0.002  /* of timelines, relative: they and the mean have the same energy */
 #define APART_MAX_NS INT64_C(600000000000)
 #define NOTHING ((struct merge_domain){0, NAN, {NAN, NAN, NAN, NAN}, NAN, 0})
 
@@ -28,22 +28,11 @@ static bool is_in_time(const struct merge_sum *sum, int64_t start_ns,
            llabs((long long)(start_ns - sum->timeline.start_unix_ns)) < APART_MAX_NS;
 }
 
-static int64_t merge_sums_end_ns(int64_t start_ns, const struct apapi_timeline *timeline)
-{
-    return start_ns + (int64_t)timeline->length_ns;
-}
-
 static void merge_sums_add_timeline(struct merge_sum *sum, int64_t start_ns,
                                     const struct apapi_timeline *timeline)
 {
     if (timeline->count == 0 || !is_in_time(sum, start_ns, timeline)) {
         return;
-    }
-    if (sum->timelines == 0 || start_ns > sum->last_start_ns) {
-        sum->last_start_ns = start_ns;
-    }
-    if (sum->timelines == 0 || merge_sums_end_ns(start_ns, timeline) < sum->first_end_ns) {
-        sum->first_end_ns = merge_sums_end_ns(start_ns, timeline);
     }
     apapi_timeline_sum_add(&sum->timeline, start_ns, timeline);
     sum->timelines++;
@@ -93,7 +82,6 @@ int merge_sums_add(struct apapi_merge *merge, const struct apapi_measurement *m)
             merge_sums_add_domain(&sum->own, &m->domains[domain]);
             merge_sums_add_timeline(sum, m->start_unix_ns, &m->domains[domain].timeline);
             sum->whole_j += whole_j(&m->domains[domain], m->elapsed_ns);
-            sum->node_ns += (double)m->elapsed_ns;
             known[apapi_domain_adds_up(domain)] = true;
         }
     }
@@ -112,51 +100,77 @@ double merge_busy_s(const struct apapi_merge *merge)
     return busy->count > 0 ? busy_length_ns(busy) / NS_PER_S : NAN;
 }
 
+/* Bins [first, end) of a timeline. */
+struct window {
+    size_t first, end;
+};
+
 /*
- * If a node begins or ends within a bin, the sum misses it: search the minimum only while all nodes
- * run. A maximum can only be too low there.
+ * Windows divide the time, as nodes run and as they do not: so the mean lies between the extremes.
+ * What is left at the end belongs to the window before it.
+ * @return whether there is a next window
  */
-static bool find_extremes(const struct merge_sum *sum, struct apapi_summary *power_w)
+static bool window_next(const struct apapi_timeline *timeline, struct window *window)
 {
-    const struct apapi_timeline *timeline = &sum->timeline.timeline;
+    window->first = window->end;
+    window->end = window->first + 1;
+    if (window->end + 1 == timeline->count &&
+        apapi_timeline_bin_length(timeline, window->end) < timeline->bin_ns) {
+        window->end++;
+    }
+    return window->first < timeline->count;
+}
+
+/* @return NaN: a part of it is not known. */
+static double window_power_w(const struct apapi_timeline *timeline, const struct window *window)
+{
+    double energy_j = 0, length_ns = 0;
+
+    for (size_t bin = window->first; bin < window->end; bin++) {
+        double bin_ns = (double)apapi_timeline_bin_length(timeline, bin);
+
+        if (timeline->covered_pct[bin] < WHOLLY_PCT) {
+            return NAN;
+        }
+        energy_j += apapi_timeline_power_w(timeline, bin) * bin_ns / NS_PER_S;
+        length_ns += bin_ns;
+    }
+    return energy_j * NS_PER_S / length_ns;
+}
+
+/* @return the width of the windows [ns]; 0: nothing is known. */
+static uint64_t find_extremes(const struct apapi_timeline *timeline, struct apapi_summary *power_w)
+{
+    struct window window = {0, 0};
     double min_w = NAN, max_w = NAN;
 
-    for (size_t i = 0; i < timeline->count; i++) {
-        int64_t from_ns = sum->timeline.start_unix_ns + (int64_t)(i * timeline->bin_ns);
-        int64_t to_ns = from_ns + (int64_t)apapi_timeline_bin_length(timeline, i);
+    while (window_next(timeline, &window)) {
+        double window_w = window_power_w(timeline, &window);
 
-        if (timeline->covered_pct[i] < WHOLLY_PCT) {
-            continue;
-        }
-        max_w = fmax(max_w, apapi_timeline_power_w(timeline, i));
-        if (from_ns >= sum->last_start_ns && to_ns <= sum->first_end_ns) {
-            min_w = fmin(min_w, apapi_timeline_power_w(timeline, i));
-        }
+        min_w = fmin(min_w, window_w);
+        max_w = fmax(max_w, window_w);
     }
     if (isnan(min_w)) {
-        return false;
+        return 0;
     }
     power_w->min = min_w;
     power_w->max = max_w;
-    return true;
-}
-
-/* Did the nodes run for most of the time? */
-static bool ran_together(const struct merge_sum *sum, double busy_ns)
-{
-    return sum->node_ns >= TOGETHER * busy_ns * (double)sum->own.nodes;
+    return timeline->bin_ns < timeline->length_ns ? timeline->bin_ns : timeline->length_ns;
 }
 
 /*
- * The mean is of all of the time, the extremes are of whole bins. A mean beyond them shows that the
- * rest of the time had more, or less, power. Where nodes began or ended long before others, a
- * minimum of the time in which all were there says nothing of the rest.
+ * The mean is of all of the time, the extremes are of windows that are known. A mean beyond an
+ * extreme shows that what is not known was more, or less: then the extreme is not known either.
  */
-static void reconcile(struct apapi_summary *power_w, bool together)
+static void drop_contradicted(struct apapi_summary *power_w)
 {
-    power_w->max = power_w->max < power_w->mean ? power_w->mean : power_w->max;
-    if (power_w->mean < power_w->min) {
-        power_w->min = together ? power_w->mean : NAN;
+    double mean_w = power_w->mean, rounding_w = ROUNDING * mean_w;
+
+    if (mean_w < power_w->min) {
+        power_w->min = power_w->min - mean_w <= rounding_w ? mean_w : NAN;
+    }
+    if (mean_w > power_w->max) {
+        power_w->max = mean_w - power_w->max <= rounding_w ? mean_w : NAN;
     }
 }
 
@@ -173,7 +187,6 @@ static void set_mean(const struct merge_sum *sum, const struct busy *busy,
 
     if (busy->count > 1 && busy_ns > 0) {
         result->power_w.mean = sum->whole_j * NS_PER_S / busy_ns;
-        reconcile(&result->power_w, ran_together(sum, busy_ns));
     }
 }
 
@@ -186,10 +199,11 @@ void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
     if (sum->own.nodes == 0) {
         return;
     }
-    if (all_have_timelines(sum) && find_extremes(sum, &result->power_w)) {
-        result->bin_ns = sum->timeline.timeline.bin_ns;
+    if (all_have_timelines(sum)) {
+        result->bin_ns = find_extremes(&sum->timeline.timeline, &result->power_w);
     }
     set_mean(sum, &merge->busy[apapi_domain_adds_up(domain)], result);
+    drop_contradicted(&result->power_w);
 }
 
 static double merge_sums_add_known(double sum, double value)
@@ -232,24 +246,10 @@ void merge_total(const struct apapi_merge *merge, struct merge_total *total)
     total->sum.bin_ns = merge_total_extremes(merge, &total->sum.power_w);
 }
 
-/* Domains of the same nodes begin and end together. */
-static void merge_sums_join(struct merge_sum *total, const struct merge_sum *one)
-{
-    if (total->timelines == 0 || one->last_start_ns > total->last_start_ns) {
-        total->last_start_ns = one->last_start_ns;
-    }
-    if (total->timelines == 0 || one->first_end_ns < total->first_end_ns) {
-        total->first_end_ns = one->first_end_ns;
-    }
-    apapi_timeline_sum_add(&total->timeline, one->timeline.start_unix_ns, &one->timeline.timeline);
-    total->timelines++;
-    total->own.nodes = one->own.nodes;
-    total->node_ns = one->node_ns;
-}
-
 uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summary *power_w)
 {
-    struct merge_sum total = {0};
+    struct apapi_timeline_sum total = {0};
+    uint64_t window_ns;
     size_t nodes = 0;
 
     for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
@@ -262,11 +262,9 @@ uint64_t merge_total_extremes(const struct apapi_merge *merge, struct apapi_summ
             return 0;
         }
         nodes = sum->own.nodes;
-        merge_sums_join(&total, sum);
+        apapi_timeline_sum_add(&total, sum->timeline.start_unix_ns, &sum->timeline.timeline);
     }
-    if (!find_extremes(&total, power_w)) {
-        return 0;
-    }
-    reconcile(power_w, ran_together(&total, busy_length_ns(&merge->busy[true])));
-    return total.timeline.timeline.bin_ns;
+    window_ns = find_extremes(&total.timeline, power_w);
+    drop_contradicted(power_w);
+    return window_ns;
 }

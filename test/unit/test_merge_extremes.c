@@ -47,10 +47,11 @@ static void extremes_are_of_all_nodes_together(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void a_minimum_is_looked_for_while_all_are_there(void **state)
+/* As the mean is of the time in which any node was measured, so are the extremes. */
+static void a_node_alone_counts(void **state)
 {
     /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
-    const struct merge_domain expected = {2, 1600, {220, 350, 600, NAN}, 4, S};
+    const struct merge_domain expected = {2, 1600, {100, 350, 600, NAN}, 4, S};
     struct apapi_merge *merge = alternating_merge(1, 3);
 
     (void)state;
@@ -59,9 +60,9 @@ static void a_minimum_is_looked_for_while_all_are_there(void **state)
 }
 
 /* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes does not make time. */
-static void without_a_common_time_extremes_are_added_up(void **state)
+static void with_a_wrong_clock_extremes_are_added_up(void **state)
 {
-    const struct merge_domain apart = {2, 1600, {193, 200, 615, NAN}, 4, 0};
+    const struct merge_domain apart = {2, 1600, {100, 200, 300, NAN}, 4, S};
     const struct merge_domain wrong = {2, 1600, {193, 400, 615, NAN}, 4, 0};
 
     (void)state;
@@ -161,11 +162,11 @@ static void extremes_of_the_total_are_of_all_domains_together(void **state)
     apapi_merge_destroy(merge);
 }
 
-/* The last bin is known in part only: it has less power than any other. */
-static void a_mean_below_all_whole_bins_is_the_minimum(void **state)
+/* The last bin is known in part only: the mean knows that it has less power than any other. */
+static void a_minimum_that_the_mean_contradicts_is_unknown(void **state)
 {
     static const struct apapi_summary summary = {95, 195, 310, NAN};
-    const struct merge_domain expected = {2, 1600, {390, 390, 420, NAN}, 4, S};
+    const struct merge_domain expected = {2, 1600, {NAN, 390, 420, NAN}, 4, S};
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
     struct apapi_merge *merge = apapi_merge_create();
 
@@ -183,28 +184,123 @@ static void a_mean_below_all_whole_bins_is_the_minimum(void **state)
     apapi_merge_destroy(merge);
 }
 
-/* Both are there for 1 of 7 s and need 600 W then: in the rest of the time it was less. */
-static void a_minimum_that_the_mean_contradicts_is_unknown(void **state)
+/* The peak is known in part only. */
+static void a_maximum_that_the_mean_contradicts_is_unknown(void **state)
 {
-    const struct merge_domain expected = {2, 1600, {NAN, 1600.0 / 7, 600, NAN}, 4, S};
-    struct apapi_merge *merge = alternating_merge(3, 4);
+    static const struct apapi_summary summary = {95, 300, 310, NAN};
+    const struct merge_domain expected = {2, 1600, {200, 600, NAN, NAN}, 4, S};
+    static const double power_w[] = {100, 110, 890, 100};
+    struct apapi_merge *merge = apapi_merge_create();
 
     (void)state;
+    assert_non_null(merge);
+    for (unsigned i = 0; i < 2; i++) {
+        struct apapi_record record = node_record(i ? "n2" : "n1", i);
+
+        set_domain(&record, APAPI_DOMAIN_PACKAGE, 800, summary);
+        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, power_w, 4);
+        record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[2] = 50;
+        assert_int_equal(apapi_merge_add(merge, &record), 0);
+    }
     assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
     apapi_merge_destroy(merge);
+}
+
+/* Four nodes of 100 W run for 1, 2, 3 and 4 s: from 400 W down to 100 W. */
+static void nodes_that_end_one_after_the_other(void **state)
+{
+    static const struct apapi_summary summary = {100, 100, 100, NAN};
+    static const double power_w[] = {100, 100, 100, 100};
+    const struct merge_domain expected = {4, 1000, {100, 250, 400, NAN}, 8, S};
+    static const char *const names[] = {"n1", "n2", "n3", "n4"};
+    struct apapi_merge *merge = apapi_merge_create();
+
+    (void)state;
+    assert_non_null(merge);
+    for (uint32_t i = 0; i < COUNT_OF(names); i++) {
+        struct apapi_record record = node_record(names[i], i);
+
+        set_domain(&record, APAPI_DOMAIN_PACKAGE, 100.0 * (i + 1), summary);
+        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, power_w, i + 1);
+        assert_int_equal(apapi_merge_add(merge, &record), 0);
+    }
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+/* Both end 10 ms after their last whole bin: that is no window of its own. */
+static void what_is_left_at_the_end_belongs_to_the_window_before(void **state)
+{
+    static const struct apapi_summary summary = {95, 810 / 4.01, 310, NAN};
+    const struct merge_domain expected = {
+        2, 1620, {400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN}, 4, S};
+    static const double n1_w[] = {100, 300, 200, 200, 10}, n2_w[] = {300, 100, 200, 200, 10};
+    struct apapi_merge *merge = apapi_merge_create();
+
+    (void)state;
+    assert_non_null(merge);
+    for (unsigned i = 0; i < 2; i++) {
+        struct apapi_record record = node_record(i ? "n2" : "n1", i);
+
+        set_domain(&record, APAPI_DOMAIN_PACKAGE, 810, summary);
+        set_powers(&record, APAPI_DOMAIN_PACKAGE, 0, i ? n2_w : n1_w, 5);
+        record.measurement.elapsed_ns = 4 * S + S / 100;
+        record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.length_ns = 4 * S + S / 100;
+        assert_int_equal(apapi_merge_add(merge, &record), 0);
+    }
+    assert_domain(merge, APAPI_DOMAIN_PACKAGE, &expected);
+    apapi_merge_destroy(merge);
+}
+
+/* Whatever the nodes do, and when: the three figures are in order, or absent. */
+static void minimum_mean_and_maximum_are_in_order(void **state)
+{
+    uint32_t random = 1;
+
+    (void)state;
+    for (unsigned round = 0; round < 2000; round++) {
+        struct apapi_merge *merge = apapi_merge_create();
+        struct merge_domain result;
+
+        assert_non_null(merge);
+        for (uint32_t node = 0; node < 3; node++) {
+            struct apapi_record record = node_record(node ? node == 1 ? "n2" : "n3" : "n1", node);
+            struct apapi_summary summary = {10, 0, 400, NAN};
+            double power_w[6];
+            size_t count = 1 + (random >> 8) % 6;
+
+            for (size_t i = 0; i < count; i++) {
+                random = random * 1664525 + 1013904223;
+                power_w[i] = 10 + (random >> 8) % 390;
+                summary.mean += power_w[i] / (double)count;
+            }
+            set_domain(&record, APAPI_DOMAIN_PACKAGE, summary.mean * (double)count, summary);
+            set_powers(&record, APAPI_DOMAIN_PACKAGE, (random >> 12) % 4, power_w, count);
+            record.measurement.domains[APAPI_DOMAIN_PACKAGE].timeline.covered_pct[0] =
+                (random >> 16) % 4 ? 100 : 50;
+            assert_int_equal(apapi_merge_add(merge, &record), 0);
+        }
+        merge_domain(merge, APAPI_DOMAIN_PACKAGE, &result);
+        assert_false(result.power_w.min > result.power_w.mean);
+        assert_false(result.power_w.max < result.power_w.mean);
+        apapi_merge_destroy(merge);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(extremes_are_of_all_nodes_together),
-        cmocka_unit_test(a_minimum_is_looked_for_while_all_are_there),
-        cmocka_unit_test(without_a_common_time_extremes_are_added_up),
+        cmocka_unit_test(a_node_alone_counts),
+        cmocka_unit_test(with_a_wrong_clock_extremes_are_added_up),
         cmocka_unit_test(impossible_times_do_no_harm),
         cmocka_unit_test(a_node_without_a_timeline_leaves_only_bounds),
         cmocka_unit_test(what_is_known_in_part_is_no_extreme),
-        cmocka_unit_test(a_mean_below_all_whole_bins_is_the_minimum),
         cmocka_unit_test(a_minimum_that_the_mean_contradicts_is_unknown),
+        cmocka_unit_test(a_maximum_that_the_mean_contradicts_is_unknown),
+        cmocka_unit_test(nodes_that_end_one_after_the_other),
+        cmocka_unit_test(what_is_left_at_the_end_belongs_to_the_window_before),
+        cmocka_unit_test(minimum_mean_and_maximum_are_in_order),
         cmocka_unit_test(extremes_of_the_total_are_of_all_domains_together),
     };
 
