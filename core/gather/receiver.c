@@ -142,6 +142,7 @@ static void receiver_finish(struct receiver *receiver, struct sender *sender, bo
 {
     struct delivery delivery;
 
+    sender_close(sender); /* before the work: the node's step waits for this */
     if (!sender->trusted) {
         receiver->refused.foreign++;
     } else if (sender_parse(sender, &delivery)) {

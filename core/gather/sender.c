@@ -175,11 +175,17 @@ int sender_parse(struct sender *sender, struct delivery *delivery)
     return *delivery->node ? 0 : -1;
 }
 
-void sender_end(struct sender *sender)
+void sender_close(struct sender *sender)
 {
     if (sender->fd >= 0) {
         close(sender->fd);
+        sender->fd = -1;
     }
+}
+
+void sender_end(struct sender *sender)
+{
+    sender_close(sender);
     free(sender->bytes);
     *sender = (struct sender){.fd = -1};
 }

@@ -61,6 +61,9 @@ enum sender_state sender_read(struct sender *sender, const char *token);
  */
 int sender_parse(struct sender *sender, struct delivery *delivery);
 
+/** Close the connection. What it has sent stays until sender_end(). */
+void sender_close(struct sender *sender);
+
 /** Close and free. */
 void sender_end(struct sender *sender);
 

@@ -201,9 +201,26 @@ static int share_key(json_t *common, json_t *events, const char *kind, const cha
     return 0;
 }
 
+static size_t count_of_kind(json_t *events, const char *kind)
+{
+    size_t index, count = 0;
+    json_t *event;
+
+    json_array_foreach(events, index, event)
+    {
+        count += strcmp(kind_of(event), kind) == 0;
+    }
+    return count;
+}
+
 static int share_kind(json_t *all, json_t *events, const char *kind)
 {
-    json_t *common = json_object();
+    json_t *common;
+
+    if (count_of_kind(events, kind) < 2) {
+        return 0;
+    }
+    common = json_object();
 
     for (size_t i = 0; i < COUNT_OF(shareable) && common; i++) {
         if (share_key(common, events, kind, shareable[i]) < 0) {

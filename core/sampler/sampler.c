@@ -151,7 +151,6 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     process_schedule(&sampler->step);
     process_settle(userfiles_have_writers(&sampler->files));
     userfiles_start_trace(&sampler->files);
-    names_complete(&sampler->step);
     open_parts(sampler);
     if (*sampler->step.config) {
         config_use_sources(sampler->step.config);
@@ -194,6 +193,7 @@ static void sampler_begin(struct sampler *sampler)
     }
     sampler->measuring = true;
     sampler_answer(APAPI_WORD_READY, NULL);
+    names_complete(&sampler->step); /* only now: the tasks wait for the answer */
     archive_begin(&sampler->archive);
 }
 
@@ -438,7 +438,7 @@ static int block_signals(void)
 
 static int sampler_run(void)
 {
-    static struct sampler sampler = {.live = LIVEFILE_NONE};
+    static struct sampler sampler; /* no initial value: the file need not hold its 160 KB */
     struct apapi_error err;
     int signals = block_signals();
     int result = EXIT_SUCCESS;
@@ -448,6 +448,7 @@ static int sampler_run(void)
     umask(077);
     log_open(LOG_SOCKET, "apapi-sampler");
     cgroup_leave_job();
+    sampler.live = LIVEFILE_NONE;
     archive_init(&sampler.archive, &sampler.step);
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PATIENCE_NS)) {
         apapi_fail(&err, errno, "no configuration: %s", strerror(errno));

@@ -242,7 +242,6 @@ void step_parse_ending(const struct message *message, struct apapi_ending *endin
 
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err)
 {
-    memset(step, 0, sizeof *step);
     parse_texts(message, step);
     step->id.restarts = optional_number(message, "restarts");
     step->id.gpus = count_gpus(step->gpus);

@@ -42,7 +42,11 @@ struct step {
     char rules[PACKET_MAX];    /* a packet of the user's event settings, see channel/packet.h */
 };
 
-/** Read the step from a configuration message. 0; -1 with errno EINVAL and the key in `err`. */
+/**
+ * Read the step from a configuration message. All members of `step` are 0 before: it is large, and
+ * most of its memory is never touched.
+ * @return 0; -1 with errno EINVAL and the key in `err`
+ */
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err);
 
 /** Read how the tasks ended from the message that ends the step; unknown if it does not say. */

@@ -17,6 +17,7 @@ static int parse(const char *const pairs[])
     struct apapi_error err = {""};
     int result;
 
+    memset(&step, 0, sizeof step);
     message_start(&message, APAPI_WORD_CONFIG);
     message_add_pair(&message, "node", "n1");
     for (; *pairs; pairs += 2) {
