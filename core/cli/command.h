@@ -18,6 +18,7 @@ int plot_command(int argc, char **argv);
 int merge_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 int top_command(int argc, char **argv);
+int verify_command(int argc, char **argv);
 
 /** Print "apapi COMMAND: TEXT" to standard error. @return EXIT_FAILURE. */
 int command_fail(const char *command, const char *text);

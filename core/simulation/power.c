@@ -96,10 +96,10 @@ static double power_sine_j(const struct power *power, uint64_t ns)
 
 double power_energy_j(const struct power *power, uint64_t ns)
 {
-    uint64_t in_period_ns = ns % power->period_ns;
+    uint64_t periods = ns / power->period_ns, in_period_ns = ns % power->period_ns;
     const struct power_part *part = power_part_at(power, in_period_ns);
 
-    return (double)(ns / power->period_ns) * power->period_j + part->before_j +
+    return (double)periods * power->period_j + part->before_j +
            power_line_j(part, in_period_ns - part->begin_ns) + power_sine_j(power, ns);
 }
 

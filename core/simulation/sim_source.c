@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "sources/sources.h"
 
 #define LEAP_S 1000 /* of the greatest plausible power */
@@ -25,19 +26,21 @@ void sim_source_use(struct sim_source *used, const struct history *history, stru
     memset(used, 0, sizeof *used);
     used->history = history;
     used->clock = clock;
-    used->origin_ns = clock->running->now_ns;
+    used->origin_ns = clock ? clock->running->now_ns : clock_monotonic_ns();
     used->random.state = history->seed ^ 0x5eed;
     source = used;
 }
 
 static uint64_t now_ns(void)
 {
-    return source->clock->running->now_ns - source->origin_ns;
+    uint64_t clock_ns = source->clock ? source->clock->running->now_ns : clock_monotonic_ns();
+
+    return clock_ns - source->origin_ns;
 }
 
 static uint64_t pass(uint64_t ns)
 {
-    return sim_clock_pass(source->clock, ns) - source->origin_ns;
+    return source->clock ? sim_clock_pass(source->clock, ns) - source->origin_ns : now_ns();
 }
 
 /* --- the devices --------------------------------------------------------------------------- */

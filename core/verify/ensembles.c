@@ -11,72 +11,89 @@
 
 /* --- power ----------------------------------------------------------------------------------- */
 
-static void make_constant(struct scene *scene, const struct ensemble *ensemble,
-                          struct random *random)
+static void ensembles_make_constant(struct scene *scene, const struct ensemble *ensemble,
+                                    struct random *random)
 {
     (void)ensemble;
     scene_set_interval(scene, DEFAULT_INTERVAL_NS, DEFAULT_INTERVAL_NS, random);
     scene->length_ns = random_scale(random, 5 * MS, 50 * MS);
-    profile_make(PROFILE_CONSTANT, scene, random);
+    profile_make(PROFILE_CONSTANT, scene_power(scene), scene->length_ns, random);
 }
 
-static void make_steps(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_steps(struct scene *scene, const struct ensemble *ensemble,
+                                 struct random *random)
 {
     (void)ensemble;
-    profile_make_steps(scene, 2 * MS, S, random);
+    profile_make_steps(scene_power(scene), 2 * MS, S, random);
 }
 
-static void make_any(struct scene *scene, struct random *random)
+static void ensembles_make_any(struct scene *scene, struct random *random)
 {
-    profile_make((enum profile)random_below(random, PROFILES), scene, random);
+    profile_make((enum profile)random_below(random, PROFILES), scene_power(scene), scene->length_ns,
+                 random);
 }
 
-static void make_profiles(struct scene *scene, const struct ensemble *ensemble,
-                          struct random *random)
+static void ensembles_make_profiles(struct scene *scene, const struct ensemble *ensemble,
+                                    struct random *random)
 {
     (void)ensemble;
-    make_any(scene, random);
+    ensembles_make_any(scene, random);
 }
 
-static void make_profile(struct scene *scene, const struct ensemble *ensemble,
-                         struct random *random)
+static void ensembles_make_profile(struct scene *scene, const struct ensemble *ensemble,
+                                   struct random *random)
 {
-    profile_make((enum profile)ensemble->value, scene, random);
+    profile_make((enum profile)ensemble->value, scene_power(scene), scene->length_ns, random);
 }
 
-static void make_square(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_square(struct scene *scene, const struct ensemble *ensemble,
+                                  struct random *random)
 {
     (void)ensemble;
     (void)random;
-    profile_make_square(scene, scene_component(scene)->interval_ns, 0.5, PROFILE_LEAST_W,
-                        PROFILE_MOST_W);
+    profile_make_square(scene_power(scene), scene_component(scene)->interval_ns, 0.5);
 }
 
 /* Often shorter than the interval. */
-static void make_bursts(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_bursts(struct scene *scene, const struct ensemble *ensemble,
+                                  struct random *random)
 {
     uint64_t period_ns = random_scale(random, 2 * MS, 4 * S);
 
-    profile_make_square(scene, period_ns, ensemble->value / 100, PROFILE_LEAST_W, PROFILE_MOST_W);
+    profile_make_square(scene_power(scene), period_ns, ensemble->value / 100);
+}
+
+/* Two packages and their memory, each with a course of its own; their total counts. */
+static void ensembles_make_node(struct scene *scene, const struct ensemble *ensemble,
+                                struct random *random)
+{
+    (void)ensemble;
+    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 1, random);
+    scene_add_counter(scene, APAPI_DOMAIN_DRAM, 0, random);
+    for (size_t i = 0; i < scene_component(scene)->event_count; i++) {
+        profile_make((enum profile)random_below(random, PROFILES),
+                     scene_power_of(scene, &scene_component(scene)->meters[i]), scene->length_ns,
+                     random);
+    }
 }
 
 /* --- the counter ----------------------------------------------------------------------------- */
 
-/* The source says nothing, or what is true of RAPL. At least a few updates long. */
-static void make_update(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+/* The source says nothing, or what is true of RAPL. */
+static void ensembles_make_update(struct scene *scene, const struct ensemble *ensemble,
+                                  struct random *random)
 {
     struct history_meter *meter = scene_meter(scene);
 
     meter->update_ns = (uint64_t)ensemble->value;
     meter->stated_ns = random_once_in(random, 2) ? 0 : (uint64_t)MS;
-    scene->length_ns = random_scale(random, 5 * MS, 60 * S);
-    make_any(scene, random);
+    ensembles_make_any(scene, random);
 }
 
 /* --- late readings --------------------------------------------------------------------------- */
 
-static void add_fault(struct scene *scene, enum history_fault_kind kind, uint64_t from_ns,
-                      uint64_t to_ns)
+static void ensembles_add_fault(struct scene *scene, enum history_fault_kind kind, uint64_t from_ns,
+                                uint64_t to_ns)
 {
     struct history_component *component = scene_component(scene);
 
@@ -85,49 +102,52 @@ static void add_fault(struct scene *scene, enum history_fault_kind kind, uint64_
 }
 
 /* Readings take up to 200 ms longer: at the start, at any time, at the end, or always. */
-static void make_late(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_late(struct scene *scene, const struct ensemble *ensemble,
+                                struct random *random)
 {
     enum history_fault_kind kind = (enum history_fault_kind)ensemble->value;
     uint64_t begin_ns, end_ns;
 
-    make_any(scene, random);
-    scene_end(scene, random);
+    ensembles_make_any(scene, random);
+    scene_set_start(scene, random);
     begin_ns = scene->start_ns;
     end_ns = begin_ns + scene->length_ns;
     switch (random_below(random, 4)) {
     case 0:
-        add_fault(scene, kind, 0, begin_ns + (uint64_t)MS);
+        ensembles_add_fault(scene, kind, 0, begin_ns + (uint64_t)MS);
         break;
     case 1:
         begin_ns += random_below(random, scene->length_ns);
-        add_fault(scene, kind, begin_ns, begin_ns + random_scale(random, MS, S));
+        ensembles_add_fault(scene, kind, begin_ns, begin_ns + random_scale(random, MS, S));
         break;
     case 2:
-        add_fault(scene, kind, end_ns, UINT64_MAX);
+        ensembles_add_fault(scene, kind, end_ns, UINT64_MAX);
         break;
     default:
-        add_fault(scene, kind, 0, UINT64_MAX);
+        ensembles_add_fault(scene, kind, 0, UINT64_MAX);
         break;
     }
     scene_component(scene)->faults[0].length_ns = random_below(random, 200 * (uint64_t)MS) + 1;
 }
 
 /* Each reading takes up to 20 ms, as of files over FUSE on a busy machine. */
-static void make_busy(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_busy(struct scene *scene, const struct ensemble *ensemble,
+                                struct random *random)
 {
     (void)ensemble;
-    make_any(scene, random);
+    ensembles_make_any(scene, random);
     scene_component(scene)->read_ns = random_scale(random, 1e5, 2e7);
 }
 
 /* The process stands still, up to three times. */
-static void make_stops(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_stops(struct scene *scene, const struct ensemble *ensemble,
+                                 struct random *random)
 {
     uint64_t at_ns;
 
     (void)ensemble;
-    make_any(scene, random);
-    scene_end(scene, random);
+    ensembles_make_any(scene, random);
+    scene_set_start(scene, random);
     at_ns = scene->start_ns;
     scene->history.stop_count = 1 + random_below(random, HISTORY_STOPS);
     for (size_t i = 0; i < scene->history.stop_count; i++) {
@@ -139,10 +159,11 @@ static void make_stops(struct scene *scene, const struct ensemble *ensemble, str
 }
 
 /* Threads are woken late. */
-static void make_load(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_load(struct scene *scene, const struct ensemble *ensemble,
+                                struct random *random)
 {
     (void)ensemble;
-    make_any(scene, random);
+    ensembles_make_any(scene, random);
     scene->history.late_once_in = 1 + random_below(random, 5);
     scene->history.latest_ns = random_scale(random, 1e5, 1e8);
 }
@@ -152,13 +173,14 @@ static void make_load(struct scene *scene, const struct ensemble *ensemble, stru
 enum frozen { FROZEN_START, FROZEN_MIDDLE, FROZEN_END };
 
 /* For 0.1 to 5 s. */
-static void make_frozen(struct scene *scene, const struct ensemble *ensemble, struct random *random)
+static void ensembles_make_frozen(struct scene *scene, const struct ensemble *ensemble,
+                                  struct random *random)
 {
     uint64_t from_ns, freeze_ns = random_scale(random, 1e8, 5e9);
 
     scene->length_ns = random_scale(random, S, 60 * S);
-    make_any(scene, random);
-    scene_end(scene, random);
+    ensembles_make_any(scene, random);
+    scene_set_start(scene, random);
     from_ns = scene->start_ns;
     switch ((enum frozen)ensemble->value) {
     case FROZEN_START:
@@ -173,94 +195,120 @@ static void make_frozen(struct scene *scene, const struct ensemble *ensemble, st
         freeze_ns = 60 * (uint64_t)S;
         break;
     }
-    add_fault(scene, FAULT_FREEZE, from_ns, from_ns + freeze_ns);
+    ensembles_add_fault(scene, FAULT_FREEZE, from_ns, from_ns + freeze_ns);
 }
 
 /* --- gauges ---------------------------------------------------------------------------------- */
 
-static void make_gauge_profile(struct scene *scene, const struct ensemble *ensemble,
-                               struct random *random)
+static void ensembles_make_gauge_profile(struct scene *scene, const struct ensemble *ensemble,
+                                         struct random *random)
 {
     scene_make_gauge(scene);
-    make_profile(scene, ensemble, random);
+    ensembles_make_profile(scene, ensemble, random);
 }
 
 /* The period of the load is the interval's, or close to it. */
-static uint64_t beating_ns(const struct scene *scene, struct random *random)
+static uint64_t ensembles_beating_ns(const struct scene *scene, struct random *random)
 {
     double near = random_once_in(random, 2) ? 1 : random_between(random, 0.99, 1.01);
 
     return (uint64_t)((double)scene->history.components[0].interval_ns * near);
 }
 
-static void make_gauge_sine(struct scene *scene, const struct ensemble *ensemble,
-                            struct random *random)
+static void ensembles_make_gauge_sine(struct scene *scene, const struct ensemble *ensemble,
+                                      struct random *random)
 {
     (void)ensemble;
     scene_make_gauge(scene);
-    profile_make_sine(scene, beating_ns(scene, random), random);
+    profile_make_sine(scene_power(scene), ensembles_beating_ns(scene, random), random);
 }
 
-static void make_gauge_square(struct scene *scene, const struct ensemble *ensemble,
-                              struct random *random)
+static void ensembles_make_gauge_square(struct scene *scene, const struct ensemble *ensemble,
+                                        struct random *random)
 {
     (void)ensemble;
     scene_make_gauge(scene);
-    profile_make_square(scene, beating_ns(scene, random), 0.5, PROFILE_LEAST_W, PROFILE_MOST_W);
+    profile_make_square(scene_power(scene), ensembles_beating_ns(scene, random), 0.5);
 }
 
-static void make_gauge_steps(struct scene *scene, const struct ensemble *ensemble,
-                             struct random *random)
+static void ensembles_make_gauge_steps(struct scene *scene, const struct ensemble *ensemble,
+                                       struct random *random)
 {
     scene_make_gauge(scene);
-    make_steps(scene, ensemble, random);
+    ensembles_make_steps(scene, ensemble, random);
 }
 
 /* A power that changes faster than anybody reads it. */
-static void make_gauge_noisy(struct scene *scene, const struct ensemble *ensemble,
-                             struct random *random)
+static void ensembles_make_gauge_noisy(struct scene *scene, const struct ensemble *ensemble,
+                                       struct random *random)
 {
     (void)ensemble;
     scene_make_gauge(scene);
-    profile_make_steps(scene, 1e5, 2 * MS, random);
+    profile_make_steps(scene_power(scene), 1e5, 2 * MS, random);
 }
 
 const struct ensemble ensembles[] = {
-    {"constant", "constant power, 5 to 50 ms", false, make_constant, 0},
-    {"steps", "random steps of power", false, make_steps, 0},
+    {"constant", "constant power, 5 to 50 ms", false, ensembles_make_constant, 0},
+    {"steps", "random steps of power", false, ensembles_make_steps, 0},
     {"profiles", "constant, ramp, sine, square, bursts, steps, walk, idle then load", false,
-     make_profiles, 0},
-    {"square", "15 and 450 W, with the period of the interval", false, make_square, 0},
-    {"bursts-1", "450 W for 1 % of the time, 15 W else", false, make_bursts, 1},
-    {"bursts-5", "450 W for 5 % of the time", false, make_bursts, 5},
-    {"bursts-10", "450 W for 10 % of the time", false, make_bursts, 10},
-    {"bursts-25", "450 W for 25 % of the time", false, make_bursts, 25},
-    {"bursts-50", "450 W for 50 % of the time", false, make_bursts, 50},
-    {"walk", "random walks", false, make_profile, PROFILE_WALK},
+     ensembles_make_profiles, 0},
+    {"square", "15 and 450 W, with the period of the interval", false, ensembles_make_square, 0},
+    {"bursts-1", "450 W for 1 % of the time, 15 W else", false, ensembles_make_bursts, 1},
+    {"bursts-5", "450 W for 5 % of the time", false, ensembles_make_bursts, 5},
+    {"bursts-10", "450 W for 10 % of the time", false, ensembles_make_bursts, 10},
+    {"bursts-25", "450 W for 25 % of the time", false, ensembles_make_bursts, 25},
+    {"bursts-50", "450 W for 50 % of the time", false, ensembles_make_bursts, 50},
+    {"walk", "random walks", false, ensembles_make_profile, PROFILE_WALK},
+    {"node", "two packages and their memory, added up", false, ensembles_make_node, 0},
     {"update-61us", "a counter that moves every 61 us; its source says 1 ms or nothing", false,
-     make_update, 61e3},
+     ensembles_make_update, 61e3},
     {"update-1ms", "a counter that moves every 1 ms; its source says 1 ms or nothing", false,
-     make_update, 1e6},
-    {"update-10ms", "... every 10 ms", false, make_update, 1e7},
-    {"update-100ms", "... every 100 ms", false, make_update, 1e8},
-    {"update-1s", "... every 1 s", false, make_update, 1e9},
-    {"late-after", "readings take up to 200 ms after their values were taken", false, make_late,
-     FAULT_LATE},
-    {"late-before", "readings take up to 200 ms before their values are taken", false, make_late,
-     FAULT_EARLY},
-    {"busy", "readings take 0.1 to 20 ms, as of files over FUSE", false, make_busy, 0},
-    {"stops", "the process stands still, up to three times for up to 1 s", false, make_stops, 0},
-    {"load", "threads are woken up to 100 ms late", false, make_load, 0},
-    {"frozen-start", "a counter stands still at the start", false, make_frozen, FROZEN_START},
-    {"frozen-middle", "a counter stands still for a while", false, make_frozen, FROZEN_MIDDLE},
-    {"frozen-end", "a counter stands still at the end", false, make_frozen, FROZEN_END},
-    {"gauge-constant", "a gauge of constant power", true, make_gauge_profile, PROFILE_CONSTANT},
-    {"gauge-sine", "a gauge of a sine with the period of the interval", true, make_gauge_sine, 0},
+     ensembles_make_update, 1e6},
+    {"update-10ms", "... every 10 ms", false, ensembles_make_update, 1e7},
+    {"update-100ms", "... every 100 ms", false, ensembles_make_update, 1e8},
+    {"update-1s", "... every 1 s", false, ensembles_make_update, 1e9},
+    {"late-after", "readings take up to 200 ms after their values were taken", false,
+     ensembles_make_late, FAULT_LATE},
+    {"late-before", "readings take up to 200 ms before their values are taken", false,
+     ensembles_make_late, FAULT_EARLY},
+    {"busy", "readings take 0.1 to 20 ms, as of files over FUSE", false, ensembles_make_busy, 0},
+    {"stops", "the process stands still, up to three times for up to 1 s", false,
+     ensembles_make_stops, 0},
+    {"load", "threads are woken up to 100 ms late", false, ensembles_make_load, 0},
+    {"frozen-start", "a counter stands still at the start", false, ensembles_make_frozen,
+     FROZEN_START},
+    {"frozen-middle", "a counter stands still for a while", false, ensembles_make_frozen,
+     FROZEN_MIDDLE},
+    {"frozen-end", "a counter stands still at the end", false, ensembles_make_frozen, FROZEN_END},
+    {"gauge-constant", "a gauge of constant power", true, ensembles_make_gauge_profile,
+     PROFILE_CONSTANT},
+    {"gauge-sine", "a gauge of a sine with the period of the interval", true,
+     ensembles_make_gauge_sine, 0},
     {"gauge-square", "a gauge of 15 and 450 W, with the period of the interval", true,
-     make_gauge_square, 0},
-    {"gauge-steps", "a gauge of random steps of power", true, make_gauge_steps, 0},
+     ensembles_make_gauge_square, 0},
+    {"gauge-steps", "a gauge of random steps of power", true, ensembles_make_gauge_steps, 0},
     {"gauge-noisy", "a gauge of a power that changes faster than it is read", true,
-     make_gauge_noisy, 0},
+     ensembles_make_gauge_noisy, 0},
+    {NULL, NULL, false, NULL, 0},
+};
+
+static void ensembles_make_real(struct scene *scene, const struct ensemble *ensemble,
+                                struct random *random)
+{
+    scene_set_interval(scene, 5 * MS, S, random);
+    scene->length_ns = random_scale(random, 5 * MS, 1.3 * S);
+    ensembles_make_profile(scene, ensemble, random);
+}
+
+const struct ensemble real_ensembles[] = {
+    {"constant", "constant power", false, ensembles_make_real, PROFILE_CONSTANT},
+    {"ramp", "up and down in lines", false, ensembles_make_real, PROFILE_RAMP},
+    {"sine", "a sine", false, ensembles_make_real, PROFILE_SINE},
+    {"square", "two powers in turn", false, ensembles_make_real, PROFILE_SQUARE},
+    {"bursts", "450 W for 1 to 50 % of the time", false, ensembles_make_real, PROFILE_BURSTS},
+    {"steps", "random steps", false, ensembles_make_real, PROFILE_STEPS},
+    {"walk", "a random walk", false, ensembles_make_real, PROFILE_WALK},
+    {"idle-load", "idle, then under load", false, ensembles_make_real, PROFILE_LOAD},
     {NULL, NULL, false, NULL, 0},
 };
 
@@ -270,6 +318,6 @@ void ensemble_make(const struct ensemble *ensemble, uint64_t interval_ns, struct
     scene_begin(scene, interval_ns, random);
     ensemble->make(scene, ensemble, random);
     if (scene->start_ns == 0) {
-        scene_end(scene, random);
+        scene_set_start(scene, random);
     }
 }

@@ -14,6 +14,9 @@ struct ensemble {
 
 extern const struct ensemble ensembles[];
 
+/** What is measured in real time: each of the eight courses of power, for 5 ms to 1.3 s. */
+extern const struct ensemble real_ensembles[];
+
 /** Make a run of it. @param interval_ns  of all readings; 0: what the ensemble wants */
 void ensemble_make(const struct ensemble *ensemble, uint64_t interval_ns, struct scene *scene,
                    struct random *random);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VERIFY_PROFILES_H
 #define VERIFY_PROFILES_H
-#include "verify/scene.h"
+#include "simulation/power.h"
+#include "simulation/random.h"
 
 #define PROFILE_LEAST_W 15.0
 #define PROFILE_MOST_W 450.0
@@ -19,20 +20,21 @@ enum profile {
     PROFILES
 };
 
-const char *profile_name(enum profile profile);
+/**
+ * Make a course of power, with periods from milliseconds to seconds.
+ * @param length_ns  of the run
+ */
+void profile_make(enum profile profile, struct power *power, uint64_t length_ns,
+                  struct random *random);
 
-/** Make the scene's power such a course, with periods from milliseconds to seconds. */
-void profile_make(enum profile profile, struct scene *scene, struct random *random);
-
-/** Two powers in turn. @param duty  share of the second one, between 0 and 1 */
-void profile_make_square(struct scene *scene, uint64_t period_ns, double duty, double least_w,
-                         double most_w);
+/** 15 W, and 450 W for a share `duty` of each period. */
+void profile_make_square(struct power *power, uint64_t period_ns, double duty);
 
 /** A new power after each `least_ns` to `most_ns`. */
-void profile_make_steps(struct scene *scene, double least_ns, double most_ns,
+void profile_make_steps(struct power *power, double least_ns, double most_ns,
                         struct random *random);
 
 /** A sine of that period around the middle of all powers. */
-void profile_make_sine(struct scene *scene, uint64_t period_ns, struct random *random);
+void profile_make_sine(struct power *power, uint64_t period_ns, struct random *random);
 
 #endif

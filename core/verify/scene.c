@@ -6,11 +6,25 @@
 #define MS 1e6
 #define S 1e9
 #define RAPL_J 61.03515625e-6
-#define PHASE_NS 100000000
+#define LEAD_NS 100000000 /* the source has been opened by then */
 
-struct power *scene_power(struct scene *scene)
+struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain, unsigned socket,
+                                struct random *random)
 {
-    return &scene->history.powers[APAPI_DOMAIN_PACKAGE][0];
+    struct history_component *component = scene_component(scene);
+    struct history_meter *meter = &component->meters[component->event_count];
+    struct power *power = &scene->history.powers[domain][socket];
+
+    *meter = (struct history_meter){.domain = domain,
+                                    .socket = socket,
+                                    .scale = RAPL_J,
+                                    .range_max = UINT32_MAX,
+                                    .update_ns = (uint64_t)MS,
+                                    .stated_ns = (uint64_t)MS};
+    meter->offset_j = random_share(random) * (double)meter->range_max * meter->scale;
+    power_init(power, scene->parts[component->event_count], SCENE_PARTS);
+    component->event_count++;
+    return power;
 }
 
 void scene_set_interval(struct scene *scene, double least_ns, double most_ns, struct random *random)
@@ -24,24 +38,30 @@ void scene_set_interval(struct scene *scene, double least_ns, double most_ns, st
 void scene_begin(struct scene *scene, uint64_t fixed_interval_ns, struct random *random)
 {
     struct history_component *component = scene_component(scene);
-    struct history_meter *meter = scene_meter(scene);
 
     memset(&scene->history, 0, sizeof scene->history);
     scene->start_ns = 0;
     scene->fixed_interval_ns = fixed_interval_ns;
     scene->history.component_count = 1;
-    power_init(scene_power(scene), scene->parts, SCENE_PARTS);
     component->read_ns = random_scale(random, 5e3, 1e5);
-    component->open_ns = MS;
-    component->event_count = 1;
-    *meter = (struct history_meter){.domain = APAPI_DOMAIN_PACKAGE,
-                                    .scale = RAPL_J,
-                                    .range_max = UINT32_MAX,
-                                    .update_ns = MS,
-                                    .stated_ns = MS};
-    meter->offset_j = random_share(random) * (double)meter->range_max * meter->scale;
-    scene_set_interval(scene, 5 * MS, S, random);
+    component->open_ns = (uint64_t)MS;
+    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 0, random);
+    scene_set_interval(scene, MS, S, random);
     scene->length_ns = random_scale(random, 5 * MS, 60 * S);
+}
+
+double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct history_component *component = &scene->history.components[0];
+    double energy_j = 0;
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct history_meter *meter = &component->meters[i];
+        const struct power *power = &scene->history.powers[meter->domain][meter->socket];
+
+        energy_j += power_energy_j(power, to_ns) - power_energy_j(power, from_ns);
+    }
+    return energy_j;
 }
 
 void scene_make_gauge(struct scene *scene)
@@ -50,10 +70,12 @@ void scene_make_gauge(struct scene *scene)
         .domain = APAPI_DOMAIN_PACKAGE, .gauge = true, .scale = 1e-3, .update_ns = 1};
 }
 
-void scene_end(struct scene *scene, struct random *random)
+void scene_set_start(struct scene *scene, struct random *random)
 {
-    struct history_meter *meter = scene_meter(scene);
+    struct history_component *component = scene_component(scene);
 
-    meter->phase_ns = random_below(random, meter->update_ns);
-    scene->start_ns = PHASE_NS + random_below(random, scene_power(scene)->period_ns);
+    for (size_t i = 0; i < component->event_count; i++) {
+        component->meters[i].phase_ns = random_below(random, component->meters[i].update_ns);
+    }
+    scene->start_ns = LEAD_NS + random_below(random, scene_power(scene)->period_ns);
 }

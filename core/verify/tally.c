@@ -2,6 +2,7 @@
 #include "verify/tally.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ int tally_add(struct tally *tally, const struct run_result *result)
     }
     tally->ratios[tally->known++] = error_j > 0 ? result->uncertainty_j / error_j : INFINITY;
     tally->covered += error_j <= result->uncertainty_j;
-    tally->worst = fmax(tally->worst, error_j / result->uncertainty_j);
+    tally->worst = fmax(tally->worst, error_j > 0 ? error_j / result->uncertainty_j : 0);
     tally->unflagged += result->flags == 0 && error_j > allowed_j;
     return 0;
 }
@@ -66,7 +67,7 @@ static int tally_compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-double tally_median(struct tally *tally)
+static double tally_median(struct tally *tally)
 {
     if (tally->known == 0) {
         return NAN;
@@ -75,14 +76,33 @@ double tally_median(struct tally *tally)
     return tally->ratios[tally->known / 2];
 }
 
-struct tally_bounds tally_bounds(size_t covered, size_t known)
+struct tally_bounds tally_bounds(uint64_t count, uint64_t all)
 {
-    double n = (double)known, share = (double)covered / n, z2 = NORMAL_95 * NORMAL_95;
+    double n = (double)all, share = (double)count / n, z2 = NORMAL_95 * NORMAL_95;
     double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
     double half = NORMAL_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
 
-    return known == 0 ? (struct tally_bounds){0, 1}
-                      : (struct tally_bounds){fmax(0, middle - half), fmin(1, middle + half)};
+    /* exact at the ends, where rounding would say a little more than 0 */
+    return (struct tally_bounds){.least = count == 0 ? 0 : middle - half,
+                                 .greatest = count == all ? 1 : middle + half};
+}
+
+struct figures tally_figures(struct tally *tally, const char *name, const char *what)
+{
+    const struct tally_bounds bounds = tally_bounds(tally->covered, tally->known);
+    struct figures figures = {
+        .runs = tally->runs,
+        .known = tally->known,
+        .covered_pct = tally->known ? 100 * (double)tally->covered / (double)tally->known : NAN,
+        .least_pct = 100 * bounds.least,
+        .greatest_pct = 100 * bounds.greatest,
+        .worst = tally->known ? tally->worst : NAN,
+        .median = tally_median(tally),
+        .unflagged = tally->unflagged};
+
+    snprintf(figures.name, sizeof figures.name, "%s", name);
+    snprintf(figures.what, sizeof figures.what, "%s", what);
+    return figures;
 }
 
 void tally_clear(struct tally *tally)

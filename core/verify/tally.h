@@ -2,18 +2,30 @@
 #ifndef VERIFY_TALLY_H
 #define VERIFY_TALLY_H
 #include <stddef.h>
+#include <stdint.h>
 
 #include "verify/verify_run.h"
 
 /** Runs added up. All of zero at first. */
 struct tally {
-    size_t runs;
-    size_t known;     /* have an energy and an uncertainty */
-    size_t covered;   /* of these: the uncertainty covers the error */
-    size_t unflagged; /* of these: wrong by more than uncertainty and 1 %, and no flag says so */
-    double worst;     /* greatest error / uncertainty */
-    double *ratios;   /* uncertainty / error, of those that are known */
+    uint64_t runs;
+    uint64_t known;     /* have an energy and an uncertainty */
+    uint64_t covered;   /* of these: the uncertainty covers the error */
+    uint64_t unflagged; /* of these: wrong by more than uncertainty and 1 %, and no flag says so */
+    double worst;       /* greatest error / uncertainty */
+    double *ratios;     /* uncertainty / error, of those that are known */
     size_t room;
+};
+
+/** What they show. Numbers that are not known are NaN. */
+struct figures {
+    char name[32], what[96];
+    uint64_t runs, known;
+    double covered_pct;             /* of those that are known */
+    double least_pct, greatest_pct; /* between these lies the true share with 95 % (Wilson) */
+    double worst;                   /* error / uncertainty */
+    double median;                  /* of uncertainty / error */
+    uint64_t unflagged;
 };
 
 /** @return 0; -1 with errno ENOMEM. */
@@ -22,15 +34,14 @@ int tally_add(struct tally *tally, const struct run_result *result);
 /** Add all of another one. @return 0; -1 with errno ENOMEM. */
 int tally_join(struct tally *tally, const struct tally *other);
 
-/** @return median of uncertainty / error; NaN: of none. */
-double tally_median(struct tally *tally);
+/** @param what  in words */
+struct figures tally_figures(struct tally *tally, const char *name, const char *what);
 
+/** Between which shares the true one of `count` among `all` lies with 95 %; 0..1. */
 struct tally_bounds {
-    double least, most;
+    double least, greatest;
 };
-
-/** @return between which rates the true one lies with 95 % (Wilson); 0..1. */
-struct tally_bounds tally_bounds(size_t covered, size_t known);
+struct tally_bounds tally_bounds(uint64_t count, uint64_t all);
 
 void tally_clear(struct tally *tally);
 

@@ -2,193 +2,248 @@
 /* apapi verify: how often the uncertainty covers the error, against meters whose truth is known. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apapi/interval.h"
+#include "base/count_of.h"
 #include "base/number.h"
 #include "cli/command.h"
-#include "verify/ensembles.h"
-#include "verify/tally.h"
+#include "verify/figures.h"
+#include "verify/load.h"
+#include "verify/play.h"
+#include "verify/rate_table.h"
 
 #define RUNS 1000
-#define SEED_STEP UINT64_C(0x2545f4914f6cdd1d)
+#define ENSEMBLES_MAX 64
 
 struct options {
-    const char *ensemble; /* NULL: all */
-    uint64_t runs, seed, interval_ns;
-    bool list, each;
+    struct play play;
+    const char *only; /* ensembles whose names begin so; NULL: all */
+    const char *rates;
+    uint64_t load;
+    bool list, json;
 };
 
-static int set_number(const char *text, uint64_t *number, struct apapi_error *err)
+struct verify {
+    const struct options *options;
+    struct rate_table rates; /* without a path: none */
+    struct tally sums[2];    /* of counters, of gauges */
+    struct figures figures[ENSEMBLES_MAX + 2];
+    size_t count;
+    bool as_listed;
+};
+
+static int verify_set_number(const char *text, uint64_t most, uint64_t *number,
+                             struct apapi_error *err)
 {
     struct whole_number whole;
 
-    if (whole_number_parse(text, &whole) || whole.negative || *whole.rest) {
-        return apapi_fail(err, EINVAL, "'%.60s' is not a whole number", text);
+    if (whole_number_parse(text, &whole) || whole.negative || *whole.rest || whole.value > most) {
+        return apapi_fail(err, EINVAL, "'%.60s' is not a whole number from 0 to %" PRIu64, text,
+                          most);
     }
     *number = whole.value;
     return 0;
 }
 
-static int set_runs(void *options, const char *text, struct apapi_error *err)
+static int verify_set_runs(void *options, const char *text, struct apapi_error *err)
 {
-    return set_number(text, &((struct options *)options)->runs, err);
+    return verify_set_number(text, UINT32_MAX, &((struct options *)options)->play.runs, err);
 }
 
-static int set_seed(void *options, const char *text, struct apapi_error *err)
+static int verify_set_seed(void *options, const char *text, struct apapi_error *err)
 {
-    return set_number(text, &((struct options *)options)->seed, err);
+    return verify_set_number(text, INT64_MAX, &((struct options *)options)->play.seed, err);
 }
 
-static int set_interval(void *options, const char *text, struct apapi_error *err)
+static int verify_set_load(void *options, const char *text, struct apapi_error *err)
 {
-    return apapi_duration_parse(text, &((struct options *)options)->interval_ns, err);
+    return verify_set_number(text, LOAD_MAX, &((struct options *)options)->load, err);
+}
+
+static int verify_set_interval(void *options, const char *text, struct apapi_error *err)
+{
+    uint64_t *interval_ns = &((struct options *)options)->play.interval_ns;
+
+    if (apapi_duration_parse(text, interval_ns, err)) {
+        return -1;
+    }
+    if (*interval_ns < APAPI_INTERVAL_MIN_NS || *interval_ns > APAPI_INTERVAL_MAX_NS) {
+        return apapi_fail(err, ERANGE, "'%.60s' is not from 1ms to 1h", text);
+    }
+    return 0;
+}
+
+static int verify_set_format(void *options, const char *text, struct apapi_error *err)
+{
+    ((struct options *)options)->json = strcmp(text, "json") == 0;
+    return strcmp(text, "json") == 0 || strcmp(text, "table") == 0
+               ? 0
+               : apapi_fail(err, EINVAL, "'%.60s' is no format; table or json", text);
 }
 
 static const struct option_row rows[] = {
-    {'n', "runs", "=RUNS", "of each ensemble, default 1000", TO_CALL(set_runs)},
-    {0, "seed", "=SEED", "of the first run, default 1; the same seed makes the same runs",
-     TO_CALL(set_seed)},
-    {'e', "ensemble", "=NAME", "only this one, or those whose names begin so",
-     TO_TEXT(struct options, ensemble)},
+    {'n', "runs", "=RUNS", "of each ensemble; default 1000", TO_CALL(verify_set_runs)},
+    {0, "seed", "=SEED", "of the first run, default 1; the next has SEED+1",
+     TO_CALL(verify_set_seed)},
+    {'e', "ensemble", "=NAME", "only the ensembles whose names begin so",
+     TO_TEXT(struct options, only)},
     {'i', "interval", "=TIME", "between readings, instead of what each run draws",
-     TO_CALL(set_interval)},
-    {0, "each", NULL, "print each run", TO_FLAG(struct options, each)},
-    {0, "list", NULL, "print the ensembles", TO_FLAG(struct options, list)},
+     TO_CALL(verify_set_interval)},
+    {0, "real", NULL, "in real time and with real threads, 5 ms to 1.3 s each",
+     TO_FLAG(struct options, play.real)},
+    {0, "load", "=THREADS", "with --real: so many keep processors busy", TO_CALL(verify_set_load)},
+    {0, "rates", "=FILE", "fail if an ensemble is not as FILE lists it",
+     TO_TEXT(struct options, rates)},
+    {0, "each", NULL, "print each run, too", TO_FLAG(struct options, play.each)},
+    {'f', "format", "=FORM", "table (default) or json", TO_CALL(verify_set_format)},
+    {0, "list", NULL, "print the ensembles and do nothing", TO_FLAG(struct options, list)},
     {0}};
 
 static const struct option_table table = {
     .program = "apapi verify",
     .head = "usage: apapi verify [OPTION]...\n"
-            "Measure simulated meters whose true energy is known, in simulated time, and show how\n"
-            "often the uncertainty of a result covers its error.\n",
-    .foot = "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
-    .column = 21,
+            "Measure simulated meters whose true energy is known, and show for each kind of runs\n"
+            "(\"ensemble\") how often the uncertainty covers the error.\n",
+    .foot = "Exit status: 0 done, 1 failure or not as in --rates, 2 wrong usage.\n",
+    .column = 23,
     .rows = rows};
 
-/* --- what is printed ------------------------------------------------------------------------- */
-
-static void print_list(void)
+static const struct ensemble *verify_ensembles(const struct options *options)
 {
-    for (const struct ensemble *ensemble = ensembles; ensemble->name; ensemble++) {
-        printf("%-15s %s\n", ensemble->name, ensemble->what);
-    }
+    return options->play.real ? real_ensembles : ensembles;
 }
 
-static void print_head(void)
+static bool verify_wants(const struct options *options, const struct ensemble *ensemble)
 {
-    printf("%-15s %8s %8s %9s %15s %11s %11s %9s\n", "ensemble", "runs", "known", "covered",
-           "95 % bounds", "worst err/U", "median U/err", "unflagged");
+    return !options->only || strncmp(ensemble->name, options->only, strlen(options->only)) == 0;
 }
 
-static void print_tally(const char *name, struct tally *tally)
+static void verify_print_list(const struct options *options)
 {
-    const struct tally_bounds bounds = tally_bounds(tally->covered, tally->known);
-    double share = tally->known ? 100.0 * (double)tally->covered / (double)tally->known : NAN;
-
-    printf("%-15s %8zu %8zu %7.2f %% %6.2f..%6.2f %% %11.3g %12.3g %9zu\n", name, tally->runs,
-           tally->known, share, 100 * bounds.least, 100 * bounds.most, tally->worst,
-           tally_median(tally), tally->unflagged);
-}
-
-static void print_run(const struct ensemble *ensemble, uint64_t seed, const struct scene *scene,
-                      const struct run_result *result)
-{
-    static const char letters[] = "URTGSFC";
-    char flags[sizeof letters] = "";
-    size_t count = 0;
-
-    for (size_t i = 0; letters[i]; i++) {
-        if (result->flags & 1u << i) {
-            flags[count++] = letters[i];
+    for (const struct ensemble *one = verify_ensembles(options); one->name; one++) {
+        if (verify_wants(options, one)) {
+            printf("%-15s %s\n", one->name, one->what);
         }
     }
-    printf("%s --seed %" PRIu64 ": %.6g J, true %.6g, U %.4g, error/U %+.3g; %.4g s, interval "
-           "%.4g s, covered %.4g %s\n",
-           ensemble->name, seed, result->energy_j, result->truth_j, result->uncertainty_j,
-           (result->energy_j - result->truth_j) / result->uncertainty_j, result->elapsed_s,
-           (double)scene->history.components[0].interval_ns / 1e9, result->covered, flags);
 }
 
-/* --- runs ------------------------------------------------------------------------------------ */
-
-static int play_one(const struct options *options, const struct ensemble *ensemble, uint64_t seed,
-                    struct tally *tally)
+static void verify_show(struct verify *verify, struct tally *tally, const char *name,
+                        const char *what)
 {
-    static struct scene scene;
-    struct random random = {.state = seed * SEED_STEP + (uint64_t)(ensemble - ensembles)};
-    struct run_result result;
+    struct figures *figures = &verify->figures[verify->count++];
 
-    ensemble_make(ensemble, options->interval_ns, &scene, &random);
-    if (verify_run(&scene, random_bits(&random), &result)) {
-        return -1;
+    *figures = tally_figures(tally, name, what);
+    if (!verify->options->json) {
+        figures_print_row(figures);
     }
-    if (options->each) {
-        print_run(ensemble, seed, &scene, &result);
-    }
-    return tally_add(tally, &result);
 }
 
-static int play_ensemble(const struct options *options, const struct ensemble *ensemble,
-                         struct tally *sum)
+static int verify_play_one(struct verify *verify, const struct ensemble *ensemble,
+                           struct apapi_error *err)
 {
+    const struct rate goal = rate_table_goal(ensemble->gauge);
     struct tally tally = {0};
-    int rc = 0;
+    int rc = play_ensemble(&verify->options->play, ensemble, &tally, err);
 
-    for (uint64_t i = 0; rc == 0 && i < options->runs; i++) {
-        rc = play_one(options, ensemble, options->seed + i, &tally);
-    }
     if (rc == 0) {
-        print_tally(ensemble->name, &tally);
-        rc = tally_join(sum, &tally);
+        verify_show(verify, &tally, ensemble->name, ensemble->what);
+        if (verify->rates.path) {
+            verify->as_listed &=
+                rate_table_compare(&verify->rates, &verify->figures[verify->count - 1], &goal);
+        }
+        rc = tally_join(&verify->sums[ensemble->gauge], &tally);
     }
     tally_clear(&tally);
     return rc;
 }
 
-static bool is_wanted(const struct options *options, const struct ensemble *ensemble)
+static int verify_play_all(struct verify *verify, struct apapi_error *err)
 {
-    return !options->ensemble ||
-           strncmp(ensemble->name, options->ensemble, strlen(options->ensemble)) == 0;
-}
+    const struct options *options = verify->options;
 
-static int play(const struct options *options)
-{
-    struct tally sums[2] = {{0}};
-    size_t played = 0;
-    int rc = 0;
-
-    print_head();
-    for (const struct ensemble *ensemble = ensembles; rc == 0 && ensemble->name; ensemble++) {
-        if (is_wanted(options, ensemble)) {
-            rc = play_ensemble(options, ensemble, &sums[ensemble->gauge]);
-            played++;
+    for (const struct ensemble *one = verify_ensembles(options); one->name; one++) {
+        if (verify_wants(options, one) && verify_play_one(verify, one, err)) {
+            return -1;
         }
     }
-    if (rc == 0 && played > 1) {
-        print_tally("all counters", &sums[0]);
-        print_tally("all gauges", &sums[1]);
+    if (verify->count == 0) {
+        return apapi_fail(err, EINVAL, "no ensemble's name begins with '%.60s'; --list shows all",
+                          options->only);
     }
-    tally_clear(&sums[0]);
-    tally_clear(&sums[1]);
-    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (verify->sums[0].runs > 0 && verify->count > 1) {
+        verify_show(verify, &verify->sums[0], "all counters", "all of them added up");
+    }
+    if (verify->sums[1].runs > 0 && verify->count > 1) {
+        verify_show(verify, &verify->sums[1], "all gauges", "all of them added up");
+    }
+    return 0;
+}
+
+static int verify_run_all(struct verify *verify, struct apapi_error *err)
+{
+    const struct options *options = verify->options;
+    static struct load load;
+    int rc;
+
+    if (options->rates && rate_table_read(&verify->rates, options->rates, err)) {
+        return -1;
+    }
+    if (load_begin(&load, options->load)) {
+        return apapi_fail(err, errno, "no thread can be started: %s", strerror(errno));
+    }
+    if (!options->json) {
+        figures_print_head();
+    }
+    rc = verify_play_all(verify, err);
+    load_end(&load);
+    if (rc == 0 && options->json &&
+        figures_print_json(verify->figures, verify->count, &options->play)) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    return rc;
+}
+
+static int verify_main(const struct options *options)
+{
+    static struct verify verify;
+    struct apapi_error err = {""};
+    int rc;
+
+    verify.options = options;
+    verify.as_listed = true;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    rc = verify_run_all(&verify, &err);
+    tally_clear(&verify.sums[0]);
+    tally_clear(&verify.sums[1]);
+    if (rc) {
+        return command_fail("verify", err.text);
+    }
+    return command_finish("verify", verify.as_listed ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.runs = RUNS, .seed = 1};
+    struct options options = {.play = {.runs = RUNS, .seed = 1}};
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
         return status;
     }
+    if (optind < argc) {
+        return command_refuse("verify", "it takes options only");
+    }
+    if (options.load && !options.play.real) {
+        return command_refuse("verify", "--load is for --real");
+    }
+    if (options.json && options.play.each) {
+        return command_refuse("verify", "--each is for tables");
+    }
     if (options.list) {
-        print_list();
+        verify_print_list(&options);
         return command_finish("verify", EXIT_SUCCESS);
     }
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    return command_finish("verify", play(&options));
+    return verify_main(&options);
 }

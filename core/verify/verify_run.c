@@ -1,42 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verify/verify_run.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <time.h>
 
+#include "apapi/live.h"
+#include "apapi/record.h"
 #include "apapi/session.h"
+#include "base/clock.h"
 #include "session/session_create.h"
 #include "simulation/sim_source.h"
 
 #define BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */
 #define COVERED_LEAST 0.99
 
-struct player {
+/* One at a time. */
+static struct player {
     const struct scene *scene;
+    bool real;
     struct sim_clock clock;
     struct sim_source source;
-};
+    struct apapi_live_page page;
+} player;
 
-static void player_begin(struct player *player, uint64_t seed)
+static void verify_run_begin(uint64_t seed)
 {
-    const struct history *history = &player->scene->history;
+    const struct history *history = &player.scene->history;
 
-    sim_clock_init(&player->clock, seed, BEGIN_NS);
-    player->clock.late_once_in = history->late_once_in;
-    player->clock.latest_ns = history->latest_ns;
+    if (player.real) {
+        sim_source_use(&player.source, history, NULL);
+        player.source.origin_ns -= player.scene->start_ns;
+        return;
+    }
+    sim_clock_init(&player.clock, seed, BEGIN_NS);
+    player.clock.late_once_in = history->late_once_in;
+    player.clock.latest_ns = history->latest_ns;
     for (size_t i = 0; i < history->stop_count; i++) {
-        sim_clock_stop(&player->clock, BEGIN_NS + history->stops[i].from_ns,
+        sim_clock_stop(&player.clock, BEGIN_NS + history->stops[i].from_ns,
                        BEGIN_NS + history->stops[i].to_ns);
     }
-    sim_source_use(&player->source, history, &player->clock);
+    sim_source_use(&player.source, history, &player.clock);
 }
 
-static unsigned flags_of(const struct apapi_measurement *m, const struct run_result *result)
+static void verify_run_sleep(uint64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+
+    if (!player.real) {
+        sim_clock_sleep(&player.clock, until_ns);
+        return;
+    }
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+}
+
+/* A total without one of its domains is not what the meters have counted. */
+static bool verify_run_knows_all(const struct apapi_measurement *m)
+{
+    const struct history_component *component = &player.scene->history.components[0];
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        const struct apapi_domain_result *domain = &m->domains[component->meters[i].domain];
+
+        if (!domain->measured || isnan(domain->energy_j) || isnan(domain->uncertainty_j)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static unsigned verify_run_flags(const struct apapi_measurement *m)
 {
     const struct apapi_incidents incidents = apapi_measurement_incidents(m);
-    unsigned flags = 0;
+    unsigned flags = verify_run_knows_all(m) ? 0 : RUN_UNKNOWN;
 
-    flags |= isnan(result->energy_j) || isnan(result->uncertainty_j) ? RUN_UNKNOWN : 0;
     flags |= incidents.refused ? RUN_REFUSED : 0;
     flags |= incidents.resets ? RUN_RESET : 0;
     flags |= incidents.gaps ? RUN_GAP : 0;
@@ -46,63 +85,71 @@ static unsigned flags_of(const struct apapi_measurement *m, const struct run_res
     return flags;
 }
 
-static void describe(const struct player *player, const struct apapi_measurement *m,
-                     struct run_result *result)
+static void verify_run_describe(const struct apapi_measurement *m, struct run_result *result)
 {
-    const struct power *power = &player->scene->history.powers[APAPI_DOMAIN_PACKAGE][0];
-    const struct apapi_domain_result *domain = &m->domains[APAPI_DOMAIN_PACKAGE];
-    uint64_t start_ns = (uint64_t)(m->start_unix_ns - SIM_CLOCK_UNIX_NS) - player->source.origin_ns;
+    uint64_t start_ns = player.page.head.start_ns - player.source.origin_ns;
 
-    *result = (struct run_result){.energy_j = domain->measured ? domain->energy_j : NAN,
-                                  .uncertainty_j = domain->measured ? domain->uncertainty_j : NAN,
-                                  .truth_j = power_energy_j(power, start_ns + m->elapsed_ns) -
-                                             power_energy_j(power, start_ns),
-                                  .elapsed_s = (double)m->elapsed_ns / 1e9,
-                                  .covered = m->covered};
-    result->flags = flags_of(m, result);
+    *result = (struct run_result){
+        .energy_j = apapi_measurement_total_j(m),
+        .uncertainty_j = apapi_record_uncertainty_j(m),
+        .truth_j = scene_energy_j(player.scene, start_ns, start_ns + m->elapsed_ns),
+        .elapsed_s = (double)m->elapsed_ns / 1e9,
+        .covered = m->covered,
+        .flags = verify_run_flags(m)};
 }
 
-static int measure(struct player *player, struct apapi_session *session, struct run_result *result,
-                   struct apapi_error *err)
+static int verify_run_measure(struct apapi_session *session, struct run_result *result,
+                              struct apapi_error *err)
 {
+    const struct scene *scene = player.scene;
     struct apapi_measurement m;
-    uint64_t stop_ns;
 
-    sim_clock_sleep(&player->clock, player->source.origin_ns + player->scene->start_ns);
+    verify_run_sleep(player.source.origin_ns + scene->start_ns);
     if (apapi_session_start(session, 0, err)) {
         return -1;
     }
-    stop_ns = player->clock.running->now_ns + player->scene->length_ns;
-    sim_clock_sleep(&player->clock, stop_ns);
+    verify_run_sleep(player.page.head.start_ns + scene->length_ns);
     if (apapi_session_stop(session, err) || apapi_session_measurement(session, &m, err)) {
         return -1;
     }
-    describe(player, &m, result);
+    verify_run_describe(&m, result);
     apapi_measurement_clear(&m);
     return 0;
 }
 
-int verify_run(const struct scene *scene, uint64_t seed, struct run_result *result)
+static int verify_run_play(struct run_result *result, struct apapi_error *err)
 {
     const struct apapi_intervals intervals = {.default_ns =
-                                                  scene->history.components[0].interval_ns};
-    const struct apapi_session_config config = {.components = "c0", .intervals = &intervals};
-    static struct player player;
-    struct apapi_session *session;
-    struct apapi_error err = {""};
-    int rc = -1;
+                                                  player.scene->history.components[0].interval_ns};
+    const struct apapi_session_config config = {
+        .components = "c0", .intervals = &intervals, .live = &player.page};
+    struct session_clock *clock = player.real ? NULL : &player.clock.base;
+    struct apapi_session *session = session_create(&config, clock, err);
+    int rc = session ? verify_run_measure(session, result, err) : -1;
+
+    apapi_session_destroy(session);
+    return rc;
+}
+
+int verify_run(const struct scene *scene, uint64_t seed, struct run_result *result,
+               struct apapi_error *err)
+{
+    int rc;
 
     player.scene = scene;
-    player_begin(&player, seed);
-    session = session_create(&config, &player.clock.base, &err);
-    if (session) {
-        rc = measure(&player, session, result, &err);
+    player.real = false;
+    verify_run_begin(seed);
+    rc = verify_run_play(result, err);
+    if (!sim_clock_finish(&player.clock)) {
+        return apapi_fail(err, EPROTO, "%s", player.clock.broken);
     }
-    apapi_session_destroy(session);
-    if (!sim_clock_finish(&player.clock) || rc) {
-        fprintf(stderr, "apapi verify: a run could not be played: %s\n",
-                player.clock.broken ? player.clock.broken : err.text);
-        return -1;
-    }
-    return 0;
+    return rc;
+}
+
+int verify_run_real(const struct scene *scene, struct run_result *result, struct apapi_error *err)
+{
+    player.scene = scene;
+    player.real = true;
+    verify_run_begin(0);
+    return verify_run_play(result, err);
 }

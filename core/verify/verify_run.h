@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VERIFY_VERIFY_RUN_H
 #define VERIFY_VERIFY_RUN_H
+#include "apapi/error.h"
 #include "verify/scene.h"
 
 /** What a result says of itself. */
 enum run_flag {
-    RUN_UNKNOWN = 1, /* no energy, or no uncertainty */
+    RUN_UNKNOWN = 1, /* a domain has no energy, or no uncertainty */
     RUN_REFUSED = 2,
     RUN_RESET = 4,
     RUN_GAP = 8,
@@ -16,16 +17,21 @@ enum run_flag {
 
 /** One run: what was measured, and what was true. */
 struct run_result {
-    double energy_j, truth_j, uncertainty_j;
-    double elapsed_s, covered; /* as the result says; 0..1 */
+    double energy_j, uncertainty_j; /* of all meters together */
+    double truth_j;                 /* in the time that was measured, from `start_ns` on */
+    double elapsed_s, covered;      /* as the result says; covered: 0..1 */
     unsigned flags;
 };
 
 /**
  * Play the scene: a whole session in simulated time.
  * @param seed  of what is not in the scene: how long a few instructions take
- * @return 0; -1: it could not be played, and why is on standard error
+ * @return 0; -1 with errno: it could not be played
  */
-int verify_run(const struct scene *scene, uint64_t seed, struct run_result *result);
+int verify_run(const struct scene *scene, uint64_t seed, struct run_result *result,
+               struct apapi_error *err);
+
+/** The same in real time, with a meter that is evaluated when it is read. */
+int verify_run_real(const struct scene *scene, struct run_result *result, struct apapi_error *err);
 
 #endif

@@ -11,7 +11,7 @@ asan|build/asan|unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
 tsan|build/tsan|unit tests that start threads, with ThreadSanitizer
 fuzz||a short run of the fuzzers of each parser
 unit||unit tests, as installed
-history||100 000 random histories of a session in simulated time
+history||100 000 random histories of a session in simulated time; how often uncertainties cover errors
 shell||shellcheck
 format||clang-format
 abi||exported and imported symbols, sizes, the interface of libapapi, headers in C and C++
@@ -99,7 +99,7 @@ jobs_of_checker() { # PART
     unit | asan) unit_tests ;;
     fuzz) names_in 'test/fuzz/fuzz_*.c' | sed -E 's/^fuzz_(.*)\.c$/\1/' ;;
     analyze) printf '%s\n' clang-tidy cppcheck rooms links docs ;;
-    history) echo histories ;;
+    history) printf '%s\n' histories verify ;;
     shell) echo shellcheck ;;
     format) echo clang-format ;;
     abi) echo symbols ;;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verify/rate_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "base/number.h"
+#include "base/text_file.h"
+
+struct rate rate_table_goal(bool gauge)
+{
+    return (struct rate){.covered_pct = 95, .median = gauge ? 15 : 8, .unflagged_pct = 0};
+}
+
+/* The next word, or "" at the end. */
+static char *rate_table_next_word(char **rest)
+{
+    char *word = *rest + strspn(*rest, " \t");
+    size_t length = strcspn(word, " \t");
+
+    *rest = word + length + (word[length] != '\0');
+    word[length] = '\0';
+    return word;
+}
+
+static bool rate_table_read_number(char **rest, double *value)
+{
+    struct real_number number;
+    const char *word = rate_table_next_word(rest);
+
+    if (real_number_parse(word, &number) || *number.rest || number.value < 0) {
+        return false;
+    }
+    *value = number.value;
+    return true;
+}
+
+static int rate_table_read_row(struct rate_table *rates, struct event_line *line,
+                               struct apapi_error *err)
+{
+    struct rate *row = &rates->rows[rates->count];
+    char *rest = line->text;
+
+    if (rates->count == RATE_TABLE_MAX) {
+        return apapi_fail(err, EINVAL, "%s:%zu: more than %d lines", rates->path, line->number,
+                          RATE_TABLE_MAX);
+    }
+    snprintf(row->name, sizeof row->name, "%s", rate_table_next_word(&rest));
+    if (!rate_table_read_number(&rest, &row->covered_pct) ||
+        !rate_table_read_number(&rest, &row->median) ||
+        !rate_table_read_number(&rest, &row->unflagged_pct) || *rate_table_next_word(&rest)) {
+        return apapi_fail(err, EINVAL,
+                          "%s:%zu: expected the name of an ensemble and three numbers: covered "
+                          "[%%], median of uncertainty / error, unflagged [%%]",
+                          rates->path, line->number);
+    }
+    rates->count++;
+    return 0;
+}
+
+int rate_table_read(struct rate_table *rates, const char *path, struct apapi_error *err)
+{
+    char *text = event_text_read(path, err);
+    struct event_lines lines;
+    struct event_line line;
+    int rc = 0;
+
+    if (!text) {
+        return -1;
+    }
+    *rates = (struct rate_table){.path = path};
+    lines = event_lines_of(text);
+    while (rc == 0 && event_lines_next(&lines, &line)) {
+        rc = rate_table_read_row(rates, &line, err);
+    }
+    free(text);
+    return rc;
+}
+
+static const struct rate *rate_table_find(const struct rate_table *rates, const char *name)
+{
+    for (size_t i = 0; i < rates->count; i++) {
+        if (strcmp(rates->rows[i].name, name) == 0) {
+            return &rates->rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* A verdict of -1 is worse than listed, 1 better than listed where the goal is not listed. */
+
+static int rate_table_judge_covered(const struct rate *row, const struct figures *figures,
+                                    const struct rate *goal)
+{
+    if (figures->greatest_pct < row->covered_pct) {
+        return -1;
+    }
+    return row->covered_pct < goal->covered_pct && figures->least_pct > row->covered_pct;
+}
+
+static int rate_table_judge_median(const struct rate *row, const struct figures *figures,
+                                   const struct rate *goal)
+{
+    if (figures->median > row->median) {
+        return -1;
+    }
+    return row->median > goal->median && figures->median <= goal->median;
+}
+
+static int rate_table_judge_unflagged(const struct rate *row, const struct figures *figures,
+                                      const struct rate *goal)
+{
+    const struct tally_bounds bounds = tally_bounds(figures->unflagged, figures->known);
+
+    if (100 * bounds.least > row->unflagged_pct) {
+        return -1;
+    }
+    return row->unflagged_pct > goal->unflagged_pct && 100 * bounds.greatest < row->unflagged_pct;
+}
+
+static const char *rate_table_word(int verdict)
+{
+    return verdict < 0 ? "worse" : "better";
+}
+
+/* What the row would have to be. */
+static void rate_table_suggest(const struct rate_table *rates, const struct figures *figures,
+                               const struct rate *goal)
+{
+    double unflagged_pct =
+        figures->known ? 100 * (double)figures->unflagged / (double)figures->known : 0;
+
+    fprintf(stderr, "  what it is now, for %s: %s %g %g %g\n", rates->path, figures->name,
+            fmin(goal->covered_pct, floor(figures->covered_pct * 10) / 10),
+            fmax(goal->median, ceil(figures->median * 12) / 10), ceil(unflagged_pct * 10) / 10);
+}
+
+static bool rate_table_report(const struct figures *figures, const char *what, double is,
+                              double listed, int verdict)
+{
+    if (verdict) {
+        fprintf(stderr, "%s: %s is %.4g, %s than %.4g, as it is listed\n", figures->name, what, is,
+                rate_table_word(verdict), listed);
+    }
+    return verdict == 0;
+}
+
+bool rate_table_compare(const struct rate_table *rates, const struct figures *figures,
+                        const struct rate *goal)
+{
+    const struct rate *row = rate_table_find(rates, figures->name);
+    bool good = true;
+
+    if (!row) {
+        fprintf(stderr, "%s: not listed\n", figures->name);
+        good = false;
+    } else {
+        good &= rate_table_report(figures, "covered [%]", figures->covered_pct, row->covered_pct,
+                                  rate_table_judge_covered(row, figures, goal));
+        good &= rate_table_report(figures, "the median of uncertainty / error", figures->median,
+                                  row->median, rate_table_judge_median(row, figures, goal));
+        good &= rate_table_report(figures, "the number of those wrong without a flag",
+                                  (double)figures->unflagged,
+                                  row->unflagged_pct / 100 * (double)figures->known,
+                                  rate_table_judge_unflagged(row, figures, goal));
+    }
+    if (!good) {
+        rate_table_suggest(rates, figures, goal);
+    }
+    return good;
+}
