@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "apapi/record.h"
+#include "base/option_table.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
 #include "collect/collect_job.h"
@@ -275,12 +276,23 @@ static bool is_socket(int fd)
     return fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode);
 }
 
+static const struct option_table table = {
+    .program = "apapi-collect",
+    .head = "apapi-collect is started by spank_apapi.so in srun and salloc.\n",
+    .foot = "",
+    .rows = (const struct option_row[]){{0}}};
+
 int main(int argc, char **argv)
 {
-    (void)argv;
+    int status;
+
     if (argc == 1 && is_socket(APAPI_CHANNEL_FD) && is_socket(APAPI_LISTEN_FD)) {
         return collect_run();
     }
-    fprintf(stderr, "apapi-collect is started by spank_apapi.so in srun.\n");
-    return 2;
+    status = option_table_read(&table, argc, argv, NULL);
+    if (status >= 0) {
+        return status;
+    }
+    option_table_help(&table, stderr);
+    return USAGE_ERROR;
 }

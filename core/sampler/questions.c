@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apapi/session.h"
+#include "base/option_table.h"
 #include "channel/packet.h"
 #include "config/folders.h"
 #include "sampler/pack.h"
@@ -17,7 +17,7 @@ static int questions_check(const char *components)
 
     if (apapi_components_check(components, &err)) {
         printf("%s\n", err.text);
-        return 2;
+        return USAGE_ERROR;
     }
     return EXIT_SUCCESS;
 }
@@ -31,7 +31,7 @@ static int check_folders(char *const folders[])
     for (; *folders; folders++) {
         if (config_folder_check(*folders, &err)) {
             printf("%s\n", err.text);
-            result = 2;
+            result = USAGE_ERROR;
         }
     }
     return result;
@@ -45,22 +45,53 @@ static int pack(void)
 
     if (pack_environment(packet, stdout, &err)) {
         printf("%s\n", err.text);
-        return 2;
+        return USAGE_ERROR;
     }
     fputs(packet, stdout);
     return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+struct questions {
+    const char *components;
+    bool folders, pack;
+};
+
+static const struct option_row rows[] = {
+    {0, "check", " COMPONENT[:COMPONENT...]", "for srun: is this list valid?",
+     TO_TEXT(struct questions, components)},
+    {0, "folders", NULL, "for slurmd: can records be written to these folders?",
+     TO_FLAG(struct questions, folders)},
+    {0, "pack", NULL, "for srun: print the event settings of the environment",
+     TO_FLAG(struct questions, pack)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi-sampler",
+    .head = "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
+            "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"
+            "       apapi-sampler --folders FOLDER...\n"
+            "       apapi-sampler --pack\n",
+    .foot = "",
+    .column = 40,
+    .rows = rows};
+
 int questions_answer(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--pack") == 0) {
+    struct questions questions = {0};
+    int status = option_table_read(&table, argc, argv, &questions);
+
+    if (status >= 0) {
+        return status;
+    }
+    if (questions.folders && optind < argc) {
+        return check_folders(argv + optind);
+    }
+    if (optind == argc && questions.components) {
+        return questions_check(questions.components);
+    }
+    if (optind == argc && questions.pack) {
         return pack();
     }
-    if (argc == 3 && strcmp(argv[1], "--check") == 0) {
-        return questions_check(argv[2]);
-    }
-    if (argc > 2 && strcmp(argv[1], "--folders") == 0) {
-        return check_folders(argv + 2);
-    }
-    return -1;
+    option_table_help(&table, stderr);
+    return USAGE_ERROR;
 }

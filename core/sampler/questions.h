@@ -4,7 +4,7 @@
 
 /**
  * Answer questions of srun and slurmd, which are asked on the command line, on standard output.
- * @return the exit status; -1: not a question.
+ * @return the exit status; 2, and the usage on standard error, if there is none
  */
 int questions_answer(int argc, char **argv);
 

@@ -480,19 +480,6 @@ static bool has_channel(void)
 
 int main(int argc, char **argv)
 {
-    int answered;
-
     process_restrict();
-    answered = questions_answer(argc, argv);
-    if (answered >= 0) {
-        return answered;
-    }
-    if (argc == 1 && has_channel()) {
-        return sampler_run();
-    }
-    fprintf(stderr, "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
-                    "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"
-                    "       apapi-sampler --folders FOLDER...\n"
-                    "       apapi-sampler --pack\n");
-    return 2;
+    return argc == 1 && has_channel() ? sampler_run() : questions_answer(argc, argv);
 }

@@ -177,6 +177,19 @@ row_fits() { # DOMAIN WATTS
         run "$built/$program" 3>&- 4>&-
         [[ $status -eq 2 && $output == *'is started by spank_apapi.so'* ]]
     done
+    for program in sampler/apapi-sampler collect/apapi-collect; do
+        run -0 "$built/$program" --help
+        [[ $output == "${program#*/} is started by spank_apapi.so"*"-h, --help, -V, --version" ]]
+        run -0 "$built/$program" -V
+        [[ $output == "${program#*/} "[0-9]* ]]
+        run -2 "$built/$program" --no-such
+        [[ $output == "${program#*/}: unknown option '--no-such'"* ]]
+    done
+    for words in "" --folders "--pack x" "--check rapl x" x; do
+        # shellcheck disable=SC2086 # words
+        run -2 "$built/sampler/apapi-sampler" $words 3>&- 4>&-
+        [[ $output == *"--folders "*"for slurmd: "* ]]
+    done
     run "$built/sampler/apapi-sampler" --check rapl
     [[ $status -eq 0 && -z $output ]]
     run "$built/sampler/apapi-sampler" --check rapl:foo
