@@ -314,6 +314,29 @@ check_named() { # ATIME
     check_named "$OLD_ATIME"
 }
 
+# As `apapi list` shows them, with a real PAPI: 300, 100 and 400 W; the energies are without the remark.
+@test "rapl, the release's: apapi list shows what must be named, with its value, and says so" {
+    need_old
+    registers_spec 14 >"$BATS_TEST_TMPDIR/spec"
+    simulated_list() {
+        LD_LIBRARY_PATH=$repository/build/papi-prefix-stable/lib simulate \
+            "$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi" --packages 0 \
+            --spec "$BATS_TEST_TMPDIR/spec" -- list "$@"
+    }
+    run -0 --separate-stderr simulated_list --json rapl
+    echo "$output"
+    jq -e 'def says: .description | startswith("measured only if an event list names it: ");
+        [.components[0].events[] | select(.name | endswith(":PACKAGE0"))] |
+        (map({(.name[7:-9]): .}) | add) as $event |
+        $event.THERMAL_SPEC.value == 300 and $event.MINIMUM_POWER.value == 100 and $event.MAXIMUM_POWER.value == 400 and
+        ([$event.THERMAL_SPEC, $event.MINIMUM_POWER, $event.MAXIMUM_POWER, $event.PACKAGE_ENERGY_CNT] | all(says)) and
+        ([$event.PACKAGE_ENERGY, $event.DRAM_ENERGY, $event.PP0_ENERGY] | any(says) | not)' <<<"$output"
+    run -0 --separate-stderr simulated_list rapl
+    echo "$output"
+    [[ $(grep -c 'measured only if an event list names it: ' <<<"$output") -ge 4 ]]
+    [[ $(grep ' PACKAGE_ENERGY:PACKAGE0\|:::PACKAGE_ENERGY:PACKAGE0' <<<"$output") != *'measured only'* ]]
+}
+
 # For jq: is it the energy of so many watts, but for its own uncertainty and one update?
 readonly IS_ENERGY='def is_energy($elapsed; $watts):
     (.energy_j - $watts * $elapsed | fabs) <= .uncertainty_j + 0.001 * $watts;'
