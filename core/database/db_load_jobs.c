@@ -170,6 +170,7 @@ static int db_load_jobs_add_up(struct db_job *job, struct apapi_job *sum, struct
     job->steps = (uint32_t)total.steps;
     job->nodes = (uint32_t)total.nodes;
     job->energy_j = total.energy_j;
+    job->uncertainty_j = total.uncertainty_j;
     job->mean_w = total.mean_w;
     job->covered_ns = total.covered_ns;
     for (int d = 0; d < APAPI_DOMAINS; d++) {

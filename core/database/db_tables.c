@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define JOBS_CHANGED 5 /* the version since which totals of jobs and views are as they are */
 #define IN_DERIVED(member) offsetof(struct db_derived, member)
 #define IN_JOB(member) offsetof(struct db_job, member)
 #define DOMAIN_COLUMNS(IN)                                                                         \
@@ -52,6 +53,7 @@ static const struct field job_columns[] = {
     {"steps", FIELD_NUMBER, false, IN_JOB(steps), 0},
     {"nodes", FIELD_NUMBER, false, IN_JOB(nodes), 0},
     {"energy_j", FIELD_AMOUNT, false, IN_JOB(energy_j), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_JOB(uncertainty_j), 0},
     {"mean_w", FIELD_MEASURED, false, IN_JOB(mean_w), 0},
     {"covered_s", FIELD_DURATION, false, IN_JOB(covered_ns), 0},
     DOMAIN_COLUMNS(IN_JOB),
@@ -204,12 +206,14 @@ static const char *const views[] = {
     "CREATE VIEW IF NOT EXISTS apapi_jobs AS SELECT cluster, job, array_job, array_task, het_job, "
     "het_offset, job_name, uid, user, account, `partition`, qos, verified, day, "
     "start_ns / 1e9 AS start_s, end_ns / 1e9 AS end_s, (end_ns - start_ns) / 1e9 AS elapsed_s, "
-    "records, incomplete, steps, nodes, energy_j, energy_j / 3.6e6 AS energy_kwh, mean_w, "
-    "covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j FROM jobs j " RIGHT,
+    "records, incomplete, steps, nodes, energy_j, energy_j / 3.6e6 AS energy_kwh, "
+    "uncertainty_j, mean_w, covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j "
+    "FROM jobs j " RIGHT,
     "CREATE VIEW IF NOT EXISTS apapi_days AS SELECT day, cluster, user, account, `partition`, "
     "COUNT(*) AS jobs, COUNT(energy_j) AS measured_jobs, SUM(records) AS records, "
     "SUM(incomplete) AS incomplete, SUM(energy_j) AS energy_j, SUM(energy_j) / 3.6e6 AS "
-    "energy_kwh, SUM(covered_s) AS covered_s FROM jobs j " RIGHT
+    "energy_kwh, CASE WHEN COUNT(uncertainty_j) = COUNT(energy_j) THEN SUM(uncertainty_j) END AS "
+    "uncertainty_j, SUM(covered_s) AS covered_s FROM jobs j " RIGHT
     " GROUP BY day, cluster, user, account, `partition`"};
 
 static int run_all(struct db *db, const char *const *statements, size_t count,
@@ -291,7 +295,23 @@ static int refuse_version(int64_t version, struct apapi_error *err)
 static const struct {
     int version;
     const char *table, *column;
-} upgrades[] = {{3, "components", "user_rules SMALLINT"}, {4, "records", "node_cores BIGINT"}};
+} upgrades[] = {{3, "components", "user_rules SMALLINT"},
+                {4, "records", "node_cores BIGINT"},
+                {5, "jobs", "uncertainty_j DOUBLE"}};
+
+/* Records have always known their uncertainty: add all jobs up again. */
+static int db_tables_renew_jobs(struct db *db, struct apapi_error *err)
+{
+    static const char *const renewals[] = {
+        "DROP VIEW IF EXISTS apapi_jobs", "DROP VIEW IF EXISTS apapi_days",
+        "DELETE FROM stale_jobs",
+        "INSERT INTO stale_jobs (cluster, job) SELECT DISTINCT cluster, job FROM records"};
+
+    return run_all(db, renewals, sizeof renewals / sizeof(char *), err) ||
+                   run_all(db, views, sizeof views / sizeof(char *), err)
+               ? -1
+               : 0;
+}
 
 static int db_tables_add_columns(struct db *db, int64_t version, struct apapi_error *err)
 {
@@ -303,6 +323,9 @@ static int db_tables_add_columns(struct db *db, int64_t version, struct apapi_er
         if (upgrades[i].version > version && db_exec(db, text, err)) {
             return -1;
         }
+    }
+    if (version < JOBS_CHANGED && db_tables_renew_jobs(db, err)) {
+        return -1;
     }
     snprintf(text, sizeof text, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
     return db_exec(db, text, err);

@@ -14,7 +14,7 @@
  * lists as the keys of a record.
  */
 
-#define DB_VERSION 4
+#define DB_VERSION 5
 #define DB_UPGRADED 2 /* the oldest version that an import brings up to date */
 #define DB_KEYS 3
 #define DB_PARTS 3
@@ -47,7 +47,7 @@ struct db_job {
     char day[12];
     int64_t start_unix_ns, end_unix_ns;
     uint32_t records, incomplete, steps, nodes;
-    double energy_j, mean_w;
+    double energy_j, uncertainty_j, mean_w;
     uint64_t covered_ns;
     double domains_j[APAPI_DOMAINS];
     bool with_nameless; /* no column: records without a cluster belong to it, too */

@@ -26,6 +26,7 @@ void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total
 {
     snprintf(own, COMMENT_OWN_SIZE, OWN_BEGIN "\"v\":1");
     comment_add_number(own, "energy_j", total->energy_j, 9);
+    comment_add_number(own, "uncertainty_j", total->uncertainty_j, 3);
     comment_add_number(own, "mean_w", total->mean_w, 6);
     comment_add_number(own, "nodes", (double)total->nodes, 9);
     comment_add_number(own, "measured_pct", 100 * measured, 4);

@@ -9,7 +9,8 @@
 #define COMMENT_OWN_SIZE 250 /* bytes of APAPI's part, with the NUL */
 
 /**
- * Format APAPI's part of the comment: "apapi":{"v":1,"energy_j":1440.12,...}, without outer braces.
+ * Format APAPI's part of the comment: "apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.51,...},
+ * without outer braces.
  * @param measured  share of the job's node time with known energy, 0..1; NaN: unknown
  */
 void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total, double measured);

@@ -244,7 +244,12 @@ check_twins() {
 
 # As version VERSION has left it: what came later is not there.
 make_old() { # VERSION
-    ask "ALTER TABLE records DROP COLUMN node_cores"
+    ask "DROP VIEW apapi_jobs"
+    ask "DROP VIEW apapi_days"
+    ask "ALTER TABLE jobs DROP COLUMN uncertainty_j"
+    ask "CREATE VIEW apapi_jobs AS SELECT job, energy_j FROM jobs"
+    ask "CREATE VIEW apapi_days AS SELECT day, SUM(energy_j) AS energy_j FROM jobs GROUP BY day"
+    (($1 > 3)) || ask "ALTER TABLE records DROP COLUMN node_cores"
     (($1 > 2)) || ask "ALTER TABLE components DROP COLUMN user_rules"
     ask "DELETE FROM apapi_schema"
     ask "INSERT INTO apapi_schema VALUES ($1)"
@@ -255,34 +260,69 @@ check_upgrade() {
     local version
 
     cd "$BATS_TEST_TMPDIR" || return
-    record 7 0 n1 10 >file
+    { record 7 0 n1 10 | jq -c '.domains |= (.package.uncertainty_j = 10 | .dram.uncertainty_j = 1)'
+      record 8 0 n1 10 40; } >file # an older one without uncertainty
     import --db "$url" file
-    for version in 2 3; do
+    for version in 2 3 4; do
         make_old $version
         run -1 "$apapi" report --db "$url" -j 7
         echo "$output"
-        [[ $output == *"the database is of version $version, this apapi knows 4: apapi import brings it up to date" ]]
-        record 7 $version n1 10 20 '"node_cores":8,' >new
+        [[ $output == *"the database is of version $version, this apapi knows 5: apapi import brings it up to date" ]]
+        record 9 $version n1 10 20 '"node_cores":8,' >new
         run -0 import --db "$url" new
-        [[ $output == '1 records added, 0 replaced, '* ]]
-        [[ $(ask "SELECT MAX(version) FROM apapi_schema") == 4 ]]
+        echo "$output"
+        [[ $output == '1 records added, 0 replaced, 0 known; 3 jobs added up' ]] # the others, too
+        [[ $(ask "SELECT MAX(version) FROM apapi_schema") == 5 ]]
         [[ $(ask "SELECT node_cores FROM records WHERE step = '$version'") == 8 ]]
+        [[ $(ask "SELECT round(uncertainty_j, 6) + 0 FROM apapi_jobs WHERE job = 7") =~ ^11(.0*)?$ ]]
+        [[ $(ask "SELECT job, energy_j + 0, uncertainty_j IS NULL FROM apapi_jobs WHERE job = 8") =~ ^8\|1100(.0*)?\|1$ ]]
         run -0 import --db "$url" new
         [[ $output == '0 records added, 0 replaced, 1 known'* ]]
     done
-    [[ $("$apapi" report --db "$url" -j 7 --by step -P -n --format=energy) == $'1100\n1100\n1100' ]]
+    [[ $("$apapi" report --db "$url" -j 9 --by step -P -n --format=energy) == $'1100\n1100\n1100' ]]
 }
 
-@test "a database of version 2 or 3 is brought up to date by an import" {
+@test "a database of version 2, 3 or 4 is brought up to date by an import" {
     url=sqlite:$BATS_TEST_TMPDIR/db
     ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
     check_upgrade
 }
 
-@test "MariaDB: a database of version 2 or 3 is brought up to date by an import" {
+@test "MariaDB: a database of version 2, 3 or 4 is brought up to date by an import" {
     needs_server
     ask() { sql "$1" apapi; }
     check_upgrade
+}
+
+# Two nodes, of which one has two steps: 4 + 2 + 3 J of three energies.
+check_uncertainty() {
+    cd "$BATS_TEST_TMPDIR" || return
+    known() { jq -c ".domains.dram.uncertainty_j = 1 | .domains.package.uncertainty_j = $1 - 1"; }
+    { record 7 0 n1 10 20 | known 4
+      record 7 1 n1 10 30 | known 2
+      record 7 0 n2 10 20 | known 3
+      record 8 0 n1 10 40; } >file
+    run -0 import --db "$url" file
+    [[ $(ask "select job, round(uncertainty_j, 6) + 0 from jobs where job = 7") =~ ^7\|9(.0*)?$ ]]
+    [[ $(ask "select uncertainty_j is null from apapi_jobs where job = 8") == 1 ]]
+    [[ $(ask "select uncertainty_j is null from apapi_days") == 1 ]] # of one of its jobs it is not known
+    run -0 "$apapi" report --db "$url" -P -n -S 2026-11-21 --format=jobid,uncertainty
+    [[ $output == $'7|9\n8|' ]]
+    record 8 0 n1 20 40 | known 5 >longer
+    run -0 import --db "$url" longer
+    [[ $(ask "select round(uncertainty_j, 6) + 0 from apapi_days") =~ ^14(.0*)?$ ]]
+}
+
+@test "the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
+    url=sqlite:$BATS_TEST_TMPDIR/db
+    ask() { sqlite3 "$BATS_TEST_TMPDIR/db" "$1"; }
+    check_uncertainty
+}
+
+@test "MariaDB: the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
+    needs_server
+    ask() { sql "$1" apapi; }
+    check_uncertainty
 }
 
 @test "nothing half: a foreign, a later and a full database" {

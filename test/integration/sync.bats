@@ -99,7 +99,7 @@ right() { # JOB NODES
     batch=$(batch_sum "$1")
     echo "job $1: $elapsed s $text; batch step: $batch"
     holds "[$text, $batch]" ".[1] as \$b | .[0].apapi | .v == 1 and .nodes == $2 and
-            (.mean_w * \$b.s / .energy_j - 1 | fabs) < 0.02 + $2 * \$b.slack_s / \$b.s" &&
+            .uncertainty_j > 0 and .uncertainty_j < .energy_j and (.mean_w * \$b.s / .energy_j - 1 | fabs) < 0.02 + $2 * \$b.slack_s / \$b.s" &&
         holds "[$text, $batch]" ".[1] as \$b | .[0].apapi | .energy_j <= 240 * $2 * ($elapsed + 1.5) and
             .energy_j >= 240 * (\$b.s * 0.99 - \$b.slack_s)" &&
         holds "$text" '.apapi | .measured_pct <= 100 and has("incomplete") == false'

@@ -16,23 +16,27 @@
 
 static void what_is_known_is_said(void **state)
 {
-    struct apapi_job_total total = {.nodes = 2, .energy_j = 1440.1234567, .mean_w = 480.05123};
+    struct apapi_job_total total = {
+        .nodes = 2, .energy_j = 1440.1234567, .uncertainty_j = 2.51234, .mean_w = 480.05123};
     char own[COMMENT_OWN_SIZE];
 
     (void)state;
     comment_own(own, &total, 0.98765);
-    assert_string_equal(own, "\"apapi\":{\"v\":1,\"energy_j\":1440.12346,\"mean_w\":480.051,"
-                             "\"nodes\":2,\"measured_pct\":98.77}");
+    assert_string_equal(own, "\"apapi\":{\"v\":1,\"energy_j\":1440.12346,\"uncertainty_j\":2.51,"
+                             "\"mean_w\":480.051,\"nodes\":2,\"measured_pct\":98.77}");
     total.incomplete = 3;
-    total.energy_j = total.mean_w = NAN;
+    total.energy_j = total.uncertainty_j = total.mean_w = NAN;
     comment_own(own, &total, NAN);
     assert_string_equal(own, "\"apapi\":{\"v\":1,\"nodes\":2,\"incomplete\":3}");
 }
 
 static void it_is_short_whatever_the_numbers_are(void **state)
 {
-    const struct apapi_job_total total = {
-        .nodes = SIZE_MAX, .incomplete = SIZE_MAX, .energy_j = -1.23456789e-300, .mean_w = 1e300};
+    const struct apapi_job_total total = {.nodes = SIZE_MAX,
+                                          .incomplete = SIZE_MAX,
+                                          .energy_j = -1.23456789e-300,
+                                          .uncertainty_j = -1.23456789e-300,
+                                          .mean_w = 1e300};
     char own[COMMENT_OWN_SIZE], text[COMMENT_OWN_SIZE + 2];
     json_t *root;
 
