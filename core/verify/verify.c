@@ -16,6 +16,7 @@
 #include "verify/rate_table.h"
 
 #define RUNS 1000
+#define RUNS_REAL 250 /* 2000 in all, in eight minutes */
 #define ENSEMBLES_MAX 64
 
 struct options {
@@ -35,14 +36,15 @@ struct verify {
     bool as_listed;
 };
 
-static int verify_set_number(const char *text, uint64_t most, uint64_t *number,
+static int verify_set_number(const char *text, uint64_t least, uint64_t most, uint64_t *number,
                              struct apapi_error *err)
 {
     struct whole_number whole;
 
-    if (whole_number_parse(text, &whole) || whole.negative || *whole.rest || whole.value > most) {
-        return apapi_fail(err, EINVAL, "'%.60s' is not a whole number from 0 to %" PRIu64, text,
-                          most);
+    if (whole_number_parse(text, &whole) || whole.negative || *whole.rest || whole.value < least ||
+        whole.value > most) {
+        return apapi_fail(err, EINVAL, "'%.60s' is not a whole number from %" PRIu64 " to %" PRIu64,
+                          text, least, most);
     }
     *number = whole.value;
     return 0;
@@ -50,17 +52,17 @@ static int verify_set_number(const char *text, uint64_t most, uint64_t *number,
 
 static int verify_set_runs(void *options, const char *text, struct apapi_error *err)
 {
-    return verify_set_number(text, UINT32_MAX, &((struct options *)options)->play.runs, err);
+    return verify_set_number(text, 1, UINT32_MAX, &((struct options *)options)->play.runs, err);
 }
 
 static int verify_set_seed(void *options, const char *text, struct apapi_error *err)
 {
-    return verify_set_number(text, INT64_MAX, &((struct options *)options)->play.seed, err);
+    return verify_set_number(text, 0, INT64_MAX, &((struct options *)options)->play.seed, err);
 }
 
 static int verify_set_load(void *options, const char *text, struct apapi_error *err)
 {
-    return verify_set_number(text, LOAD_MAX, &((struct options *)options)->load, err);
+    return verify_set_number(text, 0, LOAD_MAX, &((struct options *)options)->load, err);
 }
 
 static int verify_set_interval(void *options, const char *text, struct apapi_error *err)
@@ -85,7 +87,8 @@ static int verify_set_format(void *options, const char *text, struct apapi_error
 }
 
 static const struct option_row rows[] = {
-    {'n', "runs", "=RUNS", "of each ensemble; default 1000", TO_CALL(verify_set_runs)},
+    {'n', "runs", "=RUNS", "of each ensemble; default 1000, with --real 250",
+     TO_CALL(verify_set_runs)},
     {0, "seed", "=SEED", "of the first run, default 1; the next has SEED+1",
      TO_CALL(verify_set_seed)},
     {'e', "ensemble", "=NAME", "only the ensembles whose names begin so",
@@ -226,7 +229,7 @@ static int verify_main(const struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.play = {.runs = RUNS, .seed = 1}};
+    struct options options = {.play = {.seed = 1}};
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
@@ -240,6 +243,9 @@ int main(int argc, char **argv)
     }
     if (options.json && options.play.each) {
         return command_refuse("verify", "--each is for tables");
+    }
+    if (options.play.runs == 0) {
+        options.play.runs = options.play.real ? RUNS_REAL : RUNS;
     }
     if (options.list) {
         verify_print_list(&options);

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "apapi/live.h"
@@ -98,23 +100,55 @@ static void verify_run_describe(const struct apapi_measurement *m, struct run_re
         .flags = verify_run_flags(m)};
 }
 
+/* What is judged is what is written: as in the accounting file. */
+static int verify_run_write(const struct apapi_measurement *m, struct apapi_record *copy,
+                            struct apapi_error *err)
+{
+    struct apapi_record record = {
+        .id = APAPI_IDENTITY_UNKNOWN, .complete = true, .measurement = *m};
+    char *line = NULL;
+    int rc;
+
+    record.ending = APAPI_ENDING_UNKNOWN;
+    strcpy(record.id.node, "n1");
+    if (apapi_record_encode(&record, &line, err)) {
+        return -1;
+    }
+    rc = apapi_record_decode(line, strlen(line), copy, err);
+    free(line);
+    return rc;
+}
+
+static int verify_run_finish(struct apapi_session *session, struct run_result *result,
+                             struct apapi_error *err)
+{
+    struct apapi_measurement m;
+    struct apapi_record copy;
+    int rc;
+
+    if (apapi_session_stop(session, err) || apapi_session_measurement(session, &m, err)) {
+        return -1;
+    }
+    rc = verify_run_write(&m, &copy, err);
+    if (rc == 0) {
+        verify_run_describe(&copy.measurement, result);
+        apapi_record_clear(&copy);
+    }
+    apapi_measurement_clear(&m);
+    return rc;
+}
+
 static int verify_run_measure(struct apapi_session *session, struct run_result *result,
                               struct apapi_error *err)
 {
     const struct scene *scene = player.scene;
-    struct apapi_measurement m;
 
     verify_run_sleep(player.source.origin_ns + scene->start_ns);
     if (apapi_session_start(session, 0, err)) {
         return -1;
     }
     verify_run_sleep(player.page.head.start_ns + scene->length_ns);
-    if (apapi_session_stop(session, err) || apapi_session_measurement(session, &m, err)) {
-        return -1;
-    }
-    verify_run_describe(&m, result);
-    apapi_measurement_clear(&m);
-    return 0;
+    return verify_run_finish(session, result, err);
 }
 
 static int verify_run_play(struct run_result *result, struct apapi_error *err)

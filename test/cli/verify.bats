@@ -66,7 +66,8 @@ load atime_common
     run -1 "$apapi" verify -e walrus
     [[ ${lines[-1]} == "apapi verify: no ensemble's name begins with 'walrus'; --list shows all" ]]
     run -2 "$apapi" verify -n -1
-    [[ $output == *"'-1' is not a whole number from "* ]]
+    [[ $output == *"'-1' is not a whole number from 1 to "* ]]
+    run -2 "$apapi" verify -n 0
     run -2 "$apapi" verify -i 10us
     [[ $output == *"'10us' is not from 1ms to 1h"* ]]
     run -2 "$apapi" verify -f csv
