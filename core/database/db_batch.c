@@ -190,6 +190,7 @@ static struct db_derived db_batch_derive(const struct apapi_measurement *m)
         derived.domains_j[d] = m->domains[d].measured ? m->domains[d].energy_j : NAN;
         derived.gaps = derived.gaps || has_gaps(&m->domains[d].timeline);
     }
+    domain_list_text(m->unknown_domains, ",", derived.unknown_domains);
     return derived;
 }
 

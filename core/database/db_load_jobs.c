@@ -173,6 +173,7 @@ static int db_load_jobs_add_up(struct db_job *job, struct apapi_job *sum, struct
     job->uncertainty_j = total.uncertainty_j;
     job->mean_w = total.mean_w;
     job->covered_ns = total.covered_ns;
+    domain_list_text(total.missing_domains, ",", job->missing_domains);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         job->domains_j[d] = total.domains[d].energy_j;
     }

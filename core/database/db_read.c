@@ -124,6 +124,7 @@ static int read_record(struct db_reader *reader, struct apapi_record *record,
     *record = (struct apapi_record){.id = APAPI_IDENTITY_UNKNOWN};
     timeline = db_parts_read(reader->records, 1, &db_records, (void *const[]){record, m, &derived});
     reader->gaps = derived.gaps;
+    m->unknown_domains = domain_list_parse(derived.unknown_domains);
     set_domains(&derived, m);
     if (reader->parts.timelines) {
         read_timelines(db_column(reader->records, timeline), m);

@@ -72,6 +72,8 @@ static struct db_value value_of(const struct field *field, bool key, const void 
         return domain_value(*(const enum apapi_domain *)at);
     case FIELD_TYPE:
         return db_text(field_type_name(*(const int *)at));
+    case FIELD_PART:
+        return db_real(*(const double *)at > 0 ? *(const double *)at : NAN);
     default:
         return db_real(*(const double *)at);
     }

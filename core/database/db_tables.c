@@ -29,6 +29,7 @@ static const struct field derived_columns[] = {
     {"mean_w", FIELD_MEASURED, false, IN_DERIVED(mean_w), 0},
     DOMAIN_COLUMNS(IN_DERIVED),
     {"gaps", FIELD_FLAG, true, IN_DERIVED(gaps), 0},
+    {"unknown_domains", FIELD_TEXT, false, IN_DERIVED(unknown_domains), DOMAIN_LIST_SIZE},
     {NULL, 0, false, 0, 0}};
 
 static const struct field job_columns[] = {
@@ -57,6 +58,7 @@ static const struct field job_columns[] = {
     {"mean_w", FIELD_MEASURED, false, IN_JOB(mean_w), 0},
     {"covered_s", FIELD_DURATION, false, IN_JOB(covered_ns), 0},
     DOMAIN_COLUMNS(IN_JOB),
+    {"missing_domains", FIELD_TEXT, false, IN_JOB(missing_domains), DOMAIN_LIST_SIZE},
     {NULL, 0, false, 0, 0}};
 
 static const struct field stale_columns[] = {{"cluster", FIELD_TEXT, true, IN_JOB(cluster), 64},
@@ -207,8 +209,8 @@ static const char *const views[] = {
     "het_offset, job_name, uid, user, account, `partition`, qos, verified, day, "
     "start_ns / 1e9 AS start_s, end_ns / 1e9 AS end_s, (end_ns - start_ns) / 1e9 AS elapsed_s, "
     "records, incomplete, steps, nodes, energy_j, energy_j / 3.6e6 AS energy_kwh, "
-    "uncertainty_j, mean_w, covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j "
-    "FROM jobs j " RIGHT,
+    "uncertainty_j, mean_w, covered_s, package_j, dram_j, gpu_j, core_j, uncore_j, psys_j, node_j, "
+    "missing_domains FROM jobs j " RIGHT,
     "CREATE VIEW IF NOT EXISTS apapi_days AS SELECT day, cluster, user, account, `partition`, "
     "COUNT(*) AS jobs, COUNT(energy_j) AS measured_jobs, SUM(records) AS records, "
     "SUM(incomplete) AS incomplete, SUM(energy_j) AS energy_j, SUM(energy_j) / 3.6e6 AS "
@@ -297,6 +299,11 @@ static const struct {
     const char *table, *column;
 } upgrades[] = {{3, "components", "user_rules SMALLINT"},
                 {4, "records", "node_cores BIGINT"},
+                {5, "domains", "covered DOUBLE"},
+                {5, "domains", "rest_j DOUBLE"},
+                {5, "records", "unknown_domains VARCHAR(63)"},
+                {5, "events", "still SMALLINT"},
+                {5, "jobs", "missing_domains VARCHAR(63)"},
                 {5, "jobs", "uncertainty_j DOUBLE"}};
 
 /* Records have always known their uncertainty: add all jobs up again. */

@@ -7,6 +7,7 @@
 
 #include "apapi/record.h"
 #include "database/db.h"
+#include "record/domain_list.h"
 #include "record/fields.h"
 
 /*
@@ -36,7 +37,8 @@ struct db_derived {
     char day[12]; /* of the end, in UTC */
     double energy_j, uncertainty_j, mean_w;
     double domains_j[APAPI_DOMAINS];
-    bool gaps; /* the timeline does not cover its whole time */
+    bool gaps;                              /* the timeline does not cover its whole time */
+    char unknown_domains[DOMAIN_LIST_SIZE]; /* "package,dram" */
 };
 
 /** A job's row. */
@@ -50,6 +52,7 @@ struct db_job {
     double energy_j, uncertainty_j, mean_w;
     uint64_t covered_ns;
     double domains_j[APAPI_DOMAINS];
+    char missing_domains[DOMAIN_LIST_SIZE]; /* "package,dram": those that energy_j lacks */
     bool with_nameless; /* no column: records without a cluster belong to it, too */
 };
 

@@ -265,8 +265,11 @@ static void finish_total(const struct apapi_meter *meter, uint64_t elapsed_ns,
 {
     result->total = apapi_meter_total(meter);
     if (isnan(result->total)) {
-        result->stuck = apapi_counter_never_rests(meter->event) && elapsed_ns >= STUCK_AFTER_NS &&
+        bool still = apapi_counter_never_rests(meter->event) && result->incidents.samples > 0;
+
+        result->stuck = still && elapsed_ns >= STUCK_AFTER_NS &&
                         result->incidents.samples >= STUCK_AFTER_SAMPLES;
+        result->still = still && !result->stuck && result->incidents.resets == 0;
         return;
     }
     result->summary.min = meter->rate.min;

@@ -7,6 +7,8 @@
 
 #include "apapi/record.h"
 #include "base/text.h"
+#include "record/coverage.h"
+#include "record/domain_list.h"
 
 #define TEXT_SIZE 4200
 #define FORMULA "=+-@" /* characters that start a formula */
@@ -26,6 +28,9 @@ struct line {
     const struct apapi_incidents *incidents; /* NULL: not known */
     const char *source;
     bool estimated;
+    double covered;
+    double rest_j;
+    uint32_t missing;
 };
 
 static const struct line blank = {.domain = "",
@@ -36,7 +41,9 @@ static const struct line blank = {.domain = "",
                                   .rate_unit = "",
                                   .summary = {NAN, NAN, NAN, NAN},
                                   .covered_s = NAN,
-                                  .source = ""};
+                                  .source = "",
+                                  .covered = NAN,
+                                  .rest_j = NAN};
 
 void csv_put_text(FILE *out, const char *text)
 {
@@ -89,6 +96,17 @@ static void csv_put_incidents(FILE *out, const struct apapi_incidents *n)
             n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
 }
 
+/* Which part of the time it is of, and what it lacks. */
+static void csv_put_coverage(FILE *out, const struct line *line)
+{
+    char missing[DOMAIN_LIST_SIZE];
+
+    domain_list_text(line->missing, " ", missing);
+    csv_put_number_cell(out, line->covered > 0 ? line->covered : NAN);
+    csv_put_number_cell(out, line->rest_j > 0 ? line->rest_j : NAN);
+    csv_put_text_cell(out, missing);
+}
+
 static void csv_put_line(const struct csv *csv, const struct line *line)
 {
     FILE *out = csv->out;
@@ -112,7 +130,9 @@ static void csv_put_line(const struct csv *csv, const struct line *line)
     csv_put_number_cell(out, line->covered_s);
     csv_put_incidents(out, line->incidents);
     csv_put_text_cell(out, line->source);
-    fprintf(out, ",%d\n", line->estimated);
+    fprintf(out, ",%d", line->estimated);
+    csv_put_coverage(out, line);
+    fputc('\n', out);
 }
 
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
@@ -141,6 +161,8 @@ static void csv_put_domain(const struct csv *csv, const struct line *common,
     line.uncertainty_j = result->uncertainty_j;
     line.rate_unit = "W";
     line.summary = result->power_w;
+    line.covered = result->covered;
+    line.rest_j = result->rest_j;
     csv_put_line(csv, &line);
 }
 
@@ -163,6 +185,9 @@ static void csv_put_domains(const struct csv *csv, const struct line *common,
     line.rate_unit = "W";
     line.summary.mean = apapi_measurement_total_w(m);
     line.covered_s = m->covered * (double)(m->late_ns + m->elapsed_ns) / 1e9;
+    line.covered = coverage_of_total(m);
+    line.rest_j = coverage_rest_j(m);
+    line.missing = domain_list_adding_up(m->unknown_domains);
     if (isfinite(line.total) || isfinite(line.summary.mean)) {
         csv_put_line(csv, &line);
     }

@@ -13,7 +13,8 @@
 /** Names of the columns that follow the leading ones. */
 #define CSV_COLUMNS                                                                                \
     "row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,mean,p95,max,covered_s,"          \
-    "samples,failed,wraps,resets,refused,gaps,stalls,source,estimated\n"
+    "samples,failed,wraps,resets,refused,gaps,stalls,source,estimated,covered,rest_j,missing_"     \
+    "domains\n"
 
 /** The output, and the first fields of each line: the run, or step and node. */
 struct csv {

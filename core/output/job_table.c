@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "output/table_rows.h"
+#include "record/domain_list.h"
 #include "record/window.h"
 
 #define INCOMPLETE_LISTED 5
@@ -97,6 +98,7 @@ static void job_table_add_domains(const struct job_table *table, struct table_ro
             struct table_row *row = &rows->rows[rows->count++];
 
             table_row_name(row, d);
+            row->covered = (double)domain->covered_ns / (double)domain->recorded_ns;
             set_row(table, row, domain->energy_j, domain->uncertainty_j, domain->mean_w);
         }
     }
@@ -109,7 +111,9 @@ static void job_table_add_total(const struct job_table *table, struct table_rows
     if (!isnan(total->energy_j)) {
         struct table_row *row = &rows->rows[rows->count++];
 
-        snprintf(row->label, sizeof row->label, "total");
+        snprintf(row->label, sizeof row->label, "%s",
+                 total->missing_domains ? "partial total" : "total");
+        row->is_total = true;
         set_row(table, row, total->energy_j, total->uncertainty_j, total->mean_w);
     }
 }
@@ -119,7 +123,10 @@ static void job_table_put_partial(const struct job_table *table, enum apapi_doma
     const struct apapi_job_domain *domain = &table->total.domains[d];
     double share = (double)domain->covered_ns / (double)table->total.covered_ns;
 
-    if (domain->nodes > 0 && domain->nodes < table->total.nodes) {
+    if (domain->nodes == 0 && table->total.missing_domains & domain_bit(d)) {
+        fprintf(table->out, "  total without %s, whose energy is not known\n",
+                apapi_domain_name(d));
+    } else if (domain->nodes > 0 && domain->nodes < table->total.nodes) {
         fprintf(table->out, "  %s known on %zu of %zu nodes\n", apapi_domain_name(d), domain->nodes,
                 table->total.nodes);
     } else if (domain->nodes > 0 && apapi_domain_adds_up(d) && share < PARTIAL_SHARE) {
@@ -148,6 +155,7 @@ static void job_table_put_domains(const struct job_table *table)
     job_table_add_domains(table, &rows, false);
     table_rows_put(&rows, table->out);
     put_brief(table);
+    table_rows_put_coverage(&rows, table->out);
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         job_table_put_partial(table, d);
     }

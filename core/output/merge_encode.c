@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
+#include "record/domain_list.h"
 #include "record/fields.h"
 #include "record/timeline.h"
 #include "sum/merge_parts.h"
@@ -141,6 +142,8 @@ static json_t *encode_sum(const struct merge_domain *sum, double uncertainty_j)
     const struct apapi_domain_result domain = {.measured = true,
                                                .energy_j = sum->energy_j,
                                                .uncertainty_j = uncertainty_j,
+                                               .covered = sum->covered,
+                                               .rest_j = sum->rest_j,
                                                .power_w = sum->power_w};
     json_t *object = fields_object(fields_of_domain, &domain);
 
@@ -179,7 +182,11 @@ static int merge_encode_put_total(const struct encoding *encoding, const struct 
     if (field_put(encoding->root, "total", object) < 0) {
         return -1;
     }
-    return total->partial ? field_put(object, "partial", json_true()) : 0;
+    if (!total->missing) {
+        return 0;
+    }
+    return field_put(object, "partial", json_true()) |
+           field_put(object, "missing_domains", domain_list_json(total->missing));
 }
 
 static json_t *encode_timeline(const struct apapi_timeline_sum *sum)
@@ -366,7 +373,9 @@ static json_t *encode_node_domains(const struct merge_node *node)
         if (field_put(domains, apapi_domain_name(known->domain), domain) < 0 ||
             field_put_rounded(domain, "energy_j", known->energy_j, FIELD_MEASURED_FIGURES) < 0 ||
             field_put_rounded(domain, "uncertainty_j", (double)known->uncertainty_j,
-                              FIELD_ROUGH_FIGURES) < 0) {
+                              FIELD_ROUGH_FIGURES) < 0 ||
+            (known->covered > 0 && field_put_rounded(domain, "covered", (double)known->covered,
+                                                     FIELD_ROUGH_FIGURES) < 0)) {
             json_decref(domains);
             return NULL;
         }
@@ -381,7 +390,9 @@ static json_t *encode_node(const struct merge_node *node)
     if (field_put_text(object, "node", node->name) < 0 ||
         field_put_rounded(object, "energy_j", node->total_j, FIELD_MEASURED_FIGURES) < 0 ||
         field_put_rounded(object, "covered", node->covered, FIELD_MEASURED_FIGURES) < 0 ||
-        (node->domain_count > 0 && field_put(object, "domains", encode_node_domains(node)) < 0)) {
+        (node->domain_count > 0 && field_put(object, "domains", encode_node_domains(node)) < 0) ||
+        (node->unknown_domains &&
+         field_put(object, "unknown_domains", domain_list_json(node->unknown_domains)) < 0)) {
         json_decref(object);
         return NULL;
     }

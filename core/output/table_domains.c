@@ -16,6 +16,8 @@ static void set_values(struct table_row *row, const struct merge_domain *sum, bo
 {
     table_row_set(row, sum->energy_j, sum->uncertainty_j, &sum->power_w, brief);
     row->bin_ns = brief ? 0 : sum->bin_ns;
+    row->covered = sum->covered;
+    row->rest_j = sum->rest_j;
 }
 
 /* Whether the step is too short for a power. */
@@ -46,7 +48,7 @@ static void name_total(struct table_row *row, const struct merge_total *total,
 {
     size_t nodes = total->sum.nodes;
 
-    if (total->partial) {
+    if (total->missing) {
         snprintf(row->label, sizeof(row->label), "partial total");
     } else if (nodes < table->expected) {
         snprintf(row->label, sizeof(row->label), "total of %zu node%s", nodes,
@@ -86,6 +88,25 @@ static void collect_rows(struct table_rows *rows, const struct table *table)
         if (!apapi_domain_adds_up(domain)) {
             table_domains_add_domain(rows, table, domain);
         }
+    }
+}
+
+/* Domains that no node knows, although there are meters for them. */
+static void put_unknown(const struct table *table)
+{
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        struct merge_domain sum;
+
+        merge_domain(table->merge, domain, &sum);
+        if (!apapi_domain_adds_up(domain) || sum.nodes > 0 || sum.unknown == 0) {
+            continue;
+        }
+        fprintf(table->out, "  total without %s, whose energy is not known",
+                apapi_domain_name(domain));
+        if (table->expected > 1) {
+            fprintf(table->out, " on %zu of %zu nodes", sum.unknown, table->expected);
+        }
+        fputc('\n', table->out);
     }
 }
 
@@ -150,6 +171,8 @@ static void put_footnotes(const struct table_rows *rows, const struct table *tab
 {
     bool brackets = false;
 
+    table_rows_put_coverage(rows, table->out);
+    put_unknown(table);
     table_domains_put_partial(rows, table);
     for (size_t i = 0; i < rows->count; i++) {
         brackets |= rows->rows[i].label[0] == '(';

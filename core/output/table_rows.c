@@ -6,6 +6,7 @@
 
 #include "apapi/record.h"
 #include "base/text.h"
+#include "record/coverage.h"
 
 static const char *const column_names[TABLE_COLUMNS] = {"energy", "mean", "min", "max", "p95"};
 static const char *const column_units[TABLE_COLUMNS] = {"J", "W", "W", "W", "W"};
@@ -140,6 +141,94 @@ void table_rows_put(struct table_rows *rows, FILE *out)
     table_rows_format_shares(rows);
     table_rows_measure(rows);
     table_rows_put_lines(rows, out);
+}
+
+/* Rounded down: no more of the time is covered than it says. */
+static double covered_pct(const struct table_row *row)
+{
+    return floor(row->covered * 1000 + 1e-6) / 10;
+}
+
+static bool has_gap(const struct table_row *row)
+{
+    return !row->is_total && coverage_is_low(row->covered);
+}
+
+static bool is_alike(const struct table_row *a, const struct table_row *b)
+{
+    return has_gap(b) && covered_pct(a) == covered_pct(b);
+}
+
+static size_t count_alike(const struct table_rows *rows, size_t end, const struct table_row *row)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < end; i++) {
+        count += is_alike(row, &rows->rows[i]);
+    }
+    return count;
+}
+
+static size_t count_domains(const struct table_rows *rows)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        count += !rows->rows[i].is_total;
+    }
+    return count;
+}
+
+/* Domains of the same coverage together, without their names if these are all. */
+static void put_covered(const struct table_rows *rows, size_t first, FILE *out)
+{
+    const struct table_row *row = &rows->rows[first];
+    const char *separator = "  ";
+
+    if (count_alike(rows, rows->count, row) < count_domains(rows)) {
+        for (size_t i = first; i < rows->count; i++) {
+            if (is_alike(row, &rows->rows[i])) {
+                fprintf(out, "%s%s", separator, rows->rows[i].label);
+                separator = ", ";
+            }
+        }
+        separator = ": ";
+    }
+    fprintf(out, "%senergy of the covered %.1f %%\n", separator, covered_pct(row));
+}
+
+/* "package 1.2 kJ, dram 200 J, total 1.4 kJ"; "" if there is none. */
+static void list_rests(const struct table_rows *rows, char *text, size_t size)
+{
+    size_t length = 0, listed = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < rows->count && length < size; i++) {
+        const struct table_row *row = &rows->rows[i];
+        char rest[UNITS_SIZE];
+
+        if (row->rest_j > 0 && (row->is_total ? listed > 1 : coverage_is_low(row->covered))) {
+            units_quantity(rest, sizeof(rest), row->rest_j, "J");
+            length += (size_t)snprintf(text + length, size - length, "%s%s %s",
+                                       listed++ ? ", " : "", row->label, rest);
+        }
+    }
+}
+
+void table_rows_put_coverage(const struct table_rows *rows, FILE *out)
+{
+    char rests[TEXT_COLUMNS * 4], text[sizeof(rests) + TEXT_COLUMNS];
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (has_gap(&rows->rows[i]) && count_alike(rows, i, &rows->rows[i]) == 0) {
+            put_covered(rows, i, out);
+        }
+    }
+    list_rests(rows, rests, sizeof(rests));
+    if (*rests) {
+        snprintf(text, sizeof(text), "estimate for the rest, not included: %s", rests);
+        text_wrap(out, text);
+    }
 }
 
 void table_put_shared(uint32_t cores, uint32_t node_cores, size_t nodes, FILE *out)

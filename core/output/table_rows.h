@@ -23,6 +23,8 @@ struct table_row {
     size_t nodes;
     bool is_total;
     uint64_t bin_ns; /* as in struct merge_domain */
+    double covered;  /* part of the time that the energy is of, 0..1; NaN: not known */
+    double rest_j;   /* estimate for the other part; 0, NaN: none */
 };
 
 /** All zero: no rows. */
@@ -47,6 +49,9 @@ void table_row_name(struct table_row *row, enum apapi_domain domain);
 
 /** Print a line of titles and a line for each row, with the digits that are known. */
 void table_rows_put(struct table_rows *rows, FILE *out);
+
+/** Say below the rows which part of the time the energies are of, and the estimates of the rest. */
+void table_rows_put_coverage(const struct table_rows *rows, FILE *out);
 
 /**
  * Say that nodes may be shared, so that their energy is not that of the step or job alone.

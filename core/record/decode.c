@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "apapi/record.h"
+#include "record/domain_list.h"
 #include "record/fields.h"
 #include "record/shorten.h"
 #include "record/timeline.h"
@@ -32,6 +33,9 @@ static int decode_domains(const struct tree_node *domains, struct apapi_measurem
         }
         if (fields_decode(domain, fields_of_domain, &m->domains[i], &inner) < 0) {
             return -1;
+        }
+        if (m->domains[i].covered > 1 + COVERED_TOLERANCE) {
+            return field_fail(&inner, "covered", "above 1");
         }
         m->domains[i].measured = true;
     }
@@ -138,6 +142,17 @@ static int decode_components(const struct tree_node *components, struct apapi_me
     return 0;
 }
 
+/* An older record does not say whether there is any. */
+static int decode_unknown(const struct tree_node *trust, struct apapi_measurement *m,
+                          const struct field_path *path)
+{
+    const struct tree_node *names = tree_get(trust, "unknown_domains");
+
+    return names && domain_list_read(names, &m->unknown_domains) < 0
+               ? field_fail(path, "unknown_domains", "not an array of texts")
+               : 0;
+}
+
 static int decode_trust(const struct tree_node *trust, struct apapi_measurement *m,
                         const struct field_path *path)
 {
@@ -146,7 +161,8 @@ static int decode_trust(const struct tree_node *trust, struct apapi_measurement 
     if (!trust) {
         return field_fail(path, "trust", "is missing");
     }
-    if (fields_decode(trust, fields_of_trust, m, &inner) < 0) {
+    if (fields_decode(trust, fields_of_trust, m, &inner) < 0 ||
+        decode_unknown(trust, m, &inner) < 0) {
         return -1;
     }
     if (m->covered > 1 + COVERED_TOLERANCE) {

@@ -7,6 +7,8 @@
 
 #include "apapi/record.h"
 #include "base/count_of.h"
+#include "record/coverage.h"
+#include "record/domain_list.h"
 #include "record/end.h"
 #include "record/fields.h"
 #include "record/shorten.h"
@@ -37,12 +39,20 @@ static int encode_put_total(json_t *root, const struct apapi_measurement *m)
         .measured = true,
         .energy_j = apapi_measurement_total_j(m),
         .uncertainty_j = NAN, /* in the trust block */
+        .covered = coverage_of_total(m),
+        .rest_j = coverage_rest_j(m),
         .power_w = {.min = NAN, .mean = apapi_measurement_total_w(m), .max = NAN, .p95 = NAN}};
+    uint32_t missing = domain_list_adding_up(m->unknown_domains);
+    json_t *object;
 
     if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
         return WRITTEN;
     }
-    return field_put(root, "total", fields_object(fields_of_domain, &total));
+    object = fields_object(fields_of_domain, &total);
+    if (field_put(root, "total", object) < 0) {
+        return OUT_OF_MEMORY;
+    }
+    return missing ? field_put(object, "missing_domains", domain_list_json(missing)) : WRITTEN;
 }
 
 static int encode_put_events(json_t *object, const struct apapi_component_result *component)
@@ -118,6 +128,9 @@ static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
     json_t *trust = fields_object(fields_of_trust, m);
     int rc = field_put(root, "trust", trust);
 
+    if (rc == WRITTEN && m->unknown_domains) {
+        rc = field_put(trust, "unknown_domains", domain_list_json(m->unknown_domains));
+    }
     if (rc == WRITTEN) {
         rc = field_put_rounded(trust, "uncertainty_j", apapi_record_uncertainty_j(m),
                                FIELD_ROUGH_FIGURES);

@@ -57,6 +57,8 @@ const struct field fields_of_trust[] = {
 const struct field fields_of_domain[] = {
     {"energy_j", FIELD_AMOUNT, false, IN_DOMAIN(energy_j), 0},
     {"uncertainty_j", FIELD_ROUGH, false, IN_DOMAIN(uncertainty_j), 0},
+    {"covered", FIELD_PART, false, IN_DOMAIN(covered), 0},
+    {"rest_j", FIELD_PART, false, IN_DOMAIN(rest_j), 0},
     {"mean_w", FIELD_MEASURED, false, IN_DOMAIN(power_w.mean), 0},
     {"min_w", FIELD_LEAST, false, IN_DOMAIN(power_w.min), 0},
     {"max_w", FIELD_GREATEST, false, IN_DOMAIN(power_w.max), 0},
@@ -106,6 +108,7 @@ const struct field fields_of_event[] = {
     {"gaps", FIELD_COUNT, false, IN_EVENT(incidents.gaps), 0},
     {"stalls", FIELD_COUNT, false, IN_EVENT(incidents.stalls), 0},
     {"stuck", FIELD_FLAG, false, IN_EVENT(stuck), 0},
+    {"still", FIELD_FLAG, false, IN_EVENT(still), 0},
     {NULL, 0, false, 0, 0}};
 
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")

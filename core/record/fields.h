@@ -20,6 +20,7 @@ enum field_form {
     FIELD_LEAST,    /* the same, rounded down: it stays a lower bound */
     FIELD_GREATEST, /* the same, rounded up: it stays an upper bound */
     FIELD_AMOUNT,   /* double, nine digits, never below 0; unknown: NaN */
+    FIELD_PART,     /* double above 0, six digits; unknown: NaN, 0 */
     FIELD_EXACT,    /* double >= 0, fifteen digits; unknown: 0 */
     FIELD_FLAG,     /* bool; unknown: false */
     FIELD_MOMENT,   /* int64_t [ns since 1970], in JSON "2026-11-21T11:20:01.123456789Z" */

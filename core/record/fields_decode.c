@@ -210,6 +210,7 @@ static const char *read_field(const struct tree_node *value, const struct field 
     case FIELD_GREATEST:
         return read_measured(value, member);
     case FIELD_AMOUNT:
+    case FIELD_PART:
     case FIELD_EXACT:
         return read_amount(value, member);
     case FIELD_FLAG:
@@ -235,6 +236,7 @@ static void set_unknown(const struct field *field, void *member)
         break;
     case FIELD_MEASURED:
     case FIELD_AMOUNT:
+    case FIELD_PART:
     case FIELD_ROUGH:
     case FIELD_LEAST:
     case FIELD_GREATEST:

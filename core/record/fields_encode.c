@@ -92,6 +92,8 @@ static bool fields_encode_is_unknown(const struct field *field, const void *memb
     case FIELD_COUNT:
     case FIELD_DURATION:
         return *(const uint64_t *)member == 0;
+    case FIELD_PART:
+        return !(*(const double *)member > 0);
     case FIELD_EXACT:
         return *(const double *)member == 0;
     case FIELD_FLAG:
@@ -120,6 +122,7 @@ static int put_field(json_t *object, const struct field *field, const void *memb
         return field_put_rounded(object, field->key, *(const double *)member,
                                  FIELD_MEASURED_FIGURES);
     case FIELD_ROUGH:
+    case FIELD_PART:
         return field_put_rounded(object, field->key, *(const double *)member, FIELD_ROUGH_FIGURES);
     case FIELD_LEAST:
         return field_put_rounded(object, field->key,

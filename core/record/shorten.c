@@ -10,15 +10,16 @@
 
 #include "base/count_of.h"
 #include "measure/meter.h"
+#include "record/coverage.h"
 #include "record/fields.h"
 
 #define RAW_EXACT 1e14 /* counts up to this survive in a total of FIELD_FIGURES digits */
 
 /* If most events of a kind have the same value of such a key, "common" has it. */
 static const char *const shareable[] = {
-    "domain",    "unit",    "scale",    "type",      "counter", "estimated",
-    "range_max", "guard_j", "update_s", "covered_s", "samples", "failed",
-    "wraps",     "resets",  "refused",  "gaps",      "stalls",  "stuck"};
+    "domain",  "unit",     "scale",     "type",    "counter", "estimated", "range_max",
+    "guard_j", "update_s", "covered_s", "samples", "failed",  "wraps",     "resets",
+    "refused", "gaps",     "stalls",    "stuck",   "still"};
 
 static const char *kind_of(const json_t *event)
 {
@@ -69,6 +70,34 @@ static double domain_uncertainty(const struct apapi_measurement *m, int domain)
         }
     }
     return sum_j;
+}
+
+/* The meter with the least; NaN: the component has none for this domain. */
+static double least_coverage(const struct apapi_component_result *component,
+                             const struct apapi_measurement *m, int domain, enum apapi_kind kind)
+{
+    double least = NAN;
+
+    for (size_t i = 0; i < component->event_count; i++) {
+        if (shorten_is_meter(&component->events[i], domain, kind)) {
+            least = fmin(least, coverage_of_event(&component->events[i], m));
+        }
+    }
+    return least;
+}
+
+/* As far as the record shows the meters; NaN: not known. */
+static double domain_coverage(const struct apapi_measurement *m, int domain)
+{
+    double least = NAN;
+
+    for (size_t i = 0; i < m->component_count && isnan(least); i++) {
+        least = least_coverage(&m->components[i], m, domain, APAPI_KIND_ENERGY);
+        if (isnan(least)) {
+            least = least_coverage(&m->components[i], m, domain, APAPI_KIND_POWER);
+        }
+    }
+    return least;
 }
 
 static double shorten_rounded(double value, int figures)
@@ -281,6 +310,10 @@ static void shorten_domains(json_t *domains, const struct apapi_measurement *m)
                                         FIELD_ROUGH_FIGURES)) {
             json_object_del(domain, "uncertainty_j");
         }
+        if (domain &&
+            shorten_is_number(domain, "covered", domain_coverage(m, d), FIELD_ROUGH_FIGURES)) {
+            json_object_del(domain, "covered");
+        }
     }
 }
 
@@ -309,9 +342,11 @@ int shorten_record(json_t *root, const struct apapi_record *record)
     }
     shorten_domains(json_object_get(root, "domains"), m);
     leave_out_zeros(json_object_get(root, "trust"));
-    /* sums over the domains */
+    /* these follow from the domains */
     json_object_del(json_object_get(root, "trust"), "uncertainty_j");
     json_object_del(json_object_get(root, "total"), "mean_w");
+    json_object_del(json_object_get(root, "total"), "covered");
+    json_object_del(json_object_get(root, "total"), "rest_j");
     return 0;
 }
 
@@ -360,6 +395,9 @@ void shortened_fill_in(struct apapi_measurement *m)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (m->domains[d].measured && isnan(m->domains[d].uncertainty_j)) {
             m->domains[d].uncertainty_j = domain_uncertainty(m, d);
+        }
+        if (m->domains[d].measured && isnan(m->domains[d].covered)) {
+            m->domains[d].covered = domain_coverage(m, d);
         }
     }
 }

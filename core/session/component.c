@@ -245,20 +245,35 @@ uint64_t component_late_ns(const struct component *component, int domain, double
     return late_ns > FEED_LATE_NS ? late_ns : 0;
 }
 
+/* The part of the time in which the meter should have been read, 0..1. */
+static double coverage(const struct apapi_event_result *meter, const struct apapi_span *span)
+{
+    return fmin((double)meter->covered_ns / (double)(span->late_ns + span->elapsed_ns), 1);
+}
+
 static void finish_domain(const struct component *component, int domain,
                           const struct apapi_span *span,
                           const struct apapi_component_result *result,
                           struct apapi_domain_result *domain_result)
 {
     struct apapi_domain_meter meter = component->domains[domain];
+    double covered = NAN, rest_j = 0;
 
     *domain_result = (struct apapi_domain_result){.measured = false};
     for (size_t i = 0; i < component->meter_count; i++) {
         if ((int)component->feeds[i] == domain) {
+            double share = coverage(&result->events[i], span);
+
             apapi_domain_result_add(domain_result, &result->events[i]);
+            covered = fmin(covered, share);
+            rest_j += result->events[i].total * (1 / share - 1);
         }
     }
     apapi_domain_meter_finish(&meter, span->elapsed_ns, domain_result);
+    if (domain_result->measured) {
+        domain_result->covered = covered;
+        domain_result->rest_j = rest_j;
+    }
 }
 
 static void finish_events(const struct component *component, const struct apapi_span *span,
@@ -276,10 +291,8 @@ static void finish_events(const struct component *component, const struct apapi_
 static double least_coverage(const struct component *component, const struct apapi_span *span,
                              const struct apapi_component_result *result, double least)
 {
-    double whole_ns = (double)(span->late_ns + span->elapsed_ns);
-
     for (size_t i = 0; result->measured && i < component->meter_count; i++) {
-        least = fmin(least, fmin((double)result->events[i].covered_ns / whole_ns, 1));
+        least = fmin(least, coverage(&result->events[i], span));
     }
     return least;
 }
@@ -298,9 +311,13 @@ static void finish_domains(const struct component *component, size_t index,
         }
         finish_domain(component, d, span, result, &own);
         late_ns = component_late_ns(component, d, own.energy_j);
+        if (!domains->fill) {
+            own.rest_j = NAN;
+        }
         if (own.measured && feed_offer(&domains->feeds[d], index, late_ns)) {
             domains->results[d] = own;
         }
+        domains->unknown |= (uint32_t)!own.measured << d;
     }
 }
 

@@ -25,7 +25,9 @@ struct feed {
 struct domain_results {
     struct apapi_domain_result *results; /* APAPI_DOMAINS; borrowed */
     struct feed feeds[APAPI_DOMAINS];
-    double covered; /* the least share of the time of any meter, 0..1; NaN: nothing */
+    double covered;   /* the least share of the time of any meter, 0..1; NaN: nothing */
+    uint32_t unknown; /* bits of domains that have meters, and no energy that is known */
+    bool fill;        /* estimate the energy of the time that is not covered */
 };
 
 /** Nobody feeds any domain. */

@@ -17,6 +17,7 @@
 #include "session/sampling.h"
 #include "session/session_create.h"
 #include "session/snapshot.h"
+#include "sources/settings.h"
 #include "sources/sources.h"
 
 enum state { IDLE, RUNNING, STOPPED };
@@ -25,6 +26,7 @@ struct apapi_session {
     pthread_mutex_t lock; /* start, stop and results; never held by a worker */
     enum state state;
     bool by_default; /* nobody named the components: those that are not there do not matter */
+    bool fill;       /* estimate the energy of the time that is not covered */
     struct sampling *sampling;
     int64_t start_unix_ns;
     uint64_t requested_ns, start_ns, stop_ns;
@@ -113,6 +115,14 @@ static int check_config(const struct apapi_session_config *config, struct names 
     return config->softfail ? 0 : names_check(names, err);
 }
 
+/* Whether the site asks for an estimate of the time that is not covered. */
+static bool is_filled(void)
+{
+    const char *fill = source_setting("record", "fill");
+
+    return fill && strcmp(fill, "mean") == 0;
+}
+
 /* The threads may outlive the session: what they need is theirs. */
 static struct sampling *create_sampling(const struct apapi_session_config *config, size_t count,
                                         struct session_clock *clock)
@@ -155,6 +165,7 @@ struct apapi_session *session_create(const struct apapi_session_config *config,
     pthread_mutex_init(&session->lock, NULL);
     session->by_default =
         (!config->components || names_mean_all(config->components)) && !config->all_results;
+    session->fill = is_filled();
     session->sampling = create_sampling(config, names.count, clock);
     if (!session->sampling) {
         apapi_fail(err, ENOMEM, "no memory");
@@ -257,11 +268,22 @@ static int session_finish(const struct apapi_session *session, const struct snap
                     : sampling_result(session->sampling, index, span, result, domains);
 }
 
+/* A domain that one component does not know may be known by another one. */
+static uint32_t unknown_domains(const struct apapi_measurement *m, uint32_t unknown)
+{
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured) {
+            unknown &= ~(UINT32_C(1) << d);
+        }
+    }
+    return unknown;
+}
+
 /* @param snapshot  NULL: the session has been stopped */
 static int session_collect(const struct apapi_session *session, const struct snapshot *snapshot,
                            struct apapi_measurement *m)
 {
-    struct domain_results domains = {.results = m->domains, .covered = NAN};
+    struct domain_results domains = {.results = m->domains, .covered = NAN, .fill = session->fill};
     const struct apapi_span span = {.late_ns = m->late_ns,
                                     .elapsed_ns = m->elapsed_ns,
                                     .end_ns = session->start_ns + m->elapsed_ns};
@@ -278,6 +300,7 @@ static int session_collect(const struct apapi_session *session, const struct sna
         }
     }
     m->covered = domains.covered;
+    m->unknown_domains = unknown_domains(m, domains.unknown);
     if (session->by_default) {
         leave_out_unmeasured(m);
     }

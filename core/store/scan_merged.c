@@ -113,13 +113,23 @@ static int scan_merged_put_ending(json_t *record, const struct merged *merged, c
 
 static int scan_merged_put_domain(json_t *domain, const json_t *sum, double share)
 {
-    static const char *const keys[] = {"energy_j", "mean_w", "min_w", "max_w", NULL};
+    static const char *const keys[] = {"energy_j", "rest_j", "mean_w", "min_w", "max_w", NULL};
     int result = 0;
 
     for (size_t i = 0; keys[i] && result == 0; i++) {
         result = field_put_rounded(domain, keys[i], number_of(sum, keys[i]) * share, FIELD_FIGURES);
     }
     return result;
+}
+
+/* Older merged records do not say it. */
+static int scan_merged_put_covered(json_t *domain, const json_t *node, const char *name,
+                                   const json_t *sum)
+{
+    const json_t *own = json_object_get(json_object_get(node, "domains"), name);
+
+    return field_put_rounded(domain, "covered", number_of(own ? own : sum, "covered"),
+                             FIELD_FIGURES);
 }
 
 static int scan_merged_put_domains(json_t *record, const struct merged *merged, const json_t *node)
@@ -138,7 +148,8 @@ static int scan_merged_put_domains(json_t *record, const struct merged *merged, 
                       scan_merged_put_domain(domain, sum, share) ||
                       field_put_rounded(domain, "uncertainty_j",
                                         scan_merged_uncertainty_of(node, name, share, sum),
-                                        FIELD_FIGURES);
+                                        FIELD_FIGURES) ||
+                      scan_merged_put_covered(domain, node, name, sum);
         }
     }
     return result;
@@ -180,9 +191,10 @@ static int scan_merged_put_timelines(json_t *record, const struct merged *merged
 
 static int scan_merged_put_trust(json_t *record, const json_t *node)
 {
-    json_t *trust = json_object();
+    json_t *trust = json_object(), *unknown = json_object_get(node, "unknown_domains");
 
     return field_put(record, "trust", trust) ||
+                   (unknown && json_object_set(trust, "unknown_domains", unknown)) ||
                    field_put_rounded(trust, "covered", number_of(node, "covered"),
                                      FIELD_MEASURED_FIGURES) ||
                    field_put(trust, "cpu_s", json_real(0))

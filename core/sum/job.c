@@ -8,6 +8,7 @@
 
 #include "base/duration.h"
 #include "base/grow.h"
+#include "record/domain_list.h"
 #include "record/end.h"
 #include "record/window.h"
 #include "sum/busy.h"
@@ -114,6 +115,7 @@ static struct piece *piece_create(const struct apapi_record *record)
     }
     memcpy(piece->step, record->id.step, sizeof piece->step);
     piece->complete = record->complete;
+    piece->unknown_domains = m->unknown_domains;
     piece->cores = known_or_zero(record->id.cores);
     piece->node_cores = known_or_zero(record->id.node_cores);
     piece->window_ns = window_shortest_ns(m);
@@ -226,6 +228,8 @@ static int job_add_node(struct sum *sum, struct piece *const *pieces, size_t cou
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         struct apapi_job_domain *domain = &total->domains[d];
 
+        domain->recorded_ns += node.recorded_ns[d];
+        domain->unknown += (node.unknown_domains & domain_bit(d)) != 0;
         if (node.covered_ns[d] > 0) {
             domain->energy_j = (domain->nodes ? domain->energy_j : 0) + node.energy_j[d];
             domain->uncertainty_j =
@@ -247,6 +251,17 @@ static double job_plus(double known, double more)
     return isnan(known) ? more : known + more;
 }
 
+/* It adds up, and some of the energy lacks it, although other nodes or meters have it. */
+static bool is_missing(const struct apapi_job_total *total, int d)
+{
+    const struct apapi_job_domain *domain = &total->domains[d];
+    uint64_t unknown_ns = domain->recorded_ns - domain->covered_ns;
+
+    return apapi_domain_adds_up(d) &&
+           ((domain->nodes > 0 && domain->nodes < total->nodes) ||
+            (domain->unknown > 0 && unknown_ns > domain->recorded_ns / KNOWN_STEPS));
+}
+
 static void job_add_up(const struct sum *sum, struct apapi_job_total *total)
 {
     double busy_ns[2] = {busy_length_ns(&sum->busy[false]), busy_length_ns(&sum->busy[true])};
@@ -256,6 +271,7 @@ static void job_add_up(const struct sum *sum, struct apapi_job_total *total)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         struct apapi_job_domain *domain = &total->domains[d];
 
+        total->missing_domains |= is_missing(total, d) ? domain_bit(d) : 0;
         domain->mean_w =
             domain->nodes > 0 ? sum->whole_j[d] * NS_PER_S / busy_ns[apapi_domain_adds_up(d)] : NAN;
         if (domain->nodes > 0 && apapi_domain_adds_up(d)) {

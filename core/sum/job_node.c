@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/duration.h"
+#include "record/domain_list.h"
 #include "sum/job_piece.h"
 
 #define CANDIDATES 8 /* records compared for one moment */
@@ -52,6 +53,9 @@ static struct part piece_part(const struct piece *piece, int domain, int64_t fro
     const struct apapi_timeline *timeline = piece->timelines[domain];
     struct part part;
 
+    if (isnan(piece->energy_j[domain])) {
+        return (struct part){0, 0};
+    }
     if (!timeline) {
         return constant_part(piece, domain, from_ns, to_ns);
     }
@@ -83,7 +87,7 @@ static int64_t next_bin_ns(const struct piece *piece, int domain, int64_t from_n
 
 static bool is_whole(const struct piece *piece, int domain)
 {
-    return piece->known[domain] >= 1;
+    return piece->known[domain] >= 1 && !isnan(piece->energy_j[domain]);
 }
 
 /* A piece without gaps is preferred to one with gaps, then the longer one. */
@@ -321,6 +325,12 @@ static void job_node_cut(struct sweep *sweep)
     sweep->edge_count = kept;
 }
 
+/* Known, or not although there are meters. */
+static bool has_domain(const struct piece *piece, int domain)
+{
+    return !isnan(piece->energy_j[domain]) || piece->unknown_domains & domain_bit(domain);
+}
+
 static void job_node_add_domain(struct sweep *sweep, struct node_total *total)
 {
     sweep->next = sweep->heap_count = 0;
@@ -332,7 +342,7 @@ static void job_node_add_domain(struct sweep *sweep, struct node_total *total)
                sweep->pieces[sweep->next]->start_ns <= sweep->edges[i]) {
             struct piece *piece = sweep->pieces[sweep->next++];
 
-            if (!isnan(piece->energy_j[sweep->domain]) && piece->end_ns > piece->start_ns) {
+            if (has_domain(piece, sweep->domain) && piece->end_ns > piece->start_ns) {
                 push(sweep, piece);
             }
         }
@@ -349,6 +359,9 @@ static struct node_total job_node_add_all(struct sweep *sweep)
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         sweep->domain = d;
         job_node_add_domain(sweep, &total);
+    }
+    for (size_t i = 0; i < sweep->count; i++) {
+        total.unknown_domains |= sweep->pieces[i]->unknown_domains;
     }
     for (size_t i = 0; i + 1 < sweep->edge_count; i++) {
         total.total_ns += sweep->least_ns[i] == NOT_COUNTED ? 0 : sweep->least_ns[i];

@@ -16,6 +16,7 @@ struct piece {
     uint32_t cores, node_cores;          /* 0: unknown */
     double energy_j[APAPI_DOMAINS];      /* NaN: unknown */
     double known[APAPI_DOMAINS];         /* share of the time, 0..1 */
+    uint32_t unknown_domains;            /* as in struct apapi_measurement */
     double scale[APAPI_DOMAINS];         /* energy by that of the timeline */
     double uncertainty_j[APAPI_DOMAINS]; /* NaN: unknown */
     double swing_w[APAPI_DOMAINS];       /* how far its power leaves the mean; 0: not known */
@@ -30,7 +31,8 @@ struct node_total {
     double uncertainty_j[APAPI_DOMAINS]; /* of that energy; NaN: unknown */
     uint64_t covered_ns[APAPI_DOMAINS];  /* how long that energy is known */
     uint64_t recorded_ns[APAPI_DOMAINS]; /* how long there is a record with the domain */
-    uint64_t total_ns; /* how long all domains that add up and have a record are known */
+    uint64_t total_ns;        /* how long all domains that add up and have a record are known */
+    uint32_t unknown_domains; /* of any piece */
 };
 
 /**

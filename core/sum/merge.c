@@ -235,7 +235,8 @@ static int node_keep_domains(struct merge_node *node, const struct apapi_measure
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         if (m->domains[d].measured && !isnan(m->domains[d].energy_j)) {
             known[count++] = (struct merge_node_domain){(float)m->domains[d].uncertainty_j,
-                                                        (uint8_t)d, m->domains[d].energy_j};
+                                                        (float)m->domains[d].covered, (uint8_t)d,
+                                                        m->domains[d].energy_j};
         }
     }
     if (count == 0) {
@@ -261,6 +262,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
     node->total_j = apapi_measurement_total_j(&record->measurement);
     node->covered = record->measurement.component_count > 0 ? record->measurement.covered : NAN;
     node->incomplete = !record->complete;
+    node->unknown_domains = record->measurement.unknown_domains;
     if (record->id.nodes != APAPI_UNKNOWN && record->id.nodes > merge->expected) {
         merge->expected = record->id.nodes;
     }

@@ -9,6 +9,7 @@ enum merge_state { MERGE_RECORDED, MERGE_ABSENT, MERGE_AWAITED };
 /** What a node has drawn in a domain. */
 struct merge_node_domain {
     float uncertainty_j; /* NaN: not known */
+    float covered;       /* share of the time, 0..1; 0, NaN: not known */
     uint8_t domain;
     double energy_j;
 };
@@ -21,6 +22,7 @@ struct merge_node {
     double covered; /* share of the time, 0..1; NaN: not known */
     bool incomplete;
     uint8_t domain_count;
+    uint32_t unknown_domains;          /* as in struct apapi_measurement */
     struct merge_node_domain *domains; /* those whose energy is known, by number; owned */
     const char *reason; /* why there is no record, or an incomplete one; NULL: not known */
     char name[];

@@ -149,13 +149,15 @@ static int note_stuck(struct merge_notes *notes, const struct apapi_component_re
 {
     for (size_t i = 0; i < component->event_count; i++) {
         const struct apapi_event_result *result = &component->events[i];
-        const struct merge_note note = {.kind = MERGE_NOTE_STUCK,
-                                        .subject = result->event.name,
-                                        .verdict = "counter never moved, not counted",
-                                        .reason = "",
-                                        .index = index + i};
+        const struct merge_note note = {
+            .kind = MERGE_NOTE_STUCK,
+            .subject = result->event.name,
+            .verdict = result->stuck ? "counter never moved, not counted"
+                                     : "counter did not move, not counted",
+            .reason = result->stuck ? "" : "too short a time to tell whether it is stuck",
+            .index = index + i};
 
-        if (result->stuck && note_node(notes, &note, node) < 0) {
+        if ((result->stuck || result->still) && note_node(notes, &note, node) < 0) {
             return -1;
         }
     }

@@ -30,19 +30,25 @@ struct merge_domain {
     uint64_t bin_ns; /* min and max are of means over at least that long of what the nodes that
                         were measured then drew together [ns]; 0: they are the nodes' own, added
                         up: bounds of the step's while all nodes run */
+    double covered;  /* part of these nodes' time that energy_j is of, 0..1; NaN: not known */
+    double rest_j;   /* estimate for the other part; NaN: not asked for on one of them */
+    size_t unknown;  /* nodes that have meters for it, and no energy that is known */
 };
 
 /** The sum of the domains that add up. */
 struct merge_total {
     struct merge_domain sum; /* nodes: of the domain with the fewest; min, max: NaN without bin_ns;
-                                uncertainty_j: NaN if one domain's is not known */
-    bool partial;            /* something is missing on some nodes */
+                                uncertainty_j: NaN if one domain's is not known; covered: the
+                                least of a domain */
+    uint32_t missing;        /* bits of the domains that are not known on all nodes */
 };
 
 /** The sum of one domain so far. */
 struct merge_sum {
     struct merge_domain own; /* without bin_ns */
     double whole_j;          /* as if no time of a record were unknown */
+    double covered_ns;       /* how much of due_ns is covered; NaN: not known of all nodes */
+    double due_ns;           /* the nodes' times from their requests to start, added up */
     size_t timelines;        /* nodes that have one */
     struct apapi_timeline_sum timeline;
 };

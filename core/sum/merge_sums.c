@@ -4,13 +4,20 @@
 #include <stdlib.h>
 
 #include "base/duration.h"
+#include "record/coverage.h"
+#include "record/domain_list.h"
 #include "record/end.h"
 #include "sum/merge_parts.h"
 
 #define WHOLLY_PCT 99.0 /* how much of a bin must be known for it to count */
 #define ROUNDING 0.002  /* of timelines, relative: they and the mean have the same energy */
 #define APART_MAX_NS INT64_C(600000000000)
-#define NOTHING ((struct merge_domain){0, NAN, {NAN, NAN, NAN, NAN}, NAN, 0})
+#define NOTHING                                                                                    \
+    ((struct merge_domain){.energy_j = NAN,                                                        \
+                           .power_w = {NAN, NAN, NAN, NAN},                                        \
+                           .uncertainty_j = NAN,                                                   \
+                           .covered = NAN,                                                         \
+                           .rest_j = NAN})
 
 static bool merge_sums_is_known(const struct apapi_domain_result *domain)
 {
@@ -43,6 +50,7 @@ static void merge_sums_add_domain(struct merge_domain *sum, const struct apapi_d
     sum->nodes++;
     sum->energy_j += one->energy_j;
     sum->uncertainty_j += one->uncertainty_j;
+    sum->rest_j += coverage_rest_of(one);
     sum->power_w.min += one->power_w.min;
     sum->power_w.max += one->power_w.max;
     sum->power_w.mean += one->power_w.mean;
@@ -54,6 +62,15 @@ static double whole_j(const struct apapi_domain_result *domain, uint64_t elapsed
 {
     return isnan(domain->power_w.mean) ? domain->energy_j
                                        : domain->power_w.mean * (double)elapsed_ns / NS_PER_S;
+}
+
+static void merge_sums_add_coverage(struct merge_sum *sum, const struct apapi_measurement *m,
+                                    const struct apapi_domain_result *domain)
+{
+    double due_ns = (double)(m->late_ns + m->elapsed_ns);
+
+    sum->due_ns += due_ns;
+    sum->covered_ns += domain->covered > 0 ? domain->covered * due_ns : NAN;
 }
 
 /* A node whose clock is far from that of the first one is taken to have begun with it. */
@@ -78,10 +95,12 @@ int merge_sums_add(struct apapi_merge *merge, const struct apapi_measurement *m)
     for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
         struct merge_sum *sum = &merge->sums[domain];
 
+        sum->own.unknown += (m->unknown_domains & domain_bit(domain)) != 0;
         if (merge_sums_is_known(&m->domains[domain])) {
             merge_sums_add_domain(&sum->own, &m->domains[domain]);
             merge_sums_add_timeline(sum, m->start_unix_ns, &m->domains[domain].timeline);
             sum->whole_j += whole_j(&m->domains[domain], m->elapsed_ns);
+            merge_sums_add_coverage(sum, m, &m->domains[domain]);
             known[apapi_domain_adds_up(domain)] = true;
         }
     }
@@ -196,9 +215,11 @@ void merge_domain(const struct apapi_merge *merge, enum apapi_domain domain,
     const struct merge_sum *sum = &merge->sums[domain];
 
     *result = sum->own.nodes ? sum->own : NOTHING;
+    result->unknown = sum->own.unknown;
     if (sum->own.nodes == 0) {
         return;
     }
+    result->covered = sum->due_ns > 0 ? sum->covered_ns / sum->due_ns : NAN;
     if (all_have_timelines(sum)) {
         result->bin_ns = find_extremes(&sum->timeline.timeline, &result->power_w);
     }
@@ -217,14 +238,32 @@ static double merge_sums_add_known(double sum, double value)
 static void add_to_total(struct merge_domain *total, const struct merge_domain *one)
 {
     if (!isnan(one->energy_j)) {
+        bool first = isnan(total->energy_j);
+
         total->uncertainty_j =
-            isnan(total->energy_j) ? one->uncertainty_j : total->uncertainty_j + one->uncertainty_j;
+            first ? one->uncertainty_j : total->uncertainty_j + one->uncertainty_j;
+        total->rest_j = first ? one->rest_j : total->rest_j + one->rest_j;
+        total->covered = first || !(one->covered >= total->covered) ? one->covered : total->covered;
     }
     if (total->nodes == 0 || one->nodes < total->nodes) {
         total->nodes = one->nodes;
     }
     total->energy_j = merge_sums_add_known(total->energy_j, one->energy_j);
     total->power_w.mean = merge_sums_add_known(total->power_w.mean, one->power_w.mean);
+}
+
+/* The domains that add up, if not known on as many nodes as another one. */
+static uint32_t missing_domains(const struct apapi_merge *merge, size_t most)
+{
+    uint32_t missing = 0;
+
+    for (int domain = 0; domain < APAPI_DOMAINS; domain++) {
+        const struct merge_domain *own = &merge->sums[domain].own;
+        bool partly = own->nodes > 0 && (own->nodes < most || isnan(own->energy_j));
+
+        missing |= own->unknown > 0 || partly ? domain_bit(domain) : 0;
+    }
+    return domain_list_adding_up(missing);
 }
 
 void merge_total(const struct apapi_merge *merge, struct merge_total *total)
@@ -239,10 +278,9 @@ void merge_total(const struct apapi_merge *merge, struct merge_total *total)
         if (apapi_domain_adds_up(domain) && one.nodes > 0) {
             add_to_total(&total->sum, &one);
             most = one.nodes > most ? one.nodes : most;
-            total->partial |= isnan(one.energy_j);
         }
     }
-    total->partial |= total->sum.nodes < most;
+    total->missing = missing_domains(merge, most);
     total->sum.bin_ns = merge_total_extremes(merge, &total->sum.power_w);
 }
 

@@ -244,9 +244,13 @@ check_twins() {
 
 # As version VERSION has left it: what came later is not there.
 make_old() { # VERSION
+    local column
+
     ask "DROP VIEW apapi_jobs"
     ask "DROP VIEW apapi_days"
-    ask "ALTER TABLE jobs DROP COLUMN uncertainty_j"
+    for column in jobs.uncertainty_j jobs.missing_domains events.still domains.covered domains.rest_j records.unknown_domains; do
+        ask "ALTER TABLE ${column%.*} DROP COLUMN ${column#*.}"
+    done
     ask "CREATE VIEW apapi_jobs AS SELECT job, energy_j FROM jobs"
     ask "CREATE VIEW apapi_days AS SELECT day, SUM(energy_j) AS energy_j FROM jobs GROUP BY day"
     (($1 > 3)) || ask "ALTER TABLE records DROP COLUMN node_cores"
@@ -280,6 +284,7 @@ check_upgrade() {
         [[ $output == '0 records added, 0 replaced, 1 known'* ]]
     done
     [[ $("$apapi" report --db "$url" -j 9 --by step -P -n --format=energy) == $'1100\n1100\n1100' ]]
+    [[ -z $(ask "SELECT missing_domains FROM apapi_jobs WHERE missing_domains IS NOT NULL") ]]
 }
 
 @test "a database of version 2, 3 or 4 is brought up to date by an import" {

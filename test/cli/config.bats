@@ -34,6 +34,14 @@ put() { # TEXT
     [[ $output == "$conf:3: [report]: 'pue = 0.9': 0.9 is below 1; "* ]]
 }
 
+@test "an estimate of the rest: none or mean" {
+    put $'[record]\nfill = mode'
+    run -1 "$apapi" config --check "$conf"
+    [[ $output == "$conf:2: [record]: 'fill = mode': "*'fill takes: none or mean'* ]]
+    put $'[record]\nfill = mean'
+    run -0 "$apapi" config --check "$conf"
+}
+
 @test "--check tells every value that its program would refuse: idle_w = many, pue = 0.5, default = rpl" {
     # shellcheck disable=SC2016 # no variables
     put 'default = rpl

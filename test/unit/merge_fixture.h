@@ -30,8 +30,8 @@ static inline struct apapi_record node_record(const char *node, uint32_t index)
 static inline void set_domain(struct apapi_record *record, enum apapi_domain domain,
                               double energy_j, struct apapi_summary power_w)
 {
-    record->measurement.domains[domain] =
-        (struct apapi_domain_result){true, energy_j, 2, power_w, {0}};
+    record->measurement.domains[domain] = (struct apapi_domain_result){
+        .measured = true, .energy_j = energy_j, .uncertainty_j = 2, .power_w = power_w};
 }
 
 static inline void assert_value(double value, double expected)

@@ -53,40 +53,50 @@ static inline struct apapi_record usual_record(void)
         energy_event("rapl:::PACKAGE_ENERGY:PACKAGE1", APAPI_DOMAIN_PACKAGE),
         energy_event("rapl:::DRAM_ENERGY:PACKAGE0", APAPI_DOMAIN_DRAM),
         energy_event("rapl:::DRAM_ENERGY:PACKAGE1", APAPI_DOMAIN_DRAM)};
-    struct apapi_record record = {
-        .id = {.cluster = "mars",
-               .job = 1747302,
-               .array_job = 1747300,
-               .array_task = 2,
-               .het_job = APAPI_UNKNOWN,
-               .het_offset = APAPI_UNKNOWN,
-               .step = "0",
-               .name = "stream",
-               .job_name = "triad-sweep",
-               .node = "n0417",
-               .node_index = 0,
-               .nodes = 2,
-               .nodelist = "n[0417-0418]",
-               .tasks = 4,
-               .cores = 128,
-               .node_cores = 128,
-               .gpus = 4,
-               .restarts = APAPI_UNKNOWN,
-               .uid = 1000,
-               .user = "alice",
-               .account = "physics",
-               .partition = "batch",
-               .qos = "normal"},
-        .complete = true,
-        .ending = {0, APAPI_UNKNOWN, APAPI_UNKNOWN},
-        .measurement = {START_NS, 3004123456, 1200001, 0.9991, 2100000, 1, NULL, {{0}}}};
+    struct apapi_record record = {.id = {.cluster = "mars",
+                                         .job = 1747302,
+                                         .array_job = 1747300,
+                                         .array_task = 2,
+                                         .het_job = APAPI_UNKNOWN,
+                                         .het_offset = APAPI_UNKNOWN,
+                                         .step = "0",
+                                         .name = "stream",
+                                         .job_name = "triad-sweep",
+                                         .node = "n0417",
+                                         .node_index = 0,
+                                         .nodes = 2,
+                                         .nodelist = "n[0417-0418]",
+                                         .tasks = 4,
+                                         .cores = 128,
+                                         .node_cores = 128,
+                                         .gpus = 4,
+                                         .restarts = APAPI_UNKNOWN,
+                                         .uid = 1000,
+                                         .user = "alice",
+                                         .account = "physics",
+                                         .partition = "batch",
+                                         .qos = "normal"},
+                                  .complete = true,
+                                  .ending = {0, APAPI_UNKNOWN, APAPI_UNKNOWN},
+                                  .measurement = {.start_unix_ns = START_NS,
+                                                  .elapsed_ns = 3004123456,
+                                                  .late_ns = 1200001,
+                                                  .covered = 0.9991,
+                                                  .cpu_ns = 2100000,
+                                                  .component_count = 1}};
     struct apapi_measurement *m = &record.measurement;
 
     unmeasure_domains(m->domains);
-    m->domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
-        true, 1788.62469, 1.30864, {182.5, 595.22469, 725, 719.5}, {0}};
-    m->domains[APAPI_DOMAIN_DRAM] = (struct apapi_domain_result){
-        true, 1788.62469, 1.30864, {182.5, 595.22469, 725, 719.5}, {0}};
+    m->domains[APAPI_DOMAIN_PACKAGE] =
+        (struct apapi_domain_result){.measured = true,
+                                     .energy_j = 1788.62469,
+                                     .uncertainty_j = 1.30864,
+                                     .power_w = {182.5, 595.22469, 725, 719.5}};
+    m->domains[APAPI_DOMAIN_DRAM] =
+        (struct apapi_domain_result){.measured = true,
+                                     .energy_j = 1788.62469,
+                                     .uncertainty_j = 1.30864,
+                                     .power_w = {182.5, 595.22469, 725, 719.5}};
     m->components = calloc(1, sizeof(*m->components));
     assert_non_null(m->components);
     m->components[0] =

@@ -89,7 +89,10 @@ static inline void fixture_fill(struct run *run, double factor, int status)
         .usage = {.ru_utime = {1, 500000}, .ru_stime = {0, 250000}, .ru_maxrss = 12595}};
     unmeasure_domains(m->domains);
     m->domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){true, 200 * factor, 0.25, {90, 100 * factor, 120, 118}, {0}};
+        (struct apapi_domain_result){.measured = true,
+                                     .energy_j = 200 * factor,
+                                     .uncertainty_j = 0.25,
+                                     .power_w = {90, 100 * factor, 120, 118}};
     m->elapsed_ns = 2 * FIXTURE_S;
     m->covered = 1;
     m->component_count = 3;

@@ -51,8 +51,8 @@ static inline void init_node(struct node *node, const char *name, uint32_t index
 static inline void set_domain(struct node *node, enum apapi_domain domain, double energy_j,
                               struct apapi_summary power_w)
 {
-    node->record.measurement.domains[domain] =
-        (struct apapi_domain_result){true, energy_j, NAN, power_w, {0}};
+    node->record.measurement.domains[domain] = (struct apapi_domain_result){
+        .measured = true, .energy_j = energy_j, .uncertainty_j = NAN, .power_w = power_w};
 }
 
 static inline void init_measured(struct node *node, const char *name, uint32_t index,

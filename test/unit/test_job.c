@@ -232,6 +232,34 @@ static void a_step_without_dram_leaves_220_w(void **state)
     assert_about(apapi_job_measured(&total, 0, 0, 0), 1);
 }
 
+/* A step whose counter of the package never moved; another one knows 5 s of its time. */
+static void an_unknown_domain_is_missing_in_the_total(void **state)
+{
+    struct apapi_record records[] = {step("0", "n1", 0, 10, NAN), step("1", "n1", 5, 10, 100),
+                                     step("0", "n2", 0, 10, 100)};
+    struct apapi_job_total total;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        add_domain(&records[i], APAPI_DOMAIN_DRAM, 10);
+    }
+    records[0].measurement.domains[PACKAGE].measured = false;
+    total = total_of(records, 3);
+    assert_int_equal(total.missing_domains, 0);
+    records[0].measurement.unknown_domains = 1U << PACKAGE;
+    total = total_of(records, 3);
+    assert_int_equal(total.missing_domains, 1U << PACKAGE);
+    assert_int_equal(total.covered_ns, 15 * S);
+    assert_int_equal(total.domains[PACKAGE].covered_ns, 15 * S);
+    assert_int_equal(total.domains[PACKAGE].recorded_ns, 20 * S);
+    assert_int_equal(total.domains[PACKAGE].unknown, 1);
+    assert_about(total.domains[PACKAGE].energy_j, 1500);
+    assert_about(total.energy_j, 1700);
+    records[1].measurement.start_unix_ns = BEGIN;
+    records[1].measurement.elapsed_ns = 10 * S;
+    assert_int_equal(total_of(records, 3).missing_domains, 0);
+}
+
 static void nodes_that_end_after_1_2_3_4_s_draw_energy_by_time(void **state)
 {
     const struct apapi_record records[] = {step("0", "n1", 0, 1, 240), step("0", "n2", 0, 2, 240),
@@ -396,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_record_beyond_all_time_does_no_harm),
         cmocka_unit_test(nodes_with_different_domains_240_and_540_w_are_780_w),
         cmocka_unit_test(a_step_without_dram_leaves_220_w),
+        cmocka_unit_test(an_unknown_domain_is_missing_in_the_total),
         cmocka_unit_test(nodes_that_end_after_1_2_3_4_s_draw_energy_by_time),
         cmocka_unit_test(a_run_on_other_nodes_does_not_add_its_power),
         cmocka_unit_test(a_gap_that_another_record_knows_is_filled),

@@ -150,8 +150,8 @@ static void domains_beside_the_total_are_in_brackets(void **state)
         (struct apapi_domain_result){.measured = true, .energy_j = 3000};
     assert_int_equal(apapi_job_add(job, &record), 0);
     text = format(job, &head);
-    assert_non_null(strstr(text, "  total       1.200 kJ"));
-    assert_non_null(strstr(text, "\n  (node)      3.000 kJ      300.0 W\n"));
+    assert_non_null(strstr(text, "  partial total     1.200 kJ"));
+    assert_non_null(strstr(text, "\n  (node)            3.000 kJ      300.0 W\n"));
     assert_non_null(strstr(text, "\n  package known on 1 of 2 nodes\n"));
     assert_non_null(strstr(text, "\n  measured 50.0 % of 2 nodes x 10.0 s"));
     free(text);
@@ -177,6 +177,55 @@ static void a_domain_that_a_step_lacks_is_named(void **state)
     assert_null(strstr(text, "package known"));
     assert_non_null(strstr(text, "\n  measured 100.0 % of 1 node x 20.0 s"));
     free(text);
+}
+
+/* The first step's counter of the package never moved. */
+static void what_no_step_knows_for_a_time_is_not_in_the_total(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+    struct apapi_record record = {.id = {.node = "n1", .step = "1"}, .complete = true};
+    struct apapi_job *job = apapi_job_create();
+
+    (void)state;
+    unmeasure_domains(record.measurement.domains);
+    record.measurement.start_unix_ns = BEGIN;
+    record.measurement.elapsed_ns = 10 * S;
+    record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
+    record.measurement.domains[APAPI_DOMAIN_DRAM] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 200};
+    assert_int_equal(apapi_job_add(job, &record), 0);
+    ADD(job, "0", "n1", 10, 20);
+    assert_table(job, &head,
+                 "apapi: job 17  1 node  2 steps  20.0 s\n"
+                 "  domain              energy         mean\n"
+                 "  package           1.000 kJ      100.0 W\n"
+                 "  dram              0.400 kJ       20.0 W\n"
+                 "  partial total     1.400 kJ      120.0 W\n"
+                 "  package: energy of the covered 50.0 %\n"
+                 "  measured 50.0 % of 1 node x 20.0 s; each moment of a node counts once\n");
+}
+
+static void what_no_step_ever_knows_is_named(void **state)
+{
+    const struct apapi_job_table_head head = {.job = "17"};
+    struct apapi_record record = {.id = {.node = "n1", .step = "1"}, .complete = true};
+    struct apapi_job *job = apapi_job_create();
+
+    (void)state;
+    unmeasure_domains(record.measurement.domains);
+    record.measurement.start_unix_ns = BEGIN;
+    record.measurement.elapsed_ns = 10 * S;
+    record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
+    record.measurement.domains[APAPI_DOMAIN_DRAM] =
+        (struct apapi_domain_result){.measured = true, .energy_j = 200};
+    assert_int_equal(apapi_job_add(job, &record), 0);
+    assert_table(job, &head,
+                 "apapi: job 17  1 node  1 step  10.0 s\n"
+                 "  domain              energy         mean\n"
+                 "  dram               200.0 J      20.00 W\n"
+                 "  partial total      200.0 J      20.00 W\n"
+                 "  total without package, whose energy is not known\n"
+                 "  measured 0.0 % of 1 node x 10.0 s; each moment of a node counts once\n");
 }
 
 /* The batch step has the job's cores, a step of srun some of them. */
@@ -261,6 +310,8 @@ int main(void)
         cmocka_unit_test(nodes_without_names_are_counted),
         cmocka_unit_test(domains_beside_the_total_are_in_brackets),
         cmocka_unit_test(a_domain_that_a_step_lacks_is_named),
+        cmocka_unit_test(what_no_step_knows_for_a_time_is_not_in_the_total),
+        cmocka_unit_test(what_no_step_ever_knows_is_named),
         cmocka_unit_test(a_job_that_has_a_part_of_its_node_is_told_so),
         cmocka_unit_test(as_many_digits_as_are_known),
         cmocka_unit_test(nothing_measured_has_no_energy),

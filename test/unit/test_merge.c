@@ -214,7 +214,11 @@ static void giving_up_reaches_every_node(void **state)
 
 static void one_node_is_taken_as_it_is(void **state)
 {
-    const struct merge_domain expected = {1, 1000, {90, 100, 110, 108}, 2, 0};
+    const struct merge_domain expected = {.nodes = 1,
+                                          .energy_j = 1000,
+                                          .power_w = {90, 100, 110, 108},
+                                          .uncertainty_j = 2,
+                                          .bin_ns = 0};
     struct apapi_merge *merge = apapi_merge_create();
     struct apapi_record record = node_record("n1", 0);
 
@@ -255,7 +259,11 @@ static struct apapi_merge *uneven_merge(void)
 /* A mean below what both had while they were there: a minimum of the whole time is not known. */
 static void mean_power_is_energy_by_time(void **state)
 {
-    const struct merge_domain expected = {2, 1900, {NAN, 1900.0 / 9, 370, NAN}, 4, 0};
+    const struct merge_domain expected = {.nodes = 2,
+                                          .energy_j = 1900,
+                                          .power_w = {NAN, 1900.0 / 9, 370, NAN},
+                                          .uncertainty_j = 4,
+                                          .bin_ns = 0};
     struct apapi_merge *merge = uneven_merge();
 
     (void)state;
@@ -265,8 +273,16 @@ static void mean_power_is_energy_by_time(void **state)
 
 static void what_one_node_does_not_know_the_sum_does_not_know(void **state)
 {
-    const struct merge_domain dram = {2, NAN, {NAN, 190.0 / 9, 37, NAN}, 4, 0};
-    const struct merge_domain none = {0, NAN, {NAN, NAN, NAN, NAN}, NAN, 0};
+    const struct merge_domain dram = {.nodes = 2,
+                                      .energy_j = NAN,
+                                      .power_w = {NAN, 190.0 / 9, 37, NAN},
+                                      .uncertainty_j = 4,
+                                      .bin_ns = 0};
+    const struct merge_domain none = {.nodes = 0,
+                                      .energy_j = NAN,
+                                      .power_w = {NAN, NAN, NAN, NAN},
+                                      .uncertainty_j = NAN,
+                                      .bin_ns = 0};
     struct apapi_merge *merge = uneven_merge();
 
     (void)state;

@@ -227,6 +227,8 @@ static void sums_of_a_domain_that_one_node_lacks(void **state)
     assert_number(root, "total.mean_w", 272.727273);
     assert_number(root, "total.nodes", 1);
     assert_true(json_is_true(at(root, "total.partial")));
+    assert_string_equal(json_string_value(at(root, "total.missing_domains.0")), "gpu");
+    assert_int_equal(json_array_size(at(root, "total.missing_domains")), 1);
     assert_number(root, "trust.uncertainty_j", 6);
     assert_number(root, "trust.cpu_s", 0.5);
     assert_number(root, "per_node.0.energy_j", 1500);
@@ -252,6 +254,42 @@ static void an_energy_that_is_not_known_is_left_out(void **state)
     assert_number(root, "domains.package.mean_w", 100);
     assert_number(root, "domains.package.p95_w", 109);
     assert_true(json_is_true(at(root, "total.partial")));
+    assert_absent(root, absent, COUNT_OF(absent));
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
+static void what_is_not_covered_is_beside_the_energy(void **state)
+{
+    static const char *const absent[] = {"domains.gpu.covered", "domains.gpu.rest_j",
+                                         "total.covered", "total.rest_j"};
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record n1 = step_record("n1", 0);
+    json_t *root;
+
+    (void)state;
+    n1.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
+    n1.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 500;
+    n1.measurement.unknown_domains = 1U << APAPI_DOMAIN_DRAM;
+    add(merge, &n1);
+    root = encoded(merge, NULL);
+    assert_number(root, "domains.package.covered", 0.75);
+    assert_number(root, "domains.package.rest_j", 500);
+    assert_number(root, "total.covered", 0.75);
+    assert_number(root, "total.rest_j", 500);
+    assert_true(json_is_true(at(root, "total.partial")));
+    assert_string_equal(json_string_value(at(root, "total.missing_domains.0")), "dram");
+    assert_number(root, "per_node.0.domains.package.covered", 0.75);
+    assert_string_equal(json_string_value(at(root, "per_node.0.unknown_domains.0")), "dram");
+    json_decref(root);
+    apapi_merge_destroy(merge);
+    merge = apapi_merge_create();
+    n1 = step_record("n1", 0);
+    set_domain(&n1, APAPI_DOMAIN_GPU, 500, power_w);
+    n1.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
+    n1.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 500;
+    add(merge, &n1);
+    root = encoded(merge, NULL);
     assert_absent(root, absent, COUNT_OF(absent));
     json_decref(root);
     apapi_merge_destroy(merge);
@@ -465,6 +503,7 @@ int main(void)
         cmocka_unit_test(complete_if_all_are),
         cmocka_unit_test(sums_of_a_domain_that_one_node_lacks),
         cmocka_unit_test(an_energy_that_is_not_known_is_left_out),
+        cmocka_unit_test(what_is_not_covered_is_beside_the_energy),
         cmocka_unit_test(components_events_notes_and_trust),
         cmocka_unit_test(a_timeline_of_all_nodes_or_none),
         cmocka_unit_test(without_any_record_it_says_which_step),

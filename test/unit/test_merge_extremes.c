@@ -39,7 +39,11 @@ static struct apapi_merge *alternating_merge(unsigned late_s, size_t down_count)
 
 static void extremes_are_of_all_nodes_together(void **state)
 {
-    const struct merge_domain expected = {2, 1600, {380, 400, 420, NAN}, 4, S};
+    const struct merge_domain expected = {.nodes = 2,
+                                          .energy_j = 1600,
+                                          .power_w = {380, 400, 420, NAN},
+                                          .uncertainty_j = 4,
+                                          .bin_ns = S};
     struct apapi_merge *merge = alternating_merge(0, 4);
 
     (void)state;
@@ -51,7 +55,11 @@ static void extremes_are_of_all_nodes_together(void **state)
 static void a_node_alone_counts(void **state)
 {
     /* n1 100 300 100 300, n2 - 300 120 280: alone, n1 needs 100 W */
-    const struct merge_domain expected = {2, 1600, {100, 350, 600, NAN}, 4, S};
+    const struct merge_domain expected = {.nodes = 2,
+                                          .energy_j = 1600,
+                                          .power_w = {100, 350, 600, NAN},
+                                          .uncertainty_j = 4,
+                                          .bin_ns = S};
     struct apapi_merge *merge = alternating_merge(1, 3);
 
     (void)state;
@@ -62,8 +70,16 @@ static void a_node_alone_counts(void **state)
 /* The means are of 8 s and of 4 s: a clock that is wrong by 17 minutes does not make time. */
 static void with_a_wrong_clock_extremes_are_added_up(void **state)
 {
-    const struct merge_domain apart = {2, 1600, {100, 200, 300, NAN}, 4, S};
-    const struct merge_domain wrong = {2, 1600, {193, 400, 615, NAN}, 4, 0};
+    const struct merge_domain apart = {.nodes = 2,
+                                       .energy_j = 1600,
+                                       .power_w = {100, 200, 300, NAN},
+                                       .uncertainty_j = 4,
+                                       .bin_ns = S};
+    const struct merge_domain wrong = {.nodes = 2,
+                                       .energy_j = 1600,
+                                       .power_w = {193, 400, 615, NAN},
+                                       .uncertainty_j = 4,
+                                       .bin_ns = 0};
 
     (void)state;
     for (unsigned late_s = 4; late_s < 2000; late_s += 1000) {
@@ -103,7 +119,11 @@ static void impossible_times_do_no_harm(void **state)
 
 static void a_node_without_a_timeline_leaves_only_bounds(void **state)
 {
-    const struct merge_domain expected = {3, 2400, {291, 600, 920, NAN}, 6, 0};
+    const struct merge_domain expected = {.nodes = 3,
+                                          .energy_j = 2400,
+                                          .power_w = {291, 600, 920, NAN},
+                                          .uncertainty_j = 6,
+                                          .bin_ns = 0};
     struct apapi_merge *merge = alternating_merge(0, 4);
     struct apapi_record n3 = node_record("n3", 2);
 
@@ -166,7 +186,11 @@ static void extremes_of_the_total_are_of_all_domains_together(void **state)
 static void a_minimum_that_the_mean_contradicts_is_unknown(void **state)
 {
     static const struct apapi_summary summary = {95, 195, 310, NAN};
-    const struct merge_domain expected = {2, 1600, {NAN, 390, 420, NAN}, 4, S};
+    const struct merge_domain expected = {.nodes = 2,
+                                          .energy_j = 1600,
+                                          .power_w = {NAN, 390, 420, NAN},
+                                          .uncertainty_j = 4,
+                                          .bin_ns = S};
     static const double n1_w[] = {100, 300, 100, 100}, n2_w[] = {300, 120, 310, 100};
     struct apapi_merge *merge = apapi_merge_create();
 
@@ -188,7 +212,11 @@ static void a_minimum_that_the_mean_contradicts_is_unknown(void **state)
 static void a_maximum_that_the_mean_contradicts_is_unknown(void **state)
 {
     static const struct apapi_summary summary = {95, 300, 310, NAN};
-    const struct merge_domain expected = {2, 1600, {200, 600, NAN, NAN}, 4, S};
+    const struct merge_domain expected = {.nodes = 2,
+                                          .energy_j = 1600,
+                                          .power_w = {200, 600, NAN, NAN},
+                                          .uncertainty_j = 4,
+                                          .bin_ns = S};
     static const double power_w[] = {100, 110, 890, 100};
     struct apapi_merge *merge = apapi_merge_create();
 
@@ -211,7 +239,11 @@ static void nodes_that_end_one_after_the_other(void **state)
 {
     static const struct apapi_summary summary = {100, 100, 100, NAN};
     static const double power_w[] = {100, 100, 100, 100};
-    const struct merge_domain expected = {4, 1000, {100, 250, 400, NAN}, 8, S};
+    const struct merge_domain expected = {.nodes = 4,
+                                          .energy_j = 1000,
+                                          .power_w = {100, 250, 400, NAN},
+                                          .uncertainty_j = 8,
+                                          .bin_ns = S};
     static const char *const names[] = {"n1", "n2", "n3", "n4"};
     struct apapi_merge *merge = apapi_merge_create();
 
@@ -232,8 +264,11 @@ static void nodes_that_end_one_after_the_other(void **state)
 static void what_is_left_at_the_end_belongs_to_the_window_before(void **state)
 {
     static const struct apapi_summary summary = {95, 810 / 4.01, 310, NAN};
-    const struct merge_domain expected = {
-        2, 1620, {400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN}, 4, S};
+    const struct merge_domain expected = {.nodes = 2,
+                                          .energy_j = 1620,
+                                          .power_w = {400, 2 * 810 / 4.01, 2 * 210 / 1.01, NAN},
+                                          .uncertainty_j = 4,
+                                          .bin_ns = S};
     static const double n1_w[] = {100, 300, 200, 200, 10}, n2_w[] = {300, 100, 200, 200, 10};
     struct apapi_merge *merge = apapi_merge_create();
 

@@ -99,6 +99,74 @@ static void what_is_not_known_has_no_key(void **state)
     free(line);
 }
 
+/* It follows from the events where they show all meters. */
+static void coverage_of_a_domain_comes_back(void **state)
+{
+    const double shares[] = {0.8311, 3003123456.0 / 3005323457.0};
+    struct apapi_record record = usual_record();
+    struct apapi_domain_result *package = &record.measurement.domains[APAPI_DOMAIN_PACKAGE];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shares); i++) {
+        char *line;
+        struct apapi_record back;
+
+        package->covered = shares[i];
+        line = encode(&record);
+        assert_true((strstr(line, "\"covered\":0.8311,") != NULL) == (i == 0));
+        assert_true((strstr(line, "\"covered\":0.99926") != NULL) == false);
+        back = decode(line);
+        assert_true(fabs(back.measurement.domains[APAPI_DOMAIN_PACKAGE].covered - shares[i]) <
+                    1e-6);
+        assert_true(isnan(back.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j));
+        apapi_record_clear(&back);
+        free(line);
+    }
+    package->rest_j = 12.5;
+    assert_round_trip(&record);
+    apapi_record_clear(&record);
+}
+
+static void what_is_not_covered_is_beside_the_energy(void **state)
+{
+    struct apapi_record record = usual_record();
+    struct apapi_domain_result *domains = record.measurement.domains;
+    char *line;
+
+    (void)state;
+    domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
+    domains[APAPI_DOMAIN_PACKAGE].rest_j = 596.2;
+    domains[APAPI_DOMAIN_DRAM].covered = 0.9;
+    domains[APAPI_DOMAIN_DRAM].rest_j = 198.7;
+    line = encode_as(apapi_record_encode_whole, &record);
+    assert_non_null(strstr(line, "\"package\":{\"energy_j\":1788.62469,\"uncertainty_j\":1.30864,"
+                                 "\"covered\":0.75,\"rest_j\":596.2,"));
+    assert_non_null(strstr(line, "\"total\":{\"energy_j\":3577.24938,\"covered\":0.75,"
+                                 "\"rest_j\":794.9,"));
+    free(line);
+    apapi_record_clear(&record);
+}
+
+static void a_total_names_the_domains_it_lacks(void **state)
+{
+    struct apapi_record record = usual_record(), back;
+    char *line;
+
+    (void)state;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE] = APAPI_DOMAIN_UNMEASURED;
+    record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_NODE;
+    line = encode(&record);
+    assert_non_null(strstr(line, "\"total\":{\"energy_j\":1788.62469,"
+                                 "\"missing_domains\":[\"package\"]}"));
+    assert_non_null(strstr(line, "\"unknown_domains\":[\"package\",\"node\"]"));
+    back = decode(line);
+    assert_int_equal(back.measurement.unknown_domains, record.measurement.unknown_domains);
+    apapi_record_clear(&back);
+    free(line);
+    assert_round_trip(&record);
+    apapi_record_clear(&record);
+}
+
 /* If its total is known, its mean is, too, and the uncertainty of both. */
 static void make_extreme_event(struct apapi_event_result *result, size_t number)
 {
@@ -156,12 +224,14 @@ static struct apapi_record extreme_record(void)
     fill_identity(&record.id);
     fill(record.reason, sizeof(record.reason));
     for (int i = 0; i < APAPI_DOMAINS; i++) {
-        m->domains[i] =
-            (struct apapi_domain_result){true, i * 1e200, i * 1e-9, {NAN, i, i * 1e-9, i}, {0}};
+        m->domains[i] = (struct apapi_domain_result){.measured = true,
+                                                     .energy_j = i * 1e200,
+                                                     .uncertainty_j = i * 1e-9,
+                                                     .power_w = {NAN, i, i * 1e-9, i}};
     }
     m->domains[APAPI_DOMAIN_NONE] = APAPI_DOMAIN_UNMEASURED;
-    m->domains[APAPI_DOMAIN_GPU] =
-        (struct apapi_domain_result){true, NAN, NAN, {NAN, NAN, NAN, NAN}, {0}};
+    m->domains[APAPI_DOMAIN_GPU] = (struct apapi_domain_result){
+        .measured = true, .energy_j = NAN, .uncertainty_j = NAN, .power_w = {NAN, NAN, NAN, NAN}};
     m->components = calloc(3, sizeof(*m->components));
     assert_non_null(m->components);
     for (size_t i = 0; i < 3; i++) {
@@ -244,6 +314,9 @@ int main(void)
         cmocka_unit_test(a_whole_record_is_clear),
         cmocka_unit_test(what_is_estimated_is_marked),
         cmocka_unit_test(what_is_not_known_has_no_key),
+        cmocka_unit_test(coverage_of_a_domain_comes_back),
+        cmocka_unit_test(what_is_not_covered_is_beside_the_energy),
+        cmocka_unit_test(a_total_names_the_domains_it_lacks),
         cmocka_unit_test(extremes_come_back),
         cmocka_unit_test(values_are_not_in_the_record),
         cmocka_unit_test(every_torn_record_is_refused),

@@ -65,8 +65,11 @@ static struct apapi_record node_with_gpus(void)
                                                .period = {31, 0.100004, 1.25e-05, 0.100211}};
     set_events(&grown[1], events, COUNT_OF(events));
     m->component_count = 2;
-    m->domains[APAPI_DOMAIN_GPU] = (struct apapi_domain_result){
-        true, 3577.24938, 2.61728, {365, 1190.44938, 1450, 1439.25}, {0}};
+    m->domains[APAPI_DOMAIN_GPU] =
+        (struct apapi_domain_result){.measured = true,
+                                     .energy_j = 3577.24938,
+                                     .uncertainty_j = 2.61728,
+                                     .power_w = {365, 1190.44938, 1450, 1439.25}};
     grown[0].period.count = grown[1].period.count = 786421;
     m->elapsed_ns = USUAL_ELAPSED_NS;
     m->late_ns = USUAL_LATE_NS;

@@ -76,8 +76,8 @@ static void runs_that_were_not_made_and_domains_that_were_not_measured(void **st
     (void)state;
     report.runs_wanted = 5;
     report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
-    report.runs[1].record.measurement.domains[APAPI_DOMAIN_PSYS] =
-        (struct apapi_domain_result){true, 70, NAN, {NAN, 35, NAN, NAN}, {0}};
+    report.runs[1].record.measurement.domains[APAPI_DOMAIN_PSYS] = (struct apapi_domain_result){
+        .measured = true, .energy_j = 70, .uncertainty_j = NAN, .power_w = {NAN, 35, NAN, NAN}};
     report.runs[2].end.elapsed_ns = 3600 * FIXTURE_S;
     fixture_write(report_table);
     assert_says("  in 2 of 3 runs\n");

@@ -94,8 +94,8 @@ static void nothing_measured_has_no_uncertainty(void **state)
     m->domains[APAPI_DOMAIN_PACKAGE].measured = false;
     write_table(1);
     assert_null(strstr(written, "uncertainty"));
-    m->domains[APAPI_DOMAIN_PACKAGE] =
-        (struct apapi_domain_result){true, 0, 0.125, {NAN, 0, NAN, NAN}, {0}};
+    m->domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_domain_result){
+        .measured = true, .energy_j = 0, .uncertainty_j = 0.125, .power_w = {NAN, 0, NAN, NAN}};
     m->elapsed_ns = 0;
     write_table(1);
     assert_says("\n  uncertainty of the total 0.12 J: the");

@@ -253,6 +253,8 @@ static void test_vanished_files_are_reported(void **state)
     assert_non_null(strstr(m.components[0].reason, "sysfs powercap: "));
     assert_true(isnan(apapi_measurement_total_j(&m)));
     assert_true(apapi_measurement_incidents(&m).failed > 0);
+    assert_int_equal(m.unknown_domains, 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_DRAM |
+                                            1U << APAPI_DOMAIN_CORE);
     apapi_measurement_clear(&m);
     apapi_session_destroy(session);
 }
@@ -277,6 +279,72 @@ static void test_late_start_lowers_the_coverage(void **state)
     assert_true(m.covered < 1);
     apapi_measurement_clear(&m);
     apapi_session_destroy(session);
+}
+
+/* The counter of the package never moves. */
+static void test_a_still_counter_leaves_its_domain_unknown(void **state)
+{
+    struct apapi_session *session = create("rapl");
+    struct apapi_measurement m;
+
+    (void)state;
+    set_energy(0, 0);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    pause_for_readings();
+    powercap_tree_energy(&tree, "intel-rapl:0:0", 1000000);
+    pause_for_readings();
+    apapi_session_stop(session, NULL);
+    assert_int_equal(apapi_session_measurement(session, &m, NULL), 0);
+    assert_int_equal(m.unknown_domains, 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_CORE);
+    assert_true(m.domains[APAPI_DOMAIN_DRAM].covered > 0);
+    assert_true(isnan(m.domains[APAPI_DOMAIN_PACKAGE].covered));
+    apapi_measurement_clear(&m);
+    apapi_session_destroy(session);
+}
+
+/* @param fill  of [record]; NULL: not set */
+static void measure_late(const char *fill, struct apapi_measurement *m)
+{
+    struct apapi_session *session;
+    struct timespec now;
+
+    assert_int_equal(fill ? setenv("APAPI_RECORD_FILL", fill, 1) : unsetenv("APAPI_RECORD_FILL"),
+                     0);
+    session = create("rapl");
+    set_energy(0, 0);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    pause_ms(50);
+    apapi_session_start(session, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, NULL);
+    pause_for_readings();
+    set_energy(3000000, 1000000);
+    pause_for_readings();
+    apapi_session_stop(session, NULL);
+    assert_int_equal(apapi_session_measurement(session, m, NULL), 0);
+    apapi_session_destroy(session);
+    unsetenv("APAPI_RECORD_FILL");
+}
+
+static void test_the_rest_is_estimated_if_the_site_asks(void **state)
+{
+    static const char *const fills[] = {NULL, "none", "mean"};
+    struct apapi_measurement m;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(fills); i++) {
+        const struct apapi_domain_result *dram;
+
+        measure_late(fills[i], &m);
+        dram = &m.domains[APAPI_DOMAIN_DRAM];
+        assert_true(fabs(dram->energy_j - 1) < 1e-9);
+        assert_true(dram->covered > 0 && dram->covered >= m.covered);
+        assert_true(dram->covered <= (double)m.elapsed_ns / (double)(m.late_ns + m.elapsed_ns));
+        if (i < 2) {
+            assert_true(isnan(dram->rest_j));
+        } else {
+            assert_true(fabs(dram->rest_j - (1 / dram->covered - 1)) < 1e-9);
+        }
+        apapi_measurement_clear(&m);
+    }
 }
 
 static void test_unknown_names_are_refused(void **state)
@@ -341,6 +409,8 @@ int main(void)
         WITH_TREE(test_no_domain_counts_twice),
         WITH_TREE(test_vanished_files_are_reported),
         WITH_TREE(test_late_start_lowers_the_coverage),
+        WITH_TREE(test_a_still_counter_leaves_its_domain_unknown),
+        WITH_TREE(test_the_rest_is_estimated_if_the_site_asks),
         WITH_TREE(test_unknown_names_are_refused),
         WITH_TREE(test_softfail_measures_what_there_is),
     };

@@ -36,15 +36,15 @@ static void one_command_without_slurm(void **state)
     init_node(&node, "laptop", 0, 1);
     set_domain(&node, APAPI_DOMAIN_PACKAGE, 42.1234, (struct apapi_summary){NAN, 14.03, 17.5, NAN});
     set_domain(&node, APAPI_DOMAIN_CORE, 12, (struct apapi_summary){1, 4, 5.25, NAN});
-    set_domain(&node, APAPI_DOMAIN_PSYS, 90, (struct apapi_summary){27, 30, 0.052, NAN});
+    set_domain(&node, APAPI_DOMAIN_PSYS, 90, (struct apapi_summary){0.009, 30, 35, NAN});
     add(merge, &node);
     assert_table(merge, &sleep_command,
                  "apapi: \"sleep\"  3.002 s  rapl (sysfs powercap)\n"
-                 "  domain      energy      mean       min        max\n"
-                 "  package    42.12 J   14.03 W         -    17.50 W\n"
+                 "  domain      energy      mean        min       max\n"
+                 "  package    42.12 J   14.03 W          -   17.50 W\n"
                  "  total      42.12 J   14.03 W\n"
-                 "  (core)     12.00 J    4.00 W    1.00 W     5.25 W\n"
-                 "  (psys)     90.00 J   30.00 W   27.00 W   52.00 mW\n"
+                 "  (core)     12.00 J    4.00 W    1.000 W    5.25 W\n"
+                 "  (psys)     90.00 J   30.00 W   9.000 mW   35.00 W\n"
                  "  in brackets: inside package or around other domains, not to be added\n"
                  "  covered 99.9 %, 834 samples\n"
                  "  elapsed 3.002 s   user 2.981 s   system 0.012 s\n");
@@ -275,6 +275,144 @@ static void a_domain_that_some_nodes_lack(void **state)
     free(text);
 }
 
+static void cover(struct node *node, enum apapi_domain domain, double covered, double rest_j)
+{
+    node->record.measurement.domains[domain].covered = covered;
+    node->record.measurement.domains[domain].rest_j = rest_j;
+}
+
+static void energy_of_a_part_of_the_time_says_so(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+    char *text;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    cover(&node, APAPI_DOMAIN_PACKAGE, 0.8399, NAN);
+    cover(&node, APAPI_DOMAIN_DRAM, 0.8391, NAN);
+    add(merge, &node);
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "\n  energy of the covered 83.9 %\n"));
+    free(text);
+}
+
+static void each_domain_has_its_own_coverage(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+    char *text;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    cover(&node, APAPI_DOMAIN_PACKAGE, 0.7, NAN);
+    cover(&node, APAPI_DOMAIN_DRAM, 0.994, NAN);
+    add(merge, &node);
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "\n  package: energy of the covered 70.0 %\n"
+                                 "  dram: energy of the covered 99.4 %\n"));
+    assert_null(strstr(text, "estimate"));
+    free(text);
+}
+
+static void what_is_nearly_whole_needs_no_remark(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+    char *text;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    cover(&node, APAPI_DOMAIN_PACKAGE, 0.995, 62);
+    cover(&node, APAPI_DOMAIN_DRAM, 1, 0);
+    add(merge, &node);
+    text = finish(merge, &stream_step);
+    assert_null(strstr(text, "energy of the covered"));
+    assert_null(strstr(text, "estimate"));
+    free(text);
+}
+
+/* 10 s of 90 %, 30 s of 50 %: 60 % of the time. */
+static void coverage_of_nodes_is_that_of_their_time(void **state)
+{
+    struct apapi_merge *merge = start();
+    char *text;
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct node node;
+
+        init_measured(&node, i ? "n2" : "n1", i, 2);
+        node.record.measurement.elapsed_ns = (i ? 30000 : 9000) * MS;
+        node.record.measurement.late_ns = (i ? 0 : 1000) * MS;
+        cover(&node, APAPI_DOMAIN_PACKAGE, i ? 0.5 : 0.9, 1000);
+        cover(&node, APAPI_DOMAIN_DRAM, 1, 0);
+        add(merge, &node);
+    }
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "\n  package: energy of the covered 60.0 %\n"
+                                 "  estimate for the rest, not included: package 2.000 kJ\n"));
+    free(text);
+}
+
+static void an_estimate_of_the_rest_stands_apart(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+    char *text;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    cover(&node, APAPI_DOMAIN_PACKAGE, 0.8, 3100);
+    cover(&node, APAPI_DOMAIN_DRAM, 0.8, 255);
+    add(merge, &node);
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "  total     13.42 kJ"));
+    assert_non_null(strstr(text, "\n  energy of the covered 80.0 %\n"
+                                 "  estimate for the rest, not included: package 3.100 kJ, "
+                                 "dram 255.0 J, total\n    3.355 kJ\n"));
+    free(text);
+}
+
+static void a_total_says_which_domain_it_lacks(void **state)
+{
+    struct apapi_merge *merge = start();
+    struct node node;
+    char *text;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
+    node.record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_PSYS;
+    add(merge, &node);
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "\n  partial total "));
+    assert_non_null(strstr(text, "\n  total without package, whose energy is not known\n"));
+    assert_null(strstr(text, "psys"));
+    free(text);
+}
+
+static void a_domain_that_no_node_knows(void **state)
+{
+    struct apapi_merge *merge = start();
+    char *text;
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct node node;
+
+        init_measured(&node, i ? "n2" : "n1", i, 3);
+        node.record.measurement.domains[APAPI_DOMAIN_PACKAGE].measured = false;
+        node.record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
+        add(merge, &node);
+    }
+    text = finish(merge, &stream_step);
+    assert_non_null(strstr(text, "\n  partial total "));
+    assert_non_null(
+        strstr(text, "\n  total without package, whose energy is not known on 2 of 3 nodes\n"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +428,13 @@ int main(void)
         cmocka_unit_test(digits_that_are_known_and_what_is_not),
         cmocka_unit_test(a_step_of_2_ms_on_a_node_of_240_w_has_no_281_2_w),
         cmocka_unit_test(a_domain_that_some_nodes_lack),
+        cmocka_unit_test(energy_of_a_part_of_the_time_says_so),
+        cmocka_unit_test(each_domain_has_its_own_coverage),
+        cmocka_unit_test(what_is_nearly_whole_needs_no_remark),
+        cmocka_unit_test(coverage_of_nodes_is_that_of_their_time),
+        cmocka_unit_test(an_estimate_of_the_rest_stands_apart),
+        cmocka_unit_test(a_total_says_which_domain_it_lacks),
+        cmocka_unit_test(a_domain_that_no_node_knows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,21 @@ static void report_idle(const struct show *show, struct reporter *reporter)
     }
 }
 
+static void report_still(const struct apapi_record *record,
+                         const struct apapi_component_result *component, struct reporter *reporter)
+{
+    for (size_t e = 0; e < component->event_count; e++) {
+        const struct apapi_event_result *event = &component->events[e];
+
+        if (event->stuck || event->still) {
+            job_unusual_report(reporter, "step %s on %s: %s %s", record->id.step, record->id.node,
+                               event->event.name,
+                               event->stuck ? "is stuck: it never moved"
+                                            : "did not move, in too short a time to call it stuck");
+        }
+    }
+}
+
 static void report_components(const struct apapi_record *record, struct reporter *reporter)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -179,13 +194,7 @@ static void report_components(const struct apapi_record *record, struct reporter
                 reporter, "step %s on %s: %s could not be read %" PRIu64 " times, %s in all",
                 record->id.step, record->id.node, component->name, component->outages, duration);
         }
-        for (size_t e = 0; e < component->event_count; e++) {
-            if (component->events[e].stuck) {
-                job_unusual_report(reporter, "step %s on %s: %s is stuck: it never moved",
-                                   record->id.step, record->id.node,
-                                   component->events[e].event.name);
-            }
-        }
+        report_still(record, component, reporter);
     }
 }
 

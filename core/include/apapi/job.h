@@ -27,6 +27,9 @@ struct apapi_job_domain {
     size_t nodes;         /* with a record that has the domain */
     double energy_j;      /* [J]; NaN: not known */
     uint64_t covered_ns;  /* for how long it is known, all nodes added up [ns] */
+    uint64_t recorded_ns; /* for how long there are records of it, known or not [ns] */
+    size_t unknown;       /* nodes with a record whose step has meters for it, and does not know its
+                             energy */
     double mean_w;        /* its part of the total's mean_w [W]; NaN: not known */
     double uncertainty_j; /* of energy_j [J]; NaN: not known */
 };
@@ -48,9 +51,11 @@ struct apapi_job_total {
                              [ns] */
     double uncertainty_j; /* of energy_j [J]: the sum over the domains, because all may err in the
                              same direction; NaN: not known */
-    uint32_t cores;       /* allocated, on each node the most of a record; 0: not known */
-    uint32_t node_cores;  /* that all nodes have; 0: not known */
-    uint64_t busy_ns;     /* time in which at least one node was measured [ns] */
+    uint32_t missing_domains; /* bit 1 << enum apapi_domain: adds up, and energy_j lacks it on a
+                                 node, or at a time for which its energy is not known */
+    uint32_t cores;           /* allocated, on each node the most of a record; 0: not known */
+    uint32_t node_cores;      /* that all nodes have; 0: not known */
+    uint64_t busy_ns;         /* time in which at least one node was measured [ns] */
     uint64_t window_ns; /* shortest time that has a power [ns]; 0: not known. If busy_ns is shorter,
                            mean_w shows the updates of the meters rather than a power */
 };

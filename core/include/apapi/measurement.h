@@ -73,7 +73,8 @@ struct apapi_event_result {
     uint64_t covered_ns;          /* time between good readings [ns] */
     double uncertainty_j;         /* of the energy [J]; NaN: no energy, or not known */
     struct apapi_incidents incidents;
-    bool stuck;                          /* the counter never moved: `total` is NaN */
+    bool stuck; /* the counter never moved: `total` is NaN */
+    bool still; /* the same, in a time that is too short to call it stuck */
     struct apapi_value_result values[2]; /* value0 and value1 */
 };
 
@@ -98,6 +99,10 @@ struct apapi_domain_result {
     bool measured;
     double energy_j;                /* [J]; NaN: not known */
     double uncertainty_j;           /* [J]; NaN: not known */
+    double covered;                 /* part of late_ns + elapsed_ns that energy_j is of: that of the
+                                       meter with the least, 0..1; NaN, 0: not known */
+    double rest_j;                  /* estimate of the energy of the other part, at the mean power;
+                                       not in energy_j [J]; NaN, 0: not asked for, or no such part */
     struct apapi_summary power_w;   /* of all meters together [W] */
     struct apapi_timeline timeline; /* from the start of the measurement */
 };
@@ -106,6 +111,8 @@ struct apapi_domain_result {
 #define APAPI_DOMAIN_UNMEASURED                                                                    \
     ((struct apapi_domain_result){.energy_j = NAN,                                                 \
                                   .uncertainty_j = NAN,                                            \
+                                  .covered = NAN,                                                  \
+                                  .rest_j = NAN,                                                   \
                                   .power_w = {.min = NAN, .mean = NAN, .max = NAN, .p95 = NAN}})
 
 /** Everything that a session has measured. */
@@ -114,7 +121,9 @@ struct apapi_measurement {
     uint64_t elapsed_ns;   /* from the first to the last reading, CLOCK_MONOTONIC [ns] */
     uint64_t late_ns;      /* from the requested start to the first reading [ns] */
     double covered;        /* part of late_ns + elapsed_ns between good readings, 0..1; NaN: none */
-    uint64_t cpu_ns;       /* CPU time of the sampling threads [ns] */
+    uint32_t unknown_domains; /* bit 1 << enum apapi_domain: the domain has meters, and its energy
+                                 is not known */
+    uint64_t cpu_ns;          /* CPU time of the sampling threads [ns] */
     size_t component_count;
     struct apapi_component_result *components;         /* owned by the measurement */
     struct apapi_domain_result domains[APAPI_DOMAINS]; /* by enum apapi_domain */
