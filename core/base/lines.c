@@ -3,9 +3,20 @@
 
 #include <string.h>
 
-#include "base/text_file.h"
-
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+char *event_text_trim(char *text)
+{
+    size_t length;
+
+    text += strspn(text, LINES_BLANKS);
+    length = strlen(text);
+    while (length > 0 && strchr(LINES_BLANKS, text[length - 1])) {
+        length--;
+    }
+    text[length] = '\0';
+    return text;
+}
 
 struct event_lines event_lines_of(char *text)
 {

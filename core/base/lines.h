@@ -17,6 +17,12 @@ struct event_lines {
     size_t number;
 };
 
+/** What is blank within a line. */
+#define LINES_BLANKS " \t\r\f\v"
+
+/** @return the trimmed text; blanks after it are overwritten. */
+char *event_text_trim(char *text);
+
 /** Begin. The text is modified: each line becomes a string. */
 struct event_lines event_lines_of(char *text);
 

@@ -152,23 +152,3 @@ size_t event_text_make_printable(char *text)
     }
     return replaced;
 }
-
-static bool text_file_is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
-char *event_text_trim(char *text)
-{
-    size_t length;
-
-    while (text_file_is_blank(*text)) {
-        text++;
-    }
-    length = strlen(text);
-    while (length > 0 && text_file_is_blank(text[length - 1])) {
-        length--;
-    }
-    text[length] = '\0';
-    return text;
-}

@@ -18,7 +18,4 @@ char *event_text_copy(const char *name, const char *text, size_t size, struct ap
 /** Replace control characters and invalid UTF-8 bytes by '?'. @return their number. */
 size_t event_text_make_printable(char *text);
 
-/** @return the trimmed text; blanks after it are overwritten. */
-char *event_text_trim(char *text);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "apapi/error.h"
+#include "base/lines.h"
 
 /*
  * Text of the form
@@ -16,8 +17,7 @@
 
 /** Iterates over the lines of a text. */
 struct ini {
-    char *rest; /* NULL at the end */
-    size_t number;
+    struct event_lines lines;
     const char *section;
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
+#include "base/lines.h"
 #include "base/number.h"
 #include "base/text_file.h"
 

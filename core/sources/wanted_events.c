@@ -8,7 +8,7 @@
 #define WANTED_MAX 512
 #define SEPARATOR ":::"
 
-static char wanted[WANTED_MAX][APAPI_NAME_SIZE];
+static char *wanted[WANTED_MAX];
 static atomic_size_t wanted_count;
 
 bool wanted_events_name(const char *event)
@@ -34,7 +34,7 @@ void wanted_events_add(const char *pattern)
     size_t count = atomic_load(&wanted_count), length = wanted_events_prefix(pattern);
     char component[APAPI_NAME_SIZE];
 
-    if (length == 0 || strlen(pattern) >= sizeof *wanted || count == WANTED_MAX) {
+    if (length == 0 || strlen(pattern) >= sizeof component || count == WANTED_MAX) {
         return;
     }
     memcpy(component, pattern, length);
@@ -42,8 +42,10 @@ void wanted_events_add(const char *pattern)
     if (fnmatch(pattern, component, 0) == 0 || wanted_events_name(pattern)) {
         return;
     }
-    strcpy(wanted[count], pattern);
-    atomic_store(&wanted_count, count + 1);
+    wanted[count] = strdup(pattern);
+    if (wanted[count]) {
+        atomic_store(&wanted_count, count + 1);
+    }
 }
 
 static bool wanted_events_fits_any(const char *pattern, const struct apapi_reader *reader)
