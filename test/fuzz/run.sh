@@ -38,7 +38,7 @@ declare -A sources=(
     [eventlist]="core/events/*.c core/base/error.c core/base/lines.c core/base/nearest.c core/base/number.c
         core/base/text.c core/base/text_file.c core/measure/event.c"
     [interval]="core/base/interval.c core/base/error.c"
-    [config]="core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
+    [config]="core/base/lines.c core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
         core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [packet]="core/channel/packet.c"
     [record]="core/record/copy.c core/record/decode.c core/record/encode.c core/record/fields*.c core/json/json_*.c
