@@ -10,11 +10,14 @@
 #include "base/count_of.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "record/domain_list.h"
 
 #define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps kept while more may come */
 
 struct domain {
     double energy_j, mean_w, present_w; /* NaN: unknown */
+    double covered, rest_j;             /* the same */
+    bool unknown;                       /* it has meters */
 };
 
 /* Where the figures come from, the best source first. */
@@ -176,6 +179,10 @@ static void prometheus_learn(struct step *page, struct step *checkpoint)
     page->covered = checkpoint->covered;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         page->domains[d].mean_w = checkpoint->domains[d].mean_w;
+        page->domains[d].covered = checkpoint->domains[d].covered;
+        page->domains[d].rest_j = checkpoint->domains[d].rest_j;
+        page->domains[d].unknown =
+            checkpoint->domains[d].unknown && isnan(page->domains[d].energy_j);
     }
 }
 
@@ -225,6 +232,12 @@ static int prometheus_add_step(struct prometheus *prometheus, struct step *step)
     return 0;
 }
 
+/* 0 is unknown, too. */
+static double positive(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
 int prometheus_add(struct prometheus *prometheus, const struct apapi_record *record, bool running)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -242,7 +255,10 @@ int prometheus_add(struct prometheus *prometheus, const struct apapi_record *rec
 
         step.domains[i] = (struct domain){.energy_j = result->measured ? result->energy_j : NAN,
                                           .mean_w = result->measured ? result->power_w.mean : NAN,
-                                          .present_w = NAN};
+                                          .present_w = NAN,
+                                          .covered = positive(result->covered),
+                                          .rest_j = positive(result->rest_j),
+                                          .unknown = m->unknown_domains & domain_bit(i)};
     }
     return prometheus_add_step(prometheus, &step);
 }
@@ -258,8 +274,11 @@ int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_l
                         .running = live->running};
 
     for (int i = 0; i < APAPI_DOMAINS; i++) {
-        step.domains[i] = (struct domain){
-            .energy_j = live->energy_j[i], .mean_w = NAN, .present_w = live->power_w[i]};
+        step.domains[i] = (struct domain){.energy_j = live->energy_j[i],
+                                          .mean_w = NAN,
+                                          .present_w = live->power_w[i],
+                                          .covered = NAN,
+                                          .rest_j = NAN};
     }
     return prometheus_add_step(prometheus, &step);
 }
@@ -292,6 +311,21 @@ static double prometheus_mean_w(const struct step *step, int domain)
     return step->domains[domain].mean_w;
 }
 
+static double domain_covered(const struct step *step, int domain)
+{
+    return step->domains[domain].covered;
+}
+
+static double rest_j(const struct step *step, int domain)
+{
+    return step->domains[domain].rest_j;
+}
+
+static double is_unknown(const struct step *step, int domain)
+{
+    return step->domains[domain].unknown ? 1 : NAN;
+}
+
 static double present_w(const struct step *step, int domain)
 {
     return step->domains[domain].present_w;
@@ -322,6 +356,14 @@ static const struct family {
      "Time that the step has been measured on the node.", prometheus_elapsed_s, false, false},
     {"apapi_step_covered_ratio", "gauge", "ratio",
      "Share of the step's time between good readings of the meters.", covered, false, false},
+    {"apapi_step_domain_covered_ratio", "gauge", "ratio",
+     "Share of the step's time that the energy of a domain is of.", domain_covered, true, false},
+    {"apapi_step_rest_estimate_joules", "gauge", "joules",
+     "Estimate of the energy in the other part of the time, in no other value.", rest_j, true,
+     false},
+    {"apapi_step_domain_unknown", "gauge", NULL,
+     "Always 1. The domain has meters, and no energy that is known: sums over domains lack it.",
+     is_unknown, true, false},
     {"apapi_step_running", "gauge", NULL,
      "1: the step is running, and its values are as far as it has got; 0: it has ended.", running,
      false, false},

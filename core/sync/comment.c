@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/domain_list.h"
+
 #define KEY "apapi"
 #define OWN_BEGIN                                                                                  \
     "\"" KEY "\":{" /* start of what comment_own() makes; it ends at the first closing brace */
@@ -22,11 +24,23 @@ static void comment_add_number(char *own, const char *key, double value, int fig
     }
 }
 
+static void comment_add_missing(char *own, uint32_t domains)
+{
+    size_t used = strlen(own);
+    char names[DOMAIN_LIST_SIZE];
+
+    domain_list_text(domains, ",", names);
+    if (*names) {
+        snprintf(own + used, COMMENT_OWN_SIZE - used, ",\"missing_domains\":\"%s\"", names);
+    }
+}
+
 void comment_own(char own[COMMENT_OWN_SIZE], const struct apapi_job_total *total, double measured)
 {
     snprintf(own, COMMENT_OWN_SIZE, OWN_BEGIN "\"v\":1");
     comment_add_number(own, "energy_j", total->energy_j, 9);
     comment_add_number(own, "uncertainty_j", total->uncertainty_j, 3);
+    comment_add_missing(own, total->missing_domains);
     comment_add_number(own, "mean_w", total->mean_w, 6);
     comment_add_number(own, "nodes", (double)total->nodes, 9);
     comment_add_number(own, "measured_pct", 100 * measured, 4);

@@ -6,7 +6,7 @@
 #include "apapi/job.h"
 
 #define COMMENT_MAX 65535    /* bytes that fit into slurmdbd's table */
-#define COMMENT_OWN_SIZE 250 /* bytes of APAPI's part, with the NUL */
+#define COMMENT_OWN_SIZE 300 /* bytes of APAPI's part, with the NUL */
 
 /**
  * Format APAPI's part of the comment: "apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.51,...},

@@ -293,6 +293,31 @@ load report_common
     [[ $output == "1|yes||100" && -z $stderr ]]
 }
 
+@test "an energy that lacks a domain says so: a column, JSON, CSV, a remark; from a database, too" {
+    local unknown='del(.domains.package, .timeline) | .domains.dram = {energy_j: 1000, mean_w: 10} |
+        .total = {energy_j: 1000, missing_domains: ["package"]} | .trust.unknown_domains = ["package"]'
+    record 60 0 n1 0 100 200 "$unknown"
+    record 60 0 n2 0 100 200 '.domains.dram = {energy_j: 1000, mean_w: 10}'
+    record 61 0 n1 200 100 200
+    validate_records "$acct"/*/n1.jsonl
+    run -0 --separate-stderr report -j 60,61 -P -n --format=jobid,energy,measured,missing_domains
+    [[ $output == $'60|22000|50|package\n61|20000|100|' ]]
+    run -0 --separate-stderr report -j 60,61
+    [[ $stderr == 'apapi report: 60: the energy lacks package, at times not known on 1 of 2 nodes' ]]
+    run -0 --separate-stderr report -j 60,61 --json --format=jobid,missing_domains
+    [[ $(jq -c '.rows' <<<"$output") == '[{"jobid":"60","missing_domains":"package"},{"jobid":"61"}]' ]]
+    run -0 --separate-stderr report -j 60 --csv --format=jobid,missing_domains
+    [[ $output == $'jobid,missing_domains\n60,package' ]]
+    run -0 --separate-stderr report -S 2026-01-01 --by user -P -n --format=energy,missing_domains
+    [[ $output == '42000|package' ]]
+    "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" "$acct"/*/*.jsonl
+    run -0 --separate-stderr "$apapi" report --db "sqlite:$BATS_TEST_TMPDIR/db" -j 60,61 -P -n --format=jobid,energy,measured,missing_domains
+    [[ $output == $'60|22000|50|package\n61|20000|100|' ]]
+    run -0 --separate-stderr "$apapi" report --db "sqlite:$BATS_TEST_TMPDIR/db" -j 60,61
+    [[ $stderr == *': the energy lacks package, '* ]]
+    [[ $(sqlite3 "$BATS_TEST_TMPDIR/db" 'SELECT missing_domains FROM apapi_jobs WHERE job = 60') == package ]]
+}
+
 @test "missing nodes by the list of the step's nodes" {
     record 92 0 n1 0 100 200 '.nodes = 4 | .nodelist = "n[1-4]"'
     record 92 0 n4 0 100 200 '.nodes = 4'

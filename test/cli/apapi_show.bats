@@ -262,6 +262,23 @@ step 0 on n1: a reading failed, 3 times" ]]
     [[ $output == *"0 of 1 records are complete"* && $output == *"unusual"*"stuck"* ]]
 }
 
+@test "what the energy lacks, and a counter that did not move in a short step" {
+    record 26 0 n1 0 0.5 200 'del(.domains.package, .timeline) | .domains.dram = {energy_j: 5, mean_w: 10, covered: 0.6} |
+        .total = {energy_j: 5, missing_domains: ["package"]} | .trust.unknown_domains = ["package"] |
+        .components = [{name: "rapl", source: "sysfs powercap", interval_s: 0.1, events:
+        [{name: "rapl:::A", unit: "J", counter: true, scale: 1e-6, still: true, covered_s: 0.5, samples: 5}]}]'
+    validate_records "$acct"/*/n1.jsonl
+    run -0 odd 26
+    [[ $output == "step 0 on n1: the energy lacks package, which is not known
+step 0 on n1: rapl:::A did not move, in too short a time to call it stuck" ]]
+    run -0 show 26
+    [[ $output == *$'\n  partial total '*$'\n  total without package, whose energy is not known\n'* ]]
+    show --json 26 | jq -e '.missing_domains == ["package"] and .steps[0].missing_domains == ["package"] and
+        .nodes[0].missing_domains == ["package"] and .domains.dram.covered == 1 and .measured == 0'
+    record 27 0 n1 100 100 200
+    show --json 27 | jq -e '[.. | objects | has("missing_domains")] | any | not'
+}
+
 @test "with --strict a line that is skipped makes the exit status 1" {
     record 23 0 n1 0 100 200
     run -0 --separate-stderr show --strict 23

@@ -91,6 +91,24 @@ static void test_a_step_has_its_metrics(void **state)
     assert_has(1, "\napapi_steps_left_out 0\n");
 }
 
+static void test_what_is_not_covered_is_beside_the_energy(void **state)
+{
+    struct apapi_record record = usual_record();
+
+    (void)state;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE].covered = 0.75;
+    record.measurement.domains[APAPI_DOMAIN_PACKAGE].rest_j = 596.2;
+    record.measurement.domains[APAPI_DOMAIN_DRAM] = APAPI_DOMAIN_UNMEASURED;
+    record.measurement.unknown_domains = 1U << APAPI_DOMAIN_DRAM;
+    add(&record, false);
+    assert_has(1, "\napapi_step_domain_covered_ratio{" LABELS ",domain=\"package\"} 0.75\n");
+    assert_has(1, "\napapi_step_domain_covered_ratio{");
+    assert_has(1, "\napapi_step_rest_estimate_joules{" LABELS ",domain=\"package\"} 596.2\n");
+    assert_has(1, "\napapi_step_rest_estimate_joules{");
+    assert_has(1, "\napapi_step_domain_unknown{" LABELS ",domain=\"dram\"} 1\n");
+    assert_has(1, "\napapi_step_domain_unknown{");
+}
+
 static void test_a_text_without_steps_is_whole(void **state)
 {
     char *text = text_of((struct prometheus_counts){.skipped = 3, .waiting = 5});
@@ -98,8 +116,8 @@ static void test_a_text_without_steps_is_whole(void **state)
 
     (void)state;
     assert_int_equal(count_of(text, "{"), 0);
-    assert_int_equal(count_of(text, "# TYPE "), 10);
-    assert_int_equal(count_of(text, "# HELP "), 10);
+    assert_int_equal(count_of(text, "# TYPE "), 13);
+    assert_int_equal(count_of(text, "# HELP "), 13);
     assert_int_equal(count_of(text, "\napapi_records_skipped 3\n"), 1);
     assert_int_equal(count_of(text, "\napapi_records_waiting 5\n"), 1);
     assert_string_equal(text + length - 7, "\n# EOF\n");
@@ -305,6 +323,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_a_step_has_its_metrics),
+        TEST(test_what_is_not_covered_is_beside_the_energy),
         TEST(test_a_text_without_steps_is_whole),
         TEST(test_the_unknown_is_absent),
         TEST(test_a_step_of_nobody),

@@ -24,6 +24,10 @@ static void what_is_known_is_said(void **state)
     comment_own(own, &total, 0.98765);
     assert_string_equal(own, "\"apapi\":{\"v\":1,\"energy_j\":1440.12346,\"uncertainty_j\":2.51,"
                              "\"mean_w\":480.051,\"nodes\":2,\"measured_pct\":98.77}");
+    total.missing_domains = 1U << APAPI_DOMAIN_PACKAGE | 1U << APAPI_DOMAIN_DRAM;
+    comment_own(own, &total, 0.98765);
+    assert_non_null(strstr(own, ",\"uncertainty_j\":2.51,\"missing_domains\":\"package,dram\","));
+    total.missing_domains = 0;
     total.incomplete = 3;
     total.energy_j = total.uncertainty_j = total.mean_w = NAN;
     comment_own(own, &total, NAN);
@@ -36,13 +40,14 @@ static void it_is_short_whatever_the_numbers_are(void **state)
                                           .incomplete = SIZE_MAX,
                                           .energy_j = -1.23456789e-300,
                                           .uncertainty_j = -1.23456789e-300,
+                                          .missing_domains = UINT32_MAX,
                                           .mean_w = 1e300};
     char own[COMMENT_OWN_SIZE], text[COMMENT_OWN_SIZE + 2];
     json_t *root;
 
     (void)state;
     comment_own(own, &total, 0.123456789);
-    assert_true(strlen(own) < 200);
+    assert_true(strlen(own) < 280);
     snprintf(text, sizeof text, "{%s}", own);
     root = json_loads(text, 0, NULL);
     assert_non_null(root);

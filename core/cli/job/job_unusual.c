@@ -11,6 +11,7 @@
 #include "base/hostlist.h"
 #include "base/units.h"
 #include "cli/job/job_view.h"
+#include "record/domain_list.h"
 #include "record/end.h"
 
 #define TEXT_SIZE 512
@@ -175,6 +176,19 @@ static void report_still(const struct apapi_record *record,
     }
 }
 
+/* The tables of steps and nodes show totals alone. */
+static void report_unknown(const struct apapi_record *record, struct reporter *reporter)
+{
+    uint32_t unknown = domain_list_adding_up(record->measurement.unknown_domains);
+    char names[DOMAIN_LIST_SIZE];
+
+    if (unknown) {
+        domain_list_text(unknown, ", ", names);
+        job_unusual_report(reporter, "step %s on %s: the energy lacks %s, which is not known",
+                           record->id.step, record->id.node, names);
+    }
+}
+
 static void report_components(const struct apapi_record *record, struct reporter *reporter)
 {
     const struct apapi_measurement *m = &record->measurement;
@@ -238,6 +252,7 @@ static void report_record(const struct apapi_record *record, struct reporter *re
     if (record->delayed) {
         job_unusual_report(reporter, "step %s on %s: written late", step, node);
     }
+    report_unknown(record, reporter);
     report_components(record, reporter);
     report_incidents(record, reporter);
 }

@@ -16,6 +16,7 @@ struct show_node {
     const char *name;
     double energy_j, power_w; /* NaN: unknown */
     double uncertainty_j;     /* of energy_j */
+    uint32_t missing_domains; /* that energy_j lacks, as in struct apapi_job_total */
     bool brief;               /* too short for a power */
     double known_s;
     int64_t end_ns; /* of its last record */
@@ -30,6 +31,7 @@ struct show_step {
     struct apapi_ending ending;  /* of the job's last run */
     double energy_j, power_w;    /* NaN: unknown */
     double uncertainty_j;        /* of energy_j */
+    uint32_t missing_domains;    /* that energy_j lacks, as in struct apapi_job_total */
     bool brief;                  /* too short for a power */
 };
 

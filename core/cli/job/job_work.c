@@ -113,6 +113,7 @@ static int job_work_out_nodes(struct show *show, const struct apapi_record **lis
         node->energy_j = total.energy_j;
         node->power_w = total.mean_w;
         node->uncertainty_j = total.uncertainty_j;
+        node->missing_domains = total.missing_domains;
         node->brief = window_is_longer(total.window_ns, (double)total.busy_ns);
         node->known_s = (double)total.covered_ns / NS_PER_S;
         node->end_ns = total.end_unix_ns;
@@ -209,6 +210,7 @@ static int work_out_steps(struct show *show, const struct apapi_record **list)
         step->energy_j = total.energy_j;
         step->power_w = total.mean_w;
         step->uncertainty_j = total.uncertainty_j;
+        step->missing_domains = total.missing_domains;
         step->brief = window_is_longer(total.window_ns, (double)total.busy_ns);
     }
     return total_of(list, show->count, &show->total);

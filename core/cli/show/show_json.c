@@ -5,6 +5,7 @@
 #include "base/duration.h"
 #include "cli/job/job_view.h"
 #include "cli/json.h"
+#include "record/domain_list.h"
 #include "record/fields.h"
 
 static int show_json_put_number(json_t *object, const char *key, double value)
@@ -29,10 +30,18 @@ static int show_json_put_domains(json_t *object, const struct apapi_job_total *t
             result = field_put(domains, apapi_domain_name(d), domain) ||
                      show_json_put_number(domain, "energy_j", total->domains[d].energy_j) ||
                      show_json_put_uncertainty(domain, total->domains[d].uncertainty_j) ||
+                     show_json_put_number(domain, "covered",
+                                          (double)total->domains[d].covered_ns /
+                                              (double)total->domains[d].recorded_ns) ||
                      field_put_count(domain, "nodes", total->domains[d].nodes);
         }
     }
     return result;
+}
+
+static int put_missing_domains(json_t *object, uint32_t missing)
+{
+    return missing ? field_put(object, "missing_domains", domain_list_json(missing)) : 0;
 }
 
 static int put_known(json_t *object, const char *key, uint32_t number)
@@ -67,6 +76,7 @@ static int show_json_put_steps(json_t *object, const struct show *show)
                               field_put_moment(element, "end", step->end_ns) ||
                               show_json_put_number(element, "energy_j", step->energy_j) ||
                               show_json_put_uncertainty(element, step->uncertainty_j) ||
+                              put_missing_domains(element, step->missing_domains) ||
                               show_json_put_number(element, "mean_w", step->power_w));
     }
     return result;
@@ -85,6 +95,7 @@ static int show_json_put_nodes(json_t *object, const struct show *show)
                           !element || field_put_text(element, "node", node->name) ||
                               show_json_put_number(element, "energy_j", node->energy_j) ||
                               show_json_put_uncertainty(element, node->uncertainty_j) ||
+                              put_missing_domains(element, node->missing_domains) ||
                               show_json_put_number(element, "mean_w", node->power_w) ||
                               show_json_put_number(element, "measured_s", node->known_s));
     }
@@ -192,6 +203,7 @@ int show_print_json(const struct show *show, const char *job_id)
         field_put_count(object, "records", total->records) ||
         show_json_put_number(object, "energy_j", total->energy_j) ||
         show_json_put_uncertainty(object, total->uncertainty_j) ||
+        put_missing_domains(object, total->missing_domains) ||
         show_json_put_number(object, "mean_w", total->mean_w) ||
         show_json_put_number(object, "measured",
                              apapi_job_measured(total, show_node_total(show), 0, 0)) ||

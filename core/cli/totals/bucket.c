@@ -9,6 +9,7 @@
 #include "base/hostlist.h"
 #include "cli/jobs.h"
 #include "cli/totals/pieces.h"
+#include "record/domain_list.h"
 
 #define REMARK_SIZE 700
 
@@ -29,6 +30,7 @@ static void restore(const struct report_ledger *ledger, const struct report_piec
     record->complete = piece->reason == POOL_NONE;
     m->start_unix_ns = piece->start_ns;
     m->elapsed_ns = piece->elapsed_ns;
+    m->unknown_domains = piece->unknown_mask;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         struct apapi_domain_result *domain = &m->domains[d];
 
@@ -170,6 +172,22 @@ static void remark_incomplete(const struct report_ledger *ledger, const struct p
     }
 }
 
+/* Its total is less than the energy, and nothing else says so. */
+static void remark_missing(const struct report_total *total, const struct report_view *view)
+{
+    const struct apapi_job_total *job = &total->job;
+    char text[REMARK_SIZE];
+
+    for (int d = 0; view->remark && *total->job_id && d < APAPI_DOMAINS; d++) {
+        if (job->missing_domains & domain_bit(d) && job->domains[d].unknown > 0) {
+            snprintf(text, sizeof text,
+                     "%s: the energy lacks %s, at times not known on %zu of %zu nodes",
+                     total->job_id, apapi_domain_name(d), job->domains[d].unknown, job->nodes);
+            view->remark(text, view->context);
+        }
+    }
+}
+
 /* For jobs only: it explains why a report has changed. */
 static void remark_delayed(const struct report_total *total, const struct report_view *view)
 {
@@ -210,6 +228,7 @@ static int sum_up(const struct report_ledger *ledger, const struct pieces *piece
          report_find_missing(ledger, pieces, view, total) == 0) &&
         (!view->nodelists || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
         remark_incomplete(ledger, pieces, total, job, view);
+        remark_missing(total, view);
         remark_delayed(total, view);
         result = 0;
     }

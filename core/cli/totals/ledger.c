@@ -331,6 +331,7 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .uncertainty = ledger_uncertainty_of(&record->measurement),
                                  .window_s = (float)window_shortest_ns(&record->measurement) / 1e9F,
                                  .delayed = record->delayed,
+                                 .unknown_mask = (uint8_t)record->measurement.unknown_domains,
                                  .max_w = (float)max_power_w(&record->measurement)};
 
     if (!record->complete) {

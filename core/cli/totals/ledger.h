@@ -2,6 +2,7 @@
 #ifndef APAPI_TOTALS_LEDGER_H
 #define APAPI_TOTALS_LEDGER_H
 #include "cli/totals/pieces.h"
+#include "record/domain_list.h"
 
 /** A row. What is unknown, or differs within it, is "", 0 or NaN. Texts belong to the ledger. */
 struct report_row {
@@ -19,6 +20,7 @@ struct report_row {
     double power_w;       /* mean of all nodes while they were measured */
     double max_power_w;   /* of one node: sum of its domains' maxima */
     double measured_pct, covered_pct;
+    char missing_domains[DOMAIN_LIST_SIZE]; /* those that energy_j lacks: "package,dram" */
     double co2_g, cost;
     bool complete;
     bool brief; /* too short for a power */

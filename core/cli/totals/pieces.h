@@ -44,16 +44,17 @@ struct report_piece {
     uint64_t whole_ns; /* of the record; elapsed_ns may be of a part */
     uint32_t next;     /* of the bucket; POOL_NONE: none */
     uint32_t node, step;
-    uint32_t reason;     /* POOL_NONE: complete */
-    uint32_t nodes;      /* of its step; APAPI_UNKNOWN */
-    uint32_t energy_at;  /* its energies in ledger->energies, one for each bit of the mask */
-    float covered;       /* 0..1; NaN */
-    float uncertainty;   /* of the energies, as a share; NaN: unknown */
-    float window_s;      /* the shortest time that has a power; 0: not known */
-    float max_w;         /* NaN: unknown */
-    uint32_t nodelist;   /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
-    uint16_t restarts;   /* of the job, up to 16 bits; 0: none, or not known */
-    uint8_t domain_mask; /* bit d: domain d is known */
+    uint32_t reason;      /* POOL_NONE: complete */
+    uint32_t nodes;       /* of its step; APAPI_UNKNOWN */
+    uint32_t energy_at;   /* its energies in ledger->energies, one for each bit of the mask */
+    float covered;        /* 0..1; NaN */
+    float uncertainty;    /* of the energies, as a share; NaN: unknown */
+    float window_s;       /* the shortest time that has a power; 0: not known */
+    float max_w;          /* NaN: unknown */
+    uint32_t nodelist;    /* of its step; a text of ledger->nodelists, POOL_NONE: not known */
+    uint16_t restarts;    /* of the job, up to 16 bits; 0: none, or not known */
+    uint8_t domain_mask;  /* bit d: domain d is known */
+    uint8_t unknown_mask; /* bit d: it has meters, and is not known */
     bool delayed;
 };
 

@@ -54,6 +54,7 @@ static const struct report_field fields[] = {
     {"maxpower", REPORT_POWER, POWER_WIDTH, ROW(max_power_w), "greatest of one node"},
     {"measured", REPORT_PERCENT, 8, ROW(measured_pct), "node time with known energy"},
     {"covered", REPORT_PERCENT, 8, ROW(covered_pct), "records' time between good readings"},
+    {"missing_domains", REPORT_BUFFER, 15, ROW(missing_domains), "domains that energy lacks"},
     {"records", REPORT_COUNT, 7, ROW(records), "number of records"},
     {"complete", REPORT_FLAG, 8, ROW(complete), "yes: none is incomplete or missing"},
     {"incomplete", REPORT_COUNT, 10, ROW(incomplete), "records that end before their step"},

@@ -20,6 +20,7 @@ struct sum {
     double measured_s; /* of it, with known energy */
     double covered_s, known_s;
     double node_count;
+    uint32_t missing_domains;
 };
 
 static double rows_plus(double known, double more)
@@ -138,6 +139,7 @@ static void rows_add_total(const struct report_ledger *ledger, const struct repo
     row->delayed += (double)total->delayed;
     rows_add_energy(&total->job, row);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
+    sum->missing_domains |= total->job.missing_domains;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         row->domain_j[d] = rows_plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
@@ -152,6 +154,7 @@ static void rows_conclude(const struct report_ledger *ledger, struct sum *sum)
     struct report_row *row = sum->row;
 
     row->complete = row->incomplete == 0 && row->missing == 0;
+    domain_list_text(sum->missing_domains, ",", row->missing_domains);
     row->brief = sum->busy_s < sum->window_s;
     row->power_w = sum->busy_s > 0 ? row->energy_j / sum->busy_s : NAN;
     row->measured_pct = sum->node_s > 0 ? PCT * fmin(sum->measured_s / sum->node_s, 1) : NAN;
