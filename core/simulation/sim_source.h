@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SIMULATION_SIM_SOURCE_H
 #define SIMULATION_SIM_SOURCE_H
-#include "apapi/source.h"
 #include "simulation/history.h"
 #include "simulation/sim_clock.h"
+#include "sources/source.h"
 
 /**
  * The components of a history, "c0", "c1" ...: linked with --wrap, the functions of the routes find

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SOURCES_SOURCE_LOCK_H
 #define SOURCES_SOURCE_LOCK_H
-#include "apapi/source.h"
+#include "sources/source.h"
 
 /*
  * One thread at a time calls open() and close() of a source. A call that does not return delays

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "apapi/catalog.h"
-#include "apapi/source.h"
+#include "sources/source.h"
 
 /*
  * All sources, one constant each: a new one is a file with its constant and a line in

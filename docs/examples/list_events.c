@@ -13,7 +13,7 @@ static int print(struct apapi_reader *reader)
     if (!readings) {
         return -1;
     }
-    reader->source->read(reader, readings);
+    apapi_catalog_read(reader, readings);
     for (size_t i = 0; i < reader->count; i++) {
         const struct apapi_event *event = &reader->events[i];
 

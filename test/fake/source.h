@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "apapi/source.h"
+#include "sources/source.h"
 
 #define FAKE_EVENTS_MAX 4
 #define FAKE_ROWS_MAX 64

@@ -12,6 +12,7 @@
 #include "session/component.h"
 #include "session/live.h"
 #include "session/live_page.h"
+#include "sources/source.h"
 #include "unit/unit.h"
 
 #define TICK_NS UINT64_C(100000000)

@@ -86,7 +86,7 @@ static int doctor_json_put_way(json_t *ways, const struct examined *component,
     json_t *object = json_object();
 
     return json_array_append_new(ways, object) ||
-           field_put_text(object, "source", way->way.source->name) ||
+           field_put_text(object, "source", apapi_source_name(way->way.source)) ||
            field_put_text(object, "name", way->way.name) ||
            put_flag(object, "works", way_works(way)) ||
            (way->mine.error ? json_put_error(object, way->mine.error, way->mine.reason.text)

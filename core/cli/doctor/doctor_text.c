@@ -81,7 +81,7 @@ static void doctor_text_put_way(const struct page *page, const struct examined_w
 {
     char lead[LEAD_SIZE];
 
-    snprintf(lead, sizeof lead, "%s %s", way->way.source->name, way->way.name);
+    snprintf(lead, sizeof lead, "%s %s", apapi_source_name(way->way.source), way->way.name);
     if (way->mine.error) {
         doctor_text_put_line(page, lead, way->mine.reason.text);
     } else {

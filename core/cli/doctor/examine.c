@@ -65,11 +65,11 @@ static void read_twice(struct apapi_reader *reader, struct twice *twice)
     uint64_t pause_ns = pause_of(reader), start_ns, elapsed_ns;
     const struct timespec pause = {(time_t)(pause_ns / NS_PER_S), (long)(pause_ns % NS_PER_S)};
 
-    reader->source->read(reader, twice->before);
+    apapi_catalog_read(reader, twice->before);
     start_ns = clock_monotonic_ns();
     do {
         nanosleep(&pause, NULL);
-        reader->source->read(reader, twice->after);
+        apapi_catalog_read(reader, twice->after);
         elapsed_ns = clock_monotonic_ns() - start_ns;
         twice->elapsed_s = (double)elapsed_ns / NS_PER_S;
     } while (elapsed_ns < PATIENCE_NS && !all_move(twice));

@@ -138,7 +138,7 @@ const char *remedy_find(const struct examined *component, const struct examined_
         const struct remedy *remedy = &remedies[i];
 
         if (remedies_fits(remedy->component, component->name) &&
-            remedies_fits(remedy->source, way->way.source->name) &&
+            remedies_fits(remedy->source, apapi_source_name(way->way.source)) &&
             remedies_fits(remedy->way, way->way.name) &&
             (remedy->error == 0 || remedy->error == finding->error) &&
             (!remedy->when || remedy->when(machine))) {

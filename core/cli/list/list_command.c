@@ -67,9 +67,7 @@ static void fill_event(const struct apapi_reader *reader, size_t index,
     if (reading->error) {
         snprintf(listed->error, sizeof listed->error, "%s", strerror(reading->error));
     }
-    if (reader->source->describe) {
-        reader->source->describe(reader, index, listed->description, DESCRIPTION_SIZE);
-    }
+    apapi_catalog_describe(reader, index, listed->description, DESCRIPTION_SIZE);
 }
 
 static int list_command_no_memory(struct apapi_error *err)
@@ -87,7 +85,7 @@ static int list_command_read_events(struct listed *listed, struct apapi_error *e
         free(readings);
         return list_command_no_memory(err);
     }
-    reader->source->read(reader, readings);
+    apapi_catalog_read(reader, readings);
     for (size_t i = 0; i < reader->count; i++) {
         if (wanted_event(listed->wanted, &reader->events[i])) {
             fill_event(reader, i, &readings[i], &listed->events[listed->event_count++]);

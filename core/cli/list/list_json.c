@@ -41,7 +41,8 @@ static int list_json_put_ways(json_t *object, const char *component)
     int result = field_put(object, "sources", sources);
 
     for (size_t i = 0; i < count && result == 0; i++) {
-        json_t *way = json_pack("{s:s, s:s}", "source", ways[i].source->name, "name", ways[i].name);
+        json_t *way = json_pack("{s:s, s:s}", "source", apapi_source_name(ways[i].source), "name",
+                                ways[i].name);
 
         result = json_array_append_new(sources, way);
     }
@@ -53,7 +54,7 @@ static int fill_component(json_t *object, const struct listed *listed)
     switch (listed->state) {
     case LISTED_OPEN:
         return field_put(object, "readable", json_true()) ||
-               field_put_text(object, "source", listed->reader->source->name) ||
+               field_put_text(object, "source", apapi_source_name(listed->reader->source)) ||
                field_put_text(object, "detail", listed->reader->detail) ||
                list_json_put_events(object, listed);
     case LISTED_UNREADABLE:

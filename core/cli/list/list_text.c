@@ -54,7 +54,7 @@ static void list_text_put_ways(const char *component)
     size_t count = apapi_catalog_ways(component, ways);
 
     for (size_t i = 0; i < count; i++) {
-        printf("%s%s %s", i ? ", " : "  sources in this order: ", ways[i].source->name,
+        printf("%s%s %s", i ? ", " : "  sources in this order: ", apapi_source_name(ways[i].source),
                ways[i].name);
     }
     putchar('\n');

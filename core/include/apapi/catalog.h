@@ -68,9 +68,14 @@ APAPI_API int apapi_catalog_check_order(const char *order, struct apapi_error *e
  * apapi_catalog_slow() says so.
  * @param order  "sysfs:papi": the sources to try; check it with apapi_catalog_check_order(). NULL:
  *               the component's own order
- * @return the reader. Read it with reader->source->read(), and give it back with
- *         apapi_catalog_close(). NULL with errno as apapi_source.open(); `err` has the reason for
- *         each way
+ * @return the reader, for apapi_catalog_read() and apapi_catalog_close(). NULL with errno, and the
+ *         reason for each way in `err`
+ *         ENOENT  no such component
+ *         ENODEV  no hardware for it here
+ *         EACCES  it exists, but this user may not read it
+ *         ENOSYS  no source for it is available here
+ *         EINVAL  a setting that it needs is missing or wrong
+ *         ENOMEM, EIO
  */
 APAPI_API struct apapi_reader *apapi_catalog_open(const char *component, const char *order,
                                                   struct apapi_error *err);
@@ -78,6 +83,21 @@ APAPI_API struct apapi_reader *apapi_catalog_open(const char *component, const c
 /** Open a component by this way only. Result and errors as apapi_catalog_open(). */
 APAPI_API struct apapi_reader *apapi_catalog_open_way(const struct apapi_way *way,
                                                       struct apapi_error *err);
+
+/**
+ * Read all events.
+ * @param readings  result: reader->count of them, in the order of reader->events
+ * Does not allocate, lock, log or read the environment.
+ */
+APAPI_API void apapi_catalog_read(struct apapi_reader *reader, struct apapi_reading *readings);
+
+/**
+ * Describe an event in one line, for people: "energy of CPU package 0".
+ * @param index  of reader->events
+ * @param text   result, of `size` bytes; "": nothing to add to the event's kind and domain
+ */
+APAPI_API void apapi_catalog_describe(const struct apapi_reader *reader, size_t index, char *text,
+                                      size_t size);
 
 /** Close a reader. NULL is allowed. errno is preserved. */
 APAPI_API void apapi_catalog_close(struct apapi_reader *reader);

@@ -13,9 +13,12 @@ extern "C" {
 #endif
 
 /*
- * Sources read meters. Programs get a reader from apapi_catalog_open(), and need its `events`,
- * `count` and `detail`, and read() and describe() of its source.
+ * Sources read meters. Programs get a reader from apapi_catalog_open(), look at its `events`,
+ * `count` and `detail`, and call apapi_catalog_read() and apapi_catalog_describe().
  */
+
+/** The code that reads the meters of one kind (opaque). */
+struct apapi_source;
 
 /** One event at one reading. */
 struct apapi_reading {
@@ -35,64 +38,8 @@ struct apapi_reader {
 /** Called once for each component that a source offers. `name` is valid only during the call. */
 typedef void (*apapi_component_f)(const char *name, void *context);
 
-/**
- * A source; one constant of this type for each. open() and close() of all sources are called by one
- * thread at a time, and so is read() of one reader. Readers with `own_worker`, readers of slow
- * sources, and those that have failed for a while are opened, read and closed by threads of their
- * own, at the same time as others. No function prints, exits or changes signal handlers.
- */
-struct apapi_source {
-    const char *name; /* "sysfs", "papi": as in APAPI_SOURCES */
-    bool slow;        /* open() may take seconds: the component gets a thread of its own */
-
-    /**
-     * Is the component known? Opens no device.
-     * @return 0; -1 with errno
-     *         ENOENT  no such component
-     *         ENOSYS  the source is not available here
-     */
-    int (*probe)(const char *component, struct apapi_error *err);
-
-    /**
-     * A component will be opened soon. Called before the first one is opened: some libraries must
-     * know at their start what to leave out. NULL: not needed.
-     */
-    void (*want)(const char *component);
-
-    /** Call `visit` for each component that the source knows here. */
-    void (*list)(apapi_component_f visit, void *context);
-
-    /**
-     * Open all events of a component. Every descriptor is close-on-exec. First readings that are
-     * not yet meaningful are made and dropped before it returns.
-     * @return the reader, freed by close(); NULL with errno, and the reason in `err`
-     *         ENOENT  no such component
-     *         ENODEV  no hardware for it here
-     *         EACCES  it exists, but this user may not read it
-     *         ENOSYS  the source is not available here
-     *         EINVAL  a setting that it needs is missing or wrong
-     *         ENOMEM, EIO
-     */
-    struct apapi_reader *(*open)(const char *component, struct apapi_error *err);
-
-    /**
-     * Read all events.
-     * @param readings  result: reader->count of them, in the order of reader->events
-     * Does not allocate, lock, log or read the environment.
-     */
-    void (*read)(struct apapi_reader *reader, struct apapi_reading *readings);
-
-    /**
-     * Describe an event in one line, for people: "energy of CPU package 0". NULL: there is nothing
-     * to add to the event's kind and domain.
-     * @param index  of reader->events
-     * @param text   result, of `size` bytes; "": nothing to add
-     */
-    void (*describe)(const struct apapi_reader *reader, size_t index, char *text, size_t size);
-
-    /** Close and free the reader. NULL is allowed. errno is preserved. */
-    void (*close)(struct apapi_reader *reader);
-};
+/** @return "sysfs", "papi": as in APAPI_SOURCES; static. */
+APAPI_API const char *apapi_source_name(const struct apapi_source *source);
 
 /**
  * Set a value for a source, as a section of apapi.conf does: ("ipmi", "host", "10.0.0.7"). The

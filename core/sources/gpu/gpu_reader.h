@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apapi/source.h"
 #include "sources/gpu/gpu_library.h"
 #include "sources/gpu/gpu_select.h"
+#include "sources/source.h"
 
 #define GPU_VALUES_MAX 3
 #define GPU_ABSENT UINT64_MAX /* value that this GPU does not provide */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "apapi/source.h"
+#include "sources/source.h"
 
 /*
  * Meters that the kernel shows as text files. A family (powercap, hwmon, ...) has one folder with
