@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verify/ensembles.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "verify/profiles.h"
 
@@ -198,6 +198,51 @@ static void ensembles_make_frozen(struct scene *scene, const struct ensemble *en
     ensembles_add_fault(scene, FAULT_FREEZE, from_ns, from_ns + freeze_ns);
 }
 
+/* --- other faults ---------------------------------------------------------------------------- */
+
+/* For 1 ms to 5 s, at any time. */
+static void ensembles_add_any_fault(struct scene *scene, enum history_fault_kind kind,
+                                    struct random *random)
+{
+    uint64_t from_ns = scene->start_ns + random_below(random, scene->length_ns);
+
+    ensembles_add_fault(scene, kind, from_ns, from_ns + random_scale(random, MS, 5 * S));
+}
+
+static void ensembles_make_fault(struct scene *scene, const struct ensemble *ensemble,
+                                 struct random *random)
+{
+    ensembles_make_any(scene, random);
+    scene_set_start(scene, random);
+    ensembles_add_any_fault(scene, (enum history_fault_kind)ensemble->value, random);
+}
+
+/* At 2 kW, after 0.05 to 5 s. */
+static void ensembles_make_wraps(struct scene *scene, const struct ensemble *ensemble,
+                                 struct random *random)
+{
+    struct history_meter *meter = scene_meter(scene);
+
+    (void)ensemble;
+    meter->range_max = (uint64_t)((double)random_scale(random, 100, 10000) / meter->scale);
+    meter->offset_j = random_share(random) * (double)meter->range_max * meter->scale;
+    ensembles_make_any(scene, random);
+}
+
+/* Joules as floating-point numbers. */
+static void ensembles_make_doubles(struct scene *scene, const struct ensemble *ensemble,
+                                   struct random *random)
+{
+    struct history_meter *meter = scene_meter(scene);
+
+    (void)ensemble;
+    meter->doubles = true;
+    meter->scale = 1;
+    meter->range_max = 0;
+    meter->offset_j = floor(random_between(random, 0, 1e6));
+    ensembles_make_any(scene, random);
+}
+
 /* --- gauges ---------------------------------------------------------------------------------- */
 
 static void ensembles_make_gauge_profile(struct scene *scene, const struct ensemble *ensemble,
@@ -247,6 +292,28 @@ static void ensembles_make_gauge_noisy(struct scene *scene, const struct ensembl
     profile_make_steps(scene_power(scene), 1e5, 2 * MS, random);
 }
 
+static void ensembles_make_gauge_any(struct scene *scene, const struct ensemble *ensemble,
+                                     struct random *random)
+{
+    (void)ensemble;
+    scene_make_gauge(scene);
+    ensembles_make_any(scene, random);
+}
+
+static void ensembles_make_gauge_late(struct scene *scene, const struct ensemble *ensemble,
+                                      struct random *random)
+{
+    scene_make_gauge(scene);
+    ensembles_make_late(scene, ensemble, random);
+}
+
+static void ensembles_make_gauge_fault(struct scene *scene, const struct ensemble *ensemble,
+                                       struct random *random)
+{
+    scene_make_gauge(scene);
+    ensembles_make_fault(scene, ensemble, random);
+}
+
 const struct ensemble ensembles[] = {
     {"constant", "constant power, 5 to 50 ms", false, ensembles_make_constant, 0},
     {"steps", "random steps of power", false, ensembles_make_steps, 0},
@@ -280,8 +347,17 @@ const struct ensemble ensembles[] = {
     {"frozen-middle", "a counter stands still for a while", false, ensembles_make_frozen,
      FROZEN_MIDDLE},
     {"frozen-end", "a counter stands still at the end", false, ensembles_make_frozen, FROZEN_END},
+    {"wraps", "a counter that wraps again and again", false, ensembles_make_wraps, 0},
+    {"doubles", "a counter of floating-point numbers", false, ensembles_make_doubles, 0},
+    {"failing", "readings fail for 1 ms to 5 s", false, ensembles_make_fault, FAULT_FAIL},
+    {"absurd", "readings are absurd, one in three, for 1 ms to 5 s", false, ensembles_make_fault,
+     FAULT_ABSURD},
+    {"reset", "the counter begins again at 0", false, ensembles_make_fault, FAULT_RESET},
+    {"leap", "the counter leaps ahead by more than any power can", false, ensembles_make_fault,
+     FAULT_LEAP},
     {"gauge-constant", "a gauge of constant power", true, ensembles_make_gauge_profile,
      PROFILE_CONSTANT},
+    {"gauge-profiles", "a gauge of the eight profiles", true, ensembles_make_gauge_any, 0},
     {"gauge-sine", "a gauge of a sine with the period of the interval", true,
      ensembles_make_gauge_sine, 0},
     {"gauge-square", "a gauge of 15 and 450 W, with the period of the interval", true,
@@ -289,6 +365,10 @@ const struct ensemble ensembles[] = {
     {"gauge-steps", "a gauge of random steps of power", true, ensembles_make_gauge_steps, 0},
     {"gauge-noisy", "a gauge of a power that changes faster than it is read", true,
      ensembles_make_gauge_noisy, 0},
+    {"gauge-late", "a gauge whose readings take up to 200 ms longer", true,
+     ensembles_make_gauge_late, FAULT_LATE},
+    {"gauge-failing", "a gauge whose readings fail for 1 ms to 5 s", true,
+     ensembles_make_gauge_fault, FAULT_FAIL},
     {NULL, NULL, false, NULL, 0},
 };
 

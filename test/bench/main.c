@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/count_of.h"
 #include "bench/parts.h"
@@ -42,7 +43,9 @@ static void print_usage(FILE *out)
           "  --help   this text\n"
           "Parts: tick reading wrap session period grid startup papi collect scan records live; "
           "without "
-          "any: all of them.\n",
+          "any: all of them.\n"
+          "usage: apapi-bench truth [OPTION]...\n"
+          "How far the figures can be trusted: `apapi verify`, with its options.\n",
           out);
 }
 
@@ -95,12 +98,23 @@ static int parse_options(int argc, char **argv, struct options *options)
     return parse_parts(argc - optind, argv + optind, options);
 }
 
+static int run_truth(char **argv)
+{
+    execv(BENCH_VERIFY, argv);
+    perror("apapi-bench: " BENCH_VERIFY);
+    return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {false};
     static struct bench_table table;
-    int status = parse_options(argc, argv, &options);
+    int status;
 
+    if (argc > 1 && strcmp(argv[1], "truth") == 0) {
+        return run_truth(argv + 1);
+    }
+    status = parse_options(argc, argv, &options);
     if (status >= 0) {
         return status;
     }
