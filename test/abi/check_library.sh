@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check_library.sh LIB EXPORTS SONAME: the symbols of a shared library, exactly, and its name.
 #   LIB      shared object
-#   EXPORTS  file with the symbols that it must export, one a line, NAME@@VERSION: these and no others
+#   EXPORTS  file with the symbols that it must export, one a line, NAME@@VERSION or NAME: these and no others
 #   SONAME   by which programs load it
 # Exit status: 0 as it should be, 1 not, 2 usage. To accept the symbols of LIB:
 #   nm -D --defined-only --with-symbol-versions LIB | sed -n 's/.* [A-Z] \(.*@@.*\)/\1/p' | LC_ALL=C sort

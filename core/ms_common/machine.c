@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ms_common/machine.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "ms_common/course.h"
+#include "ms_common/field.h"
+#include "ms_common/number.h"
+#include "ms_common/sensors.h"
+
+#define REST_NS UINT64_C(10000000)
+
+/* Time of all CPUs since the machine started [ticks]. */
+struct times {
+    uint64_t busy, idle;
+};
+
+/* [kiB] */
+struct memory {
+    double total, free, used, used_max, free_max;
+};
+
+struct machine {
+    struct sensors temperatures, frequencies;
+    struct course hot[SENSORS_MAX], speed[SENSORS_MAX];
+    int stat;
+    unsigned cpus;
+    bool started, timed;
+    uint64_t read_ns;
+    struct times first, last;
+    struct memory ram, swap;
+};
+
+static unsigned machine_count_cpus(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
+    unsigned cpus = 0;
+
+    while (file && getline(&line, &room, file) > 0) {
+        cpus += strncmp(line, "cpu", 3) == 0 && isdigit((unsigned char)line[3]);
+    }
+    free(line);
+    if (file) {
+        fclose(file);
+    }
+    return cpus;
+}
+
+struct machine *machine_open(void)
+{
+    struct machine *machine = calloc(1, sizeof *machine);
+    char path[PATH_MAX];
+
+    if (!machine) {
+        return NULL;
+    }
+    sensors_find_temperatures(&machine->temperatures);
+    sensors_find_frequencies(&machine->frequencies);
+    sensors_path(path, sizeof path, "/proc/stat");
+    machine->cpus = machine_count_cpus(path);
+    machine->stat = open(path, O_RDONLY | O_CLOEXEC);
+    return machine;
+}
+
+void machine_start(struct machine *machine)
+{
+    memset(machine->hot, 0, sizeof machine->hot);
+    memset(machine->speed, 0, sizeof machine->speed);
+    machine->ram = machine->swap = (struct memory){0};
+    machine->started = machine->timed = false;
+}
+
+static void machine_read_sensors(const struct sensors *sensors, struct course *courses,
+                                 uint64_t now_ns)
+{
+    double value;
+
+    for (size_t i = 0; i < sensors->count; i++) {
+        if (sensors_read(&sensors->all[i], &value)) {
+            course_add(&courses[i], value / 1000, now_ns); /* C, MHz */
+        }
+    }
+}
+
+/* The greatest of several packages. */
+static void machine_put_hot(uint32_t *member, double value, bool first)
+{
+    if (first || value >= *member + 1.0) {
+        number_put_u32(member, value);
+    }
+}
+
+static void machine_put_temperatures(const struct machine *machine, bool latest, struct ms_cpu *cpu)
+{
+    bool seen[MS_CPUS] = {false};
+
+    for (size_t i = 0; i < machine->temperatures.count; i++) {
+        const struct sensor *sensor = &machine->temperatures.all[i];
+        unsigned package = sensor->package % MS_CPUS;
+        double value = latest ? machine->hot[i].last : machine->hot[i].max;
+
+        if (sensor->core != SENSORS_NO_CORE) {
+            number_put_u32(latest ? &cpu->msr_temperature_core_cur[package][sensor->core]
+                                  : &cpu->msr_temperature_core_max[package][sensor->core],
+                           value);
+        } else {
+            machine_put_hot(latest ? &cpu->msr_temperature_pkg_cur[package]
+                                   : &cpu->msr_temperature_pkg_max[package],
+                            value, !seen[package]);
+            seen[package] = true;
+        }
+    }
+}
+
+static void machine_put_frequencies(const struct machine *machine, bool latest, struct ms_cpu *cpu)
+{
+    for (size_t i = 0; i < machine->frequencies.count; i++) {
+        const struct sensor *sensor = &machine->frequencies.all[i];
+        unsigned package = sensor->package, core = sensor->core;
+
+        if (latest) {
+            number_put_double(&cpu->msr_freq_core_cur[package][core], machine->speed[i].last);
+            number_put_double(&cpu->msr_freq_core_eff_cur[package][core], machine->speed[i].last);
+        } else {
+            double mean = course_mean(&machine->speed[i]);
+
+            number_put_double(&cpu->msr_freq_core_avg[package][core], mean);
+            number_put_double(&cpu->msr_freq_core_eff_avg[package][core], mean);
+        }
+    }
+}
+
+/* user nice system idle iowait irq softirq; what follows is not this machine's, or counted twice */
+static bool machine_read_times(const struct machine *machine, struct times *times)
+{
+    unsigned long long t[7];
+    char text[256];
+    ssize_t size = machine->stat < 0 ? -1 : pread(machine->stat, text, sizeof text - 1, 0);
+
+    if (size <= 0) {
+        return false;
+    }
+    text[size] = '\0';
+    if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4],
+               &t[5], &t[6]) != 7) {
+        return false;
+    }
+    *times = (struct times){t[0] + t[1] + t[2] + t[5] + t[6], t[3] + t[4]};
+    return true;
+}
+
+/* The kernel's idle time may go back a little. */
+static struct times machine_since(const struct times *now, const struct times *then)
+{
+    return (struct times){now->busy > then->busy ? now->busy - then->busy : 0,
+                          now->idle > then->idle ? now->idle - then->idle : 0};
+}
+
+static double machine_busy_pct(const struct times *times)
+{
+    return 100.0 * (double)times->busy / (double)(times->busy + times->idle);
+}
+
+static void machine_take_times(struct machine *machine, struct ms_cpu *cpu)
+{
+    struct times now, since;
+
+    if (!machine_read_times(machine, &now)) {
+        return;
+    }
+    if (!machine->timed) {
+        machine->first = machine->last = now;
+        machine->timed = true;
+    }
+    since = machine_since(&now, &machine->last);
+    if (since.busy + since.idle > 0) {
+        number_put_double(&cpu->measure_util_avg_cur, machine_busy_pct(&since));
+        machine->last = now;
+    }
+}
+
+static void machine_put_times(const struct machine *machine, struct ms_cpu *cpu)
+{
+    struct times since = machine_since(&machine->last, &machine->first);
+    double ticks_per_s = (double)sysconf(_SC_CLK_TCK) * (machine->cpus ? machine->cpus : 1);
+
+    if (machine->timed && since.busy + since.idle > 0) {
+        number_put_double(&cpu->measure_util_active_avg, (double)since.busy / ticks_per_s);
+        number_put_double(&cpu->measure_util_idle_avg, (double)since.idle / ticks_per_s);
+        number_put_double(&cpu->measure_util_avg, machine_busy_pct(&since));
+    }
+}
+
+static void memory_add(struct memory *memory, double total, double free)
+{
+    double used = total - free;
+
+    memory->total = total;
+    memory->free = free;
+    memory->used = used;
+    memory->used_max = used > memory->used_max ? used : memory->used_max;
+    memory->free_max = free > memory->free_max ? free : memory->free_max;
+}
+
+static void machine_read_memory(struct machine *machine)
+{
+    struct sysinfo info;
+
+    if (sysinfo(&info) == 0) {
+        double kib = info.mem_unit / 1024.0;
+
+        memory_add(&machine->ram, (double)info.totalram * kib, (double)info.freeram * kib);
+        memory_add(&machine->swap, (double)info.totalswap * kib, (double)info.freeswap * kib);
+    }
+}
+
+static void machine_put_memory(const struct machine *machine, bool latest, struct ms_cpu *cpu)
+{
+    const struct memory *all[] = {&machine->ram, &machine->swap};
+
+    for (size_t i = 0; latest && i < 2; i++) {
+        number_put_u64(&cpu->measure_memory_cur[3 * i], all[i]->total);
+        number_put_u64(&cpu->measure_memory_cur[3 * i + 1], all[i]->free);
+        number_put_u64(&cpu->measure_memory_cur[3 * i + 2], all[i]->used);
+    }
+    if (!latest) {
+        number_put_u32(&cpu->measure_memory_used_max, machine->ram.used_max);
+        number_put_u32(&cpu->measure_memory_free_max, machine->ram.free_max);
+        number_put_u32(&cpu->measure_swap_used_max, machine->swap.used_max);
+        number_put_u32(&cpu->measure_swap_free_max, machine->swap.free_max);
+    }
+}
+
+static void machine_put(const struct machine *machine, unsigned parts, bool latest,
+                        struct ms_cpu *cpu)
+{
+    if (parts & PART_TEMPERATURE) {
+        machine_put_temperatures(machine, latest, cpu);
+    }
+    if (parts & PART_FREQUENCY) {
+        machine_put_frequencies(machine, latest, cpu);
+    }
+    if (parts & PART_MEMORY) {
+        machine_put_memory(machine, latest, cpu);
+    }
+}
+
+void machine_read(struct machine *machine, unsigned parts, uint64_t now_ns, struct ms_cpu *cpu)
+{
+    if (machine->started && now_ns - machine->read_ns < REST_NS) {
+        return;
+    }
+    machine->started = true;
+    machine->read_ns = now_ns;
+    if (parts & PART_TEMPERATURE) {
+        machine_read_sensors(&machine->temperatures, machine->hot, now_ns);
+    }
+    if (parts & PART_FREQUENCY) {
+        machine_read_sensors(&machine->frequencies, machine->speed, now_ns);
+    }
+    if (parts & PART_TIME) {
+        machine_take_times(machine, cpu);
+    }
+    if (parts & PART_MEMORY) {
+        machine_read_memory(machine);
+    }
+    machine_put(machine, parts, true, cpu);
+}
+
+void machine_store(const struct machine *machine, unsigned parts, struct ms_cpu *cpu)
+{
+    machine_put(machine, parts, false, cpu);
+    if (parts & PART_TIME) {
+        machine_put_times(machine, cpu);
+    }
+}
+
+void machine_close(struct machine *machine)
+{
+    if (!machine) {
+        return;
+    }
+    sensors_close(&machine->temperatures);
+    sensors_close(&machine->frequencies);
+    if (machine->stat >= 0) {
+        close(machine->stat);
+    }
+    free(machine);
+}

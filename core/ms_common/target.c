@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ms_common/target.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ms_common/say.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* What was divided by the number of checks: whole microseconds come out as they went in. */
+static uint64_t target_asked_ns(const struct timespec *wait, uint32_t checks)
+{
+    uint64_t part_ns = (uint64_t)wait->tv_sec * NS_PER_S + (uint64_t)wait->tv_nsec;
+    uint64_t whole_ns;
+
+    if (wait->tv_sec > (time_t)(APAPI_INTERVAL_MAX_NS / NS_PER_S) ||
+        __builtin_mul_overflow(part_ns, checks ? checks : 1, &whole_ns)) {
+        return UINT64_MAX;
+    }
+    return checks > 1 && whole_ns < UINT64_MAX - 1000 ? (whole_ns + 999) / 1000 * 1000 : whole_ns;
+}
+
+uint64_t target_interval_ns(enum resource resource, void *measurement)
+{
+    const struct timespec *wait = resource_wait(resource, measurement);
+    uint64_t asked_ns;
+
+    if (wait->tv_sec < 0 || wait->tv_nsec < 0) {
+        return APAPI_INTERVAL_DEFAULT_NS;
+    }
+    asked_ns = target_asked_ns(wait, *resource_checks(resource, measurement));
+    if (asked_ns < APAPI_INTERVAL_MIN_NS) {
+        say("%s: an interval of 1 ms instead of a shorter one", resource_name(resource));
+        return APAPI_INTERVAL_MIN_NS;
+    }
+    if (asked_ns > APAPI_INTERVAL_MAX_NS) {
+        say("%s: an interval of 1 h instead of a longer one", resource_name(resource));
+        return APAPI_INTERVAL_MAX_NS;
+    }
+    return asked_ns;
+}
+
+static void target_forget_events(struct target *target)
+{
+    map_clear(&target->map);
+    free(target->figures);
+    free(target->times_ns);
+    target->figures = NULL;
+    target->times_ns = NULL;
+    target->mapped = false;
+}
+
+void target_start(struct target *target)
+{
+    target_forget_events(target);
+    resource_clear(target->resource, target->measurement);
+}
+
+/* Once for each process: a program measures often. */
+static void target_say_added(const struct map *map)
+{
+    static atomic_flag packages = ATOMIC_FLAG_INIT, gpus = ATOMIC_FLAG_INIT;
+
+    if (map->packages > 2 && !atomic_flag_test_and_set(&packages)) {
+        say("%u processor packages: those with even numbers are added up as CPU 0, the others as "
+            "CPU 1",
+            map->packages);
+    }
+    if (map->gpus > 1 && !atomic_flag_test_and_set(&gpus)) {
+        say("%u GPUs: their energy, power and memory are added up", map->gpus);
+    }
+}
+
+static bool target_map(struct target *target, const struct event_table *events)
+{
+    target->figures = calloc(events->count + 1, sizeof *target->figures);
+    target->times_ns = calloc(events->count + 1, sizeof *target->times_ns);
+    if (!target->figures || !target->times_ns ||
+        map_build(&target->map, target->resource, events)) {
+        target_forget_events(target);
+        return false;
+    }
+    target_say_added(&target->map);
+    target->mapped = true;
+    return true;
+}
+
+/* Of a counter of energy its power since the reading before. */
+static double target_now(struct target *target, const struct apapi_sample *sample, size_t i)
+{
+    uint64_t now_ns = sample->time_ns + 1, then_ns = target->times_ns[i];
+
+    if (sample->readings[i].error || isnan(sample->values[i])) {
+        target->times_ns[i] = sample->readings[i].error ? 0 : now_ns;
+        return NAN;
+    }
+    target->times_ns[i] = now_ns;
+    if (!sample->events[i].accumulates) {
+        return sample->values[i];
+    }
+    return then_ns && now_ns > then_ns
+               ? sample->values[i] * (double)NS_PER_S / (double)(now_ns - then_ns)
+               : NAN;
+}
+
+void target_take_sample(struct target *target, const struct apapi_sample *sample)
+{
+    const struct event_table events = {sample->events, sizeof *sample->events, sample->event_count};
+
+    if (!target->mapped && !target_map(target, &events)) {
+        return;
+    }
+    for (size_t i = 0; i < sample->event_count; i++) {
+        target->figures[i].now = target_now(target, sample, i);
+    }
+    map_store(&target->map, target->figures, true, target->measurement);
+}
+
+/* The definition's factor divides raw values. */
+static double target_raw_sum(const struct apapi_value_result *value)
+{
+    return value->acc * value->factor;
+}
+
+static struct figure target_figure(const struct apapi_event_result *result)
+{
+    const struct apapi_summary *summary = &result->summary;
+
+    return (struct figure){.total = result->total,
+                           .mean = summary->mean,
+                           .max = summary->max,
+                           .sum = target_raw_sum(&result->values[0]),
+                           .now = NAN};
+}
+
+void target_take_result(struct target *target, const struct apapi_component_result *result)
+{
+    const struct event_table events = {result->events, sizeof *result->events, result->event_count};
+
+    target_forget_events(target); /* those of samples need not be the same */
+    if (!target_map(target, &events)) {
+        return;
+    }
+    for (size_t i = 0; i < result->event_count; i++) {
+        target->figures[i] = target_figure(&result->events[i]);
+    }
+    map_store(&target->map, target->figures, false, target->measurement);
+}
+
+void target_take_figures(struct target *target, const struct event_table *events,
+                         const struct figure *figures, bool now)
+{
+    if (target->mapped || target_map(target, events)) {
+        map_store(&target->map, figures, now, target->measurement);
+    }
+}
+
+void target_clear(struct target *target)
+{
+    target_forget_events(target);
+    target->measurement = NULL;
+}
