@@ -1,0 +1,360 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# libms_common_apapi: a program that knows libmeasure's interface alone (test/fake/ms_common), linked to the library and with
+# the library preloaded over a stub, and simulated hardware whose truth is known.
+
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+bats_require_minimum_version 1.5.0
+load atime_common
+
+setup_paths() {
+    build=$repository/${APAPI_TEST_BUILD:-build/release}
+    library=$build/core/ms_common/libms_common_apapi.so
+    linked=$build/test/fake/ms_common/ms_common_program
+    stubbed=$build/test/fake/ms_common/ms_stub_program
+    # what is freed is not kept for long, where a sanitizer does that
+    export ASAN_OPTIONS=${ASAN_OPTIONS:-}:quarantine_size_mb=1
+    preloaded=(env LD_PRELOAD="$library" "ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0" "$stubbed")
+}
+
+# Figures of $output.
+figure() { # NAME
+    awk -v name="$1" '$1 == name { print $2 }' <<<"$output"
+}
+
+# Each figure of a list "NAME VALUE" within 1 %; energies are per second.
+figures_fit() { # LIST
+    local name truth time all=0
+    while read -r name truth; do
+        case $name in
+        cpu_energy*) time=$(figure cpu_time_total) ;;
+        gpu_energy*) time=$(figure gpu_time_total) ;;
+        *) time=1 ;;
+        esac
+        close_to "$(figure "$name")" "$(awk -v w="$truth" -v s="$time" 'BEGIN { print w * s }')" 0.01 || { echo "$name"; all=1; }
+    done <<<"$1"
+    return $all
+}
+
+# A run that nothing disturbs fits within three attempts.
+measured_as() { # LIST COMMAND...
+    local attempt
+    for attempt in 1 2 3; do
+        run --separate-stderr -0 "${@:2}"
+        ! figures_fit "$1" >"$BATS_TEST_TMPDIR/misfits" || return 0
+    done
+    echo "$output"
+    echo "$stderr"
+    cat "$BATS_TEST_TMPDIR/misfits"
+    return 1
+}
+
+two_packages='cpu_energy_total_pkg[0] 100000
+cpu_energy_total_pkg[1] 100000
+cpu_energy_total_dram[0] 20000
+cpu_energy_total_dram[1] 20000
+cpu_energy_total_pp0[0] 60000
+cpu_energy_total_pp0[1] 60000
+cpu_power_avg_pkg[0] 100000
+cpu_power_avg_dram[1] 20000
+cpu_power_avg_pp0[1] 60000
+cpu_temp_max_pkg[0] 45
+cpu_temp_max_pkg[1] 55
+cpu_temp_max_core[0][0] 41
+cpu_temp_max_core[0][1] 43'
+
+# Processors with temperatures, and a clock of the simulation.
+processors() {
+    cat >"$BATS_TEST_TMPDIR/spec" <<'SPEC'
+hwmon/hwmon0/name text coretemp
+hwmon/hwmon0/temp1_label text Package id 0
+hwmon/hwmon0/temp1_input gauge 45000 0 1
+hwmon/hwmon0/temp2_label text Core 0
+hwmon/hwmon0/temp2_input gauge 41000 0 1
+hwmon/hwmon0/temp3_label text Core 1
+hwmon/hwmon0/temp3_input gauge 43000 0 1
+hwmon/hwmon1/name text coretemp
+hwmon/hwmon1/temp1_label text Package id 1
+hwmon/hwmon1/temp1_input gauge 55000 0 1
+SPEC
+    sim --core-w 60 --spec "$BATS_TEST_TMPDIR/spec" "$@"
+}
+
+gpus() { # LINES
+    local folder=$build/test/fake/gpu
+    export FAKE_GPUS=$BATS_TEST_TMPDIR/gpus APAPI_NVML_LIBRARY=$folder/libnvidia-ml.so.1
+    printf '%b' "$1" >"$FAKE_GPUS"
+}
+
+# Nothing of the original's PAPI: components maxeler, micknc and ipmi, and old names of the others.
+old_papi() {
+    export APAPI_PAPI_LIBRARY=$build/test/fake/papi/libfake_papi.so
+    export FAKE_PAPI_EVENTS=$repository/config/legacy/default_eventops.csv
+    [[ -e $APAPI_PAPI_LIBRARY ]] || skip 'built without PAPI'
+}
+
+@test "the library needs libapapi and libc alone, and finds libapapi where both are installed" {
+    setup_paths
+    run -0 readelf -d "$library"
+    needed=$(sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' <<<"$output" | grep -v 'san\.so\|libgcc_s\|libm\.' | sort | tr '\n' ' ')
+    [[ $needed == 'libapapi.so.0 libc.so.6 ' ]]
+    cmake --install "$repository/build/release" --prefix "$BATS_TEST_TMPDIR/tree" >/dev/null
+    run -0 ldd "$BATS_TEST_TMPDIR/tree/lib/libms_common_apapi.so"
+    [[ $output == *"libapapi.so.0 => $BATS_TEST_TMPDIR/tree/lib/"* && $output != *libstdc++* ]]
+}
+
+@test "linked: energy, power and temperatures of the processors, and what the machine says of itself" {
+    setup_paths
+    needs_sim
+    start_s=$EPOCHSECONDS
+    measured_as "$two_packages" processors "$linked" figures 1 20
+    awk -v s="$(figure cpu_time_total)" -v most=$((EPOCHSECONDS - start_s + 1)) 'BEGIN { exit !(s >= 1 && s <= most) }'
+    [[ $output == *$'enabled 10000\nlist 1\n'* ]]
+    [[ $(figure cpu_memory_total) == "$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo).000000" ]]
+    awk -v used="$(figure cpu_memory_used_max)" -v free="$(figure cpu_memory_free_max)" -v all="$(figure cpu_memory_total)" \
+        'BEGIN { exit !(used > 0 && free > 0 && used + free >= all) }'
+    [[ $(figure gpu_energy_total) == 0.000000 && $(figure mic_temp_max_die) == 0.000000 && $(figure system_power_avg) == 0.000000 ]]
+}
+
+@test "preloaded over another libms_common.so: the same figures" {
+    setup_paths
+    needs_sim
+    measured_as "$two_packages" processors "${preloaded[@]}" figures 1 20
+    run -99 "$stubbed" figures 0 20
+}
+
+@test "four packages: by parity into two, which is said once" {
+    setup_paths
+    needs_sim
+    measured_as $'cpu_energy_total_pkg[0] 200000\ncpu_energy_total_pkg[1] 200000\ncpu_power_avg_dram[1] 40000' \
+        sim --packages 4 "$linked" figures 1 20
+    [[ $stderr == 'libms_common_apapi: 4 processor packages: those with even numbers'* && $(wc -l <<<"$stderr") == 1 ]]
+}
+
+@test "NVIDIA's GPUs: energy, power and memory added up, the highest temperature, the mean of the clocks" {
+    setup_paths
+    gpus 'gpu power_w=250\ngpu power_w=400\n'
+    export APAPI_CMPLIST=nvml
+    measured_as $'gpu_energy_total 650000\ngpu_power_avg 650000\ngpu_temp_max 50\ngpu_freq_avg_graph 1000
+gpu_freq_avg_sm 1100\ngpu_freq_avg_mem 1200\ngpu_util_avg_gpu 90\ngpu_util_avg_mem 40\ngpu_memory_total 167772160
+gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1 20
+    [[ $output == *$'enabled 01000\nlist 2\n'* && $(figure cpu_time_total) == 0.000000 ]]
+}
+
+@test "AMD's GPUs stand for those of component nvml, where there is none of NVIDIA's" {
+    setup_paths
+    gpus 'gpu power_w=250\n'
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_NVML_LIBRARY=/nonexistent APAPI_CMPLIST=nvml
+    export APAPI_ROCM_SMI_LIBRARY=$build/test/fake/gpu/librocm_smi64.so.7 APAPI_AMD_SMI_LIBRARY=$build/test/fake/gpu/libamd_smi.so.26
+    mkdir -p "$APAPI_SYSROOT"/sys/class/{kfd,drm}
+    measured_as $'gpu_energy_total 250000\ngpu_power_avg 250000\ngpu_util_avg_gpu 90' "$linked" figures 1 20
+}
+
+@test "the number of checks does not change how often is read, and without a timer the interval is 100 ms" {
+    setup_paths
+    gpus "library log=$BATS_TEST_TMPDIR/log\ngpu power_w=250\n"
+    export APAPI_CMPLIST=nvml
+    for timer in '100 50' '-1'; do
+        rm -f "$BATS_TEST_TMPDIR/log"
+        # shellcheck disable=SC2086 # words
+        run -0 "$linked" figures 1 $timer
+        readings=$(grep -c PowerUsage "$BATS_TEST_TMPDIR/log")
+        seconds=$(figure gpu_time_total)
+        echo "$readings readings in $seconds s"
+        ((readings > 2)) && awk -v n="$readings" -v s="$seconds" 'BEGIN { exit !(n <= 10 * s + 5) }'
+    done
+}
+
+@test "the original's PAPI: maxeler, micknc and ipmi, and its names of the processors" {
+    setup_paths
+    old_papi
+    export APAPI_CMPLIST=rapl:maxeler:micknc:ipmi APAPI_SOURCES=papi
+    export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
+    run -0 "$linked" figures 0.3 20
+    echo "$output"
+    # event N (from 0) of the file: 20 + N W in uW and a little more, else 40 + N % 10 degrees, else N + 1
+    power_of_event() { # FIGURE N
+        awk -v mw="$(figure "$1")" -v n="$2" 'BEGIN { exit !(mw >= 1000 * (20 + n) && mw < 1000 * (80 + n)) }'
+    }
+    first=$(grep -c '^\(rapl\|nvml\):::' "$FAKE_PAPI_EVENTS")
+    for rail in power_usage vcc1v0_core vcc1v5_ddr vcc2v5_aux imgt_1v0 imgt_1v2 mgt_1v0 mgt_1v2; do
+        power_of_event fpga_power_avg_$rail "$first"
+        close_to "$(figure fpga_energy_total_$rail)" \
+            "$(awk -v w="$(figure fpga_power_avg_$rail)" -v s="$(figure fpga_time_total)" 'BEGIN { print w * s }')" 0.01
+        first=$((first + 1))
+    done
+    first=$((first + 3)) # two temperatures and a utilization
+    for rail in pcie c2x3 c2x4 vccp vddg vddq power_usage; do
+        power_of_event mic_power_avg_$rail $first
+        first=$((first + 1))
+    done
+    for sensor in die gddr fan_in fan_out vccp vddg vddq; do
+        [[ $(figure mic_temp_max_$sensor) == $((40 + first % 10)).000000 ]]
+        first=$((first + 1))
+    done
+    [[ $(figure mic_freq_avg_core) == "$(awk -v n=$((first + 1)) 'BEGIN { printf "%.6f", n / 1000 }')" ]]
+    [[ $(figure mic_memory_total) == $((first + 6)).000000 && $(figure mic_memory_free_max) == $((first + 8)).000000 ]]
+    [[ $(figure mic_util_avg_all) == $((first + 5)).000000 && $(figure system_temp_max) == 4[0-9].000000 ]]
+    [[ $(figure system_energy_total) != 0.000000 && $(figure system_power_board_avg) != 0.000000 ]]
+}
+
+@test "with the original's event list and definitions, the processors of today are measured as ever" {
+    setup_paths
+    needs_sim
+    export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt
+    export APAPI_EVENTOPS=$repository/config/legacy/default_eventops.csv
+    gpus 'gpu power_w=250\n'
+    measured_as "$two_packages"$'\ngpu_energy_total 250000\ngpu_temp_max 50' processors "$linked" figures 1 20
+}
+
+@test "the original's names of the processor, where its PAPI has them" {
+    setup_paths
+    old_papi
+    needs_sim
+    export APAPI_EVENTLIST=$repository/config/legacy/default_eventlist.txt APAPI_EVENTOPS=$FAKE_PAPI_EVENTS
+    run -0 processors "$linked" figures 0.1 20
+    echo "$output"
+    [[ $(figure 'cpu_temp_max_pkg[0]') == 15.000000 && $(figure 'cpu_temp_max_core[1][3]') == 14.000000 ]]
+    [[ $(figure 'cpu_freq_avg_core[0][0]') == 0.017000 && $(figure 'cpu_freq_eff_core[1][3]') == 0.032000 ]]
+    [[ $(figure cpu_memory_total) == 36.000000 && $(figure cpu_swap_free_max) == 41.000000 ]]
+}
+
+@test "a second measurement counts for itself" {
+    setup_paths
+    needs_sim
+    run -0 sim "$linked" twice 1
+    echo "$output"
+    for run in 'run0 1' 'run1 0.5'; do
+        read -r name least <<<"$run"
+        awk -v name="$name" -v least="$least" '$1 == name { found = $2 >= least && $3 > $2 * 95000 && $3 < $2 * 105000 }
+            END { exit !found }' <<<"$output"
+    done
+}
+
+@test "current values: the power of the latest reading, with the temperature and the memory of the same" {
+    setup_paths
+    needs_sim
+    run -0 processors "$linked" watch 5
+    echo "$output"
+    [[ ${#lines[@]} -eq 5 ]]
+    memory=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
+    awk -v memory="$memory" '$2 <= 0 || $2 > 1000 || $3 != 45 || $4 != memory { bad++ } END { exit bad > 0 }' <<<"$output"
+}
+
+# The same before and after, but for a little memory; a sanitizer keeps more of it.
+nothing_grew() {
+    local memory_kib=512
+    [[ $build != */asan ]] || memory_kib=16384
+    echo "$output"
+    for what in threads descriptors; do
+        [[ $(figure before.$what) == "$(figure after.$what)" ]]
+    done
+    (($(figure after.kib) <= $(figure before.kib) + memory_kib))
+}
+
+@test "1000 measurements in a process need no more memory, threads or descriptors than 100" {
+    setup_paths
+    needs_sim
+    gpus 'gpu power_w=250\n'
+    run -0 processors "$linked" many 1000
+    [[ $output == *'measured 1000' ]]
+    nothing_grew
+}
+
+@test "the same of 100 times all from the beginning to the end" {
+    setup_paths
+    needs_sim
+    run -0 processors "$linked" systems 100
+    nothing_grew
+}
+
+@test "around a program, as hettime: its output and status are its own" {
+    setup_paths
+    needs_sim
+    run --separate-stderr -0 sim "${preloaded[@]}" run 20 sh -c 'sleep 0.3; echo out; echo err >&2'
+    [[ ${lines[0]} == out && $stderr == err ]]
+    awk -v mws="$(figure 'cpu_energy_total_pkg[0]')" 'BEGIN { exit !(mws > 25000) }'
+    run -1 sim "${preloaded[@]}" run 20 false
+}
+
+@test "APAPI_CMPLIST: what is listed and nothing else; what is unknown is an error, what is missing is said" {
+    setup_paths
+    needs_sim
+    gpus 'gpu power_w=250\n'
+    export APAPI_CMPLIST=nvml
+    run -0 sim "$linked" figures 0.1 20
+    [[ $output == *'enabled 01000'* ]]
+    for list in rapl:foo rapl: ''; do
+        export APAPI_CMPLIST=$list
+        run --separate-stderr -1 sim "$linked" figures 0.1 20
+        [[ -z $output && $stderr == *APAPI_CMPLIST*'valid are rapl, nvml, maxeler, ipmi, micknc' ]]
+    done
+    export APAPI_CMPLIST=rapl:nvml APAPI_NVML_LIBRARY=/nonexistent APAPI_ROCM_SMI_LIBRARY=/nonexistent APAPI_AMD_SMI_LIBRARY=/nonexistent
+    run --separate-stderr -0 sim "$linked" figures 0.1 20
+    [[ $output == *'enabled 10000'* && $stderr == 'libms_common_apapi: nvml is not measured: '?* ]]
+}
+
+@test "no hardware at all: ms_init() returns NULL and says why of each component" {
+    setup_paths
+    export APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_SOURCES=sysfs:nvml
+    export APAPI_NVML_LIBRARY=/nonexistent
+    mkdir -p "$APAPI_SYSROOT/sys/class/powercap"
+    run --separate-stderr -1 "$linked" figures 0.1 20
+    [[ -z $output && $(head -n 1 <<<"$stderr") == 'libms_common_apapi: nothing can be measured here' ]]
+    for component in rapl nvml maxeler ipmi micknc; do
+        [[ $stderr == *"libms_common_apapi: $component is not measured: "?* ]]
+    done
+}
+
+@test "wrong calls: a message and a defined result, never a crash" {
+    setup_paths
+    needs_sim
+    run --separate-stderr -0 sim "$linked" misuse
+    echo "$output"
+    echo "$stderr"
+    [[ $(grep -v ' 0\.000000$' <<<"$output") == $'of-null 0\nindexes 0\nappended 1 1\nchecks 1\ndeleted 1' ]]
+    for text in 'ms_start_measurement: the system is NULL' 'ms_start_measurement: the measurement is running' \
+        'ms_init_measurement: a measurement is running' 'ms_join_measurement: there was no ms_stop_measurement()' \
+        'ms_set_timer: 64 is no set of' 'appendList: 3 is none of' 'ms_fini: not a system of ms_init()' \
+        'ms_init_fpga_force_idle: not available' 'CPU: an interval of 1 ms'; do
+        [[ $stderr == *"libms_common_apapi: $text"* ]] || { echo "nothing says: $text"; return 1; }
+    done
+}
+
+@test "a bad event file is named, and nothing is measured with the wrong events" {
+    setup_paths
+    needs_sim
+    export APAPI_EVENTOPS=$BATS_TEST_TMPDIR/ops
+    echo 'rapl:::A,nonsense' >"$APAPI_EVENTOPS"
+    run --separate-stderr -1 sim "$linked" figures 0.1 20
+    [[ -z $output && $stderr == *"libms_common_apapi: $APAPI_EVENTOPS:1:"* ]]
+}
+
+@test "a job step's live page, for those who may not read the meters" {
+    setup_paths
+    live=$BATS_TEST_TMPDIR/live
+    mkdir "$live" "$BATS_TEST_TMPDIR/root"
+    clocked=()
+    load live
+    # the figures of a step's page go on with their power for two intervals
+    hold_pages '[{node: "n1", job: 17, step: "0", uid: 0, domains:
+        ({now: 300, total: 1000, interval_s: 3600} as $all | {package: $all, dram: ($all + {now: 40}), gpu: ($all + {now: 500}), node: ($all + {now: 900})}),
+        events: [{name: "rapl:::PACKAGE_ENERGY:PACKAGE0", unit: "J", kind: 0, domain: 1, counter: true, now: 200, total: 1000, interval_s: 3600},
+                 {name: "rapl:::PACKAGE_ENERGY:PACKAGE1", unit: "J", kind: 0, domain: 1, counter: true, now: 100, total: 1000, interval_s: 3600},
+                 {name: "nvml:::A:device_0:temperature", unit: "C", kind: 2, domain: 3, now: 61, interval_s: 3600}]}]'
+    export APAPI_LIVE_PAGE=$live/n1/17.0 APAPI_SYSROOT=$BATS_TEST_TMPDIR/root APAPI_SOURCES=sysfs:nvml APAPI_NVML_LIBRARY=/nonexistent
+    run --separate-stderr -0 "$linked" figures 1 20
+    let_go
+    echo "$output"
+    echo "$stderr"
+    [[ $output == *$'enabled 11001\nlist 1 2 8\n'* && -z $stderr ]]
+    figures_fit $'cpu_energy_total_pkg[0] 200000\ncpu_energy_total_pkg[1] 100000\ncpu_power_avg_pkg[0] 200000
+cpu_energy_total_dram[0] 40000\ngpu_energy_total 500000\ngpu_temp_max 61\nsystem_power_avg 900'
+    [[ $(figure cpu_memory_total) != 0.000000 ]]
+}
+
+teardown() {
+    if [[ -n ${live:-} ]]; then
+        let_go
+    fi
+}

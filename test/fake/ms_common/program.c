@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program written for libmeasure; it knows its interface and nothing of APAPI. Prints "name
+ * value" lines: of an accessor for a processor "name[cpu]", for a core "name[cpu][core]". figures
+ * SECONDS MS [CHECKS]  one measurement at this interval; -1: no timer is set twice SECONDS two
+ * measurements, the second one of half the length many N                       N short
+ * measurements, and what the process has before and after systems N                    N systems,
+ * one after the other, each measured once watch READINGS               the current values, as often
+ * as they change run MS COMMAND...            as hettime: the measurement of a command misuse wrong
+ * calls
+ */
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake/ms_common/libmeasure.h"
+
+/* Offsets of members of the CPU's and the GPU's measurement. */
+enum {
+    MSR_CHECKS = 672,
+    MSR_POWER_CUR = 736,
+    MSR_TEMPERATURE_CUR = 880,
+    MEASURE_MEMORY_CUR = 1568,
+};
+
+static MS_VERSION version = {0, 8, 0};
+
+static void pass(double seconds)
+{
+    struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+
+    while (nanosleep(&left, &left)) {
+    }
+}
+
+static MS_SYSTEM *open_system(void)
+{
+    MS_SYSTEM *system = ms_init(&version, 3, 0, 0, 1, 0, 0, 1);
+
+    if (!system) {
+        exit(1);
+    }
+    return system;
+}
+
+#define OF_LIST(type, name) printf("%s %.6f\n", #name, (double)name(list));
+#define OF_CPU(type, name)                                                                         \
+    for (int cpu = 0; cpu < 2; cpu++) {                                                            \
+        printf("%s[%d] %.6f\n", #name, cpu, (double)name(list, cpu));                              \
+    }
+#define OF_CORE(type, name)                                                                        \
+    for (int cpu = 0; cpu < 2; cpu++) {                                                            \
+        for (int core = 0; core < 4; core++) {                                                     \
+            printf("%s[%d][%d] %.6f\n", #name, cpu, core, (double)name(list, cpu, core));          \
+        }                                                                                          \
+    }
+
+static void print_figures(MS_LIST *list)
+{
+#include "fake/ms_common/accessors.def"
+}
+
+#undef OF_LIST
+#undef OF_CPU
+#undef OF_CORE
+
+static void print_resources(const MS_SYSTEM *system, const MS_LIST *list)
+{
+    printf("enabled %d%d%d%d%d\nlist", system->config->cpu_enabled, system->config->gpu_enabled,
+           system->config->fpga_enabled, system->config->mic_enabled, system->config->sys_enabled);
+    for (; list; list = list->next) {
+        printf(" %d", list->resource_id);
+    }
+    putchar('\n');
+}
+
+static void set_timers(MS_LIST *list, long ms, uint32_t checks)
+{
+    const int resources[] = {CPU, GPU, FPGA, MIC, SYSTEM};
+
+    for (size_t i = 0; ms >= 0 && i < sizeof resources / sizeof *resources; i++) {
+        ms_set_timer(list, resources[i], (uint64_t)ms / 1000, (uint64_t)ms % 1000 * 1000000,
+                     checks);
+    }
+}
+
+static void measure(MS_SYSTEM *system, double seconds)
+{
+    ms_start_measurement(system);
+    if (seconds > 0) {
+        pass(seconds);
+    }
+    ms_stop_measurement(system);
+    ms_join_measurement(system);
+    ms_fini_measurement(system);
+}
+
+static void figures(double seconds, long ms, uint32_t checks)
+{
+    MS_SYSTEM *system = open_system();
+    MS_LIST *list = ms_alloc_measurement(system);
+
+    set_timers(list, ms, checks);
+    ms_init_measurement(system, list, ALL);
+    measure(system, seconds);
+    print_resources(system, list);
+    print_figures(list);
+    ms_free_measurement(list);
+    ms_fini(system);
+}
+
+static void twice(double seconds)
+{
+    MS_SYSTEM *system = open_system();
+
+    for (int i = 0; i < 2; i++) {
+        MS_LIST *list = ms_alloc_measurement(system);
+
+        set_timers(list, 20, 1);
+        ms_init_measurement(system, list, ALL);
+        measure(system, seconds / (i + 1));
+        printf("run%d %.6f %.6f\n", i, cpu_time_total(list), cpu_energy_total_pkg(list, 0));
+        ms_free_measurement(list);
+    }
+    ms_fini(system);
+}
+
+static int count_in(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    int count = 0;
+
+    while (dir && readdir(dir)) {
+        count++;
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return count;
+}
+
+static long resident_kib(void)
+{
+    FILE *file = fopen("/proc/self/status", "re");
+    char line[256];
+    long kib = 0;
+
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "VmRSS: %ld", &kib);
+    }
+    if (file) {
+        fclose(file);
+    }
+    return kib;
+}
+
+static void print_process(const char *when)
+{
+    printf("%s.threads %d\n%s.descriptors %d\n%s.kib %ld\n", when, count_in("/proc/self/task"),
+           when, count_in("/proc/self/fd"), when, resident_kib());
+}
+
+/* What the first ones need anew is not growth. */
+static bool is_settled(int done, int all)
+{
+    return done == all / 10;
+}
+
+static void many(int all)
+{
+    MS_SYSTEM *system = open_system();
+    MS_LIST *list = ms_alloc_measurement(system);
+
+    set_timers(list, 1, 1);
+    ms_init_measurement(system, list, ALL);
+    for (int i = 0; i < all; i++) {
+        if (is_settled(i, all)) {
+            print_process("before");
+        }
+        measure(system, i % 2 ? 0 : 0.002);
+    }
+    print_process("after");
+    ms_free_measurement(list);
+    ms_fini(system);
+    printf("measured %d\n", all);
+}
+
+static void systems(int all)
+{
+    for (int i = 0; i < all; i++) {
+        MS_SYSTEM *system = open_system();
+        MS_LIST *list = ms_alloc_measurement(system);
+
+        if (is_settled(i, all)) {
+            print_process("before");
+        }
+        set_timers(list, 1, 1);
+        ms_init_measurement(system, list, ALL);
+        measure(system, 0.001);
+        ms_free_measurement(list);
+        ms_fini(system);
+    }
+    print_process("after");
+}
+
+static double current_double(const void *measurement, size_t offset)
+{
+    double value;
+
+    __atomic_load((const double *)(const void *)((const char *)measurement + offset), &value,
+                  __ATOMIC_RELAXED);
+    return value;
+}
+
+static uint32_t current_whole(const void *measurement, size_t offset)
+{
+    return __atomic_load_n((const uint32_t *)(const void *)((const char *)measurement + offset),
+                           __ATOMIC_RELAXED);
+}
+
+/* Each new power of processor 0, with its temperature. */
+static void watch(int readings)
+{
+    MS_SYSTEM *system = open_system();
+    MS_LIST *list = ms_alloc_measurement(system);
+    const void *cpu = getMeasurement(&list, CPU);
+    double last = 0;
+
+    set_timers(list, 50, 1);
+    ms_init_measurement(system, list, ALL);
+    ms_start_measurement(system);
+    while (readings > 0) {
+        double power = current_double(cpu, MSR_POWER_CUR);
+
+        if (power > 0 && power != last) {
+            pass(0.005); /* what belongs to it is there, too */
+            printf("now %.3f %u %u\n", power / 1000, current_whole(cpu, MSR_TEMPERATURE_CUR),
+                   current_whole(cpu, MEASURE_MEMORY_CUR));
+            readings--;
+            last = power;
+        }
+        pass(0.001);
+    }
+    ms_stop_measurement(system);
+    ms_join_measurement(system);
+    ms_free_measurement(list);
+    ms_fini(system);
+}
+
+static int run(long ms, char **command)
+{
+    MS_SYSTEM *system = open_system();
+    MS_LIST *list = ms_alloc_measurement(system);
+    int status = 0;
+    pid_t child;
+
+    set_timers(list, ms, 1);
+    ms_init_measurement(system, list, ALL);
+    ms_start_measurement(system);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        execvp(*command, command);
+        _exit(127);
+    }
+    waitpid(child, &status, 0);
+    ms_stop_measurement(system);
+    ms_join_measurement(system);
+    ms_fini_measurement(system);
+    print_figures(list);
+    ms_free_measurement(list);
+    ms_fini(system);
+    return status == 0 ? 0 : 1;
+}
+
+static void misuse_null(void)
+{
+    MS_LIST *none = NULL;
+
+    ms_init_fpga_force_idle(NULL);
+    ms_reg_sighandler_start(NULL, NULL);
+    ms_reg_sighandler_stop(NULL, NULL);
+    ms_set_timer(NULL, CPU, 0, 1000000, 1);
+    ms_init_measurement(NULL, NULL, ALL);
+    measure(NULL, 0);
+    ms_free_measurement(NULL);
+    ms_fini(NULL);
+    deleteList(NULL);
+    deleteList(&none);
+    appendList(NULL, CPU);
+    printf("of-null %d\n",
+           ms_alloc_measurement(NULL) || getMeasurement(NULL, CPU) || getMeasurement(&none, CPU));
+    print_figures(NULL);
+}
+
+static void misuse_order(void)
+{
+    MS_SYSTEM *system = open_system();
+    MS_LIST *list = ms_alloc_measurement(system);
+
+    ms_join_measurement(system);
+    ms_stop_measurement(system);
+    ms_init_measurement(system, NULL, ALL);
+    ms_start_measurement(system);
+    ms_start_measurement(system);
+    ms_init_measurement(system, list, ALL);
+    ms_join_measurement(system);
+    ms_set_timer(list, 64, 0, 1000000, 1);
+    ms_set_timer(list, CPU, 0, 0, 0);
+    ms_init_measurement(system, list, 0x7f);
+    ms_start_measurement(system);
+    ms_free_measurement(list); /* while it is filled */
+    ms_fini(system);
+    ms_stop_measurement(system);
+    ms_fini(system);
+}
+
+static void misuse_lists(void)
+{
+    MS_LIST *list = NULL;
+
+    appendList(&list, 3);
+    appendList(&list, MIC);
+    appendList(&list, CPU);
+    printf("indexes %.0f\n", cpu_energy_total_pkg(list, -1) + cpu_energy_total_pkg(list, 2) +
+                                 cpu_freq_avg_core(list, 0, 4) + cpu_freq_avg_core(list, 0, -1) +
+                                 cpu_temp_max_core(list, 2147483647, -2147483647));
+    printf("appended %d %d\n", getMeasurement(&list, MIC) == list->ms_measurement,
+           getMeasurement(&list, GPU) == NULL);
+    printf(
+        "checks %u\n",
+        *(const uint32_t *)(const void *)((const char *)getMeasurement(&list, CPU) + MSR_CHECKS));
+    deleteList(&list);
+    printf("deleted %d\n", list == NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (strcmp(what, "figures") == 0 && argc > 3) {
+        figures(strtod(argv[2], NULL), strtol(argv[3], NULL, 10),
+                argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 1);
+    } else if (strcmp(what, "twice") == 0 && argc > 2) {
+        twice(strtod(argv[2], NULL));
+    } else if (strcmp(what, "many") == 0 && argc > 2) {
+        many((int)strtol(argv[2], NULL, 10));
+    } else if (strcmp(what, "systems") == 0 && argc > 2) {
+        systems((int)strtol(argv[2], NULL, 10));
+    } else if (strcmp(what, "watch") == 0 && argc > 2) {
+        watch((int)strtol(argv[2], NULL, 10));
+    } else if (strcmp(what, "run") == 0 && argc > 3) {
+        return run(strtol(argv[2], NULL, 10), argv + 3);
+    } else if (strcmp(what, "misuse") == 0) {
+        misuse_null();
+        misuse_order();
+        misuse_lists();
+    } else {
+        return 2;
+    }
+    return 0;
+}

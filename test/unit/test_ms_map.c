@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libms_common_apapi: which event gets into which field, lists, intervals. */
+#include <math.h>
+
+#include "ms_common/interface.h"
+#include "ms_common/list.h"
+#include "ms_common/map.h"
+#include "ms_common/target.h"
+#include "unit/unit.h"
+
+#define UNKNOWN                                                                                    \
+    {                                                                                              \
+        NAN, NAN, NAN, NAN, NAN                                                                    \
+    }
+
+/* An event, and what it says. */
+struct said {
+    const char *name;
+    enum apapi_kind kind;
+    enum apapi_domain domain;
+    struct figure figure;
+};
+
+#define EVENTS_MAX 16
+
+/* Store what events say: first what is now, then all else. @return what was noted of the events */
+static struct map map_said(enum resource resource, const struct said *said, size_t count,
+                           void *measurement)
+{
+    struct apapi_event events[EVENTS_MAX] = {{.name = ""}};
+    struct figure figures[EVENTS_MAX];
+    const struct event_table table = {events, sizeof *events, count};
+    struct map map;
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(events[i].name, sizeof events[i].name, "%s", said[i].name);
+        events[i].kind = said[i].kind;
+        events[i].domain = said[i].domain;
+        figures[i] = said[i].figure;
+    }
+    assert_int_equal(map_build(&map, resource, &table), 0);
+    map_store(&map, figures, true, measurement);
+    map_store(&map, figures, false, measurement);
+    map_clear(&map);
+    return map;
+}
+
+#define MAP_SAID(resource, said, measurement)                                                      \
+    map_said(resource, said, sizeof(said) / sizeof *(said), measurement)
+
+static void test_packages_by_name(void **state)
+{
+    static const struct said said[] = {
+        {"rapl:::PACKAGE_ENERGY:PACKAGE1",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_PACKAGE,
+         {5, 2, 9, 0, 3}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE0",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_PACKAGE,
+         {7, 4, 9, 0, 6}},
+        {"rapl:::DRAM_ENERGY:PACKAGE1", APAPI_KIND_ENERGY, APAPI_DOMAIN_DRAM, {1, 0.5, 9, 0, 0.25}},
+        {"rapl:::PP0_ENERGY:PACKAGE0", APAPI_KIND_ENERGY, APAPI_DOMAIN_CORE, {2, 1, 9, 0, 0.75}},
+        {"rapl:::PSYS_ENERGY:PSYS", APAPI_KIND_ENERGY, APAPI_DOMAIN_PSYS, {100, 100, 9, 0, 100}},
+    };
+    struct ms_cpu cpu = {.msr_time_runtime = 0};
+
+    (void)state;
+    MAP_SAID(RESOURCE_CPU, said, &cpu);
+    assert_true(cpu.msr_energy_acc[0][0] == 7000 && cpu.msr_energy_acc[1][0] == 5000);
+    assert_true(cpu.msr_power_avg[0][0] == 4000 && cpu.msr_power_cur[0][0] == 6000);
+    assert_true(cpu.msr_energy_acc[0][2] == 0 && cpu.msr_energy_acc[1][2] == 1000);
+    assert_true(cpu.msr_power_cur[1][2] == 250 && cpu.msr_energy_acc[0][1] == 2000);
+}
+
+static void test_more_packages_and_dies_are_added(void **state)
+{
+    static const struct said said[] = {
+        {"rapl:::PACKAGE_ENERGY:PACKAGE0",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_PACKAGE,
+         {1, 1, 9, 0, 1}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE0",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_PACKAGE,
+         {2, 2, 9, 0, 2}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE1_DIE1",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_PACKAGE,
+         {4, 4, 9, 0, 4}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE2",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_PACKAGE,
+         {8, 8, 9, 0, 8}},
+        {"rapl:::PACKAGE_ENERGY:PACKAGE3", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, UNKNOWN},
+    };
+    struct ms_cpu cpu = {.msr_time_runtime = 0};
+
+    (void)state;
+    assert_int_equal(MAP_SAID(RESOURCE_CPU, said, &cpu).resource, RESOURCE_CPU);
+    assert_true(cpu.msr_energy_acc[0][0] == 9000 && cpu.msr_energy_acc[1][0] == 6000);
+    assert_true(cpu.msr_power_avg[0][0] == 9000 && cpu.msr_power_cur[1][0] == 6000);
+}
+
+static void test_perf_packages_by_order(void **state)
+{
+    static const struct said said[] = {
+        {"rapl::RAPL_ENERGY_PKG:cpu=0", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, {1, 1, 9, 0, 1}},
+        {"rapl::RAPL_ENERGY_DRAM:cpu=0", APAPI_KIND_ENERGY, APAPI_DOMAIN_DRAM, {2, 1, 9, 0, 1}},
+        {"rapl::RAPL_ENERGY_PKG:cpu=16", APAPI_KIND_ENERGY, APAPI_DOMAIN_PACKAGE, {3, 1, 9, 0, 1}},
+    };
+    struct ms_cpu cpu = {.msr_time_runtime = 0};
+
+    (void)state;
+    MAP_SAID(RESOURCE_CPU, said, &cpu);
+    assert_true(cpu.msr_energy_acc[0][0] == 1000 && cpu.msr_energy_acc[1][0] == 3000);
+    assert_true(cpu.msr_energy_acc[0][2] == 2000 && cpu.msr_energy_acc[1][2] == 0);
+}
+
+static void test_old_names_of_the_cpu(void **state)
+{
+    static const struct said said[] = {
+        {"rapl:::THERM_STATUS:PACKAGE1",
+         APAPI_KIND_TEMPERATURE,
+         APAPI_DOMAIN_NONE,
+         {0, 0, 71.9, 0, 60}},
+        {"rapl:::THERM_STATUS:PACKAGE0:CPU3",
+         APAPI_KIND_COUNT,
+         APAPI_DOMAIN_NONE,
+         {0, 0, 65, 0, 50}},
+        {"rapl:::THERM_STATUS:PACKAGE0:CPU4",
+         APAPI_KIND_COUNT,
+         APAPI_DOMAIN_NONE,
+         {0, 0, 99, 0, 99}},
+        {"rapl:::AVG_FREQUENCY:PACKAGE1:CPU0",
+         APAPI_KIND_COUNT,
+         APAPI_DOMAIN_NONE,
+         {0, 2100000, 0, 0, 0}},
+        {"rapl:::EFF_FREQUENCY:PACKAGE1:CPU0",
+         APAPI_KIND_FREQUENCY,
+         APAPI_DOMAIN_NONE,
+         {0, 2.2e9, 0, 0, 2e9}},
+        {"rapl:::TIME_WORK", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, {0, 0, 1500, 0, 0}},
+        {"rapl:::TIME_UTIL", APAPI_KIND_UTILIZATION, APAPI_DOMAIN_NONE, {0, 40, 0, 0, 55}},
+        {"rapl:::SWAP_FREE", APAPI_KIND_COUNT, APAPI_DOMAIN_NONE, {0, 0, 4096, 0, 2048}},
+    };
+    struct ms_cpu cpu = {.msr_time_runtime = 0};
+
+    (void)state;
+    MAP_SAID(RESOURCE_CPU, said, &cpu);
+    assert_int_equal(cpu.msr_temperature_pkg_max[1], 71);
+    assert_int_equal(cpu.msr_temperature_pkg_cur[1], 60);
+    assert_int_equal(cpu.msr_temperature_core_max[0][3], 65);
+    assert_int_equal(cpu.msr_temperature_core_max[1][0], 0);
+    assert_true(cpu.msr_freq_core_avg[1][0] == 2100);
+    assert_true(fabs(cpu.msr_freq_core_eff_avg[1][0] - 2200) < 1e-6);
+    assert_true(fabs(cpu.msr_freq_core_eff_cur[1][0] - 2000) < 1e-6);
+    assert_true(cpu.measure_util_active_avg == 1.5 && cpu.measure_util_avg == 40);
+    assert_true(cpu.measure_util_avg_cur == 55);
+    assert_int_equal(cpu.measure_swap_free_max, 4096);
+    assert_int_equal(cpu.measure_memory_cur[4], 2048);
+}
+
+static void test_gpus_counters_before_power(void **state)
+{
+    static const struct said said[] = {
+        {"nvml:::A:device_0:total_energy_consumption",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_GPU,
+         {10, 100, 0, 0, 90}},
+        {"nvml:::A:device_0:power", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, {11, 111, 0, 0, 95}},
+        {"nvml:::A:device_1:total_energy_consumption",
+         APAPI_KIND_ENERGY,
+         APAPI_DOMAIN_GPU,
+         {20, 200, 0, 0, 190}},
+        {"nvml:::A:device_1:power", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, {22, 222, 0, 0, 195}},
+        {"nvml:::A:device_0:temperature",
+         APAPI_KIND_TEMPERATURE,
+         APAPI_DOMAIN_GPU,
+         {0, 0, 60, 0, 50}},
+        {"nvml:::A:device_1:temperature",
+         APAPI_KIND_TEMPERATURE,
+         APAPI_DOMAIN_GPU,
+         {0, 0, 55, 0, 54}},
+        {"nvml:::A:device_0:sm_clock", APAPI_KIND_FREQUENCY, APAPI_DOMAIN_GPU, {0, 1e9, 0, 0, 1e9}},
+        {"nvml:::A:device_1:sm_clock", APAPI_KIND_FREQUENCY, APAPI_DOMAIN_GPU, {0, 2e9, 0, 0, 2e9}},
+        {"nvml:::A:device_1:allocated_memory",
+         APAPI_KIND_COUNT,
+         APAPI_DOMAIN_GPU,
+         {0, 0, 4096, 0, 2048}},
+        {"nvml:::A:device_1:unallocated_memory",
+         APAPI_KIND_COUNT,
+         APAPI_DOMAIN_GPU,
+         {0, 0, 8192, 0, 1024}},
+    };
+    struct ms_gpu gpu = {.nvml_time_runtime = 0};
+
+    (void)state;
+    MAP_SAID(RESOURCE_GPU, said, &gpu);
+    assert_true(gpu.nvml_energy_acc == 30000 && gpu.nvml_power_avg == 300000);
+    assert_int_equal(gpu.nvml_power_cur, 290000);
+    assert_int_equal(gpu.nvml_temperature_max, 60);
+    assert_int_equal(gpu.nvml_temperature_cur, 54);
+    assert_true(gpu.nvml_clock_sm_avg == 1500);
+    assert_int_equal(gpu.nvml_memory_used_max, 4);
+    assert_int_equal(gpu.nvml_memory_free_max, 8);
+}
+
+static void test_gpu_with_power_only_and_old_name(void **state)
+{
+    static const struct said said[] = {
+        {"nvml:::Tesla_K20c:power", APAPI_KIND_POWER, APAPI_DOMAIN_GPU, {11, 111, 0, 0, 95}},
+        {"nvml:::Tesla_K20c:processes", APAPI_KIND_COUNT, APAPI_DOMAIN_GPU, {0, 0, 3, 0, 2}},
+    };
+    struct ms_gpu gpu = {.nvml_time_runtime = 0};
+
+    (void)state;
+    MAP_SAID(RESOURCE_GPU, said, &gpu);
+    assert_true(gpu.nvml_energy_acc == 11000 && gpu.nvml_power_avg == 111000);
+    assert_int_equal(gpu.nvml_active_processes_count_max, 3);
+    assert_int_equal(gpu.nvml_active_processes_count_cur, 2);
+}
+
+static void test_numbers_out_of_range(void **state)
+{
+    static const struct said said[] = {
+        {"ipmi:::SYSTEM_POWER", APAPI_KIND_POWER, APAPI_DOMAIN_NODE, {5e9, 300, 0, 0, -1}},
+        {"ipmi:::SYSTEM_TEMP", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, {0, 0, 33.5, 0, 30.5}},
+    };
+    struct ms_sys sys = {.ipmi_power_server_cur = 7};
+
+    (void)state;
+    MAP_SAID(RESOURCE_SYSTEM, said, &sys);
+    assert_int_equal(sys.ipmi_energy_server_acc, UINT32_MAX);
+    assert_int_equal(sys.ipmi_power_server_cur, 0);
+    assert_true(sys.ipmi_temperature_sysboard_max == 33.5);
+}
+
+static void test_unknown_figures_are_not_stored(void **state)
+{
+    static const struct said said[] = {
+        {"micknc:::TEMP_DIE:DEVICE0", APAPI_KIND_TEMPERATURE, APAPI_DOMAIN_NONE, UNKNOWN}};
+    struct ms_mic mic = {.mic_temperature_max = {5}};
+
+    (void)state;
+    MAP_SAID(RESOURCE_MIC, said, &mic);
+    assert_int_equal(mic.mic_temperature_max[0], 5);
+}
+
+static void test_lists(void **state)
+{
+    struct ms_list *list = NULL;
+
+    (void)state;
+    for (int r = RESOURCES - 1; r >= 0; r--) {
+        assert_int_equal(list_append(&list, r), 0);
+    }
+    assert_int_equal(list->resource_id, MS_MIC);
+    for (int r = 0; r < RESOURCES; r++) {
+        void *measurement = list_find(list, r);
+
+        assert_non_null(measurement);
+        assert_int_equal(resource_wait(r, measurement)->tv_sec, -1);
+        assert_int_equal(resource_wait(r, measurement)->tv_nsec, -1);
+        assert_int_equal(*resource_checks(r, measurement), 1);
+        assert_true(*resource_runtime(r, measurement) == 0);
+    }
+    list_free(list);
+    assert_null(list_find(NULL, RESOURCE_CPU));
+}
+
+static void test_intervals(void **state)
+{
+    static const struct {
+        uint64_t sec, nsec;
+        uint32_t checks;
+        uint64_t interval_ns;
+    } cases[] = {
+        {0, 100000000, 1, 100000000},
+        {0, 100000000, 0, 100000000},
+        {0, 100000000, 10, 100000000},
+        {0, 100000000, 3, 100000000},
+        {0, 20000000, 7, 20000000},
+        {2, 500000000, 1000, 2500000000},
+        {0, 0, 1, 1000000},
+        {0, 999999, 1, 1000000},
+        {3600, 0, 1, 3600000000000},
+        {UINT64_MAX, 0, 1, 3600000000000},
+        {0, UINT64_MAX, 1000, 3600000000000},
+    };
+    struct ms_list *list = NULL;
+    struct ms_cpu *cpu;
+
+    (void)state;
+    assert_int_equal(list_append(&list, RESOURCE_CPU), 0);
+    cpu = list_find(list, RESOURCE_CPU);
+    assert_int_equal(target_interval_ns(RESOURCE_CPU, cpu), APAPI_INTERVAL_DEFAULT_NS);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        ms_set_timer(list, MS_CPU, cases[i].sec, cases[i].nsec, cases[i].checks);
+        assert_int_equal(target_interval_ns(RESOURCE_CPU, cpu), cases[i].interval_ns);
+    }
+    ms_set_timer(list, MS_ALL, 0, 90000000, 9);
+    assert_int_equal(cpu->msr_time_wait.tv_nsec, 10000000);
+    assert_int_equal(cpu->msr_check_for_exit_interrupts, 9);
+    ms_set_timer(list, 0, 0, 50000000, 1);
+    ms_set_timer(list, -1, 0, 50000000, 1);
+    ms_set_timer(list, MS_GPU, 0, 50000000, 1);
+    assert_int_equal(cpu->msr_time_wait.tv_nsec, 10000000);
+    list_free(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_packages_by_name),
+        cmocka_unit_test(test_more_packages_and_dies_are_added),
+        cmocka_unit_test(test_perf_packages_by_order),
+        cmocka_unit_test(test_old_names_of_the_cpu),
+        cmocka_unit_test(test_gpus_counters_before_power),
+        cmocka_unit_test(test_gpu_with_power_only_and_old_name),
+        cmocka_unit_test(test_numbers_out_of_range),
+        cmocka_unit_test(test_unknown_figures_are_not_stored),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_intervals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libms_common_apapi: measurements as its programs make them, of counters that the test moves. */
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "fake/powercap_tree.h"
+#include "ms_common/interface.h"
+#include "unit/unit.h"
+
+#define RANGE_UJ 262143328850
+#define START_UJ 5000000
+
+static struct powercap_tree tree;
+static struct ms_system *system_of_test;
+static struct ms_list *list;
+
+/* Steps are small, so that the power is plausible, however short the time is. */
+static void move_to(double package_j, double dram_j)
+{
+    powercap_tree_energy(&tree, "intel-rapl:0", START_UJ + (uint64_t)(package_j * 1e6));
+    powercap_tree_energy(&tree, "intel-rapl:0:0", START_UJ + (uint64_t)(dram_j * 1e6));
+}
+
+static void open_all(void)
+{
+    system_of_test = ms_init(NULL, 0, 0, 0, 0, 0, 0, 0);
+    assert_non_null(system_of_test);
+    list = ms_alloc_measurement(system_of_test);
+    assert_non_null(list);
+    ms_set_timer(list, MS_ALL, 0, 5000000, 1);
+    ms_init_measurement(system_of_test, list, MS_ALL);
+}
+
+static void close_all(void)
+{
+    ms_free_measurement(list);
+    ms_fini(system_of_test);
+    list = NULL;
+    system_of_test = NULL;
+}
+
+static int measure_make_tree(void **state)
+{
+    (void)state;
+    powercap_tree_create(&tree);
+    powercap_tree_zone(&tree, "intel-rapl:0", "package-0", RANGE_UJ);
+    powercap_tree_zone(&tree, "intel-rapl:0:0", "dram", RANGE_UJ);
+    powercap_tree_put(&tree, "sys/class/hwmon/hwmon0/name", "k10temp\n");
+    powercap_tree_put(&tree, "sys/class/hwmon/hwmon0/temp1_input", "45000\n");
+    move_to(0, 0);
+    setenv("APAPI_SOURCES", "sysfs", 1);
+    return 0;
+}
+
+static int measure_remove_tree(void **state)
+{
+    (void)state;
+    powercap_tree_destroy(&tree);
+    unsetenv("APAPI_SOURCES");
+    unsetenv("APAPI_CMPLIST");
+    return 0;
+}
+
+static void stop(void)
+{
+    ms_stop_measurement(system_of_test);
+    ms_join_measurement(system_of_test);
+    ms_fini_measurement(system_of_test);
+}
+
+static void check_energy(double package_j, double dram_j)
+{
+    assert_true(fabs(cpu_energy_total_pkg(list, 0) - package_j * 1000) < 1e-6);
+    assert_true(fabs(cpu_energy_total_dram(list, 0) - dram_j * 1000) < 1e-6);
+    assert_true(cpu_energy_total_pkg(list, 1) == 0);
+}
+
+static void test_one_measurement(void **state)
+{
+    (void)state;
+    open_all();
+    assert_int_equal(system_of_test->config->cpu_enabled, 1);
+    assert_int_equal(system_of_test->config->gpu_enabled, 0);
+    assert_null(list->next);
+    ms_start_measurement(system_of_test);
+    move_to(0.007, 0.002);
+    stop();
+    check_energy(0.007, 0.002);
+    assert_true(cpu_time_total(list) > 0);
+    assert_true(cpu_power_avg_pkg(list, 0) > 0);
+    assert_int_equal(cpu_temp_max_pkg(list, 0), 45);
+    assert_true(cpu_memory_total(list) > 0);
+    assert_true(gpu_energy_total(list) == 0 && system_energy_total(list) == 0);
+    close_all();
+}
+
+static void test_each_measurement_begins_with_zeros(void **state)
+{
+    (void)state;
+    open_all();
+    for (int i = 1; i <= 5; i++) {
+        move_to(100 * i, 50 * i);
+        ms_start_measurement(system_of_test);
+        move_to(100.001 * i, 50.002 * i);
+        stop();
+        check_energy(0.001 * i, 0.002 * i);
+    }
+    close_all();
+}
+
+static void test_stop_right_after_start(void **state)
+{
+    (void)state;
+    open_all();
+    for (int i = 0; i < 100; i++) {
+        ms_start_measurement(system_of_test);
+        stop();
+    }
+    close_all();
+}
+
+/* @return the entries of a folder */
+static int count_in(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    int count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir)) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static void test_other_intervals_and_systems_leave_nothing(void **state)
+{
+    int descriptors = 0;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        open_all();
+        ms_set_timer(list, MS_CPU, 0, 7000000, 1);
+        ms_init_measurement(system_of_test, list, MS_CPU);
+        ms_start_measurement(system_of_test);
+        move_to(0.001, 0.001);
+        close_all(); /* while it runs */
+        descriptors = i == 0 ? count_in("/proc/self/fd") : descriptors;
+        move_to(0, 0);
+    }
+    assert_int_equal(count_in("/proc/self/fd"), descriptors);
+}
+
+static double load_power(const struct ms_cpu *cpu)
+{
+    double power;
+
+    __atomic_load(&cpu->msr_power_cur[0][0], &power, __ATOMIC_RELAXED);
+    return power;
+}
+
+/* The first power that is seen is of the second reading, and all else is of it, too. */
+static void test_current_values(void **state)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const struct ms_cpu *cpu;
+    double moved_j = 0;
+
+    (void)state;
+    open_all();
+    cpu = getMeasurement(&list, MS_CPU);
+    ms_start_measurement(system_of_test);
+    assert_int_equal(__atomic_load_n(&cpu->msr_temperature_pkg_cur[0], __ATOMIC_RELAXED), 45);
+    assert_true(__atomic_load_n(&cpu->measure_memory_cur[0], __ATOMIC_RELAXED) > 0);
+    while (load_power(cpu) == 0) {
+        moved_j += 0.001;
+        move_to(moved_j, 0);
+        nanosleep(&pause, NULL);
+    }
+    stop();
+    assert_true(cpu_energy_total_pkg(list, 0) > 0);
+    close_all();
+}
+
+static void test_only_what_is_flagged(void **state)
+{
+    (void)state;
+    open_all();
+    ms_init_measurement(system_of_test, list, MS_GPU);
+    ms_start_measurement(system_of_test);
+    move_to(0.003, 0.003);
+    stop();
+    check_energy(0, 0);
+    close_all();
+}
+
+static void test_list_that_is_freed_meanwhile(void **state)
+{
+    (void)state;
+    open_all();
+    ms_start_measurement(system_of_test);
+    ms_free_measurement(list);
+    list = NULL;
+    stop();
+    close_all();
+}
+
+static void *start_and_stop(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20; i++) {
+        ms_start_measurement(system_of_test);
+        ms_stop_measurement(system_of_test);
+    }
+    return NULL;
+}
+
+static void test_orders_of_two_threads(void **state)
+{
+    pthread_t other;
+
+    (void)state;
+    open_all();
+    assert_int_equal(pthread_create(&other, NULL, start_and_stop, NULL), 0);
+    start_and_stop(NULL);
+    pthread_join(other, NULL);
+    stop();
+    close_all();
+}
+
+static void test_lists_of_components(void **state)
+{
+    static const struct {
+        const char *list;
+        bool good;
+    } cases[] = {{"rapl", true},      {"rapl:nvml", true}, {"nvml", false}, {"rapl:foo", false},
+                 {"powercap", false}, {"", false},         {"rapl:", false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct ms_system *system;
+
+        setenv("APAPI_CMPLIST", cases[i].list, 1);
+        system = ms_init(NULL, 0, 0, 0, 0, 0, 0, 0);
+        assert_int_equal(system != NULL, cases[i].good);
+        ms_fini(system);
+    }
+}
+
+static void test_indexes(void **state)
+{
+    struct ms_list *other = NULL;
+    struct ms_cpu *cpu;
+
+    (void)state;
+    appendList(&other, MS_GPU);
+    appendList(&other, MS_CPU);
+    cpu = getMeasurement(&other, MS_CPU);
+    memset(cpu, 1, sizeof *cpu);
+    assert_true(cpu_energy_total_pkg(other, 1) != 0 && cpu_freq_avg_core(other, 1, 3) != 0);
+    assert_true(cpu_energy_total_pkg(other, 2) == 0 && cpu_energy_total_pkg(other, -1) == 0);
+    assert_true(cpu_freq_avg_core(other, 1, 4) == 0 && cpu_freq_avg_core(other, 2, 0) == 0);
+    assert_int_equal(cpu_temp_max_core(other, 0, -1), 0);
+    assert_null(getMeasurement(&other, MS_CPU | MS_GPU));
+    deleteList(&other);
+    assert_null(other);
+}
+
+#define WITH_TREE(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, measure_make_tree, measure_remove_tree)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(test_one_measurement),
+        WITH_TREE(test_each_measurement_begins_with_zeros),
+        WITH_TREE(test_stop_right_after_start),
+        WITH_TREE(test_other_intervals_and_systems_leave_nothing),
+        WITH_TREE(test_current_values),
+        WITH_TREE(test_only_what_is_flagged),
+        WITH_TREE(test_list_that_is_freed_meanwhile),
+        WITH_TREE(test_orders_of_two_threads),
+        WITH_TREE(test_lists_of_components),
+        WITH_TREE(test_indexes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
