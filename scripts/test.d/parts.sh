@@ -103,7 +103,7 @@ jobs_of_checker() { # PART
     shell) echo shellcheck ;;
     format) echo clang-format ;;
     abi) echo symbols ;;
-    bench) echo quick ;;
+    bench) printf '%s\n' quick libmeasure ;;
     esac
 }
 
