@@ -55,9 +55,18 @@ double run_system_s(const struct run *run, enum apapi_domain domain);
 double run_energy_j(const struct run *run, enum apapi_domain domain);
 double run_mean_w(const struct run *run, enum apapi_domain domain);
 
-/** The same number in all runs. */
+/**
+ * The same number in all runs. Of totals only those that lack no domain that another run knows:
+ * with and without its package a node has two energies.
+ */
 struct spread report_spread(const struct report *report, run_value_f value,
                             enum apapi_domain domain);
+
+/** @return bits of the domains that add up, that a run has meters for, and that no run knows. */
+uint32_t report_missing_domains(const struct report *report);
+
+/** @return the least share of a run's time that the domain's energy is of; NaN: not known. */
+double report_coverage(const struct report *report, enum apapi_domain domain);
 
 /** @return whether at least one run has measured this domain; NONE: any domain that adds up. */
 bool report_has_domain(const struct report *report, enum apapi_domain domain);

@@ -8,6 +8,8 @@
 #include "atime/print.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/coverage.h"
+#include "record/domain_list.h"
 
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
 #define CELL_WIDTH 24
@@ -121,6 +123,11 @@ static void print_table_put_cell(FILE *out, const char *cell)
     fprintf(out, "  %*s%s", columns < CELL_WIDTH ? CELL_WIDTH - columns : 0, "", cell);
 }
 
+static int label_width(const struct report *report)
+{
+    return (int)strlen(report_missing_domains(report) ? "partial total" : "(package)");
+}
+
 static void print_table_put_domain(FILE *out, const struct report *report, enum apapi_domain domain,
                                    const char *label)
 {
@@ -128,7 +135,7 @@ static void print_table_put_domain(FILE *out, const struct report *report, enum 
     const struct spread mean_w = report_spread(report, run_mean_w, domain);
     char cell[CELL_SIZE];
 
-    fprintf(out, "  %-9s", label);
+    fprintf(out, "  %-*s", label_width(report), label);
     format_spread(cell, sizeof cell, &energy_j, "J");
     print_table_put_cell(out, cell);
     format_spread(cell, sizeof cell, &mean_w, "W");
@@ -156,8 +163,22 @@ static bool put_domains_that(FILE *out, const struct report *report, bool add_up
     return any;
 }
 
+static void put_coverage(FILE *out, const struct report *report)
+{
+    for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
+        double covered = report_coverage(report, domain);
+
+        if (coverage_is_low(covered)) {
+            fprintf(out, "  %s: energy of the covered %.1f %% in the worst run\n",
+                    apapi_domain_name(domain), coverage_pct(covered));
+        }
+    }
+}
+
 static void print_table_put_domains(FILE *out, const struct report *report)
 {
+    uint32_t missing = report_missing_domains(report);
+    char names[DOMAIN_LIST_SIZE];
     bool any = false;
 
     for (int domain = APAPI_DOMAIN_NONE + 1; domain < APAPI_DOMAINS; domain++) {
@@ -166,15 +187,20 @@ static void print_table_put_domains(FILE *out, const struct report *report)
     if (!any) {
         return;
     }
-    fprintf(out, "  %-9s", "domain");
+    fprintf(out, "  %-*s", label_width(report), "domain");
     print_table_put_cell(out, "energy");
     print_table_put_cell(out, "mean power");
     fputc('\n', out);
     if (put_domains_that(out, report, true)) {
-        print_table_put_domain(out, report, APAPI_DOMAIN_NONE, "total");
+        print_table_put_domain(out, report, APAPI_DOMAIN_NONE, missing ? "partial total" : "total");
     }
     if (put_domains_that(out, report, false)) {
         fputs("  in brackets: inside package or around other domains, not to be added\n", out);
+    }
+    put_coverage(out, report);
+    if (missing) {
+        domain_list_text(missing, ", ", names);
+        fprintf(out, "  total without %s, whose energy is not known\n", names);
     }
 }
 

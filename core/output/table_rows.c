@@ -143,12 +143,6 @@ void table_rows_put(struct table_rows *rows, FILE *out)
     table_rows_put_lines(rows, out);
 }
 
-/* Rounded down: no more of the time is covered than it says. */
-static double covered_pct(const struct table_row *row)
-{
-    return floor(row->covered * 1000 + 1e-6) / 10;
-}
-
 static bool has_gap(const struct table_row *row)
 {
     return !row->is_total && coverage_is_low(row->covered);
@@ -156,7 +150,7 @@ static bool has_gap(const struct table_row *row)
 
 static bool is_alike(const struct table_row *a, const struct table_row *b)
 {
-    return has_gap(b) && covered_pct(a) == covered_pct(b);
+    return has_gap(b) && coverage_pct(a->covered) == coverage_pct(b->covered);
 }
 
 static size_t count_alike(const struct table_rows *rows, size_t end, const struct table_row *row)
@@ -194,7 +188,7 @@ static void put_covered(const struct table_rows *rows, size_t first, FILE *out)
         }
         separator = ": ";
     }
-    fprintf(out, "%senergy of the covered %.1f %%\n", separator, covered_pct(row));
+    fprintf(out, "%senergy of the covered %.1f %%\n", separator, coverage_pct(row->covered));
 }
 
 /* "package 1.2 kJ, dram 200 J, total 1.4 kJ"; "" if there is none. */

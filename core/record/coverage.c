@@ -14,6 +14,11 @@ bool coverage_is_low(double covered)
     return covered > 0 && covered < COVERAGE_WHOLE;
 }
 
+double coverage_pct(double covered)
+{
+    return floor(covered * 1000 + 1e-6) / 10;
+}
+
 double coverage_of_event(const struct apapi_event_result *event, const struct apapi_measurement *m)
 {
     double whole_ns = (double)(m->late_ns + m->elapsed_ns);

@@ -13,6 +13,9 @@
 /** @return whether it is known, and so small that it must be said beside the energy. */
 bool coverage_is_low(double covered);
 
+/** @return it in percent, rounded down to one decimal: no more is covered than it says. */
+double coverage_pct(double covered);
+
 /** Of an event. */
 double coverage_of_event(const struct apapi_event_result *event, const struct apapi_measurement *m);
 

@@ -90,6 +90,37 @@ static void runs_that_were_not_made_and_domains_that_were_not_measured(void **st
     }
 }
 
+/* The second run's package has not moved: its total is that of the memory alone. */
+static void totals_of_runs_that_lack_a_domain_do_not_count(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        report.runs[i].record.measurement.domains[APAPI_DOMAIN_DRAM] = (struct apapi_domain_result){
+            .measured = true, .energy_j = 10, .power_w = {NAN, 5, NAN, NAN}, .covered = 0.9};
+    }
+    report.runs[1].record.measurement.domains[APAPI_DOMAIN_PACKAGE] = APAPI_DOMAIN_UNMEASURED;
+    report.runs[1].record.measurement.unknown_domains = 1U << APAPI_DOMAIN_PACKAGE;
+    report.runs[2].record.measurement.domains[APAPI_DOMAIN_DRAM].covered = 0.70096;
+    fixture_write(report_table);
+    assert_says(
+        "\n  total               410.0 ± 282.8 J           205.0 ± 141.4 W  in 2 of 3 runs\n"
+        "  dram: energy of the covered 70.0 % in the worst run\n");
+}
+
+static void a_total_of_runs_says_what_none_of_them_knows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        report.runs[i].record.measurement.unknown_domains = 1U << APAPI_DOMAIN_DRAM;
+    }
+    fixture_write(report_table);
+    assert_says("  domain                           energy ");
+    assert_says("\n  package                 400.0 ± 200.0 J");
+    assert_says("\n  partial total           400.0 ± 200.0 J");
+    assert_says("\n  total without dram, whose energy is not known\n");
+    assert_null(strstr(written, "covered"));
+}
+
 static void small_deviations_keep_two_digits(void **state)
 {
     (void)state;
@@ -124,6 +155,8 @@ int main(void)
         RUNS(1, more_is_reported_when_asked),
         RUNS(3, several_runs),
         RUNS(3, runs_that_were_not_made_and_domains_that_were_not_measured),
+        RUNS(3, totals_of_runs_that_lack_a_domain_do_not_count),
+        RUNS(3, a_total_of_runs_says_what_none_of_them_knows),
         RUNS(2, small_deviations_keep_two_digits),
         RUNS(1, one_of_several_runs_is_a_plain_table),
         RUNS(1, a_process_that_ran_already_has_no_cpu_time),
