@@ -55,6 +55,7 @@ struct history_fault {
     uint64_t from_ns, to_ns;
     size_t event;
     uint64_t length_ns; /* FAULT_LATE, FAULT_EARLY: so long at most */
+    double leap_s;      /* FAULT_LEAP: so long the greatest plausible power takes for it */
 };
 
 struct history_component {
@@ -87,6 +88,7 @@ struct history {
     struct {
         uint64_t from_ns, to_ns;
     } stops[HISTORY_STOPS];
+    uint32_t refused_threads; /* bit i: the i-th one cannot be started */
     size_t action_count;
     struct history_action actions[HISTORY_ACTIONS];
     uint64_t end_ns;

@@ -187,6 +187,13 @@ static void sim_wake(struct session_clock *base, pthread_cond_t *changed)
     }
 }
 
+static bool sim_is_refused(struct sim_clock *clock)
+{
+    unsigned index = clock->started++;
+
+    return index < 32 && clock->refused >> index & 1;
+}
+
 static int sim_start(struct session_clock *base, pthread_t *thread, void *(*run)(void *argument),
                      void *argument)
 {
@@ -194,7 +201,8 @@ static int sim_start(struct session_clock *base, pthread_t *thread, void *(*run)
     struct worker *worker = argument;
 
     (void)run;
-    if (clock->count == SIM_ACTORS) {
+    if (clock->count == SIM_ACTORS || sim_is_refused(clock)) {
+        clock->refusals++;
         errno = EAGAIN;
         return -1;
     }
@@ -209,9 +217,9 @@ static int sim_start(struct session_clock *base, pthread_t *thread, void *(*run)
 
 static void sim_leave(struct session_clock *base, pthread_t thread, bool ended)
 {
-    (void)base;
     (void)thread;
     (void)ended;
+    sim_of(base)->left++;
 }
 
 void sim_clock_init(struct sim_clock *clock, uint64_t seed, uint64_t now_ns)

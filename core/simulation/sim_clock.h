@@ -38,6 +38,9 @@ struct sim_clock {
         uint64_t from_ns, to_ns;
     } stops[SIM_STOPS];
     size_t stop_count;
+    uint32_t refused; /* bit i: the thread i, counted from 0, cannot be started */
+    unsigned started; /* threads, those that could not be started included */
+    unsigned refusals, left;
     uint64_t steps, steps_max;
     const char *broken; /* what must not happen has happened: a deadlock, endless steps */
 };

@@ -9,8 +9,6 @@
 #include "base/clock.h"
 #include "sources/sources.h"
 
-#define LEAP_S 1000 /* of the greatest plausible power */
-
 struct sim_reader {
     struct apapi_reader base;
     size_t component;
@@ -89,7 +87,7 @@ static double leaps_j(const struct history_component *component, size_t event, u
         if (fault->kind == FAULT_LEAP && fault->event == event && fault->from_ns >= from_ns &&
             fault->from_ns <= at_ns) {
             ++*life;
-            leap_j += LEAP_S * apapi_domain_max_w(component->meters[event].domain);
+            leap_j += fault->leap_s * apapi_domain_max_w(component->meters[event].domain);
         }
     }
     return leap_j;
@@ -220,6 +218,7 @@ static void sim_read(struct apapi_reader *base, struct apapi_reading *readings)
     uint64_t before_ns = random_below(&source->random, length_ns + 1);
     uint64_t at_ns;
 
+    component->by_caller += source->clock->running == source->clock->actors;
     component->begin_ns = now_ns();
     at_ns = hang(script, pass(before_ns + delay_ns(script, FAULT_EARLY)));
     if (history_fault_at(script, FAULT_END_THREAD, at_ns)) {
@@ -252,6 +251,8 @@ static void sim_close(struct apapi_reader *base)
     struct sim_reader *reader = (struct sim_reader *)base;
 
     source->components[reader->component].closed++;
+    source->components[reader->component].by_caller +=
+        source->clock->running == source->clock->actors;
     free(reader);
 }
 

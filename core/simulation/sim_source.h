@@ -18,6 +18,7 @@ struct sim_source {
         uint64_t begin_ns, value_ns, end_ns; /* of the latest reading, in the history's time */
         bool absurd[HISTORY_EVENTS];         /* in it */
         int opened, closed, lost;            /* readers */
+        int by_caller;                       /* calls to read or to close them */
         struct apapi_reader *lost_reader;    /* NULL: none */
     } components[HISTORY_COMPONENTS];
 };

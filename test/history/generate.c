@@ -8,6 +8,8 @@
 
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)
+#define LEAP_S 1000       /* no time makes that plausible */
+#define STRETCHED_NS S    /* of the fastest component: the interval, if it is stretched */
 #define RUN_INTERVALS 120 /* of the fastest component */
 
 static const enum apapi_domain domains[] = {APAPI_DOMAIN_PACKAGE, APAPI_DOMAIN_DRAM,
@@ -94,6 +96,7 @@ static void generate_fault(struct history_fault *fault, const struct history_com
                                     .event = random_below(random, component->event_count)};
     fault->to_ns = fault->from_ns + random_scale(random, 1e6, (double)(2 * end_ns + 2 * MS));
     fault->length_ns = random_scale(random, 1e5, 2e8);
+    fault->leap_s = LEAP_S;
 }
 
 static uint64_t generate_reading_ns(struct random *random)
@@ -202,6 +205,63 @@ static uint64_t fastest_ns(const struct history *history)
     return fastest_ns;
 }
 
+/* Single ones, or all from one on. */
+static uint32_t generate_refused_threads(struct random *random)
+{
+    uint32_t few = (uint32_t)(1 << random_below(random, 6) | 1 << random_below(random, 6));
+
+    return random_once_in(random, 2) ? few : UINT32_MAX << random_below(random, 6);
+}
+
+/* A leap that may be plausible before long. */
+static void generate_small_leaps(struct history *history, struct random *random)
+{
+    for (size_t i = 0; i < history->component_count; i++) {
+        struct history_component *component = &history->components[i];
+
+        for (size_t k = 0; k < component->fault_count; k++) {
+            if (component->faults[k].kind == FAULT_LEAP && random_once_in(random, 2)) {
+                component->faults[k].leap_s = 1e-9 * (double)random_scale(random, 1e6, 1e11);
+            }
+        }
+    }
+}
+
+static void stretch_component(struct history_component *component, uint64_t times)
+{
+    component->interval_ns *= times;
+    for (size_t i = 0; i < component->fault_count; i++) {
+        component->faults[i].from_ns *= times;
+        component->faults[i].to_ns *= times;
+    }
+}
+
+/* As many readings in a longer time: outages after which a source is opened again. */
+static void generate_stretch(struct history *history, struct random *random)
+{
+    uint64_t most = STRETCHED_NS / fastest_ns(history);
+    uint64_t times = random_once_in(random, 4) ? random_scale(random, 2, 100) : 1;
+
+    times = most == 0 ? 1 : times < most ? times : most;
+    for (size_t i = 0; i < history->component_count; i++) {
+        stretch_component(&history->components[i], times);
+    }
+    for (size_t i = 0; i < history->action_count; i++) {
+        history->actions[i].at_ns *= times;
+    }
+    history->end_ns *= times;
+}
+
+/* From numbers of its own, so that seeds that are kept stay what they are. */
+static void generate_more(struct history *history)
+{
+    struct random random = {.state = history->seed * UINT64_C(0x9e3779b97f4a7c15) + 2};
+
+    history->refused_threads = random_once_in(&random, 16) ? generate_refused_threads(&random) : 0;
+    generate_small_leaps(history, &random);
+    generate_stretch(history, &random);
+}
+
 void history_generate(struct history *history, uint64_t seed)
 {
     struct random random = {.state = seed * UINT64_C(0x2545f4914f6cdd1d) + 1};
@@ -225,4 +285,5 @@ void history_generate(struct history *history, uint64_t seed)
     generate_actions(history, RUN_INTERVALS * fastest_ns(history), &random);
     generate_faults(history, &random);
     generate_stops(history, &random);
+    generate_more(history);
 }

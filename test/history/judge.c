@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "history/judge_outputs.h"
+#include "history/judge_parts.h"
 #include "session/feed.h"
 
 #define EXACT 1e-9        /* of a sum of doubles */
@@ -22,16 +23,6 @@ const char *const kind_names[KINDS] = {
 };
 struct kind_count kind_counts[KINDS];
 
-/* One event of the run. */
-struct judged {
-    struct play *play;
-    size_t component, event;
-    const struct history_meter *meter;
-    const struct power *power;
-    const struct seen *seen;
-    const struct apapi_event_result *result;
-};
-
 static double seconds(double ns)
 {
     return ns / 1e9;
@@ -42,14 +33,14 @@ static double true_j(const struct power *power, uint64_t from_ns, uint64_t to_ns
     return power_energy_j(power, to_ns) - power_energy_j(power, from_ns);
 }
 
-static const struct history_component *script_of(const struct judged *j)
+const struct history_component *judged_script(const struct judged *j)
 {
     return &j->play->history.components[j->component];
 }
 
-static bool is_frozen(const struct judged *j, uint64_t at_ns)
+bool judged_is_frozen(const struct judged *j, uint64_t at_ns)
 {
-    const struct history_fault *freeze = history_fault_at(script_of(j), FAULT_FREEZE, at_ns);
+    const struct history_fault *freeze = history_fault_at(judged_script(j), FAULT_FREEZE, at_ns);
 
     return freeze && freeze->event == j->event;
 }
@@ -60,15 +51,15 @@ static bool is_frozen(const struct judged *j, uint64_t at_ns)
  */
 static bool ends_frozen(const struct judged *j)
 {
-    const struct history_component *script = script_of(j);
+    const struct history_component *script = judged_script(j);
 
     for (size_t i = 0; i < script->fault_count; i++) {
         const struct history_fault *fault = &script->faults[i];
         uint64_t length_ns = fault->to_ns - fault->from_ns;
 
         if (fault->kind == FAULT_FREEZE && fault->event == j->event &&
-            fault->from_ns <= j->seen->last_ns &&
-            (j->seen->breaks || fault->to_ns + length_ns >= j->seen->last_begin_ns)) {
+            fault->from_ns <= j->seen->last.value_ns &&
+            (j->seen->breaks || fault->to_ns + length_ns >= j->seen->last.begin_ns)) {
             return true;
         }
     }
@@ -82,57 +73,25 @@ static bool ends_frozen(const struct judged *j)
 static double update_j(const struct judged *j)
 {
     return (j->power->max_w * seconds((double)j->meter->update_ns) + 2 * j->meter->scale) *
-           (double)(1 + j->seen->breaks + !j->meter->stated_ns);
+           (double)(1 + j->seen->breaks + j->seen->restarts + !j->meter->stated_ns);
 }
 
-static void fail(const struct judged *j, const char *what, double is, double shall)
+void judged_fail(const struct judged *j, const char *what, double is, double shall)
 {
     play_fail(j->play, "c%zu:::E%zu: %s: %.9g, not %.9g", j->component, j->event, what, is, shall);
-}
-
-/* It failed for so long that it may have wrapped unseen: what is opened again begins again. */
-static bool begins_again(const struct judged *j)
-{
-    bool fails = history_has(script_of(j), FAULT_FAIL) || history_has(script_of(j), FAULT_FAIL_ONE);
-    double most_j = apapi_domain_max_w(j->meter->domain) *
-                    seconds((double)(j->seen->widest_ns + j->meter->update_ns));
-
-    return history_has(script_of(j), FAULT_VANISH) ||
-           (fails && j->meter->range_max &&
-            most_j >= (double)j->meter->range_max * j->meter->scale);
-}
-
-/* A counter that cannot be mistaken: every increment is counted, to the last unit. */
-static void judge_exact(const struct judged *j)
-{
-    const struct apapi_incidents *incidents = &j->result->incidents;
-
-    if (j->seen->absurd || j->seen->breaks || incidents->gaps || j->meter->doubles ||
-        !j->meter->stated_ns || history_has(script_of(j), FAULT_FREEZE) || begins_again(j)) {
-        return;
-    }
-    if (incidents->resets || incidents->refused) {
-        play_fail(j->play, "c%zu:::E%zu: %" PRIu64 " resets and %" PRIu64 " refused, none is true",
-                  j->component, j->event, incidents->resets, incidents->refused);
-    }
-    if (j->result->raw_total != j->seen->moved && !isnan(j->result->total)) {
-        fail(j, "raw total", (double)j->result->raw_total, (double)j->seen->moved);
-    }
-    if (incidents->wraps != j->seen->wraps) {
-        fail(j, "wraps", (double)incidents->wraps, (double)j->seen->wraps);
-    }
 }
 
 /* No joule without a cause: no more than was used from the first reading to the last one. */
 static void judge_cause(const struct judged *j)
 {
-    double most_j = true_j(j->power, j->seen->first_ns, j->seen->last_ns) + update_j(j);
+    double most_j = true_j(j->power, j->seen->first.value_ns, j->seen->last.value_ns) +
+                    update_j(j) + j->seen->excess_j;
 
-    if (is_frozen(j, j->seen->first_ns) || j->result->incidents.gaps || j->seen->disguised) {
+    if (judged_is_frozen(j, j->seen->first.value_ns)) {
         return;
     }
     if (j->result->total > most_j * (1 + EXACT)) {
-        fail(j, "energy without a cause [J]", j->result->total, most_j);
+        judged_fail(j, "energy without a cause [J]", j->result->total, most_j);
     }
 }
 
@@ -141,19 +100,18 @@ static void judge_covered(const struct judged *j)
 {
     const struct seen *seen = j->seen;
     double covered_ns = (double)j->result->covered_ns;
-    double widest_ns = (double)(seen->last_end_ns - seen->first_begin_ns);
-    double least_j = true_j(j->power, seen->first_ns, seen->last_ns) - update_j(j) -
-                     j->power->max_w * seconds(fmax(0, widest_ns - covered_ns));
+    double widest_ns = (double)(seen->last.end_ns - seen->first.begin_ns);
+    double least_j = true_j(j->power, seen->first.value_ns, seen->last.value_ns) - update_j(j) -
+                     seen->missing_j - j->power->max_w * seconds(fmax(0, widest_ns - covered_ns));
 
     if (covered_ns > widest_ns && !(j->meter->doubles && seen->absurd)) {
-        fail(j, "covered [s]", seconds(covered_ns), seconds(widest_ns));
+        judged_fail(j, "covered [s]", seconds(covered_ns), seconds(widest_ns));
     }
-    if (is_frozen(j, seen->first_ns) || ends_frozen(j) || j->result->incidents.gaps ||
-        seen->disguised) {
+    if (judged_is_frozen(j, seen->first.value_ns) || ends_frozen(j)) {
         return;
     }
     if (j->result->total < least_j - EXACT * fabs(least_j)) {
-        fail(j, "energy of the covered time is missing [J]", j->result->total, least_j);
+        judged_fail(j, "energy of the covered time is missing [J]", j->result->total, least_j);
     }
 }
 
@@ -165,7 +123,7 @@ static void judge_gauge(const struct judged *j)
 
     if (j->result->total > j->power->max_w * covered_s + rounding_j ||
         j->result->total < j->power->min_w * covered_s - rounding_j) {
-        fail(j, "integral of a gauge [J]", j->result->total, j->power->max_w * covered_s);
+        judged_fail(j, "integral of a gauge [J]", j->result->total, j->power->max_w * covered_s);
     }
 }
 
@@ -177,11 +135,11 @@ static unsigned kinds_of(const struct judged *j)
 
     kinds |= power_varies(j->power) ? 1u << KIND_VARYING : 0;
     kinds |= !j->meter->gauge && !j->meter->stated_ns ? 1u << KIND_UPDATE_UNKNOWN : 0;
-    kinds |= is_frozen(j, seen->first_ns) ? 1u << KIND_FROZEN_START : 0;
+    kinds |= judged_is_frozen(j, seen->first.value_ns) ? 1u << KIND_FROZEN_START : 0;
     kinds |= ends_frozen(j) ? 1u << KIND_FROZEN_END : 0;
     kinds |=
         whole_ns > j->result->covered_ns + j->result->covered_ns / 20 ? 1u << KIND_UNCOVERED : 0;
-    kinds |= seen->last_end_ns > j->play->run.end_ns ? 1u << KIND_BEYOND : 0;
+    kinds |= seen->last.end_ns > j->play->run.end_ns ? 1u << KIND_BEYOND : 0;
     return kinds;
 }
 
@@ -201,12 +159,13 @@ static void judge_uncertainty(const struct judged *j)
     const struct run *run = &j->play->run;
     double truth_j = true_j(j->power, run->start_ns, run->end_ns);
     double error_j = fabs(j->result->total - truth_j);
-    double allowed_j = j->result->uncertainty_j + update_j(j) + EXACT * truth_j;
+    double allowed_j = j->result->uncertainty_j + update_j(j) + j->seen->excess_j +
+                       j->seen->missing_j + EXACT * truth_j;
     bool outside = !(error_j <= allowed_j);
     unsigned kinds = kinds_of(j);
 
     count_kinds(kinds, outside);
-    if (outside && kinds == 0 && !j->result->incidents.gaps && !j->seen->disguised) {
+    if (outside && kinds == 0 && !j->result->incidents.gaps) {
         play_fail(j->play, "c%zu:::E%zu: %.9g J for %.9g, allowed is %.9g (uncertainty %.9g)",
                   j->component, j->event, j->result->total, truth_j, allowed_j,
                   j->result->uncertainty_j);
@@ -216,16 +175,17 @@ static void judge_uncertainty(const struct judged *j)
 static void judge_event(const struct judged *j)
 {
     if (j->result->incidents.failed != j->seen->failed) {
-        fail(j, "failed", (double)j->result->incidents.failed, (double)j->seen->failed);
+        judged_fail(j, "failed", (double)j->result->incidents.failed, (double)j->seen->failed);
     }
+    judge_return(j);
     if (!j->meter->gauge) {
-        judge_exact(j);
+        judge_counts(j);
     }
     if (isnan(j->result->total)) {
         return;
     }
     if (j->seen->good < 2) {
-        fail(j, "energy of fewer than two readings [J]", j->result->total, NAN);
+        judged_fail(j, "energy of fewer than two readings [J]", j->result->total, NAN);
         return;
     }
     if (j->meter->gauge) {
@@ -242,6 +202,9 @@ static void judge_events(struct play *play)
     for (size_t c = 0; c < play->history.component_count; c++) {
         const struct apapi_component_result *result = &play->run.m.components[c];
 
+        if (!result->measured && !*result->reason) {
+            play_fail(play, "c%zu is not measured, and nothing says why", c);
+        }
         for (size_t i = 0; i < result->event_count; i++) {
             size_t number = sim_source_number(&result->events[i].event);
             const struct history_meter *meter = &play->history.components[c].meters[number];
@@ -296,7 +259,7 @@ static uint64_t first_known_ns(const struct play *play, size_t component, int do
     uint64_t known_ns = 0;
 
     for (size_t i = 0; i < script->event_count; i++) {
-        uint64_t end_ns = play->run.seen[component][i].first_end_ns;
+        uint64_t end_ns = play->run.seen[component][i].first.end_ns;
 
         if ((int)script->meters[i].domain == domain && end_ns > known_ns) {
             known_ns = end_ns;
@@ -393,7 +356,8 @@ void judge_snapshot(struct play *play, const struct apapi_measurement *m)
 /* Where nothing is slow, late or wrong, all is read at the start and at the stop. */
 static bool is_undisturbed(const struct history *history)
 {
-    bool undisturbed = history->stop_count == 0 && history->late_once_in == 0;
+    bool undisturbed =
+        history->stop_count == 0 && history->late_once_in == 0 && history->refused_threads == 0;
 
     for (size_t c = 0; c < history->component_count; c++) {
         const struct history_component *component = &history->components[c];
@@ -413,7 +377,7 @@ static void judge_all_read(struct play *play)
             if (seen->good < 2) {
                 play_fail(play, "c%zu:::E%zu was read %zu times", c, i, seen->good);
             } else if (!play->history.components[c].own_worker &&
-                       seen->last_begin_ns < play->run.asked_ns) {
+                       seen->last.begin_ns < play->run.asked_ns) {
                 play_fail(play, "c%zu:::E%zu was not read after the stop was called", c, i);
             }
         }

@@ -12,7 +12,7 @@
 #include "session/session_create.h"
 
 #define BEGIN_NS UINT64_C(5000000000000) /* of a history, on the clock */
-#define STEPS_MAX 100000
+#define STEPS_MAX 1000000
 
 void play_fail(struct play *play, const char *format, ...)
 {
@@ -33,50 +33,23 @@ static uint64_t play_now_ns(const struct play *play)
 
 /* --- what the session is told ---------------------------------------------------------------- */
 
-/* From where it was before a break to where it is now could be an increment, perhaps with a wrap.
- */
-static bool is_disguised(const struct history_meter *meter, const struct seen *seen, uint64_t count,
-                         uint64_t end_ns)
+static void note_good(struct play *play, struct seen *seen, size_t component, size_t event)
 {
-    double most_j = 3 * apapi_domain_max_w(meter->domain) *
-                    ((double)(end_ns - seen->broken.begin_ns + meter->update_ns) / 1e9 + 1e-3);
-    uint64_t range = meter->range_max + 1; /* 0: it never wraps */
-    uint64_t before = seen->broken.count, now = count;
+    const struct sim_component *latest = &play->source.components[component];
+    const struct history *history = &play->history;
+    const struct history_meter *meter = &history->components[component].meters[event];
+    uint64_t at_ns = latest->value_ns;
+    const struct seen_reading good = {
+        .begin_ns = latest->begin_ns,
+        .value_ns = at_ns,
+        .end_ns = latest->end_ns,
+        .count = meter->gauge ? 0 : sim_source_count(history, component, event, at_ns),
+        .life = meter->gauge ? 0 : sim_source_life(history, component, event, at_ns),
+        .opened = latest->opened};
 
-    if (meter->range_max) {
-        before %= range;
-        now %= range;
-        now += now < before ? range : 0;
-    }
-    return now >= before && (double)(now - before) * meter->scale <= most_j;
-}
-
-static void note_move(struct play *play, struct seen *seen, size_t component, size_t event,
-                      const struct sim_component *latest)
-{
-    uint64_t value_ns = latest->value_ns;
-    const struct history_meter *meter = &play->history.components[component].meters[event];
-    uint64_t count = sim_source_count(&play->history, component, event, value_ns);
-    unsigned life = sim_source_life(&play->history, component, event, value_ns);
-
-    if (seen->broken.open) {
-        seen->disguised += is_disguised(meter, seen, count, latest->end_ns);
-        seen->broken.open = false;
-    }
-    if (seen->good > 0 && (life != seen->life || count < seen->count)) {
-        seen->breaks++;
-        seen->broken.open = true;
-        seen->broken.count = seen->count;
-        seen->broken.begin_ns = seen->last_begin_ns;
-        seen->disguised += is_disguised(meter, seen, count, latest->end_ns);
-    } else if (seen->good > 0) {
-        seen->moved += count - seen->count;
-        seen->wraps += meter->range_max
-                           ? count / (meter->range_max + 1) - seen->count / (meter->range_max + 1)
-                           : 0;
-    }
-    seen->count = count;
-    seen->life = life;
+    seen->meter = meter;
+    seen->power = &history->powers[meter->domain][meter->socket];
+    seen_add(seen, &good);
 }
 
 static void note_reading(struct play *play, size_t component, size_t event,
@@ -94,21 +67,10 @@ static void note_reading(struct play *play, size_t component, size_t event,
     }
     if (latest->absurd[event]) {
         seen->absurd++;
+        seen->absurd_first |= seen->good == 0;
         return;
     }
-    if (!play->history.components[component].meters[event].gauge) {
-        note_move(play, seen, component, event, latest);
-    }
-    if (seen->good++ == 0) {
-        seen->first_begin_ns = latest->begin_ns;
-        seen->first_ns = latest->value_ns;
-        seen->first_end_ns = latest->end_ns;
-    } else if (latest->end_ns - seen->last_begin_ns > seen->widest_ns) {
-        seen->widest_ns = latest->end_ns - seen->last_begin_ns;
-    }
-    seen->last_begin_ns = latest->begin_ns;
-    seen->last_ns = latest->value_ns;
-    seen->last_end_ns = latest->end_ns;
+    note_good(play, seen, component, event);
 }
 
 static void take_sample(const struct apapi_sample *sample, void *context)
@@ -185,11 +147,17 @@ static void check_length(struct play *play, const char *call, uint64_t from_ns, 
 static void start(struct play *play)
 {
     uint64_t from_ns = play_now_ns(play);
+    unsigned refusals = play->clock.refusals;
+    struct apapi_error err = {""};
 
     memset(&play->run, 0, sizeof play->run);
     play->run.goes_on = true;
-    if (apapi_session_start(play->session, 0, NULL)) {
-        play_fail(play, "it does not start: %s", strerror(errno));
+    if (apapi_session_start(play->session, 0, &err)) {
+        play->run.goes_on = false;
+        if (errno != EAGAIN || !*err.text || play->clock.refusals == refusals) {
+            play_fail(play, "it does not start: %s", strerror(errno));
+        }
+        return;
     }
     play->run.start_ns = play->page.head.start_ns - play->source.origin_ns;
     check_length(play, "start", from_ns, APAPI_SHARED_WAIT_NS);
@@ -235,23 +203,45 @@ static void stop(struct play *play)
     clear_run(play);
 }
 
+/* There was no thread for it. */
+static void check_not_started(struct play *play)
+{
+    struct apapi_measurement m;
+
+    if (apapi_session_stop(play->session, NULL) == 0 || errno != EALREADY) {
+        play_fail(play, "what has not been started can be stopped");
+    }
+    if (apapi_session_snapshot(play->session, &m, NULL) == 0 || errno != ENODATA) {
+        play_fail(play, "what has not been started has a result");
+    }
+}
+
 static void act(struct play *play, const struct history_action *action)
 {
     sim_clock_sleep(&play->clock, play->source.origin_ns + action->at_ns);
-    switch (action->order) {
-    case ORDER_START:
+    if (action->order == ORDER_START) {
         start(play);
-        break;
-    case ORDER_SNAPSHOT:
+    } else if (!play->run.goes_on) {
+        check_not_started(play);
+    } else if (action->order == ORDER_SNAPSHOT) {
         look(play);
-        break;
-    case ORDER_STOP:
+    } else {
         stop(play);
-        break;
     }
     if (play->clock.broken) {
         play_fail(play, "%s", play->clock.broken);
     }
+}
+
+/* Then what is open is closed by who is there. */
+static bool lacked_thread(const struct play *play)
+{
+    bool ended = false;
+
+    for (size_t i = 0; i < play->history.component_count; i++) {
+        ended |= history_has(&play->history.components[i], FAULT_END_THREAD);
+    }
+    return ended || play->clock.refusals > 0;
 }
 
 /* What hangs for a while closes its source later than the session ends. */
@@ -273,6 +263,14 @@ static void finish(struct play *play)
             play_fail(play, "c%zu was opened %d times, closed %d times, lost %d times", i,
                       component->opened, component->closed, component->lost);
         }
+        if (component->by_caller > 0 && !lacked_thread(play)) {
+            play_fail(play, "c%zu was read or closed by the caller, who would hang with it", i);
+        }
+    }
+    if (play->clock.started != play->clock.left + play->clock.refusals) {
+        play_fail(play, "%u threads of %u are not given back",
+                  play->clock.started - play->clock.left - play->clock.refusals,
+                  play->clock.started);
     }
 }
 
@@ -284,6 +282,7 @@ bool play_history(struct play *play, uint64_t seed)
     play->clock.steps_max = STEPS_MAX;
     play->clock.late_once_in = play->history.late_once_in;
     play->clock.latest_ns = play->history.latest_ns;
+    play->clock.refused = play->history.refused_threads;
     for (size_t i = 0; i < play->history.stop_count; i++) {
         sim_clock_stop(&play->clock, BEGIN_NS + play->history.stops[i].from_ns,
                        BEGIN_NS + play->history.stops[i].to_ns);

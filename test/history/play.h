@@ -6,30 +6,12 @@
 
 #include "apapi/live.h"
 #include "apapi/measurement.h"
+#include "history/seen.h"
 #include "simulation/history.h"
 #include "simulation/sim_source.h"
 
 #define PLAY_TEXT_SIZE 400
 #define PLAY_SNAPSHOTS 2 /* of each run that are kept */
-
-/** What the session was told of one event in a run, and what was true then. Times as in history. */
-struct seen {
-    size_t good, failed, absurd;
-    uint64_t first_begin_ns, first_ns,
-        first_end_ns; /* the first good reading: its value is of .._ns */
-    uint64_t last_begin_ns, last_ns, last_end_ns; /* the last one */
-    uint64_t count;                               /* the counter's, at the latest good reading */
-    unsigned life;                                /* of the counter */
-    uint64_t moved;   /* what it has counted between good readings [raw units] */
-    size_t breaks;    /* it began from anywhere between two of them */
-    size_t disguised; /* of these: it could have gone on from before, by the next two readings */
-    struct {
-        bool open;                /* the next reading is the second one after a break */
-        uint64_t count, begin_ns; /* before it */
-    } broken;
-    uint64_t wraps;
-    uint64_t widest_ns; /* from the beginning of one to the end of the next */
-};
 
 /** One run of a history, from start to stop. */
 struct run {

@@ -55,6 +55,9 @@ static void print_fault(const struct history_fault *fault, FILE *out)
     } else {
         fprintf(out, " (event %zu)", fault->event);
     }
+    if (fault->kind == FAULT_LEAP) {
+        fprintf(out, ", by what the greatest plausible power takes %g s for", fault->leap_s);
+    }
     fputc('\n', out);
 }
 
@@ -91,6 +94,13 @@ void history_print(const struct history *history, FILE *out)
     if (history->late_once_in) {
         fprintf(out, "  one wake-up in %" PRIu64 " is late by " PRIs " at most\n",
                 history->late_once_in, seconds(history->latest_ns));
+    }
+    if (history->refused_threads) {
+        fprintf(out, "  threads that cannot be started, from the first one on:");
+        for (unsigned i = 0; i < 16; i++) {
+            fputs(history->refused_threads >> i & 1 ? " no" : " yes", out);
+        }
+        fputc('\n', out);
     }
     for (size_t i = 0; i < history->action_count; i++) {
         fprintf(out, "  " PRIs ": %s\n", seconds(history->actions[i].at_ns),

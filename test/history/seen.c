@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "history/seen.h"
+
+#include <math.h>
+
+#include "apapi/event.h"
+
+#define SLACK_UPDATES 3    /* what is learned of an update may be longer than it is */
+#define UNKNOWN_NS 1000000 /* an update that no source states is taken for this at first */
+#define DOUBTED_FOR 3      /* readings until a counter's doubts are over */
+
+static double max_w(const struct seen *seen)
+{
+    return apapi_domain_max_w(seen->meter->domain);
+}
+
+uint64_t seen_slack_ns(const struct seen *seen)
+{
+    uint64_t update_ns = seen->meter->update_ns;
+
+    return seen->meter->doubles ? 0
+                                : SLACK_UPDATES * (update_ns > UNKNOWN_NS ? update_ns : UNKNOWN_NS);
+}
+
+static double range_j(const struct seen *seen)
+{
+    return seen->meter->range_max ? ((double)seen->meter->range_max + 1) * seen->meter->scale
+                                  : INFINITY;
+}
+
+/* What the difference of two raw values looks like [J]; NAN: like no increment. */
+static double apparent_j(const struct seen *seen, uint64_t before, uint64_t now)
+{
+    uint64_t range = seen->meter->range_max + 1; /* 0: it never wraps */
+
+    if (seen->meter->range_max) {
+        before %= range;
+        now %= range;
+        now += now < before ? range : 0;
+    }
+    return now >= before ? (double)(now - before) * seen->meter->scale : NAN;
+}
+
+static double plausible_j(const struct seen *seen, uint64_t ns)
+{
+    return max_w(seen) * ((double)ns / 1e9) + 2 * seen->meter->scale;
+}
+
+static double true_j(const struct seen *seen, uint64_t from_ns, uint64_t to_ns)
+{
+    return power_energy_j(seen->power, to_ns) - power_energy_j(seen->power, from_ns);
+}
+
+/* Whether the reading looks like an increment from before a break, and what that would be. */
+static void seen_try_base(struct seen *seen, struct seen_base *base,
+                          const struct seen_reading *reading)
+{
+    double apparent = apparent_j(seen, base->reading.count, reading->count);
+
+    if (apparent <= plausible_j(seen, reading->end_ns - base->since_ns + seen_slack_ns(seen))) {
+        seen->disguised = true;
+        double missing = true_j(seen, base->reading.value_ns, reading->value_ns);
+
+        seen->excess_j += fmax(0, apparent - base->excess_j);
+        seen->missing_j += fmax(0, missing - base->missing_j);
+        base->excess_j = fmax(base->excess_j, apparent);
+        base->missing_j = fmax(base->missing_j, missing);
+    }
+}
+
+static void seen_try_bases(struct seen *seen, const struct seen_reading *reading)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < seen->base_count; i++) {
+        struct seen_base base = seen->bases[i];
+
+        seen_try_base(seen, &base, reading);
+        if (--base.left > 0) {
+            seen->bases[kept++] = base;
+        }
+    }
+    seen->base_count = kept;
+}
+
+/* A counter of doubles is refused as long as it is implausible; one that goes back is not. */
+static void seen_break(struct seen *seen, const struct seen_reading *reading)
+{
+    bool reopened = reading->opened != seen->last.opened;
+    bool goes_back = seen->meter->doubles && reading->count < seen->last.count;
+
+    seen->breaks++;
+    seen->returns += reopened;
+    seen->unsure |= seen->base_count > 0; /* two breaks at once */
+    if (!goes_back && seen->base_count < SEEN_BASES) {
+        seen->bases[seen->base_count++] =
+            (struct seen_base){.reading = seen->last,
+                               .since_ns = seen->still ? seen->ran_ns : seen->last.begin_ns,
+                               .left = reopened               ? 1
+                                       : seen->meter->doubles ? UINT32_MAX
+                                                              : DOUBTED_FOR};
+    }
+}
+
+/* @return whether a whole wrap may hide in that time */
+static bool seen_hides(struct seen *seen, uint64_t ns)
+{
+    bool hides = plausible_j(seen, ns + seen_slack_ns(seen)) >= range_j(seen);
+
+    seen->unsure |= hides && plausible_j(seen, ns) <= range_j(seen);
+    return hides;
+}
+
+/* What the session can see of it: whole wraps are lost. */
+static void seen_count(struct seen *seen, uint64_t increment)
+{
+    uint64_t max = seen->meter->range_max;
+    uint64_t visible = max ? increment % (max + 1) : increment;
+
+    seen->moved += visible;
+    seen->wraps += max && seen->last.count % (max + 1) + visible > max;
+    seen->missing_j += (double)(increment - visible) * seen->meter->scale;
+}
+
+/* Between two readings of the same counter. */
+static void seen_continue(struct seen *seen, const struct seen_reading *reading)
+{
+    uint64_t increment = reading->count - seen->last.count;
+    uint64_t span_ns = reading->end_ns - seen->last.begin_ns;
+    bool hides = seen_hides(seen, span_ns);
+
+    seen->unsure |= (double)increment * seen->meter->scale > plausible_j(seen, span_ns);
+    if (reading->opened != seen->last.opened && (hides || increment == 0)) {
+        seen->restarts++;
+        return;
+    }
+    hides |= seen->still && increment > 0 && seen_hides(seen, reading->end_ns - seen->ran_ns);
+    seen->gaps += hides;
+    seen_count(seen, increment);
+}
+
+static void seen_move(struct seen *seen, const struct seen_reading *reading)
+{
+    if (reading->life != seen->last.life || reading->count < seen->last.count) {
+        seen_break(seen, reading);
+    } else {
+        seen_continue(seen, reading);
+    }
+    seen_try_bases(seen, reading);
+    seen->still = reading->life == seen->last.life && reading->count == seen->last.count;
+    if (!seen->still) {
+        seen->ran_ns = seen->last.begin_ns;
+    }
+}
+
+void seen_add(struct seen *seen, const struct seen_reading *reading)
+{
+    uint64_t span_ns = reading->end_ns - seen->last.begin_ns;
+
+    if (seen->good++ == 0) {
+        seen->first = *reading;
+        seen->ran_ns = reading->begin_ns;
+    } else {
+        seen->widest_ns = span_ns > seen->widest_ns ? span_ns : seen->widest_ns;
+        if (!seen->meter->gauge) {
+            seen_move(seen, reading);
+        }
+    }
+    seen->last = *reading;
+}
