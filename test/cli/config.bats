@@ -166,3 +166,40 @@ pue = 0.5'
     run -0 "$apapi" config
     [[ $output == *"idle_w = 60 # $conf:2"* ]]
 }
+
+@test "files for which every step waits, on a network file system: config --check and doctor warn" {
+    [[ ${APAPI_TEST_BUILD:-} != *san ]] || skip 'sanitizers have to be loaded first'
+    put "default = rapl
+acct_dir = $BATS_TEST_TMPDIR/acct
+spool_dir = $BATS_TEST_TMPDIR/spool
+libexec_dir = $BATS_TEST_TMPDIR/helpers"
+    mkdir "$BATS_TEST_TMPDIR/helpers"
+    cc -D_GNU_SOURCE -shared -fPIC -o "$BATS_TEST_TMPDIR/disk.so" "$repository/test/fake/network_disk.c" -ldl
+    on_nfs() { LD_PRELOAD=$BATS_TEST_TMPDIR/disk.so NETWORK_DISK=$1 APAPI_CONFIG=$conf "${@:2}"; }
+    says() { echo "$BATS_TEST_TMPDIR/$1: on NFS: every step waits while its server does not respond"; }
+    run -0 --separate-stderr on_nfs "$BATS_TEST_TMPDIR" "$apapi" config --check
+    echo "$output $stderr"
+    [[ $output == "$conf: ok" ]]
+    [[ $stderr == "apapi config: warning: apapi.conf: $(says apapi.conf)"$'\n'"apapi config: warning: libexec_dir: $(says helpers)" ]]
+    run --separate-stderr on_nfs "$BATS_TEST_TMPDIR" "$apapi" doctor --json estimate
+    jq -e --arg conf "$(says apapi.conf)" --arg helpers "$(says helpers)" '.site.troubles ==
+        [{key: "apapi.conf", reason: $conf}, {key: "libexec_dir", reason: $helpers}]' <<<"$output"
+    run on_nfs "$BATS_TEST_TMPDIR" "$apapi" doctor estimate
+    echo "$output"
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"apapi.conf $(says apapi.conf) libexec_dir $(says helpers)"* ]]
+    # a folder of records there delays nobody
+    run -0 --separate-stderr on_nfs "$BATS_TEST_TMPDIR/acct" "$apapi" config --check
+    [[ $output == "$conf: ok" && -z $stderr ]]
+}
+
+@test "the installed plugin on a network file system: config --check warns" {
+    [[ ${APAPI_TEST_BUILD:-} != *san ]] || skip 'sanitizers have to be loaded first'
+    install=$repository/${APAPI_TEST_INSTALL:-build/install}
+    put "acct_dir = $BATS_TEST_TMPDIR/acct
+spool_dir = $BATS_TEST_TMPDIR/spool"
+    cc -D_GNU_SOURCE -shared -fPIC -o "$BATS_TEST_TMPDIR/disk.so" "$repository/test/fake/network_disk.c" -ldl
+    plugin=$(find "$install" -name spank_apapi.so)
+    LD_PRELOAD=$BATS_TEST_TMPDIR/disk.so NETWORK_DISK=$plugin APAPI_CONFIG=$conf run -0 --separate-stderr "$install/bin/apapi" config --check
+    echo "$stderr"
+    [[ $stderr == "apapi config: warning: plugin: $plugin: on NFS: "* && ${#stderr_lines[@]} -eq 1 ]]
+}

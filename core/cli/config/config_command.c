@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/config/config_check.h"
 #include "config/config.h"
+#include "config/network.h"
 
 struct config_options {
     bool check, verbose;
@@ -72,6 +73,17 @@ static void print_settings(const struct config *config)
     }
 }
 
+/* These are no mistakes in the file. */
+static void config_command_warn(const struct config *config)
+{
+    struct apapi_error reason;
+    const char *key;
+
+    for (size_t i = 0; config_network_find(config, &i, &key, &reason);) {
+        fprintf(stderr, "apapi config: warning: %s: %s\n", key, reason.text);
+    }
+}
+
 static int config_command_show(const char *path, bool check, bool verbose)
 {
     size_t problems = 0;
@@ -98,6 +110,7 @@ static int config_command_show(const char *path, bool check, bool verbose)
     }
     if (check) {
         config_check(&config, &sink);
+        config_command_warn(&config);
     }
     if (check && problems == 0) {
         printf("%s: ok\n", path);

@@ -45,12 +45,12 @@ struct examined {
     struct examined_way ways[APAPI_WAYS_MAX];
 };
 
-/** A setting of apapi.conf that does not work on this machine. */
+/** A setting of apapi.conf, or a file, that is not right on this machine. */
 struct site_trouble {
     const char *key;
     struct apapi_error reason;
 };
-#define SITE_TROUBLES_MAX 3
+#define SITE_TROUBLES_MAX 6
 
 /** The settings of apapi.conf for records. */
 struct site {
@@ -59,7 +59,8 @@ struct site {
     struct site_trouble troubles[SITE_TROUBLES_MAX];
 };
 
-/** Read apapi.conf and check whether records can be written, and whether `default` is known. */
+/** Read apapi.conf; check whether records can be written, `default` is known, and disks are local.
+ */
 void site_look(struct site *site);
 
 /** @return why a key's value does not work; NULL: no problem known. */

@@ -7,6 +7,7 @@
 #include "cli/doctor/doctor.h"
 #include "config/config.h"
 #include "config/folders.h"
+#include "config/network.h"
 
 static void add_trouble(struct site *site, const char *key, const struct apapi_error *reason)
 {
@@ -18,6 +19,16 @@ static void doctor_site_look_at_folder(struct site *site, const char *key, const
     struct apapi_error reason;
 
     if (config_folder_check(path, &reason)) {
+        add_trouble(site, key, &reason);
+    }
+}
+
+static void doctor_site_look_at_disks(struct site *site, const struct config *config)
+{
+    struct apapi_error reason;
+    const char *key;
+
+    for (size_t i = 0; config_network_find(config, &i, &key, &reason);) {
         add_trouble(site, key, &reason);
     }
 }
@@ -36,6 +47,7 @@ void site_look(struct site *site)
     if (*config.components && apapi_components_check(config.components, &reason)) {
         add_trouble(site, "default", &reason);
     }
+    doctor_site_look_at_disks(site, &config);
     config_clear(&config);
 }
 

@@ -283,10 +283,14 @@ static void put_folder(const struct page *page, const struct site *site, const c
     doctor_text_put_line(page, key, trouble ? text : path);
 }
 
+static bool is_folder_key(const char *key)
+{
+    return strcmp(key, "acct_dir") == 0 || strcmp(key, "spool_dir") == 0;
+}
+
 /* Only root can know whether a folder can be written to. Others see what they can check. */
 static void put_site(const struct page *page, const struct site *site)
 {
-    const char *unknown = site_trouble_of(site, "default");
 
     if (site->trouble_count == 0 && page->machine->uid != 0) {
         return;
@@ -294,8 +298,10 @@ static void put_site(const struct page *page, const struct site *site)
     puts("\nwhat apapi.conf says:");
     put_folder(page, site, "acct_dir", site->acct_dir);
     put_folder(page, site, "spool_dir", site->spool_dir);
-    if (unknown) {
-        doctor_text_put_line(page, "default", unknown);
+    for (size_t i = 0; i < site->trouble_count; i++) {
+        if (!is_folder_key(site->troubles[i].key)) {
+            doctor_text_put_line(page, site->troubles[i].key, site->troubles[i].reason.text);
+        }
     }
 }
 

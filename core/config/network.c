@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/network.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "base/count_of.h"
+#include "config/config.h"
+#include "config/installed.h"
+
+enum { NETWORK_CONFIG, NETWORK_LIBEXEC, NETWORK_PLUGIN, NETWORK_PATHS };
+
+/* What statfs() says; <linux/magic.h> knows some of them only. */
+static const struct {
+    uint32_t magic;
+    const char *name;
+} kinds[] = {
+    {0x6969, "NFS"},       {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"}, {0x19830326, "BeeGFS"},
+    {0x00C36400, "Ceph"},  {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},  {0x517B, "SMB"},
+    {0x01021997, "9P"},    {0x5346414F, "AFS"},    {0x6B414653, "AFS"},  {0x73757245, "Coda"},
+    {0xAAD7AAEA, "PanFS"}, {0x7461636F, "OCFS2"},  {0x01161970, "GFS2"}, {0x20030528, "OrangeFS"}};
+
+/* @return its name; NULL: it is no network file system, or the path does not exist. */
+static const char *network_kind(const char *path)
+{
+    struct statfs status;
+
+    if (statfs(path, &status)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if ((uint32_t)status.f_type == kinds[i].magic) {
+            return kinds[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* The plugin belongs to the same installation as the programs. "": not known. */
+static void write_plugin(char path[PATH_MAX])
+{
+    const char *libexec = installed_path(INSTALLED_LIBEXEC);
+    size_t prefix = strlen(libexec), below = strlen(APAPI_BELOW_LIBEXEC);
+    bool absolute = *APAPI_BELOW_PLUGIN == '/';
+
+    *path = '\0';
+    if (absolute) {
+        snprintf(path, PATH_MAX, "%s", APAPI_BELOW_PLUGIN "/spank_apapi.so");
+    } else if (prefix > below && strcmp(libexec + prefix - below, APAPI_BELOW_LIBEXEC) == 0) {
+        snprintf(path, PATH_MAX, "%.*s" APAPI_BELOW_PLUGIN "/spank_apapi.so", (int)(prefix - below),
+                 libexec);
+    }
+}
+
+static const char *write_path(const struct config *config, size_t which, char path[PATH_MAX])
+{
+    switch (which) {
+    case NETWORK_CONFIG:
+        snprintf(path, PATH_MAX, "%s", config_path());
+        return "apapi.conf";
+    case NETWORK_LIBEXEC:
+        snprintf(path, PATH_MAX, "%s", config->libexec_dir);
+        return "libexec_dir";
+    default:
+        write_plugin(path);
+        return "plugin";
+    }
+}
+
+bool config_network_find(const struct config *config, size_t *next, const char **key,
+                         struct apapi_error *reason)
+{
+    char path[PATH_MAX];
+
+    while (*next < NETWORK_PATHS) {
+        const char *name = write_path(config, (*next)++, path), *kind = network_kind(path);
+
+        if (kind) {
+            *key = name;
+            apapi_fail(reason, EREMOTE,
+                       "%.100s: on %s: every step waits while its server does not respond", path,
+                       kind);
+            return true;
+        }
+    }
+    return false;
+}
