@@ -194,3 +194,10 @@ const char *message_value(const struct message *message, const char *key)
     }
     return NULL;
 }
+
+uint64_t message_number(const struct message *message, const char *key)
+{
+    const char *number = message_value(message, key);
+
+    return number ? strtoull(number, NULL, 10) : 0;
+}

@@ -71,4 +71,7 @@ const char *message_text(const struct message *message);
 /** @return the value of a key, or NULL. Valid as long as the message. */
 const char *message_value(const struct message *message, const char *key);
 
+/** @return the value of a key as a number; 0: it has none. */
+uint64_t message_number(const struct message *message, const char *key);
+
 #endif

@@ -55,7 +55,7 @@ static void copy_value(const char *key, char *text, size_t size)
 
 static int collect_configure(struct collector *collector)
 {
-    const char *nodes, *format;
+    const char *format;
 
     if (message_receive(APAPI_CHANNEL_FD, &message, deadline_now() + PLUGIN_PATIENCE_NS) ||
         !message_is(&message, APAPI_WORD_CONFIG)) {
@@ -75,8 +75,7 @@ static int collect_configure(struct collector *collector)
     }
     forward_open(&collector->forward, message_value(&message, "job"));
     collector->receiver.forward = &collector->forward;
-    nodes = message_value(&message, "nodes");
-    collector->receiver.nodes = nodes ? strtoul(nodes, NULL, 10) : 0;
+    collector->receiver.nodes = message_number(&message, "nodes");
     collector->whole_job = message_value(&message, "whole_job");
     if (collector->whole_job) {
         return 0;
@@ -92,10 +91,9 @@ static int collect_configure(struct collector *collector)
 static void begin_end(struct collector *collector)
 {
     const char *nodelist = message_value(&message, "nodelist");
-    const char *wait_ms = message_value(&message, "wait_ms");
 
     collector->ending = true;
-    collector->end_ns = deadline_now() + (wait_ms ? strtoull(wait_ms, NULL, 10) : 0) * DEADLINE_MS;
+    collector->end_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
     receiver_expect(&collector->receiver, nodelist ? nodelist : "");
 }
 

@@ -12,13 +12,12 @@
 
 static int collect_job_answer(struct parts *parts, struct message *message)
 {
-    const char *nodes = message_value(message, "nodes");
     const char *nodelist = message_value(message, "nodelist");
     char *text;
     int result;
 
     parts_work(parts);
-    text = parts_table(parts, nodes ? strtoul(nodes, NULL, 10) : 0, nodelist ? nodelist : "");
+    text = parts_table(parts, message_number(message, "nodes"), nodelist ? nodelist : "");
     result = message_send_text(APAPI_CHANNEL_FD, message, APAPI_WORD_TABLE, text ? text : "",
                                deadline_now() + PLUGIN_PATIENCE_NS);
     free(text);

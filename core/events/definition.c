@@ -129,12 +129,6 @@ int apapi_definition_check(const struct apapi_definition *definition,
     return 0;
 }
 
-bool apapi_definition_accumulates(const struct apapi_definition *definition,
-                                  const struct apapi_event *event)
-{
-    return definition->raw_units ? definition->accumulates : event->accumulates;
-}
-
 /* Divisor of an operation that takes its time in seconds instead of nanoseconds. */
 static double time_divisor(enum apapi_operation operation)
 {

@@ -78,11 +78,6 @@ void apapi_definition_complete(const struct apapi_definition *definition,
 int apapi_definition_check(const struct apapi_definition *definition,
                            const struct apapi_event *event, struct apapi_error *err);
 
-/** @return whether value0 is an increment: the definition's word with raw units, else the event's.
- */
-bool apapi_definition_accumulates(const struct apapi_definition *definition,
-                                  const struct apapi_event *event);
-
 /**
  * @param value  0 or 1
  * @return what divides value0 (raw units) or value1 (made by the operation from raw units and

@@ -73,11 +73,10 @@ static void sampler_answer(const char *word, const char *text)
 /* What the plugin asks before it configures another sampler: a user's name. */
 static void answer_user(void)
 {
-    const char *uid = message_value(&message, "uid");
     char name[256] = "";
 
-    if (uid) {
-        names_user((uint32_t)strtoul(uid, NULL, 10), name, sizeof name);
+    if (message_value(&message, "uid")) {
+        names_user((uint32_t)message_number(&message, "uid"), name, sizeof name);
     }
     sampler_answer(APAPI_WORD_USER, name);
 }
@@ -174,20 +173,13 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     return 0;
 }
 
-static uint64_t message_number(const char *key)
-{
-    const char *number = message_value(&message, key);
-
-    return number ? strtoull(number, NULL, 10) : 0;
-}
-
 static void sampler_begin(struct sampler *sampler)
 {
     const char *folder = message_value(&message, "folder");
     struct apapi_error err;
 
     userfiles_begin(&sampler->files, &sampler->step, folder ? folder : "");
-    if (apapi_session_start(sampler->session, message_number("ns"), &err)) {
+    if (apapi_session_start(sampler->session, message_number(&message, "ns"), &err)) {
         sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
@@ -375,7 +367,7 @@ static bool converse(struct sampler *sampler)
         sampler_begin(sampler);
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
-        sampler->wait_until_ns = deadline_now() + message_number("wait_ms") * DEADLINE_MS;
+        sampler->wait_until_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
         acknowledge_stop();
         sampler_finish(sampler, &ending, NULL);
         return false;

@@ -314,13 +314,6 @@ uint64_t worker_cpu_ns(struct worker *worker)
     return cpu_ns;
 }
 
-void worker_halt(struct worker *worker)
-{
-    pthread_mutex_lock(&worker->mutex);
-    worker->running = false;
-    pthread_mutex_unlock(&worker->mutex);
-}
-
 void worker_dismiss(struct worker *worker)
 {
     pthread_mutex_lock(&worker->mutex);

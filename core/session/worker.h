@@ -45,9 +45,6 @@ uint64_t worker_await_last(struct worker *worker, uint64_t asked_ns, uint64_t pa
 /** @return CPU time in the latest run, so far if it goes on [ns]. */
 uint64_t worker_cpu_ns(struct worker *worker);
 
-/** End the run without a reading. */
-void worker_halt(struct worker *worker);
-
 /** Close the sources and end the thread. */
 void worker_dismiss(struct worker *worker);
 

@@ -66,7 +66,6 @@ static void test_events_without_a_definition(void **state)
         assert_int_equal(d->values[1].stats, kinds[i].stats1);
         assert_string_equal(apapi_definition_unit(d, &event, 0), kinds[i].unit0);
         assert_string_equal(apapi_definition_unit(d, &event, 1), kinds[i].unit1);
-        assert_true(apapi_definition_accumulates(d, &event) == kinds[i].accumulates);
     }
 }
 
