@@ -41,6 +41,12 @@ static uint64_t pass(uint64_t ns)
     return source->clock ? sim_clock_pass(source->clock, ns) - source->origin_ns : now_ns();
 }
 
+/* In real time nobody asks. */
+static bool is_by_caller(void)
+{
+    return source->clock && source->clock->running == source->clock->actors;
+}
+
 /* --- the devices --------------------------------------------------------------------------- */
 
 static uint64_t updated_ns(const struct history_component *component, size_t event, uint64_t at_ns)
@@ -218,7 +224,7 @@ static void sim_read(struct apapi_reader *base, struct apapi_reading *readings)
     uint64_t before_ns = random_below(&source->random, length_ns + 1);
     uint64_t at_ns;
 
-    component->by_caller += source->clock->running == source->clock->actors;
+    component->by_caller += is_by_caller();
     component->begin_ns = now_ns();
     at_ns = hang(script, pass(before_ns + delay_ns(script, FAULT_EARLY)));
     if (history_fault_at(script, FAULT_END_THREAD, at_ns)) {
@@ -251,8 +257,7 @@ static void sim_close(struct apapi_reader *base)
     struct sim_reader *reader = (struct sim_reader *)base;
 
     source->components[reader->component].closed++;
-    source->components[reader->component].by_caller +=
-        source->clock->running == source->clock->actors;
+    source->components[reader->component].by_caller += is_by_caller();
     free(reader);
 }
 

@@ -209,6 +209,17 @@ static void ensembles_add_any_fault(struct scene *scene, enum history_fault_kind
     ensembles_add_fault(scene, kind, from_ns, from_ns + random_scale(random, MS, 5 * S));
 }
 
+/* For a thousand seconds at 2 kW. */
+static void ensembles_make_leap(struct scene *scene, const struct ensemble *ensemble,
+                                struct random *random)
+{
+    (void)ensemble;
+    ensembles_make_any(scene, random);
+    scene_set_start(scene, random);
+    ensembles_add_any_fault(scene, FAULT_LEAP, random);
+    scene_component(scene)->faults[0].leap_s = 1000;
+}
+
 static void ensembles_make_fault(struct scene *scene, const struct ensemble *ensemble,
                                  struct random *random)
 {
@@ -353,8 +364,7 @@ const struct ensemble ensembles[] = {
     {"absurd", "readings are absurd, one in three, for 1 ms to 5 s", false, ensembles_make_fault,
      FAULT_ABSURD},
     {"reset", "the counter begins again at 0", false, ensembles_make_fault, FAULT_RESET},
-    {"leap", "the counter leaps ahead by more than any power can", false, ensembles_make_fault,
-     FAULT_LEAP},
+    {"leap", "the counter leaps ahead by more than any power can", false, ensembles_make_leap, 0},
     {"gauge-constant", "a gauge of constant power", true, ensembles_make_gauge_profile,
      PROFILE_CONSTANT},
     {"gauge-profiles", "a gauge of the eight profiles", true, ensembles_make_gauge_any, 0},
