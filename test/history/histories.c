@@ -13,7 +13,7 @@
 #include "history/judge.h"
 #include "history/play.h"
 
-#define SHOWN_MAX 10 /* failing histories that are printed */
+#define SHOWN_MAX 10 /* failing histories that are printed in words */
 #define MANY 10000   /* histories, in which one figure at least of a kind ... */
 #define SOME 100     /* ... that has so many should be outside */
 
@@ -88,6 +88,8 @@ static void play_one(struct options *options, uint64_t seed)
     options->steps += play.clock.steps;
     if (options->print || (!good && options->failed <= SHOWN_MAX)) {
         show(&play, options->program);
+    } else if (!good) {
+        printf("seed %" PRIu64 ": %s\n", seed, play.failure);
     }
 }
 

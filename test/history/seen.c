@@ -122,34 +122,42 @@ static void seen_count(struct seen *seen, uint64_t increment)
     seen->missing_j += (double)(increment - visible) * seen->meter->scale;
 }
 
-/* Between two readings of the same counter. */
-static void seen_continue(struct seen *seen, const struct seen_reading *reading)
+/*
+ * Between two readings of the same counter. Of one that is opened again nobody knows whether it was
+ * the same before. @return whether the session has to begin again with it
+ */
+static bool seen_continue(struct seen *seen, const struct seen_reading *reading)
 {
     uint64_t increment = reading->count - seen->last.count;
     uint64_t span_ns = reading->end_ns - seen->last.begin_ns;
-    bool hides = seen_hides(seen, span_ns);
+    bool hides = seen_hides(seen, span_ns), reopened = reading->opened != seen->last.opened;
 
     seen->unsure |= (double)increment * seen->meter->scale > plausible_j(seen, span_ns);
-    if (reading->opened != seen->last.opened && (hides || increment == 0)) {
+    seen->unsure |= reopened && seen->base_count > 0;
+    if (reopened && (hides || increment == 0)) {
         seen->restarts++;
-        return;
+        return true;
     }
     hides |= seen->still && increment > 0 && seen_hides(seen, reading->end_ns - seen->ran_ns);
     seen->gaps += hides;
     seen_count(seen, increment);
+    return false;
 }
 
 static void seen_move(struct seen *seen, const struct seen_reading *reading)
 {
-    if (reading->life != seen->last.life || reading->count < seen->last.count) {
+    bool broken = reading->life != seen->last.life || reading->count < seen->last.count;
+    bool begins = broken;
+
+    if (broken) {
         seen_break(seen, reading);
     } else {
-        seen_continue(seen, reading);
+        begins = seen_continue(seen, reading);
     }
     seen_try_bases(seen, reading);
-    seen->still = reading->life == seen->last.life && reading->count == seen->last.count;
+    seen->still = !begins && reading->count == seen->last.count;
     if (!seen->still) {
-        seen->ran_ns = seen->last.begin_ns;
+        seen->ran_ns = begins ? reading->begin_ns : seen->last.begin_ns;
     }
 }
 
