@@ -120,6 +120,23 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     awk -v step_j="$step_j" '{ print $1, "of", step_j; exit !($2 == "J" && $1 > 0.96 * 400 && $1 < 1.04 * step_j) }' <<<"$output"
 }
 
+@test "a program written for libmeasure takes the page's figures, as its user may not read the meters" {
+    cc -I "$repository/test" "$repository/test/fake/ms_common/program.c" -o "$APAPI_CLUSTER_DIR/measurer" \
+        -L "$install/lib" -lms_common_apapi -lapapi "-Wl,-rpath,$install/lib"
+    run --separate-stderr as alice "$APAPI_CLUSTER_DIR/measurer" figures 0 20
+    echo "$output$stderr"
+    [[ $status -eq 1 && $stderr == *'rapl is not measured: no permission to read '* ]]
+    run --separate-stderr as_alice srun -N1 -w n1 --apapi=rapl "$APAPI_CLUSTER_DIR/measurer" figures 2 20
+    echo "$output"
+    [[ $status -eq 0 && $output == *$'enabled 10000\nlist 1\n'* ]]
+    step_j=$(last_record n1 | jq '.components[0].events[] | select(.name == "rapl:::PACKAGE_ENERGY:PACKAGE1").total')
+    # 100 W for 2 s at least; not more than the whole step, which is little longer
+    awk -v step_j="$step_j" '$1 ~ /^cpu_energy_total_pkg/ { print $2, "of", step_j; good += $2 > 0.96 * 200e3 && $2 < 1.04e3 * step_j }
+        $1 == "cpu_power_avg_pkg[1]" { good += $2 > 90e3 && $2 < 110e3 }
+        $1 == "cpu_energy_total_dram[1]" { good += $2 > 0.96 * 40e3 && $2 < 0.25 * 1.04e3 * step_j }
+        END { exit good != 4 }' <<<"$output"
+}
+
 @test "who has mapped it keeps the last figures, which are those of the record" {
     begin_it --apapi=rapl
     as alice "$look" --end "$page" >"$BATS_TEST_TMPDIR/looked" 3>&- &
