@@ -6,6 +6,7 @@
 # shellcheck disable=SC2030,SC2031 # each test is a process of its own
 bats_require_minimum_version 1.5.0
 load atime_common
+load bmc
 
 setup_paths() {
     build=$repository/${APAPI_TEST_BUILD:-build/release}
@@ -148,6 +149,23 @@ gpu_memory_used_max 20971520\ngpu_memory_free_max 146800640' "$linked" figures 1
     export APAPI_ROCM_SMI_LIBRARY=$build/test/fake/gpu/librocm_smi64.so.7 APAPI_AMD_SMI_LIBRARY=$build/test/fake/gpu/libamd_smi.so.26
     mkdir -p "$APAPI_SYSROOT"/sys/class/{kfd,drm}
     measured_as $'gpu_energy_total 250000\ngpu_power_avg 250000\ngpu_util_avg_gpu 90' "$linked" figures 1 20
+}
+
+@test "a BMC: power and energy of the server and its board, and the board's temperature" {
+    setup_paths
+    command -v ipmi_sim sdrcomp >/dev/null || skip "no ipmi_sim: package openipmi"
+    run "$atime" -c ipmi true
+    [[ $output != *'without FreeIPMI'* && $output != *'no FreeIPMI'* ]] || skip "no FreeIPMI"
+    dcmi_module=
+    start_bmc
+    export APAPI_CMPLIST=ipmi
+    run --separate-stderr -0 "$linked" figures 3 100
+    echo "$output"
+    [[ $output == *$'enabled 00001\nlist 8\n'* ]]
+    figures_fit $'system_power_avg 200\nsystem_power_board_avg 60\nsystem_temp_max 23'
+    # whole Ws, from the first to the last answer of the BMC, which are a second apart
+    awk -v ws="$(figure system_energy_total)" -v board="$(figure system_energy_board)" -v s="$(figure system_time_total)" \
+        'BEGIN { exit !(ws >= 100 && ws <= 200 * s && board >= 30 && board <= 60 * s) }'
 }
 
 @test "the number of checks does not change how often is read, and without a timer the interval is 100 ms" {
@@ -354,6 +372,7 @@ cpu_energy_total_dram[0] 40000\ngpu_energy_total 500000\ngpu_temp_max 61\nsystem
 }
 
 teardown() {
+    stop_bmc
     if [[ -n ${live:-} ]]; then
         let_go
     fi
