@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,29 +8,17 @@
 #include "atime/print.h"
 #include "base/count_of.h"
 #include "base/text.h"
+#include "record/fields.h"
 
-#define DIGITS_WRITTEN 15
-#define FORM (JSON_COMPACT | JSON_REAL_PRECISION(DIGITS_WRITTEN))
+#define FORM (JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES))
 
-enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
-
-static int print_json_put(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) < 0 ? OUT_OF_MEMORY : WRITTEN;
-}
-
-/* Nine significant digits, as in a record; an unknown number has no key. */
+/* As in a record; an unknown number has no key. */
 static int print_json_put_number(json_t *object, const char *key, double value)
 {
-    char digits[32];
-
-    if (!isfinite(value)) {
-        return WRITTEN;
-    }
-    snprintf(digits, sizeof digits, "%.9g", value);
-    return print_json_put(object, key, json_real(strtod(digits, NULL)));
+    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
 }
 
+/* It may be longer than any text of a record. */
 static json_t *text(const char *bytes)
 {
     size_t size = strlen(bytes) + 1;
@@ -49,10 +36,10 @@ static json_t *text(const char *bytes)
 static int put_command(json_t *program, char *const argv[])
 {
     json_t *command = json_array();
-    int rc = print_json_put(program, "command", command);
+    int rc = field_put(program, "command", command);
 
-    for (; *argv && rc == WRITTEN; argv++) {
-        rc = json_array_append_new(command, text(*argv)) < 0 ? OUT_OF_MEMORY : WRITTEN;
+    for (; *argv && rc == 0; argv++) {
+        rc = json_array_append_new(command, text(*argv));
     }
     return rc;
 }
@@ -64,27 +51,26 @@ static int print_json_put_end(json_t *program, const struct child_end *end)
 
     if (print_json_put_number(program, "user_s", child_user_s(end)) < 0 ||
         print_json_put_number(program, "system_s", child_system_s(end)) < 0 ||
-        print_json_put(program, "max_rss_bytes", json_integer((json_int_t)child_peak_bytes(end))) <
-            0) {
-        return OUT_OF_MEMORY;
+        field_put(program, "max_rss_bytes", json_integer((json_int_t)child_peak_bytes(end))) < 0) {
+        return -1;
     }
-    return print_json_put(program, killed ? "signal" : "exit_status", json_integer(number));
+    return field_put(program, killed ? "signal" : "exit_status", json_integer(number));
 }
 
 static int print_json_put_program(json_t *root, const struct report *report, const struct run *run)
 {
     json_t *program = json_object();
-    int rc = print_json_put(root, "program", program);
+    int rc = field_put(root, "program", program);
 
-    if (rc == WRITTEN && report->program) {
+    if (rc == 0 && report->program) {
         rc = put_command(program, report->program);
-    } else if (rc == WRITTEN) {
-        rc = print_json_put(program, "pid", json_integer(report->pid));
+    } else if (rc == 0) {
+        rc = field_put(program, "pid", json_integer(report->pid));
     }
-    if (rc == WRITTEN) {
+    if (rc == 0) {
         rc = print_json_put_number(program, "elapsed_s", run_elapsed_s(run, APAPI_DOMAIN_NONE));
     }
-    return rc == WRITTEN && report->program ? print_json_put_end(program, &run->end) : rc;
+    return rc == 0 && report->program ? print_json_put_end(program, &run->end) : rc;
 }
 
 static int print_json_put_statistics(json_t *object, const struct apapi_value_result *value)
@@ -98,17 +84,17 @@ static int print_json_put_statistics(json_t *object, const struct apapi_value_re
                    {APAPI_SHOW_AVG, "avg", value->avg},
                    {APAPI_SHOW_ACC, "acc", value->acc}};
 
-    if (print_json_put(object, "type", text(value->type)) < 0 ||
-        print_json_put(object, "unit", text(value->unit)) < 0) {
-        return OUT_OF_MEMORY;
+    if (field_put(object, "type", text(value->type)) < 0 ||
+        field_put(object, "unit", text(value->unit)) < 0) {
+        return -1;
     }
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         if (value->shown & numbers[i].shown &&
             print_json_put_number(object, numbers[i].key, numbers[i].number) < 0) {
-            return OUT_OF_MEMORY;
+            return -1;
         }
     }
-    return WRITTEN;
+    return 0;
 }
 
 static int put_values(json_t *event, const struct apapi_event_result *result)
@@ -122,12 +108,12 @@ static int put_values(json_t *event, const struct apapi_event_result *result)
             continue;
         }
         object = json_object();
-        if (print_json_put(event, keys[i], object) < 0 ||
+        if (field_put(event, keys[i], object) < 0 ||
             print_json_put_statistics(object, &result->values[i]) < 0) {
-            return OUT_OF_MEMORY;
+            return -1;
         }
     }
-    return WRITTEN;
+    return 0;
 }
 
 /*
@@ -142,11 +128,11 @@ static int put_all_values(json_t *root, const struct apapi_measurement *m)
 
         for (size_t k = 0; k < json_array_size(events); k++) {
             if (put_values(json_array_get(events, k), &m->components[i].events[k]) < 0) {
-                return OUT_OF_MEMORY;
+                return -1;
             }
         }
     }
-    return WRITTEN;
+    return 0;
 }
 
 static json_t *encode_run(const struct report *report, const struct run *run)
@@ -172,12 +158,12 @@ static int print_json_put_spread(json_t *object, const char *key, struct spread 
     json_t *inner;
 
     if (spread.count == 0) {
-        return WRITTEN;
+        return 0;
     }
     inner = json_object();
-    if (print_json_put(object, key, inner) < 0 ||
+    if (field_put(object, key, inner) < 0 ||
         print_json_put_number(inner, "mean", spread.mean) < 0) {
-        return OUT_OF_MEMORY;
+        return -1;
     }
     return print_json_put_number(inner, "sd", spread.sd);
 }
@@ -188,12 +174,12 @@ static int print_json_put_domain(json_t *object, const char *key, const struct r
     json_t *inner;
 
     if (!report_has_domain(report, domain)) {
-        return WRITTEN;
+        return 0;
     }
     inner = json_object();
-    if (print_json_put(object, key, inner) < 0 ||
+    if (field_put(object, key, inner) < 0 ||
         print_json_put_spread(inner, "energy_j", report_spread(report, run_energy_j, domain)) < 0) {
-        return OUT_OF_MEMORY;
+        return -1;
     }
     return print_json_put_spread(inner, "mean_w", report_spread(report, run_mean_w, domain));
 }
@@ -201,13 +187,12 @@ static int print_json_put_domain(json_t *object, const char *key, const struct r
 static int print_json_put_domains(json_t *statistics, const struct report *report)
 {
     json_t *domains = json_object();
-    int rc = print_json_put(statistics, "domains", domains);
+    int rc = field_put(statistics, "domains", domains);
 
-    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == WRITTEN; i++) {
+    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == 0; i++) {
         rc = print_json_put_domain(domains, apapi_domain_name(i), report, i);
     }
-    return rc == WRITTEN ? print_json_put_domain(statistics, "total", report, APAPI_DOMAIN_NONE)
-                         : rc;
+    return rc == 0 ? print_json_put_domain(statistics, "total", report, APAPI_DOMAIN_NONE) : rc;
 }
 
 static int print_json_put_times(json_t *statistics, const struct report *report)
@@ -220,10 +205,10 @@ static int print_json_put_times(json_t *statistics, const struct report *report)
     for (size_t i = 0; i < COUNT_OF(times); i++) {
         if (print_json_put_spread(statistics, times[i].key,
                                   report_spread(report, times[i].value, APAPI_DOMAIN_NONE)) < 0) {
-            return OUT_OF_MEMORY;
+            return -1;
         }
     }
-    return WRITTEN;
+    return 0;
 }
 
 static int put_runs(json_t *root, const struct report *report)
@@ -231,18 +216,17 @@ static int put_runs(json_t *root, const struct report *report)
     json_t *runs = json_array();
     json_t *statistics = json_object();
 
-    if (print_json_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
-        print_json_put(root, "runs", runs) < 0 ||
-        print_json_put(root, "statistics", statistics) < 0) {
-        return OUT_OF_MEMORY;
+    if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
+        field_put(root, "runs", runs) < 0 || field_put(root, "statistics", statistics) < 0) {
+        return -1;
     }
     for (size_t i = 0; i < report->count; i++) {
         if (json_array_append_new(runs, encode_run(report, &report->runs[i])) < 0) {
-            return OUT_OF_MEMORY;
+            return -1;
         }
     }
     return print_json_put_times(statistics, report) < 0
-               ? OUT_OF_MEMORY
+               ? -1
                : print_json_put_domains(statistics, report);
 }
 

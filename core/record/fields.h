@@ -65,6 +65,7 @@ int field_put(json_t *object, const char *key, json_t *value);
 int field_put_text(json_t *object, const char *key, const char *text);
 json_t *field_text(const char *text); /* a JSON string; NULL: out of memory */
 int field_put_count(json_t *object, const char *key, uint64_t count);
+double field_rounded(double value, int figures); /* to so many significant digits */
 int field_put_rounded(json_t *object, const char *key, double value, int figures);
 int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
 

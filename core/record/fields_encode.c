@@ -42,7 +42,7 @@ int field_put_count(json_t *object, const char *key, uint64_t count)
     return field_put(object, key, json_string(digits));
 }
 
-static double fields_encode_rounded(double value, int figures)
+double field_rounded(double value, int figures)
 {
     char digits[32];
 
@@ -53,20 +53,19 @@ static double fields_encode_rounded(double value, int figures)
 /* @param direction  1: not less than the value, -1: not greater */
 static double rounded_to_side(double value, int figures, int direction)
 {
-    double nearest = fields_encode_rounded(value, figures);
+    double nearest = field_rounded(value, figures);
     double step = pow(10, floor(log10(fabs(value))) - figures + 1);
 
     if (!isfinite(value) || (nearest - value) * direction >= 0) {
         return nearest;
     }
-    return fields_encode_rounded(nearest + direction * step, figures);
+    return field_rounded(nearest + direction * step, figures);
 }
 
 int field_put_rounded(json_t *object, const char *key, double value, int figures)
 {
-    return isfinite(value)
-               ? field_put(object, key, json_real(fields_encode_rounded(value, figures)))
-               : WRITTEN;
+    return isfinite(value) ? field_put(object, key, json_real(field_rounded(value, figures)))
+                           : WRITTEN;
 }
 
 static int put_exact(json_t *object, const char *key, double value)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,14 +99,6 @@ static double domain_coverage(const struct apapi_measurement *m, int domain)
     return least;
 }
 
-static double shorten_rounded(double value, int figures)
-{
-    char digits[32];
-
-    snprintf(digits, sizeof(digits), "%.*g", figures, value);
-    return strtod(digits, NULL);
-}
-
 static uint64_t raw_of(double total, double scale)
 {
     double raw = total / scale;
@@ -124,14 +115,13 @@ static bool shorten_is_number(const json_t *event, const char *key, double value
 {
     const json_t *number = json_object_get(event, key);
 
-    return number && isfinite(value) &&
-           json_number_value(number) == shorten_rounded(value, figures);
+    return number && isfinite(value) && json_number_value(number) == field_rounded(value, figures);
 }
 
 /* The raw count of a counter follows from its total if that has enough digits. */
 static int leave_out_raw(json_t *json, const struct apapi_event_result *event)
 {
-    double total = shorten_rounded(event->total, FIELD_FIGURES);
+    double total = field_rounded(event->total, FIELD_FIGURES);
 
     if (!counts_whole_numbers(&event->event) || event->raw_total == 0 ||
         raw_of(total, event->event.scale) != event->raw_total) {
