@@ -5,17 +5,23 @@
 #include <stdint.h>
 
 #include "apapi/measurement.h"
+#include "measure/counter.h"
 #include "measure/moment.h"
 
-/** The total of a counter whose raw values are doubles. It does not wrap, but it can restart. */
+/**
+ * The total of a counter whose raw values are doubles. It does not wrap, but it can restart: after
+ * a decrease it has. An implausible increase is doubted as in a counter of integers.
+ */
 struct apapi_float_counter {
     double max_per_ns; /* greatest plausible increment per ns [raw units]; INFINITY: any */
-    bool valid;        /* `last` holds an accepted reading */
     bool reopened; /* source reopened since the latest reading: the counter may start anywhere */
-    double last;
-    uint64_t begin_ns;   /* of that reading */
-    uint64_t last_ns;    /* end of that reading */
-    uint64_t moved_ns;   /* last change */
+    struct apapi_float_point {
+        bool valid;
+        double raw;
+        uint64_t begin_ns, at_ns; /* of that reading */
+        uint64_t moved_ns;        /* last change */
+        uint64_t ran_ns; /* beginning of the reading before that: until then it was known to run */
+    } last, doubted;
     double total;        /* [raw units] */
     uint64_t covered_ns; /* exact when finished */
     uint64_t segment_ns; /* end of the first reading since the last break */
@@ -26,14 +32,15 @@ struct apapi_float_counter {
 void apapi_float_counter_restart(struct apapi_float_counter *counter);
 
 /**
- * Take a reading. It is refused if it is not finite or has grown implausibly fast. After a decrease
- * the counter has restarted.
- * @param increment  the increment [raw units] and its time [ns]; set when true is returned
+ * Take a reading. It is refused if it is not finite.
+ * @param increment  the increment [raw units] and its time [ns]; set for APAPI_COUNT_ADDED and
+ *                   APAPI_COUNT_RESET
  */
-bool apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
-                             struct apapi_moment when, double *increment, uint64_t *since_ns);
+enum apapi_count apapi_float_counter_add(struct apapi_float_counter *counter, double raw,
+                                         struct apapi_moment when, double *increment,
+                                         uint64_t *since_ns);
 
-/** Call it after the last reading. */
+/** Call it after the last reading. A reading that is still doubted counts as refused. */
 void apapi_float_counter_finish(struct apapi_float_counter *counter);
 
 #endif

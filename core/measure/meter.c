@@ -106,11 +106,11 @@ static void lose_part(struct apapi_meter *meter)
     apapi_values_break(&meter->values);
 }
 
-static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
-                                       struct apapi_moment when, double *energy_j)
+/* A first reading, doubted or after a break: what it adds is lost, or does not continue anything.
+ */
+static enum apapi_meter_step add_meaning(struct apapi_meter *meter, enum apapi_count meaning,
+                                         double raw, uint64_t since_ns, double *energy_j)
 {
-    struct apapi_increment increment = {0};
-    enum apapi_count meaning = apapi_counter_add(&meter->counter, raw, when, &increment);
     enum apapi_meter_step step;
 
     if (meaning == APAPI_COUNT_DOUBTED) {
@@ -122,29 +122,32 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
     if (meaning == APAPI_COUNT_BASELINE) {
         return APAPI_METER_BROKEN;
     }
+    step = add_increment(meter, raw, since_ns, energy_j);
+    return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : step;
+}
+
+static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
+                                       struct apapi_moment when, double *energy_j)
+{
+    struct apapi_increment increment = {0};
+    enum apapi_count meaning = apapi_counter_add(&meter->counter, raw, when, &increment);
+
     if (meter->counter.update.learned) {
         meter->rate.window_ns = window_ns(meter);
     }
-    step = add_increment(meter, (double)increment.raw, increment.since_ns, energy_j);
-    return meaning == APAPI_COUNT_RESET ? APAPI_METER_BROKEN : step;
+    return add_meaning(meter, meaning, (double)increment.raw, increment.since_ns, energy_j);
 }
 
 static enum apapi_meter_step add_double_count(struct apapi_meter *meter, uint64_t raw,
                                               struct apapi_moment when, double *energy_j)
 {
-    struct apapi_float_counter *counter = &meter->doubles;
-    uint64_t refused = counter->incidents.refused, since_ns;
-    double value, increment;
+    double value, increment = 0;
+    uint64_t since_ns = 0;
+    enum apapi_count meaning;
 
     memcpy(&value, &raw, sizeof value);
-    if (apapi_float_counter_add(counter, value, when, &increment, &since_ns)) {
-        return add_increment(meter, increment, since_ns, energy_j);
-    }
-    if (counter->incidents.refused > refused) {
-        return APAPI_METER_WAITING;
-    }
-    lose_part(meter);
-    return APAPI_METER_BROKEN;
+    meaning = apapi_float_counter_add(&meter->doubles, value, when, &increment, &since_ns);
+    return add_meaning(meter, meaning, increment, since_ns, energy_j);
 }
 
 static enum apapi_meter_step meter_add_value(struct apapi_meter *meter, uint64_t raw,
@@ -242,7 +245,7 @@ uint64_t apapi_meter_known_ns(const struct apapi_meter *meter)
         return meter->gauge.last_ns;
     }
     if (counts_doubles(meter->event)) {
-        return rests ? meter->doubles.last_ns : meter->doubles.moved_ns;
+        return rests ? meter->doubles.last.at_ns : meter->doubles.last.moved_ns;
     }
     return meter->counter.last.valid
                ? (rests ? meter->counter.last.at_ns : meter->counter.last.moved_ns)

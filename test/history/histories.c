@@ -34,6 +34,7 @@ static const uint64_t seeds[] = {
     587176,  /* the last reading, which began a segment, was counted as covered */
     699004,  /* what a late counter showed may have been a leap, and the time was covered */
     1090583, /* a counter that stood still and wrapped was taken for one that had restarted */
+    256415,  /* the same nonsense of a counter of doubles, again and again, was covered time */
 };
 
 struct options {

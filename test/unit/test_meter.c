@@ -315,6 +315,40 @@ static void test_counters_of_doubles(void **state)
     assert_int_equal(result.incidents.resets, 1);
 }
 
+/*
+ * What an energy counter of doubles shows at once that no power explains: a leap, after which it
+ * has restarted; what it has missed while it stood still; nonsense, however often it says the same.
+ */
+static void test_leaps_of_counters_of_doubles(void **state)
+{
+    static const struct {
+        double values[7];
+        double total;
+        uint64_t resets, refused, covered_ticks;
+    } cases[] = {
+        {{1000, 1010, 9000, 9010, 9020, 9030, 9040}, 50, 1, 0, 5},
+        {{1000, 1010, 1010, 1010, 1600, 1610, 1620}, 620, 0, 0, 6},
+        {{1000, 1010, 9e9, 9e9, 9e9, 1050, 1060}, 60, 0, 1, 6},
+        {{9e9, 9e9, 9e9, 1030, 1040, 1050, 1060}, 30, 1, 0, 3},
+    };
+    struct apapi_event event = fake_energy_event;
+
+    (void)state;
+    event.type = APAPI_TYPE_FP64;
+    event.scale = 1;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        begin(&event);
+        for (size_t k = 0; k < COUNT_OF(cases[i].values); k++) {
+            feed(k, bits_of(cases[i].values[k]));
+        }
+        end(6);
+        assert_near(result.total, cases[i].total);
+        assert_int_equal(result.incidents.resets, cases[i].resets);
+        assert_int_equal(result.incidents.refused, cases[i].refused);
+        assert_int_equal(result.covered_ns, cases[i].covered_ticks * TICK_NS);
+    }
+}
+
 /* After reopening, it continues or not; here it has restarted, twice. */
 static void test_counter_of_doubles_reopened(void **state)
 {
@@ -365,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_estimate_may_rest),
         cmocka_unit_test(test_nothing_read_is_unknown_not_zero),
         cmocka_unit_test(test_counters_of_doubles),
+        cmocka_unit_test(test_leaps_of_counters_of_doubles),
         cmocka_unit_test(test_counter_of_doubles_reopened),
         cmocka_unit_test(test_types_of_raw_values),
     };
