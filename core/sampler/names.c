@@ -20,7 +20,7 @@ void names_user(uint32_t uid, char *name, size_t size)
 }
 
 /* Fewer than the step has cannot be right. */
-static void names_count_cores(struct step *step)
+void names_count_cores(struct step *step)
 {
     uint32_t cores = *step->slurm_conf ? config_node_cores(step->slurm_conf, step->id.node) : 0;
 
@@ -40,5 +40,4 @@ void names_complete(struct step *step)
     if (*step->slurm_conf && config_cluster(step->slurm_conf, cluster, sizeof cluster) == 0) {
         strcpy(step->id.cluster, cluster);
     }
-    names_count_cores(step);
 }

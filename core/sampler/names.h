@@ -7,9 +7,12 @@
 void names_user(uint32_t uid, char *name, size_t size);
 
 /**
- * Fill in the names of the step's user and cluster, and the node's cores. The node has precedence
- * over the environment.
+ * Fill in the names of the step's user and cluster, which the live page has, too. The node has
+ * precedence over the environment.
  */
 void names_complete(struct step *step);
+
+/** Fill in the node's cores. A slurm.conf of a large cluster takes milliseconds. */
+void names_count_cores(struct step *step);
 
 #endif

@@ -150,6 +150,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     process_schedule(&sampler->step);
     process_settle(userfiles_have_writers(&sampler->files));
     userfiles_start_trace(&sampler->files);
+    names_complete(&sampler->step);
     open_parts(sampler);
     if (*sampler->step.config) {
         config_use_sources(sampler->step.config);
@@ -185,7 +186,7 @@ static void sampler_begin(struct sampler *sampler)
     }
     sampler->measuring = true;
     sampler_answer(APAPI_WORD_READY, NULL);
-    names_complete(&sampler->step); /* only now: the tasks wait for the answer */
+    names_count_cores(&sampler->step); /* only now: the tasks wait for the answer */
     archive_begin(&sampler->archive);
 }
 
