@@ -105,10 +105,10 @@ static int rate_table_judge_covered(const struct rate *row, const struct figures
 static int rate_table_judge_median(const struct rate *row, const struct figures *figures,
                                    const struct rate *goal)
 {
-    if (figures->median > row->median) {
+    if (figures->median_least > row->median) {
         return -1;
     }
-    return row->median > goal->median && figures->median <= goal->median;
+    return row->median > goal->median && figures->median_greatest <= goal->median;
 }
 
 static int rate_table_judge_unflagged(const struct rate *row, const struct figures *figures,
@@ -136,7 +136,7 @@ static void rate_table_suggest(const struct rate_table *rates, const struct figu
 
     fprintf(stderr, "  what it is now, for %s: %s %g %g %g\n", rates->path, figures->name,
             fmin(goal->covered_pct, floor(figures->covered_pct * 10) / 10),
-            fmax(goal->median, ceil(figures->median * 12) / 10), ceil(unflagged_pct * 10) / 10);
+            fmax(goal->median, ceil(figures->median * 10) / 10), ceil(unflagged_pct * 10) / 10);
 }
 
 static bool rate_table_report(const struct figures *figures, const char *what, double is,

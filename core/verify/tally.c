@@ -67,13 +67,15 @@ static int tally_compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static double tally_median(struct tally *tally)
+/* The ratio at a share of them, from 0 to 1; NaN: of none. They are sorted. */
+static double tally_quantile(const struct tally *tally, double share)
 {
+    double rank = fmin(fmax(share, 0), 1) * (double)tally->known;
+
     if (tally->known == 0) {
         return NAN;
     }
-    qsort(tally->ratios, tally->known, sizeof *tally->ratios, tally_compare);
-    return tally->ratios[tally->known / 2];
+    return tally->ratios[rank < (double)tally->known ? (size_t)rank : tally->known - 1];
 }
 
 struct tally_bounds tally_bounds(uint64_t count, uint64_t all)
@@ -90,6 +92,7 @@ struct tally_bounds tally_bounds(uint64_t count, uint64_t all)
 struct figures tally_figures(struct tally *tally, const char *name, const char *what)
 {
     const struct tally_bounds bounds = tally_bounds(tally->covered, tally->known);
+    double half = NORMAL_95 / 2 / sqrt((double)tally->known); /* of the ranks around the median */
     struct figures figures = {
         .runs = tally->runs,
         .known = tally->known,
@@ -97,11 +100,16 @@ struct figures tally_figures(struct tally *tally, const char *name, const char *
         .least_pct = 100 * bounds.least,
         .greatest_pct = 100 * bounds.greatest,
         .worst = tally->known ? tally->worst : NAN,
-        .median = tally_median(tally),
         .unflagged = tally->unflagged};
 
     snprintf(figures.name, sizeof figures.name, "%s", name);
     snprintf(figures.what, sizeof figures.what, "%s", what);
+    if (tally->known > 0) {
+        qsort(tally->ratios, tally->known, sizeof *tally->ratios, tally_compare);
+    }
+    figures.median = tally_quantile(tally, 0.5);
+    figures.median_least = tally_quantile(tally, 0.5 - half);
+    figures.median_greatest = tally_quantile(tally, 0.5 + half);
     return figures;
 }
 

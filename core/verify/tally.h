@@ -21,10 +21,11 @@ struct tally {
 struct figures {
     char name[32], what[96];
     uint64_t runs, known;
-    double covered_pct;             /* of those that are known */
-    double least_pct, greatest_pct; /* between these lies the true share with 95 % (Wilson) */
-    double worst;                   /* error / uncertainty */
-    double median;                  /* of uncertainty / error */
+    double covered_pct;                   /* of those that are known */
+    double least_pct, greatest_pct;       /* between these lies the true share with 95 % (Wilson) */
+    double worst;                         /* error / uncertainty */
+    double median;                        /* of uncertainty / error */
+    double median_least, median_greatest; /* between these lies the true median with 95 % */
     uint64_t unflagged;
 };
 
