@@ -218,6 +218,46 @@ static void put_unmeasured(FILE *out, const struct report *report)
     }
 }
 
+/* In how many runs it did not move. */
+static size_t count_still(const struct report *report, size_t component, size_t event, bool *stuck)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        const struct apapi_measurement *m = &report->runs[i].record.measurement;
+
+        if (component < m->component_count && event < m->components[component].event_count) {
+            const struct apapi_event_result *one = &m->components[component].events[event];
+
+            count += one->stuck || one->still;
+            *stuck |= one->stuck;
+        }
+    }
+    return count;
+}
+
+/* All runs have the same events. */
+static void put_still(FILE *out, const struct report *report)
+{
+    const struct apapi_measurement *m = &report->runs[report->count - 1].record.measurement;
+    char text[TEXT_SIZE];
+
+    for (size_t i = 0; i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            bool stuck = false;
+            size_t count = count_still(report, i, k, &stuck);
+
+            if (count > 0) {
+                snprintf(text, sizeof text,
+                         "%s: counter did not move in %zu of %zu runs, not counted%s",
+                         m->components[i].events[k].event.name, count, report->count,
+                         stuck ? "" : " (too short a time to tell whether it is stuck)");
+                text_wrap(out, text);
+            }
+        }
+    }
+}
+
 static void put_time(struct text_line *line, const char *word, const struct spread *spread)
 {
     char mean[UNITS_SIZE];
@@ -294,6 +334,7 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
     print_table_put_headline(out, report);
     print_table_put_domains(out, report);
     put_unmeasured(out, report);
+    put_still(out, report);
     print_table_put_times(out, report);
     put_ends(out, report);
     return 0;

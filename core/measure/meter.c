@@ -372,6 +372,16 @@ static double excess_at_ends(const struct apapi_meter *meter,
     return excess > EXCESS_LEAST && isfinite(excess) ? excess : 1;
 }
 
+/* What a counter that did not move has not counted is not known: it is not 0. */
+static void forget_values(struct apapi_event_result *result)
+{
+    for (int i = 0; i < 2; i++) {
+        struct apapi_value_result *value = &result->values[i];
+
+        value->min = value->max = value->avg = value->acc = NAN;
+    }
+}
+
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result)
 {
@@ -393,5 +403,8 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     for (int i = 0; i < 2; i++) {
         result->values[i] = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], &result->values[i]);
+    }
+    if (result->stuck || result->still) {
+        forget_values(result);
     }
 }

@@ -39,7 +39,7 @@ simulate() { # SPEC ATIME-AND-OPTION...
     jq -e '(.total | .missing_domains == ["package"] and .energy_j == $dram) and
         .trust.unknown_domains == ["package"] and (.domains | keys == ["dram"])' \
         --argjson dram "$(jq .domains.dram.energy_j <<<"$stderr")" <<<"$stderr"
-    jq -e '.components[0].events[] | select(.domain == "package") | .still and (has("stuck") or has("total") | not)' <<<"$stderr"
+    jq -e '.components[0].events[] | select(.domain == "package") | .still and (has("stuck") or has("total") or (.value0 | has("acc")) or (.value1 | has("max")) | not)' <<<"$stderr"
     echo "$stderr" >record
     run -0 "${atime%/atime/atime}/cli/apapi" merge -f merged record
     echo "$output"

@@ -107,6 +107,21 @@ static void totals_of_runs_that_lack_a_domain_do_not_count(void **state)
         "  dram: energy of the covered 70.0 % in the worst run\n");
 }
 
+static void runs_say_in_how_many_of_them_a_counter_did_not_move(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        report.runs[i].record.measurement.components[0].events[0].still = true;
+    }
+    fixture_write(report_table);
+    assert_says("\n  rapl:::PACKAGE_ENERGY:PACKAGE0: counter did not move in 2 of 3 runs, not\n"
+                "    counted (too short a time to tell whether it is stuck)\n");
+    assert_null(strstr(written, "coretemp:::"));
+    report.runs[2].record.measurement.components[0].events[0].stuck = true;
+    fixture_write(report_table);
+    assert_says(" did not move in 3 of 3 runs, not\n    counted\n  elapsed ");
+}
+
 static void a_total_of_runs_says_what_none_of_them_knows(void **state)
 {
     (void)state;
@@ -156,6 +171,7 @@ int main(void)
         RUNS(3, several_runs),
         RUNS(3, runs_that_were_not_made_and_domains_that_were_not_measured),
         RUNS(3, totals_of_runs_that_lack_a_domain_do_not_count),
+        RUNS(3, runs_say_in_how_many_of_them_a_counter_did_not_move),
         RUNS(3, a_total_of_runs_says_what_none_of_them_knows),
         RUNS(2, small_deviations_keep_two_digits),
         RUNS(1, one_of_several_runs_is_a_plain_table),
