@@ -75,6 +75,7 @@ static void answer_user(void)
 {
     char name[256] = "";
 
+    process_settle(false);
     if (message_value(&message, "uid")) {
         names_user((uint32_t)message_number(&message, "uid"), name, sizeof name);
     }
@@ -474,5 +475,9 @@ static bool has_channel(void)
 int main(int argc, char **argv)
 {
     process_restrict();
-    return argc == 1 && has_channel() ? sampler_run() : questions_answer(argc, argv);
+    if (argc == 1 && has_channel()) {
+        return sampler_run();
+    }
+    process_settle(false);
+    return questions_answer(argc, argv);
 }
