@@ -13,9 +13,10 @@
 #include "history/judge.h"
 #include "history/play.h"
 
-#define SHOWN_MAX 10 /* failing histories that are printed in words */
-#define MANY 10000   /* histories, in which one figure at least of a kind ... */
-#define SOME 100     /* ... that has so many should be outside */
+#define SHOWN_MAX 10  /* failing histories that are printed in words */
+#define NAMED_MAX 200 /* that are named */
+#define MANY 10000    /* histories, in which one figure at least of a kind ... */
+#define SOME 100      /* ... that has so many should be outside */
 
 static const char usage[] =
     "usage: histories [--seed A[..B]] [--print]\n"
@@ -89,7 +90,7 @@ static void play_one(struct options *options, uint64_t seed)
     options->steps += play.clock.steps;
     if (options->print || (!good && options->failed <= SHOWN_MAX)) {
         show(&play, options->program);
-    } else if (!good) {
+    } else if (!good && options->failed <= NAMED_MAX) {
         printf("seed %" PRIu64 ": %s\n", seed, play.failure);
     }
 }

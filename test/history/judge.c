@@ -127,6 +127,19 @@ static void judge_gauge(const struct judged *j)
     }
 }
 
+static void judge_extremes(const struct judged *j)
+{
+    const struct apapi_summary *summary = &j->result->summary;
+
+    if (summary->mean < summary->min * (1 - EXACT) || summary->mean > summary->max * (1 + EXACT)) {
+        judged_fail(j, "a mean beyond its extremes [W]", summary->mean, summary->max);
+    }
+    if (j->meter->gauge && (summary->min < j->power->min_w * (1 - EXACT) - j->meter->scale ||
+                            summary->max > j->power->max_w * (1 + EXACT) + j->meter->scale)) {
+        judged_fail(j, "a power that never was [W]", summary->max, j->power->max_w);
+    }
+}
+
 static unsigned kinds_of(const struct judged *j)
 {
     const struct seen *seen = j->seen;
@@ -194,6 +207,7 @@ static void judge_event(const struct judged *j)
         judge_cause(j);
         judge_covered(j);
     }
+    judge_extremes(j);
     judge_uncertainty(j);
 }
 

@@ -13,15 +13,27 @@ static bool may_begin_absurd(const struct judged *j)
 {
     const struct seen *seen = j->seen;
 
-    return !j->meter->range_max &&
-           (seen->absurd_first || (seen->absurd > 0 && seen->breaks + seen->restarts > 0));
+    bool begins = seen->breaks > 0 || seen->last.opened != seen->first.opened;
+
+    return !j->meter->range_max && (seen->absurd_first || (seen->absurd > 0 && begins));
 }
 
 /* What a counter shows that stood still when a segment began may be older than that. */
 static bool may_begin_frozen(const struct judged *j)
 {
-    return judged_is_frozen(j, j->seen->first.value_ns) ||
-           (history_has(judged_script(j), FAULT_FREEZE) && j->seen->breaks + j->seen->restarts > 0);
+    const struct history_component *script = judged_script(j);
+    const struct seen *seen = j->seen;
+
+    for (size_t i = 0; i < script->fault_count; i++) {
+        const struct history_fault *fault = &script->faults[i];
+
+        if (fault->kind == FAULT_FREEZE && fault->event == j->event &&
+            (seen->breaks + seen->restarts > 0 || seen->first_move_ns == 0 ||
+             fault->from_ns <= seen->first_move_ns)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_certain(const struct judged *j)

@@ -156,6 +156,9 @@ static void seen_move(struct seen *seen, const struct seen_reading *reading)
     }
     seen_try_bases(seen, reading);
     seen->still = !begins && reading->count == seen->last.count;
+    if (!seen->still && seen->first_move_ns == 0) {
+        seen->first_move_ns = reading->value_ns;
+    }
     if (!seen->still) {
         seen->ran_ns = begins ? reading->begin_ns : seen->last.begin_ns;
     }

@@ -31,9 +31,10 @@ struct seen {
     size_t good, failed, absurd;
     bool absurd_first; /* before any good one */
     struct seen_reading first, last;
-    bool still;      /* the last reading found it where it was */
-    uint64_t ran_ns; /* beginning of the reading before the one that found it moved last */
-    uint64_t moved;  /* what it has counted between readings that belong together [raw units] */
+    bool still;             /* the last reading found it where it was */
+    uint64_t ran_ns;        /* beginning of the reading before the one that found it moved last */
+    uint64_t first_move_ns; /* a reading found it moved first; 0: none */
+    uint64_t moved; /* what it has counted between readings that belong together [raw units] */
     uint64_t wraps;
     size_t breaks;
     size_t returns;   /* of these: its source was opened again between the two readings */
