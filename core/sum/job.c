@@ -251,14 +251,17 @@ static double job_plus(double known, double more)
     return isnan(known) ? more : known + more;
 }
 
-/* It adds up, and some of the energy lacks it, although other nodes or meters have it. */
+/*
+ * It adds up, and some of the energy lacks it. Every node has a package; memory and GPUs lack on a
+ * node only if it has meters for them.
+ */
 static bool is_missing(const struct apapi_job_total *total, int d)
 {
     const struct apapi_job_domain *domain = &total->domains[d];
     uint64_t unknown_ns = domain->recorded_ns - domain->covered_ns;
 
     return apapi_domain_adds_up(d) &&
-           ((domain->nodes > 0 && domain->nodes < total->nodes) ||
+           ((d == APAPI_DOMAIN_PACKAGE && domain->nodes > 0 && domain->nodes < total->nodes) ||
             (domain->unknown > 0 && unknown_ns > domain->recorded_ns / KNOWN_STEPS));
 }
 

@@ -310,6 +310,9 @@ load report_common
     [[ $output == $'jobid,missing_domains\n60,package' ]]
     run -0 --separate-stderr report -S 2026-01-01 --by user -P -n --format=energy,missing_domains
     [[ $output == '42000|package' ]]
+    "$apapi" merge -j 60.0 -f merged "$acct"/*/*.jsonl >"$BATS_TEST_TMPDIR/merged"
+    run -0 --separate-stderr "$apapi" report -P -n --format=jobid,energy,missing_domains "$BATS_TEST_TMPDIR/merged"
+    [[ $output == '60|22000|package' ]]
     "$apapi" import --db "sqlite:$BATS_TEST_TMPDIR/db" "$acct"/*/*.jsonl
     run -0 --separate-stderr "$apapi" report --db "sqlite:$BATS_TEST_TMPDIR/db" -j 60,61 -P -n --format=jobid,energy,measured,missing_domains
     [[ $output == $'60|22000|50|package\n61|20000|100|' ]]

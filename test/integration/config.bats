@@ -47,6 +47,15 @@ interval_ms() { # NODE
     [[ $(interval_ms n1) == 20 ]]
 }
 
+@test "the energy of the rest is estimated in steps if the file asks" {
+    configure $'default = rapl\n[record]\nfill = mean'
+    as_alice srun -N1 -w n1 sleep 0.3
+    holds "$(last_record n1)" '.domains.package | .rest_j > 0 and .rest_j < .energy_j'
+    configure $'default = rapl\n[record]\nfill = none'
+    as_alice srun -N1 -w n1 sleep 0.3
+    holds "$(last_record n1)" '.domains.package | .energy_j > 0 and (has("rest_j") | not)'
+}
+
 @test "a bad line: file and line in the log, its key's default instead, the job unaffected" {
     for line in 'interval = fast' 'speed = 3' '[ipmi' '[impi]'$'\n''x = 3' 'job_total = sum'; do
         clear_logs

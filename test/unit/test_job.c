@@ -232,6 +232,20 @@ static void a_step_without_dram_leaves_220_w(void **state)
     assert_about(apapi_job_measured(&total, 0, 0, 0), 1);
 }
 
+/* A node may have no GPU, but not no package. */
+static void what_a_node_has_no_meter_for_is_missing_if_it_is_the_package(void **state)
+{
+    struct apapi_record records[] = {step("0", "n1", 0, 10, 100), step("0", "n2", 0, 10, 100)};
+
+    (void)state;
+    add_domain(&records[0], APAPI_DOMAIN_GPU, 300);
+    add_domain(&records[0], APAPI_DOMAIN_DRAM, 10);
+    assert_int_equal(total_of(records, 2).missing_domains, 0);
+    add_domain(&records[1], APAPI_DOMAIN_GPU, 300);
+    records[1].measurement.domains[PACKAGE].measured = false;
+    assert_int_equal(total_of(records, 2).missing_domains, 1U << PACKAGE);
+}
+
 /* A step whose counter of the package never moved; another one knows 5 s of its time. */
 static void an_unknown_domain_is_missing_in_the_total(void **state)
 {
@@ -424,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_record_beyond_all_time_does_no_harm),
         cmocka_unit_test(nodes_with_different_domains_240_and_540_w_are_780_w),
         cmocka_unit_test(a_step_without_dram_leaves_220_w),
+        cmocka_unit_test(what_a_node_has_no_meter_for_is_missing_if_it_is_the_package),
         cmocka_unit_test(an_unknown_domain_is_missing_in_the_total),
         cmocka_unit_test(nodes_that_end_after_1_2_3_4_s_draw_energy_by_time),
         cmocka_unit_test(a_run_on_other_nodes_does_not_add_its_power),

@@ -51,8 +51,9 @@ struct apapi_job_total {
                              [ns] */
     double uncertainty_j; /* of energy_j [J]: the sum over the domains, because all may err in the
                              same direction; NaN: not known */
-    uint32_t missing_domains; /* bit 1 << enum apapi_domain: adds up, and energy_j lacks it on a
-                                 node, or at a time for which its energy is not known */
+    uint32_t missing_domains; /* bit 1 << enum apapi_domain: adds up, and energy_j lacks it for a
+                                 time in which a node has meters for it, or, as every node has one,
+                                 the package of a node */
     uint32_t cores;           /* allocated, on each node the most of a record; 0: not known */
     uint32_t node_cores;      /* that all nodes have; 0: not known */
     uint64_t busy_ns;         /* time in which at least one node was measured [ns] */
