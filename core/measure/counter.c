@@ -6,7 +6,9 @@
 
 #include "base/duration.h"
 
-#define STALL_UPDATES 100.0
+#define STALL_UPDATES 100
+#define STILL_UPDATES 4    /* so long a counter may stand still at either end of what is covered */
+#define LEAST_W 1.0        /* a device that is on uses more */
 #define GUARD_READINGS 4.0 /* readings per shortest possible wrap */
 #define UNSTATED_FACTOR 10 /* patience with a counter whose update period nobody states */
 
@@ -19,6 +21,12 @@ static uint64_t hide_ns(const struct apapi_counter *counter)
         return UINT64_MAX;
     }
     return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* So long a counter that is well may show the same, also if little power is used. */
+static uint64_t patience_ns(const struct apapi_counter *counter, uint64_t updates)
+{
+    return updates * counter->update.period_ns + counter->unit_ns;
 }
 
 static void apply_update(struct apapi_counter *counter)
@@ -39,6 +47,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     counter->max_per_ns = max_w / event->scale / 1e9;
     counter->guard_raw = event->guard_j / event->scale;
     counter->rests = !apapi_counter_never_rests(event);
+    counter->unit_ns = (uint64_t)(event->scale / LEAST_W * 1e9);
     apapi_update_init(&counter->update, event->update_ns);
     apply_update(counter);
 }
@@ -132,12 +141,21 @@ static bool has_stalled(const struct apapi_counter *counter)
     return still_ns(counter) >= counter->stall_ns;
 }
 
-/* What a counter that stands still at the end has missed stays unknown. */
+/*
+ * What a counter that stands still at the end has missed stays unknown. If it has never moved, all
+ * is unknown, and that is said elsewhere.
+ */
+static bool stays_unknown(const struct apapi_counter *counter)
+{
+    return !counter->rests && still_ns(counter) > patience_ns(counter, STILL_UPDATES) &&
+           (counter->total > 0 || counter->incidents.resets > 0);
+}
+
 static uint64_t covered_until_ns(const struct apapi_counter *counter)
 {
     const struct apapi_counter_point *last = &counter->last;
 
-    if (has_stalled(counter) && counter->total > 0) {
+    if (stays_unknown(counter)) {
         return last->ran_ns > counter->segment_ns ? last->ran_ns : last->moved_ns;
     }
     return last->begin_ns > counter->segment_ns ? last->begin_ns : counter->segment_ns;
@@ -187,9 +205,9 @@ static bool was_on_the_way(const struct apapi_counter *counter,
 
 static void restart_counter(struct apapi_counter *counter)
 {
+    counter->incidents.resets++;
     counter_close_segment(counter);
     counter->incidents.refused += counter->doubted.valid;
-    counter->incidents.resets++;
     counter->doubted.valid = false;
     counter->last.valid = false;
 }
@@ -206,7 +224,6 @@ static void continue_from(struct apapi_counter *counter, const struct apapi_coun
 static void counter_reset(struct apapi_counter *counter, uint64_t until_ns)
 {
     close_segment_at(counter, until_ns);
-    counter->incidents.resets++;
     counter->incidents.stalls += has_stalled(counter);
     continue_from(counter, &counter->doubted);
 }
@@ -229,16 +246,17 @@ explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment
         counter->incidents.wraps += missed.wrapped;
         return APAPI_COUNT_ADDED;
     }
+    counter->incidents.resets++;
     counter_reset(counter, possible ? counter->last.ran_ns : covered_until_ns(counter));
     return APAPI_COUNT_RESET;
 }
 
-/* It has not moved since the segment began, for longer than an update takes. */
-static bool stood_still_at_start(const struct apapi_counter *counter)
+/* It has not moved since the segment began, for longer than that many updates take. */
+static bool stood_still_at_start(const struct apapi_counter *counter, uint64_t updates)
 {
     uint64_t factor = counter->update.stated_ns || counter->update.learned ? 1 : UNSTATED_FACTOR;
 
-    return still_ns(counter) / factor >= counter->stall_ns;
+    return still_ns(counter) > factor * patience_ns(counter, updates);
 }
 
 /* It moves again after readings that found it where it was: was that longer than a wrap takes? */
@@ -256,10 +274,10 @@ static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
     struct apapi_counter_point *last = &counter->last;
 
     if (moved) {
-        bool still = last->at_ns != last->moved_ns;
+        uint64_t still = last->at_ns - last->moved_ns;
 
         counter->incidents.stalls += has_stalled(counter);
-        counter->incidents.gaps += still && standstill_hides_wraps(counter, when.end_ns);
+        counter->incidents.gaps += still > 0 && standstill_hides_wraps(counter, when.end_ns);
         counter->moved = true;
         if (!counter->rests &&
             apapi_update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {
@@ -307,7 +325,7 @@ begin_segment(struct apapi_counter *counter, uint64_t raw, struct apapi_moment w
 __attribute__((noinline, cold)) static enum apapi_count
 begin_at_move(struct apapi_counter *counter, uint64_t raw, struct apapi_moment when)
 {
-    counter->incidents.stalls++;
+    counter->incidents.stalls += stood_still_at_start(counter, STALL_UPDATES);
     counter->covered_ns -= counter->last.at_ns - counter->segment_ns;
     begin_segment(counter, raw, when);
     counter->moved = true;
@@ -368,7 +386,8 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
         }
     }
     counter->doubted.valid = false;
-    if (!counter->moved && !counter->rests && increment->raw > 0 && stood_still_at_start(counter)) {
+    if (!counter->moved && !counter->rests && increment->raw > 0 &&
+        stood_still_at_start(counter, STILL_UPDATES)) {
         return begin_at_move(counter, raw, when);
     }
     counter_count(counter, increment);
@@ -387,8 +406,8 @@ void apapi_counter_finish(struct apapi_counter *counter)
     counter->incidents.refused += counter->doubted.valid;
     counter->doubted.valid = false;
     counter_close_segment(counter);
-    if (has_stalled(counter) && counter->total > 0) {
-        counter->incidents.stalls++;
+    if (stays_unknown(counter)) {
+        counter->incidents.stalls += has_stalled(counter);
         counter->last.moved_ns = counter->last.at_ns;
     }
     counter->last.begin_ns = counter->last.at_ns;

@@ -30,6 +30,7 @@ struct apapi_counter {
     uint64_t hide_ns;   /* a longer interval may hide whole wraps; UINT64_MAX: none */
     bool rests;         /* it may stand still for any time */
     bool moved;         /* since the last break */
+    uint64_t unit_ns;   /* in which the least power makes it move by one */
     uint64_t stall_ns;  /* a longer standstill is an incident; UINT64_MAX: never */
     double slack;       /* allowance for one interval: one update of the counter */
     struct apapi_update update;

@@ -5,6 +5,11 @@
 
 #include "measure/extremes.h"
 
+#define DEVIATION_VARIANCE 1.5 /* of a reading from the line between its neighbours, to its own */
+#define TWO_SIDED 2.4          /* standard deviations of 95 %, and a little more */
+#define UNSEEN 2.0             /* a few readings may all miss what happens between them */
+#define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
+
 void apapi_gauge_restart(struct apapi_gauge *gauge)
 {
     *gauge = (struct apapi_gauge){.rectangle = gauge->rectangle, .min = NAN, .max = NAN};
@@ -22,6 +27,32 @@ static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t 
     return area;
 }
 
+/* How far the last reading lies from the line between the one before it and `value`. */
+static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_ns)
+{
+    double before_s = (double)gauge->step_ns / 1e9;
+    double after_s = (double)(now_ns - gauge->last_ns) / 1e9;
+    double both_s = before_s + after_s;
+    double line = (gauge->before * after_s + value * before_s) / both_s;
+    double error = (gauge->last - line) * both_s / 2;
+
+    if (both_s > 0) {
+        gauge->deviations++;
+        gauge->squares += error * error;
+    }
+}
+
+static double gauge_go_on(struct apapi_gauge *gauge, double value, uint64_t now_ns)
+{
+    if (gauge->between) {
+        add_deviation(gauge, value, now_ns);
+    }
+    gauge->between = true;
+    gauge->before = gauge->last;
+    gauge->step_ns = now_ns - gauge->last_ns;
+    return area_since_last(gauge, value, now_ns);
+}
+
 double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
     double area = 0;
@@ -32,7 +63,9 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
         return 0;
     }
     if (gauge->valid) {
-        area = area_since_last(gauge, value, now_ns);
+        area = gauge_go_on(gauge, value, now_ns);
+    } else {
+        gauge->between = false;
     }
     gauge->min = lesser(gauge->min, value);
     gauge->max = greater(gauge->max, value);
@@ -40,6 +73,17 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
     gauge->last_ns = now_ns;
     gauge->valid = true;
     return area;
+}
+
+double apapi_gauge_uncertainty(const struct apapi_gauge *gauge)
+{
+    double count = (double)gauge->deviations;
+
+    if (gauge->deviations == 0) {
+        return fabs(gauge->integral);
+    }
+    return TWO_SIDED * (1 + FEW_READINGS / count) * sqrt(gauge->squares / DEVIATION_VARIANCE) +
+           fabs(gauge->integral) * UNSEEN / (count * count);
 }
 
 void apapi_gauge_failed(struct apapi_gauge *gauge)

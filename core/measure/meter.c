@@ -15,6 +15,26 @@ static bool counts_doubles(const struct apapi_event *event)
     return event->accumulates && event->type == APAPI_TYPE_FP64;
 }
 
+static uint64_t meter_update_ns(const struct apapi_meter *meter)
+{
+    const struct apapi_update *update = &meter->counter.update;
+
+    if (update->learned) {
+        return update->period_ns;
+    }
+    return update->stated_ns ? update->stated_ns : meter->interval_ns;
+}
+
+/* A counter that was found where it was has a longer period than it seems, learned or not yet. */
+static uint64_t longest_update_ns(const struct apapi_meter *meter)
+{
+    uint64_t update_ns = meter_update_ns(meter), probed_ns = apapi_probe_update_ns(&meter->probe);
+    uint64_t seen_ns = meter->counter.update.longest_ns;
+
+    update_ns = seen_ns > update_ns ? seen_ns : update_ns;
+    return probed_ns > update_ns ? probed_ns : update_ns;
+}
+
 /* Only an energy shows its update period. */
 static uint64_t window_ns(const struct apapi_meter *meter)
 {
@@ -46,6 +66,7 @@ void apapi_meter_restart(struct apapi_meter *meter)
 {
     apapi_counter_restart(&meter->counter);
     apapi_rate_init(&meter->rate, window_ns(meter), meter->histogram);
+    apapi_probe_init(&meter->probe, meter_update_ns(meter));
     apapi_float_counter_restart(&meter->doubles);
     apapi_gauge_restart(&meter->gauge);
     apapi_values_restart(&meter->values, meter->values.operation);
@@ -94,6 +115,7 @@ static inline enum apapi_meter_step add_increment(struct apapi_meter *meter, dou
 
     add_values(meter, raw, since_ns);
     if (meter->event->kind == APAPI_KIND_ENERGY) {
+        apapi_probe_note(&meter->probe, raw, meter->rate.held_ns + since_ns);
         return meter_add_energy(meter, quantity, since_ns, energy_j);
     }
     apapi_rate_add(&meter->rate, quantity, since_ns);
@@ -134,6 +156,7 @@ static enum apapi_meter_step add_count(struct apapi_meter *meter, uint64_t raw,
 
     if (meter->counter.update.learned) {
         meter->rate.window_ns = window_ns(meter);
+        apapi_probe_learn(&meter->probe, meter->counter.update.period_ns);
     }
     return add_meaning(meter, meaning, (double)increment.raw, increment.since_ns, energy_j);
 }
@@ -201,6 +224,38 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
         return add_count(meter, reading->raw, when, energy_j);
     }
     return meter_add_value(meter, reading->raw, when.end_ns, energy_j);
+}
+
+static double counter_value(const struct apapi_meter *meter, uint64_t raw)
+{
+    double value;
+
+    if (!counts_doubles(meter->event)) {
+        return (double)raw;
+    }
+    memcpy(&value, &raw, sizeof value);
+    return value;
+}
+
+void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
+                       struct apapi_moment when, bool second)
+{
+    double value = counter_value(meter, reading->raw);
+    uint64_t length_ns = when.end_ns - meter->probe.first_ns;
+    double most = meter->counter.max_per_ns * (double)length_ns + meter->counter.slack;
+
+    if (meter->event->kind != APAPI_KIND_ENERGY || !meter->event->accumulates || reading->error) {
+        meter->probe.open = false;
+    } else if (second) {
+        apapi_probe_close(&meter->probe, value, when, most);
+    } else {
+        apapi_probe_open(&meter->probe, value, when);
+    }
+}
+
+bool apapi_meter_stands_still(const struct apapi_meter *meter)
+{
+    return meter->probe.open;
 }
 
 static double over_seconds(double quantity, uint64_t ns)
@@ -340,6 +395,13 @@ static void finish_gauge(const struct apapi_meter *meter, struct apapi_event_res
     result->total = apapi_meter_total(meter);
 }
 
+static uint64_t uncovered_ns(const struct apapi_event_result *result, uint64_t whole_ns)
+{
+    uint64_t covered_ns = result->covered_ns;
+
+    return whole_ns > covered_ns ? whole_ns - covered_ns : covered_ns - whole_ns;
+}
+
 /*
  * Each end of the covered time is known to one update of the counter. In uncovered time the power
  * is unknown: it is assumed to be as large as the mean. The same applies to time covered in excess,
@@ -349,27 +411,76 @@ double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64
                                  uint64_t interval_ns)
 {
     const struct apapi_event *event = &result->event;
-    uint64_t covered_ns = result->covered_ns;
-    uint64_t uncovered_ns = whole_ns > covered_ns ? whole_ns - covered_ns : covered_ns - whole_ns;
     uint64_t update_ns = event->update_ns ? event->update_ns : interval_ns;
 
     if (event->estimated || (event->kind != APAPI_KIND_ENERGY && event->kind != APAPI_KIND_POWER)) {
         return NAN;
     }
-    return result->summary.mean * (double)(update_ns + uncovered_ns) / 1e9;
+    return result->summary.mean * (double)(update_ns + uncovered_ns(result, whole_ns)) / 1e9;
+}
+
+/* @return power at the ends [W] */
+static double ends_w(const struct apapi_meter *meter, const struct apapi_event_result *result)
+{
+    return greater(result->summary.mean, greater(meter->rate.first, meter->rate.last));
 }
 
 /*
- * What is not known of the energy lies at the ends above all. @return how many times the mean the
- * power was there, at least 1; small differences are not worth a number in the record.
+ * @return power of the time that is not covered: any that was seen, and the more the less is
+ * covered [W]
  */
-static double excess_at_ends(const struct apapi_meter *meter,
-                             const struct apapi_event_result *result)
+static double uncovered_w(const struct apapi_meter *meter, const struct apapi_event_result *result,
+                          uint64_t whole_ns)
 {
-    double power_w = greater(meter->rate.first, meter->rate.last);
-    double excess = power_w / result->summary.mean;
+    double update_s = (double)meter->probe.update_ns / 1e9;
+    double short_j = meter->probe.most * meter->event->scale;
+    double seen_w = greater(ends_w(meter, result), result->summary.max);
 
-    return excess > EXCESS_LEAST && isfinite(excess) ? excess : 1;
+    if (uncovered_ns(result, whole_ns) < whole_ns / 8) {
+        return seen_w;
+    }
+    return greater(seen_w, short_j / update_s) * (double)whole_ns / (double)result->covered_ns;
+}
+
+/*
+ * What the last reading does not show yet and what the first one shows of the time before have
+ * opposite signs, and each is no more than one update. Uncovered time is missing.
+ */
+static double count_uncertainty_j(const struct apapi_meter *meter,
+                                  const struct apapi_event_result *result, uint64_t whole_ns)
+{
+    double update_j = ends_w(meter, result) * (double)longest_update_ns(meter) / 1e9;
+    double seen_j = meter->probe.most * meter->event->scale;
+    double unit_j = counts_doubles(meter->event) ? 0 : meter->event->scale;
+
+    return greater(update_j, seen_j) + unit_j +
+           uncovered_w(meter, result, whole_ns) * (double)uncovered_ns(result, whole_ns) / 1e9;
+}
+
+/* The value is rounded to its unit. */
+static double gauge_uncertainty_j(const struct apapi_meter *meter,
+                                  const struct apapi_event_result *result, uint64_t whole_ns)
+{
+    double unit_w = meter->event->type == APAPI_TYPE_FP64 ? 0 : meter->event->scale;
+
+    return apapi_gauge_uncertainty(&meter->gauge) +
+           unit_w / 2 * (double)meter->gauge.covered_ns / 1e9 +
+           result->summary.max * (double)uncovered_ns(result, whole_ns) / 1e9;
+}
+
+/* A small difference from the usual estimate is not worth a number in the record. */
+static double meter_uncertainty_j(const struct apapi_meter *meter,
+                                  const struct apapi_event_result *result, uint64_t whole_ns)
+{
+    double usual_j = apapi_event_uncertainty_j(result, whole_ns, meter->interval_ns);
+    double own_j = usual_j;
+
+    if (meter->event->kind == APAPI_KIND_ENERGY && meter->event->accumulates) {
+        own_j = count_uncertainty_j(meter, result, whole_ns);
+    } else if (meter->event->kind == APAPI_KIND_POWER) {
+        return isnan(usual_j) ? NAN : gauge_uncertainty_j(meter, result, whole_ns);
+    }
+    return own_j > EXCESS_LEAST * usual_j ? own_j : usual_j;
 }
 
 /* What a counter that did not move has not counted is not known: it is not 0. */
@@ -397,9 +508,7 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     } else {
         finish_gauge(meter, result);
     }
-    result->uncertainty_j =
-        apapi_event_uncertainty_j(result, span->late_ns + span->elapsed_ns, meter->interval_ns);
-    result->uncertainty_j *= excess_at_ends(meter, result);
+    result->uncertainty_j = meter_uncertainty_j(meter, result, span->late_ns + span->elapsed_ns);
     for (int i = 0; i < 2; i++) {
         result->values[i] = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], &result->values[i]);

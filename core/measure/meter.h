@@ -7,6 +7,7 @@
 #include "measure/float_counter.h"
 #include "measure/gauge.h"
 #include "measure/moment.h"
+#include "measure/probe.h"
 #include "measure/rate.h"
 #include "measure/value.h"
 
@@ -21,6 +22,7 @@ struct apapi_meter {
     int last_error; /* errno of the latest failed reading; 0: none */
     struct apapi_counter counter;        /* accumulating events */
     struct apapi_rate rate;              /* of the counter */
+    struct apapi_probe probe;            /* of a counter of energy */
     struct apapi_values values;          /* as defined by the original APAPI */
     struct apapi_histogram *histogram;   /* of power; NULL: no percentiles */
     struct apapi_gauge gauge;            /* events that do not accumulate */
@@ -52,6 +54,16 @@ void apapi_meter_reopened(struct apapi_meter *meter);
 enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
                                       const struct apapi_reading *reading, struct apapi_moment when,
                                       double *energy_j);
+
+/**
+ * Take one of the two readings of a probe, see probe.h: it counts for nothing but the uncertainty.
+ * @param second  it is not farther from the first one than an update of the counter should take
+ */
+void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
+                       struct apapi_moment when, bool second);
+
+/** @return whether it has not moved since the first reading of the probe. */
+bool apapi_meter_stands_still(const struct apapi_meter *meter);
 
 /** @return the total so far, in the event's unit, for power gauges [J]; NaN: unknown. */
 double apapi_meter_total(const struct apapi_meter *meter);

@@ -54,17 +54,33 @@ static bool update_is_standstill(const struct apapi_update *update, uint64_t gap
     return update->gaps >= LONG_GAPS && gap_ns / STANDSTILL > update_mean_ns(update);
 }
 
-bool apapi_update_add_rare(struct apapi_update *update, uint64_t gap_ns, bool still)
+static uint64_t update_least(uint64_t a_ns, uint64_t b_ns)
 {
-    bool first = !update->moved;
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/*
+ * Two readings may lie within one update: only a longer time without a move shows something, and it
+ * shows nothing of a time without readings.
+ */
+bool apapi_update_add_rare(struct apapi_update *update, uint64_t gap_ns, uint64_t still_ns)
+{
+    bool first = !update->moved, is_long = still_ns >= update->period_ns;
+    uint64_t likely_ns = update_least(gap_ns, 2 * still_ns);
 
     update->moved = true;
-    if (first || update_is_standstill(update, gap_ns)) {
+    if (update_is_standstill(update, gap_ns)) {
+        return false;
+    }
+    if (is_long && likely_ns > update->longest_ns) {
+        update->longest_ns = likely_ns;
+    }
+    if (first) {
         return false;
     }
     update->gaps++;
-    update->long_gaps += still;
-    update->sum_ns += gap_ns;
+    update->long_gaps += is_long;
+    update->sum_ns += still_ns ? likely_ns : gap_ns;
     return apapi_update_learn(update);
 }
 

@@ -11,13 +11,15 @@
  * shows nothing. Pure arithmetic.
  */
 struct apapi_update {
-    uint64_t stated_ns; /* by the source; 0: it does not say */
-    uint64_t period_ns; /* what is known so far; never 0 */
-    bool learned;       /* `period_ns` comes from the moves */
-    bool moved;         /* there was a move, so that the next one ends a gap */
-    uint64_t gaps;      /* between two moves */
-    uint64_t long_gaps; /* in which a reading found no move */
-    uint64_t sum_ns;    /* of all gaps */
+    uint64_t stated_ns;  /* by the source; 0: it does not say */
+    uint64_t period_ns;  /* what is known so far; never 0 */
+    bool learned;        /* `period_ns` comes from the moves */
+    bool moved;          /* there was a move, so that the next one ends a gap */
+    uint64_t gaps;       /* between two moves */
+    uint64_t long_gaps;  /* in which a reading found no move */
+    uint64_t sum_ns;     /* of all gaps */
+    uint64_t longest_ns; /* that readings found it without a move, but no standstill; at most twice
+                            that */
 };
 
 void apapi_update_init(struct apapi_update *update, uint64_t stated_ns);
@@ -44,18 +46,19 @@ void apapi_update_restart(struct apapi_update *update);
 
 /* The rare part of apapi_update_moved(). */
 bool apapi_update_learn(struct apapi_update *update);
-bool apapi_update_add_rare(struct apapi_update *update, uint64_t gap_ns, bool still);
+bool apapi_update_add_rare(struct apapi_update *update, uint64_t gap_ns, uint64_t still_ns);
 
 /**
  * A reading finds the counter moved.
- * @param gap_ns  since the reading that found it moved before [ns]
- * @param still   whether a reading in between found no move
+ * @param gap_ns    since the reading that found it moved before [ns]
+ * @param still_ns  from that one to the latest reading that found no move [ns]; 0: there is none
  * @return whether the period may have changed
  */
-static inline bool apapi_update_moved(struct apapi_update *update, uint64_t gap_ns, bool still)
+static inline bool apapi_update_moved(struct apapi_update *update, uint64_t gap_ns,
+                                      uint64_t still_ns)
 {
-    if (still || !update->moved) {
-        return apapi_update_add_rare(update, gap_ns, still);
+    if (still_ns || !update->moved) {
+        return apapi_update_add_rare(update, gap_ns, still_ns);
     }
     update->sum_ns += gap_ns;
     return ++update->gaps % APAPI_UPDATE_GAPS == 0 && apapi_update_learn(update);

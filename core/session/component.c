@@ -64,9 +64,52 @@ int component_open(struct component *component, const char *name,
     return component_adopt(component, reader);
 }
 
+/* 1: there is none. Only a counter's own range makes the interval shorter than the floor. */
+static uint64_t grid_ns(const struct component *component)
+{
+    uint64_t floor_ns = component->floor_ns ? component->floor_ns : 1;
+
+    return floor_ns < component->interval_ns ? floor_ns : component->interval_ns;
+}
+
+static uint64_t next_multiple(uint64_t ns, uint64_t grid_ns)
+{
+    return (ns + grid_ns - 1) / grid_ns * grid_ns;
+}
+
+/* The shortest update period that a source states of its counters of energy; 0: none does. */
+static uint64_t component_update_ns(const struct component *component)
+{
+    uint64_t shortest_ns = 0;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_event *event = &component->events[i];
+        bool counts = event->kind == APAPI_KIND_ENERGY && event->accumulates;
+
+        if (counts && event->update_ns && (!shortest_ns || event->update_ns < shortest_ns)) {
+            shortest_ns = event->update_ns;
+        }
+    }
+    return shortest_ns;
+}
+
+static bool component_has_power(const struct component *component)
+{
+    for (size_t i = 0; i < component->meter_count; i++) {
+        if (component->events[i].kind == APAPI_KIND_POWER && !component->events[i].accumulates) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void component_restart(struct component *component, uint64_t origin_ns)
 {
     component->origin_ns = origin_ns;
+    component->early_ns = 0;
+    component->dithers = component_has_power(component);
+    probe_plan_restart(&component->probes, component_update_ns(component), component->interval_ns,
+                       grid_ns(component), origin_ns);
     component->missed = 0;
     memset(&component->period, 0, sizeof component->period);
     memset(&component->retry, 0, sizeof component->retry);
@@ -176,40 +219,84 @@ void component_read(struct component *component)
     component_account(component, component_fetch(component));
 }
 
-/* 1: there is none. Only a counter's own range makes the interval shorter than the floor. */
-static uint64_t grid_ns(const struct component *component)
-{
-    uint64_t floor_ns = component->floor_ns ? component->floor_ns : 1;
-
-    return floor_ns < component->interval_ns ? floor_ns : component->interval_ns;
-}
-
-static uint64_t next_multiple(uint64_t ns, uint64_t grid_ns)
-{
-    return (ns + grid_ns - 1) / grid_ns * grid_ns;
-}
-
-uint64_t component_due_ns(const struct component *component, uint64_t now_ns)
+static uint64_t due_on_grid_ns(const struct component *component, uint64_t due_ns, uint64_t now_ns)
 {
     uint64_t step_ns = grid_ns(component);
-    uint64_t due_ns = next_multiple(component->deadline_ns, step_ns);
-    bool late = due_ns < now_ns && now_ns % step_ns > step_ns / GRID_LATE_SHARE;
+    bool late;
+
+    due_ns = next_multiple(due_ns, step_ns);
+    late = due_ns < now_ns && now_ns % step_ns > step_ns / GRID_LATE_SHARE;
 
     return late && now_ns - due_ns < GRID_PATIENCE * step_ns ? next_multiple(now_ns, step_ns)
                                                              : due_ns;
 }
 
+uint64_t component_due_ns(const struct component *component, uint64_t now_ns)
+{
+    return due_on_grid_ns(component, component->deadline_ns - component->early_ns, now_ns);
+}
+
+/* One reading in each interval, anywhere in it: no course of the power can be in step with them. */
+static void component_dither(struct component *component, uint64_t now_ns)
+{
+    uint64_t left_ns = component->deadline_ns > now_ns ? component->deadline_ns - now_ns : 0;
+
+    if (component->dithers && left_ns > 0) {
+        left_ns = left_ns < component->interval_ns ? left_ns : component->interval_ns;
+        component->early_ns = random_below(&component->probes.random, left_ns);
+    }
+}
+
 void component_next_deadline(struct component *component, uint64_t now_ns)
 {
     uint64_t pause_ns = component->retry.pause_ns;
+    bool pauses = pause_ns > component->interval_ns;
 
-    component->deadline_ns += pause_ns > component->interval_ns ? pause_ns : component->interval_ns;
+    component->early_ns = 0;
+    component->deadline_ns += pauses ? pause_ns : component->interval_ns;
     if (component_due_ns(component, component->deadline_ns) <= now_ns) {
         uint64_t passed = (now_ns - component->deadline_ns) / component->interval_ns + 1;
 
         component->missed += passed;
         component->deadline_ns += passed * component->interval_ns;
     }
+    if (!pauses) {
+        component_dither(component, now_ns);
+    }
+}
+
+static bool component_probe_meters(struct component *component, struct apapi_moment when,
+                                   enum probe_reading next)
+{
+    bool moved = true;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        struct apapi_meter *meter = &component->meters[i];
+
+        apapi_meter_probe(meter, reading_of(component, i), when, next != PROBE_FIRST);
+        moved &= !apapi_meter_stands_still(meter);
+    }
+    return moved;
+}
+
+void component_begin_probes(struct component *component, struct apapi_moment when)
+{
+    component_probe_meters(component, when, PROBE_FIRST);
+    probe_plan_begin(&component->probes, when);
+}
+
+uint64_t component_probe_due_ns(const struct component *component, uint64_t now_ns)
+{
+    uint64_t due_ns = component->probes.due_ns;
+
+    return due_ns == UINT64_MAX ? due_ns : due_on_grid_ns(component, due_ns, now_ns);
+}
+
+void component_probe(struct component *component, struct apapi_moment when)
+{
+    bool moved = component_probe_meters(component, when, component->probes.next);
+
+    probe_plan_next(&component->probes, when, moved);
 }
 
 /* Why it was not measured, or not to the end; "" if it was. */

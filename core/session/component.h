@@ -61,6 +61,21 @@ void component_lose(struct component *component, int error);
  */
 uint64_t component_due_ns(const struct component *component, uint64_t now_ns);
 
+/** The first reading of the run was taken: probes begin. */
+void component_begin_probes(struct component *component, struct apapi_moment when);
+
+/** @return when the next reading of a probe is due, by the same rule; UINT64_MAX: never. */
+uint64_t component_probe_due_ns(const struct component *component, uint64_t now_ns);
+
+/** @return whether that is a usual reading, to be accounted for. */
+static inline bool component_probe_is_usual(const struct component *component)
+{
+    return component->probes.next == PROBE_USUAL;
+}
+
+/** It was taken. One that is not usual changes nothing but the uncertainty. */
+void component_probe(struct component *component, struct apapi_moment when);
+
 /**
  * Move the deadline on to the next one after `now_ns`, in an outage by its pause; those in between
  * are missed.

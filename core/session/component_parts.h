@@ -8,6 +8,7 @@
 #include "measure/meter.h"
 #include "measure/period.h"
 #include "session/feed.h"
+#include "session/probe.h"
 #include "session/retry.h"
 #include "session/session_clock.h"
 
@@ -44,8 +45,11 @@ struct component {
     uint64_t floor_ns;  /* of the interval, and the grid of the readings, see component_due_ns() */
     uint64_t origin_ns; /* when the measurement began (CLOCK_MONOTONIC) */
     uint64_t deadline_ns; /* of the next reading (CLOCK_MONOTONIC) */
-    uint64_t missed;      /* deadlines that passed unused */
-    uint64_t read_ns;     /* time of the latest reading */
+    bool dithers;         /* it has gauges of power: read at a random moment before the deadline */
+    uint64_t early_ns;    /* so much before it */
+    struct probe_plan probes;
+    uint64_t missed;  /* deadlines that passed unused */
+    uint64_t read_ns; /* time of the latest reading */
     struct apapi_period_meter period;
     struct retry retry;
     struct apapi_domain_meter domains[APAPI_DOMAINS]; /* `used`: it has meters for it, see feed.h */

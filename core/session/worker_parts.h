@@ -11,10 +11,18 @@
 
 /** A call into a source, made without the mutex. */
 struct worker_task {
-    enum worker_call { WORKER_NO_CALL, WORKER_OPEN, WORKER_READ, WORKER_REOPEN, WORKER_CLOSE } call;
+    enum worker_call {
+        WORKER_NO_CALL,
+        WORKER_OPEN,
+        WORKER_READ,
+        WORKER_PROBE,
+        WORKER_REOPEN,
+        WORKER_CLOSE
+    } call;
     struct component *component;
     unsigned run;                /* in which it was begun */
     bool asked;                  /* the last reading had been asked for when it was begun */
+    bool early;                  /* WORKER_READ: before its deadline, which remains */
     bool reopened;               /* WORKER_READ: with a source that was opened again */
     struct apapi_reader *reader; /* opened, or to be closed */
     int error;                   /* errno of what could not be opened */

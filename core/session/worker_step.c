@@ -37,6 +37,7 @@ static void worker_call(struct worker_task *task)
         task->reader = apapi_catalog_open(component->name, component->order, &task->why);
         break;
     case WORKER_READ:
+    case WORKER_PROBE:
         task->when = component_fetch(component);
         break;
     case WORKER_REOPEN:
@@ -147,8 +148,15 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     bool waited_for = worker->last || !component->tried;
 
     component_account(component, task->when);
-    component_next_deadline(component, task->when.end_ns);
+    if (task->early) {
+        component_probe(component, task->when);
+    } else {
+        component_next_deadline(component, task->when.end_ns);
+    }
     common_report(worker->common, component);
+    if (!component->tried) {
+        component_begin_probes(component, task->when);
+    }
     component->finished = worker_was_last(worker, task);
     component->tried = true;
     worker->running = !(component->finished && worker_has_finished(worker));
@@ -173,6 +181,13 @@ static void worker_has_read(struct worker *worker, const struct worker_task *tas
     }
 }
 
+static void worker_has_probed(struct worker *worker, const struct worker_task *task)
+{
+    if (worker_wants(worker, task)) {
+        component_probe(task->component, task->when);
+    }
+}
+
 static void worker_conclude(struct worker *worker)
 {
     struct worker_task task = worker->task;
@@ -185,6 +200,9 @@ static void worker_conclude(struct worker *worker)
     case WORKER_READ:
         worker_has_read(worker, &task);
         break;
+    case WORKER_PROBE:
+        worker_has_probed(worker, &task);
+        break;
     case WORKER_REOPEN:
         worker_has_reopened(worker, &task);
         break;
@@ -196,13 +214,23 @@ static void worker_conclude(struct worker *worker)
 
 /* What is due. */
 
+static uint64_t worker_reading_due_ns(const struct worker *worker,
+                                      const struct component *component, uint64_t now_ns)
+{
+    return !component->tried || worker->last ? 0 : component_due_ns(component, now_ns);
+}
+
 static uint64_t worker_due_ns(const struct worker *worker, const struct component *component,
                               uint64_t now_ns)
 {
+    uint64_t reading_ns, probe_ns;
+
     if (!worker_reads(worker, component) || component->finished) {
         return UINT64_MAX;
     }
-    return !component->tried || worker->last ? 0 : component_due_ns(component, now_ns);
+    reading_ns = worker_reading_due_ns(worker, component, now_ns);
+    probe_ns = component_probe_due_ns(component, now_ns);
+    return reading_ns < probe_ns ? reading_ns : probe_ns;
 }
 
 /*
@@ -233,6 +261,15 @@ static uint64_t worker_earliest_ns(const struct worker *worker)
     return earliest_ns;
 }
 
+static struct worker_task worker_reading(const struct worker *worker, struct component *component)
+{
+    bool due = worker_reading_due_ns(worker, component, worker->round_ns) <= worker->round_ns;
+    bool usual = due || component_probe_is_usual(component);
+
+    return (struct worker_task){
+        .call = usual ? WORKER_READ : WORKER_PROBE, .component = component, .early = usual && !due};
+}
+
 static uint64_t worker_read_next(struct worker *worker)
 {
     struct component *component = worker_next(worker);
@@ -248,7 +285,7 @@ static uint64_t worker_read_next(struct worker *worker)
     if (!component->tried) {
         component->deadline_ns = worker->round_ns;
     }
-    worker_make_call(worker, (struct worker_task){.call = WORKER_READ, .component = component});
+    worker_make_call(worker, worker_reading(worker, component));
     return 0;
 }
 

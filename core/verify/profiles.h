@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VERIFY_PROFILES_H
 #define VERIFY_PROFILES_H
+#include "base/random.h"
 #include "simulation/power.h"
-#include "simulation/random.h"
 
 #define PROFILE_LEAST_W 15.0
 #define PROFILE_MOST_W 450.0

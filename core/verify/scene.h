@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VERIFY_SCENE_H
 #define VERIFY_SCENE_H
+#include "base/random.h"
 #include "simulation/history.h"
-#include "simulation/random.h"
 
 #define SCENE_PARTS 4096 /* of each power */
 

@@ -7,6 +7,8 @@
 #include "history/judge_parts.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+#define PATIENCE_NS                                                                                \
+    UINT64_C(40000000) /* with a counter whose period nobody states, see counter.c */
 
 /* Absurd readings of a counter without a range may be taken for the first ones after a reset. */
 static bool may_begin_absurd(const struct judged *j)
@@ -36,12 +38,21 @@ static bool may_begin_frozen(const struct judged *j)
     return false;
 }
 
+/* Where nobody states that it moves seldom, it seems to stand still, too: less is counted. */
+static bool may_seem_frozen(const struct judged *j)
+{
+    const struct history_component *script = judged_script(j);
+    uint64_t late_ns = 2 * script->read_ns + j->play->history.latest_ns;
+
+    return !j->meter->stated_ns && j->meter->update_ns + late_ns >= PATIENCE_NS;
+}
+
 static bool is_certain(const struct judged *j)
 {
     const struct seen *seen = j->seen;
 
     return !j->meter->doubles && !seen->unsure && !seen->disguised && !may_begin_absurd(j) &&
-           !may_begin_frozen(j);
+           !may_begin_frozen(j) && !may_seem_frozen(j);
 }
 
 /* A break is a reset, but for one at the last reading, which is refused. */

@@ -309,6 +309,7 @@ static void measure(const char *components, const struct apapi_event_rules *rule
     }
     powercap_tree_energy(&tree, "intel-rapl:0", 0);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    powercap_tree_energy(&tree, "intel-rapl:0", 1); /* it does not stand still */
     usleep(20000);
     write_stat("cpu  1300 200 300 40000 500 60 70 80 90 10\n");
     powercap_tree_energy(&tree, "intel-rapl:0", 5000000);

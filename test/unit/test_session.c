@@ -89,6 +89,7 @@ static void run(struct apapi_session *session, uint64_t from_uj, struct apapi_me
 {
     set_energy(from_uj, from_uj);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    set_energy(from_uj + 2, from_uj + 2); /* it does not stand still */
     pause_for_readings();
     set_energy(from_uj + 3000000, from_uj + 1000000);
     pause_for_readings();
@@ -131,16 +132,17 @@ static void assert_timeline(const struct apapi_measurement *m, enum apapi_domain
 static void assert_result(const struct apapi_measurement *m)
 {
     assert_true(m->domains[APAPI_DOMAIN_PACKAGE].measured);
-    assert_true(fabs(m->domains[APAPI_DOMAIN_PACKAGE].energy_j - 3) < 1e-9);
-    assert_true(fabs(m->domains[APAPI_DOMAIN_DRAM].energy_j - 1) < 1e-9);
+    assert_true(fabs(m->domains[APAPI_DOMAIN_PACKAGE].energy_j - 3) < 1e-5);
+    assert_true(fabs(m->domains[APAPI_DOMAIN_DRAM].energy_j - 1) < 1e-5);
     assert_true(m->domains[APAPI_DOMAIN_CORE].measured);
     assert_false(m->domains[APAPI_DOMAIN_GPU].measured);
     assert_true(isnan(m->domains[APAPI_DOMAIN_GPU].energy_j));
-    assert_true(fabs(apapi_measurement_total_j(m) - 4) < 1e-9);
+    assert_true(fabs(apapi_measurement_total_j(m) - 4) < 1e-5);
     assert_timeline(m, APAPI_DOMAIN_PACKAGE);
     assert_timeline(m, APAPI_DOMAIN_DRAM);
     assert_true(m->elapsed_ns >= 40000000);
-    assert_true(m->covered > (is_undisturbed(m) ? 0.9 : 0) && m->covered <= 1);
+    /* not the time in which they stand still at the end */
+    assert_true(m->covered > (is_undisturbed(m) ? 0.2 : 0) && m->covered <= 1);
     assert_true(m->components[0].events[0].incidents.samples >= 3);
     assert_string_equal(m->components[0].source, "sysfs powercap");
 }
@@ -290,6 +292,7 @@ static void test_a_still_counter_leaves_its_domain_unknown(void **state)
     (void)state;
     set_energy(0, 0);
     assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    powercap_tree_energy(&tree, "intel-rapl:0:0", 2);
     pause_for_readings();
     powercap_tree_energy(&tree, "intel-rapl:0:0", 1000000);
     pause_for_readings();
@@ -315,6 +318,7 @@ static void measure_late(const char *fill, struct apapi_measurement *m)
     clock_gettime(CLOCK_MONOTONIC, &now);
     pause_ms(50);
     apapi_session_start(session, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, NULL);
+    set_energy(2, 2); /* it does not stand still */
     pause_for_readings();
     set_energy(3000000, 1000000);
     pause_for_readings();
@@ -335,7 +339,7 @@ static void test_the_rest_is_estimated_if_the_site_asks(void **state)
 
         measure_late(fills[i], &m);
         dram = &m.domains[APAPI_DOMAIN_DRAM];
-        assert_true(fabs(dram->energy_j - 1) < 1e-9);
+        assert_true(fabs(dram->energy_j - 1) < 1e-5);
         assert_true(dram->covered > 0 && dram->covered >= m.covered);
         assert_true(dram->covered <= (double)m.elapsed_ns / (double)(m.late_ns + m.elapsed_ns));
         if (i < 2) {

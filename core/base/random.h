@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SIMULATION_RANDOM_H
-#define SIMULATION_RANDOM_H
+#ifndef BASE_RANDOM_H
+#define BASE_RANDOM_H
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
