@@ -228,6 +228,15 @@ static void counter_reset(struct apapi_counter *counter, uint64_t until_ns)
     continue_from(counter, &counter->doubted);
 }
 
+/* After so long a standstill that whole wraps may hide in it, a wrap says nothing. */
+static bool is_known_to_have_missed(const struct apapi_counter *counter,
+                                    const struct apapi_increment *missed)
+{
+    uint64_t since_ns = counter->doubted.at_ns - counter->last.ran_ns;
+
+    return still_ns(counter) > 0 && !(missed->wrapped && since_ns > counter->hide_ns);
+}
+
 /*
  * The counter goes on from the doubted reading. If readings had found it standing still, that shows
  * what it had missed. If the latest one had found it moved, nobody knows: it is not counted, nor is
@@ -240,7 +249,7 @@ explain_doubted(struct apapi_counter *counter, struct apapi_increment *increment
     struct apapi_increment missed;
     bool possible = may_have_missed(counter, &missed);
 
-    if (possible && still_ns(counter) > 0) {
+    if (possible && is_known_to_have_missed(counter, &missed)) {
         increment->raw += missed.raw;
         increment->since_ns += missed.since_ns;
         counter->incidents.wraps += missed.wrapped;
@@ -268,6 +277,12 @@ standstill_hides_wraps(const struct apapi_counter *counter, uint64_t now_ns)
     return !counted && now_ns - counter->last.ran_ns > counter->hide_ns;
 }
 
+/* It moves again after readings that found it where it was, and a longer time without any. */
+static bool was_left_unread(const struct apapi_counter_point *last, uint64_t now_ns)
+{
+    return now_ns - last->at_ns > 2 * (last->at_ns - last->moved_ns);
+}
+
 static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
                                    struct apapi_moment when, bool moved)
 {
@@ -279,7 +294,7 @@ static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
         counter->incidents.stalls += has_stalled(counter);
         counter->incidents.gaps += still > 0 && standstill_hides_wraps(counter, when.end_ns);
         counter->moved = true;
-        if (!counter->rests &&
+        if (!counter->rests && !(still && was_left_unread(last, when.end_ns)) &&
             apapi_update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {
             apply_update(counter);
         }

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "sources/sources.h"
 
+#define LIFE 16 /* leaps of one life of a counter, at most */
+
 struct sim_reader {
     struct apapi_reader base;
     size_t component;
@@ -75,7 +77,7 @@ static uint64_t begun_ns(const struct history_component *component, uint64_t at_
                                                           : UINT64_MAX;
 
         if (reset_ns <= at_ns) {
-            ++*life;
+            *life += LIFE;
             begun_ns = reset_ns > begun_ns ? reset_ns : begun_ns;
         }
     }
@@ -298,7 +300,7 @@ static struct apapi_reader *open_reader(size_t component)
         abort();
     }
     begun_ns(script, now_ns(), &life);
-    turned = life % script->event_count;
+    turned = life / LIFE % script->event_count;
     reader->component = component;
     reader->opened_ns = now_ns();
     reader->base = (struct apapi_reader){.source = &sim_source_constant,

@@ -36,6 +36,8 @@ static const uint64_t seeds[] = {
     699004,  /* what a late counter showed may have been a leap, and the time was covered */
     1090583, /* a counter that stood still and wrapped was taken for one that had restarted */
     256415,  /* the same nonsense of a counter of doubles, again and again, was covered time */
+    1296394, /* a reset after a standstill was taken for a counter that had passed its end */
+    1090444, /* a pause between readings was taken for an update period, and made gaps */
 };
 
 struct options {

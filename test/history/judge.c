@@ -10,6 +10,7 @@
 #include "session/feed.h"
 
 #define EXACT 1e-9        /* of a sum of doubles */
+#define LOOKS_NS 1000     /* four looks at the clock */
 #define QUICK_NS 10000000 /* a reading that nobody waits for in vain */
 
 const char *const kind_names[KINDS] = {
@@ -81,6 +82,15 @@ void judged_fail(const struct judged *j, const char *what, double is, double sha
     play_fail(j->play, "c%zu:::E%zu: %s: %.9g, not %.9g", j->component, j->event, what, is, shall);
 }
 
+/*
+ * The session looks at the clock before and after a reading, a little farther from it than the
+ * source itself [ns]; the process may stand still there.
+ */
+static double judged_looks_ns(const struct judged *j)
+{
+    return j->play->history.stop_count ? INFINITY : LOOKS_NS;
+}
+
 /* No joule without a cause: no more than was used from the first reading to the last one. */
 static void judge_cause(const struct judged *j)
 {
@@ -101,11 +111,14 @@ static void judge_covered(const struct judged *j)
     const struct seen *seen = j->seen;
     double covered_ns = (double)j->result->covered_ns;
     double widest_ns = (double)(seen->last.end_ns - seen->first.begin_ns);
+    bool beyond = seen->last.end_ns > j->play->run.end_ns;
+    double most_ns =
+        (double)((beyond ? seen->last.end_ns : seen->last.begin_ns) - seen->first.end_ns);
     double least_j = true_j(j->power, seen->first.value_ns, seen->last.value_ns) - update_j(j) -
                      seen->missing_j - j->power->max_w * seconds(fmax(0, widest_ns - covered_ns));
 
-    if (covered_ns > widest_ns && !(j->meter->doubles && seen->absurd)) {
-        judged_fail(j, "covered [s]", seconds(covered_ns), seconds(widest_ns));
+    if (covered_ns > most_ns + judged_looks_ns(j) && !(j->meter->doubles && seen->absurd)) {
+        judged_fail(j, "covered [s]", seconds(covered_ns), seconds(most_ns));
     }
     if (judged_is_frozen(j, seen->first.value_ns) || ends_frozen(j)) {
         return;
@@ -115,15 +128,18 @@ static void judge_covered(const struct judged *j)
     }
 }
 
-/* A trapezoid between two true values lies between the least and the greatest power. */
+/* A trapezoid between each two readings; what failed is not bridged. */
 static void judge_gauge(const struct judged *j)
 {
-    double covered_s = seconds((double)j->result->covered_ns);
-    double rounding_j = j->meter->scale * covered_s;
+    double looks_ns = judged_looks_ns(j) * (double)(1 + j->seen->failed);
+    double covered_ns = (double)j->result->covered_ns, shall_ns = (double)j->seen->joined_ns;
+    double shall_j = j->seen->joined_j;
 
-    if (j->result->total > j->power->max_w * covered_s + rounding_j ||
-        j->result->total < j->power->min_w * covered_s - rounding_j) {
-        judged_fail(j, "integral of a gauge [J]", j->result->total, j->power->max_w * covered_s);
+    if (fabs(covered_ns - shall_ns) > looks_ns) {
+        judged_fail(j, "covered by a gauge [s]", seconds(covered_ns), seconds(shall_ns));
+    }
+    if (fabs(j->result->total - shall_j) > EXACT * shall_j + j->power->max_w * seconds(looks_ns)) {
+        judged_fail(j, "integral of a gauge [J]", j->result->total, shall_j);
     }
 }
 

@@ -59,7 +59,7 @@ static void note_reading(struct play *play, size_t component, size_t event,
     struct seen *seen = &play->run.seen[component][event];
 
     if (reading->error) {
-        seen->failed++;
+        seen_fail(seen);
         return;
     }
     if (latest->begin_ns + play->source.origin_ns < play->page.head.start_ns) {

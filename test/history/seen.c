@@ -92,6 +92,9 @@ static void seen_break(struct seen *seen, const struct seen_reading *reading)
     seen->breaks++;
     seen->returns += reopened;
     seen->unsure |= seen->base_count > 0; /* two breaks at once */
+    if (seen->doubt.left > 0 && seen->base_count < SEEN_BASES) {
+        seen->bases[seen->base_count++] = seen->doubt;
+    }
     if (!goes_back && seen->base_count < SEEN_BASES) {
         seen->bases[seen->base_count++] =
             (struct seen_base){.reading = seen->last,
@@ -122,6 +125,16 @@ static void seen_count(struct seen *seen, uint64_t increment)
     seen->missing_j += (double)(increment - visible) * seen->meter->scale;
 }
 
+/* The increment is doubted, and with it what comes next. A whole wrap may be lost. */
+static void seen_doubt(struct seen *seen, bool hides)
+{
+    seen->unsure = true;
+    seen->missing_j += hides ? range_j(seen) : 0;
+    seen->doubt = (struct seen_base){.reading = seen->last,
+                                     .since_ns = seen->still ? seen->ran_ns : seen->last.begin_ns,
+                                     .left = DOUBTED_FOR};
+}
+
 /*
  * Between two readings of the same counter. Of one that is opened again nobody knows whether it was
  * the same before. @return whether the session has to begin again with it
@@ -132,7 +145,9 @@ static bool seen_continue(struct seen *seen, const struct seen_reading *reading)
     uint64_t span_ns = reading->end_ns - seen->last.begin_ns;
     bool hides = seen_hides(seen, span_ns), reopened = reading->opened != seen->last.opened;
 
-    seen->unsure |= (double)increment * seen->meter->scale > plausible_j(seen, span_ns);
+    if ((double)increment * seen->meter->scale > plausible_j(seen, span_ns)) {
+        seen_doubt(seen, hides || seen_hides(seen, reading->end_ns - seen->ran_ns));
+    }
     seen->unsure |= reopened && seen->base_count > 0;
     if (reopened && (hides || increment == 0)) {
         seen->restarts++;
@@ -149,6 +164,7 @@ static void seen_move(struct seen *seen, const struct seen_reading *reading)
     bool broken = reading->life != seen->last.life || reading->count < seen->last.count;
     bool begins = broken;
 
+    seen->doubt.left -= seen->doubt.left > 0;
     if (broken) {
         seen_break(seen, reading);
     } else {
@@ -164,10 +180,41 @@ static void seen_move(struct seen *seen, const struct seen_reading *reading)
     }
 }
 
+void seen_fail(struct seen *seen)
+{
+    seen->failed++;
+    seen->lost = true;
+}
+
+/* As the gauge shows it. */
+static double seen_power_w(const struct seen *seen, uint64_t at_ns)
+{
+    double scale = seen->meter->scale;
+
+    return floor(power_at_w(seen->power, at_ns) / scale + 0.5) * scale;
+}
+
+static void seen_join(struct seen *seen, const struct seen_reading *reading)
+{
+    double power_w = seen_power_w(seen, reading->value_ns);
+
+    if (seen->good > 0 && !seen->lost) {
+        uint64_t ns = reading->end_ns - seen->last.end_ns;
+
+        seen->joined_ns += ns;
+        seen->joined_j += (seen->last_w + power_w) / 2 * ((double)ns / 1e9);
+    }
+    seen->last_w = power_w;
+}
+
 void seen_add(struct seen *seen, const struct seen_reading *reading)
 {
     uint64_t span_ns = reading->end_ns - seen->last.begin_ns;
 
+    if (seen->meter->gauge) {
+        seen_join(seen, reading);
+    }
+    seen->lost = false;
     if (seen->good++ == 0) {
         seen->first = *reading;
         seen->ran_ns = reading->begin_ns;

@@ -51,8 +51,16 @@ struct seen {
         double excess_j, missing_j;
     } bases[SEEN_BASES];
     size_t base_count;
+    struct seen_base doubt; /* before an increment that is not plausible; `left`: readings ago */
+    uint64_t joined_ns;     /* of a gauge: between two readings with none in between that failed */
+    double joined_j;        /* a trapezoid between them */
+    bool lost;              /* the latest reading failed */
+    double last_w;
     uint64_t widest_ns; /* from the beginning of one to the end of the next */
 };
+
+/** Note a reading that failed. */
+void seen_fail(struct seen *seen);
 
 /** Note a good reading. */
 void seen_add(struct seen *seen, const struct seen_reading *reading);

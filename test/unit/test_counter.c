@@ -399,6 +399,47 @@ static void test_a_standstill_may_hide_wraps(void **state)
     }
 }
 
+/* A counter that moves every 50 ms, and a pause of 2 s without readings: one gap, no new period. */
+static void test_a_pause_is_no_update_period(void **state)
+{
+    static const struct {
+        uint64_t at_ms, uj;
+    } readings[] = {
+        {1, 0},         {25, 1000000},  {49, 1000000},     {73, 2000000},     {97, 2000000},
+        {121, 3000000}, {145, 3000000}, {2145, 203000000}, {2146, 203000000}, {2170, 203000000}};
+
+    (void)state;
+    event = energy_event(1000000000); /* 0.5 s at 2 kW */
+    event.update_ns = 50 * MS;
+    apapi_counter_init(&counter, &event, MAX_W);
+    for (size_t i = 0; i < COUNT_OF(readings); i++) {
+        add(readings[i].uj, readings[i].at_ms * MS);
+    }
+    assert_int_equal(counter.total, 203000000);
+    assert_int_equal(counter.incidents.gaps, 1);
+    assert_false(counter.update.learned);
+}
+
+/* After a standstill in which whole wraps may hide, a value that has passed the end is a restart.
+ */
+static void test_a_wrap_after_a_long_standstill_is_a_restart(void **state)
+{
+    uint64_t tick = 2;
+
+    (void)state;
+    begin(1000000000); /* 0.5 s at 2 kW */
+    add(700000000, 1);
+    add(710000000, 1 + TICK_NS);
+    while (tick < 20) {
+        add(710000000, 1 + tick++ * TICK_NS);
+    }
+    add(300000000, 1 + tick++ * TICK_NS);
+    add(310000000, 1 + tick++ * TICK_NS);
+    add(320000000, 1 + tick * TICK_NS);
+    assert_int_equal(counter.total, 30000000);
+    assert_int_equal(counter.incidents.resets, 1);
+}
+
 /* What is read first may be as old as the beginning of its reading. */
 static void test_a_pause_within_a_reading(void **state)
 {
@@ -492,6 +533,8 @@ int main(void)
         cmocka_unit_test(test_lengthy_readings),
         cmocka_unit_test(test_pauses),
         cmocka_unit_test(test_a_standstill_may_hide_wraps),
+        cmocka_unit_test(test_a_pause_is_no_update_period),
+        cmocka_unit_test(test_a_wrap_after_a_long_standstill_is_a_restart),
         cmocka_unit_test(test_a_pause_within_a_reading),
         cmocka_unit_test(test_full_64_bits_are_exact),
         cmocka_unit_test(test_decrease_without_range_is_a_reset),
