@@ -138,7 +138,8 @@ static void judge_gauge(const struct judged *j)
     if (fabs(covered_ns - shall_ns) > looks_ns) {
         judged_fail(j, "covered by a gauge [s]", seconds(covered_ns), seconds(shall_ns));
     }
-    if (fabs(j->result->total - shall_j) > EXACT * shall_j + j->power->max_w * seconds(looks_ns)) {
+    if (fabs(j->result->total - shall_j) >
+        EXACT * shall_j + j->power->max_w * seconds(looks_ns * (1 + (double)j->seen->good / 4))) {
         judged_fail(j, "integral of a gauge [J]", j->result->total, shall_j);
     }
 }
