@@ -217,6 +217,7 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
         meter_add_failure(meter, reading->error);
         return APAPI_METER_WAITING;
     }
+    meter->rate.blur_ns = when.end_ns - when.begin_ns;
     if (counts_doubles(meter->event)) {
         return add_double_count(meter, reading->raw, when, energy_j);
     }

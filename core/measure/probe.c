@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-#define LEARN_SHARE 4  /* a smaller change of the update period does not matter */
-#define ENOUGH_MOVES 2 /* to tell an update period */
-#define MUCH_LONGER 5  /* halves of the known one: less may be chance */
+#define LEARN_SHARE 4 /* a smaller change of the update period does not matter */
+#define MUCH_LONGER 3 /* than the known update period: less may be chance */
 
 void apapi_probe_init(struct apapi_probe *probe, uint64_t update_ns)
 {
@@ -47,7 +46,8 @@ void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_mome
 {
     probe->open = true;
     probe->first = value;
-    probe->first_ns = probe->latest_ns = when.begin_ns;
+    probe->first_ns = when.begin_ns;
+    probe->latest_ns = when.end_ns;
     probe->still_ns = 0;
 }
 
@@ -56,12 +56,12 @@ void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_mome
  * than the waits without one. What has not moved at the end of a probe stands still, and that is no
  * update period.
  */
-static void probe_wait(struct apapi_probe *probe, bool moved, uint64_t now_ns)
+static void probe_wait(struct apapi_probe *probe, bool moved, struct apapi_moment when)
 {
-    uint64_t waited_ns = now_ns - probe->latest_ns;
+    uint64_t waited_ns = when.begin_ns - probe->latest_ns;
     uint64_t most_ns = probe->still_ns > probe->update_ns ? probe->still_ns : probe->update_ns;
 
-    probe->latest_ns = now_ns;
+    probe->latest_ns = when.end_ns;
     probe->still_ns += moved && waited_ns > most_ns ? most_ns : waited_ns;
     if (moved) {
         probe->waited_ns += probe->still_ns;
@@ -71,9 +71,9 @@ static void probe_wait(struct apapi_probe *probe, bool moved, uint64_t now_ns)
 
 uint64_t apapi_probe_update_ns(const struct apapi_probe *probe)
 {
-    uint64_t mean_ns = probe->moves < ENOUGH_MOVES ? 0 : probe->waited_ns / probe->moves;
+    uint64_t mean_ns = probe->moves ? probe->waited_ns / probe->moves : 0;
 
-    return mean_ns / MUCH_LONGER > probe->update_ns / 2 ? mean_ns : 0;
+    return mean_ns > MUCH_LONGER * probe->update_ns ? mean_ns : 0;
 }
 
 void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_moment when,
@@ -82,7 +82,7 @@ void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_mom
     double increment = value - probe->first;
 
     if (probe->open && increment >= 0) {
-        probe_wait(probe, increment > 0, when.end_ns);
+        probe_wait(probe, increment > 0, when);
     }
     if (probe->open && increment > 0 && increment <= most) {
         probe_add(probe, increment, when.end_ns - probe->first_ns);

@@ -21,7 +21,7 @@ struct apapi_probe {
     bool open;     /* the first of two readings has been taken; no other value since */
     double first;  /* its value */
     uint64_t first_ns;
-    uint64_t latest_ns; /* the latest reading of the probe */
+    uint64_t latest_ns; /* end of the latest reading of the probe */
     uint64_t still_ns;  /* of this probe */
     uint64_t waited_ns; /* of all probes, for a move */
     uint64_t moves;     /* that they saw */

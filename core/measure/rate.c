@@ -6,6 +6,8 @@
 #include "base/duration.h"
 #include "measure/extremes.h"
 
+#define WINDOW_READINGS 20 /* a window is as long as so many readings at its ends */
+
 static const struct apapi_rate_window none;
 
 void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_histogram *histogram)
@@ -56,6 +58,15 @@ static void close_window(struct apapi_rate *rate)
     rate->first = rate->windows ? rate->first : rate->last;
     rate->windows++;
     rate->open = none;
+    rate->open_blur_ns = rate->blur_ns;
+}
+
+static bool is_long_enough(const struct apapi_rate *rate)
+{
+    uint64_t blur_ns = rate->blur_ns > rate->open_blur_ns ? rate->blur_ns : rate->open_blur_ns;
+
+    return rate->open.length_ns > 0 && rate->open.length_ns >= rate->window_ns &&
+           rate->open.length_ns >= WINDOW_READINGS * blur_ns;
 }
 
 void apapi_rate_hold(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
@@ -69,7 +80,7 @@ void apapi_rate_add(struct apapi_rate *rate, double quantity, uint64_t dt_ns)
 {
     apapi_rate_hold(rate, quantity, dt_ns);
     rate->held_ns = 0;
-    if (rate->open.length_ns > 0 && rate->open.length_ns >= rate->window_ns) {
+    if (is_long_enough(rate)) {
         close_window(rate);
     }
 }
@@ -78,6 +89,7 @@ void apapi_rate_drop(struct apapi_rate *rate)
 {
     rate_settle(rate, rate->last, none);
     rate->open = none;
+    rate->open_blur_ns = rate->blur_ns;
     rate->held_ns = 0;
 }
 

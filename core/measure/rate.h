@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MEASURE_RATE_H
 #define MEASURE_RATE_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "measure/histogram.h"
@@ -18,6 +19,9 @@ struct apapi_rate_window {
 
 struct apapi_rate {
     uint64_t window_ns;
+    uint64_t blur_ns;      /* length of the latest reading, if its caller knows: its value is of any
+                              moment      in it, so a window is many times as long */
+    uint64_t open_blur_ns; /* the same of the reading with which the open window begins */
     struct apapi_rate_window open;
     uint64_t held_ns;                /* of the open window, since its quantity last grew */
     struct apapi_rate_window closed; /* the last one: the end of a run may still be added to it */

@@ -176,10 +176,13 @@ static void update_retry(struct component *component, bool failed, uint64_t now_
 
 /* @param unknown  for each domain, whether a reading of one of its meters failed */
 static void tick_domains(struct component *component, const bool unknown[APAPI_DOMAINS],
-                         uint64_t now_ns)
+                         struct apapi_moment when)
 {
+    uint64_t now_ns = when.end_ns;
+
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (component->domains[d].used) {
+            component->domains[d].rate.blur_ns = when.end_ns - when.begin_ns;
             apapi_domain_meter_tick(&component->domains[d], now_ns);
         }
         if (component->known_ns[d] == 0 && !unknown[d]) {
@@ -210,7 +213,7 @@ void component_account(struct component *component, struct apapi_moment when)
             apapi_domain_meter_add(&component->domains[domain], step, energy_j);
         }
     }
-    tick_domains(component, unknown, now_ns);
+    tick_domains(component, unknown, when);
     update_retry(component, failed > 0 && failed == component->meter_count, now_ns);
 }
 
