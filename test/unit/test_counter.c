@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hardware counters as 64-bit totals: wraps, resets, absurd readings, long pauses. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -523,12 +524,57 @@ static void test_reopened(void **state)
     }
 }
 
+/* Read once in an update of 1 ms: 100 raw units in each, but for some at either end. */
+struct still {
+    const char *name;
+    uint64_t stated_ns;
+    uint64_t still, moving, still_at_end; /* updates */
+    uint64_t total;
+    uint64_t covered; /* updates */
+};
+
+static const struct still stills[] = {
+    {"neither end", MS, 0, 10, 0, 1000, 10},
+    {"four updates at the start", MS, 4, 10, 0, 1000, 14},
+    {"five at the start: it begins with the first move", MS, 5, 10, 0, 900, 9},
+    {"nobody states the update: ten times as patient", 0, 40, 10, 0, 1000, 50},
+    {"not for ever", 0, 41, 10, 0, 900, 9},
+    {"four updates at the end", MS, 0, 10, 4, 1000, 14},
+    {"five at the end: to where it certainly ran", MS, 0, 10, 5, 1000, 9},
+    {"never a move: that is said elsewhere", MS, 30, 0, 0, 0, 30},
+};
+
+static void test_standstills_at_the_ends(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(stills); i++) {
+        const struct still *still = &stills[i];
+        uint64_t moved = still->still + still->moving;
+
+        begin(0);
+        event.update_ns = still->stated_ns;
+        apapi_counter_init(&counter, &event, MAX_W);
+        for (uint64_t update = 0; update <= moved + still->still_at_end; update++) {
+            uint64_t last = update < moved ? update : moved;
+
+            add(last < still->still ? 0 : (last - still->still) * 100, (1000 + update) * MS);
+        }
+        apapi_counter_finish(&counter);
+        if (counter.total != still->total || counter.covered_ns != still->covered * MS) {
+            fail_msg("%s: %" PRIu64 " in %g updates", still->name, counter.total,
+                     (double)counter.covered_ns / (double)MS);
+        }
+        assert_int_equal(counter.incidents.stalls, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_random_walks_add_up),
         cmocka_unit_test(test_standstills),
+        cmocka_unit_test(test_standstills_at_the_ends),
         cmocka_unit_test(test_leaps_after_an_outage),
         cmocka_unit_test(test_lengthy_readings),
         cmocka_unit_test(test_pauses),

@@ -143,6 +143,59 @@ static void test_frozen_at_the_start_for_a_while(void **state)
     assert_int_equal(counter.incidents.stalls, 1);
 }
 
+/* Two readings within one update, after a late one: the counter does not move less often. */
+static void test_readings_near_to_each_other_show_no_longer_period(void **state)
+{
+    struct apapi_increment increment;
+    uint64_t now_ns = 1;
+
+    (void)state;
+    apapi_counter_init(&counter, &fake_energy_event, 2000);
+    for (uint64_t tick = 1; tick <= 100; tick++) {
+        bool near = tick % 2 == 0;
+
+        now_ns += near ? MS / 4 : 200 * MS;
+        apapi_counter_add(&counter, tick / 2 * UINT64_C(20000000) + (near ? 0 : 19000000),
+                          moment_at(now_ns), &increment);
+    }
+    assert_int_equal(counter.update.longest_ns, 0);
+}
+
+/* 10 ms instead of the stated 1 ms: at most twice the time in which readings saw no move. */
+static void test_longest_update_that_readings_saw(void **state)
+{
+    const struct simulated meter = {10 * MS, 0, 0, 0};
+
+    (void)state;
+    read_for(&meter, MS, 4 * MS, 100);
+    assert_in_range(counter.update.longest_ns, 7 * MS, 16 * MS);
+    read_for(&meter, 10 * MS, 4 * MS, 100);
+    assert_int_equal(counter.update.longest_ns, 0);
+}
+
+/* The move may have been there for most of the time until a reading that is late. */
+static void test_a_late_reading_shows_twice_what_was_seen_at_most(void **state)
+{
+    static const uint64_t moments_ms[] = {1, 2, 6, 14}, raws[] = {0, 100000, 100000, 200000};
+    struct apapi_increment increment;
+
+    (void)state;
+    apapi_counter_init(&counter, &fake_energy_event, 2000);
+    for (size_t i = 0; i < COUNT_OF(raws); i++) {
+        apapi_counter_add(&counter, raws[i], moment_at(moments_ms[i] * MS), &increment);
+    }
+    assert_int_equal(counter.update.longest_ns, 8 * MS);
+}
+
+static void test_a_standstill_is_not_the_longest_update(void **state)
+{
+    const struct simulated meter = {10 * MS, 0, 400 * MS, 900 * MS};
+
+    (void)state;
+    read_for(&meter, MS, 4 * MS, 300);
+    assert_in_range(counter.update.longest_ns, 7 * MS, 16 * MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +205,10 @@ int main(void)
         cmocka_unit_test(test_a_learned_period_is_no_standstill),
         cmocka_unit_test(test_frozen_at_the_start),
         cmocka_unit_test(test_frozen_at_the_start_for_a_while),
+        cmocka_unit_test(test_readings_near_to_each_other_show_no_longer_period),
+        cmocka_unit_test(test_longest_update_that_readings_saw),
+        cmocka_unit_test(test_a_late_reading_shows_twice_what_was_seen_at_most),
+        cmocka_unit_test(test_a_standstill_is_not_the_longest_update),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a component is read: gauges at random moments, probes, all on the grid. No clock is asked.
+ */
+#include "fake/source.h"
+#include "session/component.h"
+#include "unit/unit.h"
+
+#define MS UINT64_C(1000000)
+#define START_NS (1000 * MS)
+#define INTERVAL_NS (100 * MS)
+#define GRID_NS (5 * MS)
+#define SLOTS (INTERVAL_NS / GRID_NS)
+
+static struct fake_source fake;
+static struct component component;
+
+static void attach(uint64_t floor_ns)
+{
+    const struct component_settings settings = {.interval_ns = INTERVAL_NS, .floor_ns = floor_ns};
+
+    assert_int_equal(component_attach(&component, "fake", &fake.base, &settings), 0);
+    component_restart(&component, START_NS);
+    component.deadline_ns = START_NS;
+}
+
+static void attach_gauge(uint64_t floor_ns)
+{
+    fake_source_init(&fake, 1);
+    fake.events[0].kind = APAPI_KIND_POWER;
+    fake.events[0].accumulates = false;
+    fake.events[0].update_ns = MS;
+    strcpy(fake.events[0].unit, "W");
+    attach(floor_ns);
+}
+
+static void attach_counter(uint64_t floor_ns)
+{
+    fake_source_init(&fake, 1);
+    fake.events[0].update_ns = MS;
+    for (uint64_t i = 0; i < FAKE_ROWS_MAX; i++) {
+        fake_source_row(&fake, i * 1000, 0);
+    }
+    attach(floor_ns);
+}
+
+static int close_component(void **state)
+{
+    (void)state;
+    component_close(&component);
+    return 0;
+}
+
+/* @return when the usual reading after that at `now_ns` is due, whoever asks before it is. */
+static uint64_t next_due_ns(uint64_t now_ns)
+{
+    component_next_deadline(&component, now_ns);
+    return component_due_ns(&component, now_ns);
+}
+
+/* One reading in each interval, evenly spread over all of it. */
+static void test_gauges_are_read_anywhere_in_each_interval(void **state)
+{
+    enum { INTERVALS = 4000 };
+    unsigned slots[SLOTS] = {0};
+    uint64_t now_ns = START_NS;
+
+    (void)state;
+    attach_gauge(GRID_NS);
+    for (uint64_t i = 0; i < INTERVALS; i++) {
+        uint64_t due_ns = next_due_ns(now_ns);
+        uint64_t begin_ns = START_NS + i * INTERVAL_NS;
+
+        assert_true(due_ns > begin_ns && due_ns <= begin_ns + INTERVAL_NS);
+        assert_int_equal(due_ns % GRID_NS, 0);
+        assert_true(due_ns >= now_ns + GRID_NS);
+        slots[(due_ns - begin_ns - 1) / GRID_NS]++;
+        now_ns = due_ns;
+    }
+    assert_int_equal(component.missed, 0);
+    for (size_t i = 0; i < SLOTS; i++) {
+        assert_in_range(slots[i], INTERVALS / SLOTS * 7 / 10, INTERVALS / SLOTS * 13 / 10);
+    }
+}
+
+/* Each run has its own moments. */
+static void test_runs_differ(void **state)
+{
+    uint64_t first_ns;
+
+    (void)state;
+    attach_gauge(0);
+    first_ns = next_due_ns(START_NS) - START_NS;
+    component_restart(&component, START_NS + 1);
+    component.deadline_ns = START_NS + 1;
+    assert_true(next_due_ns(START_NS + 1) - START_NS - 1 != first_ns);
+}
+
+static void test_missed_intervals_are_counted(void **state)
+{
+    uint64_t now_ns = START_NS, missed = 0;
+
+    (void)state;
+    attach_gauge(GRID_NS);
+    for (uint64_t i = 0; i < 200; i++) {
+        uint64_t late_ns = i % 50 * GRID_NS, due_ns = next_due_ns(now_ns);
+
+        assert_true(due_ns > now_ns);
+        now_ns = due_ns + late_ns;
+        if (now_ns >= component.deadline_ns + INTERVAL_NS) {
+            missed += (now_ns - component.deadline_ns) / INTERVAL_NS;
+        }
+    }
+    next_due_ns(now_ns);
+    assert_true(missed > 100);
+    assert_int_equal(component.missed, missed);
+}
+
+/* Nothing is lost between two readings of a counter. */
+static void test_counters_are_read_at_each_deadline(void **state)
+{
+    uint64_t now_ns = START_NS;
+
+    (void)state;
+    attach_counter(GRID_NS);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(next_due_ns(now_ns), now_ns + INTERVAL_NS);
+        now_ns += INTERVAL_NS;
+    }
+}
+
+static struct apapi_moment read_at(uint64_t now_ns)
+{
+    fake.base.source->read(&fake.base, component.raw);
+    return moment_at(now_ns);
+}
+
+/* A counter that moves at each reading and then stands still. */
+static unsigned probe_for(uint64_t ns)
+{
+    uint64_t now_ns = START_NS, step_ns = component.floor_ns ? component.floor_ns : 1;
+    unsigned probes = 0;
+
+    component_account(&component, read_at(now_ns));
+    component_begin_probes(&component, read_at(now_ns));
+    for (; now_ns < START_NS + ns; probes++) {
+        uint64_t due_ns = component_probe_due_ns(&component, now_ns);
+
+        assert_int_equal(due_ns % step_ns, 0);
+        assert_true(due_ns >= now_ns + step_ns);
+        now_ns = due_ns;
+        component_probe(&component, read_at(now_ns));
+    }
+    return probes;
+}
+
+static void test_probes_keep_to_the_grid(void **state)
+{
+    (void)state;
+    attach_counter(GRID_NS);
+    assert_in_range(probe_for(1000 * INTERVAL_NS), 20, 1000);
+}
+
+static void test_probes_without_a_grid(void **state)
+{
+    (void)state;
+    attach_counter(0);
+    assert_in_range(probe_for(1000 * INTERVAL_NS), 20, 1000);
+}
+
+static void test_gauges_have_no_probes(void **state)
+{
+    (void)state;
+    attach_gauge(0);
+    component_begin_probes(&component, moment_at(START_NS));
+    assert_true(component_probe_due_ns(&component, START_NS) == UINT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_gauges_are_read_anywhere_in_each_interval, close_component),
+        cmocka_unit_test_teardown(test_runs_differ, close_component),
+        cmocka_unit_test_teardown(test_missed_intervals_are_counted, close_component),
+        cmocka_unit_test_teardown(test_counters_are_read_at_each_deadline, close_component),
+        cmocka_unit_test_teardown(test_probes_keep_to_the_grid, close_component),
+        cmocka_unit_test_teardown(test_probes_without_a_grid, close_component),
+        cmocka_unit_test_teardown(test_gauges_have_no_probes, close_component),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How far the integral of a gauge may be from the truth. */
+#include "base/random.h"
+#include "measure/gauge.h"
+#include "unit/near.h"
+
+#define MS UINT64_C(1000000)
+#define START_NS (1000 * MS)
+#define STEP_NS (100 * MS)
+#define STEP_S 0.1
+
+static struct apapi_gauge gauge;
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&gauge, 0, sizeof gauge);
+    apapi_gauge_restart(&gauge);
+    return 0;
+}
+
+/* So much remains however even the readings are: they may all miss what happens between them. */
+static double unseen(double integral, double deviations)
+{
+    return integral * 2 / (deviations * deviations);
+}
+
+static void test_constant(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i <= 1001; i++) {
+        apapi_gauge_add(&gauge, 250.1, START_NS + i * STEP_NS);
+    }
+    assert_near(apapi_gauge_uncertainty(&gauge), unseen(250.1 * 100.1, 1000));
+}
+
+/* The line between two neighbours is weighted by their distances. */
+static void test_straight_line_at_unequal_steps(void **state)
+{
+    struct random random = {1};
+    uint64_t at_ns = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i <= 1001; i++) {
+        apapi_gauge_add(&gauge, (double)at_ns / 1e6, START_NS + at_ns);
+        at_ns += MS + random_below(&random, STEP_NS);
+    }
+    assert_within(apapi_gauge_uncertainty(&gauge), unseen(gauge.integral, 1000), 1e-6);
+}
+
+static void add(double value, uint64_t step)
+{
+    apapi_gauge_add(&gauge, value, START_NS + step * STEP_NS);
+}
+
+static void test_too_few_readings(void **state)
+{
+    (void)state;
+    add(100, 0);
+    add(200, 1);
+    assert_near(apapi_gauge_uncertainty(&gauge), 15);
+    apapi_gauge_failed(&gauge);
+    add(300, 3);
+    add(300, 4);
+    assert_near(apapi_gauge_uncertainty(&gauge), 45);
+}
+
+/* Each reading is 200 W off the line between its neighbours. */
+static void test_alternating(void **state)
+{
+    const double deviations = 100, each_j = 200 * STEP_S;
+
+    (void)state;
+    for (uint64_t i = 0; i <= 101; i++) {
+        apapi_gauge_add(&gauge, i % 2 ? 300 : 100, START_NS + i * STEP_NS);
+    }
+    assert_within(apapi_gauge_uncertainty(&gauge),
+                  2.4 * 1.03 * each_j * sqrt(deviations / 1.5) + unseen(gauge.integral, deviations),
+                  1e-9);
+}
+
+static void test_no_line_across_a_failure(void **state)
+{
+    (void)state;
+    for (uint64_t step = 0; step < 3; step++) {
+        add(100, step);
+    }
+    apapi_gauge_failed(&gauge);
+    for (uint64_t step = 4; step < 7; step++) {
+        add(300, step);
+    }
+    add(NAN, 7);
+    for (uint64_t step = 8; step < 11; step++) {
+        add(500, step);
+    }
+    assert_int_equal(gauge.deviations, 3);
+    assert_near(apapi_gauge_uncertainty(&gauge), unseen(gauge.integral, 3));
+}
+
+/* A square wave that is read at random moments: the share of runs that it is farther off. */
+static unsigned runs_outside(double duty, int readings, int runs)
+{
+    struct random random = {42};
+    unsigned outside = 0;
+
+    for (int run = 0; run < runs; run++) {
+        double truth = duty * 400 * STEP_S * readings;
+
+        begin(NULL);
+        for (int i = 0; i <= readings; i++) {
+            double value = random_share(&random) < duty ? 400 : 0;
+
+            apapi_gauge_add(&gauge, value, START_NS + (uint64_t)i * STEP_NS);
+        }
+        outside += fabs(gauge.integral - truth) > apapi_gauge_uncertainty(&gauge);
+    }
+    return outside;
+}
+
+static void test_covers_a_square_wave_at_random_moments(void **state)
+{
+    (void)state;
+    assert_in_range(runs_outside(0.5, 10, 2000), 0, 100);
+    assert_in_range(runs_outside(0.5, 100, 2000), 1, 100);
+    assert_in_range(runs_outside(0.3, 1000, 2000), 1, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_constant, begin),
+        cmocka_unit_test_setup(test_straight_line_at_unequal_steps, begin),
+        cmocka_unit_test_setup(test_too_few_readings, begin),
+        cmocka_unit_test_setup(test_alternating, begin),
+        cmocka_unit_test_setup(test_no_line_across_a_failure, begin),
+        cmocka_unit_test(test_covers_a_square_wave_at_random_moments),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When probes are taken. */
+#include "session/probe.h"
+#include "unit/unit.h"
+
+#define MS UINT64_C(1000000)
+#define START_NS (1000 * MS)
+#define UPDATE_NS (8 * MS)
+#define SECOND_NS (7 * MS) /* from the first reading of a probe to the second one */
+#define INTERVAL_NS (1000 * MS)
+
+static struct probe_plan plan;
+
+static void restart(uint64_t update_ns, uint64_t interval_ns, uint64_t grid_ns)
+{
+    probe_plan_restart(&plan, update_ns, interval_ns, grid_ns, 1);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    restart(UPDATE_NS, INTERVAL_NS, 1);
+    assert_true(plan.due_ns == UINT64_MAX);
+    probe_plan_begin(&plan, moment_at(START_NS));
+    return 0;
+}
+
+static void assert_next(enum probe_reading next, uint64_t after_start_ns)
+{
+    assert_int_equal(plan.next, next);
+    assert_int_equal(plan.due_ns, START_NS + after_start_ns);
+}
+
+static void take(bool moved)
+{
+    probe_plan_next(&plan, moment_at(plan.due_ns), moved);
+}
+
+/* The first usual reading is the first one of a probe. */
+static void test_two_readings_see_one_update(void **state)
+{
+    (void)state;
+    assert_next(PROBE_SECOND, SECOND_NS);
+    take(true);
+    assert_int_equal(plan.next, PROBE_FIRST);
+    for (int i = 0; i < 5; i++) {
+        uint64_t first_ns = plan.due_ns;
+
+        take(true);
+        assert_next(PROBE_SECOND, first_ns - START_NS + SECOND_NS);
+        take(true);
+        assert_int_equal(plan.next, PROBE_FIRST);
+    }
+}
+
+/* At random moments, by 30 to 100 % of the time that has passed. */
+static void test_distances_grow_with_the_time(void **state)
+{
+    double least = 1e9, most = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        probe_plan_restart(&plan, UPDATE_NS, INTERVAL_NS, 1, seed);
+        probe_plan_begin(&plan, moment_at(START_NS));
+        for (int i = 0; i < 10; i++) {
+            uint64_t second_ns = plan.due_ns;
+            double growth;
+
+            take(true);
+            growth = (double)(plan.due_ns - second_ns) / (double)(second_ns - START_NS);
+            assert_true(growth > 0.29 && growth < 1.01);
+            least = growth < least ? growth : least;
+            most = growth > most ? growth : most;
+            take(true);
+        }
+    }
+    assert_true(least < 0.35);
+    assert_true(most > 0.95);
+}
+
+static void test_runs_differ(void **state)
+{
+    uint64_t first_ns[2];
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        probe_plan_restart(&plan, UPDATE_NS, INTERVAL_NS, 1, seed);
+        probe_plan_begin(&plan, moment_at(START_NS));
+        take(true);
+        first_ns[seed] = plan.due_ns;
+    }
+    assert_true(first_ns[0] != first_ns[1]);
+}
+
+/* Twice as late each time: early usual readings at the start, as long as nothing has moved. */
+static void test_it_insists_on_a_move_at_the_start(void **state)
+{
+    static const uint64_t usual_from_ns = 56 * MS; /* more than four updates */
+
+    (void)state;
+    for (uint64_t at_ns = SECOND_NS; at_ns < INTERVAL_NS / 2; at_ns *= 2) {
+        assert_next(at_ns > usual_from_ns ? PROBE_USUAL : PROBE_SECOND, at_ns);
+        take(false);
+    }
+    assert_next(PROBE_USUAL, 128 * SECOND_NS);
+    take(false); /* the usual readings are as near now */
+    assert_int_equal(plan.next, PROBE_FIRST);
+}
+
+static void test_early_usual_readings_end_with_the_first_move(void **state)
+{
+    (void)state;
+    while (plan.next != PROBE_USUAL) {
+        take(false);
+    }
+    take(true);
+    assert_int_equal(plan.next, PROBE_FIRST);
+    assert_false(plan.starting);
+}
+
+static void test_later_it_insists_without_usual_readings(void **state)
+{
+    uint64_t first_ns, readings = 0;
+
+    (void)state;
+    take(true);
+    first_ns = plan.due_ns - START_NS;
+    take(true);
+    for (; plan.next != PROBE_FIRST; readings++) {
+        assert_next(PROBE_SECOND, first_ns + (SECOND_NS << readings));
+        take(false);
+    }
+    assert_int_equal(readings, 8);
+}
+
+static void test_slow_readings_stop_probes(void **state)
+{
+    struct apapi_moment lasts = {START_NS, START_NS + UPDATE_NS / 2};
+
+    (void)state;
+    probe_plan_next(&plan, lasts, true);
+    assert_true(plan.due_ns != UINT64_MAX);
+    lasts.end_ns++;
+    probe_plan_next(&plan, lasts, true);
+    assert_true(plan.due_ns == UINT64_MAX);
+    restart(UPDATE_NS, INTERVAL_NS, 1);
+    probe_plan_begin(&plan, lasts);
+    assert_true(plan.due_ns == UINT64_MAX);
+}
+
+struct need {
+    const char *name;
+    uint64_t update_ns, interval_ns, grid_ns;
+    bool probes;
+};
+
+static const struct need needs[] = {
+    {"no update period is known", 0, INTERVAL_NS, 1, false},
+    {"four updates in an interval", MS, 4 * MS, 1, true},
+    {"fewer", MS, 4 * MS - 1, 1, false},
+    {"the grid has four steps in an interval", MS, 40 * MS, 10 * MS, true},
+    {"the grid has fewer", MS, 40 * MS, 11 * MS, false},
+};
+
+static void test_probes_where_usual_readings_do_not_show_enough(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(needs); i++) {
+        const struct need *need = &needs[i];
+
+        restart(need->update_ns, need->interval_ns, need->grid_ns);
+        probe_plan_begin(&plan, moment_at(START_NS));
+        if ((plan.due_ns != UINT64_MAX) != need->probes) {
+            fail_msg("%s: probes %s", need->name, need->probes ? "are missing" : "are taken");
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_two_readings_see_one_update, begin),
+        cmocka_unit_test(test_distances_grow_with_the_time),
+        cmocka_unit_test(test_runs_differ),
+        cmocka_unit_test_setup(test_it_insists_on_a_move_at_the_start, begin),
+        cmocka_unit_test_setup(test_early_usual_readings_end_with_the_first_move, begin),
+        cmocka_unit_test_setup(test_later_it_insists_without_usual_readings, begin),
+        cmocka_unit_test_setup(test_slow_readings_stop_probes, begin),
+        cmocka_unit_test(test_probes_where_usual_readings_do_not_show_enough),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
