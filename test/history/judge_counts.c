@@ -51,8 +51,8 @@ static bool is_certain(const struct judged *j)
 {
     const struct seen *seen = j->seen;
 
-    return !j->meter->doubles && !seen->unsure && !seen->disguised && !may_begin_absurd(j) &&
-           !may_begin_frozen(j) && !may_seem_frozen(j);
+    return !j->meter->doubles && !seen->unsure && !seen->disguised && !seen->moves_late &&
+           !may_begin_absurd(j) && !may_begin_frozen(j) && !may_seem_frozen(j);
 }
 
 /* A break is a reset, but for one at the last reading, which is refused. */

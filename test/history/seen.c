@@ -7,6 +7,7 @@
 
 #define SLACK_UPDATES 3    /* what is learned of an update may be longer than it is */
 #define UNKNOWN_NS 1000000 /* an update that no source states is taken for this at first */
+#define LATE_UPDATES 3     /* so many it may stand still before it is believed to */
 #define DOUBTED_FOR 3      /* readings until a counter's doubts are over */
 
 static double max_w(const struct seen *seen)
@@ -98,7 +99,7 @@ static void seen_break(struct seen *seen, const struct seen_reading *reading)
     if (!goes_back && seen->base_count < SEEN_BASES) {
         seen->bases[seen->base_count++] =
             (struct seen_base){.reading = seen->last,
-                               .since_ns = seen->still ? seen->ran_ns : seen->last.begin_ns,
+                               .since_ns = seen->ran_ns,
                                .left = reopened               ? 1
                                        : seen->meter->doubles ? UINT32_MAX
                                                               : DOUBTED_FOR};
@@ -130,9 +131,8 @@ static void seen_doubt(struct seen *seen, bool hides)
 {
     seen->unsure = true;
     seen->missing_j += hides ? range_j(seen) : 0;
-    seen->doubt = (struct seen_base){.reading = seen->last,
-                                     .since_ns = seen->still ? seen->ran_ns : seen->last.begin_ns,
-                                     .left = DOUBTED_FOR};
+    seen->doubt =
+        (struct seen_base){.reading = seen->last, .since_ns = seen->ran_ns, .left = DOUBTED_FOR};
 }
 
 /*
@@ -159,6 +159,14 @@ static bool seen_continue(struct seen *seen, const struct seen_reading *reading)
     return false;
 }
 
+/* Readings that are long or late can make it seem to stand still. */
+static void seen_first_move(struct seen *seen)
+{
+    seen->moves_late |= seen->begun_ns > 0 &&
+                        seen->last.end_ns - seen->begun_ns > LATE_UPDATES * seen->meter->update_ns;
+    seen->begun_ns = 0;
+}
+
 static void seen_move(struct seen *seen, const struct seen_reading *reading)
 {
     bool broken = reading->life != seen->last.life || reading->count < seen->last.count;
@@ -175,8 +183,12 @@ static void seen_move(struct seen *seen, const struct seen_reading *reading)
     if (!seen->still && seen->first_move_ns == 0) {
         seen->first_move_ns = reading->value_ns;
     }
+    if (!seen->still && !begins) {
+        seen_first_move(seen);
+    }
+    seen->begun_ns = begins ? reading->end_ns : seen->begun_ns;
     if (!seen->still) {
-        seen->ran_ns = begins ? reading->begin_ns : seen->last.begin_ns;
+        seen->ran_ns = begins && !seen->disguised ? reading->begin_ns : seen->last.begin_ns;
     }
 }
 
@@ -218,6 +230,7 @@ void seen_add(struct seen *seen, const struct seen_reading *reading)
     if (seen->good++ == 0) {
         seen->first = *reading;
         seen->ran_ns = reading->begin_ns;
+        seen->begun_ns = reading->end_ns;
     } else {
         seen->widest_ns = span_ns > seen->widest_ns ? span_ns : seen->widest_ns;
         if (!seen->meter->gauge) {

@@ -31,8 +31,10 @@ struct seen {
     size_t good, failed, absurd;
     bool absurd_first; /* before any good one */
     struct seen_reading first, last;
-    bool still;             /* the last reading found it where it was */
-    uint64_t ran_ns;        /* beginning of the reading before the one that found it moved last */
+    bool still;        /* the last reading found it where it was */
+    uint64_t ran_ns;   /* beginning of the reading before the one that found it moved last */
+    uint64_t begun_ns; /* end of the first reading since a break; 0: it has moved since */
+    bool moves_late;   /* after a break it seems to stand still, and is counted from its move */
     uint64_t first_move_ns; /* a reading found it moved first; 0: none */
     uint64_t moved; /* what it has counted between readings that belong together [raw units] */
     uint64_t wraps;
@@ -46,8 +48,8 @@ struct seen {
     double missing_j; /* what was used in them, and in whole wraps that hid */
     struct seen_base {
         struct seen_reading reading; /* before a break */
-        uint64_t since_ns;           /* until then it was known to run */
-        unsigned left;               /* so many readings may still look like an increment */
+        uint64_t since_ns; /* until then it was known to run; probes may have found it still */
+        unsigned left;     /* so many readings may still look like an increment */
         double excess_j, missing_j;
     } bases[SEEN_BASES];
     size_t base_count;
