@@ -9,9 +9,18 @@
 
 #define DESCRIPTION_SIZE 160
 
-/** What `apapi list` knows of an event. Unknown texts are "", unknown numbers NaN. */
+/** How often a counter moves, by a look at it. At most one of them is known, the others are 0. */
+struct listed_update {
+    double measured_s;
+    double below_s; /* each reading found it moved */
+    double above_s; /* it moved once at most */
+};
+
+/** What `apapi list` knows of an event. Unknown texts are "", other unknown numbers NaN. */
 struct listed_event {
     struct apapi_event event;
+    size_t slot; /* in the reader's events */
+    struct listed_update update;
     char description[DESCRIPTION_SIZE];
     double range; /* where a counter wraps [event.unit] */
     double value; /* of one reading [event.unit] */
@@ -34,6 +43,12 @@ struct list_view {
     bool sources; /* show all ways to read a component */
     size_t width; /* of the terminal; 0: no limit */
 };
+
+/**
+ * Read an open component again and again, for up to a second, and see how often its counters move.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int list_look_at_updates(const struct listed *listed);
 
 /** @return 0; -1 with errno ENOMEM. */
 int list_print_text(const struct listed *components, size_t count, const struct list_view *view);

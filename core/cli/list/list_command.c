@@ -13,7 +13,7 @@
 #include "cli/grid.h"
 
 struct list {
-    bool json;
+    bool json, updates;
     struct list_view view;
     struct wanted wanted;
     struct listed components[WANTED_MAX];
@@ -23,6 +23,10 @@ static const struct option_row options[] = {
     {0, "json", NULL, "for programs", TO_FLAG(struct list, json)},
     {0, "sources", NULL, "also show the sources that are tried for a component, in order",
      TO_FLAG(struct list, view.sources)},
+    {0, "updates", NULL,
+     "also measure how often each counter moves; takes up to a second for each\n"
+     "component",
+     TO_FLAG(struct list, updates)},
     {0}};
 
 static const struct option_table table = {
@@ -62,6 +66,7 @@ static void fill_event(const struct apapi_reader *reader, size_t index,
                        const struct apapi_reading *reading, struct listed_event *listed)
 {
     listed->event = reader->events[index];
+    listed->slot = index;
     listed->range = range_of(&listed->event);
     listed->value = reading->error ? NAN : apapi_event_value(&listed->event, reading->raw);
     if (reading->error) {
@@ -159,6 +164,18 @@ static int list_command_open_all(struct list *list, const char *order, struct ap
     return 0;
 }
 
+static int list_command_look_at_all(const struct list *list, struct apapi_error *err)
+{
+    for (size_t i = 0; i < list->wanted.count; i++) {
+        const struct listed *listed = &list->components[i];
+
+        if (listed->state == LISTED_OPEN && list_look_at_updates(listed)) {
+            return list_command_no_memory(err);
+        }
+    }
+    return 0;
+}
+
 static void list_command_close_all(struct list *list)
 {
     for (size_t i = 0; i < list->wanted.count; i++) {
@@ -198,7 +215,8 @@ static int list_command_run(struct list *list, int count, char *const words[])
         (order && apapi_catalog_check_order(order, &err))) {
         return command_refuse("list", err.text);
     }
-    if (list_command_open_all(list, order, &err)) {
+    if (list_command_open_all(list, order, &err) ||
+        (list->updates && list_command_look_at_all(list, &err))) {
         status = command_fail("list", err.text);
     } else {
         list->view.width = terminal_width();

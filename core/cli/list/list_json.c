@@ -19,6 +19,9 @@ static const struct field fields_of_listed[] = {
     {"range", FIELD_EXACT, true, IN_LISTED(range), 0},
     {"value", FIELD_EXACT, true, IN_LISTED(value), 0},
     {"update_s", FIELD_DURATION, false, IN_LISTED(event.update_ns), 0},
+    {"measured_update_s", FIELD_PART, false, IN_LISTED(update.measured_s), 0},
+    {"update_below_s", FIELD_PART, false, IN_LISTED(update.below_s), 0},
+    {"update_above_s", FIELD_PART, false, IN_LISTED(update.above_s), 0},
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 

@@ -4,14 +4,16 @@
 #include <stdio.h>
 
 #include "base/count_of.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"
 #include "cli/list/list.h"
 
 static const struct grid_column columns[] = {
-    {"event", false},  {"value", true}, {"unit", false}, {"kind", false},
-    {"domain", false}, {"range", true}, {"", false},     {"description", false}};
+    {"event", false},  {"value", true},       {"unit", false},  {"kind", false},
+    {"domain", false}, {"range", true},       {"update", true}, {"measured", true},
+    {"", false},       {"description", false}};
 
 enum { COLUMNS = COUNT_OF(columns) };
 
@@ -30,6 +32,33 @@ static const char *domain_text(enum apapi_domain domain)
     return domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(domain);
 }
 
+/* "1.00 ms", "below 0.10 ms"; "" if it is not known. */
+static void list_text_period(char *text, size_t size, const char *relation, double seconds)
+{
+    char period[UNITS_SIZE];
+
+    if (seconds > 0) {
+        units_short(period, sizeof period, seconds);
+        snprintf(text, size, "%s%s", relation, period);
+    }
+}
+
+static void list_text_measured(char *text, size_t size, const struct listed_update *update)
+{
+    list_text_period(text, size, "", update->measured_s);
+    list_text_period(text, size, "below ", update->below_s);
+    list_text_period(text, size, "above ", update->above_s);
+}
+
+static int list_text_put_updates(struct grid *grid, const struct listed_event *listed)
+{
+    char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
+
+    list_text_period(stated, sizeof stated, "", duration(listed->event.update_ns) / NS_PER_S);
+    list_text_measured(measured, sizeof measured, &listed->update);
+    return grid_put(grid, stated) || grid_put(grid, measured) ? -1 : 0;
+}
+
 static int list_text_put_event(struct grid *grid, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
@@ -42,6 +71,7 @@ static int list_text_put_event(struct grid *grid, const struct listed_event *lis
     return grid_put(grid, event->name) || grid_put(grid, value) || grid_put(grid, event->unit) ||
                    grid_put(grid, apapi_kind_name(event->kind)) ||
                    grid_put(grid, domain_text(event->domain)) || grid_put(grid, range) ||
+                   list_text_put_updates(grid, listed) ||
                    grid_put(grid, event->estimated ? "estimated" : "") ||
                    grid_put(grid, listed->description)
                ? -1
