@@ -27,7 +27,10 @@ static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t 
     return area;
 }
 
-/* How far the last reading lies from the line between the one before it and `value`. */
+/*
+ * How far the last reading lies from the line between the one before it and `value`, and what it
+ * matters that nobody knows when in the reading it was taken.
+ */
 static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
     double before_s = (double)gauge->step_ns / 1e9;
@@ -35,10 +38,11 @@ static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_
     double both_s = before_s + after_s;
     double line = (gauge->before * after_s + value * before_s) / both_s;
     double error = (gauge->last - line) * both_s / 2;
+    double shift = (value - gauge->before) / 2 * (double)gauge->last_length_ns / 1e9;
 
     if (both_s > 0) {
         gauge->deviations++;
-        gauge->squares += error * error;
+        gauge->squares += error * error + shift * shift;
     }
 }
 
@@ -71,6 +75,7 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
     gauge->max = greater(gauge->max, value);
     gauge->last = value;
     gauge->last_ns = now_ns;
+    gauge->last_length_ns = gauge->length_ns;
     gauge->valid = true;
     return area;
 }

@@ -12,10 +12,13 @@ struct apapi_gauge {
     bool valid;     /* `last` holds a good reading */
     double last;
     uint64_t last_ns;
-    bool between;     /* there is a good reading before that one, too */
-    double before;    /* that one */
-    uint64_t step_ns; /* from it to the last one */
-    double min;       /* NaN before the first good reading */
+    uint64_t
+        length_ns; /* of the reading to be added, set by its caller: it is of any moment in it */
+    uint64_t last_length_ns; /* of the last one */
+    bool between;            /* there is a good reading before that one, too */
+    double before;           /* that one */
+    uint64_t step_ns;        /* from it to the last one */
+    double min;              /* NaN before the first good reading */
     double max;
     double integral; /* value x seconds over the covered time */
     uint64_t covered_ns;

@@ -224,6 +224,7 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
     if (meter->event->accumulates) {
         return add_count(meter, reading->raw, when, energy_j);
     }
+    meter->gauge.length_ns = when.end_ns - when.begin_ns;
     return meter_add_value(meter, reading->raw, when.end_ns, energy_j);
 }
 
