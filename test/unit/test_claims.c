@@ -208,7 +208,7 @@ static double run_with(const struct arrivals *arrivals)
 {
     struct apapi_measurement m = {0};
     struct domain_results domains = {.results = m.domains};
-    struct apapi_live_slot slot;
+    struct apapi_live_slot slot = {0};
 
     live_page_init(&page);
     feed_clear(shown);
@@ -257,7 +257,7 @@ static void who_comes_late_loses_no_energy(void **state)
 static void the_live_page_changes_once(void **state)
 {
     const struct arrivals arrivals = {.ticks = {7, 0}};
-    struct apapi_live_slot slot;
+    struct apapi_live_slot slot = {0};
 
     (void)state;
     live_page_init(&page);

@@ -169,7 +169,7 @@ static struct apapi_live_page page;
 
 static void assert_page_has(double energy_j)
 {
-    struct apapi_live_slot slot;
+    struct apapi_live_slot slot = {0};
 
     assert_true(apapi_live_read(&page.domains[APAPI_DOMAIN_PACKAGE], &slot));
     assert_true(fabs(slot.total - energy_j) < 1e-9);
