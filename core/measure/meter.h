@@ -30,6 +30,12 @@ struct apapi_meter {
     struct apapi_value_result wanted[2]; /* the values that the event's definition selects */
 };
 
+/** @return whether its raw values are doubles that only grow. */
+static inline bool apapi_counts_doubles(const struct apapi_event *event)
+{
+    return event->accumulates && event->type == APAPI_TYPE_FP64;
+}
+
 /** What a reading of a meter means for its domain. */
 enum apapi_meter_step {
     APAPI_METER_KNOWN,   /* everything up to this reading is known; the energy is the new part */
@@ -62,6 +68,9 @@ enum apapi_meter_step apapi_meter_add(struct apapi_meter *meter,
 void apapi_meter_probe(struct apapi_meter *meter, const struct apapi_reading *reading,
                        struct apapi_moment when, bool second);
 
+/** @return the update period of a counter as far as its moves and its source say [ns] */
+uint64_t apapi_meter_update_ns(const struct apapi_meter *meter);
+
 /** @return whether it has not moved since the first reading of the probe. */
 bool apapi_meter_stands_still(const struct apapi_meter *meter);
 
@@ -76,27 +85,5 @@ double apapi_meter_rate(const struct apapi_meter *meter);
  * has not moved [ns]; 0: none yet.
  */
 uint64_t apapi_meter_known_ns(const struct apapi_meter *meter);
-
-/** @return the mean over the covered time, limited to the extremes; NaN: not known. */
-double apapi_meter_mean(const struct apapi_event_result *result);
-
-/** The time in which a meter should have been read [ns]. */
-struct apapi_span {
-    uint64_t late_ns;    /* before the first reading */
-    uint64_t elapsed_ns; /* from the first to the last */
-    uint64_t end_ns;     /* of the readings' clock; 0: at the last reading */
-};
-
-/** Call it after the last reading. Fills in the result. */
-void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
-                        struct apapi_event_result *result);
-
-/**
- * @param whole_ns     the time in which the event should have been read [ns]
- * @param interval_ns  between two readings [ns]
- * @return uncertainty of the event's energy [J]; NaN: no energy, estimated, or not known.
- */
-double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64_t whole_ns,
-                                 uint64_t interval_ns);
 
 #endif

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/count_of.h"
-#include "measure/meter.h"
+#include "measure/meter_result.h"
+#include "measure/uncertainty.h"
 #include "record/coverage.h"
 #include "record/fields.h"
 

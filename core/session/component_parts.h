@@ -5,7 +5,7 @@
 #include "apapi/source.h"
 #include "events/definition.h"
 #include "measure/domain.h"
-#include "measure/meter.h"
+#include "measure/meter_result.h"
 #include "measure/period.h"
 #include "session/feed.h"
 #include "session/probe.h"

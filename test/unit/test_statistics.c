@@ -5,7 +5,7 @@
 
 #include "fake/energy_event.h"
 #include "measure/histogram.h"
-#include "measure/meter.h"
+#include "measure/meter_result.h"
 #include "measure/period.h"
 #include "unit/near.h"
 
