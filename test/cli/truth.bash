@@ -239,7 +239,7 @@ true_energy() { # DIR/NAME ZONE LOST SHAPE NUMBER...
             good = size <= tolerance && $2 > 0 && $3 > 0
             if (quiet)
                 good = good && error <= t / 1000 + w * update && -error <= t / 1000 + w * (update + loss_s) &&
-                    $2 <= 1.02 * w * ($4 + ends + loss_s) && elapsed - $3 <= ends + loss_s
+                    $2 <= 1.02 * w * (2 * $4 + ends + loss_s) && elapsed - $3 <= ends + loss_s
         }
         END { exit !(NR == 1 && good) }' <<<"$facts"
 }
