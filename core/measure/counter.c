@@ -8,7 +8,6 @@
 
 #define STALL_UPDATES 100
 #define STILL_UPDATES 4    /* so long a counter may stand still at either end of what is covered */
-#define LEAST_W 1.0        /* a device that is on uses more */
 #define GUARD_READINGS 4.0 /* readings per shortest possible wrap */
 #define UNSTATED_FACTOR 10 /* patience with a counter whose update period nobody states */
 
@@ -38,6 +37,12 @@ static void apply_update(struct apapi_counter *counter)
     counter->stall_ns = counter->rests ? UINT64_MAX : (uint64_t)(STALL_UPDATES * update_ns);
 }
 
+/* What is on uses more; idle cores and processor graphics are off. */
+static double least_w(enum apapi_domain domain)
+{
+    return domain == APAPI_DOMAIN_CORE || domain == APAPI_DOMAIN_UNCORE ? 0.01 : 0.2;
+}
+
 void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event *event,
                         double max_w)
 {
@@ -47,7 +52,7 @@ void apapi_counter_init(struct apapi_counter *counter, const struct apapi_event 
     counter->max_per_ns = max_w / event->scale / 1e9;
     counter->guard_raw = event->guard_j / event->scale;
     counter->rests = !apapi_counter_never_rests(event);
-    counter->unit_ns = (uint64_t)(event->scale / LEAST_W * 1e9);
+    counter->unit_ns = (uint64_t)(event->scale / least_w(event->domain) * 1e9);
     apapi_update_init(&counter->update, event->update_ns);
     apply_update(counter);
 }

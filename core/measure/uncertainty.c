@@ -58,7 +58,8 @@ static double uncovered_w(const struct apapi_meter *meter, const struct apapi_ev
 {
     double update_s = (double)meter->probe.update_ns / 1e9;
     double short_j = meter->probe.most * meter->event->scale;
-    double seen_w = greater(ends_w(meter, result), result->summary.max);
+    double mean_w = result->total / ((double)result->covered_ns / 1e9); /* not that of windows */
+    double seen_w = greater(greater(ends_w(meter, result), mean_w), result->summary.max);
 
     if (uncovered_ns(result, whole_ns) < whole_ns / 8) {
         return seen_w;
@@ -92,7 +93,16 @@ static double gauge_uncertainty_j(const struct apapi_meter *meter,
            result->summary.max * (double)uncovered_ns(result, whole_ns) / 1e9;
 }
 
-/* A small difference from the usual estimate is not worth a number in the record. */
+/*
+ * A small difference from the usual estimate is not worth a number in the record, unless most of it
+ * comes from time that is not covered: then it is no more than what is missing.
+ */
+static double worth_a_number(const struct apapi_meter *meter,
+                             const struct apapi_event_result *result, uint64_t whole_ns)
+{
+    return uncovered_ns(result, whole_ns) > apapi_meter_update_ns(meter) ? 1 : EXCESS_LEAST;
+}
+
 double apapi_meter_uncertainty_j(const struct apapi_meter *meter,
                                  const struct apapi_event_result *result, uint64_t whole_ns)
 {
@@ -104,5 +114,5 @@ double apapi_meter_uncertainty_j(const struct apapi_meter *meter,
     } else if (meter->event->kind == APAPI_KIND_POWER) {
         return isnan(usual_j) ? NAN : gauge_uncertainty_j(meter, result, whole_ns);
     }
-    return own_j > EXCESS_LEAST * usual_j ? own_j : usual_j;
+    return own_j > worth_a_number(meter, result, whole_ns) * usual_j ? own_j : usual_j;
 }

@@ -32,6 +32,8 @@ static const uint64_t seeds[] = {
     17766,   /* a stop of 3 s within the first reading hid wraps, and was not flagged */
     238617,  /* a leap after an outage was taken for what a counter had missed */
     317428,  /* the oracle was wrong by one update of the counter: it may have wrapped unseen */
+    4031514, /* uncovered time was weighed with a mean that was too small */
+    8987921, /* the same, where a source came back at nearly the same value */
     587176,  /* the last reading, which began a segment, was counted as covered */
     699004,  /* what a late counter showed may have been a leap, and the time was covered */
     1090583, /* a counter that stood still and wrapped was taken for one that had restarted */
