@@ -44,7 +44,9 @@ static bool may_seem_frozen(const struct judged *j)
     const struct history_component *script = judged_script(j);
     uint64_t late_ns = 2 * script->read_ns + j->play->history.latest_ns;
 
-    return !j->meter->stated_ns && j->meter->update_ns + late_ns >= PATIENCE_NS;
+    return !j->meter->stated_ns &&
+           (j->meter->update_ns + late_ns >= PATIENCE_NS || history_has(script, FAULT_LATE) ||
+            history_has(script, FAULT_EARLY) || history_has(script, FAULT_HANG));
 }
 
 static bool is_certain(const struct judged *j)
