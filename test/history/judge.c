@@ -15,12 +15,12 @@
 #define QUICK_NS 10000000 /* a reading that nobody waits for in vain */
 
 const char *const kind_names[KINDS] = {
-    [KIND_VARYING] = "the power changes: the uncertainty takes the mean power",
+    [KIND_VARYING] = "the power changes: probes see it in 95 of 100 runs",
     [KIND_UPDATE_UNKNOWN] = "a counter moves less often than its source says",
     [KIND_FROZEN_START] = "a counter stands still at the first reading",
     [KIND_FROZEN_END] = "a counter stands still at the last reading",
     [KIND_UNCOVERED] =
-        "much of the time is not covered: its power is taken for the mean of the rest",
+        "much of the time is not covered: its power may be greater than any that was seen",
     [KIND_BEYOND] = "an own worker reads after the end",
 };
 struct kind_count kind_counts[KINDS];
