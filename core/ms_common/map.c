@@ -29,7 +29,7 @@ struct cell {
     unsigned count;
 };
 
-/* What there is to match. */
+/* The events of a component, and the entries of the map that they match. */
 struct matching {
     const struct event_table *events;
     struct map *map;

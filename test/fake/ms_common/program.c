@@ -165,7 +165,7 @@ static void print_process(const char *when)
            when, count_in("/proc/self/fd"), when, resident_kib());
 }
 
-/* What the first ones need anew is not growth. */
+/* The first measurements allocate what all of them use: growth is counted after these. */
 static bool is_settled(int done, int all)
 {
     return done == all / 10;
