@@ -94,8 +94,9 @@ static double gauge_uncertainty_j(const struct apapi_meter *meter,
 }
 
 /*
- * A small difference from the usual estimate is not worth a number in the record, unless most of it
- * comes from time that is not covered: then it is no more than what is missing.
+ * @return how many times the usual estimate a result has to be to be kept as a number of its own. A
+ * small difference is not worth one, unless more time than an update is not covered: a part of what
+ * is missing would be left out.
  */
 static double worth_a_number(const struct apapi_meter *meter,
                              const struct apapi_event_result *result, uint64_t whole_ns)
