@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "threshold/threshold.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "threshold/action.h"
+#include "threshold/threshold_list.h"
+
+#include "unit/unit.h"
+
+static void assert_parsed(const char *text, struct threshold *threshold)
+{
+    struct apapi_error err = {""};
+
+    if (threshold_parse(text, threshold, &err)) {
+        fail_msg("'%s': %s", text, err.text);
+    }
+}
+
+static void test_conditions(void **state)
+{
+    static const struct {
+        const char *text, *meter, *kept;
+        enum threshold_condition condition;
+        enum threshold_unit unit;
+        double amount, hysteresis;
+        uint64_t hold_ns;
+    } good[] = {
+        {"total >= 5kJ", "total", "total >= 5kJ", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 5000, 0, 0},
+        {"total>=5kJ:log", "total", "total>=5kJ", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 5000, 0, 0},
+        {" gpu > 2 kWh ", "gpu", "gpu > 2 kWh", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 7.2e6, 0, 0},
+        {"total >= 100", "total", "total >= 100", THRESHOLD_TOTAL, THRESHOLD_ENERGY, 100, 0, 0},
+        {"package every 1kJ", "package", "package every 1kJ", THRESHOLD_EVERY, THRESHOLD_ENERGY,
+         1000, 0, 0},
+        {"node > 600W for 10s", "node", "node > 600W for 10s", THRESHOLD_ABOVE, THRESHOLD_POWER,
+         600, 0, 10000000000},
+        {"node >= 0.6kW hysteresis 20W for 1.5s : stamp", "node",
+         "node >= 0.6kW hysteresis 20W for 1.5s", THRESHOLD_ABOVE, THRESHOLD_POWER, 600, 20,
+         1500000000},
+        {"dram < 100", "dram", "dram < 100", THRESHOLD_BELOW, THRESHOLD_POWER, 100, 0, 0},
+        {"coretemp:::hwmon0:temp1_input > 80°C", "coretemp:::hwmon0:temp1_input",
+         "coretemp:::hwmon0:temp1_input > 80°C", THRESHOLD_ABOVE, THRESHOLD_TEMPERATURE, 80, 0, 0},
+        {"coretemp:::t > 80C", "coretemp:::t", "coretemp:::t > 80C", THRESHOLD_ABOVE,
+         THRESHOLD_TEMPERATURE, 80, 0, 0},
+        {"nvml:::gpu:load <= 5 %", "nvml:::gpu:load", "nvml:::gpu:load <= 5 %", THRESHOLD_BELOW,
+         THRESHOLD_PERCENT, 5, 0, 0},
+        {"net:::rx:bytes every 1e6", "net:::rx:bytes", "net:::rx:bytes every 1e6", THRESHOLD_EVERY,
+         THRESHOLD_PLAIN, 1e6, 0, 0},
+        {"perf:::a:cpu=0 >= 12", "perf:::a:cpu=0", "perf:::a:cpu=0 >= 12", THRESHOLD_TOTAL,
+         THRESHOLD_PLAIN, 12, 0, 0},
+        {"perf:::a > 12 hysteresis 2", "perf:::a", "perf:::a > 12 hysteresis 2", THRESHOLD_ABOVE,
+         THRESHOLD_PLAIN, 12, 2, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
+        struct threshold got;
+
+        assert_parsed(good[i].text, &got);
+        assert_string_equal(got.meter, good[i].meter);
+        assert_string_equal(got.text, good[i].kept);
+        assert_int_equal(got.condition, good[i].condition);
+        assert_int_equal(got.unit, good[i].unit);
+        assert_float_equal(got.amount, good[i].amount, 1e-6);
+        assert_float_equal(got.hysteresis, good[i].hysteresis, 1e-9);
+        assert_int_equal(got.hold_ns, good[i].hold_ns);
+    }
+}
+
+static void test_actions(void **state)
+{
+    struct threshold got;
+
+    (void)state;
+    assert_parsed("total >= 5kJ", &got);
+    assert_int_equal(got.actions, THRESHOLD_LOG);
+    assert_parsed("total >= 5kJ : stamp, signal=USR1", &got);
+    assert_int_equal(got.actions, THRESHOLD_STAMP | THRESHOLD_SIGNAL);
+    assert_int_equal(got.signal, SIGUSR1);
+    assert_false(got.whole_step);
+    assert_parsed("total >= 5kJ: signal=SIGINT@step , term", &got);
+    assert_int_equal(got.actions, THRESHOLD_TERM | THRESHOLD_SIGNAL);
+    assert_int_equal(got.signal, SIGINT);
+    assert_true(got.whole_step);
+    assert_parsed("total >= 5kJ : log, exec= echo a, b : c > d ", &got);
+    assert_int_equal(got.actions, THRESHOLD_LOG | THRESHOLD_EXEC);
+    assert_string_equal(got.command, "echo a, b : c > d");
+}
+
+/* The caret stands below the place, and the message says what would be valid. */
+static void test_errors_mark_the_place(void **state)
+{
+    static const struct {
+        const char *text, *marked, *said;
+        int code;
+    } bad[] = {
+        {"", "", "is missing, as in 'total >= 5kJ'", EINVAL},
+        {">= 5kJ", ">= 5kJ", "is missing", EINVAL},
+        {"total >=5parsecs", "parsecs", "J, kJ, MJ, Wh, kWh, W, kW", EINVAL},
+        {"total >= 5KJ", "KJ", "did you mean 'kJ'?", EINVAL},
+        {"total >= -5kJ", "-5kJ", "negative", ERANGE},
+        {"total >= 0J", "0J", "above 0", ERANGE},
+        {"total >= 0.0000001J", "0.0000001J", "at least 0.000001 J", ERANGE},
+        {"total > 0W", "0W", "above 0", ERANGE},
+        {"total every 0", "0", "above 0", ERANGE},
+        {"total >= ", "", "an amount is missing", EINVAL},
+        {"total >= nan", "nan", "an amount is missing", EINVAL},
+        {"total >= 0x10J", "0x10J", "decimal", EINVAL},
+        {"total >= 1e999J", "1e999J", "out of range", ERANGE},
+        {"total = 5kJ", "= 5kJ", ">=, every, > or <", EINVAL},
+        {"total", "", ">=, every, > or <", EINVAL},
+        {"pakcage >= 5kJ", "pakcage", "did you mean 'package'?", EINVAL},
+        {"total < 5kJ", "kJ", "only grows", EINVAL},
+        {"total > 80C", "C", "energy (J, kJ", EINVAL},
+        {"total every 5W", "W", "'every' counts", EINVAL},
+        {"total >= 5kJ for 10s", "for 10s", "needs a level", EINVAL},
+        {"total every 5kJ hysteresis 1J", "hysteresis 1J", "needs a level", EINVAL},
+        {"node > 600W for 10", "10", "ms, s, m or h", EINVAL},
+        {"node > 600W for", "", "ms, s, m or h", EINVAL},
+        {"node > 600W for 1s for 2s", "for 2s", "already", EINVAL},
+        {"node > 600W hysteresis 600W", "600W", "below the level", ERANGE},
+        {"node > 600W hysteresis 20J", "J", "W, kW, MW", EINVAL},
+        {"node > 600W and", "and", "':' and actions", EINVAL},
+        {"total >= 5kJ :", "", "unknown action: log", EINVAL},
+        {"total >= 5kJ : explode", "explode", "exec=COMMAND", EINVAL},
+        {"total >= 5kJ : log, log", "log", "already", EINVAL},
+        {"total >= 5kJ : log term", "term", "','", EINVAL},
+        {"total >= 5kJ : signal=USR3", "USR3", "USR1, USR2, TERM", EINVAL},
+        {"total >= 5kJ : signal=USR1@job", "job", "@step", EINVAL},
+        {"total >= 5kJ : exec= ", "", "a command is missing", EINVAL},
+        {"total >= 5kJ : term, signal=KILL", "signal=KILL", "itself", EINVAL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct threshold got = {.text = "untouched"};
+        struct apapi_error err = {""};
+        const char *shown, *caret;
+
+        if (threshold_parse(bad[i].text, &got, &err) != -1 || errno != bad[i].code ||
+            strcmp(got.text, "untouched") != 0 || !strstr(err.text, bad[i].said)) {
+            fail_msg("'%s': errno %d, '%s'", bad[i].text, errno, err.text);
+        }
+        shown = strchr(err.text, '\n');
+        caret = shown ? strchr(shown + 1, '\n') : NULL;
+        assert_non_null(caret);
+        assert_string_equal(caret + strlen(caret) - 1, "^");
+        shown += strlen(caret + 1); /* the character above the caret */
+        assert_true((size_t)(caret - shown) >= strlen(bad[i].marked));
+        assert_memory_equal(shown, bad[i].marked, strlen(bad[i].marked));
+    }
+}
+
+/* Characters of several bytes before the place count once. */
+static void test_the_caret_counts_characters(void **state)
+{
+    struct threshold got;
+    struct apapi_error err;
+
+    (void)state;
+    assert_int_equal(threshold_parse("a:::°°° >= 5x", &got, &err), -1);
+    assert_non_null(strstr(err.text, "\n              ^"));
+    assert_null(strstr(err.text, "\n               ^"));
+}
+
+static void test_long_texts_show_the_place(void **state)
+{
+    char text[512];
+    struct threshold got;
+    struct apapi_error err;
+
+    (void)state;
+    snprintf(text, sizeof text, "a:::%0150d >= 5parsecs", 7);
+    assert_int_equal(threshold_parse(text, &got, &err), -1);
+    assert_non_null(strstr(err.text, "00007 >= 5parsecs\n"));
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_int_equal(threshold_parse(text, &got, &err), -1);
+    assert_int_equal(errno, ENAMETOOLONG);
+}
+
+static void test_lists(void **state)
+{
+    static struct threshold_list list;
+    struct apapi_error err;
+
+    (void)state;
+    assert_int_equal(threshold_list_parse(&list, "total >= 5kJ : term\n\n  \ngpu > 1kW\n", &err),
+                     0);
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.thresholds[1].text, "gpu > 1kW");
+    assert_int_equal(threshold_list_parse(&list, "dram > 1W\ntotal >= 5000 J", &err), -1);
+    assert_int_equal(errno, EEXIST);
+    assert_int_equal(list.count, 3);
+    for (int i = 3; i < THRESHOLDS_MAX; i++) {
+        char text[32];
+
+        snprintf(text, sizeof text, "total >= %d kJ", 10 + i);
+        assert_int_equal(threshold_list_add(&list, text, &err), 0);
+    }
+    assert_int_equal(threshold_list_add(&list, "total >= 1J", &err), -1);
+    assert_int_equal(errno, E2BIG);
+    assert_non_null(strstr(err.text, "more than 64"));
+}
+
+static void test_names(void **state)
+{
+    struct threshold got;
+
+    (void)state;
+    assert_parsed("a:::b > 1%", &got);
+    assert_string_equal(threshold_unit_name(&got), "%");
+    assert_true(threshold_is_of_event(&got));
+    assert_string_equal(action_signal_name(SIGUSR2), "USR2");
+    assert_string_equal(action_signal_name(0), "?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_actions),
+        cmocka_unit_test(test_errors_mark_the_place),
+        cmocka_unit_test(test_the_caret_counts_characters),
+        cmocka_unit_test(test_long_texts_show_the_place),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
