@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/regions.h"
+
 void apapi_record_clear(struct apapi_record *record)
 {
     if (!record) {
         return;
     }
     apapi_measurement_clear(&record->measurement);
+    apapi_regions_clear(&record->regions);
     memset(record, 0, sizeof(*record));
 }
 
@@ -55,7 +58,9 @@ int record_copy(struct apapi_record *copy, const struct apapi_record *record)
 
     result.measurement.components = NULL;
     result.measurement.component_count = 0;
-    if (components_copy(&result.measurement, &record->measurement) < 0) {
+    result.regions = (struct apapi_regions){0};
+    if (components_copy(&result.measurement, &record->measurement) < 0 ||
+        regions_copy(&result.regions, &record->regions) < 0) {
         apapi_record_clear(&result);
         errno = ENOMEM;
         return -1;

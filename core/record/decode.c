@@ -5,6 +5,7 @@
 #include "apapi/record.h"
 #include "record/domain_list.h"
 #include "record/fields.h"
+#include "record/regions.h"
 #include "record/shorten.h"
 #include "record/timeline.h"
 
@@ -203,7 +204,8 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
         decode_domains(tree_get(root, "domains"), m, &path) < 0 ||
         decode_components(tree_get(root, "components"), m, &path) < 0 ||
         timelines_decode(tree_get(root, "timeline"), m, &path) < 0 ||
-        decode_trust(tree_get(root, "trust"), m, &path) < 0) {
+        decode_trust(tree_get(root, "trust"), m, &path) < 0 ||
+        regions_decode(root, &record->regions, &path) < 0) {
         return -1;
     }
     if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {

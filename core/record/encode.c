@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "record/domain_list.h"
 #include "record/end.h"
 #include "record/fields.h"
+#include "record/regions.h"
 #include "record/shorten.h"
 #include "record/timeline.h"
 
@@ -163,7 +165,10 @@ static char *dump(const json_t *root)
 
 static char *dump_whole(json_t *root, const struct apapi_record *record)
 {
-    return put_record(root, record) == WRITTEN ? dump(root) : NULL;
+    return put_record(root, record) == WRITTEN &&
+                   regions_encode(root, &record->regions, true) == WRITTEN
+               ? dump(root)
+               : NULL;
 }
 
 static bool is_too_long(const char *line)
@@ -187,6 +192,28 @@ static char *join_bins(json_t *root, const struct apapi_measurement *m, char *li
     return line;
 }
 
+static char *dump_regions(const struct apapi_regions *regions)
+{
+    json_t *object = json_object();
+    char *text = regions_encode(object, regions, false) == WRITTEN ? dump(object) : NULL;
+
+    json_decref(object);
+    return text;
+}
+
+/* The number of regions does not change what else is in the line. */
+static char *append_regions(char *line, const struct apapi_regions *regions)
+{
+    char *text = dump_regions(regions), *whole = NULL;
+
+    if (text && asprintf(&whole, "%.*s,%s", (int)strlen(line) - 1, line, text + 1) < 0) {
+        whole = NULL;
+    }
+    free(text);
+    free(line);
+    return whole;
+}
+
 /* Shorten a line that is too long: wider bins first, then no list of nodes. */
 static char *dump_short(json_t *root, const struct apapi_record *record)
 {
@@ -198,7 +225,7 @@ static char *dump_short(json_t *root, const struct apapi_record *record)
     if (is_too_long(line) && json_object_del(root, "nodelist") == 0) {
         line = join_bins(root, m, line);
     }
-    return line;
+    return line && regions_exist(&record->regions) ? append_regions(line, &record->regions) : line;
 }
 
 static int encode(const struct apapi_record *record,

@@ -10,6 +10,10 @@
 #define IN_DOMAIN(member) offsetof(struct apapi_domain_result, member)
 #define IN_COMPONENT(member) offsetof(struct apapi_component_result, member)
 #define IN_EVENT(member) offsetof(struct apapi_event_result, member)
+#define IN_REGION(member) offsetof(struct apapi_region_result, member)
+#define IN_ENERGY(member) offsetof(struct apapi_region_energy, member)
+#define IN_FOM(member) offsetof(struct apapi_fom, member)
+#define IN_LOSSES(member) offsetof(struct apapi_region_losses, member)
 
 const struct field fields_of_record[] = {
     {"cluster", FIELD_TEXT, false, IN_RECORD(id.cluster), SIZE_IN(apapi_record, id.cluster)},
@@ -111,12 +115,48 @@ const struct field fields_of_event[] = {
     {"still", FIELD_FLAG, false, IN_EVENT(still), 0},
     {NULL, 0, false, 0, 0}};
 
+const struct field fields_of_region[] = {
+    {"name", FIELD_TEXT, false, IN_REGION(path), SIZE_IN(apapi_region_result, path)},
+    {"kind", FIELD_REGION, false, IN_REGION(kind), 0},
+    {"method", FIELD_METHOD, true, IN_REGION(method), 0},
+    {"reason", FIELD_TEXT, false, IN_REGION(reason), SIZE_IN(apapi_region_result, reason)},
+    {"count", FIELD_COUNT, false, IN_REGION(count), 0},
+    {"programs", FIELD_NUMBER, false, IN_REGION(programs), 0},
+    {"threads", FIELD_NUMBER, false, IN_REGION(threads), 0},
+    {"time_s", FIELD_DURATION, true, IN_REGION(time_ns), 0},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_region_energy[] = {
+    {"energy_j", FIELD_AMOUNT, false, IN_ENERGY(energy_j), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_ENERGY(uncertainty_j), 0},
+    {"power_w", FIELD_MEASURED, false, IN_ENERGY(power_w), 0},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_fom[] = {
+    {"name", FIELD_TEXT, true, IN_FOM(name), SIZE_IN(apapi_fom, name)},
+    {"value", FIELD_MEASURED, true, IN_FOM(value), 0},
+    {"unit", FIELD_TEXT, false, IN_FOM(unit), SIZE_IN(apapi_fom, unit)},
+    {"programs", FIELD_NUMBER, false, IN_FOM(programs), 0},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_losses[] = {{"regions", FIELD_COUNT, false, IN_LOSSES(regions), 0},
+                                         {"names", FIELD_COUNT, false, IN_LOSSES(names), 0},
+                                         {"threads", FIELD_COUNT, false, IN_LOSSES(threads), 0},
+                                         {"programs", FIELD_COUNT, false, IN_LOSSES(programs), 0},
+                                         {"refused", FIELD_COUNT, false, IN_LOSSES(refused), 0},
+                                         {"misuses", FIELD_COUNT, false, IN_LOSSES(misuses), 0},
+                                         {NULL, 0, false, 0, 0}};
+
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
 FITS(fields_of_record);
 FITS(fields_of_trust);
 FITS(fields_of_domain);
 FITS(fields_of_component);
 FITS(fields_of_event);
+FITS(fields_of_region);
+FITS(fields_of_region_energy);
+FITS(fields_of_fom);
+FITS(fields_of_losses);
 
 const char *field_type_name(int type)
 {

@@ -26,7 +26,9 @@ enum field_form {
     FIELD_MOMENT,   /* int64_t [ns since 1970], in JSON "2026-11-21T11:20:01.123456789Z" */
     FIELD_KIND,     /* enum apapi_kind; without a key: energy */
     FIELD_DOMAIN,   /* enum apapi_domain; unknown: APAPI_DOMAIN_NONE */
-    FIELD_TYPE      /* enum apapi_type; without a key: uint64 */
+    FIELD_TYPE,     /* enum apapi_type; without a key: uint64 */
+    FIELD_REGION,   /* enum apapi_region_kind; without a key: APAPI_REGION_NAMED */
+    FIELD_METHOD    /* enum apapi_region_method */
 };
 
 /** One member. The list ends with a NULL key. */
@@ -43,6 +45,11 @@ extern const struct field fields_of_trust[];     /* in struct apapi_measurement 
 extern const struct field fields_of_domain[];    /* in struct apapi_domain_result */
 extern const struct field fields_of_component[]; /* in struct apapi_component_result */
 extern const struct field fields_of_event[];     /* in struct apapi_event_result */
+
+extern const struct field fields_of_region[];        /* in struct apapi_region_result */
+extern const struct field fields_of_region_energy[]; /* in struct apapi_region_energy */
+extern const struct field fields_of_fom[];           /* in struct apapi_fom */
+extern const struct field fields_of_losses[];        /* in struct apapi_region_losses */
 
 /** @return "int64", "uint64", "fp64", "bit64"; NULL when out of range. */
 const char *field_type_name(int type);

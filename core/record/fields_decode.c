@@ -192,6 +192,28 @@ static const char *read_type(const struct tree_node *value, enum apapi_type *typ
     return "not a type";
 }
 
+static const char *read_region(const struct tree_node *value, enum apapi_region_kind *kind)
+{
+    for (int i = 0; tree_is(value, TREE_TEXT) && i < APAPI_REGION_KINDS; i++) {
+        if (strcmp(value->text, apapi_region_kind_name(i)) == 0) {
+            *kind = i;
+            return NULL;
+        }
+    }
+    return "not a kind of region";
+}
+
+static const char *read_method(const struct tree_node *value, enum apapi_region_method *method)
+{
+    for (int i = 0; tree_is(value, TREE_TEXT) && i < APAPI_REGION_METHODS; i++) {
+        if (strcmp(value->text, apapi_region_method_name(i)) == 0) {
+            *method = i;
+            return NULL;
+        }
+    }
+    return "not a method";
+}
+
 static const char *read_field(const struct tree_node *value, const struct field *field,
                               void *member)
 {
@@ -223,6 +245,10 @@ static const char *read_field(const struct tree_node *value, const struct field 
         return read_domain(value, member);
     case FIELD_TYPE:
         return read_type(value, member);
+    case FIELD_REGION:
+        return read_region(value, member);
+    case FIELD_METHOD:
+        return read_method(value, member);
     }
     return NULL;
 }

@@ -99,6 +99,8 @@ static bool fields_encode_is_unknown(const struct field *field, const void *memb
         return !*(const bool *)member;
     case FIELD_DOMAIN:
         return *(const enum apapi_domain *)member == APAPI_DOMAIN_NONE;
+    case FIELD_REGION:
+        return *(const enum apapi_region_kind *)member == APAPI_REGION_NAMED;
     default:
         return false;
     }
@@ -146,6 +148,12 @@ static int put_field(json_t *object, const struct field *field, const void *memb
     case FIELD_TYPE:
         return field_put_text(object, field->key,
                               field_type_name(*(const enum apapi_type *)member));
+    case FIELD_REGION:
+        return field_put_text(object, field->key,
+                              apapi_region_kind_name(*(const enum apapi_region_kind *)member));
+    case FIELD_METHOD:
+        return field_put_text(object, field->key,
+                              apapi_region_method_name(*(const enum apapi_region_method *)member));
     }
     return WRITTEN;
 }

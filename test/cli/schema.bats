@@ -138,6 +138,19 @@ del(.timeline.bin_s)
 .trust.samples = -1
 del(.trust.samples)
 .trust.energy_j = 1
+.regions = []
+.regions = [{"name": "a"}]
+.regions = [{"method": "estimated", "time_s": 1}]
+.regions = [{"name": "a", "method": "guessed", "time_s": 1}]
+.regions = [{"name": "a", "method": "estimated", "time_s": -1}]
+.regions = [{"name": "a", "kind": "idle", "method": "estimated", "time_s": 1}]
+.regions = [{"kind": "region", "method": "estimated", "time_s": 1}]
+.regions = [{"name": "a", "method": "estimated", "time_s": 1, "domains": {"package": {"power_w": 1}}}]
+.regions = [{"name": "a", "method": "estimated", "time_s": 1, "domains": {"moon": {"energy_j": 1}}}]
+.foms = [{"name": "a"}]
+.foms = [{"name": "a", "value": null}]
+.regions_lost = {}
+.regions_lost = {"names": -1}
 END
 }
 
@@ -164,6 +177,9 @@ good_changes() {
 del(.job, .step, .cluster, .timeline, .total) | .domains = {}
 .components[0].common.energy.samples = "18446744073709551615"
 .components[0].events[0].kind = "temperature" | .components[0].events[0].total = -3
+.regions = [{"name": "a/b", "method": "estimated", "count": 3, "programs": 1, "threads": 4, "time_s": 1, "domains": {"package": {"energy_j": 3, "uncertainty_j": 0.1}}}]
+.regions = [{"name": "a", "method": "unknown", "reason": "no reading", "time_s": 0}, {"kind": "idle", "method": "estimated", "time_s": 3, "domains": {"package": {"energy_j": 3, "power_w": 1}}}]
+.foms = [{"name": "GFLOP", "value": 3, "unit": "GFLOP/s", "programs": 2}, {"name": "steps", "value": -1}] | .regions_lost = {"names": 3}
 END
 }
 

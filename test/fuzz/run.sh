@@ -43,7 +43,7 @@ declare -A sources=(
     [packet]="core/channel/packet.c"
     [threshold]="core/threshold/*.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
         core/measure/event.c"
-    [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/json/json_*.c
+    [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/region*.c core/json/json_*.c
         core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
         core/base/error.c core/base/interval.c core/measure/*.c -ljansson -lm")
 

@@ -7,6 +7,7 @@
 
 #include "apapi/error.h"
 #include "apapi/measurement.h"
+#include "apapi/region_result.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,6 +89,7 @@ struct apapi_record {
     bool delayed;                    /* it could not be written at the end of the step, but later */
     char unwritten[APAPI_TEXT_SIZE]; /* as passed to srun: why it could not be written; "": it was
                                         written */
+    struct apapi_regions regions;    /* of the step's programs; count 0: none was used */
 };
 
 /*

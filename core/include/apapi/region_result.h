@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_REGION_RESULT_H
+#define APAPI_REGION_RESULT_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/error.h"
+#include "apapi/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What the parts of a program took: the regions in a record. Plain data. A number that is not known
+ * is NaN, never 0. All functions here may be called from any thread.
+ */
+
+#define APAPI_REGION_PATH_SIZE 256 /* of "outer/inner", with its NUL [bytes] */
+#define APAPI_REGIONS_MAX 256      /* regions that a record names; the others are in its rest */
+#define APAPI_FOM_NAME_SIZE 64     /* of a figure of merit, with its NUL [bytes] */
+#define APAPI_FOM_UNIT_SIZE 32     /* of its unit, with its NUL [bytes] */
+#define APAPI_FOMS_MAX 64          /* figures of merit in a record */
+
+/** What an entry stands for. */
+enum apapi_region_kind {
+    APAPI_REGION_NAMED,    /* a region that a program has marked, by its path */
+    APAPI_REGION_UNMARKED, /* threads of these programs while they are in no region */
+    APAPI_REGION_IDLE, /* what the node draws whatever these threads do, and all other programs */
+    APAPI_REGION_REST, /* the regions that have no entry of their own, added up */
+    APAPI_REGION_KINDS
+};
+
+/** Where the energy of an entry comes from. */
+enum apapi_region_method {
+    APAPI_REGION_UNKNOWN,   /* it has none: `reason` says why */
+    APAPI_REGION_MEASURED,  /* it lasted several readings: difference of the meters */
+    APAPI_REGION_ESTIMATED, /* from its share of the time in many intervals between readings */
+    APAPI_REGION_SHARED,    /* the readings cannot tell it from others: their common energy, shared
+                               by time. `reason` names one of them */
+    APAPI_REGION_METHODS
+};
+
+/** Energy of a region in one domain. */
+struct apapi_region_energy {
+    double energy_j;      /* [J]; NaN: not known */
+    double uncertainty_j; /* the energy is within energy_j +- this in 95 of 100 runs [J]; NaN: not
+                             known */
+    double power_w;       /* energy_j / time_s: the power that one thread in the region adds [W] */
+};
+
+/** A region in all programs of a step on one node. */
+struct apapi_region_result {
+    char path[APAPI_REGION_PATH_SIZE]; /* its names from the outermost on, joined by "/"; "": not of
+                                          kind APAPI_REGION_NAMED. UTF-8 */
+    enum apapi_region_kind kind;
+    enum apapi_region_method method;
+    uint64_t count;    /* times it was entered; 0: not known */
+    uint32_t programs; /* processes that used it */
+    uint32_t threads;  /* threads that used it, of all these */
+    uint64_t time_ns;  /* in the region and not in an inner one, all threads added up [ns]; of
+                          APAPI_REGION_IDLE the time of the measurement */
+    char reason[96];   /* why the energy is not known or not told apart; "": it is */
+    struct apapi_region_energy domains[APAPI_DOMAINS]; /* by enum apapi_domain */
+};
+
+/** A result of the program, to be divided by its energy: iterations, floating-point operations. */
+struct apapi_fom {
+    char name[APAPI_FOM_NAME_SIZE]; /* UTF-8 */
+    char unit[APAPI_FOM_UNIT_SIZE]; /* "": none */
+    double value;                   /* the last one of each program, added up over `programs` */
+    uint32_t programs;              /* processes that gave it */
+};
+
+/** What has no entry of its own. */
+struct apapi_region_losses {
+    uint64_t regions;  /* in the entry APAPI_REGION_REST */
+    uint64_t names;    /* that programs could not keep */
+    uint64_t threads;  /* that programs could not keep, or beyond the most of a step */
+    uint64_t programs; /* beyond the most of a step */
+    uint64_t refused;  /* programs whose page was not valid */
+    uint64_t misuses;  /* begins without an end, ends without a begin */
+};
+
+/** The regions of a step on one node. */
+struct apapi_regions {
+    size_t count;
+    struct apapi_region_result *list; /* owned: the regions by cost, then the other kinds */
+    size_t fom_count;
+    struct apapi_fom *foms; /* owned */
+    struct apapi_region_losses losses;
+};
+
+/** Free what `regions` owns, and set it to zeros. NULL is allowed. errno is preserved. */
+APAPI_API void apapi_regions_clear(struct apapi_regions *regions);
+
+/** @return "region", "unmarked", "idle", "rest"; "?" for any other number. Static storage. */
+APAPI_API const char *apapi_region_kind_name(enum apapi_region_kind kind);
+
+/** @return "unknown", "measured", "estimated", "shared"; "?" for any other number. Static. */
+APAPI_API const char *apapi_region_method_name(enum apapi_region_method method);
+
+/** @return energy of the domains that add up [J]; NaN: of none of them known. */
+APAPI_API double apapi_region_energy_j(const struct apapi_region_result *region);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

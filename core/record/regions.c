@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/regions.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apapi/record.h"
+#include "base/duration.h"
+
+enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
+
+bool regions_exist(const struct apapi_regions *regions)
+{
+    const struct apapi_region_losses none = {0};
+
+    return regions->count > 0 || regions->fom_count > 0 ||
+           memcmp(&regions->losses, &none, sizeof(none)) != 0;
+}
+
+struct apapi_region_result region_unmeasured(void)
+{
+    struct apapi_region_result region = {.programs = APAPI_UNKNOWN, .threads = APAPI_UNKNOWN};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        region.domains[d] = (struct apapi_region_energy){NAN, NAN, NAN};
+    }
+    return region;
+}
+
+double region_power_w(const struct apapi_region_result *region, enum apapi_domain domain)
+{
+    return region->time_ns > 0
+               ? region->domains[domain].energy_j * NS_PER_S / (double)region->time_ns
+               : NAN;
+}
+
+static json_t *regions_encode_energy(const struct apapi_region_energy *energy, bool whole)
+{
+    json_t *object = fields_object(fields_of_region_energy, energy);
+
+    if (object && !whole) {
+        json_object_del(object, "power_w");
+    }
+    return object;
+}
+
+static json_t *regions_encode_one(const struct apapi_region_result *region, bool whole)
+{
+    json_t *object = fields_object(fields_of_region, region);
+    json_t *domains = object ? json_object() : NULL;
+    int rc = object ? field_put(object, "domains", domains) : OUT_OF_MEMORY;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && rc == WRITTEN; d++) {
+        if (!isnan(region->domains[d].energy_j)) {
+            rc = field_put(domains, apapi_domain_name(d),
+                           regions_encode_energy(&region->domains[d], whole));
+        }
+    }
+    if (rc == WRITTEN) {
+        if (json_object_size(domains) == 0) {
+            json_object_del(object, "domains");
+        }
+        return object;
+    }
+    json_decref(object);
+    return NULL;
+}
+
+static int regions_put_list(json_t *root, const struct apapi_regions *regions, bool whole)
+{
+    json_t *list = json_array();
+    int rc = field_put(root, "regions", list);
+
+    for (size_t i = 0; i < regions->count && rc == WRITTEN; i++) {
+        if (json_array_append_new(list, regions_encode_one(&regions->list[i], whole)) < 0) {
+            rc = OUT_OF_MEMORY;
+        }
+    }
+    return rc;
+}
+
+static int regions_put_foms(json_t *root, const struct apapi_regions *regions)
+{
+    json_t *list = json_array();
+    int rc = field_put(root, "foms", list);
+
+    for (size_t i = 0; i < regions->fom_count && rc == WRITTEN; i++) {
+        if (json_array_append_new(list, fields_object(fields_of_fom, &regions->foms[i])) < 0) {
+            rc = OUT_OF_MEMORY;
+        }
+    }
+    return rc;
+}
+
+int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole)
+{
+    json_t *losses = fields_object(fields_of_losses, &regions->losses);
+    int rc = losses ? WRITTEN : OUT_OF_MEMORY;
+
+    if (regions->count > 0 && rc == WRITTEN) {
+        rc = regions_put_list(root, regions, whole);
+    }
+    if (regions->fom_count > 0 && rc == WRITTEN) {
+        rc = regions_put_foms(root, regions);
+    }
+    if (json_object_size(losses) > 0 && rc == WRITTEN) {
+        return field_put(root, "regions_lost", losses);
+    }
+    json_decref(losses);
+    return rc;
+}
+
+static int regions_decode_domains(const struct tree_node *domains,
+                                  struct apapi_region_result *region, const struct field_path *path)
+{
+    const struct field_path here = {path, "domains", NULL, path->err};
+
+    if (domains && domains->type != TREE_OBJECT) {
+        return field_fail(path, "domains", "not an object");
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct tree_node *domain = tree_get(domains, apapi_domain_name(d));
+        const struct field_path inner = {&here, apapi_domain_name(d), NULL, path->err};
+
+        if (domain &&
+            fields_decode(domain, fields_of_region_energy, &region->domains[d], &inner) < 0) {
+            return -1;
+        }
+        if (isnan(region->domains[d].power_w)) {
+            region->domains[d].power_w = region_power_w(region, d);
+        }
+    }
+    return 0;
+}
+
+static int regions_decode_one(const struct tree_node *object, struct apapi_region_result *region,
+                              const struct field_path *path)
+{
+    *region = region_unmeasured();
+    return fields_decode(object, fields_of_region, region, path) < 0
+               ? -1
+               : regions_decode_domains(tree_get(object, "domains"), region, path);
+}
+
+/* @param room  result: memory for its elements; NULL: there are none */
+static int regions_decode_array(const struct tree_node *array, size_t size, void **room,
+                                const struct field_path *path)
+{
+    *room = NULL;
+    if (array && array->type != TREE_ARRAY) {
+        return field_fail(path, "", "not an array");
+    }
+    if (!array || array->size == 0) {
+        return 0;
+    }
+    *room = calloc(array->size, size);
+    return *room ? 0 : apapi_fail(path->err, ENOMEM, "record: out of memory");
+}
+
+static int regions_decode_list(const struct tree_node *array, struct apapi_regions *regions,
+                               const struct field_path *path)
+{
+    const struct field_path whole = {path, "regions", NULL, path->err};
+    const struct field_path inner = {path, "regions", &regions->count, path->err};
+    const struct tree_node *object;
+    void *room;
+
+    if (regions_decode_array(array, sizeof(*regions->list), &room, &whole) < 0) {
+        return -1;
+    }
+    regions->list = room;
+    object = room ? tree_first(array) : NULL;
+    for (; room && regions->count < array->size; regions->count++, object = tree_next(object)) {
+        if (regions_decode_one(object, &regions->list[regions->count], &inner) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int regions_decode_foms(const struct tree_node *array, struct apapi_regions *regions,
+                               const struct field_path *path)
+{
+    const struct field_path whole = {path, "foms", NULL, path->err};
+    const struct field_path inner = {path, "foms", &regions->fom_count, path->err};
+    const struct tree_node *object;
+    void *room;
+
+    if (regions_decode_array(array, sizeof(*regions->foms), &room, &whole) < 0) {
+        return -1;
+    }
+    regions->foms = room;
+    object = room ? tree_first(array) : NULL;
+    for (; room && regions->fom_count < array->size;
+         regions->fom_count++, object = tree_next(object)) {
+        if (fields_decode(object, fields_of_fom, &regions->foms[regions->fom_count], &inner) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
+                   const struct field_path *path)
+{
+    const struct field_path lost = {path, "regions_lost", NULL, path->err};
+    const struct tree_node *losses = tree_get(root, "regions_lost");
+
+    if (regions_decode_list(tree_get(root, "regions"), regions, path) < 0 ||
+        regions_decode_foms(tree_get(root, "foms"), regions, path) < 0) {
+        return -1;
+    }
+    return losses ? fields_decode(losses, fields_of_losses, &regions->losses, &lost) : 0;
+}
+
+static void *regions_copy_array(const void *from, size_t count, size_t size)
+{
+    void *copy = malloc(count * size + 1); /* an empty one, too */
+
+    if (copy && count > 0) {
+        memcpy(copy, from, count * size);
+    }
+    return copy;
+}
+
+int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions)
+{
+    struct apapi_regions result = *regions;
+
+    result.list = regions_copy_array(regions->list, regions->count, sizeof(*regions->list));
+    result.foms = regions_copy_array(regions->foms, regions->fom_count, sizeof(*regions->foms));
+    if (!result.list || !result.foms) {
+        apapi_regions_clear(&result);
+        errno = ENOMEM;
+        return -1;
+    }
+    *copy = result;
+    return 0;
+}

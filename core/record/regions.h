@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RECORD_REGIONS_H
+#define RECORD_REGIONS_H
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "apapi/region_result.h"
+#include "record/fields.h"
+#include "json/json_tree.h"
+
+/** @return whether a record says anything of them. */
+bool regions_exist(const struct apapi_regions *regions);
+
+/**
+ * Add "regions", "foms" and "regions_lost" to a record.
+ * @param whole  also what follows from the rest: power_w
+ * @return 0; -1: out of memory
+ */
+int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole);
+
+/** Read them from a record that may have none. 0; -1 with errno and path->err. */
+int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
+                   const struct field_path *path);
+
+/** Make a deep copy. 0; -1 with ENOMEM, `copy` unchanged. */
+int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions);
+
+/** @return a region of no known energy. */
+struct apapi_region_result region_unmeasured(void);
+
+/** @return energy_j / time_ns [W]; NaN: not known. */
+double region_power_w(const struct apapi_region_result *region, enum apapi_domain domain);
+
+#endif

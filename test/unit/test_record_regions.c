@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "record/copy.h"
+#include "record/regions.h"
+#include "unit/record_fixture.h"
+
+#define LINE_BYTES_MAX 1048576 /* what readers of accounting files take */
+
+static struct apapi_region_result region_of(const char *path, uint64_t time_ns, double energy_j)
+{
+    struct apapi_region_result region = region_unmeasured();
+
+    snprintf(region.path, sizeof(region.path), "%s", path);
+    region.method = APAPI_REGION_ESTIMATED;
+    region.count = 12;
+    region.programs = 2;
+    region.threads = 8;
+    region.time_ns = time_ns;
+    region.domains[APAPI_DOMAIN_PACKAGE] = (struct apapi_region_energy){energy_j, 1.5, NAN};
+    region.domains[APAPI_DOMAIN_PACKAGE].power_w = region_power_w(&region, APAPI_DOMAIN_PACKAGE);
+    return region;
+}
+
+static struct apapi_record record_with_regions(size_t count)
+{
+    struct apapi_record record = usual_record();
+
+    record.regions.list = calloc(count + 1, sizeof(*record.regions.list));
+    assert_non_null(record.regions.list);
+    for (size_t i = 0; i < count; i++) {
+        record.regions.list[i] = region_of("solve/iterate", 2000000000, 120.5);
+    }
+    record.regions.list[count] = region_of("", 3004123456, 7);
+    record.regions.list[count].kind = APAPI_REGION_IDLE;
+    record.regions.list[count].programs = APAPI_UNKNOWN;
+    record.regions.count = count + 1;
+    record.regions.foms = calloc(1, sizeof(*record.regions.foms));
+    assert_non_null(record.regions.foms);
+    record.regions.foms[0] = (struct apapi_fom){"GFLOP", "GFLOP/s", 12.5, 2};
+    record.regions.fom_count = 1;
+    record.regions.losses.names = 3;
+    return record;
+}
+
+static void regions_come_back(void **state)
+{
+    struct apapi_record record = record_with_regions(1), back;
+    char *line, *again;
+
+    (void)state;
+    record.regions.list[0].method = APAPI_REGION_SHARED;
+    strcpy(record.regions.list[0].reason, "not told apart from other");
+    line = encode(&record);
+    back = decode(line);
+    again = encode(&back);
+    assert_string_equal(line, again);
+    assert_int_equal(back.regions.count, 2);
+    assert_string_equal(back.regions.list[0].path, "solve/iterate");
+    assert_string_equal(back.regions.list[0].reason, "not told apart from other");
+    assert_int_equal(back.regions.list[0].kind, APAPI_REGION_NAMED);
+    assert_int_equal(back.regions.list[0].method, APAPI_REGION_SHARED);
+    assert_int_equal(back.regions.list[0].count, 12);
+    assert_int_equal(back.regions.list[0].threads, 8);
+    assert_int_equal(back.regions.list[1].kind, APAPI_REGION_IDLE);
+    assert_int_equal(back.regions.list[1].programs, APAPI_UNKNOWN);
+    assert_string_equal(back.regions.foms[0].unit, "GFLOP/s");
+    assert_true(back.regions.foms[0].value == 12.5);
+    assert_int_equal(back.regions.losses.names, 3);
+    free(line);
+    free(again);
+    apapi_record_clear(&back);
+    apapi_record_clear(&record);
+}
+
+/* The mean power follows from energy and time. */
+static void a_line_leaves_the_power_out_and_its_reader_knows_it(void **state)
+{
+    struct apapi_record record = record_with_regions(1), back;
+    char *line = encode(&record), *whole = encode_as(apapi_record_encode_whole, &record);
+
+    (void)state;
+    assert_null(strstr(line, "power_w"));
+    assert_non_null(strstr(whole, "\"energy_j\":120.5,\"uncertainty_j\":1.5,\"power_w\":60.25"));
+    back = decode(line);
+    assert_true(back.regions.list[0].domains[APAPI_DOMAIN_PACKAGE].power_w == 60.25);
+    assert_true(isnan(back.regions.list[0].domains[APAPI_DOMAIN_DRAM].power_w));
+    assert_true(isnan(back.regions.list[0].domains[APAPI_DOMAIN_DRAM].energy_j));
+    free(line);
+    free(whole);
+    apapi_record_clear(&back);
+    apapi_record_clear(&record);
+}
+
+static void unknown_energy_has_no_key(void **state)
+{
+    struct apapi_record record = record_with_regions(1);
+    char *line;
+
+    (void)state;
+    record.regions.list[0].domains[APAPI_DOMAIN_PACKAGE].energy_j = NAN;
+    record.regions.list[0].method = APAPI_REGION_UNKNOWN;
+    line = encode(&record);
+    assert_non_null(strstr(line, "{\"name\":\"solve/iterate\",\"method\":\"unknown\",\"count\":12,"
+                                 "\"programs\":2,\"threads\":8,\"time_s\":2.0}"));
+    free(line);
+    apapi_record_clear(&record);
+}
+
+/* What else is in a line is the same with and without them. */
+static void regions_do_not_shorten_the_rest(void **state)
+{
+    struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
+    char *with = encode(&record), *without;
+    struct apapi_regions none = {0}, regions = record.regions;
+    struct apapi_record back;
+
+    (void)state;
+    record.regions = none;
+    without = encode(&record);
+    assert_memory_equal(with, without, strlen(without) - 1);
+    assert_true(strlen(with) < LINE_BYTES_MAX);
+    back = decode(with);
+    assert_int_equal(back.regions.count, APAPI_REGIONS_MAX + 3);
+    apapi_record_clear(&back);
+    record.regions = regions;
+    apapi_record_clear(&record);
+    free(with);
+    free(without);
+}
+
+static void the_longest_list_fits_into_a_line(void **state)
+{
+    struct apapi_record record = record_with_regions(APAPI_REGIONS_MAX + 2);
+    char *line;
+
+    (void)state;
+    for (size_t i = 0; i < record.regions.count; i++) {
+        memset(record.regions.list[i].path, '"', sizeof(record.regions.list[i].path) - 1);
+        memset(record.regions.list[i].reason, '\1', sizeof(record.regions.list[i].reason) - 1);
+        for (int d = 0; d < APAPI_DOMAINS; d++) {
+            record.regions.list[i].domains[d] =
+                (struct apapi_region_energy){123.456789e-7, 123.456e-7, 1.23456789e-7};
+        }
+    }
+    line = encode_as(apapi_record_encode_whole, &record);
+    assert_true(strlen(line) < LINE_BYTES_MAX);
+    free(line);
+    apapi_record_clear(&record);
+}
+
+static void a_copy_has_its_own_regions(void **state)
+{
+    struct apapi_record record = record_with_regions(3), copy;
+    char *before = encode(&record), *after;
+
+    (void)state;
+    assert_int_equal(record_copy(&copy, &record), 0);
+    apapi_record_clear(&record);
+    after = encode(&copy);
+    assert_string_equal(before, after);
+    apapi_record_clear(&copy);
+    free(before);
+    free(after);
+}
+
+static void wrong_regions_are_refused(void **state)
+{
+    static const struct {
+        const char *old, *new, *message;
+    } cases[] = {
+        {"\"regions\":[", "\"regions\":5,\"x\":[", "record: regions: not an array"},
+        {"\"regions\":[", "\"regions\":[7,", "record: regions[0]: not an object"},
+        {"\"method\":\"estimated\"", "\"method\":\"guessed\"",
+         "record: regions[0].method: not a method"},
+        {"\"method\":\"estimated\",", "", "record: regions[0].method: is missing"},
+        {"\"kind\":\"idle\"", "\"kind\":\"lazy\"", "record: regions[1].kind: not a kind of region"},
+        {"\"energy_j\":120.5", "\"energy_j\":-1",
+         "record: regions[0].domains.package.energy_j: below 0"},
+        {"\"value\":12.5", "\"value\":\"much\"", "record: foms[0].value: not a number"},
+        {"\"foms\":[", "\"foms\":{},\"y\":[", "record: foms: not an array"},
+        {"\"regions_lost\":{", "\"regions_lost\":3,\"z\":{", "record: regions_lost: not an object"},
+    };
+    struct apapi_record record = record_with_regions(1), back;
+    char *line = encode(&record);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct apapi_error err = {""};
+        const char *place = strstr(line, cases[i].old);
+        char *bad = NULL;
+
+        assert_non_null(place);
+        assert_true(asprintf(&bad, "%.*s%s%s", (int)(place - line), line, cases[i].new,
+                             place + strlen(cases[i].old)) > 0);
+        assert_int_equal(apapi_record_decode(bad, strlen(bad), &back, &err), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_string_equal(err.text, cases[i].message);
+        free(bad);
+    }
+    free(line);
+    apapi_record_clear(&record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_come_back),
+        cmocka_unit_test(a_line_leaves_the_power_out_and_its_reader_knows_it),
+        cmocka_unit_test(unknown_energy_has_no_key),
+        cmocka_unit_test(regions_do_not_shorten_the_rest),
+        cmocka_unit_test(the_longest_list_fits_into_a_line),
+        cmocka_unit_test(a_copy_has_its_own_regions),
+        cmocka_unit_test(wrong_regions_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
