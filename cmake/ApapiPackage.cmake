@@ -11,8 +11,8 @@ set_target_properties(apapi PROPERTIES LINK_DEPENDS ${apapi_map})
 install(
   TARGETS apapi
   EXPORT apapi
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT devel
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
 
 # find_package(apapi 0.1) defines Apapi::apapi. Until version 1.0 only releases of the same minor number are compatible.
 set(apapi_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/apapi)
@@ -20,12 +20,13 @@ install(
   EXPORT apapi
   NAMESPACE Apapi::
   FILE apapiTargets.cmake
-  DESTINATION ${apapi_package_dir})
+  DESTINATION ${apapi_package_dir}
+  COMPONENT devel)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/apapiConfig.cmake.in ${PROJECT_BINARY_DIR}/apapiConfig.cmake
                               INSTALL_DESTINATION ${apapi_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/apapiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/apapiConfig.cmake ${PROJECT_BINARY_DIR}/apapiConfigVersion.cmake
-        DESTINATION ${apapi_package_dir})
+        DESTINATION ${apapi_package_dir} COMPONENT devel)
 
 # pkg-config: the folders, and outside the system's own how the program finds the library when it runs. No other library
 # is named: the headers include none, and libapapi.so itself says what it needs.
@@ -44,4 +45,4 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(apapi_pc_rpath "")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/apapi.pc.in ${PROJECT_BINARY_DIR}/apapi.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/apapi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/apapi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT devel)
