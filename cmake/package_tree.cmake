@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Run by cpack between installing and packing: what every package has, and compressed manual pages.
+# A tree for each component, or one for all.
 file(GLOB trees LIST_DIRECTORIES true "${CPACK_TEMPORARY_DIRECTORY}/*")
+list(APPEND trees "${CPACK_TEMPORARY_DIRECTORY}")
 
 # @return in `name` the package of a component; "" if it is none
 function(package_name component name)

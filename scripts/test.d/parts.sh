@@ -18,6 +18,7 @@ abi||exported and imported symbols, sizes, the interface of libapapi, headers in
 bench||the benchmarks run, quickly
 '
 readonly long_parts_table='
+packages||.deb, .rpm and .tar.gz, and a clean Debian 12 in which they are installed, upgraded and purged
 asan-cli|build/asan|the programs with AddressSanitizer and UndefinedBehaviorSanitizer
 '
 readonly named_parts_table='
@@ -109,7 +110,7 @@ jobs_of_checker() { # PART
 
 jobs_of() { # PART
     case $1 in
-    cli | integration) bats_files "$1" ;;
+    cli | integration | packages) bats_files "$1" ;;
     tsan) tsan_tests ;;
     asan-cli) printf '%s.bats\n' "${asan_files[@]}" ;;
     slurm-matrix) tr -s ' ' '\n' <<<"${APAPI_SLURM_SUITES:-trixie}" ;;
@@ -121,7 +122,7 @@ jobs_of() { # PART
 tests_of() { # JOB
     local name=${1#*/}
     case $1 in
-    cli/* | integration/*) sed -nE 's/^@test "(.*)" \{$/\1/p' "test/$1" ;;
+    cli/* | integration/* | packages/*) sed -nE 's/^@test "(.*)" \{$/\1/p' "test/$1" ;;
     asan-cli/*) tests_of "cli/$name" ;;
     unit/* | asan/* | tsan/*)
         # the first word in brackets of each row in the table of tests
@@ -150,7 +151,7 @@ run_job() { # JOB
     case $part in
     unit) run_unit release "$name" ;;
     asan | tsan) run_unit "$part" "$name" ;;
-    cli | integration) run_bats "test/$1" ;;
+    cli | integration | packages) run_bats "test/$1" ;;
     asan-cli) selection=every APAPI_TEST_BUILD=build/asan run_bats "test/cli/$name" ;;
     slurm-matrix) slurm_matrix "$name" ;;
     *) as_tap "$name" check "$part" "$name" ;;
