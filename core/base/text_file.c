@@ -11,26 +11,28 @@
 #include <unistd.h>
 
 #include "apapi/events.h"
+#include "base/grow.h"
 #include "base/text.h"
 
-static int check_size(const char *name, size_t size, struct apapi_error *err)
+#define READ_STEP 65536
+
+static int check_size(const char *name, size_t size, size_t max, struct apapi_error *err)
 {
     if (size == 0) {
         return apapi_fail(err, EINVAL, "%.180s is empty", name);
     }
-    if (size > APAPI_EVENTS_FILE_MAX) {
-        return apapi_fail(err, EFBIG, "%.180s is too large: more than %d bytes", name,
-                          APAPI_EVENTS_FILE_MAX);
+    if (size > max) {
+        return apapi_fail(err, EFBIG, "%.180s is too large: more than %zu bytes", name, max);
     }
     return 0;
 }
 
-static int text_file_check_text(const char *name, const char *text, size_t size,
+static int text_file_check_text(const char *name, const char *text, size_t size, size_t max,
                                 struct apapi_error *err)
 {
     const char *zero;
 
-    if (check_size(name, size, err)) {
+    if (check_size(name, size, max, err)) {
         return -1;
     }
     zero = memchr(text, '\0', size);
@@ -41,7 +43,8 @@ static int text_file_check_text(const char *name, const char *text, size_t size,
     return 0;
 }
 
-static int check_kind(const char *path, const struct stat *status, struct apapi_error *err)
+static int check_kind(const char *path, const struct stat *status, size_t max,
+                      struct apapi_error *err)
 {
     if (S_ISDIR(status->st_mode)) {
         return apapi_fail(err, EISDIR, "%.180s is a folder, expected a file", path);
@@ -49,14 +52,14 @@ static int check_kind(const char *path, const struct stat *status, struct apapi_
     if (!S_ISREG(status->st_mode)) {
         return apapi_fail(err, EINVAL, "%.180s is not a regular file", path);
     }
-    if (status->st_size > APAPI_EVENTS_FILE_MAX) {
-        return check_size(path, APAPI_EVENTS_FILE_MAX + 1, err);
+    if (status->st_size > 0 && (uintmax_t)status->st_size > max) {
+        return check_size(path, max + 1, max, err);
     }
     return 0;
 }
 
 /* O_NONBLOCK: opening a FIFO or a device must not block. */
-static int text_file_open_regular(const char *path, struct apapi_error *err)
+static int text_file_open_regular(const char *path, size_t max, struct apapi_error *err)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -64,7 +67,7 @@ static int text_file_open_regular(const char *path, struct apapi_error *err)
     if (fd < 0) {
         return apapi_fail(err, errno, "%.180s: %s", path, strerror(errno));
     }
-    if (fstat(fd, &status) || check_kind(path, &status, err)) {
+    if (fstat(fd, &status) || check_kind(path, &status, max, err)) {
         int saved = errno;
 
         close(fd);
@@ -84,13 +87,20 @@ static char *free_failed(char *text)
 }
 
 /* Read to the end, or one byte more than allowed. */
-static char *text_file_read_all(int fd, size_t *size)
+static char *text_file_read_all(int fd, size_t max, size_t *size)
 {
-    char *text = malloc(APAPI_EVENTS_FILE_MAX + 2);
-    ssize_t got = text ? 1 : -1;
+    size_t room = 0;
+    char *text = NULL;
+    ssize_t got = 1;
 
-    for (*size = 0; got > 0 && *size <= APAPI_EVENTS_FILE_MAX; *size += got > 0 ? (size_t)got : 0) {
-        got = TEMP_FAILURE_RETRY(read(fd, text + *size, APAPI_EVENTS_FILE_MAX + 1 - *size));
+    for (*size = 0; got > 0 && *size <= max; *size += got > 0 ? (size_t)got : 0) {
+        char *grown = array_reserve(text, *size, READ_STEP, &room, 1);
+
+        if (!grown) {
+            return free_failed(text);
+        }
+        text = grown;
+        got = TEMP_FAILURE_RETRY(read(fd, text + *size, READ_STEP - 1));
     }
     if (got < 0) {
         return free_failed(text);
@@ -99,30 +109,35 @@ static char *text_file_read_all(int fd, size_t *size)
     return text;
 }
 
-char *event_text_read(const char *path, struct apapi_error *err)
+char *text_file_read(const char *path, size_t max, struct apapi_error *err)
 {
-    int saved, fd = text_file_open_regular(path, err);
+    int saved, fd = text_file_open_regular(path, max, err);
     char *text;
     size_t size;
 
     if (fd < 0) {
         return NULL;
     }
-    text = text_file_read_all(fd, &size);
+    text = text_file_read_all(fd, max, &size);
     saved = errno;
     close(fd);
     if (!text) {
         apapi_fail(err, saved, "%.180s: %s", path, strerror(saved));
         return NULL;
     }
-    return text_file_check_text(path, text, size, err) ? free_failed(text) : text;
+    return text_file_check_text(path, text, size, max, err) ? free_failed(text) : text;
+}
+
+char *event_text_read(const char *path, struct apapi_error *err)
+{
+    return text_file_read(path, APAPI_EVENTS_FILE_MAX, err);
 }
 
 char *event_text_copy(const char *name, const char *text, size_t size, struct apapi_error *err)
 {
     char *copy;
 
-    if (text_file_check_text(name, text, size, err)) {
+    if (text_file_check_text(name, text, size, APAPI_EVENTS_FILE_MAX, err)) {
         return NULL;
     }
     copy = malloc(size + 1);

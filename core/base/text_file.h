@@ -6,8 +6,12 @@
 #include "apapi/error.h"
 
 /**
- * @return the whole file, terminated by a NUL, free it with free(); NULL with errno. Never blocks.
+ * Read a regular file of up to `max` bytes. Never blocks.
+ * @return its text, terminated by a NUL, free it with free(); NULL with errno.
  */
+char *text_file_read(const char *path, size_t max, struct apapi_error *err);
+
+/** The same of up to APAPI_EVENTS_FILE_MAX bytes. */
 char *event_text_read(const char *path, struct apapi_error *err);
 
 /**

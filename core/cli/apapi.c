@@ -22,6 +22,7 @@ static const struct command {
     {"top", top_command, "power of the running steps on this machine"},
     {"report", report_command, "energy of jobs, users, nodes and days"},
     {"show", show_command, "one job in full: nodes, power over time, anything unusual"},
+    {"regions", regions_command, "energy and power of the parts of a program"},
     {"plot", plot_command, "power of jobs over time, as a picture or a page with zoom"},
     {"import", import_command, "load records into a database, SQLite or MariaDB"},
     {"export", export_command, "metrics of this node's steps, for Prometheus"},

@@ -10,6 +10,7 @@
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int report_command(int argc, char **argv);
+int regions_command(int argc, char **argv);
 int show_command(int argc, char **argv);
 int config_command(int argc, char **argv);
 int import_command(int argc, char **argv);

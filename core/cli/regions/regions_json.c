@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi regions for programs: JSON and CSV. Unknown values have no key, or are empty. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/count_of.h"
+#include "cli/json.h"
+#include "cli/regions/regions.h"
+#include "output/csv.h"
+#include "record/fields.h"
+
+/* --- JSON ----------------------------------------------------------------------------------- */
+
+static int regions_json_number(json_t *object, const char *key, double value)
+{
+    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
+}
+
+static int regions_json_domains(json_t *object, const struct region_use *use)
+{
+    json_t *domains = json_object();
+    int result = field_put(object, "domains", domains);
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+        json_t *domain = isnan(use->energy_j[d]) ? NULL : json_object();
+
+        if (domain) {
+            result = field_put(domains, apapi_domain_name(d), domain) ||
+                     regions_json_number(domain, "energy_j", use->energy_j[d]) ||
+                     field_put_rounded(domain, "uncertainty_j", use->uncertainty_j[d],
+                                       FIELD_ROUGH_FIGURES);
+        }
+    }
+    return result;
+}
+
+static int regions_json_events(json_t *object, const struct regions *regions,
+                               const struct region_row *row)
+{
+    json_t *events;
+    int result;
+
+    if (regions->events.count == 0) {
+        return 0;
+    }
+    events = json_object();
+    result = field_put(object, "events", events);
+    for (size_t i = 0; i < regions->events.count && result == 0; i++) {
+        result = regions_json_number(events, regions_event_name(regions, i),
+                                     regions_event_value(regions, row, i));
+    }
+    return result;
+}
+
+static int regions_json_figures(json_t *object, const struct regions *regions,
+                                const struct region_row *row)
+{
+    const struct region_use *use = regions_use(regions, row);
+    struct region_figures figures = regions_figures(regions, row);
+
+    return regions_json_number(object, "time_s", use->time_s) ||
+           regions_json_number(object, "wall_s", use->wall_s) ||
+           regions_json_number(object, "energy_j", figures.energy_j) ||
+           field_put_rounded(object, "uncertainty_j", figures.uncertainty_j, FIELD_ROUGH_FIGURES) ||
+           regions_json_number(object, "share", figures.share) ||
+           regions_json_number(object, "mean_w", figures.power_w) ||
+           regions_json_number(object, "edp_js", figures.edp_js) ||
+           regions_json_number(object, "ipc", figures.ipc) ||
+           regions_json_number(object, "mflop_per_s", figures.mflops) ||
+           regions_json_number(object, "mflop_per_j", figures.mflop_per_j) ||
+           regions_json_domains(object, use) || regions_json_events(object, regions, row);
+}
+
+static int regions_json_where(json_t *object, const struct regions *regions,
+                              const struct region_row *row)
+{
+    for (size_t i = 0; i < COUNT_OF(row->where); i++) {
+        if (row->where[i] != POOL_NONE &&
+            field_put_text(object, regions->where_titles[i],
+                           pool_text(&regions->texts, row->where[i]))) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static json_t *regions_json_row(const struct regions *regions, const struct region_row *row)
+{
+    json_t *object = json_object();
+
+    if (!object || regions_json_where(object, regions, row) ||
+        field_put_text(object, "region", pool_text(&regions->texts, row->path)) ||
+        (row->count > 0 && field_put_count(object, "count", row->count)) ||
+        field_put_count(object, regions->ranks_title, row->ranks) ||
+        field_put_count(object, "threads", row->threads) ||
+        (row->method && field_put_text(object, "method", row->method)) ||
+        regions_json_figures(object, regions, row)) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static int regions_json_foms(json_t *object, const struct regions *regions)
+{
+    json_t *foms = json_array();
+    int result = field_put(object, "foms", foms);
+
+    for (size_t i = 0; i < regions->fom_count && result == 0; i++) {
+        const struct region_fom *fom = &regions->foms[i];
+        json_t *element = json_object();
+
+        result =
+            json_add(foms, element,
+                     !element || field_put_text(element, "name", fom->name) ||
+                         regions_json_number(element, "value", fom->value) ||
+                         field_put_text(element, "unit", fom->unit) ||
+                         regions_json_number(element, "energy_j_each",
+                                             regions->total_j > 0 ? regions->total_j / fom->value
+                                                                  : (double)NAN));
+    }
+    return result;
+}
+
+int regions_print_json(const struct regions *regions)
+{
+    json_t *object = json_object(), *rows = json_array();
+    int result =
+        !object || field_put_count(object, "version", 1) || field_put(object, "regions", rows);
+
+    for (size_t i = 0; i < regions->row_count && result == 0; i++) {
+        result = json_add(rows, regions_json_row(regions, &regions->rows[i]), 0);
+    }
+    if (result || (regions->fom_count > 0 && regions_json_foms(object, regions))) {
+        json_decref(object);
+        return -1;
+    }
+    return json_print(object);
+}
+
+/* --- CSV ------------------------------------------------------------------------------------ */
+
+static void regions_csv_number(double value)
+{
+    if (isnan(value)) {
+        putchar(',');
+    } else {
+        printf(",%.9g", value);
+    }
+}
+
+static void regions_csv_titles(const struct regions *regions)
+{
+    printf("%s,%s,region,count,%s,threads,method,time_s,wall_s,energy_j,uncertainty_j,share,mean_w,"
+           "edp_js,ipc,mflop_per_s,mflop_per_j",
+           regions->where_titles[0], regions->where_titles[1], regions->ranks_title);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        printf(",%s_j", apapi_domain_name(d));
+    }
+    for (size_t i = 0; i < regions->events.count; i++) {
+        putchar(',');
+        csv_put_text(stdout, regions_event_name(regions, i));
+    }
+    putchar('\n');
+}
+
+static void regions_csv_lead(const struct regions *regions, const struct region_row *row)
+{
+    for (size_t i = 0; i < COUNT_OF(row->where); i++) {
+        csv_put_text(stdout,
+                     row->where[i] == POOL_NONE ? "" : pool_text(&regions->texts, row->where[i]));
+        putchar(',');
+    }
+    csv_put_text(stdout, pool_text(&regions->texts, row->path));
+    regions_csv_number(row->count > 0 ? (double)row->count : (double)NAN);
+    printf(",%" PRIu64 ",%" PRIu64 ",%s", row->ranks, row->threads, row->method ? row->method : "");
+}
+
+static void regions_csv_row(const struct regions *regions, const struct region_row *row)
+{
+    const struct region_use *use = regions_use(regions, row);
+    struct region_figures figures = regions_figures(regions, row);
+    const double numbers[] = {use->time_s,           use->wall_s,   figures.energy_j,
+                              figures.uncertainty_j, figures.share, figures.power_w,
+                              figures.edp_js,        figures.ipc,   figures.mflops,
+                              figures.mflop_per_j};
+
+    regions_csv_lead(regions, row);
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        regions_csv_number(numbers[i]);
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        regions_csv_number(use->energy_j[d]);
+    }
+    for (size_t i = 0; i < regions->events.count; i++) {
+        regions_csv_number(regions_event_value(regions, row, i));
+    }
+    putchar('\n');
+}
+
+int regions_print_csv(const struct regions *regions)
+{
+    regions_csv_titles(regions);
+    for (size_t i = 0; i < regions->row_count; i++) {
+        regions_csv_row(regions, &regions->rows[i]);
+    }
+    return 0;
+}

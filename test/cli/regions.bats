@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi regions: files of PAPI's high-level API, and the regions in records, written by hand.
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+regions() { "$apapi" regions "$@"; }
+
+# A file of PAPI's high-level API. REGIONS of thread 0: a JSON object.
+rank_file() { # NUMBER REGIONS [REGIONS of thread 1]
+    mkdir -p "$BATS_TEST_TMPDIR/hl"
+    jq -n --argjson first "$2" --argjson second "${3:-null}" '
+        def event(type; component): {component: component, type: type};
+        {papi_version: "7.2.0.0", cpu_info: "a processor", max_cpu_rate_mhz: "2299", min_cpu_rate_mhz: "2299",
+         event_definitions: {"PAPI_TOT_INS": event("delta"; "perf_event"), "PAPI_TOT_CYC": event("delta"; "perf_event"),
+                             "PAPI_FP_OPS": event("delta"; "perf_event"), "coretemp:::t": event("instant"; "coretemp"),
+                             "rapl:::PACKAGE_ENERGY:PACKAGE0": event("delta"; "rapl"),
+                             "rapl:::PACKAGE_ENERGY:PACKAGE1": event("delta"; "rapl")},
+         threads: ({"0": {regions: $first}} + if $second then {"1": {regions: $second}} else {} end)}' \
+        >"$BATS_TEST_TMPDIR/hl/rank_$1.json"
+}
+
+# A region as PAPI writes it. JOULES of each of two packages.
+region() { # NAME PARENT SECONDS JOULES [JQ EXPRESSION that changes it]
+    jq -nc --arg name "$1" --arg parent "$2" --argjson s "$3" --argjson j "$4" '
+        {name: $name, parent_region_id: $parent, cycles: "\($s * 2e9)", real_time_nsec: "\($s * 1e9)",
+         "PAPI_TOT_INS": "\($s * 3e9)", "PAPI_TOT_CYC": "\($s * 2e9)", "PAPI_FP_OPS": "\($s * 1e9)", "coretemp:::t": "50",
+         "rapl:::PACKAGE_ENERGY:PACKAGE0": "\($j * 1e9)", "rapl:::PACKAGE_ENERGY:PACKAGE1": "\($j * 1e9)"} | '"${5:-.}"
+}
+
+# "main" of 10 s and 500 J from each package, and in it twice "solve", 3 s and 200 J.
+program() {
+    printf '{"0":%s,"1":%s,"2":%s}' "$(region main -1 10 500)" "$(region solve 0 3 200)" "$(region solve 0 3 200)"
+}
+
+of() { # REGION: its element of the JSON output
+    jq -c --arg region "$1" '.regions[] | select(.region == $region)' <<<"$output"
+}
+
+@test "a folder of PAPI's files: time, energy, power and counters of each region without those inside it" {
+    rank_file 000000 "$(program)"
+    run -0 regions "$BATS_TEST_TMPDIR/hl"
+    [[ ${lines[0]} =~ ^\ \ region\ +count\ +ranks\ +threads\ +time\ +energy\ +share\ +mean\ +IPC\ +MFLOP/s\ +MFLOP/J$ ]]
+    [[ ${lines[1]} =~ ^\ \ main/solve\ +2\ +1\ +1\ +6.000\ s\ +800.0\ J\ +80.0\ %\ +133.3\ W\ +1.50\ +1000.0\ +7.50$ ]]
+    [[ ${lines[2]} =~ ^\ \ main\ +1\ +1\ +1\ +4.000\ s\ +200.0\ J\ +20.0\ %\ +50.00\ W ]]
+    [[ ${lines[3]} == *"the whole node"* ]]
+    run -0 regions --inclusive "$BATS_TEST_TMPDIR/hl"
+    [[ $output =~ main\ +1\ +1\ +1\ +10.0\ s\ +1.000\ kJ\ +100.0\ %\ +100.0\ W ]]
+}
+
+@test "of all threads and ranks that see the same meters the one that saw most counts, counters add up" {
+    for rank in 000000 000001; do
+        rank_file $rank "$(program)" "{\"0\":$(region solve -1 5 300)}"
+    done
+    run -0 regions --format json "$BATS_TEST_TMPDIR/hl"
+    [[ $(of main/solve | jq -c '[.count, .ranks, .threads, .time_s, .wall_s, .energy_j, .domains.package.energy_j, .events.PAPI_FP_OPS, .mflop_per_s]') == \
+        '[4,2,2,12,6,800,800,12000000000,2000]' ]]
+    [[ $(of solve | jq -c '[.count, .ranks, .threads, .energy_j, .mean_w, .edp_js, .events["coretemp:::t"]]') == '[2,2,2,600,120,3000,50]' ]]
+    [[ $(jq '.regions | length' <<<"$output") == 3 && $(of main | jq 'has("rank")') == false ]]
+    run -0 regions --type detail --format json "$BATS_TEST_TMPDIR/hl"
+    [[ $(jq -c '[.regions[] | select(.region == "main/solve") | [.rank, .thread, .count, .energy_j]] | sort' <<<"$output") == \
+        '[["0","0",2,800],["1","0",2,800]]' ]]
+    [[ $(jq -c '.regions | length' <<<"$output") == 6 ]]
+    run -0 regions --type detail "$BATS_TEST_TMPDIR/hl"
+    [[ ${lines[0]} =~ ^\ \ rank\ +thread\ +region\ +count\ +time ]]
+}
+
+@test "values that were also read, all passes in one, an unknown value" {
+    rank_file 12 "{\"0\":$(region a -1 4 1 '.real_time_nsec = {region_value: "2000000000", read_1: "7"}'),
+        \"3\":$(region b -1 1 1 '.region_count = "100000"'), \"4\":$(region c -1 1 1 'del(."PAPI_TOT_CYC")'),
+        \"5\":$(region c -1 1 1)}"
+    run -0 regions --format json "$BATS_TEST_TMPDIR/hl/rank_12.json"
+    [[ $(of a | jq .time_s) == 2 && $(of b | jq .count) == 100000 && $(of b | jq '.events["coretemp:::t"]') == 50 ]]
+    [[ $(of c | jq -c '[.count, has("ipc"), (.events | has("PAPI_TOT_CYC"))]') == '[2,false,false]' ]]
+    mkdir "$BATS_TEST_TMPDIR/outer"
+    mv "$BATS_TEST_TMPDIR/hl" "$BATS_TEST_TMPDIR/outer/papi_hl_output"
+    run -0 regions "$BATS_TEST_TMPDIR/outer"
+    [[ $output == *" a "* ]]
+}
+
+@test "CSV has each figure and each event in a column of its own" {
+    rank_file 0 "{\"0\":$(region '=SUM(1)' -1 2 100),\"1\":$(region 'x,"y"' -1 1 1)}"
+    run -0 regions -f csv "$BATS_TEST_TMPDIR/hl"
+    [[ ${lines[0]} == rank,thread,region,count,ranks,threads,method,time_s,wall_s,energy_j,*,package_j,*,PAPI_TOT_INS,* ]]
+    [[ ${lines[1]} == ",,'=SUM(1),1,1,1,,2,2,200,,"* && ${lines[2]} == ',,"x,""y""",1,'* ]]
+    python3 -c 'import csv, sys; rows = list(csv.DictReader(sys.stdin)); assert rows[0]["package_j"] == "200" and rows[1]["rank"] == "" and all(None not in row for row in rows)' <<<"$output"
+}
+
+@test "hostile names: nothing reaches the terminal, a slash is part of the name" {
+    rank_file 0 "{\"0\":$(region $'a\e[31m/b' -1 1 1),\"1\":$(region "$(printf 'n%.0s' {1..3000})" 0 1 1),\"2\":$(region '' -1 1 1)}"
+    run -0 regions "$BATS_TEST_TMPDIR/hl"
+    [[ $output != *$'\e'* && $output == *'a?[31m?b'* ]]
+    run -0 regions -f csv "$BATS_TEST_TMPDIR/hl"
+    [[ $output != *$'\e'* ]]
+    run -0 regions -f json "$BATS_TEST_TMPDIR/hl"
+    [[ $(jq '.regions | length' <<<"$output") == 3 ]]
+}
+
+@test "a file that is not PAPI's is left out, with its name and what is wrong" {
+    local folder=$BATS_TEST_TMPDIR/hl
+    rank_file 0 "$(program)"
+    printf '{"threads":{"0":{"regions":{"0":{"name":"inner "x""}}}}}' >"$folder/rank_1.json"
+    rank_file 2 "{\"0\":$(region a -1 1 1),\"1\":$(region b 7 1 1)}" # a is not added either
+    rank_file 3 "{\"0\":$(region a -1 1 1 '.real_time_nsec = "-5"')}"
+    rank_file 4 "{\"0\":$(region a -1 1 1 '."PAPI_TOT_INS" = "1x"')}"
+    rank_file 5 "{\"1\":$(region a -1 1 1),\"0\":$(region b -1 1 1)}"
+    echo '{}' >"$folder/rank_6.json"
+    : >"$folder/rank_7.json"
+    mkfifo "$folder/rank_8.json"
+    echo no >"$folder/rank_x.json"
+    run -1 --separate-stderr regions "$folder"
+    [[ $output == *main/solve* && $output != *" a "* ]]
+    [[ $stderr == *"rank_1.json: line 1, column 49: "* ]]
+    [[ $stderr == *"rank_2.json: threads.0.regions.1.parent_region_id: no region before this one has this number"* ]]
+    [[ $stderr == *'rank_3.json: threads.0.regions.0.real_time_nsec: expected a number of 0 or more, as PAPI writes it: "1234"'* ]]
+    [[ $stderr == *'rank_4.json: threads.0.regions.0.PAPI_TOT_INS: expected a number'* ]]
+    [[ $stderr == *'rank_5.json: threads.0.regions.0: expected ascending numbers as keys'* ]]
+    [[ $stderr == *'rank_6.json: no "event_definitions": not a file of PAPI'*'rank_7.json is empty'*'rank_8.json is not a regular file'* ]]
+    [[ $stderr == *"8 lines or files skipped"* && $stderr != *rank_x* ]]
+}
+
+@test "wrong usage and nothing to show" {
+    run -2 --separate-stderr regions
+    [[ $stderr == "apapi regions: which "* ]]
+    run -2 --separate-stderr regions --type each x
+    [[ $stderr == *"--type takes summary or detail"* ]]
+    run -2 --separate-stderr regions --format xml x
+    [[ $stderr == *"--format takes table, json or csv"* ]]
+    run -1 --separate-stderr regions "$BATS_TEST_TMPDIR/none"
+    [[ $stderr == *"$BATS_TEST_TMPDIR/none: No such file or directory"* ]]
+    run -1 --separate-stderr regions "$BATS_TEST_TMPDIR"
+    [[ $stderr == *"no file rank_NNNNNN.json in it, nor in its papi_hl_output"* ]]
+}
