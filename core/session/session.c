@@ -14,6 +14,7 @@
 #include "session/live.h"
 #include "session/live_page.h"
 #include "session/names.h"
+#include "session/overflow.h"
 #include "session/sampling.h"
 #include "session/session_create.h"
 #include "session/snapshot.h"
@@ -378,6 +379,36 @@ int apapi_session_measurement(struct apapi_session *session, struct apapi_measur
     result = measurement(session, m, err);
     pthread_mutex_unlock(&session->lock);
     return result;
+}
+
+int apapi_overflow_add(struct apapi_session *session, const struct apapi_overflow *what,
+                       struct apapi_error *err)
+{
+    return session ? overflow_add(session->sampling, what, err)
+                   : apapi_fail(err, EINVAL, "there is no session");
+}
+
+/* NOLINTNEXTLINE(readability-function-size): PAPI_overflow() has as many parameters */
+int apapi_overflow_set(struct apapi_session *session, const char *event, double threshold,
+                       unsigned mode, apapi_overflow_f handler, void *user)
+{
+    const struct apapi_overflow what = {
+        .event = event, .threshold = threshold, .mode = mode, .handler = handler, .user = user};
+
+    return apapi_overflow_add(session, &what, NULL);
+}
+
+int apapi_overflow_change(struct apapi_session *session, int overflow, double threshold,
+                          struct apapi_error *err)
+{
+    return session ? overflow_change(session->sampling, overflow, threshold, err)
+                   : apapi_fail(err, EINVAL, "there is no session");
+}
+
+int apapi_overflow_remove(struct apapi_session *session, int overflow)
+{
+    return session ? overflow_remove(session->sampling, overflow)
+                   : apapi_fail(NULL, EINVAL, "there is no session");
 }
 
 void apapi_session_destroy(struct apapi_session *session)

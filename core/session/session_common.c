@@ -2,6 +2,7 @@
 #include "session/session_common.h"
 
 #include "session/live.h"
+#include "session/overflow_evaluate.h"
 
 void common_init(struct session_common *common, struct session_clock *clock,
                  void (*destroy)(struct session_common *common))
@@ -11,11 +12,13 @@ void common_init(struct session_common *common, struct session_clock *clock,
     pthread_mutex_init(&common->reporting, NULL);
     pthread_mutex_init(&common->showing, NULL);
     feed_clear(common->shown);
+    overflow_init(&common->overflows, clock);
     atomic_init(&common->references, 1);
 }
 
 void common_clear(struct session_common *common)
 {
+    overflow_clear(&common->overflows);
     pthread_mutex_destroy(&common->showing);
     pthread_mutex_destroy(&common->reporting);
 }
@@ -38,6 +41,7 @@ void common_start(struct session_common *common)
     pthread_mutex_lock(&common->showing);
     feed_clear(common->shown);
     pthread_mutex_unlock(&common->showing);
+    overflow_restart(&common->overflows);
 }
 
 void common_join(struct session_common *common, struct component *component)
@@ -79,6 +83,7 @@ void common_report(struct session_common *common, struct component *component)
                                         .values = component->values};
 
     common_show(common, component);
+    overflow_evaluate(&common->overflows, component, common_index(common, component));
     if (!common->on_sample) {
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "apapi/session.h"
 #include "session/component.h"
+#include "session/overflow_parts.h"
 #include "session/session_clock.h"
 
 /**
@@ -23,6 +24,7 @@ struct session_common {
     pthread_mutex_t reporting;        /* one thread at a time in on_sample */
     pthread_mutex_t showing;          /* one thread at a time on the live page */
     struct feed shown[APAPI_DOMAINS]; /* whose figures it has */
+    struct overflows overflows;
     atomic_uint references;
     void (*destroy)(struct session_common *common); /* when there is none any more */
 };

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/overflow.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session/overflow_deliver.h"
+#include "session/overflow_evaluate.h"
+
+#define NODE_NAME "total"
+
+/* What a threshold is about. */
+struct overflow_target {
+    enum overflow_subject subject;
+    size_t component, index;
+    enum apapi_kind kind;
+    bool accumulates;  /* a counter */
+    bool opening;      /* a component that may have it is not open yet */
+    double scale;      /* what a counter has counted times this is in its unit */
+    double step;       /* of the counters, the coarsest if there are several; 0: not known */
+    double interval_s; /* between two readings */
+    char unit[APAPI_UNIT_SIZE];
+};
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static double overflow_step(const struct apapi_event *event)
+{
+    return event->accumulates && event->type != APAPI_TYPE_FP64 ? event->scale : 0;
+}
+
+static bool overflow_find_event(const struct component *component, const char *name,
+                                struct overflow_target *target)
+{
+    for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_event *event = &component->events[i];
+
+        if (strcmp(event->name, name) == 0) {
+            target->index = i;
+            target->kind = event->kind;
+            target->accumulates = event->accumulates;
+            target->scale = event->accumulates ? event->scale : 1;
+            target->step = overflow_step(event);
+            snprintf(target->unit, sizeof target->unit, "%s", event->unit);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* @return whether the component has meters for the domain, or for a part of the node's total. */
+static bool overflow_find_domain(const struct component *component, struct overflow_target *target)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < component->meter_count; i++) {
+        enum apapi_domain domain = component->feeds[i];
+        bool wanted = target->subject == OVERFLOW_NODE ? apapi_domain_adds_up(domain)
+                                                       : domain == target->index;
+
+        if (domain != APAPI_DOMAIN_NONE && wanted) {
+            target->step = fmax(target->step, overflow_step(&component->events[i]));
+            found = true;
+        }
+    }
+    return found;
+}
+
+static bool overflow_find_in(const struct component *component, const char *name,
+                             struct overflow_target *target)
+{
+    bool found = target->subject == OVERFLOW_EVENT ? overflow_find_event(component, name, target)
+                                                   : overflow_find_domain(component, target);
+
+    target->opening |= component->to_open;
+    if (found) {
+        target->interval_s = (double)component->interval_ns / 1e9;
+    }
+    return found;
+}
+
+static bool overflow_look_for(struct sampling *sampling, const char *name,
+                              struct overflow_target *target)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < sampling->count; i++) {
+        pthread_mutex_t *mutex = sampling_lock(sampling, i);
+        bool here = overflow_find_in(&sampling->components[i], name, target);
+
+        pthread_mutex_unlock(mutex);
+        if (here && target->subject == OVERFLOW_EVENT) {
+            target->component = i;
+            return true;
+        }
+        found |= here;
+    }
+    return found;
+}
+
+static int overflow_find(struct sampling *sampling, const char *name,
+                         struct overflow_target *target, struct apapi_error *err)
+{
+    enum apapi_domain domain = apapi_domain_find(name);
+
+    *target = (struct overflow_target){.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1};
+    strcpy(target->unit, "J");
+    if (strcmp(name, NODE_NAME) == 0) {
+        target->subject = OVERFLOW_NODE;
+    } else if (domain != APAPI_DOMAIN_NONE) {
+        target->subject = OVERFLOW_DOMAIN;
+        target->index = domain;
+    }
+    if (overflow_look_for(sampling, name, target)) {
+        return 0;
+    }
+    if (target->opening) {
+        return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", name);
+    }
+    return apapi_fail(err, ENOENT, "%.100s: this session measures no such event or domain%s", name,
+                      target->subject == OVERFLOW_EVENT ? "; 'apapi list' shows all" : "");
+}
+
+/* --- checking --------------------------------------------------------------------------------- */
+
+static bool overflow_mode_counts(unsigned mode)
+{
+    return mode == APAPI_OVERFLOW_EVERY || mode == APAPI_OVERFLOW_TOTAL;
+}
+
+static int overflow_check_words(const struct apapi_overflow *what, struct apapi_error *err)
+{
+    if (!what || !what->event || !what->handler) {
+        return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
+    }
+    if (what->mode > APAPI_OVERFLOW_BELOW) {
+        return apapi_fail(err, EINVAL, "%.100s: mode 0x%x is not known", what->event, what->mode);
+    }
+    if (!isfinite(what->threshold)) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold is no finite number", what->event);
+    }
+    if (!isfinite(what->hysteresis) || what->hysteresis < 0) {
+        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be a number from 0", what->event);
+    }
+    if (overflow_mode_counts(what->mode) && (what->hold_ns > 0 || what->hysteresis > 0)) {
+        return apapi_fail(err, EINVAL, "%.100s: a total has neither a time to hold nor hysteresis",
+                          what->event);
+    }
+    return 0;
+}
+
+static int overflow_check_sense(const struct apapi_overflow *what,
+                                const struct overflow_target *target, struct apapi_error *err)
+{
+    bool any_sign = target->kind == APAPI_KIND_TEMPERATURE && !overflow_mode_counts(what->mode);
+
+    if (!any_sign && what->threshold <= 0) {
+        return apapi_fail(err, EINVAL, "%.100s: the threshold %g is not above 0", what->event,
+                          what->threshold);
+    }
+    if (overflow_mode_counts(what->mode) && !target->accumulates &&
+        target->kind != APAPI_KIND_POWER) {
+        return apapi_fail(err, EINVAL, "%.100s is a gauge: it has no total", what->event);
+    }
+    if (what->mode == APAPI_OVERFLOW_ABOVE && !any_sign && what->hysteresis >= what->threshold) {
+        return apapi_fail(err, EINVAL, "%.100s: hysteresis must be less than the threshold",
+                          what->event);
+    }
+    return 0;
+}
+
+static int overflow_check_step(const struct apapi_overflow *what,
+                               const struct overflow_target *target, struct apapi_error *err)
+{
+    bool counts = overflow_mode_counts(what->mode);
+    double step = counts ? target->step : target->step / target->interval_s;
+
+    if (what->threshold < step && target->accumulates) {
+        const char *unit = strcmp(target->unit, "J") == 0 && !counts ? "W" : target->unit;
+
+        return apapi_fail(err, ERANGE, "%.100s: the threshold %g %s is below its resolution, %g %s",
+                          what->event, what->threshold, unit, step, unit);
+    }
+    return 0;
+}
+
+static int overflow_check(struct sampling *sampling, const struct apapi_overflow *what,
+                          struct overflow_target *target, struct apapi_error *err)
+{
+    if (overflow_check_words(what, err) || overflow_find(sampling, what->event, target, err) ||
+        overflow_check_sense(what, target, err)) {
+        return -1;
+    }
+    return overflow_check_step(what, target, err);
+}
+
+/* --- setting ---------------------------------------------------------------------------------- */
+
+/* From now on readings are looked at; what was measured before in this run is added. */
+static void overflow_catch_up(struct sampling *sampling)
+{
+    struct overflows *overflows = &sampling->common.overflows;
+
+    pthread_mutex_lock(&overflows->mutex);
+    overflow_forget_sums(overflows);
+    pthread_mutex_unlock(&overflows->mutex);
+    for (size_t i = 0; i < sampling->count; i++) {
+        pthread_mutex_t *component = sampling_lock(sampling, i);
+
+        pthread_mutex_lock(&overflows->mutex);
+        if (sampling->components[i].tried) {
+            overflow_see(overflows, &sampling->components[i], i);
+        }
+        pthread_mutex_unlock(&overflows->mutex);
+        pthread_mutex_unlock(component);
+    }
+}
+
+/* With the mutex. */
+static struct overflow_slot *overflow_free_slot(struct overflows *overflows)
+{
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        if (overflows->slots[i].state == OVERFLOW_FREE) {
+            return &overflows->slots[i];
+        }
+    }
+    return NULL;
+}
+
+static void overflow_set_level(struct overflow_slot *slot, const struct apapi_overflow *what)
+{
+    slot->threshold = (struct apapi_threshold){.mode = (enum apapi_overflow_mode)what->mode,
+                                               .hold_ns = what->hold_ns,
+                                               .hysteresis = what->hysteresis};
+    slot->threshold.level = apapi_threshold_units(what->threshold, slot->scale);
+    slot->windows = slot->end_ns = 0;
+}
+
+static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflow *what,
+                          const struct overflow_target *target)
+{
+    memset(slot, 0, sizeof *slot);
+    slot->state = OVERFLOW_SET;
+    slot->subject = target->subject;
+    slot->component = target->component;
+    slot->index = target->index;
+    slot->scale = overflow_mode_counts(what->mode) ? target->scale : 1;
+    slot->handler = what->handler;
+    slot->user = what->user;
+    snprintf(slot->event, sizeof slot->event, "%s", what->event);
+    overflow_set_level(slot, what);
+}
+
+static int overflow_insert(struct sampling *sampling, const struct apapi_overflow *what,
+                           const struct overflow_target *target, struct apapi_error *err)
+{
+    struct overflows *overflows = &sampling->common.overflows;
+    struct overflow_slot *slot = overflow_free_slot(overflows);
+
+    if (!slot) {
+        return apapi_fail(err, ENOSPC, "%.100s: a session has at most %d thresholds", what->event,
+                          APAPI_OVERFLOW_MAX);
+    }
+    if (overflow_start(&sampling->common)) {
+        return apapi_fail(err, EAGAIN, "%.100s: no thread can be started for handlers",
+                          what->event);
+    }
+    overflow_fill(slot, what, target);
+    return (int)(slot - overflows->slots);
+}
+
+int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
+                 struct apapi_error *err)
+{
+    struct overflows *overflows = &sampling->common.overflows;
+    struct overflow_target target;
+    int number;
+
+    if (overflow_check(sampling, what, &target, err)) {
+        return -1;
+    }
+    if (atomic_fetch_add(&overflows->active, 1) == 0) {
+        overflow_catch_up(sampling);
+    }
+    pthread_mutex_lock(&overflows->mutex);
+    number = overflow_insert(sampling, what, &target, err);
+    pthread_mutex_unlock(&overflows->mutex);
+    if (number < 0) {
+        atomic_fetch_sub(&overflows->active, 1);
+    }
+    return number;
+}
+
+static bool overflow_is_set(const struct overflows *overflows, int number)
+{
+    return number >= 0 && number < APAPI_OVERFLOW_MAX &&
+           overflows->slots[number].state == OVERFLOW_SET;
+}
+
+static int overflow_read(struct overflows *overflows, int number, struct overflow_slot *slot,
+                         struct apapi_error *err)
+{
+    bool set;
+
+    pthread_mutex_lock(&overflows->mutex);
+    set = overflow_is_set(overflows, number);
+    if (set) {
+        *slot = overflows->slots[number];
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+    return set ? 0 : apapi_fail(err, EINVAL, "there is no threshold %d", number);
+}
+
+int overflow_change(struct sampling *sampling, int number, double threshold,
+                    struct apapi_error *err)
+{
+    struct overflows *overflows = &sampling->common.overflows;
+    struct overflow_slot slot;
+    struct overflow_target target;
+    struct apapi_overflow what;
+
+    if (overflow_read(overflows, number, &slot, err)) {
+        return -1;
+    }
+    what = (struct apapi_overflow){.event = slot.event,
+                                   .threshold = threshold,
+                                   .mode = slot.threshold.mode,
+                                   .handler = slot.handler,
+                                   .hold_ns = slot.threshold.hold_ns,
+                                   .hysteresis = slot.threshold.hysteresis};
+    if (overflow_check(sampling, &what, &target, err)) {
+        return -1;
+    }
+    pthread_mutex_lock(&overflows->mutex);
+    if (overflow_is_set(overflows, number)) {
+        overflow_set_level(&overflows->slots[number], &what);
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+    return 0;
+}
+
+int overflow_remove(struct sampling *sampling, int number)
+{
+    struct overflows *overflows = &sampling->common.overflows;
+    int result = -1;
+
+    pthread_mutex_lock(&overflows->mutex);
+    if (overflow_is_set(overflows, number)) {
+        overflows->slots[number].state = OVERFLOW_LEAVING;
+        atomic_fetch_sub(&overflows->active, 1);
+        result = overflow_await_left(&sampling->common, number, APAPI_STOP_WAIT_NS);
+    } else {
+        errno = EINVAL;
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+    return result;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/overflow_evaluate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "session/component.h"
+
+void overflow_init(struct overflows *overflows, struct session_clock *clock)
+{
+    atomic_init(&overflows->active, 0);
+    pthread_mutex_init(&overflows->mutex, NULL);
+    session_clock_condition(&overflows->changed);
+    overflows->clock = clock;
+    overflows->telling = -1;
+    overflow_forget_sums(overflows);
+}
+
+void overflow_clear(struct overflows *overflows)
+{
+    pthread_cond_destroy(&overflows->changed);
+    pthread_mutex_destroy(&overflows->mutex);
+}
+
+void overflow_forget_sums(struct overflows *overflows)
+{
+    feed_clear(overflows->feeds);
+    memset(overflows->domains, 0, sizeof overflows->domains);
+    memset(&overflows->node, 0, sizeof overflows->node);
+}
+
+void overflow_restart(struct overflows *overflows)
+{
+    pthread_mutex_lock(&overflows->mutex);
+    overflow_forget_sums(overflows);
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        struct overflow_slot *slot = &overflows->slots[i];
+
+        apapi_threshold_restart(&slot->threshold);
+        slot->windows = slot->end_ns = 0;
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+/*
+ * What a meter has counted since its first reading [raw units, or of a gauge of power in J].
+ * @return false: it has not been read
+ */
+static bool overflow_total(const struct apapi_meter *meter, long double *total)
+{
+    if (!meter->event->accumulates) {
+        *total = meter->gauge.integral;
+        return meter->gauge.valid || meter->gauge.covered_ns > 0;
+    }
+    if (apapi_counts_doubles(meter->event)) {
+        *total = meter->doubles.total;
+        return meter->doubles.last.valid || meter->doubles.covered_ns > 0;
+    }
+    *total = meter->counter.total;
+    return meter->counter.last.valid || meter->counter.covered_ns > 0;
+}
+
+/* All meters of a domain. */
+struct overflow_part {
+    long double total_j;
+    bool unread; /* one of them */
+    bool still;  /* one of them is not known to count: as for the result, the domain is not known */
+};
+
+static void overflow_add_meters(const struct component *component,
+                                struct overflow_part parts[APAPI_DOMAINS])
+{
+    for (size_t i = 0; i < component->meter_count; i++) {
+        const struct apapi_meter *meter = &component->meters[i];
+        struct overflow_part *part = &parts[component->feeds[i]];
+        long double total = 0;
+
+        if (component->feeds[i] == APAPI_DOMAIN_NONE) {
+            continue;
+        }
+        part->unread |= !overflow_total(meter, &total);
+        part->still |= isnan(apapi_meter_total(meter));
+        part->total_j += meter->event->accumulates ? total * meter->event->scale : total;
+    }
+}
+
+static void overflow_add_power(struct overflow_domain *domain, const struct apapi_rate *rate,
+                               uint64_t now_ns)
+{
+    struct overflow_sum *sum = &domain->sum;
+    uint64_t length_ns = rate->closed.length_ns;
+
+    if (rate->windows == domain->rate_windows || length_ns == 0) {
+        return;
+    }
+    domain->rate_windows = rate->windows;
+    sum->gap = sum->windows > 0 && now_ns - length_ns > sum->end_ns;
+    sum->windows++;
+    sum->end_ns = now_ns;
+    sum->length_ns = length_ns;
+    sum->power_w = rate->last;
+    domain->part_j += rate->last * (double)length_ns;
+    domain->part_ns += length_ns;
+    domain->part_gap |= sum->gap;
+}
+
+static void overflow_add_total(struct overflow_sum *sum, uint64_t from_ns, uint64_t now_ns,
+                               long double total_j)
+{
+    sum->known = true;
+    sum->before_ns = from_ns;
+    sum->at_ns = now_ns > sum->at_ns ? now_ns : sum->at_ns;
+    sum->total_j = total_j;
+}
+
+/* Nothing is counted until all meters of one component are known to count. */
+static bool overflow_begin_sum(struct overflow_sum *sum, uint64_t now_ns)
+{
+    if (sum->known) {
+        return false;
+    }
+    overflow_add_total(sum, 0, now_ns, 0);
+    return true;
+}
+
+/* @return whether there is something new. */
+static bool overflow_see_domain(struct overflows *overflows, const struct component *component,
+                                size_t index, int d, const struct overflow_part *part)
+{
+    const struct apapi_domain_meter *meter = &component->domains[d];
+    struct overflow_domain *domain = &overflows->domains[d];
+    struct feed *feed = &overflows->feeds[d];
+    size_t before = feed->index;
+    double energy_j = part->still || part->unread ? NAN : (double)part->total_j;
+
+    if (part->unread || !meter->open || meter->open_ns == domain->sum.at_ns) {
+        return false;
+    }
+    if (!feed_offer(feed, index, component_late_ns(component, d, energy_j))) {
+        return overflow_begin_sum(&domain->sum, meter->open_ns);
+    }
+    if (before != index && before != SIZE_MAX) { /* its figures go on where the others end */
+        domain->offset_j = domain->sum.total_j - part->total_j;
+        domain->rate_windows = meter->rate.windows;
+    }
+    overflow_add_total(&domain->sum, domain->sum.at_ns, meter->open_ns,
+                       part->total_j + domain->offset_j);
+    overflow_add_power(domain, &meter->rate, meter->open_ns);
+    return true;
+}
+
+/* Of the time until all its domains have had a new power. */
+static void overflow_add_node_power(struct overflows *overflows)
+{
+    struct overflow_sum *node = &overflows->node;
+    uint64_t end_ns = 0, longest_ns = 0;
+    double power_w = 0;
+    bool gap = false;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        const struct overflow_domain *domain = &overflows->domains[d];
+
+        if (!apapi_domain_adds_up((enum apapi_domain)d) || overflows->feeds[d].index == SIZE_MAX) {
+            continue;
+        }
+        if (domain->part_ns == 0) {
+            return;
+        }
+        power_w += domain->part_j / (double)domain->part_ns;
+        gap |= domain->part_gap;
+        end_ns = domain->sum.end_ns > end_ns ? domain->sum.end_ns : end_ns;
+        longest_ns = domain->part_ns > longest_ns ? domain->part_ns : longest_ns;
+    }
+    if (longest_ns == 0) {
+        return;
+    }
+    node->windows++;
+    node->gap = gap;
+    node->end_ns = end_ns;
+    node->length_ns = longest_ns;
+    node->power_w = power_w;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        overflows->domains[d].part_j = 0;
+        overflows->domains[d].part_ns = 0;
+        overflows->domains[d].part_gap = false;
+    }
+}
+
+static void overflow_see_node(struct overflows *overflows, uint64_t from_ns, uint64_t now_ns)
+{
+    long double total_j = 0;
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (apapi_domain_adds_up((enum apapi_domain)d) && overflows->domains[d].sum.known) {
+            total_j += overflows->domains[d].sum.total_j;
+        }
+    }
+    overflow_add_total(&overflows->node, from_ns, now_ns, total_j);
+    overflow_add_node_power(overflows);
+}
+
+void overflow_see(struct overflows *overflows, const struct component *component, size_t index)
+{
+    struct overflow_part parts[APAPI_DOMAINS] = {{0}};
+    uint64_t from_ns = UINT64_MAX, now_ns = 0;
+
+    overflow_add_meters(component, parts);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct overflow_sum *sum = &overflows->domains[d].sum;
+
+        if (!component->domains[d].used ||
+            !overflow_see_domain(overflows, component, index, d, &parts[d])) {
+            continue;
+        }
+        if (apapi_domain_adds_up((enum apapi_domain)d)) {
+            from_ns = sum->before_ns < from_ns ? sum->before_ns : from_ns;
+            now_ns = sum->at_ns;
+        }
+    }
+    if (now_ns > 0) {
+        overflow_see_node(overflows, from_ns, now_ns);
+    }
+}
+
+/* --- thresholds ------------------------------------------------------------------------------- */
+
+/* What a reading has crossed, in the event's unit. */
+struct overflow_found {
+    struct apapi_threshold_crossing crossing;
+    double seen_value;
+};
+
+static bool overflow_evaluate_sum(struct overflow_slot *slot, const struct overflow_sum *sum,
+                                  struct overflow_found *found)
+{
+    if (apapi_threshold_counts(&slot->threshold)) {
+        if (!sum->known || (slot->threshold.known && sum->at_ns == slot->threshold.last_ns &&
+                            sum->total_j == slot->threshold.last)) {
+            return false;
+        }
+        found->seen_value = (double)sum->total_j;
+        return apapi_threshold_count(&slot->threshold, sum->before_ns, sum->at_ns, sum->total_j,
+                                     &found->crossing);
+    }
+    if (sum->windows == slot->windows) {
+        return false;
+    }
+    slot->windows = sum->windows;
+    if (sum->gap) {
+        apapi_threshold_break(&slot->threshold);
+    }
+    found->seen_value = sum->power_w;
+    return apapi_threshold_level(&slot->threshold, sum->end_ns - sum->length_ns / 2, sum->power_w,
+                                 &found->crossing);
+}
+
+static bool overflow_evaluate_total(struct overflow_slot *slot, const struct apapi_meter *meter,
+                                    struct overflow_found *found)
+{
+    uint64_t known_ns = apapi_meter_known_ns(meter);
+    long double total = 0;
+
+    if (!overflow_total(meter, &total) ||
+        (slot->threshold.known && known_ns == slot->threshold.last_ns)) {
+        return false;
+    }
+    found->seen_value = (double)total * slot->scale;
+    return apapi_threshold_count(&slot->threshold, 0, known_ns, total, &found->crossing);
+}
+
+static bool overflow_evaluate_gauge(struct overflow_slot *slot, const struct apapi_meter *meter,
+                                    uint64_t now_ns, struct overflow_found *found)
+{
+    if (!meter->gauge.valid || meter->gauge.last_ns != now_ns) {
+        apapi_threshold_break(&slot->threshold);
+        return false;
+    }
+    found->seen_value = meter->gauge.last;
+    return apapi_threshold_level(&slot->threshold, now_ns, meter->gauge.last, &found->crossing);
+}
+
+/* A rate is that of the middle of its time. */
+static bool overflow_evaluate_rate(struct overflow_slot *slot, const struct apapi_meter *meter,
+                                   uint64_t now_ns, struct overflow_found *found)
+{
+    const struct apapi_rate *rate = &meter->rate;
+    uint64_t length_ns = rate->closed.length_ns;
+
+    if (rate->windows == slot->windows || length_ns == 0) {
+        return false;
+    }
+    if (slot->windows > 0 && now_ns - length_ns > slot->end_ns) {
+        apapi_threshold_break(&slot->threshold);
+    }
+    slot->windows = rate->windows;
+    slot->end_ns = now_ns;
+    found->seen_value = rate->last;
+    return apapi_threshold_level(&slot->threshold, now_ns - length_ns / 2, rate->last,
+                                 &found->crossing);
+}
+
+static bool overflow_evaluate_slot(const struct overflows *overflows, struct overflow_slot *slot,
+                                   const struct component *component, struct overflow_found *found)
+{
+    const struct apapi_meter *meter = &component->meters[slot->index];
+
+    switch (slot->subject) {
+    case OVERFLOW_DOMAIN:
+        return overflow_evaluate_sum(slot, &overflows->domains[slot->index].sum, found);
+    case OVERFLOW_NODE:
+        return overflow_evaluate_sum(slot, &overflows->node, found);
+    case OVERFLOW_EVENT:
+        break;
+    }
+    if (apapi_threshold_counts(&slot->threshold)) {
+        return overflow_evaluate_total(slot, meter, found);
+    }
+    return meter->event->accumulates
+               ? overflow_evaluate_rate(slot, meter, component->read_ns, found)
+               : overflow_evaluate_gauge(slot, meter, component->read_ns, found);
+}
+
+/* What was not told yet stays first in the order of the calls, and is told with this. */
+static void overflow_note(struct overflows *overflows, struct overflow_slot *slot,
+                          const struct overflow_found *found, uint64_t seen_ns)
+{
+    struct overflow_news *news = &slot->news;
+
+    if (news->count == 0) {
+        news->order = overflows->order++;
+        news->first_ns = found->crossing.first_ns;
+        news->vector = 0;
+    }
+    news->count += found->crossing.count;
+    news->value = found->crossing.value * slot->scale;
+    news->seen_value = found->seen_value;
+    news->time_ns = found->crossing.time_ns;
+    news->seen_ns = seen_ns;
+}
+
+/* In the order of their times. */
+static void overflow_note_all(struct overflows *overflows, const struct overflow_found *found,
+                              uint64_t crossed, uint64_t seen_ns)
+{
+    uint64_t left = crossed;
+
+    while (left) {
+        size_t next = APAPI_OVERFLOW_MAX;
+
+        for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+            if (left >> i & 1 && (next == APAPI_OVERFLOW_MAX ||
+                                  found[i].crossing.first_ns < found[next].crossing.first_ns)) {
+                next = i;
+            }
+        }
+        left &= ~(UINT64_C(1) << next);
+        overflow_note(overflows, &overflows->slots[next], &found[next], seen_ns);
+        overflows->slots[next].news.vector |= crossed;
+    }
+}
+
+static void overflow_evaluate_all(struct overflows *overflows, const struct component *component,
+                                  size_t index)
+{
+    struct overflow_found found[APAPI_OVERFLOW_MAX];
+    uint64_t crossed = 0;
+
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        struct overflow_slot *slot = &overflows->slots[i];
+
+        if (slot->state == OVERFLOW_SET &&
+            (slot->subject != OVERFLOW_EVENT || slot->component == index) &&
+            overflow_evaluate_slot(overflows, slot, component, &found[i])) {
+            crossed |= UINT64_C(1) << i;
+        }
+    }
+    if (crossed) {
+        overflow_note_all(overflows, found, crossed, component->read_ns);
+        overflows->clock->wake(overflows->clock, &overflows->changed);
+    }
+}
+
+void overflow_evaluate(struct overflows *overflows, const struct component *component, size_t index)
+{
+    if (atomic_load_explicit(&overflows->active, memory_order_relaxed) == 0 ||
+        component->meter_count == 0) {
+        return;
+    }
+    pthread_mutex_lock(&overflows->mutex);
+    overflow_see(overflows, component, index);
+    overflow_evaluate_all(overflows, component, index);
+    pthread_mutex_unlock(&overflows->mutex);
+}

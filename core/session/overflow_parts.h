@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SESSION_OVERFLOW_PARTS_H
+#define SESSION_OVERFLOW_PARTS_H
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/event.h"
+#include "measure/threshold.h"
+#include "session/feed.h"
+#include "session/session_clock.h"
+
+/** What a handler has not been told yet of its threshold. `count` 0: nothing. */
+struct overflow_news {
+    uint64_t count;
+    uint64_t order; /* of the first crossing, among those of all thresholds */
+    double value, seen_value;
+    uint64_t time_ns, first_ns, seen_ns;
+    uint64_t vector;
+};
+
+struct overflow_slot {
+    enum overflow_state {
+        OVERFLOW_FREE,
+        OVERFLOW_SET,
+        OVERFLOW_LEAVING /* removed, and its handler has not been told all */
+    } state;
+    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_NODE } subject;
+    size_t component; /* OVERFLOW_EVENT: of the session's list */
+    size_t index;     /* of the component's events, or the domain */
+    double scale;     /* a value times this is in the event's unit */
+    uint64_t windows; /* of its rate, at the latest reading */
+    uint64_t end_ns;  /* of the latest one of these windows */
+    struct apapi_threshold threshold;
+    struct overflow_news news;
+    apapi_overflow_f handler;
+    void *user;
+    char event[APAPI_NAME_SIZE];
+};
+
+/** Energy and power of a domain, or of the node. */
+struct overflow_sum {
+    bool known;
+    uint64_t at_ns, before_ns; /* of the latest total, and of the one before */
+    long double total_j;
+    uint64_t windows;           /* powers so far */
+    bool gap;                   /* between the latest power and the one before */
+    uint64_t end_ns, length_ns; /* of the time of the latest power */
+    double power_w;
+};
+
+struct overflow_domain {
+    struct overflow_sum sum;
+    long double offset_j;  /* what the components before the one that feeds it have measured */
+    uint64_t rate_windows; /* of its component's rate, at the latest reading */
+    double part_j;         /* since the latest power of the node */
+    uint64_t part_ns;
+    bool part_gap;
+};
+
+/** The thresholds of a session. The mutex protects all but `active`. */
+struct overflows {
+    atomic_uint active; /* thresholds; 0: readings are not looked at */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* there is news, or it has been told */
+    struct overflow_slot slots[APAPI_OVERFLOW_MAX];
+    struct feed feeds[APAPI_DOMAINS];
+    struct overflow_domain domains[APAPI_DOMAINS];
+    struct overflow_sum node;
+    uint64_t order; /* crossings so far */
+    struct session_clock *clock;
+    pthread_t thread; /* calls the handlers */
+    bool started, ending, ended;
+    int telling; /* the threshold whose handler runs; -1: none */
+};
+
+#endif
