@@ -9,12 +9,17 @@
 
 void apapi_record_clear(struct apapi_record *record)
 {
+    int saved;
+
     if (!record) {
         return;
     }
+    saved = errno;
     apapi_measurement_clear(&record->measurement);
     apapi_regions_clear(&record->regions);
+    free(record->crossing);
     memset(record, 0, sizeof(*record));
+    errno = saved;
 }
 
 static int component_copy(struct apapi_component_result *copy,
@@ -52,6 +57,19 @@ static int components_copy(struct apapi_measurement *copy, const struct apapi_me
     return 0;
 }
 
+static int crossings_copy(struct apapi_record *copy, const struct apapi_record *record)
+{
+    if (record->crossing_count == 0) {
+        return 0;
+    }
+    copy->crossing = calloc(record->crossing_count, sizeof(*copy->crossing));
+    if (!copy->crossing) {
+        return -1;
+    }
+    memcpy(copy->crossing, record->crossing, record->crossing_count * sizeof(*copy->crossing));
+    return 0;
+}
+
 int record_copy(struct apapi_record *copy, const struct apapi_record *record)
 {
     struct apapi_record result = *record;
@@ -59,8 +77,10 @@ int record_copy(struct apapi_record *copy, const struct apapi_record *record)
     result.measurement.components = NULL;
     result.measurement.component_count = 0;
     result.regions = (struct apapi_regions){0};
+    result.crossing = NULL;
     if (components_copy(&result.measurement, &record->measurement) < 0 ||
-        regions_copy(&result.regions, &record->regions) < 0) {
+        regions_copy(&result.regions, &record->regions) < 0 ||
+        crossings_copy(&result, record) < 0) {
         apapi_record_clear(&result);
         errno = ENOMEM;
         return -1;

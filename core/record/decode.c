@@ -175,6 +175,45 @@ static int decode_trust(const struct tree_node *trust, struct apapi_measurement 
     return 0;
 }
 
+static int decode_crossing(const struct tree_node *object, struct apapi_crossing *crossing,
+                           const struct field_path *path)
+{
+    crossing->value = NAN;
+    return fields_decode(object, fields_of_crossing, crossing, path);
+}
+
+/* A record has them only if a threshold was crossed. */
+static int decode_crossings(const struct tree_node *root, struct apapi_record *record,
+                            const struct field_path *path)
+{
+    const struct tree_node *list = tree_get(root, "crossings"), *object;
+    const struct tree_node *total = tree_get(root, "crossings_total");
+    const struct field_path inner = {path, "crossings", &record->crossing_count, path->err};
+
+    if (!list) {
+        return 0;
+    }
+    if (list->type != TREE_ARRAY || list->size > APAPI_CROSSINGS_MAX) {
+        return field_fail(path, "crossings", "not an array of up to 32");
+    }
+    if (total && (!tree_is(total, TREE_INTEGER) || total->integer < (int64_t)list->size)) {
+        return field_fail(path, "crossings_total", "less than there are");
+    }
+    record->crossings = total ? (uint64_t)total->integer : list->size;
+    record->crossing = list->size ? calloc(list->size, sizeof(*record->crossing)) : NULL;
+    if (list->size && !record->crossing) {
+        return decode_no_memory(path->err);
+    }
+    object = tree_first(list);
+    for (; record->crossing_count < list->size; record->crossing_count++) {
+        if (decode_crossing(object, &record->crossing[record->crossing_count], &inner) < 0) {
+            return -1;
+        }
+        object = tree_next(object);
+    }
+    return 0;
+}
+
 static int check_version(const struct tree_node *root, const struct field_path *path)
 {
     const struct tree_node *version = tree_get(root, "apapi");
@@ -205,7 +244,8 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
         decode_components(tree_get(root, "components"), m, &path) < 0 ||
         timelines_decode(tree_get(root, "timeline"), m, &path) < 0 ||
         decode_trust(tree_get(root, "trust"), m, &path) < 0 ||
-        regions_decode(root, &record->regions, &path) < 0) {
+        regions_decode(root, &record->regions, &path) < 0 ||
+        decode_crossings(root, record, &path) < 0) {
         return -1;
     }
     if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {

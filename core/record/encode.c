@@ -143,6 +143,28 @@ static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
     return rc;
 }
 
+/* Without thresholds, a record has no such keys. */
+static int encode_put_crossings(json_t *root, const struct apapi_record *record)
+{
+    json_t *list;
+    int rc;
+
+    if (record->crossing_count == 0) {
+        return WRITTEN;
+    }
+    list = json_array();
+    rc = field_put(root, "crossings", list);
+    for (size_t i = 0; i < record->crossing_count && rc == WRITTEN; i++) {
+        if (json_array_append_new(list, fields_object(fields_of_crossing, &record->crossing[i])) <
+            0) {
+            rc = OUT_OF_MEMORY;
+        }
+    }
+    return rc == WRITTEN && record->crossings > record->crossing_count
+               ? field_put_count(root, "crossings_total", record->crossings)
+               : rc;
+}
+
 static int put_record(json_t *root, const struct apapi_record *record)
 {
     if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
@@ -152,7 +174,8 @@ static int put_record(json_t *root, const struct apapi_record *record)
         encode_put_total(root, &record->measurement) < 0 ||
         encode_put_components(root, &record->measurement) < 0 ||
         timelines_encode(root, &record->measurement, 0) < 0 ||
-        encode_put_trust(root, &record->measurement) < 0) {
+        encode_put_trust(root, &record->measurement) < 0 ||
+        encode_put_crossings(root, record) < 0) {
         return OUT_OF_MEMORY;
     }
     return WRITTEN;

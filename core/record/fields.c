@@ -14,6 +14,7 @@
 #define IN_ENERGY(member) offsetof(struct apapi_region_energy, member)
 #define IN_FOM(member) offsetof(struct apapi_fom, member)
 #define IN_LOSSES(member) offsetof(struct apapi_region_losses, member)
+#define IN_CROSSING(member) offsetof(struct apapi_crossing, member)
 
 const struct field fields_of_record[] = {
     {"cluster", FIELD_TEXT, false, IN_RECORD(id.cluster), SIZE_IN(apapi_record, id.cluster)},
@@ -147,6 +148,16 @@ const struct field fields_of_losses[] = {{"regions", FIELD_COUNT, false, IN_LOSS
                                          {"misuses", FIELD_COUNT, false, IN_LOSSES(misuses), 0},
                                          {NULL, 0, false, 0, 0}};
 
+const struct field fields_of_crossing[] = {
+    {"threshold", FIELD_TEXT, true, IN_CROSSING(threshold), SIZE_IN(apapi_crossing, threshold)},
+    {"time", FIELD_MOMENT, true, IN_CROSSING(unix_ns), 0},
+    {"value", FIELD_MEASURED, false, IN_CROSSING(value), 0},
+    {"unit", FIELD_TEXT, false, IN_CROSSING(unit), SIZE_IN(apapi_crossing, unit)},
+    {"count", FIELD_COUNT, true, IN_CROSSING(count), 0},
+    {"action", FIELD_TEXT, false, IN_CROSSING(action), SIZE_IN(apapi_crossing, action)},
+    {"result", FIELD_TEXT, false, IN_CROSSING(result), SIZE_IN(apapi_crossing, result)},
+    {NULL, 0, false, 0, 0}};
+
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
 FITS(fields_of_record);
 FITS(fields_of_trust);
@@ -157,6 +168,7 @@ FITS(fields_of_region);
 FITS(fields_of_region_energy);
 FITS(fields_of_fom);
 FITS(fields_of_losses);
+FITS(fields_of_crossing);
 
 const char *field_type_name(int type)
 {

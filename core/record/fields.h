@@ -45,6 +45,7 @@ extern const struct field fields_of_trust[];     /* in struct apapi_measurement 
 extern const struct field fields_of_domain[];    /* in struct apapi_domain_result */
 extern const struct field fields_of_component[]; /* in struct apapi_component_result */
 extern const struct field fields_of_event[];     /* in struct apapi_event_result */
+extern const struct field fields_of_crossing[];  /* in struct apapi_crossing */
 
 extern const struct field fields_of_region[];        /* in struct apapi_region_result */
 extern const struct field fields_of_region_energy[]; /* in struct apapi_region_energy */

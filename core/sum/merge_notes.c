@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "sum/merge_crossings.h"
 #include "sum/merge_parts.h"
 
 #define NOTES_MAX 256    /* a report shows ten of each kind */
@@ -183,6 +184,28 @@ static int note_record(struct merge_notes *notes, const struct apapi_record *rec
     return *record->unwritten ? note_node(notes, &unwritten, node) : 0;
 }
 
+/* One note for each threshold. */
+static int note_crossings(struct merge_notes *notes, const struct apapi_record *record,
+                          struct merge_node *node)
+{
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        char text[CROSSING_TEXT_SIZE];
+        const struct merge_note note = {.kind = MERGE_NOTE_CROSSING,
+                                        .subject = record->crossing[i].threshold,
+                                        .verdict = "crossed",
+                                        .reason = text,
+                                        .index = i};
+
+        if (crossing_is_last(record, i)) {
+            crossing_text(record, i, text, sizeof text);
+            if (note_node(notes, &note, node) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record,
                     struct merge_node *node)
 {
@@ -196,7 +219,7 @@ int merge_notes_add(struct merge_notes *notes, const struct apapi_record *record
         }
         events += m->components[i].event_count;
     }
-    return note_record(notes, record, node);
+    return note_record(notes, record, node) < 0 ? -1 : note_crossings(notes, record, node);
 }
 
 int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const char *reason)

@@ -80,10 +80,11 @@ enum merge_note_kind {
     MERGE_NOTE_INCOMPLETE,
     MERGE_NOTE_STUCK,
     MERGE_NOTE_UNWRITTEN,
+    MERGE_NOTE_CROSSING, /* no problem: a threshold of the user */
     MERGE_NOTE_KINDS
 };
 
-/** The same problem on one or several nodes. */
+/** The same problem, or crossing of a threshold, on one or several nodes. */
 struct merge_note {
     enum merge_note_kind kind;
     const char *subject; /* "": the nodes themselves */

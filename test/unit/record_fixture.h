@@ -171,6 +171,14 @@ static inline char *describe(const struct apapi_record *record)
     fprintf(out, " %u %u %u %d %d", record->ending.code, record->ending.signal,
             record->ending.failed, record->recovered, record->delayed);
     describe_measurement(out, &record->measurement);
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        const struct apapi_crossing *crossing = &record->crossing[i];
+
+        fprintf(out, "\n  '%s' %jd %.9g '%s' %ju '%s' '%s' of %ju", crossing->threshold,
+                (intmax_t)crossing->unix_ns, crossing->value, crossing->unit,
+                (uintmax_t)crossing->count, crossing->action, crossing->result,
+                (uintmax_t)record->crossings);
+    }
     assert_int_equal(fclose(out), 0);
     return text;
 }

@@ -22,6 +22,38 @@ static void a_usual_record_comes_back(void **state)
     apapi_record_clear(&record);
 }
 
+static void crossings_come_back(void **state)
+{
+    static const struct apapi_crossing crossings[APAPI_CROSSINGS_MAX] = {
+        {"total >= 5kJ", START_NS + 1, 5000.125, "J", 1, "log, signal=USR1", "to 4 processes"},
+        {"coretemp:::t > 80\302\260C", START_NS + 2, NAN, "", 7, "", ""},
+    };
+    struct apapi_record record = usual_record();
+    char *line = encode(&record);
+
+    (void)state;
+    assert_null(strstr(line, "crossings"));
+    free(line);
+    record.crossing = malloc(sizeof crossings);
+    assert_non_null(record.crossing);
+    memcpy(record.crossing, crossings, sizeof crossings);
+    record.crossing_count = record.crossings = 2;
+    assert_round_trip(&record);
+    line = encode(&record);
+    assert_non_null(strstr(line, "{\"threshold\":\"total >= 5kJ\",\"time\":\"2026-11-21T11:20:"
+                                 "01.123456790Z\",\"value\":5000.125,\"unit\":\"J\",\"count\":1,"
+                                 "\"action\":\"log, signal=USR1\",\"result\":\"to 4 processes\"}"));
+    assert_null(strstr(line, "crossings_total"));
+    free(line);
+    for (size_t i = 2; i < APAPI_CROSSINGS_MAX; i++) {
+        record.crossing[i] = crossings[0];
+    }
+    record.crossing_count = APAPI_CROSSINGS_MAX;
+    record.crossings = 1000;
+    assert_round_trip(&record);
+    apapi_record_clear(&record);
+}
+
 static void a_whole_record_is_clear(void **state)
 {
     static const char *const parts[] = {
@@ -311,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_usual_record_comes_back),
+        cmocka_unit_test(crossings_come_back),
         cmocka_unit_test(a_whole_record_is_clear),
         cmocka_unit_test(what_is_estimated_is_marked),
         cmocka_unit_test(what_is_not_known_has_no_key),

@@ -60,6 +60,29 @@ static void a_record_that_could_not_be_written_is_reported(void **state)
                 "\n  n1: not in the accounting files yet (/acct: No space left on device)\n");
 }
 
+static void crossings_are_reported(void **state)
+{
+    const int64_t start_ns = INT64_C(1795260001000000000);
+    struct apapi_crossing crossings[] = {
+        {"total every 1kJ", start_ns + 1203 * (int64_t)MS, 1000, "J", 1, "log", ""},
+        {"node > 600W", start_ns + 2000 * (int64_t)MS, 612.5, "W", 1, "signal=USR1",
+         "to 2 processes"},
+        {"total every 1kJ", start_ns + 3500 * (int64_t)MS, 3000, "J", 3, "log", ""}};
+    struct apapi_merge *merge = start();
+    struct node node;
+
+    (void)state;
+    init_measured(&node, "n1", 0, 1);
+    node.record.measurement.start_unix_ns = start_ns;
+    node.record.crossing = crossings;
+    node.record.crossing_count = node.record.crossings = COUNT_OF(crossings);
+    add(merge, &node);
+    assert_says(merge, &stream_step,
+                "\n  node > 600W: crossed (at 2.000 s with 612.5 W; signal=USR1: to 2 processes)\n"
+                "  total every 1kJ: crossed (3 times, first at 1.203 s, last at 3.500 s with\n"
+                "    3.000 kJ; log)\n");
+}
+
 static void a_late_start_is_reported(void **state)
 {
     static const struct {
@@ -223,6 +246,7 @@ int main(void)
         cmocka_unit_test(what_the_collector_adds),
         cmocka_unit_test(incidents_are_reported_in_words),
         cmocka_unit_test(a_record_that_could_not_be_written_is_reported),
+        cmocka_unit_test(crossings_are_reported),
         cmocka_unit_test(a_late_start_is_reported),
         cmocka_unit_test(a_stuck_counter_is_reported),
         cmocka_unit_test(spans_between_nodes_are_shown),

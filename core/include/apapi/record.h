@@ -78,6 +78,19 @@ struct apapi_ending {
 /** No task is known to have ended. For C. */
 #define APAPI_ENDING_UNKNOWN ((struct apapi_ending){APAPI_UNKNOWN, APAPI_UNKNOWN, APAPI_UNKNOWN})
 
+#define APAPI_CROSSINGS_MAX 32 /* of a record: of more, the first and the last half */
+
+/** A threshold that was crossed, and what was done. */
+struct apapi_crossing {
+    char threshold[APAPI_TEXT_SIZE]; /* as it was given, without the actions: "total >= 5kJ" */
+    int64_t unix_ns;                 /* when, between two readings, UTC since 1970 [ns] */
+    double value;                    /* of the meter then [unit]; NaN: not known */
+    char unit[APAPI_UNIT_SIZE];      /* of `value` */
+    uint64_t count;                  /* crossings of this threshold up to and with this one */
+    char action[APAPI_TEXT_SIZE];    /* "log, signal=USR1" */
+    char result[APAPI_TEXT_SIZE];    /* what came of the actions; "": nothing to report */
+};
+
 /** Everything measured for one step on one node. */
 struct apapi_record {
     struct apapi_identity id;
@@ -90,6 +103,9 @@ struct apapi_record {
     char unwritten[APAPI_TEXT_SIZE]; /* as passed to srun: why it could not be written; "": it was
                                         written */
     struct apapi_regions regions;    /* of the step's programs; count 0: none was used */
+    uint64_t crossings;              /* of all thresholds */
+    size_t crossing_count;           /* of the next */
+    struct apapi_crossing *crossing; /* by time; owned by the record; NULL: none */
 };
 
 /*
