@@ -85,6 +85,29 @@ void option_table_help(const struct option_table *table, FILE *out)
     fprintf(out, "  -h, --help, -V, --version\n%s", table->foot);
 }
 
+/* --- for completion ----------------------------------------------------------------------------
+ */
+
+static void option_table_list_rows(const struct option_row *row)
+{
+    for (; row->name; row++) {
+        if (row->kind == OPTION_ROWS) {
+            option_table_list_rows(row->rows);
+        } else if (row->help) {
+            printf("%c --%s %s\n", row->letter ? row->letter : '-', row->name,
+                   row->argument ? row->argument : "-");
+        }
+    }
+}
+
+/* A line for each option: its letter, its name, what its argument is; "-": none. */
+static int option_table_list(const struct option_table *table)
+{
+    option_table_list_rows(table->rows);
+    puts("h --help -\nV --version -");
+    return EXIT_SUCCESS;
+}
+
 /* --- the command line --------------------------------------------------------------------------
  */
 
@@ -242,6 +265,9 @@ int option_table_read(const struct option_table *table, int argc, char **argv, v
     struct flat flat;
     int result;
 
+    if (argc == 2 && strcmp(argv[1], OPTION_LIST) == 0) {
+        return option_table_list(table);
+    }
     flat_fill(&flat, table, options);
     opterr = 0;
     while ((result = getopt_long(argc, argv, flat.letters, flat.names, NULL)) != -1) {

@@ -12,6 +12,8 @@
 
 enum { USAGE_ERROR = 2 }; /* exit status */
 
+#define OPTION_LIST "--list-options" /* alone: options for the shell's completion */
+
 /** What an option does: makes a bool true, keeps its argument, sets an enum, or calls `set`. */
 enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_VALUE, OPTION_CALL, OPTION_ROWS };
 
@@ -51,7 +53,7 @@ void option_table_help(const struct option_table *table, FILE *out);
 
 /**
  * Read the options of a command line into the struct `options`; getopt's optind is the first
- * word after them. Answers --help and --version, and reports errors on standard error.
+ * word after them. Answers --help, --version and OPTION_LIST, and reports errors on standard error.
  * @return -1: continue; otherwise the exit status, EXIT_SUCCESS after an answer
  */
 int option_table_read(const struct option_table *table, int argc, char **argv, void *options);

@@ -44,6 +44,14 @@ static void print_help(FILE *out)
           out);
 }
 
+static int list_commands(void)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        puts(commands[i].name);
+    }
+    return command_finish(OPTION_LIST, EXIT_SUCCESS);
+}
+
 static const struct command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
@@ -107,6 +115,9 @@ static int apapi_run(int argc, char **argv)
     if (is_option(argv[1], "-h", "--help")) {
         print_help(stdout);
         return command_finish("--help", EXIT_SUCCESS);
+    }
+    if (strcmp(argv[1], OPTION_LIST) == 0) {
+        return list_commands();
     }
     command = find_command(argv[1]);
     if (!command) {

@@ -42,6 +42,7 @@ struct listed {
 struct list_view {
     bool sources; /* show all ways to read a component */
     size_t width; /* of the terminal; 0: no limit */
+    bool events;  /* list_print_names(): of events */
 };
 
 /**
@@ -51,6 +52,7 @@ struct list_view {
 int list_look_at_updates(const struct listed *listed);
 
 /** @return 0; -1 with errno ENOMEM. */
+int list_print_names(const struct listed *components, size_t count, const struct list_view *view);
 int list_print_text(const struct listed *components, size_t count, const struct list_view *view);
 int list_print_json(const struct listed *components, size_t count, const struct list_view *view);
 

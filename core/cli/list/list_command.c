@@ -13,7 +13,7 @@
 #include "cli/grid.h"
 
 struct list {
-    bool json, updates;
+    bool json, names, updates;
     struct list_view view;
     struct wanted wanted;
     struct listed components[WANTED_MAX];
@@ -21,6 +21,8 @@ struct list {
 
 static const struct option_row options[] = {
     {0, "json", NULL, "for programs", TO_FLAG(struct list, json)},
+    {0, "names", NULL, "only the names, one in a line: events of COMPONENTs, else components",
+     TO_FLAG(struct list, names)},
     {0, "sources", NULL, "also show the sources that are tried for a component, in order",
      TO_FLAG(struct list, view.sources)},
     {0, "updates", NULL,
@@ -197,7 +199,9 @@ static int all_named_are_open(const struct list *list)
 static int list_command_print(const struct list *list)
 {
     int (*form)(const struct listed *, size_t, const struct list_view *) =
-        list->json ? list_print_json : list_print_text;
+        list->json    ? list_print_json
+        : list->names ? list_print_names
+                      : list_print_text;
 
     if (form(list->components, list->wanted.count, &list->view)) {
         return command_fail("list", "no memory");
@@ -220,6 +224,7 @@ static int list_command_run(struct list *list, int count, char *const words[])
         status = command_fail("list", err.text);
     } else {
         list->view.width = terminal_width();
+        list->view.events = list->wanted.named;
         status = list_command_print(list);
     }
     list_command_close_all(list);

@@ -156,6 +156,24 @@ static void list_text_put_names(const struct listed *components, size_t count, s
     }
 }
 
+static bool list_text_is_here(const struct listed *listed)
+{
+    return listed->state == LISTED_OPEN || listed->state == LISTED_SLOW;
+}
+
+int list_print_names(const struct listed *components, size_t count, const struct list_view *view)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!view->events && list_text_is_here(&components[i])) {
+            puts(components[i].wanted->name);
+        }
+        for (size_t j = 0; view->events && j < components[i].event_count; j++) {
+            puts(components[i].events[j].event.name);
+        }
+    }
+    return 0;
+}
+
 int list_print_text(const struct listed *components, size_t count, const struct list_view *view)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types keys into an interactive shell, and prints the line that stands there then.
+
+usage: type_keys.py SHELL START KEYS [TABS]
+START is a command that is run first; KEYS are typed, then TABS (default 1) tab keys. With two tab keys, what the shell
+lists is printed, too.
+"""
+import os
+import pty
+import re
+import select
+import sys
+import time
+
+shell, start, keys = sys.argv[1:4]
+tabs = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+WAIT_S = 60
+END = b"<END"
+
+
+def read_until(fd, pattern):
+    """What the terminal shows until `pattern`."""
+    text, end = b"", time.monotonic() + WAIT_S
+    while time.monotonic() < end:
+        if re.search(pattern, text):
+            return text
+        if select.select([fd], [], [], 0.1)[0]:
+            text += os.read(fd, 65536)
+    sys.exit(f"no {pattern!r} in {text!r}")
+
+
+child, fd = pty.fork()
+if child == 0:
+    os.environ.update(PS1="", TERM="dumb", INPUTRC="/dev/null", HISTFILE="/dev/null")
+    words = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}[shell]
+    os.execvp(words[0], words)
+setup = "PS1='PROMPT> '; unset PROMPT_SP; stty cols 200"
+os.write(fd, f"{setup}; {start}; echo rea''dy\n".encode())
+read_until(fd, rb"ready\r\n.*PROMPT> ")
+# what is typed after the tabs is shown when they have been answered
+os.write(fd, keys.encode() + b"\t" * tabs + END)
+shown = read_until(fd, re.escape(END))
+text = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]|[\r\x07\x08]", b"", shown).decode(errors="replace")
+print(text.removesuffix(END.decode()))
+os.kill(child, 9)
