@@ -6,11 +6,14 @@ usage: type_keys.py SHELL START KEYS [TABS]
 START is a command that is run first; KEYS are typed, then TABS (default 1) tab keys. With two tab keys, what the shell
 lists is printed, too.
 """
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import sys
+import termios
 import time
 
 shell, start, keys = sys.argv[1:4]
@@ -32,10 +35,11 @@ def read_until(fd, pattern):
 
 child, fd = pty.fork()
 if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 1000, 0, 0))  # rows, columns: a line is never cut
     os.environ.update(PS1="", TERM="dumb", INPUTRC="/dev/null", HISTFILE="/dev/null")
     words = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}[shell]
     os.execvp(words[0], words)
-setup = "PS1='PROMPT> '; unset PROMPT_SP; stty cols 200"
+setup = "PS1='PROMPT> '; unset PROMPT_SP"
 os.write(fd, f"{setup}; {start}; echo rea''dy\n".encode())
 read_until(fd, rb"ready\r\n.*PROMPT> ")
 # what is typed after the tabs is shown when they have been answered
