@@ -17,7 +17,7 @@ void apapi_threshold_restart(struct apapi_threshold *threshold)
 {
     threshold->known = threshold->beyond = threshold->done = false;
     threshold->base = threshold->told = 0;
-    threshold->crossed_ns = 0;
+    threshold->earliest_ns = 0;
 }
 
 /* When the value was `at`, on the line to the new one. */
@@ -28,7 +28,7 @@ static uint64_t threshold_time_ns(const struct apapi_threshold *threshold, uint6
     uint64_t time_ns = begin_ns + (uint64_t)((long double)(now_ns - begin_ns) * share);
 
     time_ns = time_ns > now_ns ? now_ns : time_ns;
-    return time_ns > threshold->crossed_ns ? time_ns : threshold->crossed_ns;
+    return time_ns > threshold->earliest_ns ? time_ns : threshold->earliest_ns;
 }
 
 static uint64_t threshold_reached_ns(const struct apapi_threshold *threshold, uint64_t from_ns,
@@ -83,13 +83,14 @@ bool apapi_threshold_count(struct apapi_threshold *threshold, uint64_t from_ns, 
     bool every = threshold->mode == APAPI_OVERFLOW_EVERY;
     bool crossed;
 
-    if (every && !threshold->known) {
+    if (!threshold->known) {
         threshold->base = total;
+        threshold->earliest_ns = now_ns;
     }
     crossed = every ? threshold_count_every(threshold, from_ns, now_ns, total, crossing)
                     : threshold_count_total(threshold, from_ns, now_ns, total, crossing);
     if (crossed) {
-        threshold->crossed_ns = crossing->time_ns;
+        threshold->earliest_ns = crossing->time_ns;
     }
     threshold->known = true;
     threshold->last = total;
@@ -138,7 +139,7 @@ static bool threshold_is_held(struct apapi_threshold *threshold, uint64_t now_ns
     crossing->count = 1;
     crossing->time_ns = crossing->first_ns = held_ns;
     crossing->value = threshold_value_at(threshold, held_ns, now_ns, value);
-    threshold->crossed_ns = held_ns;
+    threshold->earliest_ns = held_ns;
     threshold->done = true;
     return true;
 }

@@ -17,9 +17,9 @@ struct apapi_threshold {
     long double told; /* EVERY: crossings so far, a whole number; TOTAL: 0 or 1 */
     uint64_t hold_ns;
     double hysteresis;
-    uint64_t last_ns;    /* time of the latest value */
-    uint64_t crossed_ns; /* the latest crossing: no later one is before it */
-    uint64_t beyond_ns;  /* since when a level is passed, without a break */
+    uint64_t last_ns;     /* time of the latest value */
+    uint64_t earliest_ns; /* no crossing is before it: the first value, the latest crossing */
+    uint64_t beyond_ns;   /* since when a level is passed, without a break */
     enum apapi_overflow_mode mode;
     bool known;  /* there is a latest value */
     bool beyond; /* a level is passed, and the value has not gone back since */

@@ -15,6 +15,7 @@
 #include "session/live_page.h"
 #include "session/names.h"
 #include "session/overflow.h"
+#include "session/overflow_deliver.h"
 #include "session/sampling.h"
 #include "session/session_create.h"
 #include "session/snapshot.h"
@@ -379,6 +380,11 @@ int apapi_session_measurement(struct apapi_session *session, struct apapi_measur
     result = measurement(session, m, err);
     pthread_mutex_unlock(&session->lock);
     return result;
+}
+
+void session_tell(struct apapi_session *session)
+{
+    overflow_tell(&session->sampling->common);
 }
 
 int apapi_overflow_add(struct apapi_session *session, const struct apapi_overflow *what,

@@ -11,4 +11,7 @@
 struct apapi_session *session_create(const struct apapi_session_config *config,
                                      struct session_clock *clock, struct apapi_error *err);
 
+/** Simulated time, in which no thread does it: call the handlers of what was crossed. */
+void session_tell(struct apapi_session *session);
+
 #endif

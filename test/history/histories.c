@@ -134,8 +134,13 @@ int main(int argc, char **argv)
     }
     printf("%" PRIu64 " histories, %" PRIu64 " failed; %" PRIu64 " steps of workers\n",
            options.played, options.failed, options.steps);
+    printf("%" PRIu64 " calls told of %" PRIu64 " crossings\n", crossings_told, crossings_counted);
     if (options.steps == 0) {
         puts("no worker has made a step: the program does not test the session");
+    }
+    if (options.played >= MANY && crossings_told == 0) {
+        puts("no handler was called: the program does not test thresholds");
+        options.failed++;
     }
     return tell_kinds(&options) || options.failed || options.steps == 0 ? EXIT_FAILURE
                                                                         : EXIT_SUCCESS;

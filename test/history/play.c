@@ -88,6 +88,7 @@ static void take_sample(const struct apapi_sample *sample, void *context)
     for (size_t i = 0; i < sample->event_count; i++) {
         note_reading(play, component, sim_source_number(&sample->events[i]), &sample->readings[i]);
     }
+    crossings_sample(&play->crossings, component, sample);
 }
 
 /* --- orders ---------------------------------------------------------------------------------- */
@@ -118,7 +119,9 @@ static void create(struct play *play)
     play->session = session_create(&config, &play->clock.base, &err);
     if (!play->session) {
         play_fail(play, "no session: %s", err.text);
+        return;
     }
+    crossings_set(&play->crossings);
 }
 
 /* How much longer than it waits for sources a call may take: threads are late, the process stands
@@ -152,6 +155,8 @@ static void start(struct play *play)
 
     memset(&play->run, 0, sizeof play->run);
     play->run.goes_on = true;
+    crossings_set(&play->crossings);
+    crossings_start(&play->crossings);
     if (apapi_session_start(play->session, 0, &err)) {
         play->run.goes_on = false;
         if (errno != EAGAIN || !*err.text || play->clock.refusals == refusals) {
@@ -173,6 +178,7 @@ static void look(struct play *play)
     }
     judge_snapshot(play, &run->snapshots[run->snapshot_count]);
     run->snapshot_count++;
+    crossings_disturb(&play->crossings);
 }
 
 static void clear_run(struct play *play)
@@ -200,6 +206,7 @@ static void stop(struct play *play)
     check_length(play, "stop", from_ns, APAPI_SHARED_WAIT_NS + APAPI_STOP_WAIT_NS);
     play->run.end_ns = play->run.start_ns + play->run.m.elapsed_ns;
     judge_run(play);
+    crossings_judge(&play->crossings);
     clear_run(play);
 }
 
@@ -276,8 +283,10 @@ static void finish(struct play *play)
 
 bool play_history(struct play *play, uint64_t seed)
 {
-    memset(play, 0, sizeof *play);
+    memset(play, 0, offsetof(struct play, crossings));
+    *play->failure = '\0';
     history_generate(&play->history, seed);
+    crossings_generate(&play->crossings, play);
     sim_clock_init(&play->clock, seed, BEGIN_NS);
     play->clock.steps_max = STEPS_MAX;
     play->clock.late_once_in = play->history.late_once_in;

@@ -6,6 +6,7 @@
 
 #include "apapi/live.h"
 #include "apapi/measurement.h"
+#include "history/crossings.h"
 #include "history/seen.h"
 #include "simulation/history.h"
 #include "simulation/sim_source.h"
@@ -32,6 +33,7 @@ struct play {
     struct apapi_session *session;
     struct apapi_live_page page;
     struct run run;
+    struct crossings crossings;
     char failure[PLAY_TEXT_SIZE]; /* "": it is as it must be */
 };
 

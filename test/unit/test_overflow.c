@@ -13,7 +13,7 @@
 
 /** What a handler has been told; the handler alone writes it. */
 struct told {
-    atomic_int calls, count;
+    atomic_int calls, count, returns;
     atomic_bool hang;
     atomic_int stuck;
     struct apapi_overflow_crossing latest;
@@ -45,6 +45,7 @@ static void tell(const struct apapi_overflow_crossing *crossing, void *user)
     if (mine->session) {
         assert_int_equal(apapi_overflow_remove(mine->session, crossing->overflow), 0);
     }
+    atomic_fetch_add(&mine->returns, 1);
 }
 
 static int set(const char *event, double threshold, unsigned mode, struct told *whom)
@@ -88,10 +89,287 @@ static void test_every_crossing_is_told(void **state)
     assert_true(fabs(told[4].latest.value - 6 * STEP_J) < 1e-9);
 }
 
+static void test_one_handler_for_several_thresholds(void **state)
+{
+    (void)state;
+    create("plain:odd");
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set("odd:::ENERGY1", 2 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[ODD], 10);
+    halt();
+    assert_int_equal(told[0].count, steps() + atomic_load(&meters[ODD].good) - 1);
+}
+
+/* The sum of components that are read one after the other is not crossed by what was before. */
+static void test_total_of_several_components(void **state)
+{
+    (void)state;
+    create_and_start("plain:odd");
+    await_more(&meters[ODD], 5);
+    int before = steps() + atomic_load(&meters[ODD].good) - 1;
+    set("total", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set("total", 1e6 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[1]);
+    set("total", 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[2]);
+    await_more(&meters[ODD], 10);
+    halt();
+    assert_true(told[0].count <= steps() + atomic_load(&meters[ODD].good) - 1 - before);
+    assert_true(told[0].count >= steps() + atomic_load(&meters[ODD].good) - 1 - before - 6);
+    assert_int_equal(told[1].count, 0);
+    assert_int_equal(told[2].count, 1);
+}
+
+static void test_power_above_and_below(void **state)
+{
+    const double some_w =
+        1.1 * STEP_J / 10; /* far below a step in a reading, unless that takes 9 s */
+
+    (void)state;
+    create("plain");
+    set(EVENT, some_w, APAPI_OVERFLOW_ABOVE, &told[0]);
+    set("package", some_w, APAPI_OVERFLOW_ABOVE, &told[1]);
+    set("total", some_w, APAPI_OVERFLOW_ABOVE, &told[2]);
+    set("total", some_w, APAPI_OVERFLOW_BELOW, &told[3]);
+    set("total", 1e9, APAPI_OVERFLOW_BELOW, &told[4]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&told[4].calls, 1);
+    await_more(&meters[PLAIN], 10);
+    halt();
+    assert_int_equal(told[0].count, 1);
+    assert_int_equal(told[1].count, 1);
+    assert_int_equal(told[2].count, 1);
+    assert_int_equal(told[3].count, 0);
+    assert_int_equal(told[4].count, 1);
+}
+
+static void test_runs_begin_from_zero(void **state)
+{
+    (void)state;
+    create("plain");
+    set(EVENT, 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[0]);
+    set("package", 3 * STEP_J, APAPI_OVERFLOW_TOTAL, &told[1]);
+    for (int run = 1; run <= 3; run++) {
+        assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+        await_more(&meters[PLAIN], 5);
+        halt();
+        assert_int_equal(told[0].count, run);
+        assert_int_equal(told[1].count, run);
+    }
+}
+
+static void test_change_in_a_run(void **state)
+{
+    (void)state;
+    create("plain");
+    set(EVENT, 1e6, APAPI_OVERFLOW_EVERY, &told[0]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[PLAIN], 5);
+    assert_int_equal(atomic_load(&told[0].count), 0);
+    assert_int_equal(apapi_overflow_change(session, 0, STEP_J, NULL), 0);
+    await(&told[0].count, 5);
+    assert_int_equal(apapi_overflow_change(session, 0, STEP_J / 1e9, NULL), -1);
+    assert_int_equal(errno, ERANGE);
+    assert_int_equal(apapi_overflow_change(session, 1, STEP_J, NULL), -1);
+    assert_int_equal(errno, EINVAL);
+    halt();
+}
+
+static void test_what_is_removed_is_told_no_more(void **state)
+{
+    int before;
+
+    (void)state;
+    create("plain");
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&told[0].calls, 3);
+    assert_int_equal(apapi_overflow_remove(session, 0), 0);
+    before = atomic_load(&told[0].calls);
+    await(&told[1].calls, atomic_load(&told[1].calls) + 5);
+    assert_int_equal(atomic_load(&told[0].calls), before);
+    assert_int_equal(apapi_overflow_remove(session, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(set("package", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[2]), 0);
+    await(&told[2].calls, 3);
+    halt();
+}
+
+static void test_a_handler_removes_its_threshold(void **state)
+{
+    (void)state;
+    create_and_start("plain");
+    told[0].session = session;
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    await(&told[1].calls, 5);
+    halt();
+    assert_int_equal(told[0].calls, 1);
+    assert_int_equal(apapi_overflow_remove(session, 0), -1);
+}
+
+/* Sampling goes on, and what was crossed meanwhile is counted. */
+static void test_a_handler_that_hangs(void **state)
+{
+    (void)state;
+    create("plain");
+    atomic_store(&told[0].hang, true);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set(EVENT, 2 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&told[0].stuck, 1);
+    await_more(&meters[PLAIN], 20);
+    assert_int_equal(atomic_load(&told[0].calls), 1);
+    assert_int_equal(atomic_load(&told[1].calls), 0);
+    atomic_store(&told[0].hang, false);
+    halt();
+    assert_int_equal(told[0].count, steps());
+    assert_int_equal(told[1].count, steps() / 2);
+    assert_true(told[0].latest.first_ns <= told[0].latest.time_ns);
+}
+
+static void test_nobody_waits_long_for_a_handler(void **state)
+{
+    (void)state;
+    create("plain");
+    atomic_store(&told[0].hang, true);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set(EVENT, STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await(&told[0].stuck, 1);
+    assert_int_equal(apapi_overflow_remove(session, 0), -1);
+    assert_int_equal(errno, EBUSY);
+    assert_int_equal(apapi_overflow_remove(session, 0), -1);
+    assert_int_equal(errno, EINVAL);
+    halt();
+    assert_plain_is_whole();
+    destroy();
+    assert_int_equal(atomic_load(&told[1].calls), 0);
+    atomic_store(&told[0].hang, false);
+    await(&told[0].returns, 1);
+}
+
+static void test_a_component_that_is_opened_late(void **state)
+{
+    (void)state;
+    meters[ODD].slow = true;
+    atomic_store(&meters[ODD].open_hangs, true);
+    create_and_start("plain:odd");
+    assert_int_equal(
+        apapi_overflow_set(session, "odd:::ENERGY0", STEP_J, APAPI_OVERFLOW_EVERY, tell, &told[0]),
+        -1);
+    assert_int_equal(errno, EAGAIN);
+    set("total", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    await(&told[1].count, 5);
+    atomic_store(&meters[ODD].open_hangs, false);
+    await(&meters[ODD].reads, 5);
+    set("odd:::ENERGY0", STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    await(&told[0].count, 5);
+    halt();
+    assert_true(told[1].count <= steps() + atomic_load(&meters[ODD].good) - 1);
+}
+
+static void assert_refused(const struct apapi_overflow *what, int error, const char *part)
+{
+    struct apapi_error err = {""};
+
+    assert_int_equal(apapi_overflow_add(session, what, &err), -1);
+    assert_int_equal(errno, error);
+    assert_says(err.text, part);
+}
+
+static void test_misuse(void **state)
+{
+    const struct apapi_overflow good = {.event = EVENT, .threshold = 1, .handler = tell};
+    struct apapi_overflow bad = good;
+
+    (void)state;
+    create("plain");
+    bad.handler = NULL;
+    assert_refused(&bad, EINVAL, "needs an event and a handler");
+    bad = good;
+    bad.event = "plain:::ENERGY7";
+    assert_refused(&bad, ENOENT, "plain:::ENERGY7: this session measures no such event");
+    bad.event = "gpu";
+    assert_refused(&bad, ENOENT, "gpu: this session measures no such event or domain");
+    bad = good;
+    bad.mode = 4;
+    assert_refused(&bad, EINVAL, "mode 0x4 is not known");
+    bad = good;
+    bad.threshold = NAN;
+    assert_refused(&bad, EINVAL, "no finite number");
+    bad.threshold = 0;
+    assert_refused(&bad, EINVAL, "the threshold 0 is not above 0");
+    bad.threshold = -3;
+    assert_refused(&bad, EINVAL, "the threshold -3 is not above 0");
+    bad.threshold = 1e-7;
+    assert_refused(&bad, ERANGE, "the threshold 1e-07 J is below its resolution, 1e-06 J");
+    bad.mode = APAPI_OVERFLOW_ABOVE;
+    bad.threshold = 1e-5; /* at intervals of 10 ms */
+    assert_refused(&bad, ERANGE, "the threshold 1e-05 W is below its resolution, 0.0001 W");
+    bad.threshold = 5;
+    bad.hysteresis = 5;
+    assert_refused(&bad, EINVAL, "hysteresis must be less than the threshold");
+    bad.hysteresis = -1;
+    assert_refused(&bad, EINVAL, "hysteresis must be a number from 0");
+    bad = good;
+    bad.hold_ns = 1;
+    assert_refused(&bad, EINVAL, "a total has neither a time to hold nor hysteresis");
+    assert_int_equal(apapi_overflow_add(NULL, &good, NULL), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(apapi_overflow_remove(session, -1), -1);
+    assert_int_equal(apapi_overflow_remove(session, 64), -1);
+}
+
+static void test_at_most_64(void **state)
+{
+    const struct apapi_overflow more = {.event = EVENT, .threshold = 1, .handler = tell};
+
+    (void)state;
+    create("plain");
+    for (int i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        assert_int_equal(set(EVENT, (i + 1) * STEP_J, APAPI_OVERFLOW_EVERY, &told[i]), i);
+    }
+    assert_refused(&more, ENOSPC, "at most 64 thresholds");
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[PLAIN], 70);
+    halt();
+    for (int i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        assert_int_equal(told[i].count, steps() / (i + 1));
+    }
+    assert_true(told[63].latest.vector >> 63 & 1);
+}
+
+/* A thousand crossings a second and more, while all readings are told of at once. */
+static void test_many_crossings(void **state)
+{
+    (void)state;
+    intervals.default_ns = 1000000;
+    create("plain");
+    set(EVENT, 1e-6, APAPI_OVERFLOW_EVERY, &told[0]);
+    assert_int_equal(apapi_session_start(session, 0, NULL), 0);
+    await_more(&meters[PLAIN], 100);
+    halt();
+    assert_int_equal(told[0].count, steps() * FAKE_METER_STEP);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_every_crossing_is_told, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_one_handler_for_several_thresholds, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_total_of_several_components, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_power_above_and_below, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_runs_begin_from_zero, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_change_in_a_run, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_what_is_removed_is_told_no_more, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_a_handler_removes_its_threshold, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_a_handler_that_hangs, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_nobody_waits_long_for_a_handler, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_a_component_that_is_opened_late, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_misuse, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_at_most_64, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_many_crossings, begin, clean_up),
     };
 
     return cmocka_run_group_tests_name("overflow", tests, NULL, NULL);
