@@ -98,9 +98,9 @@ rpm_files() { # but for folders and build ids
 
 @test "wrong words" {
     run -2 --separate-stderr "$repository/scripts/package" snap
-    [[ $stderr == *'"snap" is no kind of package: deb, rpm or tar'* ]]
+    [[ $stderr == *'"snap" is no kind of package: deb, rpm, tar or source'* ]]
     run -2 --separate-stderr "$repository/scripts/package"
-    [[ $stderr == *'say which: deb, rpm or tar'* ]]
+    [[ $stderr == *'say which: deb, rpm, tar or source'* ]]
     run -2 --separate-stderr "$repository/scripts/package" --release=x deb
     [[ $stderr == *'--release=x: a release begins with a digit'* ]]
 }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads a recipe as its tool would, and compares it with the project.
+
+usage: check_recipe.py spack|easybuild RECIPE REPOSITORY INSTALLED
+Status 1 and a line for each mistake.
+"""
+import pathlib
+import re
+import sys
+import types
+
+kind, recipe, repository, installed = sys.argv[1], *map(pathlib.Path, sys.argv[2:5])
+mistakes = []
+
+
+def check(right, text):
+    if not right:
+        mistakes.append(f"{recipe.name}: {text}")
+
+
+cmake = (repository / "CMakeLists.txt").read_text()
+version = re.search(r"^ +VERSION ([0-9.]+)$", cmake, re.M)[1]
+options = set(re.findall(r"^(?:option\(|set\()(\w+)", cmake, re.M)) | {"BUILD_TESTING", "Slurm_ROOT"}
+
+
+def check_option(name):
+    check(name in options, f"CMakeLists.txt has no option {name}")
+
+
+class Directives:
+    """What Spack gives a package: directives that are called in the class, and methods that are used by it."""
+
+    def __init__(self):
+        self.variants, self.dependencies, self.versions = set(), set(), []
+
+    def names(self):
+        def depends_on(spec, type=None, when=None):
+            check(re.fullmatch(r"[a-z0-9-]+(@[0-9.]*:?[0-9.]*)?", spec), f"depends_on: bad spec {spec}")
+            check(when is None or when[1:] in self.variants, f"depends_on {spec}: no variant {when}")
+            self.dependencies.add(spec.split("@")[0])
+
+        return {
+            "CMakePackage": type("CMakePackage", (), {}),
+            "version": self.versions.append,
+            "variant": lambda name, default, description: self.variants.add(name),
+            "depends_on": depends_on,
+            "license": lambda name: check(name == "BSD-3-Clause", f"license {name}"),
+            "generator": lambda name: check(name in ("ninja", "make"), f"generator {name}"),
+        }
+
+
+class Spec(dict):
+    """A spec of which all variants are on, or off."""
+
+    def __init__(self, variants, on):
+        super().__init__({name: types.SimpleNamespace(prefix=f"/opt/{name}") for name in variants.dependencies})
+        self.on, self.variants = on, variants.variants
+
+    def satisfies(self, text):
+        check(text[1:] in self.variants, f"satisfies: no variant {text}")
+        return self.on
+
+
+def check_spack():
+    spack, package, variants = types.ModuleType("spack"), types.ModuleType("spack.package"), Directives()
+    vars(package).update(variants.names())
+    package.__all__ = list(variants.names())
+    sys.modules.update({"spack": spack, "spack.package": package})
+    scope = {}
+    exec(compile(recipe.read_text(), str(recipe), "exec"), scope)  # pylint: disable=exec-used
+    check(variants.versions == [version], f"versions {variants.versions}, not {version}")
+    check(f"apapi-{version}.tar.gz" in scope["Apapi"].url, f"url {scope['Apapi'].url}")
+    check(bool(scope["Apapi"].__doc__), "no description")
+    for on in (True, False):
+        made = scope["Apapi"]()
+        made.spec = Spec(variants, on)
+        made.define = lambda name, value: check_option(name)
+        made.define_from_variant = lambda name, variant: (
+            check_option(name), check(variant in variants.variants, f"no variant {variant}"))
+        check(len(made.cmake_args()) >= 3, "cmake_args")
+
+
+def check_easybuild():
+    scope = {"SHLIB_EXT": "so"}
+    exec(compile(recipe.read_text(), str(recipe), "exec"), scope)  # pylint: disable=exec-used
+    for name in ("name", "version", "homepage", "description", "toolchain", "moduleclass", "sources"):
+        check(scope.get(name), f"no {name}")
+    toolchain = scope["toolchain"]
+    name = f"{scope['name']}-{scope['version']}-{toolchain['name']}-{toolchain['version']}.eb"
+    check(recipe.name == name, f"the file's name is not {name}")
+    check(scope["version"] == version, f"version {scope['version']}, not {version}")
+    for dependency in scope["builddependencies"] + scope["dependencies"]:
+        check(isinstance(dependency, tuple) and len(dependency) >= 2, f"dependency {dependency}")
+    for option in re.findall(r"-D(\w+)=", scope["configopts"]):
+        check_option(option)
+    for path in scope["sanity_check_paths"]["files"] + scope["sanity_check_paths"]["dirs"]:
+        check((installed / path).exists(), f"sanity_check_paths: {path} is not installed")
+
+
+{"spack": check_spack, "easybuild": check_easybuild}[kind]()
+print("\n".join(mistakes))
+sys.exit(1 if mistakes else 0)

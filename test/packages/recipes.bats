@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=long
+# shellcheck disable=SC2030,SC2031 # each test has its own environment
+# The recipes for sites, each read as its tool reads it; and the archive that they build from.
+
+bats_require_minimum_version 1.5.0
+load ../environment
+
+setup() {
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    recipes=$repository/config/recipes
+}
+
+recipe() { # KIND FILE
+    run python3 "$BATS_TEST_DIRNAME/check_recipe.py" "$1" "$2" "$repository" "$repository/build/install"
+    echo "$output"
+}
+
+@test "Spack's package names options, versions and variants that exist" {
+    recipe spack "$recipes/spack/apapi/package.py"
+    [[ $status == 0 ]]
+}
+
+@test "EasyBuild's recipe is complete, and what it looks for is installed" {
+    recipe easybuild "$recipes/easybuild/"*.eb
+    [[ $status == 0 ]]
+}
+
+@test "a mistake in a recipe is found" {
+    sed 's/WITH_PAPI/WITH_PAPPI/' "$recipes/spack/apapi/package.py" >"$BATS_TEST_TMPDIR/package.py"
+    recipe spack "$BATS_TEST_TMPDIR/package.py"
+    [[ $status == 1 && $output == *'no option WITH_PAPPI'* ]]
+    cp "$recipes/easybuild/"*.eb "$BATS_TEST_TMPDIR"
+    sed -i 's#bin/atime#bin/btime#' "$BATS_TEST_TMPDIR/"*.eb
+    recipe easybuild "$BATS_TEST_TMPDIR/"*.eb
+    [[ $status == 1 && $output == *'bin/btime is not installed'* ]]
+}
+
+@test "Ansible reads the playbook and the role" {
+    export LC_ALL=C.UTF-8 # as Ansible demands
+    cd "$recipes/ansible"
+    run -0 ansible-playbook --syntax-check -i localhost, apapi.yml
+    run -0 --separate-stderr ansible-playbook --list-tasks -i localhost, apapi.yml
+    [[ $output == *'Activate the plugin, always as optional'* ]]
+}
+
+@test "the role's apapi.conf and line for Slurm are right" {
+    export LC_ALL=C.UTF-8
+    cat >"$BATS_TEST_TMPDIR/play.yml" <<END
+- hosts: localhost
+  connection: local
+  gather_facts: false
+  vars_files: ["$recipes/ansible/roles/apapi/defaults/main.yml"]
+  tasks:
+    - ansible.builtin.template:
+        src: "$recipes/ansible/roles/apapi/templates/apapi.conf.j2"
+        dest: "$BATS_TEST_TMPDIR/apapi.conf"
+        validate: $repository/build/install/bin/apapi config --check %s
+END
+    run -0 ansible-playbook -i localhost, -e apapi_default=rapl:nvml -e '{"apapi_conf": "interval = 1s"}' \
+        "$BATS_TEST_TMPDIR/play.yml"
+    grep -qx 'default = rapl:nvml' "$BATS_TEST_TMPDIR/apapi.conf"
+    pattern=$(sed -nE "s/^ +regexp: '(.*)'/\1/p" "$recipes/ansible/roles/apapi/tasks/main.yml")
+    # the line that the package installs is the one that is replaced
+    sed 's/^optional/#optional/; s#@APAPI_PLUGIN@#/usr/lib/slurm/spank_apapi.so#' "$repository/config/plugstack.conf.in" |
+        python3 -c 'import re, sys; sys.exit(sum(1 for l in sys.stdin if re.search(sys.argv[1], l.rstrip())) != 1)' "$pattern"
+}
+
+@test "the archive of the sources configures, without Slurm too" {
+    run -0 "$repository/scripts/package" --output="$BATS_TEST_TMPDIR" source
+    tar -xzf "$BATS_TEST_TMPDIR"/apapi-*.tar.gz -C "$BATS_TEST_TMPDIR"
+    run -0 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build" -G Ninja -DBUILD_TESTING=OFF \
+        -DWITH_SLURM=OFF
+    run -0 ninja -C "$BATS_TEST_TMPDIR/build" -n
+    [[ $output != *spank_apapi.so* && $output == *atime* ]]
+    run -1 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build2" -G Ninja -DWITH_SLURM=OFF
+    [[ $output == *'the tests need Slurm; add -DBUILD_TESTING=OFF'* ]]
+}
