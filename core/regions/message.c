@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "regions/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define MESSAGE_LOWEST_FD 200 /* programs take for granted which numbers they get */
+
+void region_message_init(struct region_message *message, enum region_message_kind kind,
+                         const char *name)
+{
+    memset(message, 0, sizeof *message);
+    memcpy(message->magic, REGION_MESSAGE_MAGIC, sizeof message->magic);
+    message->version = REGION_MESSAGE_VERSION;
+    message->kind = kind;
+    if (name) {
+        snprintf(message->name, sizeof message->name, "%s", name);
+    }
+}
+
+const char *region_message_problem(struct region_message *message, size_t size)
+{
+    if (size != sizeof *message ||
+        memcmp(message->magic, REGION_MESSAGE_MAGIC, sizeof message->magic) != 0) {
+        return "is no message of regions";
+    }
+    message->name[sizeof message->name - 1] = '\0';
+    message->unit[sizeof message->unit - 1] = '\0';
+    return message->version == REGION_MESSAGE_VERSION ? NULL : "is of another version";
+}
+
+static int message_give_back(int file)
+{
+    int saved = errno;
+
+    if (file >= 0) {
+        close(file);
+    }
+    errno = saved;
+    return -1;
+}
+
+static int message_raise(int file)
+{
+    int raised = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, MESSAGE_LOWEST_FD);
+
+    if (raised < 0) {
+        return file;
+    }
+    close(file);
+    return raised;
+}
+
+int region_connect(const char *live_page)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int length =
+        snprintf(address.sun_path, sizeof address.sun_path, "%s" REGION_SOCKET_SUFFIX, live_page);
+    int channel;
+
+    if (length < 0 || (size_t)length >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    channel = message_raise(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (channel < 0 || connect(channel, (const void *)&address, sizeof address)) {
+        return message_give_back(channel);
+    }
+    return channel;
+}
+
+/* Room for the control data of one descriptor. */
+union message_control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+int region_send(int socket, const struct region_message *message, int file)
+{
+    struct region_message copy = *message; /* sendmsg() does not write it, but wants it writable */
+    struct iovec part = {.iov_base = &copy, .iov_len = sizeof copy};
+    union message_control control = {.bytes = {0}};
+    struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (file >= 0) {
+        packet.msg_control = control.bytes;
+        packet.msg_controllen = sizeof control.bytes;
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof file);
+        memcpy(CMSG_DATA(&control.header), &file, sizeof file);
+    }
+    return sendmsg(socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+static int message_file(struct msghdr *packet)
+{
+    const struct cmsghdr *header = CMSG_FIRSTHDR(packet);
+    int file = -1;
+
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof file)) {
+        memcpy(&file, CMSG_DATA(header), sizeof file);
+    }
+    return file;
+}
+
+int region_receive(int socket, struct region_message *message, int *file)
+{
+    struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
+    union message_control control;
+    struct msghdr packet = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof control.bytes};
+    ssize_t size = recvmsg(socket, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int received = size >= 0 ? message_file(&packet) : -1;
+
+    if (file) {
+        *file = -1;
+    }
+    if (size <= 0 || (packet.msg_flags & MSG_TRUNC) ||
+        region_message_problem(message, (size_t)size)) {
+        errno = size < 0 ? errno : size == 0 ? EPIPE : EBADMSG;
+        return message_give_back(received);
+    }
+    if (file) {
+        *file = received;
+    } else {
+        message_give_back(received);
+    }
+    return 0;
+}

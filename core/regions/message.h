@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REGIONS_MESSAGE_H
+#define REGIONS_MESSAGE_H
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What programs and `apapi mark` say to the step's sampler, over the socket with the name of the
+ * live page and MESSAGE_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the size below.
+ * Senders do not wait: for a connection, for room, for an answer. A connection is of one process;
+ * its end is the end of the process, or its exec.
+ *
+ *   program to sampler
+ *     REGION_REGISTER  first; with one descriptor, the memfd of its program page (regions/page.h),
+ *                      sealed with REGION_SEALS
+ *     REGION_FOM       name value unit: a figure of merit; the last one of a name counts
+ *   `apapi mark` to sampler; not on a connection with REGION_REGISTER
+ *     REGION_BEGIN, REGION_END, REGION_READ   name: of the shell of the step
+ *     REGION_FOM       as above
+ *   sampler to program
+ *     REGION_RESULTS   after REGION_REGISTER; with one descriptor, the memfd of the program's
+ * result page, to be mapped for reading only sampler to `apapi mark`, after each of its messages
+ *     REGION_DONE      value: REGION_READ and REGION_END: energy of the node in the region so far
+ *                      [J], NaN: not known; name: of the region
+ *     REGION_REFUSED   name: the reason, in words
+ *
+ * Texts are of any bytes and end with a NUL.
+ */
+
+#define REGION_SOCKET_SUFFIX ".regions"
+#define REGION_MESSAGE_MAGIC "APAPIREM"
+#define REGION_MESSAGE_VERSION 1
+#define REGION_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+enum region_message_kind {
+    REGION_REGISTER = 1,
+    REGION_RESULTS,
+    REGION_BEGIN,
+    REGION_END,
+    REGION_READ,
+    REGION_FOM,
+    REGION_DONE,
+    REGION_REFUSED
+};
+
+struct region_message {
+    char magic[8];
+    uint32_t version;
+    uint32_t kind; /* enum region_message_kind */
+    double value;
+    char unit[40];
+    char name[256];
+};
+
+/** Begin a message; what is not given is 0. @param name  longer ones are cut; NULL: "" */
+void region_message_init(struct region_message *message, enum region_message_kind kind,
+                         const char *name);
+
+/** @return NULL: `size` bytes were a message; its texts end with a NUL now. Other: why not. */
+const char *region_message_problem(struct region_message *message, size_t size);
+
+/**
+ * Connect to the sampler of a live page, without waiting.
+ * @return a descriptor of at least 200, if the process may have so many, which exec closes;
+ *         -1 with errno of socket(2) or connect(2), ENAMETOOLONG
+ */
+int region_connect(const char *live_page);
+
+/** Send a message, without waiting. @param file  to go with it; -1: none. @return 0; -1, errno */
+int region_send(int socket, const struct region_message *message, int file);
+
+/**
+ * Receive a message, without waiting.
+ * @param file  set to the descriptor that came with it, which exec closes; -1: none. NULL: closed
+ * @return 0; -1 with errno EAGAIN (none yet), EPIPE (the other side has ended), EBADMSG or that of
+ *         recvmsg(2); *file is -1 then
+ */
+int region_receive(int socket, struct region_message *message, int *file);
+
+#endif

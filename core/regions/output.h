@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REGIONS_OUTPUT_H
+#define REGIONS_OUTPUT_H
+
+/** Write the output of this process, if it has one. 0; -1 with errno. */
+int output_write(void);
+
+#endif

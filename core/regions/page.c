@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "regions/page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define PAGE_TRIES 4 /* a thread that changes its region in each of them has just entered one */
+#define PAGE_RESULT_TRIES 1000
+
+_Static_assert(sizeof(struct page_head) == 4096, "the head is one page of memory");
+_Static_assert(sizeof(struct page_node) == 128, "a node is two cache lines");
+_Static_assert(sizeof(struct page_slot) % 64 == 0, "two threads share no cache line");
+_Static_assert(sizeof(struct page_results) % 64 == 0, "results are whole cache lines");
+
+#define page_load(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+#define page_load_first(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
+
+static uint32_t page_within(uint32_t number, uint32_t least, uint32_t most)
+{
+    return number < least ? least : number > most ? most : number;
+}
+
+const char *page_problem(const void *bytes, size_t size)
+{
+    const struct page_program *page = bytes;
+
+    if (size != sizeof *page) {
+        return "does not have the size of a page of regions";
+    }
+    if (memcmp(page->head.magic, PAGE_MAGIC, sizeof page->head.magic) != 0) {
+        return "is no page of regions";
+    }
+    if (page->head.version != PAGE_VERSION || page->head.size != sizeof *page) {
+        return "is of another version";
+    }
+    return page->head.clock < PAGE_CLOCKS ? NULL : "has an unknown clock";
+}
+
+const char *page_results_problem(const void *bytes, size_t size)
+{
+    const struct page_results *page = bytes;
+
+    if (size != sizeof *page) {
+        return "does not have the size of a page of results";
+    }
+    if (memcmp(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic) != 0) {
+        return "is no page of results";
+    }
+    return page->version == PAGE_VERSION && page->size == sizeof *page ? NULL
+                                                                       : "is of another version";
+}
+
+uint32_t page_node_count(const struct page_program *page)
+{
+    return page_within(page_load_first(page->head.node_count), 1, PAGE_REST);
+}
+
+uint32_t page_thread_count(const struct page_program *page)
+{
+    return page_within(page_load_first(page->head.thread_count), 0, PAGE_THREADS);
+}
+
+static void page_clean(char *name)
+{
+    for (; *name; name++) {
+        *name = *name == '/' ? '?' : *name;
+    }
+}
+
+/* The program may change the name while it is copied: the copy is looked at, once. */
+bool page_node(const struct page_program *page, uint32_t node, struct page_node_copy *copy)
+{
+    char name[PAGE_NAME_SIZE];
+
+    copy->parent = page_load(page->nodes[node].parent);
+    if (node > 0 && copy->parent >= node) {
+        return false;
+    }
+    memcpy(name, page->nodes[node].name, sizeof name);
+    name[sizeof name - 1] = '\0';
+    text_clean(copy->name, sizeof copy->name, name);
+    page_clean(copy->name);
+    return true;
+}
+
+/* @return whether copy->current, and the own time of it, were seen together. */
+static bool page_slot_now(const struct page_slot *slot, uint64_t now, struct page_slot_copy *copy)
+{
+    for (int tries = 0; tries < PAGE_TRIES; tries++) {
+        uint64_t before = page_load_first(slot->sequence);
+        uint32_t current = page_load_first(slot->current);
+        uint64_t entered = page_load_first(slot->entered);
+        uint64_t own = current < PAGE_NODES ? page_load_first(slot->own[current]) : 0;
+
+        if (page_load(slot->sequence) == before && before % 2 == 0) {
+            copy->current = current < PAGE_NODES ? current : PAGE_NO_NODE;
+            if (current < PAGE_NODES) {
+                copy->own[current] = own + (now > entered ? now - entered : 0);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+bool page_slot(const struct page_program *page, uint32_t slot, uint32_t node_count, uint64_t now,
+               struct page_slot_copy *copy)
+{
+    const struct page_slot *from = &page->slots[slot];
+    uint64_t first = page_load_first(from->sequence);
+
+    if (!page_slot_now(from, now, copy)) {
+        if (page_load_first(from->sequence) / 2 == first / 2) { /* no change was completed */
+            return false;
+        }
+        copy->current = PAGE_NO_NODE; /* what it was in is complete, what it is in is new */
+    }
+    for (uint32_t node = 0; node < node_count; node++) {
+        if (node != copy->current) {
+            copy->own[node] = page_load(from->own[node]);
+        }
+    }
+    if (copy->current != PAGE_REST) {
+        copy->own[PAGE_REST] = page_load(from->own[PAGE_REST]);
+    }
+    return true;
+}
+
+uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_t node)
+{
+    return page_load(page->slots[slot].counts[node]);
+}
+
+uint64_t page_slot_shortest(const struct page_program *page, uint32_t slot, uint32_t node)
+{
+    return page_load(page->slots[slot].shortest[node]);
+}
+
+void page_results_init(struct page_results *page)
+{
+    memset(page, 0, sizeof *page);
+    memcpy(page->magic, PAGE_RESULT_MAGIC, sizeof page->magic);
+    page->version = PAGE_VERSION;
+    page->size = sizeof *page;
+    for (size_t i = 0; i < PAGE_NODES; i++) {
+        for (size_t d = 0; d < PAGE_DOMAINS; d++) {
+            page->nodes[i].power_w[d] = page->nodes[i].uncertainty_w[d] = NAN;
+        }
+    }
+}
+
+typedef uint64_t __attribute__((may_alias)) page_word;
+#define PAGE_RESULT_WORDS (sizeof(struct page_result) / sizeof(page_word))
+
+void page_result_write(struct page_result *row, const struct page_result *figures)
+{
+    const page_word *from = (const page_word *)(const void *)figures;
+    page_word *to = (page_word *)(void *)row;
+    uint64_t sequence = row->sequence;
+
+    __atomic_store_n(to, sequence + 1, __ATOMIC_RELAXED);
+    for (size_t i = 1; i < PAGE_RESULT_WORDS; i++) {
+        __atomic_store_n(to + i, from[i], __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(to, sequence + 2, __ATOMIC_RELEASE);
+}
+
+bool page_result_read(const struct page_result *row, struct page_result *copy)
+{
+    const page_word *from = (const page_word *)(const void *)row;
+    page_word words[PAGE_RESULT_WORDS];
+
+    for (int tries = 0; tries < PAGE_RESULT_TRIES; tries++) {
+        uint64_t before = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+
+        for (size_t i = 1; i < PAGE_RESULT_WORDS; i++) {
+            words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+        }
+        words[0] = __atomic_load_n(from, __ATOMIC_RELAXED);
+        if (words[0] == before && before % 2 == 0) {
+            memcpy(copy, words, sizeof *copy);
+            return true;
+        }
+    }
+    return false;
+}

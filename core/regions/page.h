@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REGIONS_PAGE_H
+#define REGIONS_PAGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Two pages of shared memory between a program and the step's sampler; both are sealed memfds, so
+ * that neither side can make them shorter.
+ *
+ * A program page says what each thread of a program is in, and for how long it was. The program
+ * writes it and may write anything: the sampler reads it by the functions below only. A result page
+ * says what the program's regions draw; the sampler writes it.
+ *
+ * Numbers are in the byte order of the machine; there are no pointers. Times are ticks of the clock
+ * that the head names, see regions/ticks.h.
+ *
+ * A node is a region within another one. Node 0 is the code of a thread outside of all regions.
+ * Node PAGE_REST takes all that have no node of their own. A node never changes once `node_count`
+ * includes it. Its own time is the time in it and in none of its inner regions.
+ *
+ * A thread's slot is written by that thread alone. It is given to another thread after its end,
+ * which goes on with the times that are in it: they never decrease.
+ */
+
+#define PAGE_MAGIC "APAPIREG" /* the first 8 bytes, without a NUL */
+#define PAGE_RESULT_MAGIC "APAPIRES"
+#define PAGE_VERSION 1
+#define PAGE_NODES 256
+#define PAGE_REST (PAGE_NODES - 1)
+#define PAGE_THREADS 1024 /* at one time; the times of any others are not kept */
+#define PAGE_NAME_SIZE 120
+#define PAGE_DOMAINS 8
+#define PAGE_NO_NODE UINT32_MAX /* page_slot.current: no thread has the slot */
+
+enum page_clock {
+    PAGE_CLOCK_MONOTONIC, /* CLOCK_MONOTONIC [ns] */
+    PAGE_CLOCK_CPU,       /* the processor's counter, the same on all processors */
+    PAGE_CLOCKS
+};
+
+struct page_head {
+    char magic[8];
+    uint32_t version;
+    uint32_t size; /* of the page [bytes] */
+    uint32_t pid;
+    uint32_t clock;        /* enum page_clock */
+    uint32_t rank;         /* of MPI; UINT32_MAX: not known */
+    uint32_t ended;        /* 1: the program has ended; the figures are final */
+    uint64_t start_ticks;  /* at the first call */
+    uint64_t start_ns;     /* the same on CLOCK_MONOTONIC */
+    uint32_t node_count;   /* nodes from 0 on; PAGE_REST is not counted. Grows */
+    uint32_t thread_count; /* slots from 0 on that a thread has had. Grows */
+    uint64_t names_lost;   /* calls with a name that could not be kept */
+    uint64_t threads_lost; /* threads that got no slot */
+    uint64_t misuses;
+    unsigned char spare[4016];
+};
+
+struct page_node {
+    uint32_t parent; /* a node before this one */
+    uint32_t flags;  /* 0 */
+    char name[PAGE_NAME_SIZE];
+};
+
+struct page_slot {
+    uint64_t sequence; /* odd: `entered`, `current` and the own time of it are being written */
+    uint64_t entered;  /* since when `current` is the innermost region [ticks] */
+    uint32_t current;  /* node, or PAGE_NO_NODE */
+    uint32_t thread;   /* its id in the system */
+    uint64_t spare[5];
+    uint64_t own[PAGE_NODES];      /* own time of the node up to `entered` [ticks] */
+    uint64_t counts[PAGE_NODES];   /* times it was entered */
+    uint64_t shortest[PAGE_NODES]; /* time from a begin to its end [ticks]; 0: none has ended */
+};
+
+struct page_program {
+    struct page_head head;
+    struct page_node nodes[PAGE_NODES];
+    struct page_slot slots[PAGE_THREADS];
+};
+
+/** What a thread in a node draws, apart from what the machine draws anyway. */
+struct page_result {
+    uint64_t sequence; /* odd: being written */
+    uint32_t method;   /* enum apapi_region_method */
+    uint32_t spare;
+    double power_w[PAGE_DOMAINS];       /* by enum apapi_domain; NaN: not known */
+    double uncertainty_w[PAGE_DOMAINS]; /* the power is within +- this in 95 of 100 runs */
+};
+
+struct page_results {
+    char magic[8]; /* PAGE_RESULT_MAGIC */
+    uint32_t version;
+    uint32_t size; /* of the page [bytes] */
+    unsigned char spare[112];
+    struct page_result nodes[PAGE_NODES];
+};
+
+/** A node as it may be shown. */
+struct page_node_copy {
+    uint32_t parent;           /* less than the node's own number, except for 0 */
+    char name[PAGE_NAME_SIZE]; /* valid UTF-8 without control characters and without "/" */
+};
+
+/** A thread's slot at one moment. */
+struct page_slot_copy {
+    uint32_t current;         /* node, or PAGE_NO_NODE */
+    uint64_t own[PAGE_NODES]; /* with the time since `entered` [ticks]; node_count are set, and
+                                 that of PAGE_REST */
+};
+
+/** @return NULL: `size` bytes may be read as a program page; other: why not. */
+const char *page_problem(const void *bytes, size_t size);
+
+/** @return NULL: `size` bytes may be read as a result page; other: why not. */
+const char *page_results_problem(const void *bytes, size_t size);
+
+/** @return nodes that may be read, 1 to PAGE_REST; PAGE_REST itself may be, too. */
+uint32_t page_node_count(const struct page_program *page);
+
+/** @return slots that may be read, at most PAGE_THREADS. */
+uint32_t page_thread_count(const struct page_program *page);
+
+/**
+ * Copy a node.
+ * @param node  less than page_node_count(), or PAGE_REST
+ * @return false: no valid node
+ */
+bool page_node(const struct page_program *page, uint32_t node, struct page_node_copy *copy);
+
+/**
+ * Look at a thread's slot while it is being written.
+ * @param slot        less than page_thread_count()
+ * @param node_count  of page_node_count(), read before `now`
+ * @param now         on the page's clock
+ * @return false: its thread was stopped while it wrote; what was seen before is still right
+ *
+ * The own times of one thread never decrease from one look to the next, if the program is honest.
+ */
+bool page_slot(const struct page_program *page, uint32_t slot, uint32_t node_count, uint64_t now,
+               struct page_slot_copy *copy);
+
+/** @return times that a thread has entered a node. */
+uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_t node);
+
+/** @return time of the shortest stay in a node [ticks]; 0: none has ended. */
+uint64_t page_slot_shortest(const struct page_program *page, uint32_t slot, uint32_t node);
+
+/** Put zeros and the fixed parts into a result page; everything else is not known. */
+void page_results_init(struct page_results *page);
+
+/** Put figures into a row of a result page in one go, as its only writer. */
+void page_result_write(struct page_result *row, const struct page_result *figures);
+
+/** Copy a row of a result page. @return false: it was being written in each of some tries. */
+bool page_result_read(const struct page_result *row, struct page_result *copy);
+
+#endif

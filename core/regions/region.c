@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "apapi/region.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "regions/join.h"
+#include "regions/link.h"
+#include "regions/misuse.h"
+#include "regions/output.h"
+
+int region_observe(const struct region_observer *observer)
+{
+    const struct region_observer *none = NULL;
+
+    if (!__atomic_compare_exchange_n(&stack_observer, &none, observer, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        errno = EALREADY;
+        return -1;
+    }
+    program_want();
+    return 0;
+}
+
+/* @return the calling thread's; NULL: there is nothing to do. */
+static inline struct region_stack *region_stack_now(void)
+{
+    struct region_stack *stack = stack_self;
+
+    if (__builtin_expect(stack != NULL, 1)) {
+        return stack;
+    }
+    return program_is_off() ? NULL : join_thread();
+}
+
+static uint32_t region_look_up(struct stack_name *entry, const char *name)
+{
+    uint32_t number = intern_name(name);
+
+    if (number == INTERN_OTHER) {
+        program_count(&program.page->head.names_lost);
+    } else {
+        *entry = (struct stack_name){name, number};
+    }
+    return number;
+}
+
+/* Most calls have the same name at the same address as before. */
+static inline uint32_t region_number(struct region_stack *stack, const char *name)
+{
+    struct stack_name *entry =
+        &stack->cache[((uintptr_t)name ^ (uintptr_t)name >> 5) % STACK_CACHE];
+
+    if (__builtin_expect(entry->address == name && intern_is(entry->number, name), 1)) {
+        return entry->number;
+    }
+    return region_look_up(entry, name);
+}
+
+int apapi_region_begin(const char *name)
+{
+    struct region_stack *stack = region_stack_now();
+
+    if (!stack) {
+        return 0;
+    }
+    return name ? stack_begin(stack, region_number(stack, name))
+                : misuse_report(MISUSE_NULL, "", NULL);
+}
+
+int apapi_region_end(const char *name)
+{
+    struct region_stack *stack = region_stack_now();
+
+    if (!stack) {
+        return 0;
+    }
+    return name ? stack_end(stack, region_number(stack, name))
+                : misuse_report(MISUSE_NULL, "", NULL);
+}
+
+int apapi_region_read(const char *name)
+{
+    struct region_stack *stack = region_stack_now();
+
+    if (!stack) {
+        return 0;
+    }
+    return name ? stack_read(stack, region_number(stack, name))
+                : misuse_report(MISUSE_NULL, "", NULL);
+}
+
+int apapi_region_stop(void)
+{
+    struct region_stack *stack = region_stack_now();
+
+    if (!stack) {
+        return 0;
+    }
+    stack_unwind(stack, MISUSES);
+    return output_write();
+}
+
+apapi_region apapi_region_handle(const char *name)
+{
+    struct region_stack *stack = region_stack_now();
+
+    return stack && name ? region_number(stack, name) : 0;
+}
+
+int apapi_region_enter(apapi_region region)
+{
+    struct region_stack *stack = region_stack_now();
+
+    return stack ? stack_begin(stack, region % INTERN_NAMES) : 0;
+}
+
+int apapi_region_leave(apapi_region region)
+{
+    struct region_stack *stack = region_stack_now();
+
+    return stack ? stack_end(stack, region % INTERN_NAMES) : 0;
+}
+
+int apapi_region_fom(const char *name, double value, const char *unit)
+{
+    struct region_message message;
+
+    if (!name || !*name || !isfinite(value)) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (!region_stack_now()) {
+        return 0;
+    }
+    region_message_init(&message, REGION_FOM, name);
+    message.value = value;
+    snprintf(message.unit, sizeof message.unit, "%s", unit ? unit : "");
+    return link_send(&message);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REGIONS_STACK_H
+#define REGIONS_STACK_H
+#include "apapi/region.h"
+#include "regions/observer.h"
+#include "regions/program.h"
+#include "regions/tree.h"
+
+/*
+ * The regions that are open in a thread. All of it is the thread's own; what others see is in its
+ * slot of the program page.
+ */
+
+struct stack_frame {
+    uint64_t start; /* [ticks] */
+    uint32_t node;
+    uint32_t name;    /* of regions/intern.h */
+    uint32_t repeats; /* begins of the same name right within it */
+};
+
+#define STACK_CACHE 32 /* a power of 2 */
+
+/** Where a name was the last time, which may hold another one by now. */
+struct stack_name {
+    const char *address;
+    uint32_t number;
+};
+
+struct region_stack {
+    struct page_slot *slot;
+    uint32_t number; /* of the slot; PAGE_THREADS: it is not in the page */
+    uint32_t depth;
+    uint32_t lost;    /* begins beyond the greatest depth that have not ended */
+    uint32_t current; /* node */
+    uint64_t entered; /* [ticks] */
+    uint64_t sequence;
+    struct stack_frame frames[APAPI_REGION_DEPTH + 1]; /* the first: outside of all regions */
+    struct stack_name cache[STACK_CACHE];
+};
+
+/** Of the calling thread; NULL: none so far, or PROGRAM_OFF. */
+extern __thread struct region_stack *stack_self
+    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/** Of the process; NULL: nobody looks. */
+extern const struct region_observer *stack_observer __attribute__((visibility("hidden")));
+
+/** End all regions of the calling thread. @param misuse  what to report if there are any, or
+ * MISUSES
+ */
+void stack_unwind(struct region_stack *stack, int misuse);
+
+/** @return whether a name is open in a thread. Only a hint, unless it is the caller's. */
+bool stack_has(const struct region_stack *stack, uint32_t name);
+
+/** In the child of a fork: what is open is the parent's. */
+void stack_forget(void);
+
+/** Tell the observer to note values. 0; -1 with errno as stack_end(). */
+int stack_read(struct region_stack *stack, uint32_t name);
+
+/** stack_begin() and stack_end() where there is more to do than to note the time. */
+int stack_begin_slowly(struct region_stack *stack, uint32_t name);
+int stack_end_slowly(struct region_stack *stack, uint32_t name);
+
+#define stack_put(word, value, order) __atomic_store_n(&(word), (value), (order))
+
+/* Whoever sees one of the words sees that the sequence was odd before it. */
+static inline void stack_switch(struct region_stack *stack, uint32_t node, uint64_t now)
+{
+    struct page_slot *slot = stack->slot;
+    uint64_t *own = &slot->own[stack->current];
+    uint64_t past = now > stack->entered ? now - stack->entered : 0;
+
+    stack_put(slot->sequence, stack->sequence + 1, __ATOMIC_RELAXED);
+    stack_put(*own, *own + past, __ATOMIC_RELEASE);
+    stack_put(slot->entered, now, __ATOMIC_RELEASE);
+    stack_put(slot->current, node, __ATOMIC_RELEASE);
+    stack->sequence += 2;
+    stack_put(slot->sequence, stack->sequence, __ATOMIC_RELEASE);
+    stack->current = node;
+    stack->entered = now;
+}
+
+static inline void stack_push(struct region_stack *stack, uint32_t name, uint32_t node)
+{
+    struct stack_frame *frame = &stack->frames[++stack->depth];
+    uint64_t now = ticks_now(program.clock);
+
+    *frame = (struct stack_frame){now, node, name, 0};
+    stack_put(stack->slot->counts[node], stack->slot->counts[node] + 1, __ATOMIC_RELAXED);
+    stack_switch(stack, node, now);
+}
+
+static inline void stack_pop(struct region_stack *stack)
+{
+    const struct stack_frame *frame = &stack->frames[stack->depth--];
+    uint64_t *shortest = &stack->slot->shortest[frame->node];
+    uint64_t now = ticks_now(program.clock), lasted = now - frame->start;
+
+    stack_switch(stack, stack->frames[stack->depth].node, now);
+    if (lasted - 1 < *shortest - 1) { /* 0: none has ended */
+        stack_put(*shortest, lasted, __ATOMIC_RELAXED);
+    }
+}
+
+/** Begin a region in the calling thread. 0; -1 with errno after misuse_report(). */
+static inline int stack_begin(struct region_stack *stack, uint32_t name)
+{
+    uint32_t node = __atomic_load_n(&tree_children[stack->current][name], __ATOMIC_ACQUIRE);
+
+    if (__builtin_expect(node == 0 || stack->depth == APAPI_REGION_DEPTH || stack_observer ||
+                             stack->frames[stack->depth].name == name,
+                         0)) {
+        return stack_begin_slowly(stack, name);
+    }
+    stack_push(stack, name, node);
+    return 0;
+}
+
+/** End a region of the calling thread. 0; -1 with errno after misuse_report(). */
+static inline int stack_end(struct region_stack *stack, uint32_t name)
+{
+    const struct stack_frame *frame = &stack->frames[stack->depth];
+
+    if (__builtin_expect(frame->name != name || frame->repeats || stack->lost || stack_observer,
+                         0)) {
+        return stack_end_slowly(stack, name);
+    }
+    stack_pop(stack);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIT_REGION_FIXTURE_H
+#define UNIT_REGION_FIXTURE_H
+/* A measured step and programs in it: each is a child of the test. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "apapi/region.h"
+#include "regions/message.h"
+#include "regions/page.h"
+#include "regions/ticks.h"
+#include "session/live_page.h"
+#include "unit/temporary.h"
+#include "unit/unit.h"
+
+/** The step: its live page, and the socket of its sampler. */
+static struct {
+    char path[128];
+    int file;
+    struct apapi_live_page *page;
+    int listener; /* -1: none */
+} measured;
+
+/** Ends a program of a test that has found something wrong. */
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            _exit(99);                                                                             \
+        }                                                                                          \
+    } while (0)
+
+static inline void make_page(void)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    snprintf(measured.path, sizeof measured.path, "%s/17.0", base);
+    measured.file = open(measured.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(ftruncate(measured.file, sizeof *measured.page), 0);
+    assert_int_equal(fcntl(measured.file, F_OFD_SETLK, &lock), 0);
+    measured.page =
+        mmap(NULL, sizeof *measured.page, PROT_READ | PROT_WRITE, MAP_SHARED, measured.file, 0);
+    assert_true(measured.page != MAP_FAILED);
+    live_page_init(measured.page);
+}
+
+static inline void listen_for_programs(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/17.0" REGION_SOCKET_SUFFIX, base);
+    measured.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(measured.listener, (const void *)&address, sizeof address), 0);
+    assert_int_equal(listen(measured.listener, 8), 0);
+}
+
+static inline int make_step(void **state)
+{
+    if (make_base(state)) {
+        return -1;
+    }
+    measured.listener = -1;
+    make_page();
+    listen_for_programs();
+    setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);
+    return 0;
+}
+
+static inline int remove_step(void **state)
+{
+    munmap(measured.page, sizeof *measured.page);
+    close(measured.file);
+    close(measured.listener);
+    unsetenv(APAPI_LIVE_ENVIRONMENT);
+    return remove_base(state);
+}
+
+/** A program that has run to its end. */
+struct finished {
+    char said[4096];                 /* on standard error */
+    int status;                      /* of waitpid() */
+    const struct page_program *page; /* what the sampler got; NULL: nothing. Kept mapped */
+};
+
+static inline const struct page_program *take_page(void)
+{
+    int channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), file = -1;
+    struct region_message message;
+    void *page = NULL;
+
+    if (channel >= 0 && region_receive(channel, &message, &file) == 0 && file >= 0) {
+        assert_int_equal(message.kind, REGION_REGISTER);
+        page = mmap(NULL, sizeof(struct page_program), PROT_READ, MAP_SHARED, file, 0);
+        assert_true(page != MAP_FAILED);
+        assert_int_equal(fcntl(file, F_GET_SEALS) & REGION_SEALS, REGION_SEALS);
+        assert_null(page_problem(page, sizeof(struct page_program)));
+        close(file);
+    }
+    close(channel);
+    return page;
+}
+
+static inline void read_all(int from, char *text, size_t size)
+{
+    size_t length = 0;
+    ssize_t got;
+
+    while (length < size - 1 && (got = read(from, text + length, size - 1 - length)) > 0) {
+        length += (size_t)got;
+    }
+    text[length] = '\0';
+}
+
+/** Run a program in the step; it ends with exit(0) after `program`. */
+static inline struct finished run_program(void (*program)(void))
+{
+    struct finished finished = {.page = NULL};
+    int errors[2];
+    pid_t child;
+
+    assert_int_equal(pipe(errors), 0);
+    child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL); /* cmocka's */
+        signal(SIGABRT, SIG_DFL);
+        dup2(errors[1], 2);
+        close(errors[0]);
+        close(errors[1]);
+        program();
+        exit(0);
+    }
+    close(errors[1]);
+    read_all(errors[0], finished.said, sizeof finished.said);
+    close(errors[0]);
+    assert_int_equal(waitpid(child, &finished.status, 0), child);
+    fcntl(measured.listener, F_SETFL, O_NONBLOCK);
+    finished.page = take_page();
+    return finished;
+}
+
+/** The same; it ended well, and said nothing. */
+static inline const struct page_program *run_quiet_program(void (*program)(void))
+{
+    struct finished finished = run_program(program);
+
+    assert_string_equal(finished.said, "");
+    assert_int_equal(finished.status, 0);
+    assert_non_null(finished.page);
+    return finished.page;
+}
+
+/** @return the node with a path "a/b"; fails the test if there is none. */
+static inline uint32_t node_of(const struct page_program *page, const char *path)
+{
+    uint32_t count = page_node_count(page);
+
+    for (uint32_t node = 1; node < count; node++) {
+        char whole[2048] = "", outer[2048];
+
+        for (uint32_t i = node; i != 0;) {
+            struct page_node_copy copy;
+
+            assert_true(page_node(page, i, &copy));
+            snprintf(outer, sizeof outer, "%s%s%.1024s", copy.name, *whole ? "/" : "", whole);
+            strcpy(whole, outer);
+            i = copy.parent;
+        }
+        if (strcmp(whole, path) == 0) {
+            return node;
+        }
+    }
+    fail_msg("no region %s", path);
+    return 0;
+}
+
+/** @return how often a region was entered, by all threads. */
+static inline uint64_t count_of_region(const struct page_program *page, const char *path)
+{
+    uint32_t node = node_of(page, path);
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < page_thread_count(page); i++) {
+        count += page_slot_count(page, i, node);
+    }
+    return count;
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions of programs in a measured step, as its sampler sees them. */
+#include "unit/region_fixture.h"
+
+static uint64_t own_ns(const struct page_program *page, const char *path)
+{
+    struct ticks_moment start = {page->head.start_ticks, page->head.start_ns};
+    struct ticks_moment now = ticks_moment_now(page->head.clock);
+    uint32_t node = *path ? node_of(page, path) : 0;
+    double ticks = 0;
+
+    for (uint32_t i = 0; i < page_thread_count(page); i++) {
+        ticks += (double)page->slots[i].own[node];
+    }
+    return (uint64_t)(ticks * ticks_length_ns(page->head.clock, start, now));
+}
+
+static void spend(uint64_t ns)
+{
+    uint64_t until_ns = clock_monotonic_ns() + ns;
+
+    while (clock_monotonic_ns() < until_ns) {
+    }
+}
+
+static void nested(void)
+{
+    for (int i = 0; i < 3; i++) {
+        CHECK(apapi_region_begin("outer") == 0);
+        for (int j = 0; j < 2; j++) {
+            CHECK(apapi_region_begin("inner") == 0);
+            spend(1000000);
+            CHECK(apapi_region_read("inner") == 0);
+            CHECK(apapi_region_end("inner") == 0);
+        }
+        spend(1000000);
+        CHECK(apapi_region_end("outer") == 0);
+    }
+    CHECK(apapi_region_begin("inner") == 0);
+    CHECK(apapi_region_end("inner") == 0);
+}
+
+static void test_regions_nest_and_add_up(void **state)
+{
+    const struct page_program *page = run_quiet_program(nested);
+
+    (void)state;
+    assert_int_equal(page_node_count(page), 4);
+    assert_int_equal(count_of_region(page, "outer"), 3);
+    assert_int_equal(count_of_region(page, "outer/inner"), 6);
+    assert_int_equal(count_of_region(page, "inner"), 1);
+    assert_true(own_ns(page, "outer/inner") >= 5990000);
+    assert_true(own_ns(page, "outer") >= 2990000);
+    assert_int_equal(page->head.ended, 1);
+    assert_int_equal(page->head.misuses, 0);
+}
+
+/* What is in no node is lost: a program's times add up to its life. */
+static void test_own_times_add_up_to_the_threads_life(void **state)
+{
+    uint64_t before_ns = clock_monotonic_ns();
+    const struct page_program *page = run_quiet_program(nested);
+    uint64_t all_ns = own_ns(page, "") + own_ns(page, "outer") + own_ns(page, "outer/inner") +
+                      own_ns(page, "inner");
+
+    (void)state;
+    assert_true(all_ns >= 8900000 && all_ns <= clock_monotonic_ns() - before_ns);
+    assert_int_equal(page->slots[0].current, PAGE_NO_NODE);
+}
+
+static void by_handle(void)
+{
+    apapi_region a = apapi_region_handle("a"), b = apapi_region_handle("b");
+
+    CHECK(a != 0 && b != 0 && a != b && apapi_region_handle("a") == a);
+    for (int i = 0; i < 1000; i++) {
+        CHECK(apapi_region_enter(a) == 0);
+        CHECK(apapi_region_begin("b") == 0);
+        CHECK(apapi_region_leave(b) == 0);
+        CHECK(apapi_region_end("a") == 0);
+    }
+    CHECK(apapi_region_enter(0) == 0 && apapi_region_leave(0) == 0);
+    CHECK(apapi_region_enter(200) == 0 && apapi_region_leave(200) == 0);
+}
+
+static void test_a_handle_is_the_name(void **state)
+{
+    const struct page_program *page = run_quiet_program(by_handle);
+
+    (void)state;
+    assert_int_equal(page_node_count(page), 3);
+    assert_int_equal(count_of_region(page, "a/b"), 1000);
+}
+
+static void not_measured(void)
+{
+    unsetenv(APAPI_LIVE_ENVIRONMENT);
+    CHECK(apapi_region_end("a") == 0 && apapi_region_begin("a") == 0);
+    CHECK(apapi_region_handle("a") == 0);
+    CHECK(apapi_region_fom("flops", 3, "FLOP") == 0);
+    setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);
+    CHECK(apapi_region_begin(NULL) == 0 && apapi_region_stop() == 0);
+}
+
+static void test_outside_of_a_measured_step_nothing_happens(void **state)
+{
+    struct finished finished = run_program(not_measured);
+
+    (void)state;
+    assert_string_equal(finished.said, "");
+    assert_int_equal(finished.status, 0);
+    assert_null(finished.page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_regions_nest_and_add_up, make_step, remove_step),
+        cmocka_unit_test_setup_teardown(test_own_times_add_up_to_the_threads_life, make_step,
+                                        remove_step),
+        cmocka_unit_test_setup_teardown(test_a_handle_is_the_name, make_step, remove_step),
+        cmocka_unit_test_setup_teardown(test_outside_of_a_measured_step_nothing_happens, make_step,
+                                        remove_step)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
