@@ -31,6 +31,7 @@ static void configure_site(const struct config *config, struct message *message)
     char nice[16];
 
     snprintf(nice, sizeof nice, "%d", config->sampler_nice);
+    message_add_pair(message, "channel", APAPI_CHANNEL_VERSION);
     message_add_pair(message, "config", unless_empty(config->path));
     message_add_pair(message, "slurm_conf", unless_empty(getenv("SLURM_CONF"))); /* slurmd's */
     message_add_pair(message, "acct_dir", config->acct_dir);

@@ -10,6 +10,10 @@
  * A message is a sequence of texts, each ended by a NUL: its word, then pairs of key and
  * value where the word has any. End of file means that the other side has ended.
  *
+ * While APAPI is upgraded, a plugin and a helper of different versions may meet. Each ignores the
+ * words and keys that it does not know, and does without those that are left out; so a word or key
+ * may be added, but never gets another meaning. APAPI_CHANNEL_VERSION grows with each addition.
+ *
  *   plugin to apapi-sampler (one per step and node)
  *     config  components intervals acct_dir cluster job step name node node_index nodes nodelist
  *             tasks cores restarts uid account partition qos job_name array_job array_task het_job
@@ -17,6 +21,7 @@
  *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
  *             live_dir job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
+ *             channel: the plugin's APAPI_CHANNEL_VERSION; one that is too old to tell leaves it out
  *             job_token job_nodes job_nodelist job_only: for a batch step whose sampler makes the
  *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
  *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
@@ -70,6 +75,7 @@
  * The token has APAPI_TOKEN_LENGTH lower-case hexadecimal digits. srun puts "PORT:TOKEN" into the
  * step's environment as APAPI_COLLECT_ENV; the plugin removes it there before any task starts.
  */
+#define APAPI_CHANNEL_VERSION "1"
 #define APAPI_CHANNEL_FD 3
 #define APAPI_LISTEN_FD 4
 #define APAPI_MESSAGE_MAX 131072  /* bytes of a message */

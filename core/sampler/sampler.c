@@ -139,6 +139,18 @@ static void open_parts(struct sampler *sampler)
     sampler->parts.only = sampler->step.job_only;
 }
 
+/* During an upgrade; at any other time, there are two installations on the node. */
+static void sampler_note_versions(const struct step *step)
+{
+    if (strcmp(step->channel, APAPI_CHANNEL_VERSION) != 0) {
+        log_write(LOG_NOTICE,
+                  "job %u step %s: the plugin's version of the channel is %s, this program's is "
+                  "%s (" APAPI_VERSION "): APAPI is being upgraded, or there are two of it here",
+                  step->id.job, step->id.step, *step->channel ? step->channel : "0",
+                  APAPI_CHANNEL_VERSION);
+    }
+}
+
 static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
 {
     if (!message_is(&message, APAPI_WORD_CONFIG)) {
@@ -147,6 +159,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     if (step_parse(&message, &sampler->step, err)) {
         return -1;
     }
+    sampler_note_versions(&sampler->step);
     userfiles_prepare(&sampler->files, &sampler->step);
     process_schedule(&sampler->step);
     process_settle(userfiles_have_writers(&sampler->files));

@@ -41,6 +41,7 @@ static const struct text_key {
     TEXT("slurm_conf", slurm_conf),
     TEXT("cpu", cpu),
     TEXT("nice", nice),
+    TEXT("channel", channel),
     TEXT("job_token", job_token),
     TEXT("job_nodelist", job_nodelist),
 #undef TEXT

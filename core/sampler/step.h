@@ -25,6 +25,7 @@ struct step {
     char config[PATH_MAX];     /* path of apapi.conf, for the settings of sources; "": none */
     char slurm_conf[PATH_MAX]; /* of the node's slurmd; "": not known */
     char cpu[1024];            /* CPU list of config_cpus(); "": any */
+    char channel[16];          /* the plugin's APAPI_CHANNEL_VERSION; "": older than all */
     char nice[16];             /* number; "" or "0": unchanged */
     uint64_t checkpoint_ns;    /* [ns]; 0: none */
     enum config_job_total job_total;

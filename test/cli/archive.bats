@@ -290,6 +290,22 @@ END
     done
 }
 
+@test "a plugin of another version: the step is measured, and the log says which versions met" {
+    unshare -m true 2>/dev/null || skip "no mount namespace"
+    log=$BATS_TEST_TMPDIR/log
+    host_with_log "$log"
+    version=$(sed -n 's/^#define APAPI_CHANNEL_VERSION "\(.*\)"$/\1/p' "$BATS_TEST_DIRNAME/../../core/channel/channel.h")
+    run -0 step 1 true channel="$version"
+    jq -e .complete <<<"$output"
+    run -1 grep 'version of the channel' "$log"
+    run -0 step 2 true # too old to tell
+    jq -e .complete <<<"$output"
+    grep -q "job 2 step 0: the plugin's version of the channel is 0, this program's is $version" "$log"
+    run -0 step 3 true channel=9999 word_of_tomorrow=x +other_word=y
+    jq -e .complete <<<"$output"
+    grep -q "job 3 step 0: the plugin's version of the channel is 9999, this program's is $version" "$log"
+}
+
 @test "logrotate removes what is older than 400 days, and folders that are empty then" {
     ((EUID == 0)) || skip "logrotate keeps to files of its own"
     mkdir -p "$acct"/2024-01-01 "$acct"/2026-11-20
