@@ -29,6 +29,7 @@ struct atime {
     struct apapi_environment environment;
     struct apapi_event_rules rules;
     struct apapi_session *session;
+    struct thresholds *thresholds; /* NULL: none */
 };
 
 static int atime_complain(const char *text)
@@ -95,18 +96,25 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
         .softfail = atime->environment.softfail,
         .on_sample = atime->trace ? trace_sample : NULL,
         .context = atime->trace,
-        .patience_ns = options->components ? PATIENCE_NS : 0,
+        .patience_ns = options->components || atime->thresholds ? PATIENCE_NS : 0,
     };
 
     atime->session = apapi_session_create(&config, err);
-    return atime->session ? 0 : -1;
+    if (!atime->session) {
+        return -1;
+    }
+    return atime->thresholds ? thresholds_set(atime->thresholds, atime->session, err) : 0;
 }
 
 /* @return -1: continue; otherwise the exit status. */
 static int atime_open_all(struct atime *atime)
 {
     struct apapi_error err;
+    int status = thresholds_open(atime->options, &atime->thresholds);
 
+    if (status >= 0) {
+        return status;
+    }
     if (atime->options->pid && process_open(atime->options->pid, &atime->process, &err)) {
         return atime_complain(err.text);
     }
@@ -144,6 +152,7 @@ static int atime_measure(const struct atime *atime)
     const struct options *options = atime->options;
     const struct measuring measuring = {.session = atime->session,
                                         .trace = atime->trace,
+                                        .thresholds = atime->thresholds,
                                         .process = options->pid ? &atime->process : NULL};
     struct report report = {.program = options->program,
                             .pid = options->pid,
@@ -173,6 +182,7 @@ static void atime_close_all(struct atime *atime)
         atime_complain(err.text);
     }
     apapi_session_destroy(atime->session);
+    thresholds_close(atime->thresholds);
     apapi_event_rules_clear(&atime->rules);
     if (atime->output > STDERR_FILENO) {
         close(atime->output);

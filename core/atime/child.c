@@ -76,8 +76,8 @@ static int wait_for_end(pid_t pid, const struct signals *signals, struct child_e
     return wait4(pid, &end->status, 0, &end->usage) < 0 ? errno : 0;
 }
 
-int child_run(char *const argv[], const struct signals *signals, struct child_end *end,
-              struct apapi_error *err)
+int child_run(char *const argv[], const struct signals *signals,
+              const struct child_started *started, struct child_end *end, struct apapi_error *err)
 {
     uint64_t start_ns = clock_monotonic_ns();
     pid_t pid = -1;
@@ -85,6 +85,9 @@ int child_run(char *const argv[], const struct signals *signals, struct child_en
 
     signals_close();
     error = spawn(argv, signals, &pid);
+    if (error == 0 && started) {
+        started->call(pid, started->context);
+    }
     if (error == 0) {
         error = wait_for_end(pid, signals, end);
     }

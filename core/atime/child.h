@@ -17,15 +17,22 @@ struct child_end {
     struct rusage usage; /* of the program and all descendants that it waited for */
 };
 
+/** What to do when a program runs. */
+struct child_started {
+    void (*call)(pid_t pid, void *context);
+    void *context;
+};
+
 /**
  * Run a program and wait for its end. It has this process' descriptors and environment, and the
  * signal mask and dispositions that were set before signals_catch(). Signals for this process are
  * passed on to it. They are blocked before and after.
- * @param argv  as for execvp(), NULL-terminated, argv[0] is searched in PATH
+ * @param argv     as for execvp(), NULL-terminated, argv[0] is searched in PATH
+ * @param started  called when it runs; NULL: not needed
  * @return 0; -1 with errno, for child_start_failure().
  */
-int child_run(char *const argv[], const struct signals *signals, struct child_end *end,
-              struct apapi_error *err);
+int child_run(char *const argv[], const struct signals *signals,
+              const struct child_started *started, struct child_end *end, struct apapi_error *err);
 
 /** @return a shell's exit status for a program that could not be started with this errno. */
 int child_start_failure(int error);

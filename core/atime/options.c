@@ -78,6 +78,19 @@ static int set_pid(void *target, const char *text, struct apapi_error *err)
                         : apapi_fail(err, EINVAL, "-p '%.60s': not the number of a process", text);
 }
 
+/* They are parsed when all are known: what is wrong takes several lines. One too many is noticed.
+ */
+static int set_overflow(void *target, const char *text, struct apapi_error *err)
+{
+    struct options *options = target;
+
+    (void)err;
+    if (options->overflow_count < COUNT_OF(options->overflows)) {
+        options->overflows[options->overflow_count++] = text;
+    }
+    return 0;
+}
+
 static char components_help[256];
 
 static const struct option_row rows[] = {
@@ -88,6 +101,10 @@ static const struct option_row rows[] = {
     {'o', "output", " FILE", "report to FILE instead of standard error",
      TO_TEXT(struct options, output)},
     {0, "trace", " FILE", "write every reading to FILE as CSV", TO_TEXT(struct options, trace)},
+    {0, "overflow", " TEXT",
+     "when a threshold is crossed: 'total >= 5kJ : signal=USR1';\n"
+     "may be repeated",
+     TO_CALL(set_overflow)},
     {'r', "runs", " N", "run PROGRAM N times: mean and standard deviation", TO_CALL(set_runs)},
     {'p', "pid", " PID", "measure until this process ends, or until Ctrl-C", TO_CALL(set_pid)},
     {'v', "verbose", NULL, "all events, and how far the numbers can be trusted",

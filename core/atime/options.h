@@ -6,6 +6,7 @@
 
 #include "apapi/interval.h"
 #include "atime/print.h"
+#include "threshold/types.h"
 
 #define RUNS_MAX 1000
 
@@ -19,7 +20,9 @@ struct options {
     unsigned runs;
     pid_t pid; /* 0: start a program */
     bool verbose;
-    char **program; /* NULL-terminated; NULL: `pid` */
+    size_t overflow_count;
+    const char *overflows[THRESHOLDS_MAX + 1]; /* as given */
+    char **program;                            /* NULL-terminated; NULL: `pid` */
 };
 
 /**

@@ -44,6 +44,7 @@ static void atime_runs_start(const struct measuring *measuring, struct apapi_rec
     struct apapi_error err;
 
     record->complete = true;
+    thresholds_begin(measuring->thresholds);
     if (measuring->trace) {
         trace_next_run(measuring->trace);
     }
@@ -52,7 +53,8 @@ static void atime_runs_start(const struct measuring *measuring, struct apapi_rec
     }
 }
 
-static void atime_runs_stop(const struct measuring *measuring, struct apapi_record *record)
+static void atime_runs_stop(const struct measuring *measuring, bool last,
+                            struct apapi_record *record)
 {
     struct apapi_error err;
 
@@ -63,6 +65,7 @@ static void atime_runs_stop(const struct measuring *measuring, struct apapi_reco
     if (apapi_session_measurement(measuring->session, &record->measurement, &err)) {
         unmeasured(record, err.text);
     }
+    thresholds_record(measuring->thresholds, last, record);
 }
 
 static void watch(const struct process *process, const struct signals *signals,
@@ -84,12 +87,15 @@ static int run_once(const struct measuring *measuring, const struct signals *sig
     name_record(report, &run->record);
     atime_runs_start(measuring, &run->record);
     if (measuring->process) {
+        thresholds_add_process(report->pid, measuring->thresholds);
         watch(measuring->process, signals, &run->end);
     } else {
-        result = child_run(report->program, signals, &run->end, err);
+        const struct child_started started = {thresholds_add_process, measuring->thresholds};
+
+        result = child_run(report->program, signals, &started, &run->end, err);
     }
     if (result == 0) {
-        atime_runs_stop(measuring, &run->record);
+        atime_runs_stop(measuring, report->count + 1 == report->runs_wanted, &run->record);
         report->count++;
     }
     return result;

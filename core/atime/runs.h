@@ -4,12 +4,14 @@
 #include "apapi/session.h"
 #include "atime/print.h"
 #include "atime/process.h"
+#include "atime/thresholds.h"
 #include "trace/trace.h"
 
 /** What to measure, and with what. All borrowed. */
 struct measuring {
     struct apapi_session *session;
     struct trace *trace;           /* NULL: none */
+    struct thresholds *thresholds; /* NULL: none */
     const struct process *process; /* NULL: run the report's program */
 };
 

@@ -48,11 +48,16 @@ void crossing_text(const struct apapi_record *record, size_t index, char *text, 
 
     crossing_time(record, crossing_first(record, index), first_at, sizeof first_at);
     crossing_time(record, index, last_at, sizeof last_at);
-    units_quantity(value, sizeof value, last->value, last->unit);
+    if (*last->unit) {
+        units_quantity(value, sizeof value, last->value, last->unit);
+    } else {
+        snprintf(value, sizeof value, "%.6g", last->value);
+    }
     if (last->count > 1) {
         snprintf(times, sizeof times, "%" PRIu64 " times, first at %s, last ", last->count,
                  first_at);
     }
-    snprintf(text, size, "%sat %s with %s%s%s%s%s", times, last_at, value,
-             *last->action ? "; " : "", last->action, *last->result ? ": " : "", last->result);
+    snprintf(text, size, "%sat %s with %s%s%s", times, last_at, value,
+             *last->action || *last->result ? "; " : "",
+             *last->result ? last->result : last->action);
 }

@@ -13,6 +13,7 @@ bool crossing_is_last(const struct apapi_record *record, size_t index);
 
 /**
  * What a record says of a threshold: "3 times, first at 1.203 s, last at 3.5 s with 3.000 kJ; log".
+ * Behind the semicolon is the result, if there is any, else the action.
  * @param index  of its last crossing in the record
  */
 void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size);

@@ -150,3 +150,21 @@ int action_parse(struct place *place, struct threshold *threshold)
         place->at++;
     }
 }
+
+void action_text(const struct threshold *threshold, char *text, size_t size)
+{
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < COUNT_OF(words) && length < size; i++) {
+        bool signals = words[i].action == THRESHOLD_SIGNAL;
+        int shown = (int)strcspn(words[i].word, "=") + signals;
+
+        if (threshold->actions & words[i].action) {
+            length += (size_t)snprintf(text + length, size - length, "%s%.*s%s%s",
+                                       length ? ", " : "", shown, words[i].word,
+                                       signals ? action_signal_name(threshold->signal) : "",
+                                       signals && threshold->whole_step ? "@step" : "");
+        }
+    }
+}

@@ -13,4 +13,7 @@ int action_parse_signal(struct place *place, int *signal);
 /** @return "USR1"; "?" for an unknown number. Static storage. */
 const char *action_signal_name(int signal);
 
+/** Write the actions of a threshold without the command: "log, signal=USR1@step, exec". */
+void action_text(const struct threshold *threshold, char *text, size_t size);
+
 #endif

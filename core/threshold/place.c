@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BEFORE_MAX 32 /* bytes shown before the place */
-#define AROUND_MAX 56 /* bytes shown in all */
-#define MESSAGE_SIZE 148
+#define BEFORE_MAX 44 /* bytes shown before the place */
+#define AROUND_MAX 60 /* bytes shown in all */
+#define MESSAGE_SIZE 140
 #define INDENT "  "
 
 void place_skip_blanks(struct place *place)

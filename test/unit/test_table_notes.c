@@ -78,7 +78,7 @@ static void crossings_are_reported(void **state)
     node.record.crossing_count = node.record.crossings = COUNT_OF(crossings);
     add(merge, &node);
     assert_says(merge, &stream_step,
-                "\n  node > 600W: crossed (at 2.000 s with 612.5 W; signal=USR1: to 2 processes)\n"
+                "\n  node > 600W: crossed (at 2.000 s with 612.5 W; to 2 processes)\n"
                 "  total every 1kJ: crossed (3 times, first at 1.203 s, last at 3.500 s with\n"
                 "    3.000 kJ; log)\n");
 }

@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# atime --overflow, over simulated hardware.
+
+bats_require_minimum_version 1.5.0
+
+load atime_common
+load public
+load ../eventually
+
+# A program that counts SIGUSR1 in the file $1 until the file $2 is there.
+counting() {
+    cat >"$BATS_TEST_TMPDIR/counting" <<'END'
+n=0
+: >"$1"
+trap 'n=$((n + 1)); echo "$n" >"$1"' USR1
+until [ -e "$2" ]; do sleep 0.05; done
+echo "the program's own output"
+exit 3
+END
+}
+
+# atime of a program that runs until a file of this name exists; what atime writes is in stdout, stderr and status.
+start_counting() { # OPTION...
+    counting
+    sim --package-w 100 --dram-w 20 -- "$atime" "$@" \
+        sh "$BATS_TEST_TMPDIR/counting" "$BATS_TEST_TMPDIR/count" "$BATS_TEST_TMPDIR/enough" \
+        >"$BATS_TEST_TMPDIR/stdout" 2>"$BATS_TEST_TMPDIR/stderr" &
+    measuring=$!
+}
+
+end_counting() {
+    touch "$BATS_TEST_TMPDIR/enough"
+    status=0
+    wait "$measuring" || status=$?
+    output=$(<"$BATS_TEST_TMPDIR/stdout")
+    stderr=$(<"$BATS_TEST_TMPDIR/stderr")
+    echo "$stderr"
+}
+
+is_gone() { # PID
+    ! kill -0 "$1"
+}
+
+@test "a signal comes once, and the exit status and output stay the program's" {
+    needs_sim
+    start_counting --overflow 'total >= 20J : signal=USR1'
+    eventually grep -q . "$BATS_TEST_TMPDIR/count"
+    end_counting
+    [[ $status -eq 3 && $output == "the program's own output" && $(<"$BATS_TEST_TMPDIR/count") == 1 ]]
+    [[ $stderr == *'total >= 20J: crossed (at '*' s with 20.0'*' J; SIGUSR1: to 1 process)'* ]]
+}
+
+@test "each time that so much was counted" {
+    needs_sim
+    start_counting -f json --overflow 'package every 10J : stamp, signal=USR1'
+    eventually grep -q '[3-9]' "$BATS_TEST_TMPDIR/count"
+    end_counting
+    jq -e '.start as $start | .crossings | length >= 3 and all(.value == (.count * 10) and .unit == "J" and
+        .threshold == "package every 10J" and .action == "stamp, signal=USR1" and .time >= $start) and
+        ([.[].count] | . == (. | sort) and . == (. | unique))' <<<"$stderr"
+}
+
+@test "a level, for some time: logged with time, node and value" {
+    needs_sim
+    start_counting --overflow 'package > 150W for 300ms : log' --overflow 'package > 250W : signal=USR1'
+    eventually grep -q 'package > 150W for 300ms crossed at' "$BATS_TEST_TMPDIR/stderr"
+    end_counting
+    [[ $stderr =~ "atime: $(hostname): package > 150W for 300ms crossed at "[0-9:.]{12}" with "(19|20)[0-9.]+" W" ]]
+    [[ $stderr != *'250W'* && ! -s $BATS_TEST_TMPDIR/count ]]
+}
+
+@test "term ends the program, and the report is still printed" {
+    needs_sim
+    run --separate-stderr sim --package-w 100 -- "$atime" --overflow 'total >= 10J : term' sleep 1000
+    echo "$stderr"
+    [[ $status -eq 143 && $stderr == *'SIGTERM: to 1 process'* && $stderr == *'killed by signal 15'* ]]
+}
+
+@test "a command has its variables, no input, and its output on standard error" {
+    needs_sim
+    # shellcheck disable=SC2016 # for the command's shell
+    start_counting --overflow 'total >= 20J : exec=cat; echo "$APAPI_OVERFLOW_EVENT|$APAPI_OVERFLOW_THRESHOLD|$APAPI_OVERFLOW_VALUE$APAPI_OVERFLOW_UNIT|$APAPI_OVERFLOW_COUNT|$APAPI_OVERFLOW_NODE"'
+    eventually grep -q '^total|total >= 20J|20J|1|' "$BATS_TEST_TMPDIR/stderr"
+    end_counting
+    [[ $status -eq 3 && $output == "the program's own output" && $stderr == *"|$(hostname)"$'\n'* ]]
+}
+
+@test "a command that hangs holds up neither the program nor the measurement, and ends with it" {
+    needs_sim
+    # shellcheck disable=SC2016
+    start_counting --overflow "total every 10J : signal=USR1, exec=echo \$\$ >$BATS_TEST_TMPDIR/pid; trap '' TERM; sleep 1000; true"
+    eventually test -s "$BATS_TEST_TMPDIR/pid"
+    eventually grep -q '[4-9]' "$BATS_TEST_TMPDIR/count"
+    end_counting
+    [[ $status -eq 3 && $stderr == *'not again, as it still runs'* ]]
+    eventually is_gone "$(<"$BATS_TEST_TMPDIR/pid")"
+}
+
+@test "a command that cannot be run is reported" {
+    needs_sim
+    start_counting -f json --overflow 'total >= 20J : exec=/nonexistent/command'
+    eventually grep -q nonexistent "$BATS_TEST_TMPDIR/stderr"
+    end_counting
+    jq -e '.crossings[0].result == "exec: exit status 127"' <<<"$(grep '^{' <<<"$stderr")"
+}
+
+@test "without thresholds, records have no crossings" {
+    needs_sim
+    run --separate-stderr sim -- "$atime" -f json sleep 0.2
+    jq -e 'has("crossings") or has("crossings_total") | not' <<<"$stderr"
+}
+
+@test "mistakes are marked before the program starts" {
+    local text marked said
+    needs_sim
+    while IFS='|' read -r text marked said; do
+        run --separate-stderr sim -- "$atime" --overflow "$text" touch "$BATS_TEST_TMPDIR/started"
+        echo "$text: $stderr"
+        [[ $status -eq 2 && $stderr == 'atime: --overflow: '*"$said"* && ! -e $BATS_TEST_TMPDIR/started ]]
+        [[ -z $marked || $(sed -n 3p <<<"$stderr") == "$(printf '%*s^' $((${#marked} + 2)) '')" ]]
+    done <<'END'
+total >=5parsecs|total >=5|unknown unit 'parsecs': J, kJ
+total >= -5J|total >= |negative
+pakcage >= 5J||did you mean 'package'?
+total < 5J|total < 5|only grows
+total >= 5J for 10s|total >= 5J |needs a level
+total >= 5J : signal=USR9|total >= 5J : signal=|USR1, USR2
+nosuch:::EVENT >= 5J||nosuch:::EVENT
+gpu >= 5J||gpu
+rapl:::PACKAGE_ENERGY:PACKAGE0 >= 0.0000001J|rapl:::PACKAGE_ENERGY:PACKAGE0 >= |resolution
+END
+}
+
+@test "more than 64 thresholds are refused" {
+    local options=() i
+    needs_sim
+    for ((i = 1; i <= 64; i++)); do options+=(--overflow "total >= $((1000 * i)) kJ"); done
+    run --separate-stderr sim -- "$atime" "${options[@]}" true
+    [[ $status -eq 0 ]]
+    run --separate-stderr sim -- "$atime" "${options[@]}" --overflow 'total >= 1J' true
+    [[ $status -eq 2 && $stderr == *'more than 64 thresholds'* ]]
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is done when a threshold is crossed, with real processes. */
+#include "action/actor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "action/crossings.h"
+#include "action/shell.h"
+#include "unit/unit.h"
+
+static struct threshold_list thresholds;
+
+static void launch(const struct job_launch *launch, const void *context)
+{
+    (void)context;
+    shell_plug(-1);
+    shell_become(launch->text, launch->variables);
+}
+
+static void start(struct actor *actor, const char *text)
+{
+    const struct actor_config config = {.thresholds = &thresholds,
+                                        .node = "n1",
+                                        .said_by = "test",
+                                        .line_fd = STDERR_FILENO,
+                                        .uid = getuid(),
+                                        .parent = getpid(),
+                                        .kill_wait_ns = 1000000,
+                                        .launch = launch};
+    struct apapi_error err;
+
+    thresholds.count = 0;
+    assert_int_equal(threshold_list_parse(&thresholds, text, &err), 0);
+    assert_int_equal(actor_start(actor, &config, &err), 0);
+}
+
+static void add_task(const struct actor *actor, pid_t pid)
+{
+    const struct order order = {.kind = ORDER_TASK, .pid = pid};
+
+    assert_int_equal(actor_order(actor, &order), 0);
+}
+
+static void cross(const struct actor *actor, uint64_t number)
+{
+    const struct order order = {
+        .kind = ORDER_CROSSED,
+        .number = number,
+        .crossing = {.unix_ns = INT64_C(1500000000), .value = 2.5, .unit = "J", .count = 3}};
+
+    assert_int_equal(actor_order(actor, &order), 0);
+}
+
+/* The next answer. */
+static void assert_answer(const struct actor *actor, uint64_t number, const char *text)
+{
+    struct order_answer answer;
+    struct pollfd heard = {.fd = actor->fd, .events = POLLIN};
+
+    assert_int_equal(poll(&heard, 1, 60000), 1);
+    assert_true(actor_hear(actor, &answer));
+    assert_int_equal(answer.number, number);
+    assert_string_equal(answer.text, text);
+}
+
+static void hear_last(const struct order_answer *answer, void *context)
+{
+    snprintf(context, sizeof answer->text, "%s", answer->text);
+}
+
+static void end(struct actor *actor, char text[128])
+{
+    text[0] = '\0';
+    actor_end(actor, hear_last, text);
+    assert_int_equal(actor->fd, -1);
+}
+
+/* A child that says when it is ready, and tells its signals by its exit status. */
+static pid_t start_child(void (*work)(int ready))
+{
+    int ends[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        work(ends[1]);
+        _exit(99);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return pid;
+}
+
+static void say_ready(int ready)
+{
+    if (write(ready, "r", 1) != 1) {
+        _exit(98);
+    }
+}
+
+static void wait_for_usr1(int ready)
+{
+    sigset_t set;
+    int number;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    say_ready(ready);
+    sigwait(&set, &number);
+    _exit(7);
+}
+
+static void ignore_term(int ready)
+{
+    signal(SIGTERM, SIG_IGN);
+    say_ready(ready);
+    for (;;) {
+        pause();
+    }
+}
+
+/* Its child is reached, too: it ends by the signal, and that is its status. */
+static void have_a_child(int ready)
+{
+    int status = 0;
+    pid_t pid;
+
+    signal(SIGUSR1, SIG_IGN);
+    pid = fork();
+    if (pid == 0) {
+        signal(SIGUSR1, SIG_DFL);
+        say_ready(ready);
+        for (;;) {
+            pause();
+        }
+    }
+    waitpid(pid, &status, 0);
+    _exit(WIFSIGNALED(status) ? WTERMSIG(status) : 97);
+}
+
+static int status_of(pid_t pid)
+{
+    int status;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void a_task_gets_one_signal(void **state)
+{
+    struct actor actor;
+    char last[128];
+    pid_t pid;
+
+    (void)state;
+    start(&actor, "total >= 5J : signal=USR1");
+    cross(&actor, 0);
+    assert_answer(&actor, 0, "SIGUSR1: there was no process");
+    pid = start_child(wait_for_usr1);
+    add_task(&actor, pid);
+    cross(&actor, 1);
+    assert_answer(&actor, 1, "SIGUSR1: to 1 process");
+    assert_int_equal(WEXITSTATUS(status_of(pid)), 7);
+    cross(&actor, 2);
+    assert_answer(&actor, 2, "SIGUSR1: there was no process");
+    end(&actor, last);
+    assert_string_equal(last, "");
+}
+
+/* The number may be any process of the machine: only a child of the measuring program is a task. */
+static void only_tasks_get_signals(void **state)
+{
+    struct actor actor;
+    char last[128];
+
+    (void)state;
+    start(&actor, "total >= 5J : signal=KILL");
+    add_task(&actor, getpid());
+    add_task(&actor, getppid());
+    add_task(&actor, 1);
+    add_task(&actor, 0);
+    add_task(&actor, -1);
+    cross(&actor, 4);
+    assert_answer(&actor, 4, "SIGKILL: there was no process");
+    end(&actor, last);
+}
+
+static void descendants_get_signals_of_the_whole_step(void **state)
+{
+    struct actor actor;
+    char last[128];
+    pid_t pid;
+
+    (void)state;
+    start(&actor, "total >= 5J : signal=USR1@step");
+    pid = start_child(have_a_child);
+    add_task(&actor, pid);
+    cross(&actor, 1);
+    assert_answer(&actor, 1, "SIGUSR1: to 2 processes");
+    assert_int_equal(WEXITSTATUS(status_of(pid)), SIGUSR1);
+    end(&actor, last);
+}
+
+static void what_ignores_sigterm_is_killed(void **state)
+{
+    struct actor actor;
+    char last[128];
+    pid_t pid;
+
+    (void)state;
+    start(&actor, "total >= 5J : term");
+    pid = start_child(ignore_term);
+    add_task(&actor, pid);
+    cross(&actor, 1);
+    assert_answer(&actor, 1, "SIGTERM: to 1 process");
+    assert_answer(&actor, 1, "SIGKILL: to 1 process");
+    assert_int_equal(WTERMSIG(status_of(pid)), SIGKILL);
+    end(&actor, last);
+}
+
+static void commands_know_what_has_happened(void **state)
+{
+    struct actor actor;
+    char last[128];
+
+    (void)state;
+    start(&actor, "total >= 5J : exec="
+                  "test \"$APAPI_OVERFLOW_EVENT $APAPI_OVERFLOW_THRESHOLD $APAPI_OVERFLOW_VALUE "
+                  "$APAPI_OVERFLOW_UNIT $APAPI_OVERFLOW_COUNT $APAPI_OVERFLOW_TIME "
+                  "$APAPI_OVERFLOW_NODE\" = 'total total >= 5J 2.5 J 3 1.500000000 n1' && exit 5");
+    cross(&actor, 8);
+    assert_answer(&actor, 8, "exec: exit status 5");
+    end(&actor, last);
+    assert_string_equal(last, "");
+}
+
+static void commands_inherit_no_descriptors(void **state)
+{
+    struct actor actor;
+    char last[128];
+    int open_one = dup(STDERR_FILENO);
+
+    (void)state;
+    start(&actor, "total >= 5J : exec=for fd in 3 4 5 6 7 8 9; do "
+                  "test ! -e /proc/self/fd/$fd || exit 1; done");
+    cross(&actor, 8);
+    assert_answer(&actor, 8, "exec: exit status 0");
+    end(&actor, last);
+    close(open_one);
+}
+
+/* A second crossing does not start it again, signals are still sent, and it ends with the program.
+ */
+static void a_hanging_command_holds_nothing_up(void **state)
+{
+    struct actor actor;
+    char last[128];
+    pid_t pid = start_child(wait_for_usr1);
+
+    (void)state;
+    start(&actor, "total >= 5J : signal=USR1, exec=trap '' TERM INT HUP; sleep 1000 & wait");
+    add_task(&actor, pid);
+    cross(&actor, 1);
+    assert_answer(&actor, 1, "SIGUSR1: to 1 process");
+    assert_int_equal(WEXITSTATUS(status_of(pid)), 7);
+    cross(&actor, 2);
+    assert_answer(&actor, 2, "SIGUSR1: there was no process");
+    assert_answer(&actor, 2, "exec: not again, as it still runs");
+    end(&actor, last);
+    assert_string_equal(last, "exec: ended with the program");
+}
+
+static void the_list_keeps_both_ends(void **state)
+{
+    struct crossings crossings;
+    struct apapi_record record = {.crossings = 0};
+
+    (void)state;
+    crossings_init(&crossings, &thresholds, NULL);
+    for (uint64_t i = 0; i < 1000; i++) {
+        const struct apapi_crossing crossing = {.count = i};
+
+        crossings_add(&crossings, &crossing);
+        if (i == 2) {
+            assert_int_equal(crossings_copy(&crossings, &record), 0);
+            assert_int_equal(record.crossing_count, 3);
+            assert_int_equal(record.crossing[2].count, 2);
+            apapi_record_clear(&record);
+        }
+    }
+    assert_int_equal(crossings_copy(&crossings, &record), 0);
+    assert_int_equal(record.crossings, 1000);
+    assert_int_equal(record.crossing_count, APAPI_CROSSINGS_MAX);
+    for (size_t i = 0; i < APAPI_CROSSINGS_MAX; i++) {
+        assert_int_equal(record.crossing[i].count, i < 16 ? i : 984 + i - 16);
+    }
+    apapi_record_clear(&record);
+    crossings_forget(&crossings);
+    assert_int_equal(crossings_copy(&crossings, &record), 0);
+    assert_int_equal(record.crossing_count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_task_gets_one_signal),
+        cmocka_unit_test(only_tasks_get_signals),
+        cmocka_unit_test(descendants_get_signals_of_the_whole_step),
+        cmocka_unit_test(what_ignores_sigterm_is_killed),
+        cmocka_unit_test(commands_know_what_has_happened),
+        cmocka_unit_test(commands_inherit_no_descriptors),
+        cmocka_unit_test(a_hanging_command_holds_nothing_up),
+        cmocka_unit_test(the_list_keeps_both_ends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
