@@ -9,6 +9,7 @@
 #include "base/count_of.h"
 #include "record/domain_list.h"
 #include "record/fields.h"
+#include "record/regions.h"
 #include "record/timeline.h"
 #include "sum/merge_parts.h"
 
@@ -410,6 +411,18 @@ static int merge_encode_put_nodes(const struct encoding *encoding)
     return rc;
 }
 
+static int merge_encode_put_regions(const struct encoding *encoding)
+{
+    struct apapi_regions regions;
+    int rc = region_sums_result(&encoding->merge->regions, APAPI_REGIONS_MAX, &regions);
+
+    if (rc == 0) {
+        rc = regions_encode(encoding->root, &regions, true);
+        apapi_regions_clear(&regions);
+    }
+    return rc;
+}
+
 static int merge_encode_put_merged(const struct encoding *encoding, const char *step)
 {
     struct merge_total total;
@@ -426,7 +439,7 @@ static int merge_encode_put_merged(const struct encoding *encoding, const char *
     if (encoding->recorded > 0 && merge_encode_put_trust(encoding, &total) < 0) {
         return -1;
     }
-    return merge_encode_put_nodes(encoding);
+    return merge_encode_put_nodes(encoding) < 0 ? -1 : merge_encode_put_regions(encoding);
 }
 
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "output/table_regions.h"
 #include "sum/job_id.h"
 
 #define NAME_COLUMNS 32
@@ -162,12 +163,26 @@ static void table_put_times(const struct table *table)
     fputc('\n', table->out);
 }
 
+static int table_put_all_regions(const struct table *table)
+{
+    struct apapi_regions regions;
+    struct merge_total total;
+
+    if (region_sums_result(&table->merge->regions, APAPI_REGIONS_MAX, &regions) < 0) {
+        return -1;
+    }
+    merge_total(table->merge, &total);
+    table_put_regions(&regions, total.sum.energy_j, table->head->step, table->out);
+    apapi_regions_clear(&regions);
+    return 0;
+}
+
 static int table_put_all(const struct table *table)
 {
     table_put_headline(table);
     table_put_domains(table);
     table_put_events(table);
-    if (table_put_notes(table) < 0) {
+    if (table_put_all_regions(table) < 0 || table_put_notes(table) < 0) {
         return -1;
     }
     if (table->head->verbose && table->recorded == 1) {

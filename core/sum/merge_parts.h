@@ -7,6 +7,7 @@
 #include "measure/timeline.h"
 #include "sum/busy.h"
 #include "sum/merge_node.h"
+#include "sum/regions.h"
 
 /*
  * Records are added up as they arrive. Of each node, only what the report shows of single nodes is
@@ -144,6 +145,7 @@ struct apapi_merge {
     struct busy busy[2]; /* of nodes that measured a domain that does not add up, that does */
     struct merge_events events;
     struct merge_notes notes;
+    struct region_sums regions;
     bool no_memory; /* it is incomplete */
 };
 

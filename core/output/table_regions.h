@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_OUTPUT_TABLE_REGIONS_H
+#define APAPI_OUTPUT_TABLE_REGIONS_H
+#include <stdio.h>
+
+#include "apapi/region_result.h"
+
+#define TABLE_REGIONS 5 /* regions in a table */
+
+/** "solve/iterate", "(idle)", "(unmarked)", "(rest)": what a row of a region is called. */
+const char *table_region_label(const struct apapi_region_result *region);
+
+#define TABLE_FOM_SIZE 256
+
+/** "iterations 50, 2.000 J each". @param energy_j  of all; NaN: not known */
+void table_fom_text(char *text, size_t size, const struct apapi_fom *fom, double energy_j);
+
+/**
+ * Print those with the highest energy, what else there is in a line, and the figures of merit.
+ * Nothing if there are none.
+ * @param regions   as region_sums_result() sorts them
+ * @param energy_j  of the whole step [J]; NaN: not known
+ * @param step      for a hint, "17.0"; NULL: none
+ */
+void table_put_regions(const struct apapi_regions *regions, double energy_j, const char *step,
+                       FILE *out);
+
+#endif

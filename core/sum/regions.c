@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sum/regions.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/regions.h"
+
+/* --- one region ----------------------------------------------------------------------------- */
+
+static uint32_t regions_add_known(uint32_t sum, uint32_t more)
+{
+    if (sum == APAPI_UNKNOWN || more == APAPI_UNKNOWN) {
+        return sum == APAPI_UNKNOWN ? more : sum;
+    }
+    return sum + more;
+}
+
+/* The weakest: what is not known on one node, else that of the least direct way. */
+static enum apapi_region_method regions_weaker(enum apapi_region_method a,
+                                               enum apapi_region_method b)
+{
+    if (a == APAPI_REGION_UNKNOWN || b == APAPI_REGION_UNKNOWN) {
+        return APAPI_REGION_UNKNOWN;
+    }
+    return a > b ? a : b;
+}
+
+static void regions_add_energy(struct apapi_region_energy *sum,
+                               const struct apapi_region_energy *more)
+{
+    bool first = isnan(sum->energy_j);
+
+    sum->energy_j = (first ? 0 : sum->energy_j) + more->energy_j;
+    sum->uncertainty_j = (first ? 0 : sum->uncertainty_j) + more->uncertainty_j;
+}
+
+/* @param missing  bits of the domains that are not known */
+static void regions_add_row(struct region_sum *sum, const struct apapi_region_result *more,
+                            uint32_t missing, bool first)
+{
+    struct apapi_region_result *region = &sum->region;
+
+    region->method = first ? more->method : regions_weaker(region->method, more->method);
+    if (!*region->reason) {
+        memcpy(region->reason, more->reason, sizeof region->reason);
+    }
+    region->count += more->count;
+    region->programs = regions_add_known(region->programs, more->programs);
+    region->threads = regions_add_known(region->threads, more->threads);
+    region->time_ns += more->time_ns;
+    sum->missing |= missing;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!isnan(more->domains[d].energy_j)) {
+            regions_add_energy(&region->domains[d], &more->domains[d]);
+        }
+    }
+}
+
+/* Domains that the node has, but not for this region. */
+static uint32_t regions_missing(const struct apapi_measurement *m,
+                                const struct apapi_region_result *region)
+{
+    uint32_t missing = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (isnan(region->domains[d].energy_j) &&
+            (m->domains[d].measured || m->unknown_domains & 1U << d)) {
+            missing |= 1U << d;
+        }
+    }
+    return missing;
+}
+
+/* --- adding --------------------------------------------------------------------------------- */
+
+/* NULL: no memory. */
+static struct region_sum *regions_find(struct region_sums *sums, enum apapi_region_kind kind,
+                                       const char *path, bool *first)
+{
+    char key[APAPI_REGION_PATH_SIZE + 1] = ""; /* one digit and the path */
+    size_t before = sums->keys.count;
+    uint32_t number;
+
+    if (before >= REGION_SUMS_MAX && kind == APAPI_REGION_NAMED) {
+        kind = APAPI_REGION_REST;
+    }
+    snprintf(key, sizeof key, "%c%s", (char)('0' + kind), kind == APAPI_REGION_NAMED ? path : "");
+    number = pool_put(&sums->keys, key);
+    if (number == POOL_NONE || pool_reserve(&sums->rows, number, &sums->room, sizeof *sums->rows)) {
+        return NULL;
+    }
+    *first = sums->keys.count > before;
+    if (*first) {
+        sums->rows[number] = (struct region_sum){.region = region_unmeasured()};
+        sums->rows[number].region.kind = kind;
+        memcpy(sums->rows[number].region.path, key + 1, APAPI_REGION_PATH_SIZE);
+    }
+    return &sums->rows[number];
+}
+
+static void regions_add_fom(struct region_sums *sums, const struct apapi_fom *fom)
+{
+    for (size_t i = 0; i < sums->fom_count; i++) {
+        struct apapi_fom *known = &sums->foms[i];
+
+        if (strcmp(known->name, fom->name) == 0 && strcmp(known->unit, fom->unit) == 0) {
+            known->value += fom->value;
+            known->programs = regions_add_known(known->programs, fom->programs);
+            return;
+        }
+    }
+    if (sums->fom_count < APAPI_FOMS_MAX) {
+        sums->foms[sums->fom_count++] = *fom;
+    }
+}
+
+static void regions_add_losses(struct apapi_region_losses *sum,
+                               const struct apapi_region_losses *more)
+{
+    sum->regions += more->regions;
+    sum->names += more->names;
+    sum->threads += more->threads;
+    sum->programs += more->programs;
+    sum->refused += more->refused;
+    sum->misuses += more->misuses;
+}
+
+int region_sums_add(struct region_sums *sums, const struct apapi_record *record)
+{
+    const struct apapi_regions *regions = &record->regions;
+
+    for (size_t i = 0; i < regions->count; i++) {
+        const struct apapi_region_result *region = &regions->list[i];
+        bool first;
+        struct region_sum *sum = regions_find(sums, region->kind, region->path, &first);
+
+        if (!sum) {
+            errno = ENOMEM;
+            return -1;
+        }
+        regions_add_row(sum, region, regions_missing(&record->measurement, region), first);
+    }
+    for (size_t i = 0; i < regions->fom_count; i++) {
+        regions_add_fom(sums, &regions->foms[i]);
+    }
+    regions_add_losses(&sums->losses, &regions->losses);
+    return 0;
+}
+
+/* --- the result ----------------------------------------------------------------------------- */
+
+static int regions_order(const void *left, const void *right)
+{
+    const struct apapi_region_result *a = left, *b = right;
+    double a_j = apapi_region_energy_j(a), b_j = apapi_region_energy_j(b);
+
+    a_j = isnan(a_j) ? -1 : a_j;
+    b_j = isnan(b_j) ? -1 : b_j;
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
+    if (a_j != b_j) {
+        return a_j > b_j ? -1 : 1;
+    }
+    if (a->time_ns != b->time_ns) {
+        return a->time_ns > b->time_ns ? -1 : 1;
+    }
+    return strcmp(a->path, b->path);
+}
+
+static void regions_seal(struct region_sum *sum)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        struct apapi_region_energy *energy = &sum->region.domains[d];
+
+        if (sum->missing & 1U << d) {
+            *energy = (struct apapi_region_energy){NAN, NAN, NAN};
+        }
+        energy->power_w = region_power_w(&sum->region, d);
+    }
+}
+
+static uint32_t regions_unknown(const struct apapi_region_result *region, uint32_t of)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        of &= isnan(region->domains[d].energy_j) ? ~0U : ~(1U << d);
+    }
+    return of;
+}
+
+/* All domains of which something is known. */
+static uint32_t regions_known(const struct apapi_regions *result)
+{
+    uint32_t known = 0;
+
+    for (size_t i = 0; i < result->count; i++) {
+        known |= ~regions_unknown(&result->list[i], ~0U);
+    }
+    return known;
+}
+
+/* Add the regions after the first `max` to the rest, which is there or takes their position. */
+static void regions_cut(struct apapi_regions *result, size_t max)
+{
+    struct region_sum rest = {.region = region_unmeasured()};
+    uint32_t known = regions_known(result);
+    size_t named = 0, kept = max;
+
+    rest.region.kind = APAPI_REGION_REST;
+    while (named < result->count && result->list[named].kind == APAPI_REGION_NAMED) {
+        named++;
+    }
+    if (named <= max) {
+        return;
+    }
+    for (size_t i = max; i < result->count; i++) {
+        const struct apapi_region_result *region = &result->list[i];
+
+        if (i < named || region->kind == APAPI_REGION_REST) {
+            regions_add_row(&rest, region, regions_unknown(region, known), i == max);
+        } else {
+            result->list[kept++] = *region;
+        }
+    }
+    result->losses.regions += named - max;
+    regions_seal(&rest);
+    result->list[kept++] = rest.region;
+    result->count = kept;
+}
+
+int region_sums_result(const struct region_sums *sums, size_t max, struct apapi_regions *result)
+{
+    struct apapi_regions all = {.fom_count = sums->fom_count, .losses = sums->losses};
+
+    all.list = calloc(sums->keys.count + 1, sizeof *all.list);
+    all.foms = calloc(sums->fom_count + 1, sizeof *all.foms);
+    if (!all.list || !all.foms) {
+        apapi_regions_clear(&all);
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(all.foms, sums->foms, sums->fom_count * sizeof *all.foms);
+    for (size_t i = 0; i < sums->keys.count; i++) {
+        struct region_sum sum = sums->rows[i];
+
+        regions_seal(&sum);
+        all.list[all.count++] = sum.region;
+    }
+    qsort(all.list, all.count, sizeof *all.list, regions_order);
+    regions_cut(&all, max);
+    *result = all;
+    return 0;
+}
+
+void region_sums_free(struct region_sums *sums)
+{
+    pool_free(&sums->keys);
+    free(sums->rows);
+    *sums = (struct region_sums){0};
+}
