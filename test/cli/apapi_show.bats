@@ -41,6 +41,22 @@ odd() { # the list of what is unusual, a line each
     [[ -z $(odd 27) && -z $(odd 28) && $(odd 29) != *"before its last node"* ]]
 }
 
+@test "the regions of each step" {
+    local regions='.regions = [{name: "a/b", method: "measured", count: 10, time_s: 8, domains: {package: {energy_j: 700, uncertainty_j: 1}}}]'
+    record 17 0 n1 0 10 100 "$regions"
+    record 17 0 n2 0 10 100 "$regions"
+    record 17 1 n1 20 10 100 "$regions | .foms = [{name: \"steps\", value: 10}]"
+    record 17 batch n1 0 30 100
+    run -0 show 17
+    [[ $output =~ "regions of step 0".*a/b\ +16.0\ s\ +1.400\ kJ.*"regions of step 1".*a/b\ +8.000\ s\ +700\.0\ J.*"steps 10, 100.0 J each" ]]
+    [[ $output != *"regions of step batch"* ]]
+    run -0 show --json 17
+    jq -e '.regions | length == 2 and .[0].step == "0" and .[0].regions[0].domains.package.energy_j == 1400 and .[1].foms[0].value == 10' <<<"$output"
+    record 18 0 n1 0 10 100
+    run -0 show --json 18
+    jq -e 'has("regions") | not' <<<"$output"
+}
+
 @test "how its tasks ended" {
     record 60 0 n1 0 100 200 '.nodes = 2 | .tasks = 3 | .cores = 4 | .gpus = 1 | .exit_code = 0'
     record 60 0 n2 0 100 200 '.nodes = 2 | .tasks = 1 | .cores = 4 | .exit_code = 3 | .failed_tasks = 1'

@@ -120,9 +120,88 @@ of() { # REGION: its element of the JSON output
     [[ $stderr == *"8 lines or files skipped"* && $stderr != *rank_x* ]]
 }
 
+# The jq expression for a record with regions: "a" and in it "a/b", idle, a figure of merit. JOULES of a/b.
+with_regions() { # JOULES
+    local region='{method: "measured", count: 10, programs: 2, threads: 4, time_s: 8}'
+    cat <<END
+        .regions = [$region + {name: "a/b", domains: {package: {energy_j: $1, uncertainty_j: 1}}},
+                    $region + {name: "a", method: "estimated", domains: {package: {energy_j: 100, uncertainty_j: 20}}},
+                    {kind: "idle", method: "estimated", time_s: 10, domains: {package: {energy_j: 200, uncertainty_j: 2}}}] |
+        .foms = [{name: "iterations", value: 50, unit: "iterations", programs: 1}]
+END
+}
+
+@test "a job: nodes add up by path, each step has its own rows" {
+    record 17 0 n1 0 10 100 "$(with_regions 700)"
+    record 17 0 n2 0 10 100 "$(with_regions 300)"
+    run -0 regions --acct-dir "$acct" 17
+    [[ ${lines[0]} =~ ^\ \ region\ +count\ +programs\ +threads\ +time\ +energy\ +share\ +mean\ +method$ ]]
+    [[ ${lines[1]} =~ ^\ \ a/b\ +20\ +4\ +8\ +16.0\ s\ +1.000\ kJ\ +62.5\ %\ +62.50\ W\ +measured$ ]]
+    [[ ${lines[2]} =~ ^\ \ \(idle\)\ +20.0\ s\ +400\ J\ +25.0\ %\ +20.00\ W\ +estimated$ ]]
+    [[ ${lines[3]} =~ ^\ \ a\ +20\ +4\ +8\ +16.0\ s\ +200\ J\ ±20\ %\ +12.5\ %\ +12.5\ W\ +estimated$ ]]
+    [[ ${lines[4]} == '  100 iterations, 16.00 J each' && ${#lines[@]} == 5 ]]
+    run -0 regions --acct-dir "$acct" --inclusive -f json 17.0
+    [[ $(of a | jq -c '[.energy_j, .time_s, .wall_s, .uncertainty_j, .domains.package.energy_j, .method]') == '[1200,32,4,42,1200,"estimated"]' ]]
+    [[ $(jq -c '.regions[] | select(.kind == "idle") | [.region, .energy_j, has("step")]' <<<"$output") == '["(idle)",400,false]' ]]
+    [[ $(jq -c .foms <<<"$output") == '[{"name":"iterations","value":100,"unit":"iterations","energy_j_each":16}]' ]]
+    record 17 1 n1 20 10 100 "$(with_regions 900)"
+    record 17 batch n1 0 30 100
+    run -0 regions --acct-dir "$acct" 17
+    [[ ${lines[0]} == "  step  region "* && ${lines[1]} =~ ^\ \ 0\ +a/b\ .*62.5\ % && ${lines[2]} =~ ^\ \ 1\ +a/b\ .*75.0\ % ]]
+    [[ $output == *"step 0: 100 iterations, 16.00 J each"*"step 1: 50 iterations, 24.00 J each"* ]]
+    run -0 regions --acct-dir "$acct" 17.1
+    [[ ${lines[0]} == "  region "* ]]
+}
+
+@test "a job in detail has a row for each node, and a record that came twice counts once" {
+    record 17 0 n1 0 10 100 "$(with_regions 700)"
+    record 17 0 n2 0 10 100 "$(with_regions 300)"
+    record 17 0 n2 0 10 100 "$(with_regions 300)"
+    run -0 regions --acct-dir "$acct" --type detail -f csv 17
+    [[ ${lines[0]} == step,node,region,count,programs,* && ${lines[1]} == 0,n1,a/b,10,2,4,measured,8,2,700,1,0.4375,87.5,1400,* ]]
+    [[ ${#lines[@]} == 7 && $(grep -c ^0,n2,a/b, <<<"$output") == 1 ]]
+    run -0 regions --type detail -j 17 "$acct/2026-11-20/n2.jsonl"
+    [[ $(grep -c " n2 " <<<"$output") == 3 && $output != *" n1 "* ]]
+}
+
+@test "energy that one node does not know is not known" {
+    record 17 0 n1 0 10 100 "$(with_regions 700)"
+    record 17 0 n2 0 10 100 "$(with_regions 300) | .regions[0] |= (del(.domains) | .method = \"unknown\" | .reason = \"too short\")"
+    run -0 regions --acct-dir "$acct" -f json 17
+    [[ $(of a/b | jq -c '[.count, .method, has("energy_j"), has("mean_w"), .domains]') == '[20,"unknown",false,false,{}]' ]]
+    run -0 regions --acct-dir "$acct" 17
+    [[ $output =~ a/b\ +20\ +4\ +8\ +16.0\ s\ +unknown ]]
+}
+
+@test "a job without regions, several jobs, another user's claim" {
+    record 17 0 n1 0 10 100
+    run -1 --separate-stderr regions --acct-dir "$acct" 17
+    [[ $stderr == "apapi regions: no region in the records of this job" ]]
+    run -1 --separate-stderr regions --acct-dir "$acct" 18
+    [[ $stderr == "apapi regions: no record of this job found" ]]
+    record 19 0 n1 0 10 100 "$(with_regions 1) | .array_job = 30 | .array_task = 1"
+    record 20 0 n1 20 10 100 "$(with_regions 1) | .array_job = 30 | .array_task = 2"
+    run -1 --separate-stderr regions --acct-dir "$acct" 30
+    [[ $stderr == *"several jobs match: 30_1, 30_2"* ]]
+}
+
+@test "srun's table has the five costliest regions, the merged record all" {
+    local i more='.'
+    for ((i = 1; i <= 6; i++)); do more+=" | .regions += [{name: \"r$i\", method: \"measured\", time_s: 1, domains: {package: {energy_j: $((500 + i))}}}]"; done
+    record 17 0 n1 0 10 100 "$(with_regions 700) | $more"
+    record 17 0 n2 0 10 100 "$(with_regions 300)"
+    run -0 "$apapi" merge "$acct"
+    [[ $output =~ region\ +time\ +energy\ +mean\ +method.*a/b\ +16.0\ s\ +1.000\ kJ\ +62.5.*r6\ +1.000\ s\ +506.0\ J.*"3 more regions: apapi regions 17.0".*"100 iterations, 20.00 J each" ]]
+    [[ $(wc -L <<<"$output") -le 80 && $output != *idle* ]]
+    run -0 "$apapi" merge -f merged "$acct"
+    [[ $(jq -c '[.regions[0].name, .regions[0].domains.package.energy_j, (.regions | length), .regions[-1].kind, .foms[0].value]' <<<"$output") == '["a/b",1000,9,"idle",100]' ]]
+    "$repository/test/validate_records" --schema=docs/merged.schema.json <(echo "$output")
+}
+
 @test "wrong usage and nothing to show" {
     run -2 --separate-stderr regions
-    [[ $stderr == "apapi regions: which "* ]]
+    [[ $stderr == "apapi regions: which JOB or DIR?"* ]]
+    run -2 --separate-stderr regions hl hl2
     run -2 --separate-stderr regions --type each x
     [[ $stderr == *"--type takes summary or detail"* ]]
     run -2 --separate-stderr regions --format xml x

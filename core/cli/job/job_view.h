@@ -86,6 +86,14 @@ bool show_join(struct show *show);
 /** Give records without a cluster the first known cluster. */
 void show_name_cluster(struct show *show);
 
+/**
+ * Keep the records of the one job that was asked for. Messages on standard error say what is left
+ * out, and why there is none.
+ * @param job_id  result: its name
+ * @return 0; the exit status of `command`.
+ */
+int show_choose(struct show *show, const char *command, char *job_id, size_t size);
+
 /** Sort, and calculate everything else. 0; -1 with errno ENOMEM. */
 int show_work_out(struct show *show);
 
@@ -107,6 +115,17 @@ typedef void (*show_gap_f)(const struct show_gap *gap, void *context);
 
 /** Visit all gaps; their texts are valid during the call. 0; -1 with errno ENOMEM. */
 int show_find_gaps(const struct show *show, show_gap_f visit, void *context);
+
+/** Receives the regions of a step; they are valid during the call. Not 0: stop, and return that. */
+typedef int (*show_regions_f)(const struct show_step *step, const struct apapi_regions *regions,
+                              void *context);
+
+/**
+ * Visit each step that has regions, added up over its nodes.
+ * @param max  regions that are named; the others are in the rest
+ * @return 0; what `visit` returned; -1 with errno ENOMEM
+ */
+int show_each_regions(const struct show *show, size_t max, show_regions_f visit, void *context);
 
 /** How reliable the records are. */
 struct show_trust {

@@ -200,11 +200,8 @@ static uint32_t regions_find(struct regions *regions, const struct region_row *r
 {
     char key[64];
 
-    if (regions->detail) {
-        snprintf(key, sizeof key, "%u %u %u", row->where[0], row->where[1], row->path);
-    } else {
-        snprintf(key, sizeof key, "%u", row->path);
-    }
+    snprintf(key, sizeof key, "%u %u %d %u", regions->split[0] ? row->where[0] : 0,
+             regions->split[1] ? row->where[1] : 0, (int)row->kind, row->path);
     return pool_put(&regions->keys, key);
 }
 
@@ -224,8 +221,9 @@ int regions_add(struct regions *regions, const struct region_row *row)
     }
     if (number == regions->row_count) {
         regions->rows[number] = regions_row(row->path);
-        if (regions->detail) {
-            memcpy(regions->rows[number].where, row->where, sizeof row->where);
+        regions->rows[number].kind = row->kind;
+        for (size_t i = 0; i < REGIONS_WHERE; i++) {
+            regions->rows[number].where[i] = regions->split[i] ? row->where[i] : POOL_NONE;
         }
         regions->row_count++;
         regions_join(regions, &regions->rows[number], row, true);
@@ -299,16 +297,33 @@ static double regions_ratio(double value, double divisor)
     return divisor > 0 ? value / divisor : NAN;
 }
 
-static double regions_total_j(const struct regions *regions)
+static size_t regions_total_slot(uint32_t where)
 {
-    double total_j = 0;
+    return where == POOL_NONE ? 0 : (size_t)where + 1;
+}
 
+double regions_total_j(const struct regions *regions, uint32_t where)
+{
+    double total_j = regions->totals_j[regions_total_slot(where)];
+
+    return total_j > 0 ? total_j : NAN;
+}
+
+static int regions_add_totals(struct regions *regions)
+{
+    regions->totals_j = calloc(regions->texts.count + 1, sizeof *regions->totals_j);
+    if (!regions->totals_j) {
+        errno = ENOMEM;
+        return -1;
+    }
     for (size_t i = 0; i < regions->row_count; i++) {
         double energy_j = regions_energy_j(&regions->rows[i].own);
 
-        total_j += isnan(energy_j) ? 0 : energy_j;
+        if (!isnan(energy_j)) {
+            regions->totals_j[regions_total_slot(regions->rows[i].where[0])] += energy_j;
+        }
     }
-    return total_j;
+    return 0;
 }
 
 struct region_figures regions_figures(const struct regions *regions, const struct region_row *row)
@@ -318,7 +333,7 @@ struct region_figures regions_figures(const struct regions *regions, const struc
     struct region_figures figures = {.energy_j = regions_energy_j(use),
                                      .uncertainty_j = regions_uncertainty_j(use)};
 
-    figures.share = regions_ratio(figures.energy_j, regions->total_j);
+    figures.share = regions_ratio(figures.energy_j, regions_total_j(regions, row->where[0]));
     figures.power_w = regions_ratio(figures.energy_j, regions->shared ? use->wall_s : use->time_s);
     figures.edp_js = figures.energy_j * use->wall_s;
     figures.ipc = regions_ratio(regions_value(regions, use, "PAPI_TOT_INS"),
@@ -344,7 +359,7 @@ static int regions_compare(const void *left, const void *right)
     return a->path < b->path ? -1 : a->path > b->path;
 }
 
-void regions_finish(struct regions *regions)
+int regions_finish(struct regions *regions)
 {
     for (size_t i = 0; i < regions->row_count; i++) {
         regions_use_events(regions, &regions->rows[i].own);
@@ -353,7 +368,7 @@ void regions_finish(struct regions *regions)
     if (regions->row_count > 0) {
         qsort(regions->rows, regions->row_count, sizeof *regions->rows, regions_compare);
     }
-    regions->total_j = regions_total_j(regions);
+    return regions_add_totals(regions);
 }
 
 void regions_free(struct regions *regions)
@@ -363,4 +378,5 @@ void regions_free(struct regions *regions)
     pool_free(&regions->keys);
     free(regions->rows);
     free(regions->foms);
+    free(regions->totals_j);
 }

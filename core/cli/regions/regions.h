@@ -7,13 +7,14 @@
 
 #include "apapi/error.h"
 #include "apapi/event.h"
+#include "apapi/region_result.h"
 #include "base/pool.h"
 
 /* What `apapi regions` shows: regions added up over threads, ranks and nodes. */
 
 #define REGIONS_EVENTS_MAX 64
 #define REGIONS_ROWS_MAX 65536
-#define REGIONS_TEXT_SIZE 64
+#define REGIONS_WHERE 2
 
 /** An event of a region. */
 struct region_event {
@@ -34,8 +35,9 @@ struct region_use {
 
 /** A region, as one row shows it. Texts are numbers of regions->texts. */
 struct region_row {
-    uint32_t path;
-    uint32_t where[2]; /* rank and thread, or step and node; POOL_NONE: all */
+    uint32_t path; /* of other kinds "(idle)", ... */
+    enum apapi_region_kind kind;
+    uint32_t where[REGIONS_WHERE]; /* rank and thread, or step and node; POOL_NONE: all */
     uint64_t count;
     uint64_t ranks, threads; /* in which it was; ranks are programs or nodes */
     uint32_t last_rank;
@@ -44,29 +46,31 @@ struct region_row {
     struct region_use all; /* with them */
 };
 
-/** A figure of merit. */
+/** A figure of merit of a step. */
 struct region_fom {
-    char name[REGIONS_TEXT_SIZE], unit[REGIONS_TEXT_SIZE];
-    double value;
+    uint32_t step; /* as `where` */
+    struct apapi_fom fom;
 };
 
 /** All zero at the start, but for the members above `texts`. */
 struct regions {
-    bool detail;                 /* a row for each thread or node */
-    bool inclusive;              /* show regions with those inside them */
-    const char *where_titles[2]; /* of struct region_row's `where` */
-    const char *ranks_title;     /* of its `ranks` */
+    bool inclusive;                          /* show regions with those inside them */
+    bool split[REGIONS_WHERE];               /* whether `where` has rows of its own */
+    const char *where_titles[REGIONS_WHERE]; /* of struct region_row's `where` */
+    const char *ranks_title;                 /* of its `ranks` */
     struct pool texts, events, keys;
     struct region_event described[REGIONS_EVENTS_MAX];
     struct region_row *rows; /* by number in `keys`; sorted by regions_sort() */
     size_t row_count, row_room;
-    size_t dropped; /* rows without room */
-    bool shared;    /* energy is of the whole node for each thread */
-    bool per_step;  /* rows of several steps: where[0] is always the step */
-    double total_j; /* of all rows, set by regions_finish() */
+    size_t dropped;   /* rows without room */
+    bool shared;      /* energy is of the whole node for each thread */
+    double *totals_j; /* of all rows of where[0], 0 for POOL_NONE; set by regions_finish() */
     struct region_fom *foms;
     size_t fom_count, fom_room;
 };
+
+/** @return energy of the rows of a step or rank [J]; NaN: not known. POOL_NONE: of all rows */
+double regions_total_j(const struct regions *regions, uint32_t where);
 
 /** A row of zeros. */
 struct region_row regions_row(uint32_t path);
@@ -95,13 +99,16 @@ void regions_sum_use(struct region_use *use, const struct region_use *more);
 void regions_take_off(const struct regions *regions, struct region_use *use,
                       const struct region_use *part);
 
-/** When all is added: calculate energies from the events' values, and sort by energy and time. */
-void regions_finish(struct regions *regions);
+/**
+ * When all is added: calculate energies from the events' values, and sort by energy and time.
+ * @return 0; -1 with errno ENOMEM
+ */
+int regions_finish(struct regions *regions);
 
 /** What follows from others. NaN: not known. */
 struct region_figures {
     double energy_j, uncertainty_j; /* of the domains that add up */
-    double share;                   /* of the energy of all regions, 0..1 */
+    double share;                   /* of the energy of all rows of where[0], 0..1 */
     double power_w;                 /* mean power that one thread in the region draws */
     double edp_js;                  /* energy x wall time */
     double ipc, mflops, mflop_per_j;

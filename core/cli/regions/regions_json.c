@@ -91,6 +91,8 @@ static json_t *regions_json_row(const struct regions *regions, const struct regi
 
     if (!object || regions_json_where(object, regions, row) ||
         field_put_text(object, "region", pool_text(&regions->texts, row->path)) ||
+        (row->kind != APAPI_REGION_NAMED &&
+         field_put_text(object, "kind", apapi_region_kind_name(row->kind))) ||
         (row->count > 0 && field_put_count(object, "count", row->count)) ||
         field_put_count(object, regions->ranks_title, row->ranks) ||
         field_put_count(object, "threads", row->threads) ||
@@ -102,6 +104,20 @@ static json_t *regions_json_row(const struct regions *regions, const struct regi
     return object;
 }
 
+static int regions_json_fom(json_t *object, const struct regions *regions,
+                            const struct region_fom *fom)
+{
+    double energy_j = regions_total_j(regions, fom->step);
+
+    return (fom->step != POOL_NONE &&
+            field_put_text(object, "step", pool_text(&regions->texts, fom->step))) ||
+           field_put_text(object, "name", fom->fom.name) ||
+           regions_json_number(object, "value", fom->fom.value) ||
+           (*fom->fom.unit && field_put_text(object, "unit", fom->fom.unit)) ||
+           regions_json_number(object, "energy_j_each",
+                               fom->fom.value > 0 ? energy_j / fom->fom.value : (double)NAN);
+}
+
 static int regions_json_foms(json_t *object, const struct regions *regions)
 {
     json_t *foms = json_array();
@@ -111,14 +127,7 @@ static int regions_json_foms(json_t *object, const struct regions *regions)
         const struct region_fom *fom = &regions->foms[i];
         json_t *element = json_object();
 
-        result =
-            json_add(foms, element,
-                     !element || field_put_text(element, "name", fom->name) ||
-                         regions_json_number(element, "value", fom->value) ||
-                         field_put_text(element, "unit", fom->unit) ||
-                         regions_json_number(element, "energy_j_each",
-                                             regions->total_j > 0 ? regions->total_j / fom->value
-                                                                  : (double)NAN));
+        result = json_add(foms, element, !element || regions_json_fom(element, regions, fom));
     }
     return result;
 }

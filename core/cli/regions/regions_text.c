@@ -3,12 +3,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/count_of.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/grid.h"
 #include "cli/regions/regions.h"
+#include "output/table_regions.h"
 
 #define PATH_LEAST 16
 
@@ -18,16 +20,6 @@ static int regions_text_count(struct grid *grid, uint64_t count)
 
     if (count > 0) {
         snprintf(text, sizeof text, "%" PRIu64, count);
-    }
-    return grid_put(grid, text);
-}
-
-static int regions_text_figure(struct grid *grid, double value, const char *unit)
-{
-    char text[UNITS_SIZE] = "";
-
-    if (!isnan(value)) {
-        units_quantity(text, sizeof text, value, unit);
     }
     return grid_put(grid, text);
 }
@@ -73,6 +65,17 @@ static int regions_text_energy(struct grid *grid, const struct region_figures *f
     return grid_put(grid, text);
 }
 
+static int regions_text_power(struct grid *grid, const struct region_figures *figures)
+{
+    char text[UNITS_SIZE] = "";
+
+    if (!isnan(figures->power_w)) {
+        units_known_quantity(text, sizeof text, figures->power_w,
+                             figures->power_w * figures->uncertainty_j / figures->energy_j, "W");
+    }
+    return grid_put(grid, text);
+}
+
 static int regions_text_where(struct grid *grid, const struct regions *regions, uint32_t text)
 {
     return grid_put(grid, text == POOL_NONE ? "" : pool_text(&regions->texts, text));
@@ -87,12 +90,11 @@ static int regions_text_row(struct grid *grid, const struct regions *regions,
            regions_text_where(grid, regions, row->where[1]) ||
            grid_put(grid, pool_text(&regions->texts, row->path)) ||
            regions_text_count(grid, row->count) ||
-           regions_text_count(grid, regions->detail ? 0 : row->ranks) ||
-           regions_text_count(grid, regions->detail && row->threads == 1 ? 0 : row->threads) ||
+           regions_text_count(grid, regions->split[1] ? 0 : row->ranks) ||
+           regions_text_count(grid, regions->split[1] && row->threads == 1 ? 0 : row->threads) ||
            regions_text_time(grid, regions_use(regions, row)->time_s) ||
            regions_text_energy(grid, &figures) || regions_text_share(grid, figures.share) ||
-           regions_text_figure(grid, figures.power_w, "W") ||
-           regions_text_number(grid, figures.ipc, 2) ||
+           regions_text_power(grid, &figures) || regions_text_number(grid, figures.ipc, 2) ||
            regions_text_number(grid, figures.mflops, 1) ||
            regions_text_number(grid, figures.mflop_per_j, 2) ||
            grid_put(grid, row->method ? row->method : "");
@@ -100,14 +102,13 @@ static int regions_text_row(struct grid *grid, const struct regions *regions,
 
 static void regions_text_fom(const struct regions *regions, const struct region_fom *fom)
 {
-    struct units_scale scale = units_scale(fom->value);
-    char value[UNITS_SIZE], each[UNITS_SIZE], text[3 * REGIONS_TEXT_SIZE + 2 * UNITS_SIZE];
+    char text[TABLE_FOM_SIZE], line[TABLE_FOM_SIZE + 64];
 
-    units_number_full(value, sizeof value, fom->value, &scale);
-    units_quantity(each, sizeof each, regions->total_j / fom->value, "J");
-    snprintf(text, sizeof text, "%s: %s%s %s, %s each", fom->name, value, scale.prefix, fom->unit,
-             each);
-    text_wrap(stdout, text);
+    table_fom_text(text, sizeof text, &fom->fom, regions_total_j(regions, fom->step));
+    snprintf(line, sizeof line, "%s%s%s", fom->step == POOL_NONE ? "" : "step ",
+             fom->step == POOL_NONE ? "" : pool_text(&regions->texts, fom->step),
+             fom->step == POOL_NONE ? "" : ": ");
+    text_wrap(stdout, strcat(line, text));
 }
 
 static void regions_text_notes(const struct regions *regions)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/jobs.h"
 #include "cli/records/input.h"
 #include "cli/records/input_options.h"
 
@@ -45,76 +44,16 @@ static int show_command_take_record(const struct apapi_record *record, const cha
     return show_add(&((struct options *)options)->show, record, line, size);
 }
 
-static bool show_command_is_named(const char *list, const char *job_id)
-{
-    size_t size = strlen(job_id);
-
-    for (const char *at = list; (at = strstr(at, job_id)); at += size) {
-        if ((at == list || at[-1] == ' ') && (at[size] == ',' || at[size] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Refuse an array, or jobs of several clusters: the user must choose. */
-static int refuse_several(const struct show *show)
-{
-    char list[80] = "", job_id[32];
-    struct apapi_error err;
-    size_t size = 0;
-    bool more = false;
-
-    for (size_t i = 0; i < show->count; i++) {
-        job_id_text(&show->records[i].id, job_id, sizeof job_id);
-        if (show_command_is_named(list, job_id)) {
-            continue;
-        }
-        more = more || size + strlen(job_id) + 3 > sizeof list;
-        if (!more) {
-            size +=
-                (size_t)snprintf(list + size, sizeof list - size, "%s%s", size ? ", " : "", job_id);
-        }
-    }
-    apapi_fail(&err, EINVAL, "several jobs match: %s%s; name one, or a cluster with -M", list,
-               more ? ", ..." : "");
-    return command_fail(COMMAND, err.text);
-}
-
-/* The number of a heterogeneous job, or Slurm's name of the only one. */
-static void name_job(const struct show *show, char *text, size_t size)
-{
-    const struct apapi_identity *id = &show->records[0].id;
-
-    if (show->heterogeneous) {
-        snprintf(text, size, "%u", id->het_job);
-    } else {
-        job_id_text(id, text, size);
-    }
-}
-
 static int show_command_print(void *context)
 {
     struct options *options = context;
     struct show *show = &options->show;
-    size_t strangers = show_drop_strangers(show, show->job);
     char job_id[32];
-    int result;
+    int result = show_choose(show, COMMAND, job_id, sizeof job_id);
 
-    if (strangers > 0) {
-        fprintf(stderr,
-                "apapi " COMMAND ": %zu record%s left out: another user's job claims to be "
-                "part of this one\n",
-                strangers, strangers == 1 ? "" : "s");
+    if (result) {
+        return result;
     }
-    if (show->count == 0) {
-        return command_fail(COMMAND, "no record of this job found");
-    }
-    show_name_cluster(show);
-    if (!show_join(show)) {
-        return refuse_several(show);
-    }
-    name_job(show, job_id, sizeof job_id);
     result = show_work_out(show);
     if (result == 0) {
         result = (options->json ? show_print_json : show_print_text)(show, job_id);

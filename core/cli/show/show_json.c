@@ -7,6 +7,7 @@
 #include "cli/json.h"
 #include "record/domain_list.h"
 #include "record/fields.h"
+#include "record/regions.h"
 
 static int show_json_put_number(json_t *object, const char *key, double value)
 {
@@ -173,6 +174,30 @@ static void put_gap(const struct show_gap *gap, void *context)
     }
 }
 
+static int show_json_put_step_regions(const struct show_step *step,
+                                      const struct apapi_regions *regions, void *array)
+{
+    json_t *element = json_object();
+
+    return json_add(array, element,
+                    !element || field_put_text(element, "step", step->step) ||
+                        regions_encode(element, regions, true));
+}
+
+/* Without a key if no step has any. */
+static int show_json_put_regions(json_t *object, const struct show *show)
+{
+    json_t *steps = json_array();
+    int result =
+        steps ? show_each_regions(show, APAPI_REGIONS_MAX, show_json_put_step_regions, steps) : -1;
+
+    if (result == 0 && json_array_size(steps) > 0) {
+        return field_put(object, "regions", steps);
+    }
+    json_decref(steps);
+    return result;
+}
+
 static int show_json_put_missing(json_t *object, const struct show *show)
 {
     struct list list = {.array = json_array()};
@@ -208,9 +233,9 @@ int show_print_json(const struct show *show, const char *job_id)
         show_json_put_number(object, "measured",
                              apapi_job_measured(total, show_node_total(show), 0, 0)) ||
         show_json_put_domains(object, total) || show_json_put_steps(object, show) ||
-        show_json_put_nodes(object, show) || show_json_put_missing(object, show) ||
-        put_curve(object, show) || show_json_put_trust(object, show) ||
-        show_json_put_unusual(object, show)) {
+        show_json_put_nodes(object, show) || show_json_put_regions(object, show) ||
+        show_json_put_missing(object, show) || put_curve(object, show) ||
+        show_json_put_trust(object, show) || show_json_put_unusual(object, show)) {
         json_decref(object);
         return -1;
     }

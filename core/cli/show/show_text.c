@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/grid.h"
 #include "cli/job/job_view.h"
+#include "output/table_regions.h"
 
 #define CURVE_ROWS 6
 #define EIGHTHS 8
@@ -296,6 +297,20 @@ static int show_text_put_nodes(const struct show *show)
     return result;
 }
 
+/* --- regions -------------------------------------------------------------------------------- */
+
+static int show_text_put_regions(const struct show_step *step, const struct apapi_regions *regions,
+                                 void *context)
+{
+    char clean[sizeof((struct apapi_identity *)0)->step];
+
+    (void)context;
+    text_clean(clean, sizeof clean, step->step);
+    printf("regions of step %s\n", clean);
+    table_put_regions(regions, step->energy_j, NULL, stdout);
+    return 0;
+}
+
 /* --- all ------------------------------------------------------------------------------------ */
 
 static void show_text_say_unusual(const char *text, void *context)
@@ -346,7 +361,8 @@ int show_print_text(const struct show *show, const char *job_id)
         return -1;
     }
     show_text_put_identity(show);
-    if (show_text_put_steps(show) || show_text_put_nodes(show)) {
+    if (show_text_put_steps(show) || show_text_put_nodes(show) ||
+        show_each_regions(show, APAPI_REGIONS_MAX, show_text_put_regions, NULL)) {
         return -1;
     }
     print_curve(show);
