@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/fit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/fit_solve.h"
+#include "measure/fit_within.h"
+
+#define PURE 0.999 /* of an interval: its other parts are the readings' own duration */
+#define VAGUE 0.5  /* of the mean power of a thread: a part that is less sure is not told apart */
+#define BASE_VAGUE 0.25 /* of the mean power, for the power that is independent of threads */
+#define BASE_LEAST 0.01 /* part of FIT_INSIDE that the number of threads must not explain */
+#define ROWS_FREE 4     /* rows more than unknowns */
+#define NO_GROUP FIT_COLUMNS
+
+void fit_clear(struct fit *fit)
+{
+    memset(fit, 0, sizeof(*fit));
+    fit_sums_clear(&fit->sums);
+    fit->last_pure = FIT_COLUMNS;
+}
+
+/* @return the only active column; FIT_COLUMNS: there are several. */
+static size_t fit_only(const double x[], size_t columns)
+{
+    double wall_s = x[FIT_OUTSIDE] + x[FIT_INSIDE], sum_s = 0;
+    size_t most = FIT_PARTS;
+
+    if (x[FIT_OUTSIDE] >= PURE * wall_s) {
+        return FIT_OUTSIDE;
+    }
+    if (x[FIT_INSIDE] < PURE * wall_s) {
+        return FIT_COLUMNS;
+    }
+    for (size_t i = FIT_PARTS; i < columns; i++) {
+        sum_s += x[i];
+        most = x[i] > x[most] ? i : most;
+    }
+    return columns > FIT_PARTS && x[most] >= PURE * sum_s ? most : FIT_COLUMNS;
+}
+
+void fit_add(struct fit *fit, const double x[], size_t columns, double y)
+{
+    size_t only = fit_only(x, columns);
+
+    if (only < FIT_COLUMNS) {
+        fit->pure_x[only] += x[only];
+        fit->pure_y[only] += y;
+        fit->pure_runs[only] += only != fit->last_pure;
+    }
+    fit->last_pure = only;
+    fit_sums_add(&fit->sums, x, columns, y);
+}
+
+void fit_join(struct fit *fit, size_t from, size_t to)
+{
+    fit_sums_join(&fit->sums, from, to);
+    fit->pure_x[to] += fit->pure_x[from];
+    fit->pure_y[to] += fit->pure_y[from];
+    fit->pure_runs[to] += fit->pure_runs[from];
+    fit->pure_x[from] = fit->pure_y[from] = 0;
+    fit->pure_runs[from] = 0;
+    fit->last_pure = fit->last_pure == from ? to : fit->last_pure;
+}
+
+/* A fit on its way: which columns are one unknown, and the equations of these. */
+struct fit_work {
+    const struct fit *fit;
+    double noise_j;
+    double thread_w; /* mean power of a thread */
+    bool based;      /* FIT_OUTSIDE and FIT_INSIDE are one unknown */
+    struct fit_groups groups;
+    size_t with[FIT_COLUMNS];    /* by column: as in struct fit_part */
+    double alone_w[FIT_COLUMNS]; /* how sure a column was before it was joined; NaN: not at all */
+    double p[FIT_COLUMNS];       /* by group [W] */
+    struct fit_block total;
+    struct fit_system system;
+    struct fit_within within;
+};
+
+/* Each column that was active is a group of its own. */
+static void fit_work_begin(struct fit_work *work, bool based)
+{
+    struct fit_groups *groups = &work->groups;
+
+    work->based = based;
+    groups->count = 0;
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        bool active = work->fit->sums.x[i] > 0 && i != FIT_INSIDE;
+
+        groups->of[i] = active || (i == FIT_OUTSIDE && based) ? groups->count++ : NO_GROUP;
+        work->with[i] = i;
+        work->alone_w[i] = NAN;
+    }
+    groups->of[FIT_INSIDE] = based ? groups->of[FIT_OUTSIDE] : NO_GROUP;
+}
+
+/* Equations of the groups' unknowns; how sure each is. @return fit_system_invert() */
+static size_t fit_work_prepare(struct fit_work *work)
+{
+    fit_groups_fill(&work->groups, &work->total, &work->system);
+    fit_system_scale(&work->system);
+    return fit_within_make(&work->within, &work->fit->sums, &work->total, &work->groups,
+                           &work->system, work->noise_j);
+}
+
+static bool fit_work_is_idle(const struct fit_work *work, size_t group)
+{
+    return group == work->groups.of[FIT_OUTSIDE];
+}
+
+static size_t fit_work_first(const struct fit_work *work, size_t group)
+{
+    size_t i = 0;
+
+    while (work->groups.of[i] != group) {
+        i++;
+    }
+    return i;
+}
+
+/* Join two groups; columns that were alone keep how sure they were. */
+static void fit_work_join(struct fit_work *work, size_t from, size_t to, bool sure)
+{
+    size_t from_first = fit_work_first(work, from), to_first = fit_work_first(work, to);
+
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        if ((group == from || group == to) && work->with[i] == i && sure) {
+            work->alone_w[i] = work->within.half_w[group];
+        }
+        if (group == from || group == to) {
+            work->with[i] = work->with[i] != i ? work->with[i]
+                            : i == from_first  ? to_first
+                                               : from_first;
+        }
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        group = group == from ? to : group;
+        work->groups.of[i] = group != NO_GROUP && group > from ? group - 1 : group;
+    }
+    work->groups.count--;
+}
+
+/* @return the group that is most like this one; NO_GROUP: there is no other. */
+static size_t fit_work_partner(const struct fit_work *work, size_t group, bool inverted,
+                               bool idle_too)
+{
+    size_t best = NO_GROUP;
+    double most = -2;
+
+    for (size_t i = 0; i < work->groups.count; i++) {
+        double alike =
+            inverted ? -work->within.inverse[group][i] /
+                           sqrt(work->within.inverse[group][group] * work->within.inverse[i][i])
+                     : work->system.xx[group][i];
+
+        if (i != group && (idle_too || !fit_work_is_idle(work, i)) && alike > most) {
+            most = alike;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* @return the group that is least sure, if it is too vague; NO_GROUP: none is. */
+static size_t fit_work_vague(const struct fit_work *work)
+{
+    double most = VAGUE * work->thread_w;
+    size_t worst = NO_GROUP;
+
+    for (size_t i = 0; i < work->groups.count; i++) {
+        if (!fit_work_is_idle(work, i) && work->within.half_w[i] > most) {
+            most = work->within.half_w[i];
+            worst = i;
+        }
+    }
+    return worst;
+}
+
+static bool fit_work_lacks_rows(const struct fit_work *work)
+{
+    return work->total.rows < work->groups.count + ROWS_FREE;
+}
+
+/* @return the group with the least time, for want of rows. */
+static size_t fit_work_least(const struct fit_work *work)
+{
+    double time_s[FIT_COLUMNS] = {0};
+    size_t least = NO_GROUP;
+
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        if (work->groups.of[i] != NO_GROUP) {
+            time_s[work->groups.of[i]] += work->fit->sums.x[i];
+        }
+    }
+    for (size_t i = 0; i < work->groups.count; i++) {
+        if (!fit_work_is_idle(work, i) && (least == NO_GROUP || time_s[i] < time_s[least])) {
+            least = i;
+        }
+    }
+    return least;
+}
+
+/* One step towards groups that can be told apart. @return false: they can be. */
+static bool fit_work_narrow(struct fit_work *work)
+{
+    size_t singular = fit_work_prepare(work), from, to;
+    bool inverted = singular == work->groups.count;
+
+    if (!inverted) {
+        from = singular;
+    } else if (fit_work_lacks_rows(work)) {
+        from = fit_work_least(work);
+    } else {
+        from = fit_work_vague(work);
+    }
+    to = from == NO_GROUP ? NO_GROUP : fit_work_partner(work, from, inverted, !inverted);
+    if (to == NO_GROUP) {
+        return false;
+    }
+    fit_work_join(work, from, to, inverted && !fit_work_lacks_rows(work));
+    return true;
+}
+
+/* Whether the rows show a power that does not depend on the number of threads. */
+static bool fit_work_has_base(struct fit_work *work)
+{
+    struct fit_groups *groups = &work->groups;
+    double mean_w =
+        work->fit->sums.y / (work->fit->sums.x[FIT_OUTSIDE] + work->fit->sums.x[FIT_INSIDE]);
+
+    groups->count = 0;
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        bool part = i >= FIT_PARTS && work->fit->sums.x[i] > 0;
+
+        groups->of[i] = part ? groups->count++ : NO_GROUP;
+    }
+    groups->of[FIT_INSIDE] = groups->count++;
+    fit_groups_fill(groups, &work->total, &work->system);
+    fit_system_scale(&work->system);
+    if (fit_system_tolerance(&work->system) < BASE_LEAST) {
+        return false;
+    }
+    fit_work_begin(work, true);
+    return fit_work_prepare(work) == groups->count && !fit_work_lacks_rows(work) &&
+           work->within.half_w[groups->of[FIT_OUTSIDE]] < BASE_VAGUE * mean_w;
+}
+
+/* Energy of rows that are no column's own, of which a column gets its part. */
+struct fit_rest {
+    double energy_j;
+    double shown_j; /* by the unknowns and times */
+};
+
+static double fit_work_time_s(const struct fit_work *work, size_t column)
+{
+    double pure_s = work->based ? 0 : work->fit->pure_x[column];
+
+    return fmax(work->fit->sums.x[column] - pure_s, 0);
+}
+
+static double fit_work_pure_j(const struct fit_work *work, size_t column)
+{
+    return work->based ? 0 : work->fit->pure_y[column];
+}
+
+static struct fit_rest fit_work_rest(const struct fit_work *work)
+{
+    struct fit_rest rest = {.energy_j = work->fit->sums.y};
+
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        rest.energy_j -= fit_work_pure_j(work, i);
+        rest.shown_j += group == NO_GROUP ? 0 : work->p[group] * fit_work_time_s(work, i);
+    }
+    rest.energy_j = fmax(rest.energy_j, 0);
+    return rest;
+}
+
+/* A part of a group is not sure beyond what the group has in all. */
+static double fit_work_within_j(const struct fit_work *work, size_t column, double energy_j,
+                                double group_j)
+{
+    double time_s = fit_work_time_s(work, column);
+    double pure_j = work->noise_j * sqrt(2 * (double)work->fit->pure_runs[column]) * 2;
+    double bound_j = fmax(energy_j, group_j - energy_j);
+
+    pure_j = work->based ? 0 : pure_j;
+    if (work->with[column] == column) {
+        return work->within.half_w[work->groups.of[column]] * time_s + pure_j;
+    }
+    return (isnan(work->alone_w[column]) ? bound_j
+                                         : fmin(bound_j, work->alone_w[column] * time_s)) +
+           pure_j;
+}
+
+static void fit_work_share(const struct fit_work *work, struct fit_part parts[FIT_COLUMNS])
+{
+    const struct fit_rest rest = fit_work_rest(work);
+    double factor = rest.shown_j > 0 ? rest.energy_j / rest.shown_j : 0;
+    double group_j[FIT_COLUMNS + 1] = {0};
+
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        parts[i] = (struct fit_part){NAN, NAN, 0, i};
+        if (group != NO_GROUP) {
+            parts[i].energy_j = factor * work->p[group] * fit_work_time_s(work, i);
+            group_j[group] += parts[i].energy_j;
+        }
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        if (group != NO_GROUP) {
+            parts[i].within_j = fit_work_within_j(work, i, parts[i].energy_j, group_j[group]);
+            parts[i].energy_j += fit_work_pure_j(work, i);
+            parts[i].pure =
+                work->fit->sums.x[i] > 0 ? 1 - fit_work_time_s(work, i) / work->fit->sums.x[i] : 0;
+            parts[i].with = work->with[i];
+        }
+    }
+    if (work->based && !isnan(parts[FIT_INSIDE].energy_j)) {
+        parts[FIT_OUTSIDE].energy_j += parts[FIT_INSIDE].energy_j;
+        parts[FIT_OUTSIDE].within_j += parts[FIT_INSIDE].within_j;
+        parts[FIT_INSIDE] = (struct fit_part){NAN, NAN, 0, FIT_INSIDE};
+    }
+}
+
+static void fit_work_run(struct fit_work *work, struct fit_part parts[FIT_COLUMNS])
+{
+    double threads_s = 0;
+
+    for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
+        threads_s += work->fit->sums.x[i];
+    }
+    work->thread_w = threads_s > 0 ? work->fit->sums.y / threads_s : 0;
+    fit_sums_total(&work->fit->sums, &work->total);
+    fit_work_begin(work, threads_s > 0 && fit_work_has_base(work));
+    while (fit_work_narrow(work)) {
+    }
+    fit_system_solve(&work->system, work->p);
+    for (size_t i = 0; i < work->groups.count; i++) {
+        work->p[i] *= work->system.scale[i];
+    }
+    fit_work_share(work, parts);
+}
+
+int fit_solve(const struct fit *fit, double noise_j, struct fit_part parts[FIT_COLUMNS])
+{
+    struct fit_work *work = calloc(1, sizeof(*work));
+
+    if (!work) {
+        errno = ENOMEM;
+        return -1;
+    }
+    work->fit = fit;
+    work->noise_j = noise_j;
+    fit_work_run(work, parts);
+    free(work);
+    return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEASURE_FIT_H
+#define MEASURE_FIT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/fit_sums.h"
+
+/*
+ * The power of parts of a program that are shorter than the time between two readings of a meter.
+ * A row is an interval between two readings: the energy, and the time that threads spent in each
+ * part. The part's power is the one with which the squares of all rows' differences are least, and
+ * no power is below 0.
+ *
+ * Column FIT_OUTSIDE is time without any of these threads, FIT_INSIDE the rest of the interval, all
+ * others are thread-time. Where the number of threads changes, FIT_INSIDE and FIT_OUTSIDE together
+ * are the power that does not depend on the threads. Where it does not, that power cannot be told
+ * from the threads', and is shared by them.
+ *
+ * Columns that the rows cannot tell from others have a power in common. The energy of an interval
+ * in which only one part was active is that part's, whatever its mean power.
+ */
+
+enum { FIT_OUTSIDE, FIT_INSIDE, FIT_PARTS };
+
+struct fit {
+    struct fit_sums sums;
+    double pure_y[FIT_COLUMNS]; /* of rows in which only this column was active */
+    double pure_x[FIT_COLUMNS];
+    uint64_t pure_runs[FIT_COLUMNS]; /* of successive rows of this kind */
+    size_t last_pure;                /* column of the row before; FIT_COLUMNS: none */
+};
+
+/** What is known of a column. */
+struct fit_part {
+    double energy_j; /* NaN: nothing is known */
+    double within_j; /* in 95 of 100 runs the true energy is within this of it; NaN: not known */
+    double pure;     /* share of its time in rows of its own, 0 to 1 */
+    size_t with;     /* a column with which it has its power in common; itself: with none */
+};
+
+void fit_clear(struct fit *fit);
+
+/**
+ * Add an interval. Does not allocate.
+ * @param x  [s] of `columns` columns, at most FIT_COLUMNS
+ * @param y  [J]
+ */
+void fit_add(struct fit *fit, const double x[], size_t columns, double y);
+
+/** @return the same fit with column `from` as a part of `to`, for its past, too. */
+void fit_join(struct fit *fit, size_t from, size_t to);
+
+/**
+ * Share the energy of all rows among the columns: their sum is that of the rows.
+ * @param noise_j  standard deviation that the energy of a row has at least, of the meter's updates
+ * @return 0; -1 with ENOMEM
+ */
+int fit_solve(const struct fit *fit, double noise_j, struct fit_part parts[FIT_COLUMNS]);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/fit_solve.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define GRADIENT_LEAST 1e-10 /* of the greatest xy: smaller ones are rounding */
+
+void fit_system_scale(struct fit_system *system)
+{
+    for (size_t i = 0; i < system->size; i++) {
+        double square = system->xx[i][i];
+
+        system->scale[i] = square > 0 ? 1 / sqrt(square) : 0;
+        system->xy[i] *= system->scale[i];
+    }
+    for (size_t i = 0; i < system->size; i++) {
+        for (size_t j = 0; j < system->size; j++) {
+            system->xx[i][j] *= system->scale[i] * system->scale[j];
+        }
+    }
+}
+
+/* A lower triangle of those columns that `used` has (NULL: all), in their order. */
+struct fit_triangle {
+    size_t size;
+    size_t column[FIT_COLUMNS];
+    double rows[FIT_COLUMNS][FIT_COLUMNS];
+};
+
+/* @return what is left of the diagonal of a new row. */
+static double fit_triangle_row(const struct fit_system *system, struct fit_triangle *triangle,
+                               size_t column)
+{
+    double *row = triangle->rows[triangle->size], left = system->xx[column][column];
+
+    for (size_t j = 0; j < triangle->size; j++) {
+        double sum = system->xx[column][triangle->column[j]];
+
+        for (size_t k = 0; k < j; k++) {
+            sum -= row[k] * triangle->rows[j][k];
+        }
+        row[j] = sum / triangle->rows[j][j];
+        left -= row[j] * row[j];
+    }
+    return left;
+}
+
+/* Sums of columns before it are left out. @return the first of these; size: there is none. */
+static size_t fit_triangle_make(const struct fit_system *system, const bool used[FIT_COLUMNS],
+                                struct fit_triangle *triangle)
+{
+    size_t first = system->size;
+
+    triangle->size = 0;
+    for (size_t i = 0; i < system->size; i++) {
+        double left = used && !used[i] ? 0 : fit_triangle_row(system, triangle, i);
+
+        if (left > FIT_SINGULAR) {
+            triangle->rows[triangle->size][triangle->size] = sqrt(left);
+            triangle->column[triangle->size++] = i;
+        } else if ((!used || used[i]) && first == system->size) {
+            first = i;
+        }
+    }
+    return first;
+}
+
+/* Replace the right side by the solution. */
+static void fit_triangle_solve(const struct fit_triangle *triangle, double right[FIT_COLUMNS])
+{
+    size_t size = triangle->size;
+
+    for (size_t i = 0; i < size; i++) {
+        for (size_t k = 0; k < i; k++) {
+            right[i] -= triangle->rows[i][k] * right[k];
+        }
+        right[i] /= triangle->rows[i][i];
+    }
+    for (size_t i = size; i-- > 0;) {
+        for (size_t k = i + 1; k < size; k++) {
+            right[i] -= triangle->rows[k][i] * right[k];
+        }
+        right[i] /= triangle->rows[i][i];
+    }
+}
+
+size_t fit_system_invert(const struct fit_system *system, double inverse[FIT_COLUMNS][FIT_COLUMNS])
+{
+    struct fit_triangle triangle;
+    size_t first = fit_triangle_make(system, NULL, &triangle);
+
+    for (size_t i = 0; first == system->size && i < system->size; i++) {
+        memset(inverse[i], 0, sizeof(inverse[i]));
+        inverse[i][i] = 1;
+        fit_triangle_solve(&triangle, inverse[i]);
+    }
+    return first;
+}
+
+double fit_system_tolerance(const struct fit_system *system)
+{
+    struct fit_triangle triangle;
+    bool others[FIT_COLUMNS];
+
+    for (size_t i = 0; i < system->size; i++) {
+        others[i] = i + 1 < system->size;
+    }
+    fit_triangle_make(system, others, &triangle);
+    return fmax(fit_triangle_row(system, &triangle, system->size - 1), 0);
+}
+
+/* Least squares of the used columns alone; the others are 0. */
+static void fit_solve_used(const struct fit_system *system, const bool used[FIT_COLUMNS],
+                           double p[FIT_COLUMNS])
+{
+    struct fit_triangle triangle;
+    double right[FIT_COLUMNS] = {0};
+
+    fit_triangle_make(system, used, &triangle);
+    for (size_t i = 0; i < triangle.size; i++) {
+        right[i] = system->xy[triangle.column[i]];
+    }
+    fit_triangle_solve(&triangle, right);
+    memset(p, 0, sizeof(double) * FIT_COLUMNS);
+    for (size_t i = 0; i < triangle.size; i++) {
+        p[triangle.column[i]] = right[i];
+    }
+}
+
+/* @return the unused column that would improve most; size: none would. */
+static size_t fit_solve_next(const struct fit_system *system, const bool used[FIT_COLUMNS],
+                             const double p[FIT_COLUMNS])
+{
+    size_t best = system->size;
+    double most = 0;
+
+    for (size_t i = 0; i < system->size; i++) {
+        most = fmax(most, fabs(system->xy[i]) * GRADIENT_LEAST);
+    }
+    for (size_t i = 0; i < system->size; i++) {
+        double gradient = system->xy[i];
+
+        for (size_t j = 0; j < system->size; j++) {
+            gradient -= system->xx[i][j] * p[j];
+        }
+        if (!used[i] && gradient > most) {
+            most = gradient;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Go from p towards `wanted` until the first column becomes 0, and leave such columns out.
+ * @return whether any did. */
+static bool fit_solve_step(size_t size, bool used[FIT_COLUMNS], double p[FIT_COLUMNS],
+                           const double wanted[FIT_COLUMNS])
+{
+    double way = 1;
+    bool any = false;
+
+    for (size_t i = 0; i < size; i++) {
+        if (used[i] && wanted[i] <= 0) {
+            way = fmin(way, p[i] > 0 ? p[i] / (p[i] - wanted[i]) : 0);
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        bool out = used[i] && wanted[i] <= 0;
+
+        p[i] += way * (wanted[i] - p[i]);
+        if (out && p[i] <= 1e-12 * fabs(wanted[i])) {
+            p[i] = 0;
+            used[i] = false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+void fit_system_solve(const struct fit_system *system, double p[FIT_COLUMNS])
+{
+    bool used[FIT_COLUMNS] = {false};
+    size_t next;
+
+    memset(p, 0, sizeof(double) * FIT_COLUMNS);
+    for (size_t tries = 0; tries < 3 * FIT_COLUMNS; tries++) {
+        double wanted[FIT_COLUMNS];
+
+        next = fit_solve_next(system, used, p);
+        if (next == system->size) {
+            return;
+        }
+        used[next] = true;
+        do {
+            fit_solve_used(system, used, wanted);
+        } while (fit_solve_step(system->size, used, p, wanted));
+    }
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Power of parts of a program that are shorter than the time between two readings. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "measure/fit.h"
+#include "unit/unit.h"
+
+#define RUNS 100
+#define COVERED_LEAST 93
+#define UPDATE_S 0.001
+
+/* A program whose phases have a power each, and a meter that shows the energy of its last update.
+ */
+struct course {
+    struct random random;
+    double now_s;
+    double joules;   /* until now */
+    double shown_j;  /* by the meter */
+    double update_s; /* of the next one */
+    double times_s[FIT_COLUMNS];
+    double energies_j[FIT_COLUMNS];
+};
+
+static void course_update(struct course *course, double until_s, double power_w)
+{
+    while (course->update_s <= until_s) {
+        course->shown_j = course->joules + power_w * (course->update_s - course->now_s);
+        course->update_s += UPDATE_S;
+    }
+}
+
+static void course_go(struct course *course, double until_s, size_t column, double power_w)
+{
+    double time_s = until_s - course->now_s;
+
+    course_update(course, until_s, power_w);
+    course->times_s[column] += time_s;
+    course->times_s[FIT_INSIDE] += time_s;
+    course->energies_j[column] += power_w * time_s;
+    course->joules += power_w * time_s;
+    course->now_s = until_s;
+}
+
+/* What was added since the last reading. */
+static void read_meter(const struct course *course, struct course *before, struct fit *fit,
+                       size_t columns)
+{
+    double x[FIT_COLUMNS];
+
+    for (size_t i = 0; i < columns; i++) {
+        x[i] = course->times_s[i] - before->times_s[i];
+    }
+    fit_add(fit, x, columns, course->shown_j - before->shown_j);
+    *before = *course;
+}
+
+static double noise_j(const struct course *course)
+{
+    return course->joules / course->now_s * UPDATE_S * sqrt(1 / 6.0);
+}
+
+static struct fit *new_fit(void)
+{
+    struct fit *fit = malloc(sizeof(*fit));
+
+    assert_non_null(fit);
+    fit_clear(fit);
+    return fit;
+}
+
+static double sum_of(const struct fit_part parts[FIT_COLUMNS])
+{
+    double sum_j = 0;
+
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        sum_j += isnan(parts[i].energy_j) ? 0 : parts[i].energy_j;
+    }
+    return sum_j;
+}
+
+#define PHASES 3
+static const double phase_w[PHASES] = {40, 100, 160};
+
+/* One run: phases of 0.5 to 5 ms in random order, readings each 100 ms. */
+static struct course run_phases(uint64_t seed, double length_s, struct fit *fit)
+{
+    struct course course = {.random = {seed}}, before;
+    double end_s = 0, reading_s;
+    size_t phase = 0;
+
+    course.update_s = UPDATE_S * random_share(&course.random);
+    reading_s = 0.1;
+    before = course;
+    while (course.now_s < length_s) {
+        if (course.now_s >= end_s) {
+            phase = random_below(&course.random, PHASES);
+            end_s += random_between(&course.random, 0.0005, 0.005);
+        }
+        course_go(&course, fmin(end_s, reading_s), FIT_PARTS + phase, phase_w[phase]);
+        if (course.now_s >= reading_s) {
+            read_meter(&course, &before, fit, FIT_PARTS + PHASES);
+            reading_s += 0.1;
+        }
+    }
+    return course;
+}
+
+static void phases_shorter_than_a_reading_have_their_power(void **state)
+{
+    unsigned covered[PHASES] = {0};
+    double worst = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+        struct course course = run_phases(seed, 60, fit);
+
+        assert_int_equal(fit_solve(fit, noise_j(&course), parts), 0);
+        for (size_t i = 0; i < PHASES; i++) {
+            size_t column = FIT_PARTS + i;
+            double error_j = parts[column].energy_j - course.energies_j[column];
+
+            worst = fmax(worst, fabs(error_j) / course.energies_j[column]);
+            covered[i] += fabs(error_j) <= parts[column].within_j;
+            assert_int_equal(parts[column].with, column);
+        }
+        assert_true(fabs(sum_of(parts) - fit->sums.y) < 1e-9 * fit->sums.y);
+        free(fit);
+    }
+    print_message("worst error %.2f %%, covered %u %u %u\n", worst * 100, covered[0], covered[1],
+                  covered[2]);
+    assert_true(worst < 0.03);
+    for (size_t i = 0; i < PHASES; i++) {
+        assert_true(covered[i] >= COVERED_LEAST * RUNS / 100);
+    }
+}
+
+/* Threads that are each in one of several regions of their own lengths. */
+#define THREADS 32
+#define REGIONS 12
+
+struct thread {
+    double end_s; /* of its phase */
+    size_t column;
+};
+
+static double longest_s(size_t region)
+{
+    return 50e-6 * pow(1 / 50e-6, (double)region / (REGIONS - 1)); /* 50 us to 1 s */
+}
+
+static void thread_next(struct course *course, struct thread *thread)
+{
+    size_t region = random_below(&course->random, REGIONS);
+
+    thread->column = FIT_PARTS + region;
+    thread->end_s += longest_s(region) * random_between(&course->random, 0.5, 1);
+}
+
+/* All threads until the moment. */
+static void threads_go(struct course *course, struct thread threads[THREADS], double until_s)
+{
+    double joules = 0, time_s = until_s - course->now_s;
+
+    for (size_t i = 0; i < THREADS; i++) {
+        double from_s = course->now_s;
+
+        while (from_s < until_s) {
+            double to_s = fmin(threads[i].end_s, until_s);
+            size_t column = threads[i].column;
+            double power_w = 2 + (double)(column * 5 % 7);
+
+            course->times_s[column] += to_s - from_s;
+            course->energies_j[column] += power_w * (to_s - from_s);
+            joules += power_w * (to_s - from_s);
+            from_s = to_s;
+            if (from_s >= threads[i].end_s) {
+                thread_next(course, &threads[i]);
+            }
+        }
+    }
+    course_update(course, until_s, joules / time_s);
+    course->times_s[FIT_INSIDE] += time_s;
+    course->joules += joules;
+    course->now_s = until_s;
+}
+
+static void regions_of_any_length_add_up_to_the_energy(void **state)
+{
+    unsigned covered = 0, known = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct course course = {.random = {seed}, .update_s = UPDATE_S}, before = course;
+        struct thread threads[THREADS] = {{0}};
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+
+        for (size_t i = 0; i < THREADS; i++) {
+            thread_next(&course, &threads[i]);
+        }
+        for (double step_s = 0.002; course.now_s < 30;) {
+            threads_go(&course, threads, course.now_s + step_s);
+            if (course.now_s - before.now_s >= 0.1) {
+                read_meter(&course, &before, fit, FIT_PARTS + REGIONS);
+            }
+        }
+        assert_int_equal(fit_solve(fit, noise_j(&course), parts), 0);
+        assert_true(fabs(sum_of(parts) - course.joules) < 0.005 * course.joules);
+        for (size_t i = FIT_PARTS; i < FIT_PARTS + REGIONS; i++) {
+            known += course.times_s[i] > 0;
+            covered += fabs(parts[i].energy_j - course.energies_j[i]) <= parts[i].within_j;
+        }
+        free(fit);
+    }
+    print_message("covered %u of %u\n", covered, known);
+    assert_true(covered >= COVERED_LEAST * known / 100);
+}
+
+/* A loop of two phases whose shares of an interval are always the same. */
+static void what_is_always_together_says_so(void **state)
+{
+    struct course course = {.update_s = UPDATE_S}, before = course;
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    for (unsigned i = 1; i <= 20 * 100; i++) {
+        course_go(&course, i * 0.005 - 0.003, FIT_PARTS, 50);
+        course_go(&course, i * 0.005, FIT_PARTS + 1, 150);
+        if (i % 20 == 0) {
+            read_meter(&course, &before, fit, FIT_PARTS + 2);
+        }
+    }
+    assert_int_equal(fit_solve(fit, noise_j(&course), parts), 0);
+    assert_int_equal(parts[FIT_PARTS].with, FIT_PARTS + 1);
+    assert_int_equal(parts[FIT_PARTS + 1].with, FIT_PARTS);
+    for (size_t i = FIT_PARTS; i < FIT_PARTS + 2; i++) {
+        assert_true(fabs(parts[i].energy_j - course.energies_j[i]) <= parts[i].within_j);
+        assert_true(parts[i].within_j > 0.3 * parts[i].energy_j);
+        /* by time: nothing else is known */
+        assert_true(fabs(parts[i].energy_j / course.times_s[i] - 110) < 0.1);
+    }
+    free(fit);
+}
+
+static void rows(struct fit *fit, unsigned count, double outside_s, double first_s, double second_s,
+                 double energy_j)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const double x[FIT_PARTS + 2] = {outside_s, 0.1 - outside_s, first_s, second_s};
+
+        fit_add(fit, x, FIT_PARTS + 2, energy_j);
+    }
+}
+
+/* Of a region that has its intervals for itself nothing is estimated, however its power varies. */
+static void what_is_alone_is_measured(void **state)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        rows(fit, 1, 0, 0.1, 0, 5 + 0.1 * i);
+    }
+    rows(fit, 100, 0, 0, 0.1, 20);
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(fabs(parts[FIT_PARTS].energy_j - 995) < 1e-9);
+    assert_true(fabs(parts[FIT_PARTS + 1].energy_j - 2000) < 1e-9);
+    assert_true(parts[FIT_PARTS].pure == 1 && parts[FIT_PARTS + 1].pure == 1);
+    assert_true(parts[FIT_PARTS].within_j < 0.1);
+    free(fit);
+}
+
+/* Before the program and after it. */
+static void time_without_threads_is_idle(void **state)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    rows(fit, 20, 0.1, 0, 0, 3);
+    rows(fit, 1, 0.05, 0.05, 0, 6.5);
+    for (unsigned i = 1; i < 60; i++) {
+        rows(fit, 1, 0, 0.001 * i, 0.1 - 0.001 * i, 0.1 * i + 0.4 * (100 - i));
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(fabs(parts[FIT_OUTSIDE].energy_j - 61.5) < 0.5);
+    assert_true(isnan(parts[FIT_INSIDE].energy_j));
+    assert_true(fabs(parts[FIT_PARTS].energy_j / fit->sums.x[FIT_PARTS] - 100) < 2);
+    assert_true(fabs(parts[FIT_PARTS + 1].energy_j / fit->sums.x[FIT_PARTS + 1] - 400) < 2);
+    free(fit);
+}
+
+/* 50 W whatever happens, and 10 W for each of one to four threads. */
+static void the_number_of_threads_shows_what_does_not_depend_on_it(void **state)
+{
+    struct random random = {7};
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        double threads = 1 + i % 4, error_j = random_between(&random, -0.02, 0.02);
+
+        rows(fit, 1, 0, 0.1 * threads, 0, 5 + threads + error_j);
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(fabs(parts[FIT_OUTSIDE].energy_j - 1000) <= parts[FIT_OUTSIDE].within_j);
+    assert_true(fabs(parts[FIT_PARTS].energy_j - 500) <= parts[FIT_PARTS].within_j);
+    assert_true(parts[FIT_PARTS].within_j < 10);
+    free(fit);
+}
+
+/* Slow changes: successive rows err alike. */
+static void drifting_powers_are_covered(void **state)
+{
+    unsigned covered = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct random random = {seed};
+        double drift = 0, energies_j[2] = {0};
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+
+        for (unsigned i = 0; i < 600; i++) {
+            double share = random_share(&random);
+            double first_j = 0.1 * share * 100, second_j;
+
+            drift = 0.95 * drift + random_between(&random, -3, 3);
+            second_j = 0.1 * (1 - share) * (150 + drift);
+            rows(fit, 1, 0, 0.1 * share, 0.1 * (1 - share), first_j + second_j);
+            energies_j[0] += first_j;
+            energies_j[1] += second_j;
+        }
+        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+        for (size_t i = 0; i < 2; i++) {
+            covered += fabs(parts[FIT_PARTS + i].energy_j - energies_j[i]) <=
+                       parts[FIT_PARTS + i].within_j;
+        }
+        free(fit);
+    }
+    print_message("covered %u of %u\n", covered, 2 * RUNS);
+    assert_true(covered >= COVERED_LEAST * 2 * RUNS / 100);
+}
+
+static void no_power_is_below_0(void **state)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+    struct random random = {3};
+
+    (void)state;
+    for (unsigned i = 0; i < 300; i++) {
+        double share = random_share(&random);
+
+        rows(fit, 1, 0, 0.1 * share, 0.1 * (1 - share),
+             10 * share + random_between(&random, -0.5, 0.5));
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(parts[FIT_PARTS + 1].energy_j >= 0);
+    assert_true(parts[FIT_PARTS + 1].energy_j <= parts[FIT_PARTS + 1].within_j);
+    assert_true(fabs(sum_of(parts) - fit->sums.y) < 1e-9 * fit->sums.y);
+    free(fit);
+}
+
+/* Few intervals tell nothing apart; all the same the energies add up. */
+static void a_few_rows_are_shared_by_time(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= 3; count++) {
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+
+        for (unsigned i = 0; i < count; i++) {
+            rows(fit, 1, 0, 0.02 + 0.01 * i, 0.08 - 0.01 * i, 10);
+        }
+        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+        assert_true(fabs(sum_of(parts) - 10 * count) < 1e-9);
+        assert_int_equal(parts[FIT_PARTS].with, FIT_PARTS + 1);
+        assert_true(parts[FIT_PARTS].energy_j + parts[FIT_PARTS].within_j >=
+                    10 * count - parts[FIT_PARTS + 1].within_j);
+        free(fit);
+    }
+}
+
+static void nothing_is_known_of_no_rows(void **state)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        assert_true(isnan(parts[i].energy_j) && isnan(parts[i].within_j));
+    }
+    free(fit);
+}
+
+/* Each column different, all of them in use, more than there is memory for blocks. */
+static void all_columns_are_told_apart(void **state)
+{
+    struct random random = {11};
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+    double energies_j[FIT_COLUMNS] = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 5000; i++) {
+        double x[FIT_COLUMNS] = {0, 0.1}, y = random_between(&random, -0.02, 0.02);
+
+        for (unsigned thread = 0; thread < 32; thread++) {
+            size_t column = FIT_PARTS + random_below(&random, FIT_COLUMNS - FIT_PARTS);
+
+            x[column] += 0.1;
+            y += 0.1 * (double)(1 + column % 9);
+            energies_j[column] += 0.1 * (double)(1 + column % 9);
+        }
+        fit_add(fit, x, FIT_COLUMNS, y);
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
+        assert_int_equal(parts[i].with, i);
+        assert_true(fabs(parts[i].energy_j - energies_j[i]) < 0.01 * energies_j[i]);
+    }
+    free(fit);
+}
+
+/* As if it had been one column from the beginning. */
+static void a_joined_column_takes_its_past_along(void **state)
+{
+    struct fit *two = new_fit(), *one = new_fit();
+    struct fit_part two_parts[FIT_COLUMNS], one_parts[FIT_COLUMNS];
+    struct random random = {5};
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        double a = 0.03 * random_share(&random), b = 0.03 * random_share(&random);
+        const double apart[] = {0, 0.1, 0.1 - a - b, a, b};
+        const double joined[] = {0, 0.1, 0.1 - a - b, a + b};
+        double y = 100 * (0.1 - a - b) + 50 * (a + b) + random_between(&random, -0.1, 0.1);
+
+        fit_add(two, apart, COUNT_OF(apart), y);
+        fit_add(one, joined, COUNT_OF(joined), y);
+    }
+    fit_join(two, FIT_PARTS + 2, FIT_PARTS + 1);
+    assert_int_equal(fit_solve(two, 0.01, two_parts), 0);
+    assert_int_equal(fit_solve(one, 0.01, one_parts), 0);
+    for (size_t i = FIT_PARTS; i < FIT_PARTS + 2; i++) {
+        assert_true(fabs(two_parts[i].energy_j - one_parts[i].energy_j) < 1e-6);
+        assert_true(fabs(two_parts[i].within_j - one_parts[i].within_j) < 1e-6);
+    }
+    assert_true(isnan(two_parts[FIT_PARTS + 2].energy_j));
+    free(two);
+    free(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(phases_shorter_than_a_reading_have_their_power),
+        cmocka_unit_test(regions_of_any_length_add_up_to_the_energy),
+        cmocka_unit_test(what_is_always_together_says_so),
+        cmocka_unit_test(what_is_alone_is_measured),
+        cmocka_unit_test(time_without_threads_is_idle),
+        cmocka_unit_test(the_number_of_threads_shows_what_does_not_depend_on_it),
+        cmocka_unit_test(drifting_powers_are_covered),
+        cmocka_unit_test(no_power_is_below_0),
+        cmocka_unit_test(a_few_rows_are_shared_by_time),
+        cmocka_unit_test(nothing_is_known_of_no_rows),
+        cmocka_unit_test(all_columns_are_told_apart),
+        cmocka_unit_test(a_joined_column_takes_its_past_along),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
