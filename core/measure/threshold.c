@@ -45,15 +45,15 @@ static bool threshold_count_every(struct apapi_threshold *threshold, uint64_t fr
                                   uint64_t now_ns, long double total,
                                   struct apapi_threshold_crossing *crossing)
 {
-    long double passed = floorl((total - threshold->base) / threshold->level);
-    long double count = passed - threshold->told;
     long double first = threshold->base + (threshold->told + 1) * threshold->level;
-    long double latest = threshold->base + passed * threshold->level;
+    long double passed, latest;
 
-    if (!(count >= 1)) {
+    if (total < first) {
         return false;
     }
-    crossing->count = (uint64_t)count;
+    passed = fmaxl(floorl((total - threshold->base) / threshold->level), threshold->told + 1);
+    latest = threshold->base + passed * threshold->level;
+    crossing->count = (uint64_t)(passed - threshold->told);
     crossing->first_ns = threshold_reached_ns(threshold, from_ns, now_ns, first, total);
     crossing->time_ns = threshold_reached_ns(threshold, from_ns, now_ns, latest, total);
     crossing->value = (double)latest;

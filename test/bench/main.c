@@ -16,9 +16,9 @@ static const struct part {
     const char *name;
     bench_part_f run;
 } parts[] = {
-    {"tick", bench_tick},       {"reading", bench_reading}, {"wrap", bench_wrap},
-    {"session", bench_session}, {"period", bench_period},   {"grid", bench_grid},
-    {"startup", bench_startup},
+    {"tick", bench_tick},       {"reading", bench_reading}, {"overflow", bench_overflow},
+    {"wrap", bench_wrap},       {"session", bench_session}, {"period", bench_period},
+    {"grid", bench_grid},       {"startup", bench_startup},
 #if WITH_PAPI
     {"papi", bench_papi},
 #endif
@@ -41,9 +41,8 @@ static void print_usage(FILE *out)
           "  --json   the table as JSON\n"
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
-          "Parts: tick reading wrap session period grid startup papi collect scan records live; "
-          "without "
-          "any: all of them.\n"
+          "Parts: tick reading overflow wrap session period grid startup papi collect scan\n"
+          "records live; without any: all of them.\n"
           "usage: apapi-bench truth [OPTION]...\n"
           "How far the figures can be trusted: `apapi verify`, with its options.\n",
           out);

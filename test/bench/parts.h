@@ -16,6 +16,7 @@ struct bench_table {
 typedef void (*bench_part_f)(struct bench_table *table, bool quick);
 
 void bench_tick(struct bench_table *table, bool quick);
+void bench_overflow(struct bench_table *table, bool quick);
 void bench_reading(struct bench_table *table, bool quick);
 void bench_wrap(struct bench_table *table, bool quick);
 void bench_session(struct bench_table *table, bool quick);

@@ -2,6 +2,7 @@
 /* What one tick costs, and the reading in it, against the system calls that it cannot avoid. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -11,6 +12,8 @@
 #include "session/component.h"
 #include "session/live.h"
 #include "session/live_page.h"
+#include "session/overflow.h"
+#include "session/overflow_evaluate.h"
 #include "sources/sources.h"
 
 #define READINGS_PER_RUN 4000
@@ -22,6 +25,9 @@
         */
 #define READING_LIMIT_NS 20
 #define LIVE_LIMIT_NS 30
+#define OVERFLOW_LIMIT_NS 2000  /* for all thresholds together */
+#define NO_OVERFLOW_LIMIT_NS 50 /* it is nothing; so much may look like something */
+#define NEVER_J 1e12
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
 #define STEP_UJ 100
 #define STEPS 8
@@ -211,6 +217,81 @@ void bench_live_tick(struct bench_table *table, bool quick)
     live_join(&page, &ticking.component, feeds);
     add_rows(table, &ticking, "live page: tick with it", LIVE_LIMIT_NS, run_live_ticks, run_ticks);
     ticking_destroy(&ticking);
+}
+
+/* A session that has the component, and a tick with its thresholds. */
+struct watched {
+    struct ticking ticking;
+    struct sampling *sampling;
+};
+
+static double run_watched_ticks(void *context)
+{
+    struct watched *watched = context;
+    struct ticking *ticking = &watched->ticking;
+    uint64_t start_ns = clock_monotonic_ns();
+
+    for (size_t i = 0; i < ticking->ticks; i++) {
+        component_read(&ticking->component);
+        overflow_evaluate(&watched->sampling->common.overflows, &ticking->component, 0);
+    }
+    return ns_per_tick(start_ns, ticking);
+}
+
+static void ignore(const struct apapi_overflow_crossing *crossing, void *user)
+{
+    (void)crossing;
+    (void)user;
+}
+
+/* Of each mode, of events, domains and the total. */
+static void watch(struct watched *watched, double threshold, size_t index)
+{
+    const struct component *component = &watched->ticking.component;
+    const char *event = component->events[index % component->event_count].name;
+    const struct apapi_overflow what = {.event = index % 8 == 6   ? "package"
+                                                 : index % 8 == 7 ? "total"
+                                                                  : event,
+                                        .threshold = threshold,
+                                        .mode = (unsigned)(index / 8 % 3),
+                                        .handler = ignore};
+    struct apapi_error err;
+
+    if (overflow_add(watched->sampling, &what, &err) < 0) {
+        fprintf(stderr, "apapi-bench: %s\n", err.text);
+        exit(EXIT_FAILURE);
+    }
+}
+
+static void add_overflow_row(struct bench_table *table, const char *what, size_t thresholds,
+                             double threshold, bool quick)
+{
+    struct watched watched;
+    struct bench_row *row = bench_table_add(
+        table, (struct bench_row){.unit = "ns",
+                                  .relation = BENCH_ADDED,
+                                  .limit = thresholds ? OVERFLOW_LIMIT_NS : NO_OVERFLOW_LIMIT_NS});
+
+    snprintf(row->what, sizeof row->what, "%s", what);
+    ticking_create(&watched.ticking, 8, quick);
+    watched.sampling = sampling_create(1, NULL);
+    watched.sampling->components[0] = watched.ticking.component;
+    watched.sampling->components[0].interval_ns = APAPI_INTERVAL_DEFAULT_NS;
+    for (size_t i = 0; i < thresholds; i++) {
+        watch(&watched, threshold, i);
+    }
+    bench_compare(row, watched.ticking.pairs, (struct bench_side){run_watched_ticks, &watched},
+                  (struct bench_side){run_ticks, &watched.ticking});
+    row->value = row->added;
+    memset(watched.sampling->components, 0, sizeof *watched.sampling->components);
+    sampling_end(watched.sampling);
+    ticking_destroy(&watched.ticking);
+}
+
+void bench_overflow(struct bench_table *table, bool quick)
+{
+    add_overflow_row(table, "tick of 8 events, no threshold", 0, 0, quick);
+    add_overflow_row(table, "tick of 8 events, 64 thresholds", APAPI_OVERFLOW_MAX, NEVER_J, quick);
 }
 
 void bench_reading(struct bench_table *table, bool quick)
