@@ -3,6 +3,7 @@
 
 #include <slurm/slurm.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "apapi/live.h"
 #include "channel/deadline.h"
@@ -18,13 +19,13 @@ static bool has_srun(const struct spank_apapi_step *step)
 
 /* The tasks must not see it, nor use that of another step. */
 void spank_apapi_deliver_find(spank_t spank, const struct spank_apapi_step *step,
-                              struct spank_apapi_collector *collector)
+                              struct report_collector *collector)
 {
-    char text[64];
+    char text[80];
 
     if (has_srun(step) &&
         spank_getenv(spank, APAPI_COLLECT_ENV, text, sizeof text) == ESPANK_SUCCESS) {
-        spank_apapi_report_parse(text, collector);
+        report_parse(text, collector);
     }
     spank_unsetenv(spank, APAPI_COLLECT_ENV);
     spank_unsetenv(spank, APAPI_JOB_ENV);
@@ -32,12 +33,30 @@ void spank_apapi_deliver_find(spank_t spank, const struct spank_apapi_step *step
 }
 
 /* slurmstepd sets the address for the tasks. Before that, a user could forge it. */
-void spank_apapi_deliver(spank_t spank, const struct spank_apapi_collector *collector,
-                         const char *node, const char *word, const char *payload)
+static bool find_address(spank_t spank, char *address, int size)
+{
+    return spank_getenv(spank, "SLURM_LAUNCH_NODE_IPADDR", address, size) == ESPANK_SUCCESS ||
+           spank_getenv(spank, "SLURM_SRUN_COMM_HOST", address, size) == ESPANK_SUCCESS;
+}
+
+void spank_apapi_deliver_describe(spank_t spank, const struct report_collector *collector,
+                                  struct message *message)
+{
+    char where[sizeof collector->token + sizeof "65535::4294967295"], address[64];
+
+    if (collector->totals_ms && find_address(spank, address, sizeof address)) {
+        snprintf(where, sizeof where, "%u:%s:%u", collector->port, collector->token,
+                 collector->totals_ms);
+        message_add_pair(message, "collect", where);
+        message_add_pair(message, "collect_address", address);
+    }
+}
+
+void spank_apapi_deliver(spank_t spank, const struct report_collector *collector, const char *node,
+                         const char *word, const char *payload)
 {
     uint64_t deadline_ns = deadline_now() + LIMIT_NS;
-    struct spank_apapi_report report = {
-        .word = word, .node = node, .nodelist = "", .payload = payload};
+    struct report report = {.word = word, .node = node, .nodelist = "", .payload = payload};
     char address[64], nodelist[NODELIST_SIZE];
     struct apapi_error err;
 
@@ -47,13 +66,11 @@ void spank_apapi_deliver(spank_t spank, const struct spank_apapi_collector *coll
     if (spank_getenv(spank, "SLURM_STEP_NODELIST", nodelist, sizeof nodelist) == ESPANK_SUCCESS) {
         report.nodelist = nodelist;
     }
-    if (spank_getenv(spank, "SLURM_LAUNCH_NODE_IPADDR", address, sizeof address) !=
-            ESPANK_SUCCESS &&
-        spank_getenv(spank, "SLURM_SRUN_COMM_HOST", address, sizeof address) != ESPANK_SUCCESS) {
+    if (!find_address(spank, address, sizeof address)) {
         slurm_verbose("apapi: no address of srun in the step's environment");
         return;
     }
-    if (spank_apapi_report_send(collector, address, &report, deadline_ns, &err)) {
+    if (report_send(collector, address, &report, deadline_ns, &err)) {
         slurm_verbose("apapi: %s", err.text);
     }
 }

@@ -60,7 +60,8 @@ int spank_apapi_local_init(spank_t spank, int count, char *const words[])
 static int local_announce(void)
 {
     const uint16_t *ports = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
-    char where[sizeof local.token + sizeof "65535:"];
+    uint32_t totals_ms = choice_totals_ms(spank_apapi_options_choice());
+    char where[sizeof local.token + sizeof "65535::4294967295"];
     uint16_t port = 0;
 
     if (spank_apapi_token(local.token)) {
@@ -71,19 +72,24 @@ static int local_announce(void)
     if (local.listener < 0) {
         return -1;
     }
-    snprintf(where, sizeof where, "%d:%s", port, local.token);
+    if (totals_ms) {
+        snprintf(where, sizeof where, "%d:%s:%u", port, local.token, totals_ms);
+    } else {
+        snprintf(where, sizeof where, "%d:%s", port, local.token);
+    }
     if (setenv(APAPI_COLLECT_ENV, where, 1)) {
         return apapi_fail(&local.failure, errno, "cannot set a variable: %s", strerror(errno));
     }
     return 0;
 }
 
-/* Check whether srun prints anything. */
+/* Check whether srun prints anything or watches a budget. */
 static bool local_wanted(void)
 {
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    return choice_components(choice, NULL) && choice_format(choice) != CONFIG_NONE;
+    return choice_components(choice, NULL) &&
+           (choice_format(choice) != CONFIG_NONE || choice_totals_ms(choice));
 }
 
 int spank_apapi_local_init_post_opt(void)
@@ -97,6 +103,37 @@ int spank_apapi_local_init_post_opt(void)
         local_announce();
     }
     return ESPANK_SUCCESS;
+}
+
+/* No one reads what srun prints. */
+static bool local_is_quiet(void)
+{
+    return slurm_get_log_level && slurm_get_log_level() < LOG_LEVEL_INFO;
+}
+
+/* What the collector needs to act on the step as the user: Slurm's commands are beside srun. */
+static void local_describe_budget(void)
+{
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
+    uint32_t totals_ms = choice_totals_ms(choice);
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    char *slash;
+
+    if (totals_ms == 0) {
+        return;
+    }
+    program[length > 0 ? length : 0] = '\0';
+    slash = strrchr(program, '/');
+    message_add_number(&message, "totals_ms", totals_ms);
+    message_add_pair(&message, "budget", choice_budget(choice));
+    message_add_pair(&message, "config", config.path);
+    if (slash) {
+        *slash = '\0';
+        message_add_pair(&message, "slurm_bin", program);
+    }
+    message_add_pair(&message, "slurm_conf", getenv("SLURM_CONF"));
+    message_add_pair(&message, "quiet", local_is_quiet() ? "1" : NULL);
 }
 
 static int local_configure(spank_t spank, uint64_t deadline_ns)
@@ -113,6 +150,7 @@ static int local_configure(spank_t spank, uint64_t deadline_ns)
     message_add_pair(&message, "format",
                      config_format_word(choice_format(spank_apapi_options_choice())));
     message_add_pair(&message, "verbose", packet_is_verbose(getenv(PACKET_VARIABLE)) ? "1" : NULL);
+    local_describe_budget();
     return message_send(local.collector.channel, &message, deadline_ns);
 }
 
@@ -120,7 +158,10 @@ static int local_start_collector(spank_t spank)
 {
     uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
     const struct spank_apapi_program program = {
-        .dir = config.libexec_dir, .name = "apapi-collect", .listener = local.listener};
+        .dir = config.libexec_dir,
+        .name = "apapi-collect",
+        .listener = local.listener,
+        .speaks = choice_totals_ms(spank_apapi_options_choice()) > 0};
 
     if (spank_apapi_child_start(&local.collector, &program, &local.failure)) {
         return -1;
@@ -276,9 +317,8 @@ static int local_write_report(void)
 static bool local_is_silent(void)
 {
     const struct spank_apapi_choice *choice = spank_apapi_options_choice();
-    bool quiet = slurm_get_log_level && slurm_get_log_level() < LOG_LEVEL_INFO;
 
-    return (quiet && !choice_output(choice)) ||
+    return choice_format(choice) == CONFIG_NONE || (local_is_quiet() && !choice_output(choice)) ||
            (getenv(APAPI_JOB_ENV) && !choice_reports_steps(choice));
 }
 

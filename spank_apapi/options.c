@@ -52,6 +52,10 @@ static struct option {
                             "tables of a job: all, job, steps (without the job's) or none",
                             REQUIRED_ARGUMENT,
                             "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_report"},
+    [SPANK_APAPI_BUDGET] = {"apapi-budget", "BUDGET",
+                            "energy of the step, for example 5kWh,warn=80%,signal=USR1",
+                            REQUIRED_ARGUMENT,
+                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_budget"},
 };
 
 /* A bad value of a variable does not fail the user's command. */
@@ -181,6 +185,22 @@ static bool options_allowed(void)
     return policy_user(choice.config, getuid(), name);
 }
 
+/* A step has a budget, and only srun has a step. For its sruns, a script has the variable. */
+static int options_check_budget(void)
+{
+    const struct config *config = choice.config;
+    struct apapi_error err;
+
+    if (spank_context() != S_CTX_LOCAL) {
+        return options_refuse(SPANK_APAPI_BUDGET,
+                              "a budget is for a step: give it to srun, or set SLURM_APAPI_BUDGET");
+    }
+    if (spank_apapi_check_budget(config->libexec_dir, choice_budget(&choice), config->path, &err)) {
+        return options_refuse(SPANK_APAPI_BUDGET, err.text);
+    }
+    return 0;
+}
+
 /* At the prompt: check whether this user may have the option. */
 static int options_check(enum spank_apapi_option option)
 {
@@ -192,7 +212,8 @@ static int options_check(enum spank_apapi_option option)
     if (choice_asked(&choice) && !options_allowed()) {
         return options_refuse(option, "this site lets certain users only ask for measurements");
     }
-    if (options_check_components(option)) {
+    if (options_check_components(option) ||
+        (option == SPANK_APAPI_BUDGET && options_check_budget())) {
         return -1;
     }
     if (!choice_asked(&choice)) {

@@ -33,7 +33,7 @@
 
 static struct {
     struct spank_apapi_step step;
-    struct spank_apapi_collector collector;
+    struct report_collector collector;
     struct spank_apapi_child sampler;
     bool measuring; /* between init_post_opt and the record */
     bool reports;   /* batch step: the sampler makes its report */
@@ -132,11 +132,12 @@ static void remote_send(uint64_t deadline_ns)
     }
 }
 
-static void remote_send_now(const char *word, uint64_t deadline_ns)
+static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
 {
-    message_start(&message, word);
+    message_start(&message, APAPI_WORD_BEGIN);
     message_add_number(&message, "ns", deadline_now());
     message_add_pair(&message, "folder", folder[0] ? folder : NULL);
+    spank_apapi_deliver_describe(spank, &remote.collector, &message);
     remote_send(deadline_ns);
 }
 
@@ -301,13 +302,12 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
 {
     uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
 
-    (void)spank;
     if (!remote.measuring || remote.begun) {
         return ESPANK_SUCCESS;
     }
     remote.begun = true;
     if (!remote_failed()) {
-        remote_send_now(APAPI_WORD_BEGIN, deadline_ns);
+        remote_send_begin(spank, deadline_ns);
     }
     if (!remote_failed() && remote_expect(APAPI_WORD_READY, deadline_ns) && !remote_failed()) {
         slurm_verbose("apapi: the sampler is late: not ready after %g s",

@@ -21,13 +21,14 @@
  *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
  *             live_dir job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
- *             channel: the plugin's APAPI_CHANNEL_VERSION; one that is too old to tell leaves it out
+ *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by one that is too old
  *             job_token job_nodes job_nodelist job_only: for a batch step whose sampler makes the
  *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
  *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
  *             step has no table
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
  *                     folder: the job's, to which output and trace are relative
+ *             collect collect_address   if srun wants totals: "PORT:TOKEN:TOTALS_MS", its address
  *     stop    exit_code exit_signal failed_tasks wait_ms
  *                     take the last reading, write the record, answer, exit; the table of the job
  *                     waits for steps that still run, at most wait_ms
@@ -50,6 +51,8 @@
  *   plugin to apapi-collect (one per srun); its descriptor APAPI_LISTEN_FD is a listening socket
  *     config  token step name nodes format verbose (first message)
  *             job: value of APAPI_JOB_ENV, to which the records are forwarded
+ *             totals_ms budget config slurm_bin slurm_conf quiet: for energy budgets; its
+ *             descriptor 2 is srun's standard error then
  *     end     nodelist wait_ms   the step has ended; nodelist: "n[1-4,7]", left out if not known.
  *                                Waits at most wait_ms for missing records.
  *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if none
@@ -63,6 +66,10 @@
  *   of file; NODELIST: the nodes of its step, "n[1-4,7]"
  *     record          payload: the record as JSON
  *     absent          payload: the reason why there is none; empty: not reported
+ *     total           from apapi-sampler, every TOTALS_MS if srun wants totals; payload: "RUN
+ *                     ELAPSED_NS JOULES", see budget/budget_sum.h. apapi-collect answers with a
+ *                     line for each crossing of a budget, "UNIX_NS JOULES\tBUDGET\tACTION\tRESULT",
+ *                     and closes the connection
  *
  *   apapi-collect to the process that makes the table of a whole job: apapi-sampler of the batch
  *   step, or apapi-collect of salloc; over a stream socket of this machine, as above:
@@ -73,7 +80,8 @@
  *   NAME: of the socket, after a NUL. It is removed before the tasks of a step start.
  *
  * The token has APAPI_TOKEN_LENGTH lower-case hexadecimal digits. srun puts "PORT:TOKEN" into the
- * step's environment as APAPI_COLLECT_ENV; the plugin removes it there before any task starts.
+ * step's environment as APAPI_COLLECT_ENV, "PORT:TOKEN:TOTALS_MS" if it wants totals; the plugin
+ * removes it there before any task starts.
  */
 #define APAPI_CHANNEL_VERSION "1"
 #define APAPI_CHANNEL_FD 3
@@ -99,6 +107,7 @@
 #define APAPI_WORD_END "end"
 #define APAPI_WORD_ABSENT "absent"
 #define APAPI_WORD_RECORDS "records"
+#define APAPI_WORD_TOTAL "total"
 #define APAPI_WORD_RUNNING "running"
 #define APAPI_WORD_ENDED "ended"
 

@@ -20,6 +20,7 @@
 #include "base/option_table.h"
 #include "channel/deadline.h"
 #include "channel/message.h"
+#include "collect/collect_budget.h"
 #include "collect/collect_job.h"
 #include "config/values.h"
 #include "gather/receiver.h"
@@ -41,6 +42,7 @@ struct collector {
     enum config_format format;
     bool verbose;
     struct step_report step_report;
+    struct collect_budget budget;
 };
 
 /* Too large for the stack. */
@@ -84,6 +86,7 @@ static int collect_configure(struct collector *collector)
         receiver_open(&collector->receiver, APAPI_LISTEN_FD)) {
         return -1;
     }
+    collect_budget_begin(&collector->budget, &message, &collector->receiver);
     forward_begin(&collector->forward, collector->step);
     return 0;
 }
@@ -92,6 +95,7 @@ static void begin_end(struct collector *collector)
 {
     const char *nodelist = message_value(&message, "nodelist");
 
+    collect_budget_end(&collector->budget);
     collector->ending = true;
     collector->end_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
     receiver_expect(&collector->receiver, nodelist ? nodelist : "");
@@ -101,6 +105,7 @@ static void begin_end(struct collector *collector)
 static void begin_alone(struct collector *collector)
 {
     collector->alone = true;
+    collect_budget_end(&collector->budget);
     collector->ending = true;
     collector->end_ns = deadline_now() + (forward_is_open(&collector->forward) ? ORPHAN_NS : 0);
 }
@@ -116,10 +121,17 @@ static void hear_plugin(struct collector *collector)
     }
 }
 
+/* The earlier one of two timeouts; -1: none. */
+static int earlier_ms(int one_ms, int other_ms)
+{
+    return other_ms < 0 || (one_ms >= 0 && one_ms < other_ms) ? one_ms : other_ms;
+}
+
 /* Timeout for poll(); -1: no timeout. */
 static int left_ms(const struct collector *collector)
 {
-    int patience_ms = receiver_patience_ms(&collector->receiver);
+    int patience_ms = earlier_ms(receiver_patience_ms(&collector->receiver),
+                                 collect_budget_pause_ms(&collector->budget));
     uint64_t now_ns = deadline_now();
     int end_ms = collector->end_ns > now_ns
                      ? (int)((collector->end_ns - now_ns + DEADLINE_MS - 1) / DEADLINE_MS)
@@ -138,6 +150,7 @@ static void wait_and_handle(struct collector *collector)
         return;
     }
     receiver_work(&collector->receiver);
+    collect_budget_work(&collector->budget);
     if (receiver_is_complete(&collector->receiver)) {
         forward_end(&collector->forward); /* srun may take long to end, or may be killed */
     }
@@ -220,7 +233,7 @@ static int send_report(struct collector *collector)
     const struct receiver *receiver = &collector->receiver;
 
     apapi_merge_give_up(receiver->merge, "it did not answer in time");
-    if (receiver->silent < receiver->nodes &&
+    if (collector->format != CONFIG_NONE && receiver->silent < receiver->nodes &&
         (collector->format == CONFIG_TABLE ? send_table : send_step_report)(collector)) {
         return -1;
     }

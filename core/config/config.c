@@ -411,3 +411,14 @@ void config_clear(struct config *config)
         config_defaults(config);
     }
 }
+
+const char *config_section_value(const struct config *config, const char *section, const char *key)
+{
+    for (size_t i = 0; i < config->setting_count; i++) {
+        if (strcmp(config->settings[i].section, section) == 0 &&
+            strcmp(config->settings[i].key, key) == 0) {
+            return config->settings[i].value;
+        }
+    }
+    return NULL;
+}

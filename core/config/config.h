@@ -53,6 +53,9 @@ const char *config_key(size_t index, const char **help);
 /** Name and help of key number `index` in the sections. @return its section; NULL: no more. */
 const char *config_section_key(size_t index, const char **key, const char **help);
 
+/** @return the value of a key in a section; NULL: the file does not have it. */
+const char *config_section_value(const struct config *config, const char *section, const char *key);
+
 /** Pass the lines of all sections to the sources. Programs only: needs libapapi. */
 void config_set_sources(const struct config *config);
 

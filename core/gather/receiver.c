@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,13 @@ static void receiver_pass_on(const struct receiver *receiver, const struct deliv
     }
 }
 
+static void receiver_tell_end(const struct receiver *receiver, const char *node, double total_j)
+{
+    if (receiver->ended) {
+        receiver->ended(receiver->budget_context, node, total_j);
+    }
+}
+
 static void receiver_take_record(struct receiver *receiver, const struct delivery *delivery)
 {
     struct apapi_record record;
@@ -105,6 +113,7 @@ static void receiver_take_record(struct receiver *receiver, const struct deliver
     if (strcmp(record.id.node, delivery->node) != 0) {
         take_damaged(receiver, delivery->node, "its record is of another node");
     } else if (apapi_merge_add(receiver->merge, &record) == 0) {
+        receiver_tell_end(receiver, delivery->node, apapi_measurement_total_j(&record.measurement));
         receiver_pass_on(receiver, delivery);
     }
     apapi_record_clear(&record);
@@ -131,6 +140,7 @@ static void receiver_take(struct receiver *receiver, const struct delivery *deli
         receiver_take_record(receiver, delivery);
     } else if (strcmp(delivery->word, APAPI_WORD_ABSENT) == 0) {
         receiver->silent += delivery->size == 0;
+        receiver_tell_end(receiver, delivery->node, NAN);
         apapi_merge_absent(receiver->merge, delivery->node, delivery->payload);
     } else {
         receiver->refused.damaged++;
@@ -141,11 +151,17 @@ static void receiver_take(struct receiver *receiver, const struct delivery *deli
 static void receiver_finish(struct receiver *receiver, struct sender *sender, bool whole)
 {
     struct delivery delivery;
+    bool parsed = sender->trusted && sender_parse(sender, &delivery) == 0;
 
+    if (parsed && whole && receiver->total && strcmp(delivery.word, APAPI_WORD_TOTAL) == 0) {
+        receiver->total(receiver->budget_context, &delivery, sender->fd);
+        release(receiver, sender);
+        return;
+    }
     sender_close(sender); /* before the work: the node's step waits for this */
     if (!sender->trusted) {
         receiver->refused.foreign++;
-    } else if (sender_parse(sender, &delivery)) {
+    } else if (!parsed) {
         receiver->refused.damaged++;
     } else if (receiver->divert) {
         receiver->divert(receiver->divert_context, &delivery);

@@ -37,6 +37,11 @@ struct receiver {
     /* if set, gets everything that is sent, cut off or not, and nothing is merged */
     void (*divert)(void *context, const struct delivery *delivery);
     void *divert_context;
+    /* called with every total of a node, before its connection is closed; NULL: they are refused */
+    void (*total)(void *context, const struct delivery *delivery, int fd);
+    /* called when the step has ended on a node; energy [J], NaN: not known; NULL: not needed */
+    void (*ended)(void *context, const char *node, double total_j);
+    void *budget_context; /* of these two */
     int listener;
     int poll; /* readable when there is work */
     bool listening;

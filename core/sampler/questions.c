@@ -6,7 +6,9 @@
 
 #include "apapi/session.h"
 #include "base/option_table.h"
+#include "budget/budget_site.h"
 #include "channel/packet.h"
+#include "config/config.h"
 #include "config/folders.h"
 #include "sampler/pack.h"
 
@@ -51,8 +53,30 @@ static int pack(void)
     return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* For srun: check a budget, and whether the site permits it. Prints what is wrong. */
+static int questions_check_budget(const char *text, const char *path)
+{
+    static struct config config;
+    struct budget_site site = {0};
+    struct budget budget;
+    struct apapi_error err;
+
+    if (budget_parse(text, &budget, &err)) {
+        printf("%s\n", err.text);
+        return USAGE_ERROR;
+    }
+    config_defaults(&config);
+    config_read(&config, path, NULL);
+    site.max = config_section_value(&config, BUDGET_SECTION, BUDGET_MAX_KEY);
+    if (budget.amount_j > budget_site_most_j(&site)) {
+        printf("%s is more than this site permits: max_budget = %s\n", budget.text, site.max);
+        return USAGE_ERROR;
+    }
+    return EXIT_SUCCESS;
+}
+
 struct questions {
-    const char *components;
+    const char *components, *budget;
     bool folders, pack;
 };
 
@@ -61,6 +85,8 @@ static const struct option_row rows[] = {
      TO_TEXT(struct questions, components)},
     {0, "folders", NULL, "for slurmd: can records be written to these folders?",
      TO_FLAG(struct questions, folders)},
+    {0, "budget", " BUDGET", "for srun: is this budget valid? Followed by the path of apapi.conf",
+     TO_TEXT(struct questions, budget)},
     {0, "pack", NULL, "for srun: print the event settings of the environment",
      TO_FLAG(struct questions, pack)},
     {0}};
@@ -70,6 +96,7 @@ static const struct option_table table = {
     .head = "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
             "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"
             "       apapi-sampler --folders FOLDER...\n"
+            "       apapi-sampler --budget BUDGET CONFIG\n"
             "       apapi-sampler --pack\n",
     .foot = "",
     .column = 40,
@@ -85,6 +112,9 @@ int questions_answer(int argc, char **argv)
     }
     if (questions.folders && optind < argc) {
         return check_folders(argv + optind);
+    }
+    if (questions.budget && optind + 1 == argc) {
+        return questions_check_budget(questions.budget, argv[optind]);
     }
     if (optind == argc && questions.components) {
         return questions_check(questions.components);

@@ -29,6 +29,7 @@
 #include "output/step_report.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
+#include "sampler/crossed.h"
 #include "sampler/known.h"
 #include "sampler/livefile.h"
 #include "sampler/log.h"
@@ -37,6 +38,7 @@
 #include "sampler/process.h"
 #include "sampler/questions.h"
 #include "sampler/step.h"
+#include "sampler/totals.h"
 #include "sampler/userfiles.h"
 #include "sampler/watchdog.h"
 
@@ -52,6 +54,7 @@ struct sampler {
     struct userfiles files;
     struct archive archive;
     struct livefile live;
+    struct totals totals; /* for a budget of the step */
     bool measuring;
     uint64_t wait_until_ns; /* for steps that still run when the job's script has ended */
 };
@@ -199,6 +202,7 @@ static void sampler_begin(struct sampler *sampler)
         return;
     }
     sampler->measuring = true;
+    totals_begin(&sampler->totals, &sampler->step, &message);
     sampler_answer(APAPI_WORD_READY, NULL);
     names_count_cores(&sampler->step); /* only now: the tasks wait for the answer */
     archive_begin(&sampler->archive);
@@ -353,6 +357,7 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
         return;
     }
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
+    crossed_note(&record, totals_end(&sampler->totals, &record.measurement));
     sampler_deliver(sampler, &record);
     apapi_record_clear(&record);
 }
@@ -390,16 +395,19 @@ static bool converse(struct sampler *sampler)
     return true;
 }
 
+/* The earlier one of two times; -1: never. */
+static int earlier_ms(int one_ms, int other_ms)
+{
+    return other_ms < 0 || (one_ms >= 0 && one_ms < other_ms) ? one_ms : other_ms;
+}
+
 /* Time until work is due without a message [ms]; -1: never. */
 static int patience_ms(const struct sampler *sampler)
 {
     int parts_ms = sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1;
-    int archive_ms = archive_pause_ms(&sampler->archive);
 
-    if (parts_ms < 0 || archive_ms < 0) {
-        return parts_ms < 0 ? archive_ms : parts_ms;
-    }
-    return parts_ms < archive_ms ? parts_ms : archive_ms;
+    return earlier_ms(earlier_ms(parts_ms, archive_pause_ms(&sampler->archive)),
+                      totals_pause_ms(&sampler->totals));
 }
 
 static void sampler_serve(struct sampler *sampler, int signals)
@@ -424,6 +432,9 @@ static void sampler_serve(struct sampler *sampler, int signals)
             more = converse(sampler);
         } else if (sampler->parts.job) {
             parts_work(&sampler->parts);
+        }
+        if (more) {
+            totals_work(&sampler->totals, sampler->session);
         }
         if (ready == 0) {
             archive_work(&sampler->archive, sampler->session);

@@ -172,6 +172,27 @@ int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct
     return check_argument(libexec_dir, option, folder, err);
 }
 
+int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const char *config,
+                             struct apapi_error *err)
+{
+    static char option[] = "--budget";
+    char text[sizeof err->text], copy[PATH_MAX], path[PATH_MAX];
+    char *const words[] = {name, option, copy, path, NULL};
+    char *const environment[] = {path_variable, lang_variable, NULL};
+    struct check_call call = {.words = words, .environment = environment};
+    int status;
+
+    snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
+    snprintf(copy, sizeof copy, "%s", budget);
+    snprintf(path, sizeof path, "%s", config);
+    status = check_call(&call, text, sizeof text, err);
+    if (status <= 0 || !strchr(text, '\n')) {
+        return check_verdict(&call, status, text, err);
+    }
+    *strrchr(text, '\n') = '\0'; /* a caret has lines of its own */
+    return apapi_fail(err, ENOENT, "%s", text);
+}
+
 static const char rules_variable[] = PACKET_VARIABLE "=";
 
 /* Pass on the user's variables for events. */

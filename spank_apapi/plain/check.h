@@ -17,6 +17,13 @@ int spank_apapi_check_components(const char *libexec_dir, const char *components
 int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err);
 
 /**
+ * Ask apapi-sampler whether a budget is valid and within the site's limits. As above.
+ * @param config  path of apapi.conf; "": none
+ */
+int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const char *config,
+                             struct apapi_error *err);
+
+/**
  * Run apapi-sampler with the user's rights to read the event files that the environment names, and
  * to pack them with the other event settings. Blocks for 2 s at most.
  * @param packet  result, "" if there are no settings; after ENOENT the problems of the files, one

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_APAPI_CHILD_H
 #define SPANK_APAPI_CHILD_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "apapi/error.h"
@@ -23,6 +24,7 @@ struct spank_apapi_program {
     const char *dir;  /* absolute path of its folder */
     const char *name; /* within that folder */
     int listener;     /* becomes APAPI_LISTEN_FD; -1: none */
+    bool speaks;      /* keeps standard error */
 };
 
 /**

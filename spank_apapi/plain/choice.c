@@ -8,6 +8,7 @@
 
 #include "apapi/interval.h"
 #include "base/count_of.h"
+#include "base/duration.h"
 #include "config/filename.h"
 
 #define TO_STDERR "stderr"
@@ -22,6 +23,7 @@ static const char *const variables[SPANK_APAPI_OPTIONS] = {
     [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
     [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT", [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
     [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",   [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
+    [SPANK_APAPI_BUDGET] = "SLURM_APAPI_BUDGET",
 };
 
 const char *choice_variable(enum spank_apapi_option option)
@@ -109,6 +111,8 @@ int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_optio
         return config_format_parse(text, &format, err);
     case SPANK_APAPI_REPORT:
         return check_report(text, err);
+    case SPANK_APAPI_BUDGET: /* the sampler checks it */
+        return 0;
     default:
         return filename_check(text, err);
     }
@@ -246,4 +250,25 @@ const char *choice_output(const struct spank_apapi_choice *choice)
 const char *choice_trace(const struct spank_apapi_choice *choice)
 {
     return given(choice, SPANK_APAPI_TRACE);
+}
+
+const char *choice_budget(const struct spank_apapi_choice *choice)
+{
+    return given(choice, SPANK_APAPI_BUDGET);
+}
+
+uint32_t choice_totals_ms(const struct spank_apapi_choice *choice)
+{
+    const char *interval = config_section_value(choice->config, "budget", "interval");
+    uint64_t ns = 0;
+
+    if (!choice_budget(choice) && !config_section_value(choice->config, "budget", "max_budget") &&
+        !config_section_value(choice->config, "budget", "default_budget")) {
+        return 0;
+    }
+    if (!interval || apapi_duration_parse(interval, &ns, NULL) || ns < NS_PER_S ||
+        ns > 60 * NS_PER_S) {
+        ns = NS_PER_S;
+    }
+    return (uint32_t)(ns / (NS_PER_S / 1000));
 }

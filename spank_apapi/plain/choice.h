@@ -20,6 +20,7 @@ enum spank_apapi_option {
     SPANK_APAPI_OUTPUT,
     SPANK_APAPI_TRACE,
     SPANK_APAPI_REPORT,
+    SPANK_APAPI_BUDGET,
     SPANK_APAPI_OPTIONS /* number of options */
 };
 
@@ -92,5 +93,12 @@ const char *choice_output(const struct spank_apapi_choice *choice);
 
 /** @return the pattern of the trace's file name; NULL: no trace. */
 const char *choice_trace(const struct spank_apapi_choice *choice);
+
+/** @return the user's energy budget of a step; NULL: none. */
+const char *choice_budget(const struct spank_apapi_choice *choice);
+
+/** @return the time between two totals of a node that a budget needs [ms]; 0: there is no budget.
+ */
+uint32_t choice_totals_ms(const struct spank_apapi_choice *choice);
 
 #endif

@@ -32,6 +32,7 @@ static struct {
     char path[PATH_MAX];
     char name[64];
     int channel, listener;
+    int null_fds;    /* standard descriptors that become /dev/null */
     int descriptors; /* limit of open descriptors; used if close_range() is missing */
     int error;       /* errno of the failed call; 0: none */
     int pidfd;       /* of the helper; -1: not supported by the kernel */
@@ -74,7 +75,7 @@ static int exec_set_descriptors(int channel, int listener)
     if (null < 0) {
         return -1;
     }
-    for (int fd = 0; fd <= 2; fd++) {
+    for (int fd = 0; fd < shared.null_fds; fd++) {
         if (dup2(null, fd) < 0) {
             return -1;
         }
@@ -161,6 +162,7 @@ int spank_apapi_exec(const struct spank_apapi_program *program, int channel, int
     shared.descriptors = limit.rlim_cur < DESCRIPTORS_MAX ? (int)limit.rlim_cur : DESCRIPTORS_MAX;
     shared.channel = channel;
     shared.listener = program->listener;
+    shared.null_fds = program->speaks && fcntl(STDERR_FILENO, F_GETFD) >= 0 ? 2 : 3;
     shared.error = 0;
     shared.pidfd = -1;
     exec_launch();

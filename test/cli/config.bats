@@ -34,6 +34,18 @@ put() { # TEXT
     [[ $output == "$conf:3: [report]: 'pue = 0.9': 0.9 is below 1; "* ]]
 }
 
+@test "budgets: amounts and actions, for partitions and QOS, too" {
+    put $'[budget]\nmax_budget = 20kWh, debug:1kWh, qos=long:none\ndefault_budget = 5MJ\nbudget_action = term,debug:signal=USR1\ninterval = 2s'
+    run -0 "$apapi" config --check "$conf"
+    put $'[budget]\nmax_budget = 20kWh,debug:5parsecs\ndefault_budget = 600W\nbudget_action = term,kill\ninterval = 5m'
+    run -1 "$apapi" config --check "$conf"
+    echo "$output"
+    [[ ${lines[0]} == "$conf:2: [budget]: 'max_budget = 20kWh,debug:5parsecs': unknown unit 'parsecs'"*'; max_budget takes: '* ]]
+    [[ ${lines[1]} == "$conf:3: [budget]: 'default_budget = 600W': a budget is an energy: "* ]]
+    [[ ${lines[2]} == "$conf:4: [budget]: 'budget_action = term,kill': "*'qos=NAME is missing'* ]]
+    [[ ${lines[3]} == "$conf:5: [budget]: 'interval = 5m': expected a time from 1s to 60s"* && ${#lines[@]} -eq 4 ]]
+}
+
 @test "an estimate of the rest: none or mean" {
     put $'[record]\nfill = mode'
     run -1 "$apapi" config --check "$conf"

@@ -9,5 +9,5 @@ built=$repository/${APAPI_TEST_BUILD:-build/release}/core
 make_host() { # NAME
     export HOST=$BATS_FILE_TMPDIR/$1
     cc -std=gnu11 -D_GNU_SOURCE -I"$repository/core" -I"$repository/core/include" -o "$HOST" \
-        "$repository/test/fake/$1.c" "$repository"/core/channel/*.c
+        "$repository/test/fake/$1.c" "$repository"/core/channel/*.c "$repository/core/base/error.c"
 }

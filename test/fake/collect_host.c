@@ -6,7 +6,8 @@
  *   collect_host COLLECTOR NODES NODELIST WAIT_MS COMMAND [ARGUMENT...]
  *
  * NODELIST as Slurm writes it, "" where srun does not know it. On standard error: how long the
- * report took [ms]. With $GONE nobody takes the report.
+ * report took [ms]. With $GONE nobody takes the report. $TOTALS_MS, $BUDGET, $BUDGET_CONFIG,
+ * $SLURM_BIN: of an energy budget.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -89,6 +90,10 @@ static void send_config(int channel, const char *nodes)
     message_add_pair(&message, "step", "7.0");
     message_add_pair(&message, "name", "app");
     message_add_pair(&message, "nodes", nodes);
+    message_add_pair(&message, "totals_ms", getenv("TOTALS_MS"));
+    message_add_pair(&message, "budget", getenv("BUDGET"));
+    message_add_pair(&message, "config", getenv("BUDGET_CONFIG"));
+    message_add_pair(&message, "slurm_bin", getenv("SLURM_BIN"));
     if (message_send(channel, &message, deadline_now() + PATIENCE_NS)) {
         die("config");
     }

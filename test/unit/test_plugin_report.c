@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report.h"
+#include "channel/report.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,14 +19,18 @@
 
 static void test_good_places(void **state)
 {
-    struct spank_apapi_collector collector = {0};
+    struct report_collector collector = {0};
 
     (void)state;
-    assert_int_equal(spank_apapi_report_parse("1024:" TOKEN, &collector), 0);
+    assert_int_equal(report_parse("1024:" TOKEN, &collector), 0);
     assert_int_equal(collector.port, 1024);
     assert_string_equal(collector.token, TOKEN);
-    assert_int_equal(spank_apapi_report_parse("65535:" TOKEN, &collector), 0);
+    assert_int_equal(report_parse("65535:" TOKEN, &collector), 0);
     assert_int_equal(collector.port, 65535);
+    assert_int_equal(collector.totals_ms, 0);
+    assert_int_equal(report_parse("1024:" TOKEN ":2500", &collector), 0);
+    assert_string_equal(collector.token, TOKEN);
+    assert_int_equal(collector.totals_ms, 2500);
 }
 
 static void test_bad_places(void **state)
@@ -54,19 +58,27 @@ static void test_bad_places(void **state)
         "1024:0123456789abcdef0123456789abcdeg",
         "1:" TOKEN "\n",
         "1::" TOKEN,
+        "1024:" TOKEN ":",
+        "1024:" TOKEN ":99",
+        "1024:" TOKEN ":0100",
+        "1024:" TOKEN ":-100",
+        "1024:" TOKEN ":1000x",
+        "1024:" TOKEN ":12345678",
+        "1024:" TOKEN "1000",
+        "1024:" TOKEN ",1000",
     };
-    struct spank_apapi_collector collector = {.port = 7};
+    struct report_collector collector = {.port = 7};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        assert_int_equal(spank_apapi_report_parse(texts[i], &collector), -1);
+        assert_int_equal(report_parse(texts[i], &collector), -1);
         assert_int_equal(errno, EINVAL);
         assert_int_equal(collector.port, 7);
     }
 }
 
 /* A listening socket on this machine; fills in the collector. */
-static int listen_here(int backlog, struct spank_apapi_collector *collector)
+static int listen_here(int backlog, struct report_collector *collector)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
@@ -97,18 +109,17 @@ static void *read_one(void *listener)
 
 static void deliver(const char *nodelist, const char *payload, const char *want)
 {
-    const struct spank_apapi_report report = {
+    const struct report report = {
         .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = nodelist, .payload = payload};
-    struct spank_apapi_collector collector;
+    struct report_collector collector;
     struct apapi_error err = {""};
     int listener = listen_here(5, &collector);
     pthread_t reader;
     void *text = NULL;
 
     assert_int_equal(pthread_create(&reader, NULL, read_one, &listener), 0);
-    assert_int_equal(spank_apapi_report_send(&collector, "127.0.0.1", &report,
-                                             deadline_now() + PATIENCE_NS, &err),
-                     0);
+    assert_int_equal(
+        report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &err), 0);
     pthread_join(reader, &text);
     assert_non_null(text);
     assert_string_equal(text, want);
@@ -158,36 +169,35 @@ static void *refuse_some(void *context)
 
 static void test_a_refused_report_is_sent_again(void **state)
 {
-    const struct spank_apapi_report report = {
+    const struct report report = {
         .word = APAPI_WORD_RECORD, .node = "n1", .nodelist = "", .payload = "{}"};
-    struct spank_apapi_collector collector;
+    struct report_collector collector;
     struct crowd crowd = {.listener = listen_here(5, &collector), .refusals = 4};
     struct apapi_error err = {""};
     pthread_t reader;
 
     (void)state;
     assert_int_equal(pthread_create(&reader, NULL, refuse_some, &crowd), 0);
-    assert_int_equal(spank_apapi_report_send(&collector, "127.0.0.1", &report,
-                                             deadline_now() + PATIENCE_NS, &err),
-                     0);
+    assert_int_equal(
+        report_send(&collector, "127.0.0.1", &report, deadline_now() + PATIENCE_NS, &err), 0);
     pthread_join(reader, NULL);
     assert_string_equal(crowd.text, TOKEN " record n1\n{}");
     free(crowd.text);
     close(crowd.listener);
 }
 
-static int send_to(const struct spank_apapi_collector *collector, const char *address,
+static int send_to(const struct report_collector *collector, const char *address,
                    const char *payload, uint64_t patience_ns, struct apapi_error *err)
 {
-    const struct spank_apapi_report report = {
+    const struct report report = {
         .word = APAPI_WORD_ABSENT, .node = "n1", .nodelist = "", .payload = payload};
 
-    return spank_apapi_report_send(collector, address, &report, deadline_now() + patience_ns, err);
+    return report_send(collector, address, &report, deadline_now() + patience_ns, err);
 }
 
 static void test_nobody_listens(void **state)
 {
-    struct spank_apapi_collector collector;
+    struct report_collector collector;
     struct apapi_error err;
 
     (void)state;
@@ -200,7 +210,7 @@ static void test_nobody_listens(void **state)
 static void test_what_is_no_address(void **state)
 {
     static const char *const addresses[] = {"", "localhost", "127.1", "1.2.3.4.5", "::g"};
-    struct spank_apapi_collector collector = {.port = 1, .token = TOKEN};
+    struct report_collector collector = {.port = 1, .token = TOKEN};
     struct apapi_error err;
 
     (void)state;
@@ -213,7 +223,7 @@ static void test_what_is_no_address(void **state)
 static void test_the_other_side_is_gone(void **state)
 {
     static char payload[64000001]; /* more than the buffers of any usual system take */
-    struct spank_apapi_collector collector;
+    struct report_collector collector;
     struct apapi_error err;
     int listener = listen_here(5, &collector);
     uint64_t began_ns = deadline_now();

@@ -14,6 +14,7 @@
 #include "base/count_of.h"
 #include "base/duration.h"
 #include "base/number.h"
+#include "budget/budget_site.h"
 #include "cli/totals/rates.h"
 #include "config/folders.h"
 #include "config/values.h"
@@ -113,6 +114,22 @@ static int check_rate(const struct value_check *this, const char *key, const cha
     return rates_check(key, value, err);
 }
 
+static int check_budget(const struct value_check *this, const char *key, const char *value,
+                        struct apapi_error *err)
+{
+    (void)this;
+    (void)key;
+    return budget_site_check_amounts(value, err);
+}
+
+static int check_budget_action(const struct value_check *this, const char *key, const char *value,
+                               struct apapi_error *err)
+{
+    (void)this;
+    (void)key;
+    return budget_site_check_actions(value, err);
+}
+
 static const struct section_check {
     const char *section, *key, *help;
     struct value_check value;
@@ -124,6 +141,8 @@ static const struct section_check {
 #define LIBRARY .check = check_library
 #define SECRET .check = check_secret
 #define RATE .check = check_rate
+#define BUDGET .check = check_budget
+#define BUDGET_ACTION .check = check_budget_action
 #define CONFIG_SECTION_KEY(section, key, check, help) {#section, #key, help, {check}},
 #include "config/sections.def"
 #undef CONFIG_SECTION_KEY

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report.h"
+#include "channel/report.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,6 +19,8 @@
     (1000 * DEADLINE_MS) /* time beyond the deadline to try again while srun refuses */
 #define PAUSE_MS 5
 #define PAUSE_MAX_MS 80
+#define TOTALS_MIN_MS 100
+#define TOTALS_DIGITS 7
 #define PORT_MIN 1024 /* the user can influence it, so no system ports */
 
 static int report_parse_port(const char *text, const char **end, uint16_t *port)
@@ -37,19 +39,41 @@ static int report_parse_port(const char *text, const char **end, uint16_t *port)
     return 0;
 }
 
-int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *collector)
+/* The time after the token, if there is one. */
+static int report_parse_totals(const char *text, uint32_t *totals_ms)
+{
+    *totals_ms = 0;
+    if (*text == '\0') {
+        return 0;
+    }
+    if (text[1] < '1' || text[1] > '9' || strlen(text) > 1 + TOTALS_DIGITS) {
+        return -1;
+    }
+    for (const char *digit = text + 1; *digit; digit++) {
+        if (*digit < '0' || *digit > '9') {
+            return -1;
+        }
+        *totals_ms = *totals_ms * 10 + (unsigned)(*digit - '0');
+    }
+    return *text == ':' && *totals_ms >= TOTALS_MIN_MS ? 0 : -1;
+}
+
+int report_parse(const char *text, struct report_collector *collector)
 {
     const char *token;
+    uint32_t totals_ms;
     uint16_t port;
 
     if (report_parse_port(text, &token, &port) || *token++ != ':' ||
-        strlen(token) != APAPI_TOKEN_LENGTH ||
-        strspn(token, "0123456789abcdef") != APAPI_TOKEN_LENGTH) {
+        strspn(token, "0123456789abcdef") != APAPI_TOKEN_LENGTH ||
+        report_parse_totals(token + APAPI_TOKEN_LENGTH, &totals_ms)) {
         errno = EINVAL;
         return -1;
     }
     collector->port = port;
-    memcpy(collector->token, token, sizeof collector->token);
+    collector->totals_ms = totals_ms;
+    memcpy(collector->token, token, APAPI_TOKEN_LENGTH);
+    collector->token[APAPI_TOKEN_LENGTH] = '\0';
     return 0;
 }
 
@@ -114,7 +138,7 @@ static int report_write(int fd, const char *bytes, size_t size, uint64_t deadlin
     return 0;
 }
 
-static int report_deliver(int fd, const char *token, const struct spank_apapi_report *report,
+static int report_deliver(int fd, const char *token, const struct report *report,
                           uint64_t deadline_ns)
 {
     bool listed = report->nodelist[0] && !strpbrk(report->nodelist, " \n");
@@ -164,10 +188,24 @@ static int report_await(int fd, uint64_t deadline_ns)
     return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == ECONNRESET ? ECONNRESET : 0;
 }
 
+/* Read what the collector has to say, up to the end. */
+static void report_hear(int fd, const struct report *report, uint64_t deadline_ns)
+{
+    size_t length = 0;
+    ssize_t got = 1;
+
+    while (got > 0 && length + 1 < report->answer_size &&
+           deadline_wait(fd, POLLIN, deadline_ns) == 0) {
+        got = recv(fd, report->answer + length, report->answer_size - 1 - length, MSG_DONTWAIT);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    report->answer[length] = '\0';
+}
+
 /* @return 0; an errno. */
 static int report_try(const union report_address *target, socklen_t size,
-                      const struct spank_apapi_collector *collector,
-                      const struct spank_apapi_report *report, uint64_t deadline_ns)
+                      const struct report_collector *collector, const struct report *report,
+                      uint64_t deadline_ns)
 {
     int fd = socket(target->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int code = fd < 0 ? errno : 0;
@@ -178,6 +216,9 @@ static int report_try(const union report_address *target, socklen_t size,
     if (report_connect(fd, target, size, deadline_ns) ||
         report_deliver(fd, collector->token, report, deadline_ns)) {
         code = errno;
+    } else if (report->answer) {
+        shutdown(fd, SHUT_WR);
+        report_hear(fd, report, deadline_ns);
     } else {
         code = report_await(fd, deadline_ns);
     }
@@ -190,9 +231,8 @@ static bool is_refused(int code)
     return code == ECONNRESET || code == EPIPE;
 }
 
-int spank_apapi_report_send(const struct spank_apapi_collector *collector, const char *address,
-                            const struct spank_apapi_report *report, uint64_t deadline_ns,
-                            struct apapi_error *err)
+int report_send(const struct report_collector *collector, const char *address,
+                const struct report *report, uint64_t deadline_ns, struct apapi_error *err)
 {
     union report_address target;
     socklen_t size = report_address(address, collector->port, &target);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SPANK_APAPI_REPORT_H
-#define SPANK_APAPI_REPORT_H
+#ifndef CHANNEL_REPORT_H
+#define CHANNEL_REPORT_H
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -8,24 +9,28 @@
 #include "channel/channel.h"
 
 /** Where srun collects, from APAPI_COLLECT_ENV. */
-struct spank_apapi_collector {
+struct report_collector {
     uint16_t port; /* 0: srun does not collect */
     char token[APAPI_TOKEN_LENGTH + 1];
+    uint32_t
+        totals_ms; /* time between two totals that it wants of each node [ms]; 0: it wants none */
 };
 
-/** A node's report to srun. */
-struct spank_apapi_report {
-    const char *word; /* APAPI_WORD_RECORD or APAPI_WORD_ABSENT */
+/** What a node sends to srun. */
+struct report {
+    const char *word; /* APAPI_WORD_RECORD, APAPI_WORD_ABSENT or APAPI_WORD_TOTAL */
     const char *node;
     const char *nodelist; /* of the step, "n[1-4]"; "": not known */
     const char *payload;
+    char *answer; /* result, "": none; NULL: not needed */
+    size_t answer_size;
 };
 
 /**
- * Parse "PORT:TOKEN".
+ * Parse "PORT:TOKEN" or "PORT:TOKEN:TOTALS_MS".
  * @return 0; -1 with errno EINVAL. `collector` is unchanged then.
  */
-int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *collector);
+int report_parse(const char *text, struct report_collector *collector);
 
 /**
  * Send a report to srun. If srun closes the connection without reading because of too many others,
@@ -33,8 +38,7 @@ int spank_apapi_report_parse(const char *text, struct spank_apapi_collector *col
  * @param address  numeric, IPv4 or IPv6
  * @return 0; -1 with errno EINVAL (not an address), ETIMEDOUT or that of the call that failed.
  */
-int spank_apapi_report_send(const struct spank_apapi_collector *collector, const char *address,
-                            const struct spank_apapi_report *report, uint64_t deadline_ns,
-                            struct apapi_error *err);
+int report_send(const struct report_collector *collector, const char *address,
+                const struct report *report, uint64_t deadline_ns, struct apapi_error *err);
 
 #endif

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Energy budgets in apapi-collect: what nodes send, and which of Slurm's commands it runs.
+# shellcheck disable=SC2016 # quoted scripts are for an inner shell
+# shellcheck disable=SC2030,SC2031 # each test is a subshell
+# shellcheck disable=SC2317 # the functions are called in an inner shell
+
+bats_require_minimum_version 1.5.0
+load ../environment
+load ../eventually
+load host
+
+setup_file() {
+    make_host collect_host
+    export COLLECT=$built/collect/apapi-collect
+}
+
+# Slurm's commands are scripts that log how they were called.
+setup() {
+    export SLURM_BIN=$BATS_TEST_TMPDIR/bin CALLS=$BATS_TEST_TMPDIR/calls
+    mkdir "$SLURM_BIN"
+    : >"$CALLS"
+    command_is scancel 'exit 0'
+    command_is scontrol 'printf "Configuration data\\nKillWait                = 1 sec\\n"'
+    command_is squeue 'echo "debug normal"'
+}
+
+command_is() { # NAME SCRIPT
+    printf '#!/bin/sh\necho "%s $*" >>%s\n%s\n' "$1" "$CALLS" "$2" >"$SLURM_BIN/$1"
+    chmod 755 "$SLURM_BIN/$1"
+}
+
+total() { # NODE RUN ELAPSED_S JOULES: prints the answer
+    exec 9<>"/dev/tcp/127.0.0.1/$PORT"
+    printf '%s total %s\n%s %s000000000 %s' "$TOKEN" "$@" >&9
+    python3 -c 'import socket; s = socket.socket(fileno=9); s.shutdown(socket.SHUT_WR); print(s.makefile().read(), end=""); s.detach()'
+    exec 9>&-
+}
+
+called() { # TEXT
+    grep -qF -- "$1" "$CALLS"
+}
+
+# srun of a step of two nodes with a budget, to which SCRIPT happens.
+collect() { # BUDGET SCRIPT
+    export -f total called eventually
+    run -0 --separate-stderr env TOTALS_MS="${totals_ms:-60000}" BUDGET="$1" timeout 180 "$HOST" "$COLLECT" 2 "" 0 bash -c "$2"
+    echo "$stderr"
+    cat "$CALLS"
+}
+
+@test "a budget is reached: one signal, two lines, and nodes are told" {
+    collect 1kJ,warn=50%,signal=USR1 'total n1 1 1 300; total n2 1 1 300 >'"$BATS_TEST_TMPDIR/warned"'; total n1 1 2 800
+        eventually called scancel; total n2 1 3 900 >'"$BATS_TEST_TMPDIR/told"
+    [[ $(<"$CALLS") == 'scancel --quiet --signal=USR1 7.0' ]]
+    [[ $stderr == *'apapi: step 7.0: 50 % of the energy budget of 1kJ used: 600.0 J'*'apapi: step 7.0: energy budget of 1kJ reached: 1.100 kJ, SIGUSR1 to the step'* ]]
+    [[ $(grep -c budget <<<"$stderr") -eq 2 ]]
+    [[ $(wc -l <"$BATS_TEST_TMPDIR/told") -eq 2 ]]
+    [[ $(cut -f 2- "$BATS_TEST_TMPDIR/told") == $'budget of 1kJ, warn=50%\tlog\t\nbudget of 1kJ\tsignal=USR1\t' ]]
+}
+
+@test "term: SIGKILL follows after KillWait" {
+    collect 1kJ 'total n1 1 1 1000; eventually called signal=KILL'
+    [[ $(<"$CALLS") == $'scancel --quiet --signal=TERM 7.0\nscontrol show config\nscancel --quiet --signal=KILL 7.0' ]]
+}
+
+@test "term of a job: Slurm ends it" {
+    collect 1kJ,scope=job 'total n1 1 1 1000; eventually called scancel; total n1 1 2 2000'
+    [[ $(<"$CALLS") == 'scancel --quiet 7' && $stderr == *'SIGTERM to the job'* ]]
+}
+
+@test "scancel that fails is tried again, and no more when it has worked" {
+    command_is scancel '[ $(wc -l <'"$CALLS"') -ge 2 ] || { echo "no contact" >&2; exit 1; }'
+    collect 1kJ,signal=USR2 'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 2 ]]; do sleep 0.05; done
+        while total n1 1 2 2000 | grep -q "not sent yet$"; do sleep 0.05; done'
+    [[ $(<"$CALLS") == $'scancel --quiet --signal=USR2 7.0\nscancel --quiet --signal=USR2 7.0' ]]
+}
+
+@test "without Slurm's commands the budget is without effect, and the step goes on" {
+    rm "$SLURM_BIN"/*
+    collect 1kJ 'total n1 1 1 1000; total n1 1 1 1000'
+    [[ $stderr == *'energy budget of 1kJ reached'* ]]
+}
+
+@test "totals that are malformed, or of a third node, do not count" {
+    collect 1kJ,log 'total n1 1 1 100; total n2 1 1 nan; total n2 1 1 -5; total n2 x 1 5000; total n2 1 1 "5000 5000"; total n2 1 1 100
+        total n3 1 1 5000; total n4 1 1 5000; total n1 1 1 90000; total n1 1 2 150'
+    [[ $stderr != *reached* ]]
+}
+
+@test "a site's limit for the partition, as squeue tells" {
+    printf '[budget]\nmax_budget = 50kJ,debug:1kJ\nbudget_action = term,debug:signal=USR1\n' >"$BATS_TEST_TMPDIR/apapi.conf"
+    export BUDGET_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
+    collect 2kJ 'total n1 1 1 900; eventually called squeue; total n1 1 2 1000; eventually called scancel'
+    [[ $(<"$CALLS") == $'squeue --noheader --format=%P %q --job 7\nscancel --quiet --signal=USR1 7.0' ]]
+    [[ $stderr == *'80 % of the energy budget of 1kJ used'*'energy budget of 1kJ reached'* ]]
+}
+
+@test "squeue that does not answer: the limit for all" {
+    command_is squeue 'echo "slurm_load_jobs error: no contact" >&2; exit 1'
+    printf '[budget]\nmax_budget = 1kJ,debug:50kJ\nbudget_action = log\n' >"$BATS_TEST_TMPDIR/apapi.conf"
+    export BUDGET_CONFIG=$BATS_TEST_TMPDIR/apapi.conf
+    totals_ms=100 collect "" 'until [[ $(total n1 1 1 1000) ]]; do :; done'
+    [[ $stderr == *'partition and QOS are not known: slurm_load_jobs error: no contact'*'energy budget of 1kJ reached'* ]]
+}
+
+@test "a node that stops sending counts with its latest power" {
+    totals_ms=100 collect 2kJ,log 'total n1 1 1 1000; until total n2 1 1 0 | grep -q "budget of 2kJ"; do sleep 0.02; done'
+    [[ $stderr == *'n1 is silent: it counts as drawing 1.000 kW, as before'*'energy budget of 2kJ reached: 2.'* ]]
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Energy budgets of steps on four nodes of 240 W each.
+# shellcheck disable=SC2016 # quoted scripts are for an inner shell
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster --nodes 4 --extra KillWait=2
+}
+
+nodes_idle() {
+    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 4 idle" ]]
+}
+
+# A step of alice's on four nodes: its exit status in $status, what srun says in $stderr. $work has a file for each task.
+step() { # ARGUMENTS OF srun
+    make_work
+    run --separate-stderr timeout 120 "$repository/scripts/cluster" run --user alice srun -N4 -n4 -D "$work" "$@"
+    echo "status $status, output: $output"
+    echo "$stderr"
+}
+
+# A program that counts the signals it gets in got-RANK and goes on, or ends with status 0.
+counts() { # SIGNAL WHAT
+    echo "trap 'echo $1 >>got-\$SLURM_PROCID; $2' $1; : >got-\$SLURM_PROCID; while :; do sleep 0.1; done"
+}
+
+# Each of four tasks got this, and nothing else.
+each_got() { # SIGNALS
+    local rank
+    for rank in 0 1 2 3; do
+        [[ $(<"$work/got-$rank") == "$1" ]] || {
+            echo "task $rank got: $(<"$work/got-$rank")"
+            return 1
+        }
+    done
+}
+
+
+# How long the step went on after the sum of all nodes had reached JOULES, by its own records: power is constant. The bound
+# is two intervals of the totals and 2 s; beyond that, as late as the sampler itself was.
+stopped_in_time() { # JOULES
+    local lines node
+    lines=$(for node in n1 n2 n3 n4; do last_record "$node"; done)
+    late_s=$(jq -s "(map(.total.energy_j) | add) as \$energy_j | (\$energy_j - $1) / (map(.total.energy_j / .elapsed_s) | add)" <<<"$lines")
+    echo "# stopped $late_s s after the budget of $1 J was reached" >&3
+    jq -s -e "$jq_helpers (map(slack_s) | max) as \$slack_s | $late_s >= -\$slack_s and $late_s <= 4 + \$slack_s" <<<"$lines"
+}
+
+@test "a budget is reached: each task gets one signal, and its exit status 0 is srun's" {
+    step --apapi-budget=2500J,warn=50%,signal=USR1 sh -c "$(counts USR1 'exit 0')"
+    [[ $status -eq 0 ]]
+    each_got USR1
+    [[ $(grep -c 'apapi: step [0-9.]*: 50 % of the energy budget of 2500J used: ' <<<"$stderr") -eq 1 ]]
+    [[ $(grep -c 'apapi: step [0-9.]*: energy budget of 2500J reached: 2\.[0-9]* kJ, SIGUSR1 to the step$' <<<"$stderr") -eq 1 ]]
+    stopped_in_time 2500
+    # the first node's record has what happened, and the table says it
+    holds "$(last_record n1)" '.crossings | length == 2 and .[0].threshold == "budget of 2500J, warn=50%" and .[0].action == "log"
+        and .[1].threshold == "budget of 2500J" and .[1].action == "signal=USR1" and .[1].unit == "J" and .[1].value >= 2500
+        and .[0].time < .[1].time'
+    holds "$(last_record n2)" '.crossings == null'
+    [[ $(unwrapped "$stderr") == *'budget of 2500J'*'signal=USR1'* ]]
+}
+
+@test "without a signal: SIGTERM, once, and a program that handles it ends well" {
+    step --apapi-budget=1500J sh -c "$(counts TERM 'exit 0')"
+    [[ $status -eq 0 ]]
+    each_got TERM
+    stopped_in_time 1500
+}
+
+@test "who ignores SIGTERM is killed after KillWait, as at a time limit" {
+    step --apapi-budget=1500J sh -c "$(counts TERM ':')"
+    [[ $status -eq 137 ]]
+    each_got TERM
+    holds "$(last_record n1)" '.complete and .exit_signal == 9 and .elapsed_s > 1500 / 960 + 2 - slack_s'
+}
+
+@test "log: nothing happens to the step" {
+    step --apapi-budget=1kJ,log sh -c "$(counts TERM :) & "'counter=$!; sleep 3; kill -KILL $counter; exit 5'
+    [[ $status -eq 5 && $stderr == *'energy budget of 1kJ reached: '* && $stderr != *SIGTERM* ]]
+    each_got ''
+}
+
+@test "srun -Q and --apapi-format=none: no lines, and the budget holds" {
+    step -Q --apapi-format=none --apapi-budget=1500J,signal=USR2 sh -c "$(counts USR2 'exit 3')"
+    [[ $status -eq 3 && $stderr != *apapi* ]]
+    each_got USR2
+}
+
+# Two steps of a job, of which the second one has a budget.
+two_steps() { # BUDGET
+    make_work
+    printf '%s\n' '#!/bin/sh' "cd $work" \
+        "srun -N2 -n2 --overlap -o first sh -c '$until_over; echo over' &" \
+        'srun -N4 -n4 --overlap --apapi-format=none'" --apapi-budget=$1 sh -c 'while :; do sleep 0.1; done'" \
+        'echo "second: $?"' "$release_first" 'wait $!; echo "first: $?"' >"$BATS_TEST_TMPDIR/job"
+    run sbatch_wait -N4 --output="$work/out" <"$BATS_TEST_TMPDIR/job"
+    eventually test -s "$work/out"
+    cat "$work/out"
+}
+
+@test "scope=step: the job's other steps go on" {
+    hold
+    release_first="touch $over"
+    two_steps 1500J,scope=step,signal=USR1
+    [[ $(<"$work/out") == *'second: 138'*'first: 0'* && $(<"$work/first") == $'over\nover' ]]
+}
+
+@test "scope=job: the job's other steps get the signal, too" {
+    hold
+    release_first=:
+    two_steps 1500J,scope=job,signal=USR1
+    [[ $(<"$work/out") == *'second: 138'*'first: 138'* && ! -s $work/first ]]
+}
+
+@test "scope=job without a signal: the job is ended as at its time limit" {
+    hold
+    release_first=:
+    two_steps 1500J,scope=job
+    [[ $(<"$work/out") == *'SIGTERM to the job'*'JOB '*' CANCELLED'* && $(<"$work/out") != *'first: 0'* ]]
+    [[ $(<"$work/out") != *'second: '* ]] # neither does the script go on
+}
+
+says() { # TEXT
+    grep -qF -- "$1" "$BATS_TEST_TMPDIR/err"
+}
+
+@test "variables that name another address do not lead the totals there" {
+    run as_alice env SLURM_LAUNCH_NODE_IPADDR=10.99.99.99 SLURM_SRUN_COMM_HOST=10.99.99.99 srun -N4 --apapi-budget=500J,log sleep 2
+    [[ $status -eq 0 && $output == *'energy budget of 500J reached: '* ]]
+}
+
+@test "a silent node counts as drawing its latest power" {
+    begin_held_step '' -N4 -n4 --apapi-budget=6kJ,warn=50%,log
+    eventually says ': 50 % of the energy budget' # all have sent totals, so that their power is known
+    sampler=$(cluster on n4 pgrep -x apapi-sampler)
+    cluster on n4 kill -STOP "$sampler"
+    eventually says ': n4 is silent: it counts as drawing 2'
+    eventually says 'energy budget of 6kJ reached: '
+    cluster on n4 kill -CONT "$sampler"
+    eventually says ': n4 is heard again'
+    end_held_step
+    [[ $status -eq 0 && $(grep -c 'is silent' "$BATS_TEST_TMPDIR/err") -eq 1 ]]
+    [[ $(grep -c 'reached' "$BATS_TEST_TMPDIR/err") -eq 1 ]]
+}
+
+site() { # LINES OF [budget]
+    printf '[budget]\n%s\n' "$1" >"$APAPI_CLUSTER_DIR/etc/apapi.conf"
+    plugstack "config=$APAPI_CLUSTER_DIR/etc/apapi.conf default=rapl"
+}
+
+@test "a site's limit holds for who asks for none, and for who asks for less it stays" {
+    site $'max_budget = 2kJ\nbudget_action = signal=USR1'
+    step sh -c "$(counts USR1 'exit 0')"
+    [[ $status -eq 0 && $stderr == *'80 % of the energy budget of 2kJ used: '*'of 2kJ reached: '*', SIGUSR1 to the step'* ]]
+    each_got USR1
+    step --apapi-budget=1kJ,log sh -c "$(counts USR1 'exit 0')"
+    [[ $status -eq 0 && $stderr == *'of 1kJ reached: '*'of 2kJ reached: '*', SIGUSR1 to the step'* ]]
+    each_got USR1
+}
+
+@test "who asks for more than a site permits is refused, by a variable ignored" {
+    site 'max_budget = 2kJ,main:1kJ'
+    step --apapi-budget=3kJ true
+    [[ $status -ne 0 && $stderr == *'--apapi-budget: 3kJ is more than this site permits: max_budget = 2kJ,main:1kJ'* ]]
+    run as_alice env SLURM_APAPI_BUDGET=3kJ srun true
+    [[ $status -eq 0 && $output == *'SLURM_APAPI_BUDGET is ignored: 3kJ is more than this site permits'* ]]
+}
+
+@test "limits of a partition" {
+    site $'max_budget = 50kJ,main:1kJ,other:1J\nbudget_action = term,main:signal=USR2'
+    step --apapi-budget=2kJ sh -c "$(counts USR2 'exit 0')"
+    [[ $status -eq 0 && $stderr == *'energy budget of 1kJ reached: '*', SIGUSR2 to the step'* ]]
+    each_got USR2
+}
+
+@test "a default is for those who give no budget" {
+    site $'default_budget = 1kJ\nbudget_action = log'
+    step sleep 2
+    [[ $status -eq 0 && $stderr == *'energy budget of 1kJ reached: '* ]]
+    step --apapi-budget=100kJ sleep 2
+    [[ $status -eq 0 && $stderr != *'budget'* ]]
+}
+
+@test "a bad budget is refused before anything is launched, with its place" {
+    local last
+    last=$(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }')
+    run as_alice srun --apapi-budget=5kJ,wran=80% true
+    echo "$output"
+    [[ $status -ne 0 && $output == *'--apapi-budget: expected warn=N%'*$'\n  5kJ,wran=80%\n      ^\n'* ]]
+    run as_alice sbatch --apapi-budget=5kJ --wrap true
+    [[ $status -ne 0 && $output == *'a budget is for a step: give it to srun'* ]]
+    run as_alice salloc --apapi-budget=5kJ true
+    [[ $status -ne 0 && $output == *'a budget is for a step: give it to srun'* ]]
+    [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
+}
