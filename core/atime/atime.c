@@ -30,7 +30,11 @@ struct atime {
     struct apapi_event_rules rules;
     struct apapi_session *session;
     struct thresholds *thresholds; /* NULL: none */
+    int markdown; /* -1: not open */
+    struct report reports[2];
 };
+
+typedef int (*atime_fill_f)(FILE *out, const struct atime *atime, struct apapi_error *err);
 
 static int atime_complain(const char *text)
 {
@@ -64,7 +68,11 @@ static int open_files(struct atime *atime, struct apapi_error *err)
     const struct options *options = atime->options;
 
     atime->output = options->output ? output_open(options->output, err) : STDERR_FILENO;
-    return atime->output < 0 ? -1 : open_trace(atime, err);
+    if (options->markdown) {
+        atime->markdown = output_open(options->markdown, err);
+    }
+    return atime->output < 0 || (options->markdown && atime->markdown < 0) ? -1
+                                                                           : open_trace(atime, err);
 }
 
 /* Print each bad line of an event file, and each suspicious one. */
@@ -125,52 +133,98 @@ static int atime_open_all(struct atime *atime)
     return -1;
 }
 
-static int write_report(const struct atime *atime, const struct report *report,
-                        struct apapi_error *err)
+/* Writes what `fill` writes into `fd`, all or nothing. */
+static int atime_write(int fd, const char *path, atime_fill_f fill, const struct atime *atime,
+                       struct apapi_error *err)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    int result =
-        out ? atime->options->report(out, report, err) : apapi_fail(err, ENOMEM, "no memory");
+    int result = out ? fill(out, atime, err) : apapi_fail(err, ENOMEM, "no memory");
 
     if (out && fclose(out) == EOF && result == 0) {
         result = apapi_fail(err, ENOMEM, "no memory");
     }
-    if (result == 0 && write_all(atime->output, text, size)) {
-        result = apapi_fail(err, errno, "%.160s: %s",
-                            atime->options->output ? atime->options->output : "standard error",
-                            strerror(errno));
+    if (result == 0 && write_all(fd, text, size)) {
+        result = apapi_fail(err, errno, "%.160s: %s", path, strerror(errno));
     }
     free(text);
     return result;
 }
 
+static int atime_fill_report(FILE *out, const struct atime *atime, struct apapi_error *err)
+{
+    const struct options *options = atime->options;
+
+    return options->other && atime->reports[1].count > 0
+               ? options->compare_report(out, atime->reports, err)
+               : options->report(out, atime->reports, err);
+}
+
+static int atime_fill_markdown(FILE *out, const struct atime *atime, struct apapi_error *err)
+{
+    (void)err;
+    report_markdown(out, atime->reports, atime->options->other ? 2 : 1);
+    return 0;
+}
+
+static void atime_report(const struct atime *atime)
+{
+    const struct options *options = atime->options;
+    struct apapi_error err;
+
+    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
+    if (atime->reports[0].count == 0) {
+        return;
+    }
+    if (atime_write(atime->output, options->output ? options->output : "standard error",
+                    atime_fill_report, atime, &err)) {
+        fprintf(stderr, "atime: no report: %s\n", err.text);
+    }
+    if (options->markdown &&
+        atime_write(atime->markdown, options->markdown, atime_fill_markdown, atime, &err)) {
+        fprintf(stderr, "atime: no table in Markdown: %s\n", err.text);
+    }
+}
+
+static struct report atime_wanted(const struct options *options, char *const *program)
+{
+    return (struct report){.program = program,
+                           .pid = options->pid,
+                           .runs_wanted = options->runs,
+                           .warmups = options->warmups,
+                           .verbose = options->verbose};
+}
+
+static int atime_exit_code(const struct atime *atime)
+{
+    int status = runs_exit_code(&atime->reports[0]);
+
+    return status || !atime->options->other ? status : runs_exit_code(&atime->reports[1]);
+}
+
 /* @return the exit status. */
-static int atime_measure(const struct atime *atime)
+static int atime_measure(struct atime *atime)
 {
     const struct options *options = atime->options;
     const struct measuring measuring = {.session = atime->session,
                                         .trace = atime->trace,
                                         .thresholds = atime->thresholds,
-                                        .process = options->pid ? &atime->process : NULL};
-    struct report report = {.program = options->program,
-                            .pid = options->pid,
-                            .runs_wanted = options->runs,
-                            .verbose = options->verbose};
+                                        .process = options->pid ? &atime->process : NULL,
+                                        .progress = isatty(STDERR_FILENO) ? stderr : NULL};
     struct apapi_error err;
     int status = -1;
 
-    if (runs_measure(&measuring, &report, &err)) {
+    atime->reports[0] = atime_wanted(options, options->program);
+    atime->reports[1] = atime_wanted(options, options->other);
+    if (runs_measure(&measuring, atime->reports, options->other ? 2 : 1, &err)) {
         status = child_start_failure(errno);
         atime_complain(err.text);
     }
-    signal(SIGPIPE, SIG_IGN); /* the program's exit status counts even if no one reads the report */
-    if (report.count > 0 && write_report(atime, &report, &err)) {
-        fprintf(stderr, "atime: no report: %s\n", err.text);
-    }
-    status = status < 0 ? runs_exit_code(&report) : status;
-    runs_clear(&report);
+    atime_report(atime);
+    status = status < 0 ? atime_exit_code(atime) : status;
+    runs_clear(&atime->reports[0]);
+    runs_clear(&atime->reports[1]);
     return status;
 }
 
@@ -187,13 +241,16 @@ static void atime_close_all(struct atime *atime)
     if (atime->output > STDERR_FILENO) {
         close(atime->output);
     }
+    if (atime->markdown >= 0) {
+        close(atime->markdown);
+    }
     process_close(&atime->process);
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
-    struct atime atime = {.options = &options, .process = {.fd = -1}, .output = -1};
+    struct atime atime = {.options = &options, .process = {.fd = -1}, .output = -1, .markdown = -1};
     int status = options_parse(argc, argv, &options);
 
     if (status >= 0) {

@@ -15,10 +15,11 @@
 static const struct {
     const char *name;
     report_f report;
-} formats[] = {{"table", report_table},
-               {"json", report_json},
-               {"csv", report_csv},
-               {"classic", report_classic}};
+    compare_f compare;
+} formats[] = {{"table", report_table, compare_table},
+               {"json", report_json, compare_json},
+               {"csv", report_csv, NULL},
+               {"classic", report_classic, NULL}};
 
 int options_refuse(const char *text)
 {
@@ -52,6 +53,7 @@ static int set_form(void *target, const char *text, struct apapi_error *err)
     for (size_t i = 0; i < COUNT_OF(formats); i++) {
         if (strcmp(text, formats[i].name) == 0) {
             options->report = formats[i].report;
+            options->compare_report = formats[i].compare;
             return 0;
         }
     }
@@ -67,6 +69,17 @@ static int set_runs(void *target, const char *text, struct apapi_error *err)
     return options->runs ? 0
                          : apapi_fail(err, EINVAL, "-r '%.60s': not a number of runs from 1 to %d",
                                       text, RUNS_MAX);
+}
+
+static int set_warmups(void *target, const char *text, struct apapi_error *err)
+{
+    struct options *options = target;
+
+    options->warmups = (unsigned)positive_number(text, RUNS_MAX);
+    return options->warmups
+               ? 0
+               : apapi_fail(err, EINVAL, "--warmup '%.60s': not a number of runs from 1 to %d",
+                            text, RUNS_MAX);
 }
 
 static int set_pid(void *target, const char *text, struct apapi_error *err)
@@ -105,7 +118,13 @@ static const struct option_row rows[] = {
      "when a threshold is crossed: 'total >= 5kJ : signal=USR1';\n"
      "may be repeated",
      TO_CALL(set_overflow)},
-    {'r', "runs", " N", "run PROGRAM N times: mean and standard deviation", TO_CALL(set_runs)},
+    {'r', "runs", " N", "run PROGRAM N times: mean, standard deviation, confidence",
+     TO_CALL(set_runs)},
+    {0, "warmup", " N", "run PROGRAM N times before, without measuring", TO_CALL(set_warmups)},
+    {0, "compare", NULL, "two programs in turn, A [ARG]... -- B [ARG]...: the difference",
+     TO_FLAG(struct options, compare)},
+    {0, "export-markdown", " FILE", "also write a table in Markdown to FILE",
+     TO_TEXT(struct options, markdown)},
     {'p', "pid", " PID", "measure until this process ends, or until Ctrl-C", TO_CALL(set_pid)},
     {'v', "verbose", NULL, "all events, and how far the numbers can be trusted",
      TO_FLAG(struct options, verbose)},
@@ -115,6 +134,7 @@ static const struct option_table table = {
     .program = "atime",
     .head = "usage: atime [OPTION]... PROGRAM [ARG]...\n"
             "       atime [OPTION]... -p PID\n"
+            "       atime -r N --compare [OPTION]... PROGRAM [ARG]... -- PROGRAM [ARG]...\n"
             "Run PROGRAM, or wait for the end of process PID, and report the energy that the\n"
             "machine used meanwhile.\n",
     .foot = "Exit status: that of PROGRAM, 128+n if signal n ended it, 127 not found, 126 not\n"
@@ -144,13 +164,44 @@ static int look_at_environment(struct options *options)
     return -1;
 }
 
+/* Divides the words at the first "--" in them. */
+static int options_split(char **words, struct options *options)
+{
+    for (size_t i = 1; words[0] && words[i]; i++) {
+        if (strcmp(words[i], "--") == 0 && words[i + 1]) {
+            words[i] = NULL;
+            options->other = words + i + 1;
+            return -1;
+        }
+    }
+    return options_refuse("--compare: two programs are needed: A [ARG]... -- B [ARG]...");
+}
+
+static int check_comparison(char **words, struct options *options)
+{
+    if (!options->compare) {
+        return -1;
+    }
+    if (options->pid) {
+        return options_refuse("--compare and -p PID: a process that runs already ends only once");
+    }
+    if (options->runs < 2) {
+        return options_refuse("--compare: each program has to run several times: add -r 10");
+    }
+    if (!options->compare_report) {
+        return options_refuse("--compare: only with -f table or -f json");
+    }
+    return options_split(words, options);
+}
+
 static int check_together(int argc, const struct options *options)
 {
     if (options->pid && optind < argc) {
         return options_refuse("-p PID and PROGRAM: only one of them can be measured");
     }
-    if (options->pid && options->runs > 1) {
-        return options_refuse("-p PID and -r RUNS: a process that runs already ends only once");
+    if (options->pid && (options->runs > 1 || options->warmups)) {
+        return options_refuse("-p PID and -r or --warmup: a process that runs already ends only "
+                              "once");
     }
     if (!options->pid && optind == argc) {
         option_table_help(&table, stderr);
@@ -167,11 +218,16 @@ int options_parse(int argc, char **argv, struct options *options)
              "what to measure, for example rapl:nvml\n"
              "(default: $APAPI_CMPLIST, else %s)",
              apapi_components_default());
-    *options = (struct options){
-        .intervals = {.default_ns = APAPI_INTERVAL_DEFAULT_NS}, .report = report_table, .runs = 1};
+    *options = (struct options){.intervals = {.default_ns = APAPI_INTERVAL_DEFAULT_NS},
+                                .report = report_table,
+                                .compare_report = compare_table,
+                                .runs = 1};
     status = option_table_read(&table, argc, argv, options);
     if (status < 0) {
         status = check_together(argc, options);
+    }
+    if (status < 0) {
+        status = check_comparison(argv + optind, options);
     }
     if (status < 0) {
         status = look_at_environment(options);

@@ -15,10 +15,14 @@ struct options {
     const char *components; /* NULL: the default */
     struct apapi_intervals intervals;
     report_f report;
-    const char *output; /* path; NULL: standard error */
-    const char *trace;  /* path; NULL: none */
-    unsigned runs;
-    pid_t pid; /* 0: start a program */
+    compare_f compare_report; /* NULL: the form has none for --compare */
+    const char *output;       /* path; NULL: standard error */
+    const char *trace;        /* path; NULL: none */
+    const char *markdown;     /* path; NULL: none */
+    unsigned runs, warmups;
+    bool compare;
+    char **other; /* --compare: the second program; NULL: none */
+    pid_t pid;    /* 0: start a program */
     bool verbose;
     size_t overflow_count;
     const char *overflows[THRESHOLDS_MAX + 1]; /* as given */

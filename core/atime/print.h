@@ -16,16 +16,20 @@ struct run {
 
 /** The data of a report. */
 struct report {
-    char *const *program; /* as for execvp(); NULL: a process that was running already */
-    pid_t pid;            /* that process */
-    unsigned runs_wanted;
+    char *const *program;          /* as for execvp(); NULL: a process that was running already */
+    pid_t pid;                     /* that process */
+    unsigned runs_wanted, warmups; /* warm-ups come first and are not measured */
     bool verbose;
-    size_t count;     /* finished runs, > 0 */
-    struct run *runs; /* room for `runs_wanted` */
+    struct child_end warmup; /* the last one */
+    size_t count;            /* finished runs, > 0 */
+    struct run *runs;        /* room for `runs_wanted` */
 };
 
 /** Writes one format. 0; -1 with errno ENOMEM. */
 typedef int (*report_f)(FILE *out, const struct report *report, struct apapi_error *err);
+
+/** Writes one format for two programs. 0; -1 with errno ENOMEM. */
+typedef int (*compare_f)(FILE *out, const struct report reports[2], struct apapi_error *err);
 
 /** For people; several runs as mean and standard deviation. */
 int report_table(FILE *out, const struct report *report, struct apapi_error *err);
@@ -39,12 +43,22 @@ int report_csv(FILE *out, const struct report *report, struct apapi_error *err);
 /** In the format of the original atime. */
 int report_classic(FILE *out, const struct report *report, struct apapi_error *err);
 
+/** Two programs that were run in turn, for people and as JSON: each of them, and the difference. */
+int compare_table(FILE *out, const struct report reports[2], struct apapi_error *err);
+int compare_json(FILE *out, const struct report reports[2], struct apapi_error *err);
+
+/** A table in Markdown, a line for each program. */
+void report_markdown(FILE *out, const struct report *reports, size_t count);
+
 /** Mean and standard deviation (n - 1) of the known values. NaN for fewer than one or two. */
 struct spread {
     size_t count;
     double mean;
     double sd;
 };
+
+/** "480.5 ± 0.9 J", both numbers in the scale of the mean; without `sd` "480.5 J"; "-". */
+void print_spread(char *cell, size_t size, const struct spread *spread, const char *unit);
 
 /** A number of a run; NaN: not known. `domain`: APAPI_DOMAIN_NONE: the total. */
 typedef double (*run_value_f)(const struct run *run, enum apapi_domain domain);

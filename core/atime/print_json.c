@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "atime/student.h"
 #include "base/count_of.h"
 #include "base/text.h"
 #include "record/fields.h"
@@ -165,7 +167,9 @@ static int print_json_put_spread(json_t *object, const char *key, struct spread 
         print_json_put_number(inner, "mean", spread.mean) < 0) {
         return -1;
     }
-    return print_json_put_number(inner, "sd", spread.sd);
+    return print_json_put_number(inner, "sd", spread.sd) < 0
+               ? -1
+               : print_json_put_number(inner, "ci95", student_half_width(&spread));
 }
 
 static int print_json_put_domain(json_t *object, const char *key, const struct report *report,
@@ -241,9 +245,8 @@ static json_t *encode_runs(const struct report *report)
     return root;
 }
 
-int report_json(FILE *out, const struct report *report, struct apapi_error *err)
+static int print_json_line(FILE *out, json_t *root, struct apapi_error *err)
 {
-    json_t *root = report->runs_wanted > 1 ? encode_runs(report) : encode_run(report, report->runs);
     char *line = root ? json_dumps(root, FORM) : NULL;
 
     json_decref(root);
@@ -253,4 +256,60 @@ int report_json(FILE *out, const struct report *report, struct apapi_error *err)
     fprintf(out, "%s\n", line);
     free(line);
     return 0;
+}
+
+int report_json(FILE *out, const struct report *report, struct apapi_error *err)
+{
+    json_t *root = report->runs_wanted > 1 ? encode_runs(report) : encode_run(report, report->runs);
+
+    return print_json_line(out, root, err);
+}
+
+static int print_json_put_difference(json_t *object, const char *key, run_value_f value,
+                                     const struct report reports[2])
+{
+    const struct spread one = report_spread(&reports[0], value, APAPI_DOMAIN_NONE);
+    const struct spread other = report_spread(&reports[1], value, APAPI_DOMAIN_NONE);
+    const struct difference difference = student_difference(&one, &other);
+    json_t *inner;
+
+    if (isnan(difference.mean)) {
+        return 0;
+    }
+    inner = json_object();
+    return field_put(object, key, inner) < 0 ||
+                   print_json_put_number(inner, "mean", difference.mean) < 0 ||
+                   print_json_put_number(inner, "ci95", difference.half_width) < 0 ||
+                   print_json_put_number(inner, "p", difference.p) < 0
+               ? -1
+               : 0;
+}
+
+static int print_json_put_comparison(json_t *root, const struct report reports[2])
+{
+    json_t *programs = json_array(), *difference = json_object();
+
+    if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
+        field_put(root, "programs", programs) < 0 ||
+        field_put(root, "difference", difference) < 0 ||
+        json_array_append_new(programs, encode_runs(&reports[0])) < 0 ||
+        json_array_append_new(programs, encode_runs(&reports[1])) < 0) {
+        return -1;
+    }
+    return print_json_put_difference(difference, "energy_j", run_energy_j, reports) < 0 ||
+                   print_json_put_difference(difference, "mean_w", run_mean_w, reports) < 0 ||
+                   print_json_put_difference(difference, "elapsed_s", run_elapsed_s, reports) < 0
+               ? -1
+               : 0;
+}
+
+int compare_json(FILE *out, const struct report reports[2], struct apapi_error *err)
+{
+    json_t *root = json_object();
+
+    if (root && print_json_put_comparison(root, reports) < 0) {
+        json_decref(root);
+        root = NULL;
+    }
+    return print_json_line(out, root, err);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "atime/student.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "record/coverage.h"
@@ -96,7 +97,7 @@ static int wanted_decimals(const struct units_scale *scale, double sd)
 }
 
 /* Both numbers in the scale of the mean. */
-static void format_spread(char *cell, size_t size, const struct spread *spread, const char *unit)
+void print_spread(char *cell, size_t size, const struct spread *spread, const char *unit)
 {
     struct units_scale scale = units_scale(spread->mean);
     char mean[UNITS_SIZE];
@@ -136,9 +137,9 @@ static void print_table_put_domain(FILE *out, const struct report *report, enum 
     char cell[CELL_SIZE];
 
     fprintf(out, "  %-*s", label_width(report), label);
-    format_spread(cell, sizeof cell, &energy_j, "J");
+    print_spread(cell, sizeof cell, &energy_j, "J");
     print_table_put_cell(out, cell);
-    format_spread(cell, sizeof cell, &mean_w, "W");
+    print_spread(cell, sizeof cell, &mean_w, "W");
     print_table_put_cell(out, cell);
     if (energy_j.count < report->count) {
         fprintf(out, "  in %zu of %zu runs", energy_j.count, report->count);
@@ -266,7 +267,7 @@ static void put_time(struct text_line *line, const char *word, const struct spre
     char text[TEXT_SIZE];
 
     if (spread->mean < 60) {
-        format_spread(cell, sizeof cell, spread, "s");
+        print_spread(cell, sizeof cell, spread, "s");
     } else {
         units_duration(mean, sizeof mean, spread->mean);
         units_duration(sd, sizeof sd, spread->sd);
@@ -295,6 +296,43 @@ static void print_table_put_times(FILE *out, const struct report *report)
     put_time(&line, "system", &system_s);
     units_bytes(size, sizeof size, peak_bytes);
     fprintf(out, "\n  peak memory %s\n", size);
+}
+
+/* With half of the confidence interval in place of the standard deviation. */
+static struct spread print_table_confidence(const struct report *report, run_value_f value)
+{
+    struct spread spread = report_spread(report, value, APAPI_DOMAIN_NONE);
+
+    spread.sd = student_half_width(&spread);
+    return spread;
+}
+
+static void put_confidence(struct text_line *line, const char *word, const struct spread *spread,
+                           const char *unit)
+{
+    char cell[CELL_SIZE], text[TEXT_SIZE];
+
+    if (spread->count > 1) {
+        print_spread(cell, sizeof cell, spread, unit);
+        snprintf(text, sizeof text, "%s %s", word, cell);
+        text_item(line, 3, text);
+    }
+}
+
+static void print_table_put_confidence(FILE *out, const struct report *report)
+{
+    const struct spread energy_j = print_table_confidence(report, run_energy_j);
+    const struct spread mean_w = print_table_confidence(report, run_mean_w);
+    const struct spread elapsed_s = print_table_confidence(report, run_elapsed_s);
+    struct text_line line = {out, 0};
+
+    if (report->count > 1) {
+        text_item(&line, 2, "95 % confidence:");
+        put_confidence(&line, "energy", &energy_j, "J");
+        put_confidence(&line, "power", &mean_w, "W");
+        put_time(&line, "elapsed", &elapsed_s);
+        fputc('\n', out);
+    }
 }
 
 static void put_ends(FILE *out, const struct report *report)
@@ -336,6 +374,7 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
     put_unmeasured(out, report);
     put_still(out, report);
     print_table_put_times(out, report);
+    print_table_put_confidence(out, report);
     put_ends(out, report);
     return 0;
 }

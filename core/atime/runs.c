@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "measure/unmeasured.h"
 
 static void name_record(const struct report *report, struct apapi_record *record)
@@ -101,24 +103,85 @@ static int run_once(const struct measuring *measuring, const struct signals *sig
     return result;
 }
 
-int runs_measure(const struct measuring *measuring, struct report *report, struct apapi_error *err)
+static int runs_allocate(struct report *reports, size_t count, struct apapi_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        reports[i].count = 0;
+        reports[i].runs = calloc(reports[i].runs_wanted, sizeof *reports[i].runs);
+        if (!reports[i].runs) {
+            return apapi_fail(err, ENOMEM, "no memory");
+        }
+    }
+    return 0;
+}
+
+static void runs_tell(const struct measuring *measuring, const struct report *report)
+{
+    const struct run *run = &report->runs[report->count - 1];
+    double energy_j = run_energy_j(run, APAPI_DOMAIN_NONE);
+    char energy[UNITS_SIZE], name[APAPI_TEXT_SIZE];
+
+    if (!measuring->progress || report->runs_wanted == 1) {
+        return;
+    }
+    units_quantity(energy, sizeof energy, energy_j, "J");
+    text_clean(name, sizeof name, run->record.id.name);
+    fprintf(measuring->progress, "atime: \"%s\": run %zu of %u%s%s\n", name, report->count,
+            report->runs_wanted, isnan(energy_j) ? "" : ", ", isnan(energy_j) ? "" : energy);
+}
+
+/* A round: each program once. The first one is run whatever signals there were. */
+static int runs_round(const struct measuring *measuring, const struct signals *signals,
+                      struct report *reports, size_t count, struct apapi_error *err)
+{
+    for (size_t i = 0; i < count && (i == 0 || signals_last(signals) == 0); i++) {
+        if (run_once(measuring, signals, &reports[i], err)) {
+            return -1;
+        }
+        runs_tell(measuring, &reports[i]);
+    }
+    return 0;
+}
+
+/* @return 0; 1: a signal has ended it; -1 as runs_measure(). */
+static int runs_warm_up(const struct signals *signals, struct report *reports, size_t count,
+                        struct apapi_error *err)
+{
+    for (unsigned round = 0; round < reports->warmups; round++) {
+        for (size_t i = 0; i < count; i++) {
+            if (child_run(reports[i].program, signals, &reports[i].warmup, err)) {
+                return -1;
+            }
+            if (signals_last(signals) != 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+int runs_measure(const struct measuring *measuring, struct report *reports, size_t count,
+                 struct apapi_error *err)
 {
     struct signals signals;
-    int result = 0, error;
+    int result, error;
 
-    report->count = 0;
-    report->runs = calloc(report->runs_wanted, sizeof *report->runs);
-    if (!report->runs) {
-        return apapi_fail(err, ENOMEM, "no memory");
+    if (runs_allocate(reports, count, err)) {
+        return -1;
     }
     signals_catch(&signals);
-    do {
-        result = run_once(measuring, &signals, report, err);
+    result = runs_warm_up(&signals, reports, count, err);
+    error = errno;
+    while (result == 0 && reports->count < reports->runs_wanted) {
+        result = runs_round(measuring, &signals, reports, count, err);
         error = errno;
-    } while (result == 0 && report->count < report->runs_wanted && signals_last(&signals) == 0);
+        if (signals_last(&signals) != 0) {
+            break;
+        }
+    }
     signals_restore(&signals);
     errno = error;
-    return result;
+    return result < 0 ? -1 : 0;
 }
 
 int runs_exit_code(const struct report *report)
@@ -130,7 +193,7 @@ int runs_exit_code(const struct report *report)
             return code;
         }
     }
-    return 0;
+    return report->program && report->count == 0 ? child_exit_code(report->warmup.status) : 0;
 }
 
 void runs_clear(struct report *report)

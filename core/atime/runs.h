@@ -12,17 +12,20 @@ struct measuring {
     struct apapi_session *session;
     struct trace *trace;           /* NULL: none */
     struct thresholds *thresholds; /* NULL: none */
-    const struct process *process; /* NULL: run the report's program */
+    const struct process *process; /* NULL: run the reports' programs */
+    FILE *progress;                /* gets a line after each run; NULL: none */
 };
 
 /**
- * Measure as often as `report->runs_wanted`, unless a signal arrives.
- * @param report  gets `runs` and `count`; free them with runs_clear()
- * @return 0; -1 with errno if the program could not be started: no further run was started.
+ * Measure as often as `runs_wanted`, unless a signal arrives. Several programs take turns, so that
+ * a machine that gets warmer or busier treats them alike.
+ * @param reports  `count` of them; each gets `runs` and `count`; free them with runs_clear()
+ * @return 0; -1 with errno if a program could not be started: no further run was started.
  */
-int runs_measure(const struct measuring *measuring, struct report *report, struct apapi_error *err);
+int runs_measure(const struct measuring *measuring, struct report *reports, size_t count,
+                 struct apapi_error *err);
 
-/** @return exit status of the first run that failed, or 0. */
+/** @return exit status of the first run that failed, or 0; without a run, of the last warm-up. */
 int runs_exit_code(const struct report *report);
 
 /** Free what `report` owns. */

@@ -165,6 +165,89 @@ row_fits() { # ROW NAME WATTS
     [[ $(column program elapsed run) == $'1\n2' ]]
 }
 
+@test "-r: the confidence interval is that of Student's t" {
+    needs_sim
+    run --separate-stderr sim --packages 1 -- "$atime" -r 4 -f json sleep 0.1
+    # t of 3 degrees of freedom: 3.182
+    jq -e '.statistics | .elapsed_s, .total.energy_j | (.ci95 / (3.182446 * .sd / 2) - 1 | fabs) < 1e-4' <<<"$stderr"
+    run --separate-stderr "$atime" -r 2 -f json true
+    jq -e '.statistics.elapsed_s.ci95 > 0' <<<"$stderr"
+}
+
+@test "--warmup: runs that are not measured come first" {
+    counter=$BATS_TEST_TMPDIR/counter
+    run --separate-stderr "$atime" --warmup 2 -r 3 -f json sh -c "echo x >>$counter; [ \$(wc -l <$counter) -gt 2 ]"
+    echo "$stderr"
+    [[ $status -eq 0 && $(wc -l <"$counter") -eq 5 ]]
+    jq -e '.runs | length == 3' <<<"$stderr"
+    run -127 --separate-stderr "$atime" --warmup 2 /nonexistent/program
+    [[ $stderr == 'atime: /nonexistent/program: No such file or directory' ]]
+}
+
+@test "--warmup: a signal ends all" {
+    timeout 100 env --default-signal "$atime" --warmup 5 sh -c "echo x >>'$BATS_TEST_TMPDIR/runs'; exec sleep 60" \
+        2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    pid=$!
+    eventually test -s "$BATS_TEST_TMPDIR/runs"
+    kill -TERM "$(pgrep -P $pid -x atime)"
+    status=0
+    wait $pid || status=$?
+    [[ $status -eq 143 && $(wc -l <"$BATS_TEST_TMPDIR/runs") -eq 1 ]]
+}
+
+@test "--compare: the programs take turns; the difference has an error and a probability" {
+    needs_sim
+    order=$BATS_TEST_TMPDIR/order
+    run --separate-stderr sim --packages 1 -- "$atime" -r 4 --compare sh -c "echo a >>$order; sleep 0.1" -- sh -c "echo b >>$order; sleep 0.5"
+    echo "$stderr"
+    [[ $status -eq 0 && $(tr -d '\n' <"$order") == abababab ]]
+    [[ $stderr == *'"sh"  4 runs'*'"sh"  4 runs'*'difference: second program - first'* ]]
+    [[ $stderr =~ energy\ +[0-9.]+\ ±\ [0-9.]+\ J\ \ \(\+[0-9.]+\ %\)\ \ p\ [\<=] && $stderr == *'the first program, "sh", uses less energy'* ]]
+    [[ $(wc -L <<<"$stderr") -le 80 ]]
+    run --separate-stderr sim --packages 1 -- "$atime" -r 3 --compare -f json sleep 0.1 -- sleep 0.3
+    jq -e '.programs | length == 2 and .[1].runs[2].program.command == ["sleep", "0.3"]' <<<"$stderr"
+    jq -e '(.programs[1].statistics.total.energy_j.mean - .programs[0].statistics.total.energy_j.mean) as $d |
+        .difference.energy_j | (.mean / $d - 1 | fabs) < 1e-6 and .ci95 > 0 and .p >= 0 and .p < 1' <<<"$stderr"
+}
+
+@test "--compare: status of the first program that failed, and of one that cannot be started" {
+    run -3 --separate-stderr "$atime" -r 2 --compare true -- sh -c 'exit 3'
+    run -127 --separate-stderr "$atime" -r 2 --compare true -- /nonexistent/program
+    [[ $stderr == *'atime: /nonexistent/program: No such file or directory'* ]]
+}
+
+@test "--compare: wrong usage" {
+    cases=("-r 2 --compare true|two programs are needed: A [ARG]... -- B [ARG]..." "-r 2 --compare true --|two programs are needed"
+        "--compare true -- true|each program has to run several times: add -r 10" "-r 2 -f csv --compare true -- true|only with -f table or -f json"
+        "--warmup 0 true|--warmup '0': not a number of runs from 1 to 1000" "--warmup 2 -p 1|-p PID and -r or --warmup")
+    for case in "${cases[@]}"; do
+        read -ra words <<<"${case%%|*}"
+        run -2 --separate-stderr "$atime" "${words[@]}"
+        echo "$case: $stderr"
+        [[ $stderr == *"${case#*|}"* ]]
+    done
+}
+
+@test "--export-markdown: a table that Markdown can show" {
+    needs_sim
+    run --separate-stderr sim --packages 1 -- "$atime" -r 2 --compare --export-markdown "$BATS_TEST_TMPDIR/t.md" \
+        sleep 0.1 -- sh -c 'sleep 0.2 | cat `true`'
+    cat "$BATS_TEST_TMPDIR/t.md"
+    [[ $(wc -l <"$BATS_TEST_TMPDIR/t.md") -eq 4 ]]
+    [[ $(sed 's/\\|//g' "$BATS_TEST_TMPDIR/t.md" | tr -cd '|\n' | sort -u) == '||||||||' ]]
+    grep -qE '^\| `sleep 0.1` \| [0-9.]+ ± [0-9.]+ \|.* 1\.00 \|$' "$BATS_TEST_TMPDIR/t.md"
+    grep -qF "sh -c sleep 0.2 \\| cat 'true'" "$BATS_TEST_TMPDIR/t.md"
+    run -2 --separate-stderr "$atime" --export-markdown /nonexistent/t.md touch "$BATS_TEST_TMPDIR/started"
+    [[ $stderr == *'/nonexistent/t.md'* && ! -e $BATS_TEST_TMPDIR/started ]]
+}
+
+@test "-r: progress is for a terminal alone" {
+    run --separate-stderr "$atime" -r 2 true
+    [[ $stderr != *'run 1 of 2'* ]]
+    run -0 script -qec "$atime -r 2 true" /dev/null
+    [[ $output == *'atime: "true": run 1 of 2'*'run 2 of 2'* ]]
+}
+
 @test "-r: a program that cannot be started is tried once" {
     run -127 --separate-stderr "$atime" -r 5 /nonexistent/program
     [[ $status -eq 127 && $stderr == 'atime: /nonexistent/program: No such file or directory' ]]

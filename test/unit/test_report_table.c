@@ -67,6 +67,8 @@ static void several_runs(void **state)
                         "  nvml: not measured (no driver)\n"
                         "  elapsed 4.000 ± 2.000 s   user 1.500 ± 0.000 s   system 0.25 ± 0.00 s\n"
                         "  peak memory 12.3 MiB\n"
+                        "  95 % confidence:   energy 400.0 ± 496.8 J   power 200.0 ± 248.4 W\n"
+                        "    elapsed 4.000 ± 4.968 s\n"
                         "  run 2: exit status 3\n"
                         "  run 3: killed by signal 9 (Killed)\n");
 }
