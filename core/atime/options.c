@@ -199,9 +199,11 @@ static int check_together(int argc, const struct options *options)
     if (options->pid && optind < argc) {
         return options_refuse("-p PID and PROGRAM: only one of them can be measured");
     }
-    if (options->pid && (options->runs > 1 || options->warmups)) {
-        return options_refuse("-p PID and -r or --warmup: a process that runs already ends only "
-                              "once");
+    if (options->pid && options->runs > 1) {
+        return options_refuse("-p PID and -r RUNS: a process that runs already ends only once");
+    }
+    if (options->pid && options->warmups) {
+        return options_refuse("-p PID and --warmup: a process that runs already ends only once");
     }
     if (!options->pid && optind == argc) {
         option_table_help(&table, stderr);

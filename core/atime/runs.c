@@ -149,7 +149,7 @@ static int runs_warm_up(const struct signals *signals, struct report *reports, s
 {
     for (unsigned round = 0; round < reports->warmups; round++) {
         for (size_t i = 0; i < count; i++) {
-            if (child_run(reports[i].program, signals, &reports[i].warmup, err)) {
+            if (child_run(reports[i].program, signals, NULL, &reports[i].warmup, err)) {
                 return -1;
             }
             if (signals_last(signals) != 0) {

@@ -219,7 +219,7 @@ row_fits() { # ROW NAME WATTS
 @test "--compare: wrong usage" {
     cases=("-r 2 --compare true|two programs are needed: A [ARG]... -- B [ARG]..." "-r 2 --compare true --|two programs are needed"
         "--compare true -- true|each program has to run several times: add -r 10" "-r 2 -f csv --compare true -- true|only with -f table or -f json"
-        "--warmup 0 true|--warmup '0': not a number of runs from 1 to 1000" "--warmup 2 -p 1|-p PID and -r or --warmup")
+        "--warmup 0 true|--warmup '0': not a number of runs from 1 to 1000" "--warmup 2 -p 1|-p PID and --warmup")
     for case in "${cases[@]}"; do
         read -ra words <<<"${case%%|*}"
         run -2 --separate-stderr "$atime" "${words[@]}"
