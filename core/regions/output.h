@@ -2,6 +2,9 @@
 #ifndef REGIONS_OUTPUT_H
 #define REGIONS_OUTPUT_H
 
+/** This process has output, whatever its environment says. Any thread. */
+void output_want(void);
+
 /** Write the output of this process, if it has one. 0; -1 with errno. */
 int output_write(void);
 

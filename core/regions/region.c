@@ -10,18 +10,13 @@
 #include "regions/link.h"
 #include "regions/misuse.h"
 #include "regions/output.h"
+#include "regions/tally.h"
 
-int region_observe(const struct region_observer *observer)
+/* The first call of a thread. */
+static struct region_stack *region_join(void)
 {
-    const struct region_observer *none = NULL;
-
-    if (!__atomic_compare_exchange_n(&stack_observer, &none, observer, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE)) {
-        errno = EALREADY;
-        return -1;
-    }
-    program_want();
-    return 0;
+    tally_want_if_asked();
+    return join_thread();
 }
 
 /* @return the calling thread's; NULL: there is nothing to do. */
@@ -32,7 +27,7 @@ static inline struct region_stack *region_stack_now(void)
     if (__builtin_expect(stack != NULL, 1)) {
         return stack;
     }
-    return program_is_off() ? NULL : join_thread();
+    return program_is_off() ? NULL : region_join();
 }
 
 static uint32_t region_look_up(struct stack_name *entry, const char *name)

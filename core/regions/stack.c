@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "regions/stack.h"
 
+#include <errno.h>
+
 #include "regions/misuse.h"
 
 __thread struct region_stack *stack_self;
 const struct region_observer *stack_observer;
 static const struct region_stack *stack_at_fork; /* of the thread that was forked */
+
+int region_observe(const struct region_observer *observer)
+{
+    const struct region_observer *none = NULL;
+
+    if (!__atomic_compare_exchange_n(&stack_observer, &none, observer, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        errno = EALREADY;
+        return -1;
+    }
+    program_want();
+    return 0;
+}
 
 static void stack_tell_begin(const struct region_stack *stack, uint32_t node)
 {

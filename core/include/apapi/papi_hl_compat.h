@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_PAPI_HL_COMPAT_H
+#define APAPI_PAPI_HL_COMPAT_H
+#include "apapi/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * PAPI's high-level interface on regions of APAPI, for programs that are compiled with this header
+ * instead of papi.h, or with both in any order: PAPI_hl_region_begin() and the others below become
+ * apapi_hl_region_begin() and so on, and the program needs libapapi instead of libpapi. Programs
+ * that are compiled already are run with libapapi_papi_hl.so preloaded.
+ *
+ * Regions count what they count with PAPI: the events of PAPI_EVENTS, or PAPI's default ones, where
+ * this machine has them and a libpapi; and their energy in a measured step. At the end of the
+ * program they are written to papi_hl_output/rank_NNNNNN.json. PAPI_OUTPUT_DIRECTORY, PAPI_REPORT,
+ * PAPI_MULTIPLEX and PAPI_HL_VERBOSE mean what they mean to PAPI.
+ *
+ * Results are PAPI's: PAPI_OK, or one of its errors below 0. Threads: as in apapi/region.h.
+ */
+
+/* As papi.h has them, which may be included behind this header. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+#ifndef PAPI_OK
+#define PAPI_OK 0
+#endif
+#ifndef PAPI_EINVAL
+#define PAPI_EINVAL -1
+#endif
+#ifndef PAPI_ESYS
+#define PAPI_ESYS -3
+#endif
+#ifndef PAPI_EMISC
+#define PAPI_EMISC -14
+#endif
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+#define PAPI_hl_init apapi_hl_init
+#define PAPI_hl_set_events apapi_hl_set_events
+#define PAPI_hl_region_begin apapi_hl_region_begin
+#define PAPI_hl_read apapi_hl_read
+#define PAPI_hl_region_end apapi_hl_region_end
+#define PAPI_hl_stop apapi_hl_stop
+#define PAPI_hl_cleanup_thread apapi_hl_cleanup_thread
+#define PAPI_hl_print_output apapi_hl_print_output
+#define PAPI_hl_finalize apapi_hl_finalize
+
+/** Set up, as the first call of any other function does. @return PAPI_OK */
+APAPI_API int apapi_hl_init(void);
+
+/**
+ * Choose the events, instead of PAPI_EVENTS and before the first region.
+ * @param events  as in PAPI_EVENTS; NULL: PAPI_EVENTS
+ * @return PAPI_OK; PAPI_EMISC: events have been chosen already
+ */
+APAPI_API int apapi_hl_set_events(const char *events);
+
+/** Begin a region in this thread. @return PAPI_OK; PAPI_EINVAL: see apapi_region_begin() */
+APAPI_API int apapi_hl_region_begin(const char *region);
+
+/** Note the counters within a region of this thread. @return PAPI_OK; PAPI_EINVAL */
+APAPI_API int apapi_hl_read(const char *region);
+
+/** End a region of this thread. @return PAPI_OK; PAPI_EINVAL: it is not open in this thread */
+APAPI_API int apapi_hl_region_end(const char *region);
+
+/** End the regions of this thread, and its counters until its next region. @return PAPI_OK */
+APAPI_API int apapi_hl_stop(void);
+
+/** The same, for a thread that ends. @return PAPI_OK */
+APAPI_API int apapi_hl_cleanup_thread(void);
+
+/** Write the output now; the program's end writes it, too. */
+APAPI_API void apapi_hl_print_output(void);
+
+/** End the regions of this thread and write the output. @return PAPI_OK; PAPI_ESYS: not written */
+APAPI_API int apapi_hl_finalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

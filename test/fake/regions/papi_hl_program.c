@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * papi_hl_program: marks its parts for PAPI's high-level interface, and knows nothing else. In the
+ * main thread: "computation" twice, with a reading each, and in it "inner" once each; then "first"
+ * and "second", which overlap. In another thread: "computation" once. It prints each result that is
+ * not PAPI_OK.
+ */
+#include <papi.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static volatile double sink;
+
+static void check(int result, const char *call)
+{
+    if (result != PAPI_OK) {
+        printf("%s: %d\n", call, result);
+    }
+}
+
+static void compute(void)
+{
+    for (int i = 1; i < 200000; i++) {
+        sink += 1.0 / i;
+    }
+}
+
+static void *run_thread(void *context)
+{
+    check(PAPI_hl_region_begin("computation"), "begin");
+    compute();
+    check(PAPI_hl_region_end("computation"), "end");
+    return context;
+}
+
+static void run_main(void)
+{
+    check(PAPI_hl_region_begin("computation"), "begin");
+    check(PAPI_hl_region_begin("inner"), "begin");
+    compute();
+    check(PAPI_hl_region_end("inner"), "end");
+    check(PAPI_hl_read("computation"), "read");
+    compute();
+    check(PAPI_hl_region_end("computation"), "end");
+}
+
+int main(void)
+{
+    pthread_t thread;
+
+    run_main();
+    run_main();
+    if (pthread_create(&thread, NULL, run_thread, NULL) == 0) {
+        pthread_join(thread, NULL);
+    }
+    check(PAPI_hl_region_begin("first"), "begin");
+    check(PAPI_hl_region_begin("second"), "begin");
+    check(PAPI_hl_region_end("first"), "end");
+    check(PAPI_hl_region_end("second"), "end");
+    if (PAPI_hl_region_end("never begun") == PAPI_OK) {
+        puts("the end of what was never begun is PAPI_OK");
+    }
+    puts("done");
+    return 0;
+}
