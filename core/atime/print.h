@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "apapi/record.h"
-#include "atime/child.h"
+#include "base/child.h"
 
 /** One run of the program. */
 struct run {

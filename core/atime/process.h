@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "apapi/error.h"
-#include "atime/signals.h"
+#include "base/signals.h"
 
 /** A running process of any user. */
 struct process {

@@ -23,6 +23,7 @@ static const struct command {
     {"report", report_command, "energy of jobs, users, nodes and days"},
     {"show", show_command, "one job in full: nodes, power over time, anything unusual"},
     {"regions", regions_command, "energy and power of the parts of a program"},
+    {"mark", mark_command, "regions of a shell script, for its record"},
     {"plot", plot_command, "power of jobs over time, as a picture or a page with zoom"},
     {"import", import_command, "load records into a database, SQLite or MariaDB"},
     {"export", export_command, "metrics of this node's steps, for Prometheus"},

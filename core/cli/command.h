@@ -16,6 +16,7 @@ int config_command(int argc, char **argv);
 int import_command(int argc, char **argv);
 int export_command(int argc, char **argv);
 int plot_command(int argc, char **argv);
+int mark_command(int argc, char **argv);
 int merge_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 int top_command(int argc, char **argv);

@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load report_common
+load ../eventually
 
 regions() { "$apapi" regions "$@"; }
 
@@ -210,4 +211,99 @@ END
     [[ $stderr == *"$BATS_TEST_TMPDIR/none: No such file or directory"* ]]
     run -1 --separate-stderr regions "$BATS_TEST_TMPDIR"
     [[ $stderr == *"no file rank_NNNNNN.json in it, nor in its papi_hl_output"* ]]
+}
+
+# A sampler that knows marks, and writes them into $marks.
+start_marks() {
+    export APAPI_LIVE_PAGE=$BATS_TEST_TMPDIR/17.0
+    marks=$BATS_TEST_TMPDIR/marks
+    coproc SAMPLER { exec "$BATS_TEST_DIRNAME/fake_marks.py" "$APAPI_LIVE_PAGE" "$marks" 3>&-; }
+    sampler=$SAMPLER_PID
+    read -r -u "${SAMPLER[0]}" _
+}
+
+teardown() {
+    [[ -z ${sampler:-} ]] || kill "$sampler"
+}
+
+mark() { "$apapi" mark "$@"; }
+
+@test "marks of a script arrive in order" {
+    start_marks
+    run -0 --separate-stderr mark begin 'a region'
+    [[ -z $output && -z $stderr ]]
+    run -0 --separate-stderr mark read 'a region'
+    [[ $output == "1234.5 J" && -z $stderr ]]
+    run -0 mark end 'a region'
+    run -0 mark fom cells -1.2e3 Gcells
+    run -0 mark fom steps 5
+    [[ $(<"$marks") == $'begin a region\nread a region\nend a region\nfom cells -1200.0 Gcells\nfom steps 5.0 ' ]]
+}
+
+@test "a region around a command: its output, exit status and end by a signal stay" {
+    start_marks
+    run -3 --separate-stderr mark run solve -- sh -c 'cat; echo out; echo err >&2; exit 3' <<<in
+    [[ $output == $'in\nout' && $stderr == err && $(<"$marks") == $'begin solve\nend solve' ]]
+    # shellcheck disable=SC2016 # the inner shell's
+    run -0 bash -c '"$1" mark run x sh -c "kill -TERM \$\$"; echo $?' _ "$apapi"
+    [[ ${lines[-1]} == 143 ]]
+    run -127 --separate-stderr mark run x -- "$BATS_TEST_TMPDIR/none"
+    [[ $stderr == *"$BATS_TEST_TMPDIR/none: No such file or directory" ]]
+    run -126 --separate-stderr mark run x -- "$BATS_TEST_TMPDIR"
+    [[ $(tail -n 6 "$marks") == $'begin x\nend x\nbegin x\nend x\nbegin x\nend x' ]]
+}
+
+@test "a signal for a mark reaches its command, and the region ends" {
+    start_marks
+    # shellcheck disable=SC2016 # the inner shell's
+    "$apapi" mark run x -- bash -c 'trap "touch \"$1.term\"; exit 5" TERM; touch "$1"; while :; do sleep 0.02; done' _ "$BATS_TEST_TMPDIR/up" 3>&- &
+    eventually [ -e "$BATS_TEST_TMPDIR/up" ]
+    kill $!
+    wait $! || status=$?
+    ((status == 5))
+    [[ -e $BATS_TEST_TMPDIR/up.term && $(<"$marks") == $'begin x\nend x' ]]
+}
+
+@test "outside of a measured step a mark does nothing, and a script goes on whatever becomes of it" {
+    run -0 --separate-stderr mark begin x
+    [[ -z $output && -z $stderr ]]
+    run -0 --separate-stderr mark -v begin x
+    [[ $stderr == *"this is no measured step: the variable APAPI_LIVE_PAGE is not set" ]]
+    run -1 --separate-stderr mark --strict end x
+    [[ $stderr == *"no measured step"* ]]
+    run -7 --separate-stderr mark run x -- sh -c 'exit 7'
+    [[ -z $stderr ]]
+    APAPI_LIVE_PAGE=$BATS_TEST_TMPDIR/none run -0 --separate-stderr mark begin x
+    [[ $stderr == *"the sampler of $BATS_TEST_TMPDIR/none: No such file or directory" ]]
+    APAPI_LIVE_PAGE=$(printf '/x%.0s' {1..200}) run -1 --separate-stderr mark --strict begin x
+    [[ $stderr == *"File name too long" ]]
+}
+
+@test "what the sampler refuses is reported, and nobody waits for one that does not answer" {
+    start_marks
+    run -0 --separate-stderr mark end wrong
+    [[ $stderr == "apapi mark: region wrong is?[31m not open" ]]
+    run -0 --separate-stderr mark read new
+    [[ -z $output && $stderr == *"the energy is not known yet" ]]
+    run -1 --separate-stderr timeout 20 "$apapi" mark --strict begin silent
+    [[ $stderr == *"the step's sampler: Connection timed out" ]]
+    run -1 --separate-stderr mark --strict begin foreign
+    [[ $stderr == *"the step's sampler: Bad message" ]]
+}
+
+@test "wrong marks are refused" {
+    local words
+    for words in '' begin 'begin a b' 'start x' run 'run x' 'run x --' 'fom x' 'fom x 1 a b'; do
+        # shellcheck disable=SC2086 # words
+        run -2 --separate-stderr mark $words
+        [[ $stderr == *"expected begin, end or read NAME, run NAME -- COMMAND, or fom NAME VALUE [UNIT]" ]]
+    done
+    run -2 --separate-stderr mark begin ''
+    [[ $stderr == *"NAME has 0 bytes, expected 1 to 255" ]]
+    run -2 --separate-stderr mark end "$(printf 'x%.0s' {1..256})"
+    [[ $stderr == *"NAME has 256 bytes, expected 1 to 255" ]]
+    run -2 --separate-stderr mark fom x 1e400 J
+    run -2 --separate-stderr mark fom x nan
+    run -2 --separate-stderr mark fom x 12kg
+    [[ $stderr == *"fom: VALUE '12kg' is not a number" ]]
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "atime/signals.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <stddef.h>

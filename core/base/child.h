@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ATIME_CHILD_H
-#define ATIME_CHILD_H
+#ifndef APAPI_BASE_CHILD_H
+#define APAPI_BASE_CHILD_H
 #include <stdint.h>
 #include <sys/resource.h>
 
 #include "apapi/error.h"
-#include "atime/signals.h"
+#include "base/signals.h"
 
 #define CHILD_NOT_EXECUTABLE 126
 #define CHILD_NOT_FOUND 127

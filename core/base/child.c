@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "atime/child.h"
+#include "base/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ATIME_SIGNALS_H
-#define ATIME_SIGNALS_H
+#ifndef APAPI_BASE_SIGNALS_H
+#define APAPI_BASE_SIGNALS_H
 #include <signal.h>
 #include <sys/types.h>
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi mark: regions of a shell script, see apapi-mark(1). */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/child.h"
+#include "base/count_of.h"
+#include "base/number.h"
+#include "cli/command.h"
+#include "cli/mark/mark.h"
+
+#define COMMAND "mark"
+
+struct options {
+    bool strict, verbose;
+    char **words; /* NAME and what follows it */
+    int count;
+};
+
+static const struct option_row rows[] = {
+    {0, "strict", NULL, "exit status 1 if the mark has no effect", TO_FLAG(struct options, strict)},
+    {'v', "verbose", NULL, "say why, if this is no measured step",
+     TO_FLAG(struct options, verbose)},
+    {0}};
+
+static const struct option_table table = {
+    .program = "apapi " COMMAND,
+    .head =
+        "usage: apapi mark [OPTION]... begin NAME\n"
+        "       apapi mark [OPTION]... end NAME\n"
+        "       apapi mark [OPTION]... read NAME\n"
+        "       apapi mark [OPTION]... run NAME -- COMMAND [ARG]...\n"
+        "       apapi mark [OPTION]... fom NAME VALUE [UNIT]\n"
+        "Mark the regions of a script, whose energy the record of the step then names: where\n"
+        "region NAME begins and ends, the energy in it so far, or a region around one\n"
+        "COMMAND; and a figure of merit, a result that the energy is compared with. Outside of\n"
+        "a measured step this does nothing.\n",
+    .foot = "Exit status: 0 done, 1 failure (with --strict), 2 wrong usage; of 'run' that of\n"
+            "COMMAND.\n",
+    .column = 17,
+    .words_end = true,
+    .rows = rows};
+
+/* A script goes on, whatever becomes of its marks. @return exit status */
+static int mark_command_say(const struct options *options, const struct apapi_error *err, int code)
+{
+    if (code != ENOTCONN || options->strict || options->verbose) {
+        command_fail(COMMAND, err->text);
+    }
+    return options->strict ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int mark_command_mark(const struct options *options, enum region_message_kind kind,
+                             struct region_message *answer)
+{
+    struct region_message message;
+    struct apapi_error err;
+
+    region_message_init(&message, kind, options->words[0]);
+    return mark_send(&message, answer, &err) ? mark_command_say(options, &err, errno) : -1;
+}
+
+static int mark_begin(const struct options *options)
+{
+    struct region_message answer;
+    int status = mark_command_mark(options, REGION_BEGIN, &answer);
+
+    return status < 0 ? EXIT_SUCCESS : status;
+}
+
+static int mark_end(const struct options *options)
+{
+    struct region_message answer;
+    int status = mark_command_mark(options, REGION_END, &answer);
+
+    return status < 0 ? EXIT_SUCCESS : status;
+}
+
+static int mark_read(const struct options *options)
+{
+    struct region_message answer;
+    int status = mark_command_mark(options, REGION_READ, &answer);
+
+    if (status >= 0) {
+        return status;
+    }
+    if (!isfinite(answer.value)) {
+        const struct apapi_error err = {"the energy is not known yet"};
+
+        return mark_command_say(options, &err, EAGAIN);
+    }
+    printf("%.9g J\n", answer.value);
+    return command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+static int mark_fom(const struct options *options)
+{
+    struct region_message message, answer;
+    struct real_number number;
+    struct apapi_error err;
+
+    if (real_number_parse(options->words[1], &number) || *number.rest || !isfinite(number.value)) {
+        apapi_fail(&err, EINVAL, "fom: VALUE '%.60s' is not a number", options->words[1]);
+        return command_refuse(COMMAND, err.text);
+    }
+    region_message_init(&message, REGION_FOM, options->words[0]);
+    message.value = number.value;
+    if (options->count > 2) {
+        snprintf(message.unit, sizeof message.unit, "%s", options->words[2]);
+    }
+    return mark_send(&message, &answer, &err) ? mark_command_say(options, &err, errno)
+                                              : EXIT_SUCCESS;
+}
+
+/* End as the command did, without a second core file. */
+static int mark_command_end_alike(int status)
+{
+    const struct rlimit none = {0, 0};
+
+    if (WIFSIGNALED(status)) {
+        setrlimit(RLIMIT_CORE, &none);
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    return child_exit_code(status);
+}
+
+static int mark_run(const struct options *options)
+{
+    struct signals signals;
+    struct apapi_error err;
+    struct child_end end;
+    int result, code;
+
+    mark_begin(options);
+    signals_catch(&signals);
+    result = child_run(options->words + 1, &signals, NULL, &end, &err);
+    code = errno;
+    signals_restore(&signals);
+    if (result) {
+        command_fail(COMMAND, err.text);
+    }
+    mark_end(options);
+    return result ? child_start_failure(code) : mark_command_end_alike(end.status);
+}
+
+static const struct mark_verb {
+    const char *name;
+    int (*run)(const struct options *options);
+    int least, most; /* words after it; most 0: any number */
+} verbs[] = {{"begin", mark_begin, 1, 1},
+             {"end", mark_end, 1, 1},
+             {"read", mark_read, 1, 1},
+             {"run", mark_run, 2, 0},
+             {"fom", mark_fom, 2, 3}};
+
+static int mark_command_refuse(const char *verb)
+{
+    struct apapi_error err;
+
+    apapi_fail(
+        &err, EINVAL,
+        "%.60s%sexpected begin, end or read NAME, run NAME -- COMMAND, or fom NAME VALUE [UNIT]",
+        verb, *verb ? ": " : "");
+    return command_refuse(COMMAND, err.text);
+}
+
+static int mark_command_check_name(const char *name)
+{
+    struct apapi_error err;
+
+    if (*name && strlen(name) < sizeof((struct region_message *)0)->name) {
+        return 0;
+    }
+    apapi_fail(&err, EINVAL, "NAME has %zu bytes, expected 1 to %zu", strlen(name),
+               sizeof((struct region_message *)0)->name - 1);
+    return command_refuse(COMMAND, err.text);
+}
+
+/* "run NAME -- COMMAND": the -- may be left out. */
+static void mark_command_drop_dashes(struct options *options)
+{
+    if (options->count > 1 && strcmp(options->words[1], "--") == 0) {
+        options->words[1] = options->words[0];
+        options->words++;
+        options->count--;
+    }
+}
+
+int mark_command(int argc, char **argv)
+{
+    static struct options options;
+    int status = command_options(&table, argc, argv, &options);
+    const char *name = argc > optind ? argv[optind] : "";
+
+    if (status >= 0) {
+        return status;
+    }
+    options.words = argv + optind + 1;
+    options.count = argc - optind - 1;
+    for (size_t i = 0; i < COUNT_OF(verbs); i++) {
+        const struct mark_verb *verb = &verbs[i];
+
+        if (strcmp(verb->name, name) != 0) {
+            continue;
+        }
+        if (verb->most == 0) {
+            mark_command_drop_dashes(&options);
+        }
+        if (options.count < verb->least || (verb->most > 0 && options.count > verb->most)) {
+            return mark_command_refuse(name);
+        }
+        status = mark_command_check_name(options.words[0]);
+        return status ? status : verb->run(&options);
+    }
+    return mark_command_refuse(name);
+}
