@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/overflow_cpu.h"
 #include "session/overflow_deliver.h"
 #include "session/overflow_evaluate.h"
 
@@ -132,7 +133,7 @@ static bool overflow_mode_counts(unsigned mode)
 
 static int overflow_check_words(const struct apapi_overflow *what, struct apapi_error *err)
 {
-    if (!what || !what->event || !what->handler) {
+    if (!what->event || !what->handler) {
         return apapi_fail(err, EINVAL, "a threshold needs an event and a handler");
     }
     if (what->mode > APAPI_OVERFLOW_BELOW) {
@@ -219,7 +220,7 @@ static void overflow_catch_up(struct sampling *sampling)
 }
 
 /* With the mutex. */
-static struct overflow_slot *overflow_free_slot(struct overflows *overflows)
+static struct overflow_slot *overflow_find_free(struct overflows *overflows)
 {
     for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
         if (overflows->slots[i].state == OVERFLOW_FREE) {
@@ -253,11 +254,12 @@ static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflo
     overflow_set_level(slot, what);
 }
 
+/* With the mutex. */
 static int overflow_insert(struct sampling *sampling, const struct apapi_overflow *what,
                            const struct overflow_target *target, struct apapi_error *err)
 {
     struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_slot *slot = overflow_free_slot(overflows);
+    struct overflow_slot *slot = overflow_find_free(overflows);
 
     if (!slot) {
         return apapi_fail(err, ENOSPC, "%.100s: a session has at most %d thresholds", what->event,
@@ -271,6 +273,49 @@ static int overflow_insert(struct sampling *sampling, const struct apapi_overflo
     return (int)(slot - overflows->slots);
 }
 
+static int overflow_reserve(struct sampling *sampling, const struct apapi_overflow *what,
+                            const struct overflow_target *target, struct apapi_error *err)
+{
+    struct overflows *overflows = &sampling->common.overflows;
+    int number;
+
+    pthread_mutex_lock(&overflows->mutex);
+    number = overflow_insert(sampling, what, target, err);
+    pthread_mutex_unlock(&overflows->mutex);
+    return number;
+}
+
+/* PAPI counts the calling thread. */
+static int overflow_add_cpu(struct sampling *sampling, const struct apapi_overflow *what,
+                            struct apapi_error *err)
+{
+    const struct overflow_target target = {.subject = OVERFLOW_CPU, .scale = 1};
+    struct overflows *overflows = &sampling->common.overflows;
+    struct overflow_cpu *cpu;
+    int number, error;
+
+    if (overflow_cpu_check(what, err)) {
+        return -1;
+    }
+    number = overflow_reserve(sampling, what, &target, err);
+    if (number < 0) {
+        return -1;
+    }
+    cpu = overflow_cpu_begin(overflows, number, what, err);
+    error = errno;
+    pthread_mutex_lock(&overflows->mutex);
+    overflows->slots[number].cpu = cpu;
+    if (!cpu) {
+        overflow_free_slot(&overflows->slots[number]);
+    }
+    pthread_mutex_unlock(&overflows->mutex);
+    if (cpu) {
+        sem_post(&overflows->semaphore); /* it may have interrupted already */
+    }
+    errno = error;
+    return cpu ? number : -1;
+}
+
 int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
                  struct apapi_error *err)
 {
@@ -278,15 +323,16 @@ int overflow_add(struct sampling *sampling, const struct apapi_overflow *what,
     struct overflow_target target;
     int number;
 
+    if (overflow_is_cpu(what)) {
+        return overflow_add_cpu(sampling, what, err);
+    }
     if (overflow_check(sampling, what, &target, err)) {
         return -1;
     }
     if (atomic_fetch_add(&overflows->active, 1) == 0) {
         overflow_catch_up(sampling);
     }
-    pthread_mutex_lock(&overflows->mutex);
-    number = overflow_insert(sampling, what, &target, err);
-    pthread_mutex_unlock(&overflows->mutex);
+    number = overflow_reserve(sampling, what, &target, err);
     if (number < 0) {
         atomic_fetch_sub(&overflows->active, 1);
     }
@@ -317,12 +363,16 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
                     struct apapi_error *err)
 {
     struct overflows *overflows = &sampling->common.overflows;
-    struct overflow_slot slot;
+    struct overflow_slot slot = {.state = OVERFLOW_FREE};
     struct overflow_target target;
     struct apapi_overflow what;
 
     if (overflow_read(overflows, number, &slot, err)) {
         return -1;
+    }
+    if (slot.subject == OVERFLOW_CPU) {
+        return apapi_fail(err, ENOTSUP, "%.100s: PAPI counts it: remove it and set it again",
+                          slot.event);
     }
     what = (struct apapi_overflow){.event = slot.event,
                                    .threshold = threshold,
@@ -341,18 +391,35 @@ int overflow_change(struct sampling *sampling, int number, double threshold,
     return 0;
 }
 
+/* PAPI counts no longer; only in the thread that it counts. */
+static int overflow_end_cpu(struct overflow_slot *slot)
+{
+    if (slot->subject != OVERFLOW_CPU) {
+        return 0;
+    }
+    if (!slot->cpu || !overflow_cpu_is_mine(slot->cpu)) {
+        errno = EPERM;
+        return -1;
+    }
+    overflow_cpu_end(slot->cpu);
+    return 0;
+}
+
 int overflow_remove(struct sampling *sampling, int number)
 {
     struct overflows *overflows = &sampling->common.overflows;
     int result = -1;
 
     pthread_mutex_lock(&overflows->mutex);
-    if (overflow_is_set(overflows, number)) {
-        overflows->slots[number].state = OVERFLOW_LEAVING;
-        atomic_fetch_sub(&overflows->active, 1);
-        result = overflow_await_left(&sampling->common, number, APAPI_STOP_WAIT_NS);
-    } else {
+    if (!overflow_is_set(overflows, number)) {
         errno = EINVAL;
+    } else if (overflow_end_cpu(&overflows->slots[number]) == 0) {
+        if (overflows->slots[number].subject != OVERFLOW_CPU) {
+            atomic_fetch_sub(&overflows->active, 1);
+        }
+        overflows->slots[number].state = OVERFLOW_LEAVING;
+        sem_post(&overflows->semaphore);
+        result = overflow_await_left(&sampling->common, number, APAPI_STOP_WAIT_NS);
     }
     pthread_mutex_unlock(&overflows->mutex);
     return result;

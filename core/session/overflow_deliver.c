@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "session/overflow_cpu.h"
+#include "session/overflow_evaluate.h"
+
 static void overflow_wake(struct overflows *overflows)
 {
     overflows->clock->wake(overflows->clock, &overflows->changed);
@@ -24,40 +27,104 @@ static struct overflow_slot *overflow_oldest(struct overflows *overflows)
     return oldest;
 }
 
+/* @return the threshold of PAPI's whose next interrupt is the oldest; NULL: none has any. */
+static struct overflow_slot *overflow_oldest_cpu(struct overflows *overflows)
+{
+    struct overflow_slot *oldest = NULL;
+    uint64_t oldest_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        struct overflow_slot *slot = &overflows->slots[i];
+        const struct overflow_interrupt *next = slot->cpu ? overflow_cpu_next(slot->cpu) : NULL;
+
+        if (next && next->time_ns < oldest_ns) {
+            oldest = slot;
+            oldest_ns = next->time_ns;
+        }
+    }
+    return oldest;
+}
+
+static bool overflow_has_news(struct overflows *overflows)
+{
+    return overflow_oldest(overflows) || overflow_oldest_cpu(overflows);
+}
+
 static void overflow_free_if_left(struct overflow_slot *slot)
 {
-    if (slot->state == OVERFLOW_LEAVING && slot->news.count == 0) {
-        memset(slot, 0, sizeof *slot);
+    if (slot->state == OVERFLOW_LEAVING && slot->news.count == 0 &&
+        !(slot->cpu && overflow_cpu_next(slot->cpu))) {
+        overflow_free_slot(slot);
     }
 }
 
 /* With the mutex, which is not held during the call. */
-static void overflow_call(struct overflows *overflows, struct overflow_slot *slot)
+static void overflow_call(struct overflows *overflows, struct overflow_slot *slot,
+                          struct apapi_overflow_crossing *crossing)
 {
-    const struct overflow_news news = slot->news;
     apapi_overflow_f handler = slot->handler;
     void *user = slot->user;
-    int number = (int)(slot - overflows->slots);
     char event[APAPI_NAME_SIZE];
-    const struct apapi_overflow_crossing crossing = {.event = event,
-                                                     .overflow = number,
-                                                     .count = news.count,
-                                                     .value = news.value,
-                                                     .seen_value = news.seen_value,
-                                                     .time_ns = news.time_ns,
-                                                     .first_ns = news.first_ns,
-                                                     .seen_ns = news.seen_ns,
-                                                     .vector = news.vector};
 
     memcpy(event, slot->event, sizeof event);
-    slot->news.count = 0;
-    overflows->telling = number;
+    crossing->event = event;
+    crossing->overflow = (int)(slot - overflows->slots);
+    overflows->telling = crossing->overflow;
     pthread_mutex_unlock(&overflows->mutex);
-    handler(&crossing, user);
+    handler(crossing, user);
     pthread_mutex_lock(&overflows->mutex);
     overflows->telling = -1;
     overflow_free_if_left(slot);
     overflow_wake(overflows);
+}
+
+static void overflow_tell_news(struct overflows *overflows, struct overflow_slot *slot)
+{
+    const struct overflow_news news = slot->news;
+    struct apapi_overflow_crossing crossing = {.count = news.count,
+                                               .value = news.value,
+                                               .seen_value = news.seen_value,
+                                               .time_ns = news.time_ns,
+                                               .first_ns = news.first_ns,
+                                               .seen_ns = news.seen_ns,
+                                               .vector = news.vector};
+
+    slot->news.count = 0;
+    overflow_call(overflows, slot, &crossing);
+}
+
+static void overflow_tell_interrupt(struct overflows *overflows, struct overflow_slot *slot)
+{
+    struct overflow_cpu *cpu = slot->cpu;
+    const struct overflow_interrupt interrupt = *overflow_cpu_next(cpu);
+    struct apapi_overflow_crossing crossing = {.count = interrupt.lost + 1,
+                                               .time_ns = interrupt.time_ns,
+                                               .first_ns = interrupt.time_ns,
+                                               .seen_ns = interrupt.time_ns,
+                                               .vector = interrupt.vector,
+                                               .address = interrupt.address,
+                                               .context = &interrupt.context};
+
+    overflow_cpu_took(cpu);
+    cpu->told += crossing.count;
+    crossing.value = crossing.seen_value = (double)cpu->told * cpu->threshold;
+    overflow_call(overflows, slot, &crossing);
+}
+
+/* @return whether there was something to tell. */
+static bool overflow_tell_next(struct overflows *overflows)
+{
+    struct overflow_slot *slot = overflow_oldest(overflows);
+
+    if (slot) {
+        overflow_tell_news(overflows, slot);
+        return true;
+    }
+    slot = overflow_oldest_cpu(overflows);
+    if (slot) {
+        overflow_tell_interrupt(overflows, slot);
+    }
+    return slot != NULL;
 }
 
 static void overflow_thread_ends(void *argument)
@@ -77,13 +144,10 @@ static void overflow_serve(struct overflows *overflows)
 {
     pthread_mutex_lock(&overflows->mutex);
     while (!overflows->ending) {
-        struct overflow_slot *slot = overflow_oldest(overflows);
-
-        if (slot) {
-            overflow_call(overflows, slot);
-        } else {
-            overflows->clock->wait(overflows->clock, &overflows->changed, &overflows->mutex,
-                                   UINT64_MAX);
+        if (!overflow_tell_next(overflows)) {
+            pthread_mutex_unlock(&overflows->mutex);
+            sem_wait(&overflows->semaphore);
+            pthread_mutex_lock(&overflows->mutex);
         }
     }
     pthread_mutex_unlock(&overflows->mutex);
@@ -129,10 +193,7 @@ bool overflow_is_handler(const struct overflows *overflows)
 
 static void overflow_tell_all(struct overflows *overflows)
 {
-    struct overflow_slot *slot;
-
-    while (overflows->telling < 0 && (slot = overflow_oldest(overflows))) {
-        overflow_call(overflows, slot);
+    while (overflows->telling < 0 && overflow_tell_next(overflows)) {
     }
 }
 
@@ -153,7 +214,7 @@ static void overflow_await_told(struct overflows *overflows, uint64_t patience_n
 {
     uint64_t deadline_ns = session_clock_now_ns(overflows->clock) + patience_ns;
 
-    while (!overflows->ended && (overflows->telling >= 0 || overflow_oldest(overflows)) &&
+    while (!overflows->ended && (overflows->telling >= 0 || overflow_has_news(overflows)) &&
            overflow_wait(overflows, deadline_ns)) {
     }
 }
@@ -196,12 +257,12 @@ int overflow_await_left(struct session_common *common, int number, uint64_t pati
     while (!overflow_is_left(overflows, number) && overflow_wait(overflows, deadline_ns)) {
     }
     if (!overflow_is_left(overflows, number)) {
-        memset(slot, 0, sizeof *slot);
+        overflow_free_slot(slot);
         errno = EBUSY;
         return -1;
     }
     if (slot->state == OVERFLOW_LEAVING) { /* the thread has ended: nobody is told */
-        memset(slot, 0, sizeof *slot);
+        overflow_free_slot(slot);
     }
     return 0;
 }
@@ -210,9 +271,12 @@ void overflow_dismiss(struct session_common *common)
 {
     struct overflows *overflows = &common->overflows;
 
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        overflow_cpu_end(overflows->slots[i].cpu);
+    }
     pthread_mutex_lock(&overflows->mutex);
     overflows->ending = true;
-    overflow_wake(overflows);
+    sem_post(&overflows->semaphore);
     pthread_mutex_unlock(&overflows->mutex);
 }
 

@@ -2,22 +2,35 @@
 #include "session/overflow_evaluate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "session/component.h"
+#include "session/overflow_cpu.h"
 
 void overflow_init(struct overflows *overflows, struct session_clock *clock)
 {
     atomic_init(&overflows->active, 0);
     pthread_mutex_init(&overflows->mutex, NULL);
     session_clock_condition(&overflows->changed);
+    sem_init(&overflows->semaphore, 0, 0);
     overflows->clock = clock;
     overflows->telling = -1;
     overflow_forget_sums(overflows);
 }
 
+void overflow_free_slot(struct overflow_slot *slot)
+{
+    free(slot->cpu);
+    memset(slot, 0, sizeof *slot);
+}
+
 void overflow_clear(struct overflows *overflows)
 {
+    for (size_t i = 0; i < APAPI_OVERFLOW_MAX; i++) {
+        overflow_free_slot(&overflows->slots[i]);
+    }
+    sem_destroy(&overflows->semaphore);
     pthread_cond_destroy(&overflows->changed);
     pthread_mutex_destroy(&overflows->mutex);
 }
@@ -311,6 +324,8 @@ static bool overflow_evaluate_slot(const struct overflows *overflows, struct ove
         return overflow_evaluate_sum(slot, &overflows->domains[slot->index].sum, found);
     case OVERFLOW_NODE:
         return overflow_evaluate_sum(slot, &overflows->node, found);
+    case OVERFLOW_CPU:
+        return false;
     case OVERFLOW_EVENT:
         break;
     }
@@ -378,7 +393,7 @@ static void overflow_evaluate_all(struct overflows *overflows, const struct comp
     }
     if (crossed) {
         overflow_note_all(overflows, found, crossed, component->read_ns);
-        overflows->clock->wake(overflows->clock, &overflows->changed);
+        sem_post(&overflows->semaphore);
     }
 }
 

@@ -9,6 +9,9 @@
 void overflow_init(struct overflows *overflows, struct session_clock *clock);
 void overflow_clear(struct overflows *overflows);
 
+/** With the mutex: what has been removed is told, and its place is free. */
+void overflow_free_slot(struct overflow_slot *slot);
+
 /** A run begins: nothing is known or crossed yet. */
 void overflow_restart(struct overflows *overflows);
 

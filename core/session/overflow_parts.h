@@ -2,6 +2,7 @@
 #ifndef SESSION_OVERFLOW_PARTS_H
 #define SESSION_OVERFLOW_PARTS_H
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,13 +22,15 @@ struct overflow_news {
     uint64_t vector;
 };
 
+struct overflow_cpu;
+
 struct overflow_slot {
     enum overflow_state {
         OVERFLOW_FREE,
         OVERFLOW_SET,
         OVERFLOW_LEAVING /* removed, and its handler has not been told all */
     } state;
-    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_NODE } subject;
+    enum overflow_subject { OVERFLOW_EVENT, OVERFLOW_DOMAIN, OVERFLOW_NODE, OVERFLOW_CPU } subject;
     size_t component; /* OVERFLOW_EVENT: of the session's list */
     size_t index;     /* of the component's events, or the domain */
     double scale;     /* a value times this is in the event's unit */
@@ -35,6 +38,7 @@ struct overflow_slot {
     uint64_t end_ns;  /* of the latest one of these windows */
     struct apapi_threshold threshold;
     struct overflow_news news;
+    struct overflow_cpu *cpu; /* OVERFLOW_CPU */
     apapi_overflow_f handler;
     void *user;
     char event[APAPI_NAME_SIZE];
@@ -64,7 +68,8 @@ struct overflow_domain {
 struct overflows {
     atomic_uint active; /* thresholds; 0: readings are not looked at */
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* there is news, or it has been told */
+    pthread_cond_t changed; /* something has been told */
+    sem_t semaphore;        /* there is something to tell; signals raise it, too */
     struct overflow_slot slots[APAPI_OVERFLOW_MAX];
     struct feed feeds[APAPI_DOMAINS];
     struct overflow_domain domains[APAPI_DOMAINS];

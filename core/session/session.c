@@ -390,8 +390,8 @@ void session_tell(struct apapi_session *session)
 int apapi_overflow_add(struct apapi_session *session, const struct apapi_overflow *what,
                        struct apapi_error *err)
 {
-    return session ? overflow_add(session->sampling, what, err)
-                   : apapi_fail(err, EINVAL, "there is no session");
+    return session && what ? overflow_add(session->sampling, what, err)
+                           : apapi_fail(err, EINVAL, "there is no session, or no threshold");
 }
 
 /* NOLINTNEXTLINE(readability-function-size): PAPI_overflow() has as many parameters */

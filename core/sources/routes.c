@@ -7,6 +7,7 @@
 #include "base/count_of.h"
 #include "base/word.h"
 #include "sources/source_lock.h"
+#include "sources/source_overflow.h"
 #include "sources/sources.h"
 #include "sources/wanted_events.h"
 
@@ -41,6 +42,11 @@ static struct route any_route(const char *component)
     const struct route *route = find_route(component);
 
     return route ? *route : (struct route){component, {{&apapi_source_papi, component}}};
+}
+
+const struct source_overflow *apapi_route_overflow(void)
+{
+    return &apapi_overflow_papi;
 }
 
 size_t apapi_catalog_ways(const char *component, struct apapi_way ways[APAPI_WAYS_MAX])

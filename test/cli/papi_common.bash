@@ -10,11 +10,11 @@ need_papi() { # NAME [OPTION]
     return $status
 }
 
-build_with_newer() {
+build_with_newer() { # [TARGET]...
     local build=$repository/build/papi
 
     [[ -f $build/build.ninja ]] || cmake -S "$repository" -B "$build" -G Ninja \
         -DCMAKE_BUILD_TYPE=Release "-DPAPI_ROOT=$repository/build/papi-prefix" >/dev/null 3>&- || return
-    cmake --build "$build" --target atime fake_libnvidia-ml >"$BATS_FILE_TMPDIR/build.log" 3>&- ||
+    cmake --build "$build" --target atime fake_libnvidia-ml "$@" >"$BATS_FILE_TMPDIR/build.log" 3>&- ||
         { cat "$BATS_FILE_TMPDIR/build.log" && return 1; }
 }

@@ -78,7 +78,9 @@ struct apapi_overflow {
  *
  * HARDWARE and SOFTWARE: PAPI counts the calling thread from now on until the threshold is removed,
  * whether the session runs or not. The mode is EVERY. A thread has all its events with the one or
- * all with the other bit. Only this thread may change or remove it.
+ * all with the other bit; setting or removing one of them begins the thread's others again. Only
+ * this thread may remove it; it cannot be changed. A signal notes what is told: of more than 64
+ * that a handler is behind, only the number.
  *
  * @param what  copied
  * @return its number, 0 to APAPI_OVERFLOW_MAX - 1, the smallest that is free; -1 with errno
@@ -107,8 +109,8 @@ APAPI_API int apapi_overflow_set(struct apapi_session *session, const char *even
 /**
  * Change the threshold itself, also in a run. Everything else stays, and it begins again: as
  * apapi_overflow_add(). Crossings before are still told.
- * @return 0; -1 with errno EINVAL (also: there is no such number), ERANGE, and as
- *         apapi_overflow_remove() does
+ * @return 0; -1 with errno EINVAL (also: there is no such number), ERANGE, or ENOTSUP: PAPI counts
+ *         it
  * Thread-safety: any thread, also a handler.
  */
 APAPI_API int apapi_overflow_change(struct apapi_session *session, int overflow, double threshold,

@@ -2,6 +2,7 @@
 /* Replaces PAPI's source in a build without PAPI. */
 #include <errno.h>
 
+#include "sources/source_overflow.h"
 #include "sources/sources.h"
 
 static int no_papi(struct apapi_error *err)
@@ -54,3 +55,25 @@ const struct apapi_source apapi_source_papi = {
     .read = no_papi_read,
     .close = no_papi_close,
 };
+
+static struct source_overflow_counter *no_papi_begin(const struct source_overflow_order *order,
+                                                     struct apapi_error *err)
+{
+    (void)order;
+    no_papi(err);
+    return NULL;
+}
+
+static bool no_papi_is_mine(const struct source_overflow_counter *counter)
+{
+    (void)counter;
+    return false;
+}
+
+static void no_papi_end(struct source_overflow_counter *counter)
+{
+    (void)counter;
+}
+
+const struct source_overflow apapi_overflow_papi = {
+    .begin = no_papi_begin, .is_mine = no_papi_is_mine, .end = no_papi_end};

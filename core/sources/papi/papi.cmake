@@ -22,6 +22,7 @@ target_sources(
           sources/papi/papi_library.c
           sources/papi/papi_msr.c
           sources/papi/papi_needs.c
+          sources/papi/papi_overflow.c
           sources/papi/papi_powercap.c
           sources/papi/papi_slots.c
           sources/papi/papi_thread.c)

@@ -87,6 +87,12 @@ const struct papi_library *papi_library_load(struct apapi_error *err)
     return &library;
 }
 
+int papi_library_resolve(const struct library_symbol *further, void *functions,
+                         struct apapi_error *err)
+{
+    return shared_library_resolve(handle, library_name(), further, functions, err);
+}
+
 int papi_library_find(const struct papi_library *papi, const char *component)
 {
     for (int i = 0; i < papi->num_components(); i++) {

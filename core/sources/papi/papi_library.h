@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "apapi/error.h"
+#include "base/shared_library.h"
 
 /*
  * libpapi, loaded on demand: a program that does not need it pays nothing and runs on machines
@@ -36,6 +37,10 @@ struct papi_library {
 
 /** @return the library, not yet initialized; NULL with errno ENOSYS and the reason. */
 const struct papi_library *papi_library_load(struct apapi_error *err);
+
+/** After that: find further functions of it. 0; -1 with errno ENOSYS. */
+int papi_library_resolve(const struct library_symbol *symbols, void *functions,
+                         struct apapi_error *err);
 
 /** @return the index of the component with this name or short name; -1: none. */
 int papi_library_find(const struct papi_library *papi, const char *component);

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PAPI_overflow(): one event set for each thread, built again for each change. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sources/cloexec.h"
+#include "sources/papi/papi_exit.h"
+#include "sources/papi/papi_library.h"
+#include "sources/papi/papi_thread.h"
+#include "sources/source_overflow.h"
+
+#define CPU_COMPONENT "perf_event" /* of an event that names none */
+
+/** The events of one thread. Its counters lie in the order in which PAPI has them. */
+struct papi_overflow_set {
+    int set; /* PAPI_NULL: nothing is counted */
+    pthread_t thread;
+    bool software;
+    size_t count;
+    struct source_overflow_counter *counters[SOURCE_OVERFLOW_MAX];
+    struct papi_overflow_set *next;
+};
+
+struct source_overflow_counter {
+    struct papi_overflow_set *owner;
+    struct source_overflow_order order;
+    char *event;
+    int code; /* of PAPI */
+};
+
+static struct papi_overflow_functions {
+    int (*overflow)(int set, int code, int threshold, int flags, PAPI_overflow_handler_t handler);
+    int (*get_overflow_event_index)(int set, long long vector, int *indices, int *count);
+    int (*event_name_to_code)(const char *name, int *code);
+} functions;
+
+static const struct library_symbol overflow_symbols[] = {
+    LIBRARY_SYMBOL("PAPI_overflow", struct papi_overflow_functions, overflow),
+    LIBRARY_SYMBOL("PAPI_get_overflow_event_index", struct papi_overflow_functions,
+                   get_overflow_event_index),
+    LIBRARY_SYMBOL("PAPI_event_name_to_code", struct papi_overflow_functions, event_name_to_code),
+    {NULL, 0},
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of sets */
+static struct papi_overflow_set *sets;
+static _Thread_local struct papi_overflow_set *mine; /* for the signal */
+static const struct papi_library *papi;
+
+/* --- the signal ------------------------------------------------------------------------------- */
+
+static void papi_overflow_signal(int set, void *address, long long vector, void *context)
+{
+    struct papi_overflow_set *of = mine;
+    void *users[SOURCE_OVERFLOW_MAX];
+    int indices[SOURCE_OVERFLOW_MAX], count = SOURCE_OVERFLOW_MAX;
+    size_t found = 0;
+
+    if (!of || of->set != set ||
+        functions.get_overflow_event_index(set, vector, indices, &count) != PAPI_OK) {
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        if (indices[i] >= 0 && (size_t)indices[i] < of->count) {
+            users[found++] = of->counters[indices[i]]->order.user;
+        }
+    }
+    if (found > 0) {
+        of->counters[0]->order.handler(users, found, address, context);
+    }
+}
+
+/* --- an event set ----------------------------------------------------------------------------- */
+
+static int papi_overflow_errno(int code)
+{
+    switch (code) {
+    case PAPI_ENOEVNT:
+    case PAPI_ENOTPRESET:
+        return ENOENT;
+    case PAPI_EISRUN:
+    case PAPI_ECNFLCT:
+        return EBUSY;
+    case PAPI_ENOMEM:
+        return ENOMEM;
+    case PAPI_EINVAL:
+        return EINVAL;
+    case PAPI_ENOSUPP:
+    case PAPI_ECMP:
+        return ENOTSUP;
+    default:
+        return EIO;
+    }
+}
+
+static void papi_overflow_drop(struct papi_overflow_set *of)
+{
+    int set = of->set;
+
+    of->set = PAPI_NULL;
+    if (set != PAPI_NULL) {
+        papi->stop(set, NULL);
+        for (size_t i = 0; i < of->count; i++) {
+            functions.overflow(set, of->counters[i]->code, 0, 0, papi_overflow_signal);
+        }
+        papi->cleanup_eventset(set);
+        papi->destroy_eventset(&set);
+    }
+}
+
+static int papi_overflow_add(int set, struct source_overflow_counter *counter)
+{
+    int flags = counter->order.software ? PAPI_OVERFLOW_FORCE_SW : PAPI_OVERFLOW_HARDWARE;
+    int code = papi->add_named_event(set, counter->event);
+
+    if (code == PAPI_OK) {
+        code = functions.event_name_to_code(counter->event, &counter->code);
+    }
+    return code == PAPI_OK ? functions.overflow(set, counter->code, counter->order.threshold, flags,
+                                                papi_overflow_signal)
+                           : code;
+}
+
+/* @return PAPI's code. */
+static int papi_overflow_build(void *context)
+{
+    struct papi_overflow_set *of = context;
+    int set = PAPI_NULL, code;
+
+    papi->register_thread();
+    code = papi->create_eventset(&set);
+    for (size_t i = 0; code == PAPI_OK && i < of->count; i++) {
+        code = papi_overflow_add(set, of->counters[i]);
+    }
+    of->set = set;
+    if (code == PAPI_OK) {
+        code = papi->start(set);
+    }
+    if (code != PAPI_OK) {
+        papi_overflow_drop(of);
+    }
+    return code;
+}
+
+static int papi_overflow_drop_guarded(void *context)
+{
+    papi_overflow_drop(context);
+    return PAPI_OK;
+}
+
+/* Nobody inherits what PAPI opens. */
+static int papi_overflow_rebuild(struct papi_overflow_set *of)
+{
+    struct open_files before;
+    int code;
+
+    papi_exit_guard(papi_overflow_drop_guarded, of);
+    if (of->count == 0) {
+        return PAPI_OK;
+    }
+    open_files_note(&before);
+    code = papi_exit_guard(papi_overflow_build, of);
+    open_files_close_new_on_exec(&before);
+    return code;
+}
+
+/* --- PAPI's start and end --------------------------------------------------------------------- */
+
+struct papi_overflow_entry {
+    char component[64];
+    struct apapi_error *err;
+};
+
+static int papi_overflow_enter(void *context)
+{
+    const struct papi_overflow_entry *entry = context;
+
+    return papi_library_enter(papi, entry->component, entry->err);
+}
+
+static int papi_overflow_enter_guarded(void *context)
+{
+    return papi_exit_guard(papi_overflow_enter, context);
+}
+
+static int papi_overflow_leave(void *unused)
+{
+    (void)unused;
+    papi_library_leave(PAPI_NULL);
+    return 0;
+}
+
+static int papi_overflow_load(const char *event, struct apapi_error *err)
+{
+    const char *end = strstr(event, ":::");
+    struct papi_overflow_entry entry = {.component = CPU_COMPONENT, .err = err};
+
+    papi = papi_library_load(err);
+    if (!papi || papi_library_resolve(overflow_symbols, &functions, err)) {
+        return -1;
+    }
+    if (end && (size_t)(end - event) < sizeof entry.component) {
+        memcpy(entry.component, event, (size_t)(end - event));
+        entry.component[end - event] = '\0';
+    }
+    return papi_thread_call(papi_overflow_enter_guarded, &entry, err) ? -1 : 0;
+}
+
+/* --- counters --------------------------------------------------------------------------------- */
+
+/* With the lock. */
+static struct papi_overflow_set *papi_overflow_find_set(bool software)
+{
+    if (!mine) {
+        mine = calloc(1, sizeof *mine);
+        if (mine) {
+            mine->set = PAPI_NULL;
+            mine->thread = pthread_self();
+            mine->next = sets;
+            sets = mine;
+        }
+    }
+    if (mine && mine->count == 0) {
+        mine->software = software;
+    }
+    return mine;
+}
+
+static void papi_overflow_take_out(struct papi_overflow_set *of,
+                                   const struct source_overflow_counter *counter)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < of->count; i++) {
+        if (of->counters[i] != counter) {
+            of->counters[kept++] = of->counters[i];
+        }
+    }
+    of->count = kept;
+}
+
+/* With the lock. */
+static int papi_overflow_insert(struct source_overflow_counter *counter, struct apapi_error *err)
+{
+    struct papi_overflow_set *of = papi_overflow_find_set(counter->order.software);
+    int code;
+
+    if (!of) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
+    if (of->software != counter->order.software) {
+        return apapi_fail(err, EBUSY, "%.100s: this thread has counters of the other kind",
+                          counter->event);
+    }
+    if (of->count == SOURCE_OVERFLOW_MAX) {
+        return apapi_fail(err, ENOSPC, "a thread has at most %d counters", SOURCE_OVERFLOW_MAX);
+    }
+    counter->owner = of;
+    papi_exit_guard(papi_overflow_drop_guarded, of); /* no signal sees the change */
+    of->counters[of->count++] = counter;
+    code = papi_overflow_rebuild(of);
+    if (code == PAPI_OK) {
+        return 0;
+    }
+    papi_overflow_take_out(of, counter);
+    papi_overflow_rebuild(of);
+    return apapi_fail(err, papi_overflow_errno(code), "%.100s: %s", counter->event,
+                      code == PAPI_EXITED ? "PAPI would have ended the process"
+                                          : papi->strerror(code));
+}
+
+static struct source_overflow_counter *
+papi_overflow_create(const struct source_overflow_order *order)
+{
+    struct source_overflow_counter *counter = calloc(1, sizeof *counter);
+
+    if (counter) {
+        counter->order = *order;
+        counter->event = strdup(order->event);
+    }
+    if (counter && !counter->event) {
+        free(counter);
+        return NULL;
+    }
+    return counter;
+}
+
+static void papi_overflow_free(struct source_overflow_counter *counter)
+{
+    int saved = errno;
+
+    free(counter->event);
+    free(counter);
+    papi_thread_call(papi_overflow_leave, NULL, NULL);
+    errno = saved;
+}
+
+static struct source_overflow_counter *
+papi_overflow_begin(const struct source_overflow_order *order, struct apapi_error *err)
+{
+    struct source_overflow_counter *counter;
+    int result;
+
+    if (papi_overflow_load(order->event, err)) {
+        return NULL;
+    }
+    counter = papi_overflow_create(order);
+    if (!counter) {
+        papi_thread_call(papi_overflow_leave, NULL, NULL);
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    result = papi_overflow_insert(counter, err);
+    pthread_mutex_unlock(&lock);
+    if (result) {
+        papi_overflow_free(counter);
+        return NULL;
+    }
+    return counter;
+}
+
+static bool papi_overflow_is_mine(const struct source_overflow_counter *counter)
+{
+    return counter->owner == mine;
+}
+
+/* A set without counters stays: its thread may count again, and a signal may still look at it. */
+static void papi_overflow_end(struct source_overflow_counter *counter)
+{
+    struct papi_overflow_set *of = counter->owner;
+
+    pthread_mutex_lock(&lock);
+    papi_exit_guard(papi_overflow_drop_guarded, of);
+    papi_overflow_take_out(of, counter);
+    if (of == mine) {
+        papi_overflow_rebuild(of);
+    }
+    pthread_mutex_unlock(&lock);
+    papi_overflow_free(counter);
+}
+
+const struct source_overflow apapi_overflow_papi = {
+    .begin = papi_overflow_begin, .is_mine = papi_overflow_is_mine, .end = papi_overflow_end};

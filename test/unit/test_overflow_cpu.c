@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Thresholds that PAPI counts, with the PAPI of this build. Where the CPU has no counters, its
+ * events of the kernel's clock do; test/cli/overflow_papi.bats runs this with a PAPI that has them.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "apapi/overflow.h"
+#include "apapi/session.h"
+#include "unit/unit.h"
+
+#define TASK "perf::TASK-CLOCK"
+#define CLOCK "perf::CPU-CLOCK"
+#define EACH 5e6 /* ns: 200 a second */
+#define CALLS 10
+#define PATIENCE_S 120
+
+struct told {
+    atomic_int calls;
+    atomic_ullong count;
+    double value;
+    const void *address;
+    bool has_context, is_there; /* the context is of the same place */
+    uint64_t vector;
+};
+
+static struct apapi_session *session;
+static struct told told[8];
+
+static int create(void **state)
+{
+    const struct apapi_session_config config = {.components = "estimate"};
+
+    (void)state;
+    memset(told, 0, sizeof told);
+    session = apapi_session_create(&config, NULL);
+    return session ? 0 : -1;
+}
+
+static int destroy(void **state)
+{
+    (void)state;
+    apapi_session_destroy(session);
+    return 0;
+}
+
+static void tell(const struct apapi_overflow_crossing *crossing, void *user)
+{
+    struct told *mine = user;
+
+    mine->address = crossing->address;
+    mine->has_context = crossing->context != NULL;
+#ifdef __x86_64__
+    mine->is_there =
+        mine->has_context &&
+        (uintptr_t)((const ucontext_t *)crossing->context)->uc_mcontext.gregs[REG_RIP] ==
+            (uintptr_t)crossing->address;
+#else
+    mine->is_there = true;
+#endif
+    mine->value = crossing->value;
+    mine->vector |= crossing->vector;
+    atomic_fetch_add(&mine->count, crossing->count);
+    atomic_fetch_add(&mine->calls, 1);
+}
+
+static int set(const char *event, unsigned kind, struct told *whom)
+{
+    return apapi_overflow_set(session, event, EACH, APAPI_OVERFLOW_EVERY | kind, tell, whom);
+}
+
+/* @return false: it cannot be counted here. */
+static bool set_or_skip(const char *event, unsigned kind, struct told *whom, int *number)
+{
+    const struct apapi_overflow what = {.event = event,
+                                        .threshold = EACH,
+                                        .mode = APAPI_OVERFLOW_EVERY | kind,
+                                        .handler = tell,
+                                        .user = whom};
+    struct apapi_error err = {""};
+
+    *number = apapi_overflow_add(session, &what, &err);
+    if (*number >= 0) {
+        return true;
+    }
+    if (errno != ENOTSUP && errno != ENOENT && errno != ENODEV && errno != EACCES) {
+        fail_msg("%s", err.text);
+    }
+    print_message("skipped: %s\n", err.text);
+    return false;
+}
+
+static void work_until(const struct told *whom, int calls)
+{
+    const time_t end = time(NULL) + PATIENCE_S;
+    volatile double sum = 0;
+
+    while (atomic_load(&whom->calls) < calls && time(NULL) < end) {
+        for (int i = 0; i < 10000; i++) {
+            sum += i * 1.1;
+        }
+    }
+    assert_true(atomic_load(&whom->calls) >= calls);
+}
+
+static void check(const struct told *whom)
+{
+    assert_non_null(whom->address);
+    assert_true(whom->has_context);
+    assert_true(whom->is_there);
+    assert_true(whom->value == (double)atomic_load(&whom->count) * EACH);
+}
+
+static void count_one(unsigned kind)
+{
+    int number, before;
+
+    if (!set_or_skip(TASK, kind, &told[0], &number)) {
+        skip();
+    }
+    work_until(&told[0], CALLS);
+    assert_int_equal(apapi_overflow_remove(session, number), 0);
+    check(&told[0]);
+    before = atomic_load(&told[0].calls);
+    assert_int_equal(set(TASK, kind, &told[1]), number);
+    work_until(&told[1], CALLS);
+    assert_int_equal(atomic_load(&told[0].calls), before);
+}
+
+static void test_hardware(void **state)
+{
+    (void)state;
+    count_one(APAPI_OVERFLOW_HARDWARE);
+}
+
+static void test_forced_software(void **state)
+{
+    (void)state;
+    count_one(APAPI_OVERFLOW_SOFTWARE);
+}
+
+static void test_several_events(void **state)
+{
+    int task, clock;
+
+    (void)state;
+    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &task)) {
+        skip();
+    }
+    clock = set(CLOCK, APAPI_OVERFLOW_HARDWARE, &told[1]);
+    assert_true(clock >= 0);
+    assert_true(task != clock);
+    work_until(&told[0], CALLS);
+    work_until(&told[1], CALLS);
+    check(&told[0]);
+    check(&told[1]);
+    assert_true(told[0].vector >> task & 1);
+    assert_true(told[1].vector >> clock & 1);
+    assert_int_equal(apapi_overflow_remove(session, task), 0);
+    work_until(&told[1], atomic_load(&told[1].calls) + CALLS);
+}
+
+static void *count_thread(void *user)
+{
+    struct told *mine = user;
+    int number = set(TASK, APAPI_OVERFLOW_HARDWARE, mine);
+
+    assert_true(number >= 0);
+    work_until(mine, CALLS);
+    assert_int_equal(apapi_overflow_remove(session, number), 0);
+    return NULL;
+}
+
+static void test_several_threads(void **state)
+{
+    pthread_t threads[4];
+    int number;
+
+    (void)state;
+    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[7], &number)) {
+        skip();
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, count_thread, &told[i]), 0);
+    }
+    work_until(&told[7], CALLS);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        check(&told[i]);
+    }
+    check(&told[7]);
+}
+
+static void *remove_thread(void *user)
+{
+    assert_int_equal(apapi_overflow_remove(session, *(int *)user), -1);
+    assert_int_equal(errno, EPERM);
+    return NULL;
+}
+
+static void test_whose_it_is(void **state)
+{
+    pthread_t thread;
+    int number;
+
+    (void)state;
+    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number)) {
+        skip();
+    }
+    assert_int_equal(set(CLOCK, APAPI_OVERFLOW_SOFTWARE, &told[1]), -1);
+    assert_int_equal(errno, EBUSY);
+    assert_int_equal(apapi_overflow_change(session, number, EACH, NULL), -1);
+    assert_int_equal(errno, ENOTSUP);
+    assert_int_equal(pthread_create(&thread, NULL, remove_thread, &number), 0);
+    pthread_join(thread, NULL);
+    work_until(&told[0], CALLS);
+}
+
+static void test_no_such_event(void **state)
+{
+    int number;
+
+    (void)state;
+    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[0], &number)) {
+        skip();
+    }
+    assert_int_equal(set("perf::NONE", APAPI_OVERFLOW_HARDWARE, &told[1]), -1);
+    assert_int_equal(errno, ENOENT);
+    work_until(&told[0], CALLS); /* it goes on */
+}
+
+static void assert_refused(double threshold, unsigned mode, int error)
+{
+    assert_int_equal(apapi_overflow_set(session, TASK, threshold, mode, tell, told), -1);
+    assert_int_equal(errno, error);
+}
+
+static void test_misuse(void **state)
+{
+    const unsigned both = APAPI_OVERFLOW_HARDWARE | APAPI_OVERFLOW_SOFTWARE;
+
+    (void)state;
+    assert_refused(EACH, both, EINVAL);
+    assert_refused(EACH, APAPI_OVERFLOW_TOTAL | APAPI_OVERFLOW_HARDWARE, EINVAL);
+    assert_refused(0, APAPI_OVERFLOW_HARDWARE, EINVAL);
+    assert_refused(0.5, APAPI_OVERFLOW_HARDWARE, ERANGE);
+    assert_refused(3e9, APAPI_OVERFLOW_HARDWARE, ERANGE);
+    assert_int_equal(apapi_overflow_set(session, TASK, 1, APAPI_OVERFLOW_HARDWARE, NULL, NULL), -1);
+    assert_int_equal(errno, EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_hardware, create, destroy),
+        cmocka_unit_test_setup_teardown(test_forced_software, create, destroy),
+        cmocka_unit_test_setup_teardown(test_several_events, create, destroy),
+        cmocka_unit_test_setup_teardown(test_several_threads, create, destroy),
+        cmocka_unit_test_setup_teardown(test_whose_it_is, create, destroy),
+        cmocka_unit_test_setup_teardown(test_no_such_event, create, destroy),
+        cmocka_unit_test_setup_teardown(test_misuse, create, destroy),
+    };
+
+    return cmocka_run_group_tests_name("overflow_cpu", tests, NULL, NULL);
+}
