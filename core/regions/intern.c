@@ -131,7 +131,7 @@ void intern_show(char shown[PAGE_NAME_SIZE], const char *name)
     } else if (length < PAGE_NAME_SIZE) {
         memcpy(shown, whole, length + 1);
     } else {
-        tail = length - INTERN_TAIL + 1;
+        tail = length - INTERN_TAIL;
         while ((whole[tail] & 0xC0) == 0x80) { /* within a character */
             tail++;
         }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A region's begin and end, and the first call, against those of PAPI's high-level API. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "apapi/region.h"
+#include "base/clock.h"
+#include "bench/parts.h"
+#include "regions/program.h"
+#include "session/live_page.h"
+
+#define PASSES 2000
+#define PAIRS 101
+#define QUICK_PAIRS 11
+#define HANDLE_LIMIT_NS 50
+#define NAME_LIMIT_NS 80
+#define OFF_LIMIT_NS 4 /* for two calls */
+#define FIRST_LIMIT_US 100
+#define NAME "a region of a usual name"
+
+static char live_path[] = "/dev/shm/apapi-bench-regions-XXXXXX";
+static int (*papi_begin)(const char *name), (*papi_end)(const char *name);
+static apapi_region handle;
+
+/* Keeps the compiler from calling nothing. */
+static void bench_nothing(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+#define TIMED_PASSES(work)                                                                         \
+    uint64_t start_ns = clock_monotonic_ns();                                                      \
+    (void)unused;                                                                                  \
+    for (int i = 0; i < PASSES; i++) {                                                             \
+        work;                                                                                      \
+    }                                                                                              \
+    return (double)(clock_monotonic_ns() - start_ns) / PASSES
+
+static double run_loop(void *unused)
+{
+    TIMED_PASSES(bench_nothing());
+}
+
+static double run_handle(void *unused)
+{
+    TIMED_PASSES({
+        apapi_region_enter(handle);
+        apapi_region_leave(handle);
+    });
+}
+
+static double run_name(void *unused)
+{
+    TIMED_PASSES({
+        apapi_region_begin(NAME);
+        apapi_region_end(NAME);
+    });
+}
+
+static double run_papi(void *unused)
+{
+    TIMED_PASSES({
+        papi_begin(NAME);
+        papi_end(NAME);
+    });
+}
+
+static double run_clock(void *unused)
+{
+    TIMED_PASSES({
+        ticks_now(program.clock);
+        ticks_now(program.clock);
+    });
+}
+
+/* @return [us] in a process that has made no call. */
+static double run_first(void *first)
+{
+    double us = 0;
+    int ends[2];
+    pid_t child;
+
+    if (pipe(ends) || (child = fork()) < 0) {
+        bench_die("no process");
+    }
+    if (child == 0) {
+        uint64_t start_ns = clock_monotonic_ns();
+
+        (*(int (**)(const char *))first)(NAME);
+        us = (double)(clock_monotonic_ns() - start_ns) / 1e3;
+        _exit(write(ends[1], &us, sizeof us) != sizeof us);
+    }
+    if (read(ends[0], &us, sizeof us) != sizeof us || waitpid(child, NULL, 0) != child) {
+        bench_die("a first call");
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return us;
+}
+
+static void compare(struct bench_table *table, bool quick, struct bench_row about,
+                    double (*ours)(void *), double (*bare)(void *))
+{
+    bench_compare(bench_table_add(table, about), quick ? QUICK_PAIRS : PAIRS,
+                  (struct bench_side){ours, NULL}, (struct bench_side){bare, NULL});
+}
+
+static struct bench_row added(const char *what, double limit_ns)
+{
+    struct bench_row row = {.unit = "ns", .relation = BENCH_ADDED, .limit = limit_ns};
+
+    snprintf(row.what, sizeof row.what, "%s", what);
+    return row;
+}
+
+/* A live page, as a session would write it. */
+static struct apapi_live_page *make_live_page(void)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int file = mkstemp(live_path);
+    struct apapi_live_page *page;
+
+    if (file < 0 || ftruncate(file, sizeof *page) || fcntl(file, F_OFD_SETLK, &lock)) {
+        bench_die(live_path);
+    }
+    page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (page == MAP_FAILED) {
+        bench_die("mmap");
+    }
+    live_page_init(page);
+    page->domains[APAPI_DOMAIN_PACKAGE].flags = APAPI_LIVE_MEASURED;
+    return page; /* `file` stays open: its lock says that the page is written */
+}
+
+/* Debian's PAPI has no counters on a machine without a PMU: name another one. */
+static bool find_papi(void)
+{
+#if WITH_PAPI
+    const char *name = getenv("APAPI_PAPI_LIBRARY");
+    void *library = dlopen(name ? name : BENCH_PAPI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+    setenv("PAPI_EVENTS", "perf::TASK-CLOCK", 0);
+    if (library) {
+        *(void **)&papi_begin = dlsym(library, "PAPI_hl_region_begin");
+        *(void **)&papi_end = dlsym(library, "PAPI_hl_region_end");
+    }
+#endif
+    return papi_begin && papi_end;
+}
+
+static int (*const our_begin)(const char *) = apapi_region_begin;
+
+/* Before this process has made a call. */
+static void compare_first(struct bench_table *table, bool quick, bool papi)
+{
+    struct bench_row row = {.what = "region: first call",
+                            .unit = "us",
+                            .relation = BENCH_ADDED,
+                            .limit = FIRST_LIMIT_US};
+    struct bench_side ours = {run_first, (void *)(uintptr_t)&our_begin};
+
+    bench_compare(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS, ours,
+                  (struct bench_side){run_loop, NULL});
+    if (papi) {
+        row = (struct bench_row){.what = "region: first call; bare: PAPI", .unit = "us"};
+        bench_compare(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS, ours,
+                      (struct bench_side){run_first, &papi_begin});
+    }
+}
+
+static void compare_calls(struct bench_table *table, bool quick, bool papi)
+{
+    struct bench_row row = {.what = "region by handle; bare: PAPI's by name", .unit = "ns"};
+
+    handle = apapi_region_handle(NAME);
+    compare(table, quick, added("region: begin and end by handle", HANDLE_LIMIT_NS), run_handle,
+            run_loop);
+    compare(table, quick, added("region: begin and end by name", NAME_LIMIT_NS), run_name,
+            run_loop);
+    compare(table, quick, added("region: two looks at its clock", 0), run_clock, run_loop);
+    if (papi && papi_begin(NAME) == 0 && papi_end(NAME) == 0) {
+        compare(table, quick, row, run_handle, run_papi);
+    } else {
+        fputs("apapi-bench: PAPI's regions left out: it is not there, or finds no counters\n",
+              stderr);
+    }
+}
+
+/* In a process of its own: what PAPI would write at the end is not wanted. */
+static void measure(struct bench_table *table, bool quick)
+{
+    bool papi;
+
+    compare(table, quick, added("region outside of a step: by name", OFF_LIMIT_NS), run_name,
+            run_loop);
+    make_live_page();
+    setenv(APAPI_LIVE_ENVIRONMENT, live_path, 1);
+    program_want(); /* the calls so far have found no step */
+    papi = find_papi();
+    compare_first(table, quick, papi);
+    compare_calls(table, quick, papi);
+    unlink(live_path);
+}
+
+void bench_regions(struct bench_table *table, bool quick)
+{
+    struct bench_table *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child;
+    int status = -1;
+
+    if (shared == MAP_FAILED) {
+        bench_die("no memory");
+    }
+    *shared = *table;
+    child = fork();
+    if (child == 0) {
+        measure(shared, quick);
+        _exit(0);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0) {
+        bench_die("the part 'regions'");
+    }
+    *table = *shared;
+    munmap(shared, sizeof *shared);
+}
