@@ -30,7 +30,7 @@ struct atime {
     struct apapi_event_rules rules;
     struct apapi_session *session;
     struct thresholds *thresholds; /* NULL: none */
-    int markdown; /* -1: not open */
+    int markdown;                  /* -1: not open */
     struct report reports[2];
 };
 

@@ -23,7 +23,7 @@ refuses() { # MESSAGE ARGUMENT...
     [[ $stderr == *'parts: analyze integration cli '*' slurm-matrix all long'* ]]
     refuses "part cli has no 'trut.bats'; it has: " cli/trut.bats
     [[ $stderr == *' truth.bats '* ]]
-    refuses "part unit has no 'test_nothing'; it has: test_base " test/unit/test_nothing.c
+    refuses "part unit has no 'test_nothing'; it has: test_a" test/unit/test_nothing.c
     refuses "cli/truth.bats has no test with 'nothing like this'" cli/truth.bats -f 'nothing like this'
     [[ $stderr == *'constant power'* ]]
     refuses " files has a test with 'nothing like this'" unit -f 'nothing like this'

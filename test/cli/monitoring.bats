@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Dashboards and alert rules: each query is asked of a real Prometheus, or of a real MariaDB.
+
+bats_require_minimum_version 1.5.0
+load report_common
+load live
+load mariadb
+load ../eventually
+
+setup_file() { server_begin; }
+
+teardown_file() { server_end; }
+
+eval "common_$(declare -f setup)"
+setup() {
+    common_setup
+    monitoring=$repository/config/monitoring
+    dashboard="$BATS_TEST_DIRNAME/dashboard.py"
+    build=$repository/${APAPI_TEST_BUILD:-build/release}
+    spool=$BATS_TEST_TMPDIR/spool live=$BATS_TEST_TMPDIR/live
+    mkdir -p "$spool/n1" "$live"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() { let_go; }
+
+@test "the dashboards are what Grafana's model allows" {
+    run -0 python3 "$dashboard" check "$monitoring"/grafana-*.json
+    echo "$output"
+    jq '.panels[1].gridPos.x = 0 | .panels[2].targets[0].expr = "$nothing" | .panels[3].type = "clock"' \
+        "$monitoring/grafana-power-now.json" >broken.json
+    run -1 python3 "$dashboard" check broken.json
+    [[ $output == *'on another panel'*'no variable nothing'*'no panel clock'* ]]
+}
+
+# Metrics of apapi export: a step that runs, with a checkpoint and a live page, one of another user that has ended and whose record waits,
+# and a domain that is not known.
+write_metrics() {
+    set_clock goes
+    hold_pages '[{node: "n1", job: 7, step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800,
+        domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300}}}]'
+    record 8 0 n1 0 100 50 '.user = "ben" | .trust.unknown_domains = ["gpu"]'
+    record 7 0 n1 0 60 50
+    mv "$acct"/*/n1.jsonl both
+    sed -n '/"job":7,/p' both >"$spool/n1/7.0-1.json"
+    sed -n '/"job":8,/p' both >"$spool/n1/8.0-1.json"
+    exec 9<>"$spool/n1/7.0-1.json"
+    flock 9
+    "${clocked[@]}" "$apapi" export --acct-dir "$acct" --spool-dir "$spool" --live-dir "$live" -N n1 -S 2026-01-01 --prometheus \
+        metrics 9>&-
+}
+
+# For a network of its own: a Prometheus that reads the file metrics. Asks it the queries in the file asked, and prints a
+# title, a tab and the number of series of each.
+ask_prometheus() {
+    cat >prometheus.yml <<'END'
+scrape_configs:
+  - job_name: apapi
+    scrape_interval: 100ms
+    scrape_timeout: 100ms
+    static_configs: [{targets: ["127.0.0.1:8000"]}]
+END
+    cat >ask.py <<'END'
+import json, sys, time, urllib.parse, urllib.request
+def ask(query):
+    url = "http://127.0.0.1:9090/api/v1/query?" + urllib.parse.urlencode({"query": query})
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return json.load(answer)["data"]["result"]
+    except urllib.error.HTTPError as error:
+        return sys.exit(f"{query}: {error.read().decode()}")
+end = time.monotonic() + 120
+while True:
+    try:
+        if ask("apapi_records_waiting"):
+            break
+    except (OSError, ValueError):
+        pass
+    if time.monotonic() > end:
+        sys.exit("Prometheus does not get ready")
+    time.sleep(0.1)
+for line in open("asked"):
+    title, query = line.rstrip("\n").split("\t", 1)
+    print(title, len(ask(query)), sep="\t")
+END
+    cat >inside <<'END'
+set -e
+ip link set lo up
+python3 -m http.server --bind 127.0.0.1 8000 >/dev/null 2>&1 &
+prometheus --config.file=prometheus.yml --storage.tsdb.path=data --web.listen-address=127.0.0.1:9090 >prometheus.log 2>&1 &
+python3 ask.py || { tail -n 5 prometheus.log; exit 1; }
+END
+    unshare --net --pid --fork --kill-child --mount-proc bash inside
+}
+
+@test "each panel of power-now has an answer in a Prometheus that reads apapi export" {
+    ((EUID == 0)) || skip "needs root: namespaces"
+    command -v prometheus >/dev/null # scripts/setup --test installs it
+    write_metrics
+    python3 "$dashboard" queries "$monitoring/grafana-power-now.json" >asked
+    [[ $(wc -l <asked) -ge 10 ]]
+    run -0 ask_prometheus
+    echo "$output"
+    [[ $(wc -l <<<"$output") -eq $(wc -l <asked) ]]
+    run ! grep -P '\t0$' <<<"$output"
+}
+
+@test "each panel of energy has an answer in a MariaDB that apapi import fills" {
+    needs_server
+    record 7 0 n1 0 100 50 '.uid = 1000 | .domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1'
+    record 7 0 n2 0 100 70 '.domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1'
+    record 8 0 n1 200 100 50 'del(.domains.package.energy_j, .total) | .complete = false | .reason = "the node has failed"'
+    run -0 "$apapi" import --db "$url" --acct-dir "$acct"
+    python3 "$dashboard" queries "$monitoring/grafana-energy.json" >asked
+    while IFS=$'\t' read -r title query; do
+        echo "$title: $query"
+        rows=$(mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query")
+        [[ -n $rows && $rows != NULL ]]
+    done <asked
+    # the curve of a job: four bins of 25 s on each of two nodes
+    query=$(grep '^Power of job' asked | cut -f 2)
+    run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
+    [[ $(wc -l <<<"$output") -eq 8 && $(awk '$2 == "n2" { print $3 + 0 }' <<<"$output" | sort -u) == 70 ]]
+    [[ $(awk '$2 == "n1" { print $1 - 1795168800 }' <<<"$output" | head -n 2 | tr '\n' ' ') == '12.5 37.5 ' ]]
+}
+
+@test "the alert rules are right for promtool, and fire when they should" {
+    cp "$monitoring/prometheus-alerts.yml" "$BATS_TEST_DIRNAME/alerts.yml" .
+    run -0 promtool check rules prometheus-alerts.yml
+    run promtool test rules alerts.yml
+    echo "$output"
+    [[ $status -eq 0 ]]
+    # each rule has a case in which it fires
+    while read -r alert; do
+        grep -q "alertname: $alert" alerts.yml
+    done < <(sed -n 's/^ *- alert: //p' prometheus-alerts.yml)
+}
