@@ -67,7 +67,7 @@
  *     record          payload: the record as JSON
  *     absent          payload: the reason why there is none; empty: not reported
  *     total           from apapi-sampler, every TOTALS_MS if srun wants totals; payload: "RUN
- *                     ELAPSED_NS JOULES", see budget/budget_sum.h. apapi-collect answers with a
+ *                     ELAPSED_NS JOULES JOB", see budget/budget_sum.h. apapi-collect answers with a
  *                     line for each crossing of a budget, "UNIX_NS JOULES\tBUDGET\tACTION\tRESULT",
  *                     and closes the connection
  *

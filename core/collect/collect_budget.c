@@ -16,8 +16,21 @@
 
 #define SILENT_PERIODS 3
 
-/* "RUN ELAPSED_NS JOULES" */
-static int parse_report(const char *text, struct budget_report *report)
+/* The job's ID after the energy. */
+static int parse_job(const char *text, uint32_t *job)
+{
+    struct whole_number number;
+
+    if (*text != ' ' || whole_number_parse(text + 1, &number) || number.negative || *number.rest ||
+        number.value == 0 || number.value > UINT32_MAX) {
+        return -1;
+    }
+    *job = (uint32_t)number.value;
+    return 0;
+}
+
+/* "RUN ELAPSED_NS JOULES JOB" */
+static int parse_report(const char *text, struct budget_report *report, uint32_t *job)
 {
     struct whole_number run, elapsed;
     struct real_number total;
@@ -27,14 +40,14 @@ static int parse_report(const char *text, struct budget_report *report)
         return -1;
     }
     *report = (struct budget_report){run.value, elapsed.value, NAN};
-    if (strcmp(elapsed.rest, " -") == 0) {
-        return 0;
+    if (strncmp(elapsed.rest, " - ", 3) == 0) {
+        return parse_job(elapsed.rest + 2, job);
     }
-    if (real_number_parse(elapsed.rest + 1, &total) || *total.rest || !(total.value >= 0)) {
+    if (real_number_parse(elapsed.rest + 1, &total) || !(total.value >= 0)) {
         return -1;
     }
     report->total_j = total.value;
-    return 0;
+    return parse_job(total.rest, job);
 }
 
 static bool budget_has_room(const struct collect_budget *budget, const char *name)
@@ -76,10 +89,13 @@ static void budget_take_total(void *context, const struct delivery *delivery, in
     struct collect_budget *budget = context;
     struct budget_report report;
     uint64_t now_ns = deadline_now();
+    uint32_t job;
 
-    if (!budget_has_room(budget, delivery->node) || parse_report(delivery->payload, &report)) {
+    if (!budget_has_room(budget, delivery->node) ||
+        parse_report(delivery->payload, &report, &job)) {
         return;
     }
+    enforce_add_job(&budget->target, job);
     budget->begun_ns = budget->begun_ns ? budget->begun_ns : now_ns;
     budget_sum_report(&budget->sum, delivery->node, &report, now_ns);
     budget->next_ns = now_ns;
@@ -159,6 +175,14 @@ static void begin_copy(const struct message *message, const char *key, char *tex
     snprintf(text, size, "%s", value ? value : "");
 }
 
+static void begin_target(struct enforce_target *target, const char *step)
+{
+    const char *dot = strchr(step, '.');
+
+    snprintf(target->step, sizeof target->step, "%s", dot ? dot + 1 : step);
+    enforce_add_job(target, (uint32_t)strtoul(step, NULL, 10));
+}
+
 void collect_budget_begin(struct collect_budget *budget, const struct message *message,
                           struct receiver *receiver)
 {
@@ -177,6 +201,7 @@ void collect_budget_begin(struct collect_budget *budget, const struct message *m
     budget->period_ns = budget_period_ns(totals_ms * DEADLINE_MS, budget->nodes);
     budget->sum.silent_ns = SILENT_PERIODS * budget->period_ns;
     begin_copy(message, "step", budget->step, sizeof budget->step);
+    begin_target(&budget->target, budget->step);
     begin_copy(message, "budget", budget->user_text, sizeof budget->user_text);
     begin_copy(message, "slurm_bin", budget->place.folder, sizeof budget->place.folder);
     begin_copy(message, "slurm_conf", budget->place.slurm_conf, sizeof budget->place.slurm_conf);
@@ -255,7 +280,8 @@ static void act(struct collect_budget *budget, const struct budget_crossing *cro
 
     if (acts) {
         enforcer->place = &budget->place;
-        enforce_begin(enforcer, crossed, budget->step); /* before what may take longer */
+        enforcer->target = &budget->target;
+        enforce_begin(enforcer, crossed); /* before what may take longer */
         snprintf(action, sizeof action, "SIG%s to the %s", signal,
                  crossed->whole_job ? "job" : "step");
     }

@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "gather/receiver.h"
 
-#define COLLECT_NOTES_MAX (2 * BUDGET_WATCHED)
+#define COLLECT_NOTES_MAX ((size_t)2 * BUDGET_WATCHED)
 
 /** What the nodes are told of a crossing. */
 struct collect_note {
@@ -38,6 +38,7 @@ struct collect_budget {
     struct budget_sum sum;
     struct budget_watch watch;
     struct tool_place place;
+    struct enforce_target target;
     struct tool asking; /* squeue, for partition and QOS */
     struct enforcer enforcers[BUDGET_WATCHED];
     struct speaker speaker;

@@ -13,21 +13,45 @@
 #define RETRY_NS (2000 * DEADLINE_MS)
 #define RUNNING_MS 10 /* time between two looks at a command */
 
-static void enforce_cancel(struct enforcer *enforcer, const char *signal)
+void enforce_add_job(struct enforce_target *target, uint32_t job)
 {
-    char option[32];
-    const char *words[] = {"scancel", "--quiet", option, enforcer->target, NULL};
+    size_t place = target->count;
 
-    snprintf(option, sizeof option, "--signal=%s", signal);
-    enforcer->attempts++;
-    tool_start(&enforcer->tool, enforcer->place, words);
+    for (size_t i = 0; i < target->count; i++) {
+        if (target->jobs[i] == job) {
+            return;
+        }
+    }
+    if (target->count == ENFORCE_JOBS_MAX) {
+        return;
+    }
+    for (; place > 0 && target->jobs[place - 1] > job; place--) {
+        target->jobs[place] = target->jobs[place - 1];
+    }
+    target->jobs[place] = job;
+    target->count++;
 }
 
-/* Slurm ends a whole job as at its time limit: SIGTERM, and SIGKILL after KillWait. */
-static void enforce_cancel_job(struct enforcer *enforcer)
+/* @param signal  NULL: Slurm ends the job as at its time limit: SIGTERM, SIGKILL after KillWait */
+static void enforce_cancel(struct enforcer *enforcer, const char *signal)
 {
-    const char *const words[] = {"scancel", "--quiet", enforcer->target, NULL};
+    const struct enforce_target *target = enforcer->target;
+    /* Slurm passes a signal for a heterogeneous job on to all its components */
+    size_t jobs = enforcer->budget.whole_job && target->count > 0 ? 1 : target->count;
+    char option[32], names[ENFORCE_JOBS_MAX][80];
+    const char *words[ENFORCE_JOBS_MAX + 4] = {"scancel", "--quiet"};
+    size_t count = 2;
 
+    if (signal) {
+        snprintf(option, sizeof option, "--signal=%s", signal);
+        words[count++] = option;
+    }
+    for (size_t i = 0; i < jobs; i++) {
+        snprintf(names[i], sizeof names[i], "%u%s%s", target->jobs[i],
+                 enforcer->budget.whole_job ? "" : ".",
+                 enforcer->budget.whole_job ? "" : target->step);
+        words[count++] = names[i];
+    }
     enforcer->attempts++;
     tool_start(&enforcer->tool, enforcer->place, words);
 }
@@ -43,17 +67,15 @@ static void enforce_send(struct enforcer *enforcer)
     if (enforcer->stage == ENFORCE_KILLING) {
         enforce_cancel(enforcer, "KILL");
     } else if (enforce_is_job_end(enforcer)) {
-        enforce_cancel_job(enforcer);
+        enforce_cancel(enforcer, NULL);
     } else {
         enforce_cancel(enforcer, budget_signal_name(&enforcer->budget));
     }
 }
 
-void enforce_begin(struct enforcer *enforcer, const struct budget *budget, const char *step)
+void enforce_begin(struct enforcer *enforcer, const struct budget *budget)
 {
     enforcer->budget = *budget;
-    snprintf(enforcer->target, sizeof enforcer->target, "%.*s",
-             budget->whole_job ? (int)strcspn(step, ".") : (int)strlen(step), step);
     enforcer->stage = ENFORCE_SENDING;
     enforce_send(enforcer);
 }

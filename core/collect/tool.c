@@ -15,7 +15,7 @@
 
 #define TOOL_LIMIT_NS (60000 * DEADLINE_MS) /* Slurm's own time-outs are shorter */
 #define FAILED_TO_START (-1)
-#define WORDS_MAX 8
+#define WORDS_MAX 24
 
 static int tool_set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
                        int output)

@@ -36,12 +36,13 @@ static void totals_write(struct totals *totals, const struct apapi_measurement *
     double total_j = apapi_measurement_total_j(measurement);
     int length = snprintf(totals->payload, sizeof totals->payload, "%" PRIu64 " %" PRIu64 " ",
                           totals->run, measurement->elapsed_ns);
+    char *rest = totals->payload + length;
+    size_t room = sizeof totals->payload - (size_t)length;
 
     if (isnan(total_j)) {
-        strcpy(totals->payload + length, "-");
+        snprintf(rest, room, "- %u", totals->step->id.job);
     } else {
-        snprintf(totals->payload + length, sizeof totals->payload - (size_t)length, "%.9g",
-                 total_j);
+        snprintf(rest, room, "%.9g %u", total_j, totals->step->id.job);
     }
 }
 
@@ -94,11 +95,17 @@ int totals_pause_ms(const struct totals *totals)
     return totals->due_ns > now_ns ? (int)((totals->due_ns - now_ns) / DEADLINE_MS) + 1 : 0;
 }
 
+/* Of a heterogeneous step, the first component's first node. */
+static bool totals_is_first(const struct apapi_identity *id)
+{
+    return id->node_index == 0 && (id->het_offset == 0 || id->het_offset == APAPI_UNKNOWN);
+}
+
 const char *totals_end(struct totals *totals, const struct apapi_measurement *measurement)
 {
     uint64_t deadline_ns = deadline_now() + LAST_LIMIT_NS;
 
-    if (totals->period_ns == 0 || totals->step->id.node_index != 0 ||
+    if (totals->period_ns == 0 || !totals_is_first(&totals->step->id) ||
         !task_wait(&totals->sending, deadline_ns)) {
         return "";
     }

@@ -30,9 +30,9 @@ command_is() { # NAME SCRIPT
     chmod 755 "$SLURM_BIN/$1"
 }
 
-total() { # NODE RUN ELAPSED_S JOULES: prints the answer
+total() { # NODE RUN ELAPSED_S JOULES [JOB]: prints the answer
     exec 9<>"/dev/tcp/127.0.0.1/$PORT"
-    printf '%s total %s\n%s %s000000000 %s' "$TOKEN" "$@" >&9
+    printf '%s total %s\n%s %s000000000 %s %s' "$TOKEN" "${@:1:4}" "${5:-7}" >&9
     python3 -c 'import socket; s = socket.socket(fileno=9); s.shutdown(socket.SHUT_WR); print(s.makefile().read(), end=""); s.detach()'
     exec 9>&-
 }
@@ -69,6 +69,11 @@ collect() { # BUDGET SCRIPT
     [[ $(<"$CALLS") == 'scancel --quiet 7' && $stderr == *'SIGTERM to the job'* ]]
 }
 
+@test "a heterogeneous step: the steps of all components, each once" {
+    collect 1kJ,signal=USR1 'total n1 1 1 100 6; total n2 1 1 100 8; total n2 1 2 950 8; eventually called scancel'
+    [[ $(<"$CALLS") == 'scancel --quiet --signal=USR1 6.0 7.0 8.0' ]]
+}
+
 @test "scancel that fails is tried again, and no more when it has worked" {
     command_is scancel '[ $(wc -l <'"$CALLS"') -ge 2 ] || { echo "no contact" >&2; exit 1; }'
     collect 1kJ,signal=USR2 'total n1 1 1 1000; while [[ $(wc -l <'"$CALLS"') -lt 2 ]]; do sleep 0.05; done
@@ -83,7 +88,8 @@ collect() { # BUDGET SCRIPT
 }
 
 @test "totals that are malformed, or of a third node, do not count" {
-    collect 1kJ,log 'total n1 1 1 100; total n2 1 1 nan; total n2 1 1 -5; total n2 x 1 5000; total n2 1 1 "5000 5000"; total n2 1 1 100
+    collect 1kJ,log 'total n1 1 1 100; total n2 1 1 nan; total n2 1 1 -5; total n2 x 1 5000; total n2 1 1 "5000 5000"; total n2 1 1 5000 x; total n2 1 1 5000 0; total n2 1 1 5000 99999999999
+        total n2 1 1 100
         total n3 1 1 5000; total n4 1 1 5000; total n1 1 1 90000; total n1 1 2 150'
     [[ $stderr != *reached* ]]
 }

@@ -41,7 +41,7 @@ declare -A sources=(
     [config]="core/base/lines.c core/config/config.c core/config/enabled.c core/config/file.c core/config/filename.c core/config/ini.c
         core/config/installed.c core/config/values.c core/base/nearest.c core/base/interval.c core/base/error.c"
     [packet]="core/channel/packet.c"
-    [threshold]="core/threshold/*.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
+    [threshold]="core/threshold/*.c core/budget/budget.c core/budget/budget_site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
         core/measure/event.c"
     [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/region*.c core/json/json_*.c
         core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c

@@ -128,6 +128,15 @@ says() { # TEXT
     grep -qF -- "$1" "$BATS_TEST_TMPDIR/err"
 }
 
+@test "a heterogeneous step: the tasks of all components get the signal, once" {
+    make_work
+    printf '%s\n' '#!/bin/sh' "cd $work" \
+        "srun --het-group=0,1 --apapi-format=none --apapi-budget=1500J,signal=USR1 sh -c '$(counts USR1 'exit 0' | sed "s/'/\"/g")'" >"$BATS_TEST_TMPDIR/job"
+    run -0 sbatch_wait -N2 --output="$work/out" : -N2 <"$BATS_TEST_TMPDIR/job"
+    cat "$work/out"
+    each_got USR1
+}
+
 @test "variables that name another address do not lead the totals there" {
     run as_alice env SLURM_LAUNCH_NODE_IPADDR=10.99.99.99 SLURM_SRUN_COMM_HOST=10.99.99.99 srun -N4 --apapi-budget=500J,log sleep 2
     [[ $status -eq 0 && $output == *'energy budget of 500J reached: '* ]]
