@@ -304,7 +304,8 @@ static const struct {
                 {5, "records", "unknown_domains VARCHAR(63)"},
                 {5, "events", "still SMALLINT"},
                 {5, "jobs", "missing_domains VARCHAR(63)"},
-                {5, "jobs", "uncertainty_j DOUBLE"}};
+                {5, "jobs", "uncertainty_j DOUBLE"},
+                {6, "events", "rough BIGINT"}};
 
 /* Records have always known their uncertainty: add all jobs up again. */
 static int db_tables_renew_jobs(struct db *db, struct apapi_error *err)

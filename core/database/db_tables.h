@@ -15,7 +15,7 @@
  * lists as the keys of a record.
  */
 
-#define DB_VERSION 5
+#define DB_VERSION 6
 #define DB_UPGRADED 2 /* the oldest version that an import brings up to date */
 #define DB_KEYS 3
 #define DB_PARTS 3

@@ -61,6 +61,7 @@ void apapi_counter_restart(struct apapi_counter *counter)
 {
     counter->total = 0;
     counter->covered_ns = 0;
+    counter->hidden = 0;
     memset(&counter->incidents, 0, sizeof counter->incidents);
     counter->reopened = false;
     counter->last.valid = false;
@@ -132,13 +133,25 @@ static uint64_t still_ns(const struct apapi_counter *counter)
     return counter->last.valid ? counter->last.at_ns - counter->last.moved_ns : 0;
 }
 
+/* As many wraps as the greatest plausible power makes in that time. */
+__attribute__((noinline, cold)) static void counter_note_gap(struct apapi_counter *counter,
+                                                             uint64_t since_ns)
+{
+    double wraps = floor(plausible(counter, since_ns) / counter->guard_raw);
+
+    counter->incidents.gaps++;
+    counter->hidden += fmax(wraps, 1) * counter->guard_raw;
+}
+
 static void counter_count(struct apapi_counter *counter, const struct apapi_increment *increment)
 {
     counter->total += increment->raw;
     counter->covered_ns += increment->since_ns;
     counter->incidents.samples++;
     counter->incidents.wraps += increment->wrapped;
-    counter->incidents.gaps += whole_wraps_may_hide(counter, increment->since_ns);
+    if (whole_wraps_may_hide(counter, increment->since_ns)) {
+        counter_note_gap(counter, increment->since_ns);
+    }
 }
 
 static bool has_stalled(const struct apapi_counter *counter)
@@ -289,15 +302,17 @@ static bool was_left_unread(const struct apapi_counter_point *last, uint64_t now
 }
 
 static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
-                                   struct apapi_moment when, bool moved)
+                                   struct apapi_moment when, uint64_t increment)
 {
     struct apapi_counter_point *last = &counter->last;
 
-    if (moved) {
+    if (increment > 0) {
         uint64_t still = last->at_ns - last->moved_ns;
 
         counter->incidents.stalls += has_stalled(counter);
-        counter->incidents.gaps += still > 0 && standstill_hides_wraps(counter, when.end_ns);
+        if (still > 0 && standstill_hides_wraps(counter, when.end_ns)) {
+            counter_note_gap(counter, when.end_ns - last->ran_ns);
+        }
         counter->moved = true;
         if (!counter->rests && !(still && was_left_unread(last, when.end_ns)) &&
             apapi_update_moved(&counter->update, when.end_ns - last->moved_ns, still)) {
@@ -305,6 +320,7 @@ static inline void counter_believe(struct apapi_counter *counter, uint64_t raw,
         }
         last->ran_ns = last->begin_ns;
         last->moved_ns = when.end_ns;
+        last->increment = increment;
     }
     last->raw = raw;
     last->begin_ns = when.begin_ns;
@@ -411,7 +427,7 @@ enum apapi_count apapi_counter_add(struct apapi_counter *counter, uint64_t raw,
         return begin_at_move(counter, raw, when);
     }
     counter_count(counter, increment);
-    counter_believe(counter, raw, when, increment->raw > 0);
+    counter_believe(counter, raw, when, increment->raw);
     return meaning;
 }
 

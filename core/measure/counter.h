@@ -37,6 +37,7 @@ struct apapi_counter {
     uint64_t total;      /* sum of all accepted increments [raw units] */
     uint64_t covered_ns; /* sum of the intervals of these increments [ns]; exact when finished */
     uint64_t segment_ns; /* end of the first reading since the last break */
+    double hidden;       /* what whole wraps may hide, in all gaps [raw units] */
     struct apapi_incidents incidents;
     double guard_raw; /* what the hardware's counter can hold [raw units]; 0: no limit */
     bool reopened;    /* source reopened since the latest reading: the counter may start anywhere */
@@ -47,6 +48,7 @@ struct apapi_counter {
         uint64_t at_ns;    /* end of that reading */
         uint64_t moved_ns; /* last change: the counter may have stood still since */
         uint64_t ran_ns; /* beginning of the reading before that: until then it was known to run */
+        uint64_t increment; /* of the last move [raw units] */
     } last, doubted;
 };
 

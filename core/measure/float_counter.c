@@ -78,6 +78,7 @@ static void float_counter_believe(struct apapi_float_counter *counter,
     *last = *now;
     last->ran_ns = increment > 0 ? before.begin_ns : before.ran_ns;
     last->moved_ns = increment > 0 ? now->at_ns : before.moved_ns;
+    last->increment = increment > 0 ? increment : before.increment;
 }
 
 /*

@@ -20,7 +20,8 @@ struct apapi_float_counter {
         double raw;
         uint64_t begin_ns, at_ns; /* of that reading */
         uint64_t moved_ns;        /* last change */
-        uint64_t ran_ns; /* beginning of the reading before that: until then it was known to run */
+        uint64_t ran_ns;  /* beginning of the reading before that: until then it was known to run */
+        double increment; /* of the last move [raw units] */
     } last, doubted;
     double total;        /* [raw units] */
     uint64_t covered_ns; /* exact when finished */

@@ -6,7 +6,8 @@
 #include "measure/extremes.h"
 
 #define DEVIATION_VARIANCE 1.5 /* of a reading from the line between its neighbours, to its own */
-#define TWO_SIDED 2.4          /* standard deviations of 95 %, and a little more */
+#define TWO_SIDED 3.0          /* standard deviations of 95 %, and a little more */
+#define MOST 5.0               /* the same of a millionth */
 #define UNSEEN 2.0             /* a few readings may all miss what happens between them */
 #define FEW_READINGS 3.0       /* so much wider is that for one deviation (Student's t) */
 
@@ -27,10 +28,7 @@ static double area_since_last(struct apapi_gauge *gauge, double value, uint64_t 
     return area;
 }
 
-/*
- * How far the last reading lies from the line between the one before it and `value`, and what it
- * matters that nobody knows when in the reading it was taken.
- */
+/* How far the last reading lies from the line between the one before it and `value`. */
 static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_ns)
 {
     double before_s = (double)gauge->step_ns / 1e9;
@@ -38,11 +36,10 @@ static void add_deviation(struct apapi_gauge *gauge, double value, uint64_t now_
     double both_s = before_s + after_s;
     double line = (gauge->before * after_s + value * before_s) / both_s;
     double error = (gauge->last - line) * both_s / 2;
-    double shift = (value - gauge->before) / 2 * (double)gauge->last_length_ns / 1e9;
 
     if (both_s > 0) {
         gauge->deviations++;
-        gauge->squares += error * error + shift * shift;
+        gauge->squares += error * error;
     }
 }
 
@@ -75,9 +72,30 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
     gauge->max = greater(gauge->max, value);
     gauge->last = value;
     gauge->last_ns = now_ns;
-    gauge->last_length_ns = gauge->length_ns;
     gauge->valid = true;
+    if (gauge->length_ns > gauge->longest_ns) {
+        gauge->longest_ns = gauge->length_ns;
+    }
     return area;
+}
+
+/*
+ * @return standard deviation of the integral as far as the course of the value and the moments of
+ * the readings make it [value x s]
+ */
+static double gauge_deviation(const struct apapi_gauge *gauge)
+{
+    return (1 + FEW_READINGS / (double)gauge->deviations) *
+           sqrt(gauge->squares / DEVIATION_VARIANCE);
+}
+
+/*
+ * Nobody knows when in a reading its value was taken. If it was always at the beginning, or always
+ * at the end, that moves the whole course: what counts is the difference of both its ends.
+ */
+static double shift(const struct apapi_gauge *gauge)
+{
+    return (gauge->max - gauge->min) * (double)gauge->longest_ns / 1e9;
 }
 
 double apapi_gauge_uncertainty(const struct apapi_gauge *gauge)
@@ -87,8 +105,13 @@ double apapi_gauge_uncertainty(const struct apapi_gauge *gauge)
     if (gauge->deviations == 0) {
         return fabs(gauge->integral);
     }
-    return TWO_SIDED * (1 + FEW_READINGS / count) * sqrt(gauge->squares / DEVIATION_VARIANCE) +
+    return TWO_SIDED * gauge_deviation(gauge) + shift(gauge) +
            fabs(gauge->integral) * UNSEEN / (count * count);
+}
+
+double apapi_gauge_bound(const struct apapi_gauge *gauge)
+{
+    return gauge->deviations ? MOST * gauge_deviation(gauge) : INFINITY;
 }
 
 void apapi_gauge_failed(struct apapi_gauge *gauge)

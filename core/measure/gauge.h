@@ -14,11 +14,11 @@ struct apapi_gauge {
     uint64_t last_ns;
     uint64_t
         length_ns; /* of the reading to be added, set by its caller: it is of any moment in it */
-    uint64_t last_length_ns; /* of the last one */
-    bool between;            /* there is a good reading before that one, too */
-    double before;           /* that one */
-    uint64_t step_ns;        /* from it to the last one */
-    double min;              /* NaN before the first good reading */
+    uint64_t longest_ns; /* of all */
+    bool between;        /* there is a good reading before that one, too */
+    double before;       /* that one */
+    uint64_t step_ns;    /* from it to the last one */
+    double min;          /* NaN before the first good reading */
     double max;
     double integral; /* value x seconds over the covered time */
     uint64_t covered_ns;
@@ -41,6 +41,9 @@ double apapi_gauge_add(struct apapi_gauge *gauge, double value, uint64_t now_ns)
  * @return [value x s], of all of the covered time; to be exceeded in 5 % of runs
  */
 double apapi_gauge_uncertainty(const struct apapi_gauge *gauge);
+
+/** The same, to be exceeded once in a million runs. @return INFINITY: it may be any */
+double apapi_gauge_bound(const struct apapi_gauge *gauge);
 
 /** Note a failed reading: the time until the next good one is not covered. */
 void apapi_gauge_failed(struct apapi_gauge *gauge);

@@ -66,6 +66,7 @@ static void incidents_add(struct apapi_incidents *sum, const struct apapi_incide
     sum->refused += one->refused;
     sum->gaps += one->gaps;
     sum->stalls += one->stalls;
+    sum->rough += one->rough;
 }
 
 struct apapi_incidents apapi_measurement_incidents(const struct apapi_measurement *m)

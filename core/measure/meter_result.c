@@ -116,6 +116,8 @@ static void forget_values(struct apapi_event_result *result)
 void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span,
                         struct apapi_event_result *result)
 {
+    uint64_t whole_ns = span->late_ns + span->elapsed_ns;
+
     memset(result, 0, sizeof *result);
     result->event = *meter->event;
     if (meter->counter.update.learned) {
@@ -128,8 +130,8 @@ void apapi_meter_finish(struct apapi_meter *meter, const struct apapi_span *span
     } else {
         finish_gauge(meter, result);
     }
-    result->uncertainty_j =
-        apapi_meter_uncertainty_j(meter, result, span->late_ns + span->elapsed_ns);
+    result->uncertainty_j = apapi_meter_uncertainty_j(meter, result, whole_ns);
+    result->incidents.rough = apapi_meter_is_rough(meter, result, whole_ns);
     for (int i = 0; i < 2; i++) {
         result->values[i] = meter->wanted[i];
         apapi_value_result(&meter->values.stats[i], &result->values[i]);

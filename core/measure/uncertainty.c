@@ -7,6 +7,12 @@
 #include "measure/extremes.h"
 
 #define EXCESS_LEAST 1.1
+#define LOWEST_SHARE 1.001   /* of the least power: what is not more is as low as any */
+#define ALLOWED_SHARE 0.01   /* of the energy, beyond its uncertainty, without a word */
+#define GREATEST_TO_MEAN 30  /* no device uses more, times its mean power */
+#define LEAST_SAMPLES 3      /* fewer show neither an update period nor a course of power */
+#define FEW_WINDOWS 30       /* of fewer the greatest says little of those that were not seen */
+#define LEAST_DEVIATIONS 200 /* of a gauge: fewer may all miss what takes 3 % of a run */
 
 /* A counter that was found where it was has a longer period than it seems, learned or not yet. */
 static uint64_t longest_update_ns(const struct apapi_meter *meter)
@@ -67,6 +73,37 @@ static double uncovered_w(const struct apapi_meter *meter, const struct apapi_ev
     return greater(seen_w, short_j / update_s) * (double)whole_ns / (double)result->covered_ns;
 }
 
+/* What a counter counted in its last move, and since when: it may have stood still for a part. */
+static struct last_move {
+    double energy_j, length_s;
+} last_move_of(const struct apapi_meter *meter)
+{
+    const struct apapi_counter_point *whole = &meter->counter.last;
+    const struct apapi_float_point *real = &meter->doubles.last;
+    double scale = meter->event->scale;
+
+    if (apapi_counts_doubles(meter->event)) {
+        return (struct last_move){real->increment * scale,
+                                  (double)(real->at_ns - real->ran_ns) / 1e9};
+    }
+    return (struct last_move){(double)whole->increment * scale,
+                              (double)(whole->at_ns - whole->ran_ns) / 1e9};
+}
+
+/*
+ * No power was as low as that of the last move: the counter may have stopped in the middle of it.
+ * @return what it has missed then, at the mean power, if that matters beside `ends_j` [J]
+ */
+static double suspected_j(const struct apapi_meter *meter, const struct apapi_event_result *result,
+                          double ends_j)
+{
+    const struct last_move last = last_move_of(meter);
+    double missed_j = result->summary.mean * last.length_s - last.energy_j;
+    bool lowest = last.energy_j <= result->summary.min * last.length_s * LOWEST_SHARE;
+
+    return lowest && missed_j > ends_j + ALLOWED_SHARE * result->total ? missed_j : 0;
+}
+
 /*
  * What the last reading does not show yet and what the first one shows of the time before have
  * opposite signs, and each is no more than one update. Uncovered time is missing.
@@ -75,11 +112,13 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
     double update_j = ends_w(meter, result) * (double)longest_update_ns(meter) / 1e9;
-    double seen_j = meter->probe.most * meter->event->scale;
+    double ends_j = greater(update_j, meter->probe.most * meter->event->scale);
     double unit_j = apapi_counts_doubles(meter->event) ? 0 : meter->event->scale;
+    double uncovered_j =
+        uncovered_w(meter, result, whole_ns) * (double)uncovered_ns(result, whole_ns) / 1e9;
 
-    return greater(update_j, seen_j) + unit_j +
-           uncovered_w(meter, result, whole_ns) * (double)uncovered_ns(result, whole_ns) / 1e9;
+    return ends_j + unit_j + greater(uncovered_j, suspected_j(meter, result, ends_j)) +
+           meter->counter.hidden * meter->event->scale;
 }
 
 /* The value is rounded to its unit. */
@@ -116,4 +155,72 @@ double apapi_meter_uncertainty_j(const struct apapi_meter *meter,
         return isnan(usual_j) ? NAN : gauge_uncertainty_j(meter, result, whole_ns);
     }
     return own_j > worth_a_number(meter, result, whole_ns) * usual_j ? own_j : usual_j;
+}
+
+/* @return the power of a time that no reading shows: any that a device may use [W] */
+static double unseen_w(const struct apapi_event_result *result)
+{
+    return lesser(apapi_domain_max_w(result->event.domain),
+                  GREATEST_TO_MEAN * result->summary.mean);
+}
+
+/* @return how much more the last move may have counted, if the counter had not stopped in it [J] */
+static double stopped_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
+{
+    const struct last_move last = last_move_of(meter);
+    double seen_w = greater(ends_w(meter, result), result->summary.max);
+    double short_w =
+        meter->probe.most * meter->event->scale / ((double)meter->probe.update_ns / 1e9);
+
+    seen_w = meter->rate.windows < FEW_WINDOWS ? greater(seen_w, short_w) : seen_w;
+    return seen_w * last.length_s - last.energy_j;
+}
+
+/* @return what is too much if a wrap was none, but the counter began again shortly before it [J] */
+static double false_wrap_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
+{
+    double window_s = greater((double)meter->interval_ns, (double)meter->rate.window_ns) / 1e9;
+
+    return result->incidents.wraps ? (result->summary.max - result->summary.mean) * window_s : 0;
+}
+
+/* @return the greatest error that the readings of a counter leave possible [J] */
+static double count_bound_j(const struct apapi_meter *meter,
+                            const struct apapi_event_result *result, uint64_t whole_ns)
+{
+    uint64_t unseen_ns = longest_update_ns(meter) + uncovered_ns(result, whole_ns);
+
+    if (result->incidents.samples < LEAST_SAMPLES) {
+        return INFINITY;
+    }
+    return greater(unseen_w(result) * (double)unseen_ns / 1e9,
+                   greater(stopped_j(meter, result), false_wrap_j(meter, result)));
+}
+
+/*
+ * What is used in a long reading is not seen either.
+ * @return the same of a gauge's, once in a million runs to be exceeded [J]
+ */
+static double gauge_bound_j(const struct apapi_meter *meter,
+                            const struct apapi_event_result *result, uint64_t whole_ns)
+{
+    uint64_t unseen_ns = meter->gauge.longest_ns + uncovered_ns(result, whole_ns);
+
+    return meter->gauge.deviations < LEAST_DEVIATIONS
+               ? INFINITY
+               : apapi_gauge_bound(&meter->gauge) + unseen_w(result) * (double)unseen_ns / 1e9;
+}
+
+bool apapi_meter_is_rough(const struct apapi_meter *meter, const struct apapi_event_result *result,
+                          uint64_t whole_ns)
+{
+    double allowed_j = result->uncertainty_j + ALLOWED_SHARE * result->total;
+
+    if (isnan(allowed_j)) {
+        return false;
+    }
+    if (meter->event->kind == APAPI_KIND_POWER) {
+        return gauge_bound_j(meter, result, whole_ns) > allowed_j;
+    }
+    return count_bound_j(meter, result, whole_ns) > allowed_j;
 }

@@ -19,4 +19,11 @@ double apapi_event_uncertainty_j(const struct apapi_event_result *result, uint64
 double apapi_meter_uncertainty_j(const struct apapi_meter *meter,
                                  const struct apapi_event_result *result, uint64_t whole_ns);
 
+/**
+ * @param result  all but this
+ * @return whether its energy may be wrong by more than its uncertainty and 1 %
+ */
+bool apapi_meter_is_rough(const struct apapi_meter *meter, const struct apapi_event_result *result,
+                          uint64_t whole_ns);
+
 #endif

@@ -96,6 +96,15 @@ static void csv_put_incidents(FILE *out, const struct apapi_incidents *n)
             n->samples, n->failed, n->wraps, n->resets, n->refused, n->gaps, n->stalls);
 }
 
+/* The last column: others are older. */
+static void csv_put_rough(FILE *out, const struct apapi_incidents *n)
+{
+    fputc(',', out);
+    if (n) {
+        fprintf(out, "%" PRIu64, n->rough);
+    }
+}
+
 /* Which part of the time it is of, and what it lacks. */
 static void csv_put_coverage(FILE *out, const struct line *line)
 {
@@ -132,6 +141,7 @@ static void csv_put_line(const struct csv *csv, const struct line *line)
     csv_put_text_cell(out, line->source);
     fprintf(out, ",%d", line->estimated);
     csv_put_coverage(out, line);
+    csv_put_rough(out, line->incidents);
     fputc('\n', out);
 }
 

@@ -14,7 +14,7 @@
 #define CSV_COLUMNS                                                                                \
     "row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,mean,p95,max,covered_s,"          \
     "samples,failed,wraps,resets,refused,gaps,stalls,source,estimated,covered,rest_j,missing_"     \
-    "domains\n"
+    "domains,rough\n"
 
 /** The output, and the first fields of each line: the run, or step and node. */
 struct csv {

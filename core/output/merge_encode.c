@@ -360,7 +360,7 @@ static int merge_encode_put_trust(const struct encoding *encoding, const struct 
     for (size_t i = 0; i < COUNT_OF(counts) && rc == 0; i++) {
         rc = field_put_count(trust, counts[i].key, counts[i].count);
     }
-    return rc;
+    return rc == 0 && sum->rough > 0 ? field_put_count(trust, "rough", sum->rough) : rc;
 }
 
 static json_t *encode_node_domains(const struct merge_node *node)

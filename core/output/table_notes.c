@@ -151,6 +151,14 @@ static void table_notes_put_incidents(const struct table *table)
     }
 }
 
+static void put_rough(const struct table *table)
+{
+    if (table->merge->incidents.rough > 0) {
+        text_wrap(table->out, "rough: the readings leave it possible that the energy is wrong by "
+                              "more than its uncertainty and 1 %");
+    }
+}
+
 int table_put_notes(const struct table *table)
 {
     if (table_notes_put_notes(table) < 0) {
@@ -158,6 +166,7 @@ int table_put_notes(const struct table *table)
     }
     put_late(table);
     table_notes_put_incidents(table);
+    put_rough(table);
     if (table->head->note) {
         text_wrap(table->out, table->head->note);
     }

@@ -140,6 +140,9 @@ static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
     for (size_t i = 0; i < COUNT_OF(counts) && rc == WRITTEN; i++) {
         rc = field_put_count(trust, counts[i].key, counts[i].count);
     }
+    if (rc == WRITTEN && sum.rough > 0) {
+        rc = field_put_count(trust, "rough", sum.rough);
+    }
     return rc;
 }
 

@@ -112,6 +112,7 @@ const struct field fields_of_event[] = {
     {"refused", FIELD_COUNT, false, IN_EVENT(incidents.refused), 0},
     {"gaps", FIELD_COUNT, false, IN_EVENT(incidents.gaps), 0},
     {"stalls", FIELD_COUNT, false, IN_EVENT(incidents.stalls), 0},
+    {"rough", FIELD_COUNT, false, IN_EVENT(incidents.rough), 0},
     {"stuck", FIELD_FLAG, false, IN_EVENT(stuck), 0},
     {"still", FIELD_FLAG, false, IN_EVENT(still), 0},
     {NULL, 0, false, 0, 0}};

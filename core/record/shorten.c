@@ -19,7 +19,7 @@
 static const char *const shareable[] = {
     "domain",  "unit",     "scale",     "type",    "counter", "estimated", "range_max",
     "guard_j", "update_s", "covered_s", "samples", "failed",  "wraps",     "resets",
-    "refused", "gaps",     "stalls",    "stuck",   "still"};
+    "refused", "gaps",     "stalls",    "rough",   "stuck",   "still"};
 
 static const char *kind_of(const json_t *event)
 {

@@ -158,6 +158,7 @@ static void add_incidents(struct apapi_merge *merge, const struct apapi_measurem
     merge->incidents.refused += one.refused;
     merge->incidents.gaps += one.gaps;
     merge->incidents.stalls += one.stalls;
+    merge->incidents.rough += one.rough;
     for (size_t i = 0; i < m->component_count; i++) {
         merge->missed += m->components[i].missed;
     }

@@ -11,15 +11,17 @@
 
 void figures_print_head(void)
 {
-    printf("%-15s %8s %8s %9s  %-15s %9s %10s %9s\n", "ensemble", "runs", "known", "covered",
-           "95 % bounds", "worst e/U", "median U/e", "unflagged");
+    printf("%-15s %8s %8s %9s  %-15s %9s %10s %9s %8s\n", "ensemble", "runs", "known", "covered",
+           "95 % bounds", "worst e/U", "median U/e", "unflagged", "rough");
 }
 
 void figures_print_row(const struct figures *figures)
 {
-    printf("%-15s %8" PRIu64 " %8" PRIu64 " %7.2f %%  %6.2f ..%6.2f %9.3g %10.3g %9" PRIu64 "\n",
+    printf("%-15s %8" PRIu64 " %8" PRIu64 " %7.2f %%  %6.2f ..%6.2f %9.3g %10.3g %9" PRIu64
+           " %8" PRIu64 "\n",
            figures->name, figures->runs, figures->known, figures->covered_pct, figures->least_pct,
-           figures->greatest_pct, figures->worst, figures->median, figures->unflagged);
+           figures->greatest_pct, figures->worst, figures->median, figures->unflagged,
+           figures->rough);
 }
 
 #define MEMBER(member) .mandatory = true, .offset = offsetof(struct figures, member)
@@ -35,6 +37,7 @@ static const struct field fields_of_figures[] = {
     {"worst", FIELD_ROUGH, .offset = offsetof(struct figures, worst)},
     {"median", FIELD_ROUGH, .offset = offsetof(struct figures, median)},
     {"unflagged", FIELD_COUNT, MEMBER(unflagged)},
+    {"rough", FIELD_COUNT, MEMBER(rough)},
     {0}};
 
 int figures_print_json(const struct figures *figures, size_t count, const struct play *play)

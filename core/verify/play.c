@@ -20,8 +20,8 @@ static uint64_t play_name_number(const char *name)
 
 static void play_print_flags(unsigned flags)
 {
-    static const char *const names[] = {"unknown", "refused", "reset",    "gap",
-                                        "stall",   "failed",  "uncovered"};
+    static const char *const names[] = {"unknown", "refused", "reset",     "gap",
+                                        "stall",   "failed",  "uncovered", "rough"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (flags & 1u << i) {
@@ -54,7 +54,7 @@ static int play_run(const struct play *play, const struct ensemble *ensemble, ui
     ensemble_make(ensemble, play->interval_ns, &scene, &random);
     rc = play->real ? verify_run_real(&scene, result, err)
                     : verify_run(&scene, random_bits(&random), result, err);
-    if (rc == 0 && play->each) {
+    if (rc == 0 && (play->each || (play->wrong && tally_is_wrong(result)))) {
         play_print_run(ensemble->name, seed, &scene, result);
     }
     return rc;

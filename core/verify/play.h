@@ -11,6 +11,7 @@ struct play {
     uint64_t interval_ns; /* between readings; 0: what the runs want */
     bool real;            /* in real time */
     bool each;            /* print each run to standard output */
+    bool wrong;           /* print those that are wrong, although no flag says so */
 };
 
 /** Play the runs of an ensemble. @return 0; -1 with errno and `err`: one could not be played. */

@@ -52,10 +52,11 @@ static int rate_table_read_row(struct rate_table *rates, struct event_line *line
     snprintf(row->name, sizeof row->name, "%s", rate_table_next_word(&rest));
     if (!rate_table_read_number(&rest, &row->covered_pct) ||
         !rate_table_read_number(&rest, &row->median) ||
-        !rate_table_read_number(&rest, &row->unflagged_pct) || *rate_table_next_word(&rest)) {
+        !rate_table_read_number(&rest, &row->unflagged_pct) ||
+        !rate_table_read_number(&rest, &row->rough_pct) || *rate_table_next_word(&rest)) {
         return apapi_fail(err, EINVAL,
-                          "%s:%zu: expected the name of an ensemble and three numbers: covered "
-                          "[%%], median of uncertainty / error, unflagged [%%]",
+                          "%s:%zu: expected the name of an ensemble and four numbers: covered "
+                          "[%%], median of uncertainty / error, unflagged [%%], rough [%%]",
                           rates->path, line->number);
     }
     rates->count++;
@@ -122,21 +123,33 @@ static int rate_table_judge_unflagged(const struct rate *row, const struct figur
     return row->unflagged_pct > goal->unflagged_pct && 100 * bounds.greatest < row->unflagged_pct;
 }
 
+/* A flag that is always raised says nothing: what is listed is no goal, but a limit. */
+static int rate_table_judge_rough(const struct rate *row, const struct figures *figures)
+{
+    const struct tally_bounds bounds = tally_bounds(figures->rough, figures->known);
+
+    return 100 * bounds.least > row->rough_pct ? -1 : 0;
+}
+
 static const char *rate_table_word(int verdict)
 {
     return verdict < 0 ? "worse" : "better";
+}
+
+static double rate_table_pct(uint64_t count, const struct figures *figures)
+{
+    return figures->known ? 100 * (double)count / (double)figures->known : 0;
 }
 
 /* What the row would have to be. */
 static void rate_table_suggest(const struct rate_table *rates, const struct figures *figures,
                                const struct rate *goal)
 {
-    double unflagged_pct =
-        figures->known ? 100 * (double)figures->unflagged / (double)figures->known : 0;
-
-    fprintf(stderr, "  what it is now, for %s: %s %g %g %g\n", rates->path, figures->name,
+    fprintf(stderr, "  what it is now, for %s: %s %g %g %g %g\n", rates->path, figures->name,
             fmin(goal->covered_pct, floor(figures->covered_pct * 10) / 10),
-            fmax(goal->median, ceil(figures->median * 10) / 10), ceil(unflagged_pct * 10) / 10);
+            fmax(goal->median, ceil(figures->median * 10) / 10),
+            ceil(rate_table_pct(figures->unflagged, figures) * 10) / 10,
+            ceil(rate_table_pct(figures->rough, figures)));
 }
 
 static bool rate_table_report(const struct figures *figures, const char *what, double is,
@@ -167,6 +180,8 @@ bool rate_table_compare(const struct rate_table *rates, const struct figures *fi
                                   (double)figures->unflagged,
                                   row->unflagged_pct / 100 * (double)figures->known,
                                   rate_table_judge_unflagged(row, figures, goal));
+        good &= rate_table_report(figures, "rough [%]", rate_table_pct(figures->rough, figures),
+                                  row->rough_pct, rate_table_judge_rough(row, figures));
     }
     if (!good) {
         rate_table_suggest(rates, figures, goal);

@@ -15,9 +15,10 @@ struct rate {
     double covered_pct;   /* at least */
     double median;        /* uncertainty / error, at most */
     double unflagged_pct; /* at most */
+    double rough_pct;     /* at most */
 };
 
-/** A table of them: a line "NAME COVERED MEDIAN UNFLAGGED" for each; # begins a comment. */
+/** A table of them: a line "NAME COVERED MEDIAN UNFLAGGED ROUGH" for each; # begins a comment. */
 struct rate_table {
     const char *path;
     struct rate rows[RATE_TABLE_MAX];

@@ -25,10 +25,21 @@ static int tally_reserve(struct tally *tally, size_t count)
     return 0;
 }
 
+static double tally_error_j(const struct run_result *result)
+{
+    return fabs(result->energy_j - result->truth_j);
+}
+
+bool tally_is_wrong(const struct run_result *result)
+{
+    double allowed_j = result->uncertainty_j + WRONG_SHARE * result->truth_j;
+
+    return result->flags == 0 && tally_error_j(result) > allowed_j;
+}
+
 int tally_add(struct tally *tally, const struct run_result *result)
 {
-    double error_j = fabs(result->energy_j - result->truth_j);
-    double allowed_j = result->uncertainty_j + WRONG_SHARE * result->truth_j;
+    double error_j = tally_error_j(result);
 
     tally->runs++;
     if (result->flags & RUN_UNKNOWN) {
@@ -40,7 +51,8 @@ int tally_add(struct tally *tally, const struct run_result *result)
     tally->ratios[tally->known++] = error_j > 0 ? result->uncertainty_j / error_j : INFINITY;
     tally->covered += error_j <= result->uncertainty_j;
     tally->worst = fmax(tally->worst, error_j > 0 ? error_j / result->uncertainty_j : 0);
-    tally->unflagged += result->flags == 0 && error_j > allowed_j;
+    tally->unflagged += tally_is_wrong(result);
+    tally->rough += (result->flags & RUN_ROUGH) != 0;
     return 0;
 }
 
@@ -56,6 +68,7 @@ int tally_join(struct tally *tally, const struct tally *other)
     tally->known += other->known;
     tally->covered += other->covered;
     tally->unflagged += other->unflagged;
+    tally->rough += other->rough;
     tally->worst = fmax(tally->worst, other->worst);
     return 0;
 }
@@ -100,7 +113,8 @@ struct figures tally_figures(struct tally *tally, const char *name, const char *
         .least_pct = 100 * bounds.least,
         .greatest_pct = 100 * bounds.greatest,
         .worst = tally->known ? tally->worst : NAN,
-        .unflagged = tally->unflagged};
+        .unflagged = tally->unflagged,
+        .rough = tally->rough};
 
     snprintf(figures.name, sizeof figures.name, "%s", name);
     snprintf(figures.what, sizeof figures.what, "%s", what);

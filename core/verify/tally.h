@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef VERIFY_TALLY_H
 #define VERIFY_TALLY_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct tally {
     uint64_t known;     /* have an energy and an uncertainty */
     uint64_t covered;   /* of these: the uncertainty covers the error */
     uint64_t unflagged; /* of these: wrong by more than uncertainty and 1 %, and no flag says so */
+    uint64_t rough;     /* of these: the result says that it may be wrong by so much */
     double worst;       /* greatest error / uncertainty */
     double *ratios;     /* uncertainty / error, of those that are known */
     size_t room;
@@ -26,8 +28,11 @@ struct figures {
     double worst;                         /* error / uncertainty */
     double median;                        /* of uncertainty / error */
     double median_least, median_greatest; /* between these lies the true median with 95 % */
-    uint64_t unflagged;
+    uint64_t unflagged, rough;
 };
+
+/** @return whether it is wrong by more than its uncertainty and 1 %, and no flag says so. */
+bool tally_is_wrong(const struct run_result *result);
 
 /** @return 0; -1 with errno ENOMEM. */
 int tally_add(struct tally *tally, const struct run_result *result);

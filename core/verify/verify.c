@@ -101,6 +101,8 @@ static const struct option_row rows[] = {
     {0, "rates", "=FILE", "fail if an ensemble is not as FILE lists it",
      TO_TEXT(struct options, rates)},
     {0, "each", NULL, "print each run, too", TO_FLAG(struct options, play.each)},
+    {0, "wrong", NULL, "print each run that is wrong without a flag",
+     TO_FLAG(struct options, play.wrong)},
     {'f', "format", "=FORM", "table (default) or json", TO_CALL(verify_set_format)},
     {0, "list", NULL, "print the ensembles and do nothing", TO_FLAG(struct options, list)},
     {0}};
@@ -241,8 +243,8 @@ int main(int argc, char **argv)
     if (options.load && !options.play.real) {
         return command_refuse("verify", "--load is for --real");
     }
-    if (options.json && options.play.each) {
-        return command_refuse("verify", "--each is for tables");
+    if (options.json && (options.play.each || options.play.wrong)) {
+        return command_refuse("verify", "--each and --wrong are for tables");
     }
     if (options.play.runs == 0) {
         options.play.runs = options.play.real ? RUNS_REAL : RUNS;

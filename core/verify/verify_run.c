@@ -83,6 +83,7 @@ static unsigned verify_run_flags(const struct apapi_measurement *m)
     flags |= incidents.gaps ? RUN_GAP : 0;
     flags |= incidents.stalls ? RUN_STALL : 0;
     flags |= incidents.failed ? RUN_FAILED : 0;
+    flags |= incidents.rough ? RUN_ROUGH : 0;
     flags |= m->covered < COVERED_LEAST ? RUN_UNCOVERED : 0;
     return flags;
 }

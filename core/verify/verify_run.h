@@ -13,6 +13,7 @@ enum run_flag {
     RUN_STALL = 16,
     RUN_FAILED = 32,
     RUN_UNCOVERED = 64, /* less than 99 % of the time are covered */
+    RUN_ROUGH = 128,    /* the readings leave a greater error possible than the uncertainty says */
 };
 
 /** One run: what was measured, and what was true. */

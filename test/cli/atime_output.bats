@@ -59,7 +59,7 @@ row_fits() { # ROW NAME WATTS
     run sim --package-w 100 --dram-w 20 -- env LC_ALL=de_DE.UTF-8 "$atime" -f csv sleep 1
     echo "$output"
     [[ $status -eq 0 && ${lines[0]} == run,row,name,domain,kind,unit,total,uncertainty_j,rate_unit,min,* ]]
-    [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 26 ]]
+    [[ $(awk -F, '{ print NF }' <<<"$output" | sort -u) == 27 ]]
     [[ $(column program elapsed total) =~ ^[1-9][0-9]*\.[0-9]+$ ]]
     [[ $(column program elapsed unit) == s && $(column program exit_status total) == 0 ]]
     row_fits domain package 200

@@ -61,7 +61,7 @@ event() { # NAME: of the JSON in $output
     [[ $(awk -F, 'NR > 1 { print $NF }' "$trace" | sort -u) == 1 ]]
     run "$atime" -c estimate -f csv sh -c "$program"
     echo "$output"
-    [[ $(awk -F, '{ print $2, $(NF - 3) }' <<<"$output" | sort -u | tr '\n' ' ') == \
+    [[ $(awk -F, '{ print $2, $(NF - 4) }' <<<"$output" | sort -u | tr '\n' ' ') == \
         'event 1 program 0 row estimated value0 1 value1 1 ' ]]
     run "$atime" -c estimate -f classic sh -c "$program"
     echo "$output"

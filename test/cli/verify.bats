@@ -46,18 +46,18 @@ load atime_common
 
 @test "rates that are not as listed" {
     rates=$BATS_TEST_TMPDIR/rates
-    echo "walk 0.5 1000 100" >"$rates"
+    echo "walk 0.5 1000 100 100" >"$rates"
     run -1 --separate-stderr "$apapi" verify -e walk -n 200 --rates "$rates"
     [[ $stderr == *"walk: covered [%] is "*", better than 0.5, as it is listed"*"what it is now, for $rates: walk "* ]]
     sed -n 's/.*what it is now, for [^:]*: //p' <<<"$stderr" >"$rates"
     run -0 --separate-stderr "$apapi" verify -e walk -n 200 --rates "$rates"
     [[ $stderr == "" ]]
-    echo "walk 95 0 0" >"$rates"
+    echo "walk 95 0 0 100" >"$rates"
     run -1 --separate-stderr "$apapi" verify -e walk -n 200 --rates "$rates"
     [[ $stderr == *"walk: the median of uncertainty / error is "*", worse than 0, as it is listed"* ]]
-    echo "walk 95 8" >"$rates"
+    echo "walk 95 8 0" >"$rates"
     run -1 "$apapi" verify -e walk -n 1 --rates "$rates"
-    [[ $output == "apapi verify: $rates:1: expected the name of an ensemble and three numbers"* ]]
+    [[ $output == "apapi verify: $rates:1: expected the name of an ensemble and four numbers"* ]]
     run -1 "$apapi" verify -e walk -n 1 --rates "$rates.no"
     [[ $output == "apapi verify: "*"$rates.no"*"No such file"* ]]
 }
@@ -75,5 +75,6 @@ load atime_common
     run -2 "$apapi" verify --load 2
     [[ $output == *"--load is for --real"* ]]
     run -2 "$apapi" verify --each -f json
+    run -2 "$apapi" verify --wrong -f json
     run -2 "$apapi" verify walk
 }

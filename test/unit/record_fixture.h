@@ -122,9 +122,9 @@ static inline void describe_event(FILE *out, const struct apapi_event_result *re
     fprintf(out, " total %.9g +- %.6g %.4g %.9g %.4g %.6g covered %ju stuck %d", result->total,
             result->uncertainty_j, result->summary.min, result->summary.mean, result->summary.max,
             result->summary.p95, (uintmax_t)result->covered_ns, result->stuck);
-    fprintf(out, " %ju %ju %ju %ju %ju %ju %ju", (uintmax_t)n->samples, (uintmax_t)n->failed,
+    fprintf(out, " %ju %ju %ju %ju %ju %ju %ju %ju", (uintmax_t)n->samples, (uintmax_t)n->failed,
             (uintmax_t)n->wraps, (uintmax_t)n->resets, (uintmax_t)n->refused, (uintmax_t)n->gaps,
-            (uintmax_t)n->stalls);
+            (uintmax_t)n->stalls, (uintmax_t)n->rough);
 }
 
 static inline void describe_measurement(FILE *out, const struct apapi_measurement *m)

@@ -75,8 +75,21 @@ static void test_alternating(void **state)
         apapi_gauge_add(&gauge, i % 2 ? 300 : 100, START_NS + i * STEP_NS);
     }
     assert_within(apapi_gauge_uncertainty(&gauge),
-                  2.4 * 1.03 * each_j * sqrt(deviations / 1.5) + unseen(gauge.integral, deviations),
+                  3 * 1.03 * each_j * sqrt(deviations / 1.5) + unseen(gauge.integral, deviations),
                   1e-9);
+    assert_within(apapi_gauge_bound(&gauge), 5 * 1.03 * each_j * sqrt(deviations / 1.5), 1e-9);
+}
+
+/* If the value is always of the beginning of a reading, the whole course comes so much late. */
+static void test_a_long_reading_moves_the_course(void **state)
+{
+    (void)state;
+    for (uint64_t step = 0; step <= 100; step++) {
+        gauge.length_ns = step == 50 ? STEP_NS / 4 : STEP_NS / 100;
+        add(100 + (double)step, step);
+    }
+    assert_within(apapi_gauge_uncertainty(&gauge), 100 * STEP_S / 4 + unseen(gauge.integral, 99),
+                  1e-6);
 }
 
 static void test_no_line_across_a_failure(void **state)
@@ -132,6 +145,7 @@ int main(void)
         cmocka_unit_test_setup(test_straight_line_at_unequal_steps, begin),
         cmocka_unit_test_setup(test_too_few_readings, begin),
         cmocka_unit_test_setup(test_alternating, begin),
+        cmocka_unit_test_setup(test_a_long_reading_moves_the_course, begin),
         cmocka_unit_test_setup(test_no_line_across_a_failure, begin),
         cmocka_unit_test(test_covers_a_square_wave_at_random_moments),
     };

@@ -223,7 +223,8 @@ static void make_extreme_event(struct apapi_event_result *result, size_t number)
                                              number % 3 ? -1.5 : NAN};
     result->uncertainty_j = known ? 1.23456e+300 : NAN;
     result->covered_ns = number;
-    result->incidents = (struct apapi_incidents){count, count, count, count, count, count, count};
+    result->incidents =
+        (struct apapi_incidents){count, count, count, count, count, count, count, count};
     result->stuck = number % 2;
 }
 

@@ -29,14 +29,16 @@ static void test_runs_are_counted(void **state)
     add(101.5, 1, 0);           /* not covered, but by less than 1 % */
     add(90, 2, RUN_STALL);      /* wrong, and it says so */
     add(99, 4, RUN_UNCOVERED);  /* covered */
+    add(90, 2, RUN_ROUGH);      /* wrong, and it says so */
     add(NAN, NAN, RUN_UNKNOWN); /* says nothing */
     figures = tally_figures(&tally, "name", "what");
-    assert_int_equal(figures.runs, 6);
-    assert_int_equal(figures.known, 5);
-    assert_near(figures.covered_pct, 40);
+    assert_int_equal(figures.runs, 7);
+    assert_int_equal(figures.known, 6);
+    assert_near(figures.covered_pct, 100.0 / 3);
     assert_near(figures.worst, 5);
     assert_near(figures.median, 1 / 1.5);
     assert_int_equal(figures.unflagged, 1);
+    assert_int_equal(figures.rough, 1);
     assert_string_equal(figures.name, "name");
     tally_clear(&tally);
 }
@@ -139,6 +141,8 @@ static struct rate_table rates_of(const char *text)
     return rates;
 }
 
+static uint64_t rough = 500;
+
 static bool is_as_listed(const char *row, uint64_t covered, double median, uint64_t unflagged)
 {
     const struct rate_table rates = rates_of(row);
@@ -152,7 +156,8 @@ static bool is_as_listed(const char *row, uint64_t covered, double median, uint6
                                     .median = median,
                                     .median_least = 0.9 * median,
                                     .median_greatest = 1.1 * median,
-                                    .unflagged = unflagged};
+                                    .unflagged = unflagged,
+                                    .rough = rough};
 
     return rate_table_compare(&rates, &figures, &goal);
 }
@@ -160,29 +165,40 @@ static bool is_as_listed(const char *row, uint64_t covered, double median, uint6
 static void test_what_is_worse_than_listed(void **state)
 {
     (void)state;
-    assert_true(is_as_listed("walk 95 8 0", 945, 8, 0));
-    assert_true(is_as_listed("walk 95 8 0", 1000, 2, 0));
-    assert_false(is_as_listed("walk 95 8 0", 900, 8, 0));
-    assert_true(is_as_listed("walk 95 8 0", 960, 8.8, 0));
-    assert_false(is_as_listed("walk 95 8 0", 960, 9, 0));
-    assert_false(is_as_listed("walk 95 8 0", 960, 8, 1));
-    assert_false(is_as_listed("bursts 95 8 0", 960, 8, 0));
+    assert_true(is_as_listed("walk 95 8 0 50", 945, 8, 0));
+    assert_true(is_as_listed("walk 95 8 0 50", 1000, 2, 0));
+    assert_false(is_as_listed("walk 95 8 0 50", 900, 8, 0));
+    assert_true(is_as_listed("walk 95 8 0 50", 960, 8.8, 0));
+    assert_false(is_as_listed("walk 95 8 0 50", 960, 9, 0));
+    assert_false(is_as_listed("walk 95 8 0 50", 960, 8, 1));
+    assert_false(is_as_listed("bursts 95 8 0 50", 960, 8, 0));
+}
+
+static void test_a_flag_that_is_raised_too_often(void **state)
+{
+    (void)state;
+    rough = 520;
+    assert_true(is_as_listed("walk 95 8 0 50", 960, 8, 0));
+    rough = 540;
+    assert_false(is_as_listed("walk 95 8 0 50", 960, 8, 0));
+    rough = 500;
 }
 
 static void test_a_shortfall_that_has_been_mended(void **state)
 {
     (void)state;
-    assert_true(is_as_listed("walk 80 12 2", 810, 9, 15));
-    assert_false(is_as_listed("walk 80 12 2", 850, 9, 15));
-    assert_true(is_as_listed("walk 80 12 2", 810, 7.5, 15));
-    assert_false(is_as_listed("walk 80 12 2", 810, 7, 15));
-    assert_false(is_as_listed("walk 80 12 2", 810, 9, 2));
+    assert_true(is_as_listed("walk 80 12 2 50", 810, 9, 15));
+    assert_false(is_as_listed("walk 80 12 2 50", 850, 9, 15));
+    assert_true(is_as_listed("walk 80 12 2 50", 810, 7.5, 15));
+    assert_false(is_as_listed("walk 80 12 2 50", 810, 7, 15));
+    assert_false(is_as_listed("walk 80 12 2 50", 810, 9, 2));
 }
 
 static void test_a_table_of_rates(void **state)
 {
-    static const char *const bad[] = {"walk 95 8", "walk 95 8 0 0", "walk x 8 0", "walk 95 -8 0"};
-    const struct rate_table good = rates_of("# comment\n\n  a\t95 8 0\nb 80.5 9.5 1.5\n");
+    static const char *const bad[] = {"walk 95 8 0", "walk 95 8 0 0 0", "walk x 8 0 0",
+                                      "walk 95 -8 0 0"};
+    const struct rate_table good = rates_of("# comment\n\n  a\t95 8 0 50\nb 80.5 9.5 1.5 7.5\n");
 
     (void)state;
     assert_int_equal(good.count, 2);
@@ -190,6 +206,7 @@ static void test_a_table_of_rates(void **state)
     assert_near(good.rows[1].covered_pct, 80.5);
     assert_near(good.rows[1].median, 9.5);
     assert_near(good.rows[1].unflagged_pct, 1.5);
+    assert_near(good.rows[1].rough_pct, 7.5);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct rate_table rates;
         struct apapi_error err = {""};
@@ -211,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_bounds_of_a_median),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_what_is_worse_than_listed),
+        cmocka_unit_test(test_a_flag_that_is_raised_too_often),
         cmocka_unit_test(test_a_shortfall_that_has_been_mended),
         cmocka_unit_test(test_a_table_of_rates),
     };

@@ -61,6 +61,8 @@ struct apapi_incidents {
     uint64_t refused; /* readings that were wrong, as the next one shows */
     uint64_t gaps;    /* intervals so long that whole wraps may be missing */
     uint64_t stalls;  /* times an energy counter stood still for 100 of its updates or more */
+    uint64_t rough;   /* 1: the energy may be wrong by more than its uncertainty and 1 %, as the
+                         readings are too few, or do not show the power of a part of the time */
 };
 
 /** Result of one event. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which energies may be wrong by more than their uncertainty and 1 %, and say so. */
+#include "unit/meter_fixture.h"
+
+#define UPDATE_J 0.1 /* at 100 W */
+
+static struct apapi_meter meter;
+static struct apapi_event_result result;
+
+static void feed(uint64_t tick, double value)
+{
+    struct apapi_reading reading = {(uint64_t)(value / meter.event->scale + 0.5), 0};
+    double energy_j;
+
+    apapi_meter_add(&meter, &reading, moment_at(tick * TICK_NS), &energy_j);
+}
+
+static bool is_rough_after(uint64_t ticks)
+{
+    finish(&meter, ticks * TICK_NS, &result);
+    assert_true(result.incidents.rough <= 1);
+    return result.incidents.rough;
+}
+
+/* At 100 W; the last tick counts `last_j`. */
+static bool counter_is_rough(uint64_t ticks, double last_j)
+{
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        feed(tick, 10 * (double)tick);
+    }
+    feed(ticks, 10 * (double)(ticks - 1) + last_j);
+    return is_rough_after(ticks);
+}
+
+/* No package uses 2 kW: 2 J in the last update are 1 % of what it uses in 2 s. */
+static void test_the_last_update_of_a_short_run(void **state)
+{
+    (void)state;
+    assert_true(counter_is_rough(3, 10));
+    assert_true(counter_is_rough(18, 10));
+    assert_false(counter_is_rough(20, 10));
+    assert_in_range(result.uncertainty_j * 1e6, UPDATE_J * 1e6, UPDATE_J * 1e6 + 2);
+}
+
+/* No device uses 30 times its mean power: 20 W, 0.6 J in an update, 3 s. */
+static void test_a_device_that_uses_little(void **state)
+{
+    (void)state;
+    for (uint64_t ticks = 20; ticks <= 40; ticks += 10) {
+        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+        for (uint64_t tick = 0; tick <= ticks; tick++) {
+            feed(tick, 2 * (double)tick);
+        }
+        assert_int_equal(is_rough_after(ticks), ticks < 30);
+    }
+}
+
+static void test_two_readings_show_no_course(void **state)
+{
+    struct apapi_event slow = fake_energy_event;
+
+    (void)state;
+    apapi_meter_init(&meter, &slow, TICK_NS, NULL);
+    feed(0, 0);
+    feed(100, 1000);
+    feed(200, 2000);
+    assert_true(is_rough_after(200));
+    feed(300, 3000);
+    assert_false(is_rough_after(300));
+}
+
+/* The last tick has a tenth of the energy of all others: what it may lack is uncertain. */
+static void test_a_counter_that_may_have_stopped(void **state)
+{
+    (void)state;
+    assert_false(counter_is_rough(30, 1));
+    assert_true(result.uncertainty_j > 8 && result.uncertainty_j < 10);
+    assert_false(counter_is_rough(30, 9.9));
+    assert_true(result.uncertainty_j < 2 * UPDATE_J);
+}
+
+/* Another one has as little: that is the program. In a short run it is said to be rough. */
+static void test_a_low_power_that_was_there_before(void **state)
+{
+    (void)state;
+    for (uint64_t ticks = 40; ticks <= 200; ticks += 160) {
+        double energy_j = 0;
+
+        apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+        for (uint64_t tick = 0; tick <= ticks; tick++) {
+            feed(tick, energy_j += tick == 10 ? 0.5 : tick == ticks ? 1 : 10);
+        }
+        assert_int_equal(is_rough_after(ticks), ticks < 80);
+        assert_true(result.uncertainty_j < 2 * UPDATE_J);
+    }
+}
+
+static void test_time_that_is_not_covered(void **state)
+{
+    const struct apapi_span late = {.late_ns = 500 * MS, .elapsed_ns = 300 * TICK_NS};
+
+    (void)state;
+    assert_false(counter_is_rough(300, 10));
+    apapi_meter_finish(&meter, &late, &result);
+    assert_int_equal(result.incidents.rough, 1);
+}
+
+/* At 2 kW it wraps every 131 s: 300 s without a reading may hide two wraps. */
+static void test_wraps_that_may_hide(void **state)
+{
+    (void)state;
+    counter_is_rough(100, 10);
+    assert_true(result.uncertainty_j < 2 * UPDATE_J);
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+    feed(0, 0);
+    feed(1000, 10000);
+    feed(4000, 40000);
+    is_rough_after(4000);
+    assert_int_equal(result.incidents.gaps, 1);
+    assert_near(result.total, 40000);
+    assert_in_range(result.uncertainty_j, 2 * 262143, 2 * 262144);
+}
+
+static const struct apapi_event watts = {.unit = "W",
+                                         .kind = APAPI_KIND_POWER,
+                                         .domain = APAPI_DOMAIN_GPU,
+                                         .type = APAPI_TYPE_INT64,
+                                         .scale = 1e-3};
+
+static bool gauge_is_rough(uint64_t ticks, double other_w)
+{
+    apapi_meter_init(&meter, &watts, TICK_NS, NULL);
+    for (uint64_t tick = 0; tick <= ticks; tick++) {
+        feed(tick, tick % 2 ? other_w : 100);
+    }
+    return is_rough_after(ticks);
+}
+
+static void test_a_gauge(void **state)
+{
+    (void)state;
+    assert_true(gauge_is_rough(200, 100));
+    assert_false(gauge_is_rough(201, 100));
+    assert_true(gauge_is_rough(300, 150)); /* it changes too much between readings */
+    assert_false(gauge_is_rough(300, 110));
+    assert_false(gauge_is_rough(30000, 150));
+}
+
+static void test_what_has_no_uncertainty(void **state)
+{
+    struct apapi_event event = fake_energy_event;
+
+    (void)state;
+    event.estimated = true;
+    apapi_meter_init(&meter, &event, TICK_NS, NULL);
+    feed(0, 0);
+    feed(1, 10);
+    assert_false(is_rough_after(1));
+    assert_false(isnan(result.total));
+    apapi_meter_init(&meter, &fake_energy_event, TICK_NS, NULL);
+    feed(0, 1);
+    feed(1, 1);
+    assert_false(is_rough_after(1)); /* nothing is known of it */
+    assert_true(isnan(result.total));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_last_update_of_a_short_run),
+        cmocka_unit_test(test_a_device_that_uses_little),
+        cmocka_unit_test(test_two_readings_show_no_course),
+        cmocka_unit_test(test_a_counter_that_may_have_stopped),
+        cmocka_unit_test(test_a_low_power_that_was_there_before),
+        cmocka_unit_test(test_time_that_is_not_covered),
+        cmocka_unit_test(test_wraps_that_may_hide),
+        cmocka_unit_test(test_a_gauge),
+        cmocka_unit_test(test_what_has_no_uncertainty),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
