@@ -72,6 +72,23 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     run -0 plot "$(seq -s, 1 24)" -o "$BATS_TEST_TMPDIR/a.html"
 }
 
+@test "the energy by region below the curve, for a job that has regions" {
+    local region regions=() name=2 more
+    for region in a/b c d e f g h i; do regions+=("{name: \"$region\", method: \"measured\", time_s: 1, domains: {package: {energy_j: $((100 * name++))}}}"); done
+    more=$(IFS=,; echo "${regions[*]}")
+    record 17 0 n1 0 100 50 ".regions = [$more, {kind: \"idle\", method: \"estimated\", time_s: 1, domains: {package: {energy_j: 600}}}, {name: \"<b>\", method: \"unknown\", time_s: 1}]"
+    record 18 0 n1 0 100 200
+    run -0 plot 17 18 -o "$BATS_TEST_TMPDIR/a.html"
+    [[ $(model "$BATS_TEST_TMPDIR/a.html" | jq -c '[.jobs[0].regions[] | [.name, .energy_j, .share]]') == \
+        '[["i",900,0.18],["h",800,0.16],["g",700,0.14],["f",600,0.12],["e",500,0.1],["d",400,0.08],["(idle)",600,0.12]]' ]]
+    [[ $(model "$BATS_TEST_TMPDIR/a.html" | jq '.jobs[1] | has("regions")') == false ]]
+    need_cairo
+    plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
+    plot 18 -o "$BATS_TEST_TMPDIR/b.svg"
+    height() { grep -oE 'viewBox="0 0 [0-9.]+ [0-9]+' "$1" | head -n 1 | awk '{ print $4 }'; }
+    (($(height "$BATS_TEST_TMPDIR/a.svg") == $(height "$BATS_TEST_TMPDIR/b.svg") + 34))
+}
+
 @test "each job has its own scale, or all have one with --same-scale; marks where steps begin" {
     page=$BATS_TEST_TMPDIR/a.html
     record 17 batch n1 0 100 200

@@ -25,7 +25,10 @@
 #define INK 0.15
 #define FAINT 0.87
 #define MARK 0.6
-#define MARK_ROOM 4 /* between two marks or their names */
+#define REGIONS_ROOM 34 /* of the bar of regions, below the time axis */
+#define REGIONS_HEIGHT 16
+#define REGIONS_LEAST 24 /* width of one with a name */
+#define MARK_ROOM 4      /* between two marks or their names */
 
 /* Colours of Okabe and Ito, distinct for colour-blind people, without yellow, too pale on paper. */
 static const double palette[][3] = {{0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.90, 0.62, 0.00},
@@ -44,6 +47,7 @@ struct scale {
 
 struct panel {
     double x, y, width, height; /* of the plot area */
+    double regions;             /* height of the bar below it; 0: no job has regions */
     struct scale time, power;
 };
 
@@ -249,7 +253,7 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lin
     {
         double x = panel->x + (double)(i % in_row) * LEGEND_COLUMN;
         size_t row = i / in_row;
-        double y = panel->y + panel->height + BOTTOM + (double)row * LEGEND_ROW;
+        double y = panel->y + panel->height + BOTTOM + panel->regions + (double)row * LEGEND_ROW;
 
         set_style(cr, series);
         cairo_move_to(cr, x, y);
@@ -259,6 +263,37 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lin
         set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
         plot_cairo_put_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
                             json_string_value(json_object_get(series, "name")));
+    }
+}
+
+/* How the energy divides into regions; names without room are omitted. */
+static void plot_cairo_put_regions(cairo_t *cr, const struct panel *panel, const json_t *regions)
+{
+    double x = panel->x, y = panel->y + panel->height + BOTTOM - 6;
+    const json_t *region;
+    size_t i;
+
+    if (regions) {
+        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+        plot_cairo_put_text(cr, &(struct text_box){x - 6, y + 12, 1, LEFT}, "energy");
+    }
+    json_array_foreach(regions, i, region)
+    {
+        double width = panel->width * json_number_value(json_object_get(region, "share"));
+        const double *rgb = palette[1 + i % (COLOURS - 1)];
+        char text[1024];
+
+        cairo_set_source_rgb(cr, (1 + rgb[0]) / 2, (1 + rgb[1]) / 2, (1 + rgb[2]) / 2);
+        cairo_rectangle(cr, x, y, width, REGIONS_HEIGHT);
+        cairo_fill(cr);
+        snprintf(text, sizeof text, "%s %.0f %%",
+                 json_string_value(json_object_get(region, "name")),
+                 100 * json_number_value(json_object_get(region, "share")));
+        set_font(cr, 10, CAIRO_FONT_WEIGHT_NORMAL);
+        if (width > REGIONS_LEAST) {
+            plot_cairo_put_text(cr, &(struct text_box){x + 4, y + 12, 0, width - 6}, text);
+        }
+        x += width;
     }
 }
 
@@ -293,6 +328,7 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
         plot_cairo_put_series(cr, panel, series,
                               json_number_value(json_object_get(job, "length_s")));
     }
+    plot_cairo_put_regions(cr, panel, json_object_get(job, "regions"));
     put_legend(cr, panel, lines);
 }
 
@@ -300,7 +336,7 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
 
 struct sheet {
     size_t count, columns, rows;
-    double panel_width, panel_height, area_height;
+    double panel_width, panel_height, area_height, regions;
 };
 
 static struct sheet sheet_of(const json_t *jobs)
@@ -317,11 +353,14 @@ static struct sheet sheet_of(const json_t *jobs)
         size_t lines = json_array_size(json_object_get(job, "series"));
 
         most = lines > most ? lines : most;
+        if (json_object_get(job, "regions")) {
+            sheet.regions = REGIONS_ROOM;
+        }
     }
     in_row = (size_t)((sheet.panel_width - LEFT - RIGHT) / LEGEND_COLUMN);
     sheet.area_height = HEIGHT - TOP - BOTTOM;
     rows = (most + in_row - 1) / in_row;
-    sheet.panel_height = HEIGHT + (double)rows * LEGEND_ROW;
+    sheet.panel_height = HEIGHT + sheet.regions + (double)rows * LEGEND_ROW;
     return sheet;
 }
 
@@ -345,6 +384,7 @@ static void paint(cairo_t *cr, const json_t *model, const struct sheet *sheet)
             .y = (double)row * sheet->panel_height + TOP,
             .width = sheet->panel_width - LEFT - RIGHT,
             .height = sheet->area_height,
+            .regions = sheet->regions,
             .time = time_scale(json_number_value(json_object_get(job, "scale_s"))),
             .power = power_scale(json_number_value(json_object_get(job, "scale_w")))};
 

@@ -8,7 +8,11 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/plot/plot.h"
+#include "output/table_regions.h"
 #include "record/fields.h"
+#include "sum/regions.h"
+
+#define REGIONS_DRAWN 6 /* with a name */
 
 static int plot_model_put_line(json_t *array, const char *text)
 {
@@ -117,6 +121,77 @@ static int plot_model_put_steps(json_t *object, struct show *show)
     return result;
 }
 
+/* --- regions -------------------------------------------------------------------------------- */
+
+static double plot_model_known_j(const struct apapi_regions *regions)
+{
+    double sum_j = 0;
+
+    for (size_t i = 0; i < regions->count; i++) {
+        double energy_j = apapi_region_energy_j(&regions->list[i]);
+
+        sum_j += isnan(energy_j) ? 0 : energy_j;
+    }
+    return sum_j;
+}
+
+static int plot_model_put_region(json_t *array, const struct apapi_region_result *region,
+                                 double total_j)
+{
+    double energy_j = apapi_region_energy_j(region);
+    json_t *object;
+
+    if (!(energy_j > 0)) {
+        return 0;
+    }
+    object = json_object();
+    if (!object || plot_model_put_clean(object, "name", table_region_label(region)) ||
+        field_put_rounded(object, "energy_j", energy_j, FIELD_ROUGH_FIGURES) ||
+        field_put_rounded(object, "share", energy_j / total_j, FIELD_ROUGH_FIGURES)) {
+        json_decref(object);
+        return -1;
+    }
+    return json_array_append_new(array, object);
+}
+
+static int plot_model_sum_regions(const struct show *show, struct apapi_regions *result)
+{
+    struct region_sums sums = {0};
+    int failed = 0;
+
+    for (size_t i = 0; i < show->count && !failed; i++) {
+        failed = region_sums_add(&sums, &show->records[i]);
+    }
+    failed = failed || region_sums_result(&sums, REGIONS_DRAWN, result);
+    region_sums_free(&sums);
+    return failed ? -1 : 0;
+}
+
+/* How the energy divides into regions, as far as that is known: records do not say when a region
+ * ran. No key without any. */
+static int plot_model_put_regions(json_t *object, const struct show *show)
+{
+    json_t *array = json_array();
+    struct apapi_regions regions;
+    int result = array ? plot_model_sum_regions(show, &regions) : -1;
+
+    if (result == 0) {
+        double total_j = fmax(plot_model_known_j(&regions), show->total.energy_j);
+
+        for (size_t i = 0; i < regions.count && result == 0; i++) {
+            result = plot_model_put_region(array, &regions.list[i], total_j);
+        }
+        apapi_regions_clear(&regions);
+    }
+    if (result == 0 && json_array_size(array) > 0) {
+        return field_put(object, "regions", array);
+    }
+    json_decref(array);
+    return result;
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
 static int plot_model_put_job(json_t *object, struct plot_job *job)
 {
     struct show *show = &job->show;
@@ -135,7 +210,7 @@ static int plot_model_put_job(json_t *object, struct plot_job *job)
                            json_real((double)(show->total.end_unix_ns - show->total.start_unix_ns) /
                                      NS_PER_S)) ||
                  plot_model_put_series(object, job) || plot_model_put_steps(object, show) ||
-                 plot_model_put_table(object, job);
+                 plot_model_put_regions(object, show) || plot_model_put_table(object, job);
 
     if (result == 0) {
         show_find_unusual(show, say_line, unusual);
