@@ -173,15 +173,6 @@ int component_define_events(struct component *component)
     return 0;
 }
 
-/* What a reading after the same time would miss. */
-static uint64_t guard_ns(const struct apapi_event *event)
-{
-    double domain_w = apapi_domain_max_w(event->domain);
-    double node_w = apapi_domain_max_w(APAPI_DOMAIN_NODE);
-
-    return apapi_counter_guard_ns(event, domain_w < node_w ? domain_w : node_w);
-}
-
 static uint64_t shorter(uint64_t a_ns, uint64_t b_ns)
 {
     return a_ns < b_ns ? a_ns : b_ns;
@@ -199,9 +190,9 @@ static void guard_interval(struct component *component)
         const struct apapi_event known = component_accounted(component, component->slots[i]);
 
         if (known.kind == APAPI_KIND_COUNT) {
-            users_ns = shorter(users_ns, guard_ns(&component->events[i]));
+            users_ns = shorter(users_ns, apapi_event_guard_ns(&component->events[i]));
         } else {
-            own_ns = shorter(own_ns, guard_ns(&known));
+            own_ns = shorter(own_ns, apapi_event_guard_ns(&known));
         }
     }
     users_ns = users_ns > component->floor_ns ? users_ns : component->floor_ns;

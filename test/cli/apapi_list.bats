@@ -78,16 +78,16 @@ teardown() {
     done
 }
 
-@test "the events of a component, with value, unit, kind, domain, range, update period and description" {
+@test "the events of a component, with value, unit, kind, domain, range, width, guard, update period and description" {
     fake_machine
     zone intel-rapl:0 package-0 12500000
     zone intel-rapl:0:0 dram 250000
     run --separate-stderr "$apapi" list rapl
     echo "$output"
     [[ $status -eq 0 && -z $stderr && ${lines[0]} == "rapl (sysfs powercap)" ]]
-    [[ $(tr -s ' ' <<<"${lines[1]}") == " event value unit kind domain range update description" ]]
-    [[ $(tr -s ' ' <<<"${lines[2]}") == " rapl:::PACKAGE_ENERGY:PACKAGE0 12.50 J J energy package 262.1 kJ 1.00 ms "*package* ]]
-    [[ $(tr -s ' ' <<<"${lines[3]}") == " rapl:::DRAM_ENERGY:PACKAGE0 0.25 J J energy dram 262.1 kJ 1.00 ms "* ]]
+    [[ $(tr -s ' ' <<<"${lines[1]}") == " event value unit kind domain range width guard update description" ]]
+    [[ $(tr -s ' ' <<<"${lines[2]}") == " rapl:::PACKAGE_ENERGY:PACKAGE0 12.50 J J energy package 262.1 kJ 38 bits 32.8 s 1.00 ms "*package* ]]
+    [[ $(tr -s ' ' <<<"${lines[3]}") == " rapl:::DRAM_ENERGY:PACKAGE0 0.25 J J energy dram 262.1 kJ 38 bits 1 min 5.5 s 1.00 ms "* ]]
     [[ ${#lines[@]} -eq 4 ]]
 }
 
@@ -108,11 +108,11 @@ teardown() {
 @test "a terminal of any width: names and numbers are never cut, a description may be" {
     fake_machine
     zone intel-rapl:0 package-0 12500000
-    for width in 20 60 90 100 110 200; do
+    for width in 20 60 106 112 130 200; do
         COLUMNS=$width run --separate-stderr "$apapi" list rapl
         echo "$width: $output"
-        [[ ${lines[2]} == *"rapl:::PACKAGE_ENERGY:PACKAGE0  12.50 J  J     energy  package  262.1 kJ  1.00 ms"* ]]
-        [[ $width -lt 90 || $(wc -L <<<"$output") -le $width ]]
+        [[ ${lines[2]} == *"rapl:::PACKAGE_ENERGY:PACKAGE0  12.50 J  J     energy  package  262.1 kJ  38 bits  32.8 s  1.00 ms"* ]]
+        [[ $width -lt 106 || $(wc -L <<<"$output") -le $width ]]
         [[ $width -gt 60 || ${lines[2]} == *ms ]]
     done
     [[ $output == *"description"* ]]
@@ -158,6 +158,7 @@ teardown() {
     jq -e '.components[] | select(.name == "rapl") | .events | length == 1 and (.[0] |
         .name == "rapl:::PACKAGE_ENERGY:PACKAGE0" and .kind == "energy" and .domain == "package" and .unit == "J" and
         .counter == true and .estimated == false and .value == 123456.789012 and .range == 262143.328851 and
+        .width_bits == 38 and .guard_s > 10 and
         .update_s == 0.001 and (.description | length > 5) and (has("error") | not))' <<<"$json"
     jq -e '.components[] | select(.name == "hwmon") | .readable == false and .errno == "ENODEV" and (.reason | length > 5) and
         (has("events") | not)' <<<"$json"
@@ -185,9 +186,9 @@ END
         (."rapl:::DRAM_ENERGY:PACKAGE0" | (.measured_update_s // .update_below_s) > 0.0001 and (has("update_above_s") | not))' <<<"$output"
     APAPI_SOURCES=sysfs run --separate-stderr sim --spec "$BATS_TEST_TMPDIR/spec" -- "$apapi" list --updates rapl
     echo "$output $stderr"
-    [[ ${lines[1]} == *" range   update  "*"measured  description" ]]
-    [[ ${lines[2]} =~ PACKAGE_ENERGY:PACKAGE0\ .*\ kJ\ \ 1\.00\ ms\ +[0-9.]+\ ms\ \  ]]
-    [[ ${lines[4]} =~ PACKAGE_ENERGY:PACKAGE1\ .*\ kJ\ \ 1\.00\ ms\ +above\ [0-9.]+\ m?s\ \  ]]
+    [[ ${lines[1]} == *" range "*" update  "*"measured  description" ]]
+    [[ ${lines[2]} =~ PACKAGE_ENERGY:PACKAGE0\ .*\ kJ\ .*\ s\ \ 1\.00\ ms\ +[0-9.]+\ ms\ \  ]]
+    [[ ${lines[4]} =~ PACKAGE_ENERGY:PACKAGE1\ .*\ kJ\ .*\ s\ \ 1\.00\ ms\ +above\ [0-9.]+\ m?s\ \  ]]
 }
 
 @test "how often counters move: nothing of gauges and of counters that cannot be read" {

@@ -22,8 +22,10 @@ struct listed_event {
     size_t slot; /* in the reader's events */
     struct listed_update update;
     char description[DESCRIPTION_SIZE];
-    double range; /* where a counter wraps [event.unit] */
-    double value; /* of one reading [event.unit] */
+    double range;   /* where a counter wraps [event.unit] */
+    double width;   /* of a counter's raw values [bits] */
+    double guard_s; /* it is read at least so often, as it would wrap unseen [s] */
+    double value;   /* of one reading [event.unit] */
     char error[64];
 };
 

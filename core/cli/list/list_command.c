@@ -64,12 +64,27 @@ static double range_of(const struct apapi_event *event)
     return event->guard_j > 0 ? event->guard_j : NAN;
 }
 
+static double width_of(const struct apapi_event *event)
+{
+    return event->accumulates && event->range_max > 0 ? ceil(log2((double)event->range_max + 1))
+                                                      : NAN;
+}
+
+static double guard_of(const struct apapi_event *event)
+{
+    uint64_t guard_ns = event->accumulates ? apapi_event_guard_ns(event) : UINT64_MAX;
+
+    return guard_ns == UINT64_MAX ? NAN : (double)guard_ns / 1e9;
+}
+
 static void fill_event(const struct apapi_reader *reader, size_t index,
                        const struct apapi_reading *reading, struct listed_event *listed)
 {
     listed->event = reader->events[index];
     listed->slot = index;
     listed->range = range_of(&listed->event);
+    listed->width = width_of(&listed->event);
+    listed->guard_s = guard_of(&listed->event);
     listed->value = reading->error ? NAN : apapi_event_value(&listed->event, reading->raw);
     if (reading->error) {
         snprintf(listed->error, sizeof listed->error, "%s", strerror(reading->error));

@@ -17,6 +17,8 @@ static const struct field fields_of_listed[] = {
     {"counter", FIELD_FLAG, true, IN_LISTED(event.accumulates), 0},
     {"estimated", FIELD_FLAG, true, IN_LISTED(event.estimated), 0},
     {"range", FIELD_EXACT, true, IN_LISTED(range), 0},
+    {"width_bits", FIELD_EXACT, true, IN_LISTED(width), 0},
+    {"guard_s", FIELD_EXACT, true, IN_LISTED(guard_s), 0},
     {"value", FIELD_EXACT, true, IN_LISTED(value), 0},
     {"update_s", FIELD_DURATION, false, IN_LISTED(event.update_ns), 0},
     {"measured_update_s", FIELD_PART, false, IN_LISTED(update.measured_s), 0},

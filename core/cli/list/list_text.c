@@ -11,9 +11,9 @@
 #include "cli/list/list.h"
 
 static const struct grid_column columns[] = {
-    {"event", false},  {"value", true},       {"unit", false},  {"kind", false},
-    {"domain", false}, {"range", true},       {"update", true}, {"measured", true},
-    {"", false},       {"description", false}};
+    {"event", false},  {"value", true},    {"unit", false}, {"kind", false},
+    {"domain", false}, {"range", true},    {"width", true}, {"guard", true},
+    {"update", true},  {"measured", true}, {"", false},     {"description", false}};
 
 enum { COLUMNS = COUNT_OF(columns) };
 
@@ -59,19 +59,32 @@ static int list_text_put_updates(struct grid *grid, const struct listed_event *l
     return grid_put(grid, stated) || grid_put(grid, measured) ? -1 : 0;
 }
 
+static int list_text_put_range(struct grid *grid, const struct listed_event *listed)
+{
+    char range[UNITS_SIZE] = "", width[UNITS_SIZE] = "", guard[UNITS_SIZE] = "";
+
+    if (!isnan(listed->range)) {
+        units_quantity(range, sizeof range, listed->range, listed->event.unit);
+    }
+    if (!isnan(listed->width)) {
+        snprintf(width, sizeof width, "%.0f bits", listed->width);
+    }
+    if (!isnan(listed->guard_s)) {
+        units_short(guard, sizeof guard, listed->guard_s);
+    }
+    return grid_put(grid, range) || grid_put(grid, width) || grid_put(grid, guard) ? -1 : 0;
+}
+
 static int list_text_put_event(struct grid *grid, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
-    char value[sizeof listed->error], range[UNITS_SIZE] = "";
+    char value[sizeof listed->error];
 
     value_text(listed, value, sizeof value);
-    if (!isnan(listed->range)) {
-        units_quantity(range, sizeof range, listed->range, event->unit);
-    }
     return grid_put(grid, event->name) || grid_put(grid, value) || grid_put(grid, event->unit) ||
                    grid_put(grid, apapi_kind_name(event->kind)) ||
-                   grid_put(grid, domain_text(event->domain)) || grid_put(grid, range) ||
-                   list_text_put_updates(grid, listed) ||
+                   grid_put(grid, domain_text(event->domain)) ||
+                   list_text_put_range(grid, listed) || list_text_put_updates(grid, listed) ||
                    grid_put(grid, event->estimated ? "estimated" : "") ||
                    grid_put(grid, listed->description)
                ? -1

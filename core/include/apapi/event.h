@@ -84,6 +84,13 @@ APAPI_API double apapi_event_value(const struct apapi_event *event, uint64_t raw
 /** @return the highest power that one meter of this domain can plausibly show [W]. */
 APAPI_API double apapi_domain_max_w(enum apapi_domain domain);
 
+/**
+ * @return how long a session leaves the counter unread at most, so that no wrap is lost: a quarter
+ *         of the shortest time between two wraps, at the highest plausible power [ns]; UINT64_MAX:
+ *         it never wraps, or is no energy
+ */
+APAPI_API uint64_t apapi_event_guard_ns(const struct apapi_event *event);
+
 #ifdef __cplusplus
 }
 #endif
