@@ -170,6 +170,16 @@ bool counter_events_need(const char *component, const void *list)
     return false;
 }
 
+void counter_events_component(const struct counter_event *event, char name[COUNTER_NAME_SIZE])
+{
+    const char *end = strstr(event->name, ":::");
+
+    snprintf(name, COUNTER_NAME_SIZE, "%.*s", end ? (int)(end - event->name) : COUNTER_NAME_SIZE,
+             end                                 ? event->name
+             : event->component == CPU_COMPONENT ? "perf_event"
+                                                 : "perf_event_uncore");
+}
+
 size_t counter_events_same(const struct counter_events *list, size_t first)
 {
     size_t count = 0;

@@ -53,6 +53,9 @@ void counter_events_check(struct counter_events *list, const struct papi_calls *
 int counter_events_set(const struct counter_events *list, size_t first, size_t count,
                        const struct papi_calls *papi, bool multiplex);
 
+/** Put the name of an event's component. */
+void counter_events_component(const struct counter_event *event, char name[COUNTER_NAME_SIZE]);
+
 /** @return the number of events from `first` on that have the same component. */
 size_t counter_events_same(const struct counter_events *list, size_t first);
 

@@ -15,6 +15,7 @@
 /* The first call of a thread. */
 static struct region_stack *region_join(void)
 {
+    output_want_if_asked();
     tally_want_if_asked();
     return join_thread();
 }

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regions of a Python program: the energy of its parts, measured by APAPI.
+
+    import apapi
+
+    with apapi.region("assemble"):
+        ...
+
+    @apapi.region("solve")
+    def solve(): ...
+
+    apapi.fom("updates", 1e9, "1")
+
+Outside of a step that APAPI measures, and where its library cannot be found, all of this does
+nothing. A region belongs to the thread that begins it.
+"""
+
+import contextlib
+import ctypes
+import os
+
+__all__ = ["available", "begin", "end", "read", "stop", "fom", "region"]
+
+
+def _candidates():
+    """The library of the tree that this module is installed in, then the system's."""
+    folder = os.path.dirname(os.path.realpath(__file__))
+    for depth in (2, 3, 4):
+        prefix = os.path.normpath(os.path.join(folder, *[".."] * depth))
+        for name in ("", "lib", "lib64"):
+            yield os.path.join(prefix, name, "libapapi.so.0")
+    yield "libapapi.so.0"
+
+
+def _load():
+    for path in _candidates():
+        if os.path.isabs(path) and not os.path.exists(path):
+            continue
+        try:
+            # the caller's thread holds Python's lock all the time, as no function waits
+            library = ctypes.PyDLL(path)
+            library.apapi_region_fom.argtypes = [ctypes.c_char_p, ctypes.c_double, ctypes.c_char_p]
+            library.apapi_region_handle.argtypes = [ctypes.c_char_p]
+            library.apapi_region_handle.restype = ctypes.c_uint32
+            return library
+        except (OSError, AttributeError):
+            continue
+    return None
+
+
+_library = _load()
+
+
+def _bytes(text):
+    """A name for C: what follows a NUL would be lost there."""
+    return str(text).encode("utf-8", "surrogateescape").replace(b"\0", b"\\0")
+
+
+def available():
+    """Whether APAPI's library has been found."""
+    return _library is not None
+
+
+def begin(name):
+    """Begin a region in this thread. The same name again adds up."""
+    if _library:
+        _library.apapi_region_begin(_bytes(name))
+
+
+def end(name):
+    """End the region that this thread has begun with begin()."""
+    if _library:
+        _library.apapi_region_end(_bytes(name))
+
+
+def read(name):
+    """Note the counters within a region of this thread."""
+    if _library:
+        _library.apapi_region_read(_bytes(name))
+
+
+def stop():
+    """End all regions of this thread and count no more of them."""
+    if _library:
+        _library.apapi_region_stop()
+
+
+def fom(name, value, unit=""):
+    """Tell a figure of merit of the run, for energy per unit of it."""
+    if _library:
+        _library.apapi_region_fom(_bytes(name), float(value), _bytes(unit))
+
+
+class region(contextlib.ContextDecorator):
+    """A region as a context manager or a decorator; one object can be used again, also nested."""
+
+    def __init__(self, name):
+        self.name = name
+        self._name = _bytes(name)
+
+    def __enter__(self):
+        if _library:
+            _library.apapi_region_begin(self._name)
+        return self
+
+    def __exit__(self, *exception):
+        if _library:
+            _library.apapi_region_end(self._name)
+        return False

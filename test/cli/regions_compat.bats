@@ -1,0 +1,280 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Regions by others' interfaces: programs marked for PAPI, LIKWID and Kokkos' tools (test/fake/regions), in Fortran and Python;
+# and the events of the processor that they count, with a libpapi whose counters are known (test/fake/counters).
+
+# shellcheck disable=SC2030,SC2031 # each test is a process of its own
+bats_require_minimum_version 1.5.0
+load atime_common
+
+setup() {
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    build=$repository/${APAPI_TEST_BUILD:-build/release}
+    programs=$build/test/fake/regions
+    apapi=$build/core/cli/apapi
+    export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
+    export PAPI_OUTPUT_DIRECTORY=$BATS_TEST_TMPDIR/out
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+fake_counters() {
+    export APAPI_PAPI_LIBRARY=$build/test/fake/counters/libfake_counters.so
+}
+
+rank_file() {
+    echo "$PAPI_OUTPUT_DIRECTORY"/papi_hl_output/rank_*.json
+}
+
+# Sums over all threads of the rank file.
+region_sum() { # REGION EVENT
+    jq --arg name "$1" --arg event "$2" '[.threads[].regions[] | select(.name == $name) | .[$event] |
+        (if type == "object" then .region_value else . end) | tonumber] | add' "$(rank_file)"
+}
+
+region_read() { # REGION EVENT
+    jq --arg name "$1" --arg event "$2" '[.threads[].regions[] | select(.name == $name) | .[$event] |
+        if type == "object" then .read_1 | tonumber else 0 end] | add' "$(rank_file)"
+}
+
+files_in() { # FOLDER
+    find "$1" -mindepth 1 -maxdepth 1 | wc -l
+}
+
+needs_papi_programs() {
+    [[ -x $programs/papi_hl_program ]] || skip 'built without PAPI'
+}
+
+# Each read of the fake's sets is 10 x (N + 1) of event number N: a pass of "computation" in the main thread has begin, the two of
+# "inner", a reading and an end.
+computation_fits() {
+    [[ $(region_sum computation PAPI_TOT_INS) == $((2 * 4 * 20 + 20)) ]]
+    [[ $(region_read computation PAPI_TOT_INS) == $((2 * 3 * 20)) ]]
+    [[ $(region_sum inner PAPI_TOT_INS) == $((2 * 20)) ]]
+    [[ $(region_sum computation fake:::power) == $((2 * 42)) ]]
+    [[ $(region_sum computation real_time_nsec) -gt 0 ]]
+}
+
+@test "PAPI: a program compiled with our header counts the events of PAPI_EVENTS in its regions" {
+    needs_papi_programs
+    fake_counters
+    export PAPI_EVENTS=PAPI_TOT_INS,fake:::power=instant,fake:::steps,NO_SUCH_EVENT
+    run --separate-stderr -0 "$programs/papi_hl_program"
+    [[ $output == "done" && $stderr == *'"never begun"'* ]]
+    computation_fits
+    [[ $(region_sum first fake:::steps) -gt 0 && $(region_sum second fake:::steps) -gt 0 ]]
+    run -0 jq -c '.event_definitions' "$(rank_file)"
+    [[ $output == *'"PAPI_TOT_INS":'*'"fake:::power":'*'"type":"instant"'*'"fake:::steps":'* && $output != *NO_SUCH* ]]
+}
+
+@test "PAPI: a program linked to libpapi has our regions with the library preloaded, and its own events" {
+    needs_papi_programs
+    run -0 ldd "$programs/own_papi_hl_program"
+    [[ $output == *libpapi.so* && $output != *libapapi* ]]
+    run --separate-stderr -0 env LD_PRELOAD="$build/core/compat/libapapi_papi_hl.so" "$programs/own_papi_hl_program"
+    [[ $output == "done" && $stderr == *'"never begun"'* ]]
+    [[ $(region_sum computation real_time_nsec) -gt 0 && $(region_sum computation region_count) == 3 ]]
+}
+
+@test "PAPI: default events and their substitutes; what is left out is named in verbose mode" {
+    needs_papi_programs
+    fake_counters
+    PAPI_HL_VERBOSE=1 PAPI_EVENTS=NO_SUCH_EVENT run --separate-stderr -0 "$programs/papi_hl_program"
+    [[ $output == *'PAPI event NO_SUCH_EVENT does not exist'* ]]
+    run -0 jq -c '.event_definitions | keys' "$(rank_file)"
+    for event in perf::TASK-CLOCK PAPI_TOT_INS PAPI_VEC_DP PAPI_SP_OPS; do
+        [[ $output == *"\"$event\""* ]] || { echo "no $event"; return 1; }
+    done
+    [[ $output != *PAPI_TOT_CYC* && $output != *PAPI_FP_* ]]
+}
+
+@test "PAPI: old output is renamed, not overwritten" {
+    needs_papi_programs
+    fake_counters
+    mkdir -p "$PAPI_OUTPUT_DIRECTORY/papi_hl_output"
+    echo old >"$PAPI_OUTPUT_DIRECTORY/papi_hl_output/rank_000007.json"
+    touch -d '2001-02-03 04:05:06' "$PAPI_OUTPUT_DIRECTORY/papi_hl_output"
+    "$programs/papi_hl_program" >/dev/null
+    [[ $(cat "$PAPI_OUTPUT_DIRECTORY"/papi_hl_output-????????-??????/rank_000007.json) == old ]]
+    [[ $(jq '.threads | length' "$(rank_file)") -ge 1 ]]
+}
+
+# Eight ranks at a time.
+run_ranks() { # STEP
+    local rank
+    for rank in {0..7}; do
+        SLURM_JOB_ID=17 SLURM_STEP_ID=$1 SLURM_PROCID=$rank "$programs/likwid_program" >/dev/null &
+    done
+    wait
+}
+
+@test "the ranks of a step write into one folder; the next step's have a folder of their own" {
+    run_ranks 0
+    [[ $(ls "$PAPI_OUTPUT_DIRECTORY") == papi_hl_output && $(ls "$PAPI_OUTPUT_DIRECTORY/papi_hl_output") == "$(printf 'rank_%06d.json\n' {0..7})" ]]
+    run_ranks 0 # a second program of each rank replaces nothing
+    [[ $(ls "$PAPI_OUTPUT_DIRECTORY") == papi_hl_output && $(files_in "$PAPI_OUTPUT_DIRECTORY/papi_hl_output") == 16 ]]
+    run_ranks 1
+    [[ $(files_in "$PAPI_OUTPUT_DIRECTORY") == 2 ]]
+    run -0 grep -l '"run": "slurm 17.0"' -r "$PAPI_OUTPUT_DIRECTORY"
+    [[ ${#lines[@]} == 16 && $output == *papi_hl_output-????????-??????/rank_000007.json* ]]
+    run -0 grep -l '"run": "slurm 17.1"' -r "$PAPI_OUTPUT_DIRECTORY/papi_hl_output"
+    [[ ${#lines[@]} == 8 ]]
+}
+
+@test "the child of a fork has a file of its own in its parent's folder" {
+    module=$repository/build/install/lib/python3/dist-packages
+    [[ -e $module/apapi.py ]] || skip 'not installed'
+    cat >fork.py <<'EOF'
+import apapi, os
+with apapi.region("parent"):
+    pass
+child = os.fork()
+with apapi.region("child" if child == 0 else "parent"):
+    pass
+if child:
+    os.waitpid(child, 0)
+EOF
+    PYTHONPATH=$module PYTHONDONTWRITEBYTECODE=1 SLURM_PROCID=3 run --separate-stderr -0 python3 fork.py
+    [[ -z $stderr && $(ls "$PAPI_OUTPUT_DIRECTORY") == papi_hl_output && $(files_in "$PAPI_OUTPUT_DIRECTORY/papi_hl_output") == 2 ]]
+    run -0 jq -s -c '[.[].threads[].regions[] | {(.name): .region_count}] | sort' "$PAPI_OUTPUT_DIRECTORY"/papi_hl_output/rank_*.json
+    [[ $output == '[{"child":"1"},{"parent":"2"}]' ]]
+}
+
+@test "PAPI_REPORT prints what is written; a folder that cannot be written changes nothing for the program" {
+    PAPI_REPORT=1 run --separate-stderr -0 "$programs/likwid_program"
+    report=$(sed -n '/^{$/,$p' <<<"$output")
+    [[ $report == "$(cat "$(rank_file)")" ]]
+    touch file
+    PAPI_OUTPUT_DIRECTORY=$PWD/file/below run --separate-stderr -0 "$programs/likwid_program"
+    [[ ${lines[0]} == 'work passes 3 time 1 values 4' && -z $stderr ]]
+}
+
+@test "the output is read by apapi regions, and by PAPI's own writer" {
+    needs_papi_programs
+    fake_counters
+    "$programs/papi_hl_program" >/dev/null
+    run -0 "$apapi" regions "$PAPI_OUTPUT_DIRECTORY/papi_hl_output"
+    [[ $output == *computation/inner* && $output == *first/second* ]]
+    writer=$(command -v papi_hl_output_writer.py || ls "$repository"/build/papi-prefix/bin/papi_hl_output_writer.py) ||
+        skip 'no papi_hl_output_writer.py: scripts/setup-papi build/papi-prefix'
+    run -0 python3 "$writer" --source_dir "$PAPI_OUTPUT_DIRECTORY/papi_hl_output"
+    [[ $(jq '.computation["Region count"], .computation["Number of threads per rank"]' <<<"$output") == $'3\n2' ]]
+}
+
+@test "PAPI: more events than can be counted together need PAPI_MULTIPLEX" {
+    needs_papi_programs
+    fake_counters
+    export PAPI_EVENTS=perf::TASK-CLOCK,PAPI_TOT_INS,PAPI_VEC_DP,PAPI_SP_OPS,EXTRA
+    "$programs/papi_hl_program" >/dev/null
+    [[ $(jq '.event_definitions | has("EXTRA")' "$(rank_file)") == false ]]
+    rm -r "$PAPI_OUTPUT_DIRECTORY"
+    PAPI_MULTIPLEX=1 "$programs/papi_hl_program" >/dev/null
+    [[ $(jq '.event_definitions | has("EXTRA")' "$(rank_file)") == true ]]
+}
+
+@test "LIKWID: a program marked for it is compiled unchanged, and one that is compiled runs with the library preloaded" {
+    for command in "$programs/likwid_program" "env LD_PRELOAD=$build/core/compat/libapapi_likwid.so $programs/own_likwid_program"; do
+        rm -rf "$PAPI_OUTPUT_DIRECTORY"
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr -0 $command
+        [[ $output == 'work passes 3 time 1 values 4
+work passes 3 time 1 values 4
+first passes 1 time 1 values 4
+second passes 2 time 1 values 4
+first passes 0 time 0 values 4' && -z $stderr ]]
+        [[ $(region_sum work region_count) == 6 && $(region_sum second region_count) == 2 ]]
+    done
+    run ! env LD_PRELOAD= "$programs/own_likwid_program"
+}
+
+@test "LIKWID: without LIKWID_PERFMON the markers are empty" {
+    run -0 cc -c -I "$repository/core/include/apapi/likwid" "$repository/test/fake/regions/likwid_program.c" -o "$BATS_TEST_TMPDIR/empty.o"
+    run -0 nm -u "$BATS_TEST_TMPDIR/empty.o"
+    [[ $output != *apapi* && $output != *likwid* ]]
+}
+
+@test "Kokkos: kernels, fences and regions of a program are regions; fences only where asked for" {
+    run --separate-stderr -0 "$programs/kokkos_host" "$build/core/compat/libkp_apapi.so" 5
+    [[ $output == 'fences 0' ]]
+    [[ $(region_sum axpy region_count) == 5 && $(region_sum wait region_count) == 5 && $(region_sum dot region_count) == 1 ]]
+    [[ $(region_sum prefix region_count) == 1 && $(region_sum solve region_count) == 1 ]]
+    # what is in it is a part of it: 5 x (axpy 1 ms, wait 1 ms), dot 1 ms, prefix 1 ms
+    [[ $(region_sum solve real_time_nsec) -ge 12000000 && $(region_sum axpy real_time_nsec) -ge 10000000 ]]
+    APAPI_KOKKOS_FENCES=1 run --separate-stderr -0 "$programs/kokkos_host" "$build/core/compat/libkp_apapi.so"
+    [[ $output == 'fences 1' ]]
+}
+
+@test "Fortran: the module compiles and marks regions" {
+    command -v gfortran >/dev/null || skip 'no gfortran'
+    cat >program.f90 <<'EOF'
+program example
+    use apapi
+    implicit none
+    integer :: i, status
+    real(kind(1d0)) :: x = 0
+    do i = 1, 3
+        call apapi_region_begin('solve  ', status)
+        if (status /= 0) stop 1
+        x = x + sin(real(i, kind(1d0)))
+        call apapi_region_end('solve')
+    end do
+    call apapi_region_enter(apapi_region_handle('handle'))
+    call apapi_region_leave(apapi_region_handle('handle'))
+    call apapi_region_end('solve', status)
+    if (status /= -1) stop 2
+    call apapi_region_stop()
+    print *, x > 0
+end program
+EOF
+    gfortran -std=f2008 -Wall -Werror "$repository/bindings/fortran/apapi.f90" program.f90 -o program \
+        -L "$build/core" -lapapi "-Wl,-rpath,$build/core"
+    run --separate-stderr -0 ./program
+    [[ ${output// /} == T && $stderr == *'"solve"'* ]]
+    [[ $(region_sum solve region_count) == 3 && $(region_sum handle region_count) == 1 ]]
+}
+
+python_example() {
+    cat >example.py <<'EOF'
+import apapi, threading
+
+@apapi.region("solve")
+def solve(depth):
+    with apapi.region("inner") as inner:
+        pass
+    return depth
+
+assert apapi.available()
+with apapi.region("whole"):
+    threads = [threading.Thread(target=solve, args=(i,)) for i in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+try:
+    with apapi.region("raises"):
+        raise ValueError
+except ValueError:
+    pass
+apapi.begin("a/b\0c\udcff")
+apapi.read("a/b\0c\udcff")
+apapi.end("a/b\0c\udcff")
+assert solve(7) == 7 and solve.__name__ == "solve"
+apapi.fom("updates", 1e9)
+apapi.stop()
+EOF
+}
+
+@test "Python: the installed module is a context manager and a decorator, in threads too" {
+    module=$repository/build/install/lib/python3/dist-packages
+    [[ -e $module/apapi.py ]] || skip 'not installed'
+    python_example
+    run --separate-stderr -0 env PYTHONPATH="$module" PYTHONDONTWRITEBYTECODE=1 python3 example.py
+    [[ -z $output && -z $stderr ]]
+    [[ $(region_sum solve region_count) == 5 && $(region_sum inner region_count) == 5 && $(region_sum raises region_count) == 1 ]]
+}
+
+@test "Python: without the library everything does nothing" {
+    ! ldconfig -p | grep -q libapapi.so || skip 'this machine has the library'
+    cp "$repository/bindings/python/apapi.py" .
+    python_example
+    sed -i 's/^assert apapi.available()/assert not apapi.available()/' example.py
+    run --separate-stderr -0 env LD_LIBRARY_PATH=/nonexistent PYTHONDONTWRITEBYTECODE=1 python3 example.py
+    [[ -z $output && -z $stderr ]]
+}
