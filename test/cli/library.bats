@@ -147,6 +147,18 @@ rapl:::A 1000.500 J' ]]
     [[ $output == *APAPI_LIVE_PAGE* ]]
 }
 
+# overflow_papi.bats has a PAPI that can count on every machine.
+@test "overflow: PAPI's example prints where the program was, or why PAPI cannot count here" {
+    run "$built/overflow" perf::TASK-CLOCK 5000000 3
+    echo "$output"
+    if ((status == 77)); then
+        [[ $output == 'overflow: '*[a-zA-Z]* && ${#lines[@]} -eq 1 ]]
+        skip "${output#overflow: }"
+    fi
+    ((status == 0 && ${#lines[@]} >= 3))
+    [[ ${lines[0]} =~ ^handler\(0\)\ overflow\ at\ 0x[0-9a-f]+!\ vector=0x1\ count=[1-9] ]]
+}
+
 teardown() {
     ! declare -f let_go >/dev/null || let_go
 }
