@@ -157,14 +157,14 @@ void action_text(const struct threshold *threshold, char *text, size_t size)
 
     text[0] = '\0';
     for (size_t i = 0; i < COUNT_OF(words) && length < size; i++) {
-        bool signals = words[i].action == THRESHOLD_SIGNAL;
-        int shown = (int)strcspn(words[i].word, "=") + signals;
+        bool has_signal = words[i].action == THRESHOLD_SIGNAL;
+        int shown = (int)strcspn(words[i].word, "=") + has_signal;
 
         if (threshold->actions & words[i].action) {
             length += (size_t)snprintf(text + length, size - length, "%s%.*s%s%s",
                                        length ? ", " : "", shown, words[i].word,
-                                       signals ? action_signal_name(threshold->signal) : "",
-                                       signals && threshold->whole_step ? "@step" : "");
+                                       has_signal ? action_signal_name(threshold->signal) : "",
+                                       has_signal && threshold->whole_step ? "@step" : "");
         }
     }
 }
