@@ -144,6 +144,16 @@ size_t budget_sum_known(const struct budget_sum *sum)
     return known;
 }
 
+size_t budget_sum_ended(const struct budget_sum *sum)
+{
+    size_t ended = 0;
+
+    for (size_t i = 0; i < sum->count; i++) {
+        ended += sum->nodes[i].ended;
+    }
+    return ended;
+}
+
 void budget_sum_clear(struct budget_sum *sum)
 {
     for (size_t i = 0; i < sum->count; i++) {

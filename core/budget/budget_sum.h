@@ -69,6 +69,9 @@ double budget_sum_total_j(const struct budget_sum *sum, uint64_t now_ns);
 /** @return the nodes whose energy is known. */
 size_t budget_sum_known(const struct budget_sum *sum);
 
+/** @return the nodes on which the step has ended. */
+size_t budget_sum_ended(const struct budget_sum *sum);
+
 void budget_sum_clear(struct budget_sum *sum);
 
 #endif

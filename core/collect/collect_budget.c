@@ -15,6 +15,8 @@
 #include "channel/deadline.h"
 
 #define SILENT_PERIODS 3
+#define UNHEARD_PERIODS 30 /* for the first total: the step may begin late */
+#define TOLD_MAX 3         /* nodes that are named at once */
 
 /* The job's ID after the energy. */
 static int parse_job(const char *text, uint32_t *job)
@@ -96,7 +98,7 @@ static void budget_take_total(void *context, const struct delivery *delivery, in
         return;
     }
     enforce_add_job(&budget->target, job);
-    budget->begun_ns = budget->begun_ns ? budget->begun_ns : now_ns;
+    budget->heard_ns = budget->heard_ns ? budget->heard_ns : now_ns;
     budget_sum_report(&budget->sum, delivery->node, &report, now_ns);
     budget->next_ns = now_ns;
     answer_notes(budget, fd);
@@ -193,6 +195,7 @@ void collect_budget_begin(struct collect_budget *budget, const struct message *m
         return;
     }
     budget->active = true;
+    budget->begun_ns = deadline_now();
     speak_begin(&budget->speaker);
     if (message_value(message, "quiet")) {
         speak_end(&budget->speaker);
@@ -258,9 +261,12 @@ static void note_crossing(struct collect_budget *budget, const struct budget_cro
     budget->note_count++;
 }
 
-/* A step that is being ended needs no further signal. */
+/* A step that has ended, or is being ended, needs no signal. */
 static bool is_ending(const struct collect_budget *budget)
 {
+    if (budget->nodes > 0 && budget_sum_ended(&budget->sum) >= budget->nodes) {
+        return true;
+    }
     for (size_t i = 0; i < BUDGET_WATCHED; i++) {
         if (budget->enforcers[i].stage != ENFORCE_IDLE &&
             budget->enforcers[i].budget.action == BUDGET_TERM) {
@@ -301,39 +307,58 @@ static void warn(struct collect_budget *budget, const struct budget_crossing *cr
           crossing->budget->warn * 100, crossing->budget->text, sum);
 }
 
-static void look_at_nodes(struct collect_budget *budget, uint64_t now_ns)
+static void tell_node(const struct collect_budget *budget, const struct budget_node *node)
 {
-    const struct budget_node *node;
     char power[UNITS_SIZE];
 
-    while ((node = budget_sum_look(&budget->sum, now_ns))) {
-        units_quantity(power, sizeof power, node->power_w, "W");
-        if (node->silent && isnan(node->power_w)) {
-            speak(&budget->speaker, "step %s: %s is silent, and its power is not known",
-                  budget->step, node->name);
-        } else if (node->silent) {
-            speak(&budget->speaker, "step %s: %s is silent: it counts as drawing %s, as before",
-                  budget->step, node->name, power);
-        } else if (!node->ended) {
-            speak(&budget->speaker, "step %s: %s is heard again", budget->step, node->name);
-        }
+    units_quantity(power, sizeof power, node->power_w, "W");
+    if (node->silent && isnan(node->power_w)) {
+        speak(&budget->speaker, "step %s: %s is silent, and its power is not known", budget->step,
+              node->name);
+    } else if (node->silent) {
+        speak(&budget->speaker, "step %s: %s is silent: it counts as drawing %s, as before",
+              budget->step, node->name, power);
+    } else {
+        speak(&budget->speaker, "step %s: %s is heard again", budget->step, node->name);
     }
 }
 
-/* Once: nodes of which nothing is known. */
+/* A network that fails concerns all nodes at once. */
+static void look_at_nodes(struct collect_budget *budget, uint64_t now_ns)
+{
+    const struct budget_node *node;
+    size_t told = 0, more = 0;
+
+    while ((node = budget_sum_look(&budget->sum, now_ns))) {
+        if (node->ended || budget->watch.count == 0) {
+            continue;
+        }
+        if (told < TOLD_MAX) {
+            told++;
+            tell_node(budget, node);
+        } else {
+            more++;
+        }
+    }
+    if (more > 0) {
+        speak(&budget->speaker, "step %s: the same of %zu more nodes", budget->step, more);
+    }
+}
+
+/* Once, for who asked for a budget: nodes of which nothing is known. */
 static void count_nodes(struct collect_budget *budget, uint64_t now_ns)
 {
     size_t known = budget_sum_known(&budget->sum);
+    uint64_t due_ns = budget->heard_ns ? budget->heard_ns + budget->sum.silent_ns
+                                       : budget->begun_ns + UNHEARD_PERIODS * budget->period_ns;
 
-    if (budget->counted || budget->begun_ns == 0 ||
-        now_ns - budget->begun_ns < budget->sum.silent_ns) {
+    if (budget->counted || !*budget->user_text || now_ns < due_ns) {
         return;
     }
     budget->counted = true;
     if (known < budget->nodes) {
         speak(&budget->speaker,
-              "step %s: the energy of %zu of %zu nodes is not known: budgets are "
-              "without them",
+              "step %s: the energy of %zu of %zu nodes is not known: the budget is without them",
               budget->step, budget->nodes - known, budget->nodes);
     }
 }

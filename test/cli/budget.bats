@@ -114,3 +114,22 @@ collect() { # BUDGET SCRIPT
     totals_ms=100 collect 2kJ,log 'total n1 1 1 1000; until total n2 1 1 0 | grep -q "budget of 2kJ"; do sleep 0.02; done'
     [[ $stderr == *'n1 is silent: it counts as drawing 1.000 kW, as before'*'energy budget of 2kJ reached: 2.'* ]]
 }
+
+@test "nodes of which nothing is known are counted, once" {
+    totals_ms=100 collect 1kJ 'total n1 1 1 100; until [[ -s '"$BATS_TEST_TMPDIR/over"' ]]; do total n1 1 $((++i + 1)) 1'"\$i"'; ((i < 10)) || echo >'"$BATS_TEST_TMPDIR/over"'; done'
+    [[ $(grep -c 'the energy of 1 of 2 nodes is not known: the budget is without them' <<<"$stderr") -eq 1 ]]
+}
+
+record() { # NODE INDEX JOULES
+    printf '%s record %s\n{"apapi":1,"job":7,"step":"0","node":"%s","node_index":%d,"nodes":2,' "$TOKEN" "$1" "$1" "$2"
+    printf '"start":"2026-11-21T11:20:01Z","elapsed_s":10,"late_s":0,"complete":true,'
+    printf '"domains":{"package":{"energy_j":%d,"mean_w":100,"min_w":90,"max_w":110}},' "$3"
+    printf '"components":[{"name":"rapl","source":"sim","interval_s":0.1,"events":[]}],'
+    printf '"trust":{"covered":1,"cpu_s":0,"samples":0}}'
+}
+
+@test "a step that is over when its budget is reached gets no signal" {
+    export -f record
+    collect 1kJ 'record n1 0 900 >"/dev/tcp/127.0.0.1/$PORT"; record n2 1 900 >"/dev/tcp/127.0.0.1/$PORT"; total n1 1 99 900; total n1 1 99 900'
+    [[ ! -s $CALLS && $stderr == *'energy budget of 1kJ reached: 1.800 kJ'* && $stderr != *SIGTERM* ]]
+}

@@ -94,6 +94,7 @@ static void test_a_node_whose_step_has_ended_is_not_silent(void **state)
     assert_total(&sum, 100, 370);
     report(&sum, "n1", 1, 3, 900, 101); /* on its way when the record came */
     assert_total(&sum, 101, 370);
+    assert_int_equal(budget_sum_ended(&sum), 2);
     assert_int_equal(budget_sum_end(&sum, "n3", 30), 0); /* too short for a report */
     assert_total(&sum, 101, 400);
     budget_sum_clear(&sum);
