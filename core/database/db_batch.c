@@ -12,6 +12,7 @@
 #include "database/db_batch_rows.h"
 #include "database/db_member.h"
 #include "record/end.h"
+#include "record/regions.h"
 
 /* The batch is full from here on: it fits into a processor's cache, with a few records more. */
 #define RECORDS 64
@@ -123,6 +124,26 @@ static int db_batch_add_timeline(struct db_batch *batch, const char *line, size_
     return row.text.text ? db_batch_add_row(batch, BATCH_TIMELINES, &row) : 0;
 }
 
+static int db_batch_add_regions(struct db_batch *batch, const struct apapi_regions *regions)
+{
+    const int64_t no_id = 0;
+    struct db_row row = {.keys = &no_id, .text = {.type = DB_TEXT}};
+    char *text;
+    int result = -1;
+
+    if (!regions_exist(regions)) {
+        return 0;
+    }
+    text = regions_text(regions);
+    if (text) {
+        row.text.text = text;
+        row.text.size = strlen(text);
+        result = db_batch_add_row(batch, BATCH_REGIONS, &row);
+    }
+    free(text);
+    return result;
+}
+
 static int db_batch_add_domains(struct db_batch *batch, const struct apapi_measurement *m)
 {
     const int64_t no_id = 0;
@@ -203,7 +224,8 @@ int db_batch_add(struct db_batch *batch, const struct apapi_record *record, cons
     const int64_t no_id = 0;
 
     if (db_batch_add_row(batch, BATCH_RECORDS, &(struct db_row){.keys = &no_id, .bases = bases}) ||
-        db_batch_add_timeline(batch, line, size) || db_batch_add_domains(batch, m) ||
+        db_batch_add_timeline(batch, line, size) || db_batch_add_regions(batch, &record->regions) ||
+        db_batch_add_domains(batch, m) ||
         (batch->with_events && db_batch_add_components(batch, m))) {
         errno = ENOMEM;
         return -1;

@@ -13,6 +13,7 @@
 enum db_batch_table {
     BATCH_RECORDS,
     BATCH_TIMELINES,
+    BATCH_REGIONS,
     BATCH_DOMAINS,
     BATCH_COMPONENTS,
     BATCH_EVENTS,

@@ -21,6 +21,7 @@ enum statement {
     DELETE_COMPONENTS,
     DELETE_DOMAINS,
     DELETE_TIMELINE,
+    DELETE_REGIONS,
     DELETE_RECORD,
     FIND_FILE,
     NOTE_FILE,
@@ -39,6 +40,7 @@ static const char *const queries[] = {
     [DELETE_COMPONENTS] = "DELETE FROM components WHERE record = ?",
     [DELETE_DOMAINS] = "DELETE FROM domains WHERE record = ?",
     [DELETE_TIMELINE] = "DELETE FROM timelines WHERE record = ?",
+    [DELETE_REGIONS] = "DELETE FROM regions WHERE record = ?",
     [DELETE_RECORD] = "DELETE FROM records WHERE id = ?",
     [FIND_FILE] = "SELECT bytes FROM files WHERE folder = ? AND day = ? AND file = ?",
     [NOTE_FILE] = "REPLACE INTO files (folder, day, file, bytes) VALUES (?, ?, ?, ?)",
@@ -81,11 +83,10 @@ static int prepare_queries(struct db_load *load, struct apapi_error *err)
 
 static int prepare_inserts(struct db_load *load, struct apapi_error *err)
 {
-    static const struct db_table *const tables[] = {[BATCH_RECORDS] = &db_records,
-                                                    [BATCH_TIMELINES] = &db_timelines,
-                                                    [BATCH_DOMAINS] = &db_domains,
-                                                    [BATCH_COMPONENTS] = &db_components,
-                                                    [BATCH_EVENTS] = &db_events};
+    static const struct db_table *const tables[] = {
+        [BATCH_RECORDS] = &db_records,       [BATCH_TIMELINES] = &db_timelines,
+        [BATCH_REGIONS] = &db_regions,       [BATCH_DOMAINS] = &db_domains,
+        [BATCH_COMPONENTS] = &db_components, [BATCH_EVENTS] = &db_events};
 
     for (int i = 0; i < BATCH_TABLES; i++) {
         load->inserts[i] =

@@ -8,17 +8,19 @@
 
 #include "database/db_row.h"
 #include "database/db_tables.h"
+#include "record/regions.h"
 #include "record/timeline.h"
 
 struct db_reader {
     struct db_read_parts parts;
     struct db_statement *records, *domains; /* NULL: domains are not wanted */
     bool gaps;
+    struct apapi_regions regions; /* of the last record */
 };
 
-/* Select the first key, then the parts, then the timeline. */
+/* Select the first key, then the parts, then the timeline and the regions. */
 static struct db_statement *db_read_prepare(struct db *db, const struct db_table *table,
-                                            bool timelines, const char *which,
+                                            const struct db_read_parts *parts, const char *which,
                                             struct apapi_error *err)
 {
     char *text = NULL;
@@ -28,8 +30,9 @@ static struct db_statement *db_read_prepare(struct db *db, const struct db_table
     if (sql) {
         fprintf(sql, "SELECT %s, ", table->keys[0]);
         db_parts_write(sql, table);
-        fprintf(sql, "%s FROM %s %s",
-                timelines ? ", (SELECT timeline FROM timelines WHERE record = id)" : "",
+        fprintf(sql, "%s%s FROM %s %s",
+                parts->timelines ? ", (SELECT timeline FROM timelines WHERE record = id)" : "",
+                parts->regions ? ", (SELECT regions FROM regions WHERE record = id)" : "",
                 table->name, which);
     }
     return db_prepare_stream(db, sql, &text, err);
@@ -45,9 +48,10 @@ struct db_reader *db_reader_create(struct db *db, const char *which,
         return NULL;
     }
     reader->parts = *parts;
-    reader->records = db_read_prepare(db, &db_records, parts->timelines, which, err);
+    reader->records = db_read_prepare(db, &db_records, parts, which, err);
     if (reader->records && parts->domains) {
-        reader->domains = db_read_prepare(db, &db_domains, false, "WHERE record = ?", err);
+        reader->domains =
+            db_read_prepare(db, &db_domains, &(struct db_read_parts){0}, "WHERE record = ?", err);
     }
     if (!reader->records || (parts->domains && !reader->domains)) {
         db_reader_destroy(reader);
@@ -63,6 +67,7 @@ void db_reader_destroy(struct db_reader *reader)
     if (reader) {
         db_finalize(reader->domains);
         db_finalize(reader->records);
+        apapi_regions_clear(&reader->regions);
         free(reader);
     }
     errno = saved;
@@ -73,6 +78,15 @@ static void read_timelines(struct db_value text, struct apapi_measurement *m)
     if (text.text) {
         timelines_parse(text.text, text.size,
                         m); /* it was decoded successfully before it was stored */
+    }
+}
+
+static void db_read_regions(struct db_reader *reader, struct db_value text,
+                            struct apapi_record *record)
+{
+    apapi_regions_clear(&reader->regions);
+    if (text.text && regions_parse(text.text, text.size, &reader->regions) == 0) {
+        record->regions = reader->regions;
     }
 }
 
@@ -119,15 +133,18 @@ static int read_record(struct db_reader *reader, struct apapi_record *record,
 {
     struct apapi_measurement *m = &record->measurement;
     struct db_derived derived;
-    size_t timeline;
+    size_t next;
 
     *record = (struct apapi_record){.id = APAPI_IDENTITY_UNKNOWN};
-    timeline = db_parts_read(reader->records, 1, &db_records, (void *const[]){record, m, &derived});
+    next = db_parts_read(reader->records, 1, &db_records, (void *const[]){record, m, &derived});
     reader->gaps = derived.gaps;
     m->unknown_domains = domain_list_parse(derived.unknown_domains);
     set_domains(&derived, m);
     if (reader->parts.timelines) {
-        read_timelines(db_column(reader->records, timeline), m);
+        read_timelines(db_column(reader->records, next++), m);
+    }
+    if (reader->parts.regions) {
+        db_read_regions(reader, db_column(reader->records, next), record);
     }
     return reader->domains
                ? read_domains(reader->domains, db_column(reader->records, 0).integer, m, err)

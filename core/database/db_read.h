@@ -10,12 +10,13 @@
 /*
  * Reads records back from their rows. What a row does not know is unknown in the record: "" or
  * APAPI_UNKNOWN, not measured, NaN. Components and events are not read: component_count is 0, and a
- * record owns nothing. Values that no import has written are cut to fit. One thread at a time;
- * errors as in db.h.
+ * record owns nothing: its regions are the reader's. Values that no import has written are cut to
+ * fit. One thread at a time; errors as in db.h.
  */
 
 /** What to read besides the row of `records`, which has the energy of each domain. */
 struct db_read_parts {
+    bool regions;   /* of programs; they belong to the reader, up to its next record */
     bool timelines; /* the domains' power over time: the most expensive part */
     bool domains;   /* their uncertainties and powers: one query for each record */
 };

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS_CHANGED 5 /* the version since which totals of jobs and views are as they are */
+#define REGIONS_SINCE 7 /* the version that has their table */
+#define JOBS_CHANGED 5  /* the version since which totals of jobs and views are as they are */
 #define IN_DERIVED(member) offsetof(struct db_derived, member)
 #define IN_JOB(member) offsetof(struct db_job, member)
 #define DOMAIN_COLUMNS(IN)                                                                         \
@@ -76,6 +77,8 @@ const struct db_table db_records = {.name = "records",
 /* separate from the rest, which is read much more often and is a quarter as long */
 const struct db_table db_timelines = {
     .name = "timelines", .keys = {"record"}, .text = "timeline", .ending = "", .id = true};
+const struct db_table db_regions = {
+    .name = "regions", .keys = {"record"}, .text = "regions", .ending = "", .id = true};
 const struct db_table db_domains = {.name = "domains",
                                     .keys = {"record"},
                                     .parts = {domain_name_column, fields_of_domain},
@@ -244,8 +247,9 @@ int db_tables_finish(struct db *db, struct apapi_error *err)
 
 static int create_all(struct db *db, struct apapi_error *err)
 {
-    static const struct db_table *const tables[] = {
-        &db_records, &db_timelines, &db_domains, &db_components, &db_events, &db_jobs, &db_stale};
+    static const struct db_table *const tables[] = {&db_records, &db_timelines,  &db_regions,
+                                                    &db_domains, &db_components, &db_events,
+                                                    &db_jobs,    &db_stale};
     char version[64];
 
     for (size_t i = 0; i < sizeof tables / sizeof(struct db_table *); i++) {
@@ -331,6 +335,9 @@ static int db_tables_add_columns(struct db *db, int64_t version, struct apapi_er
         if (upgrades[i].version > version && db_exec(db, text, err)) {
             return -1;
         }
+    }
+    if (version < REGIONS_SINCE && create_table(db, &db_regions, err)) {
+        return -1;
     }
     if (version < JOBS_CHANGED && db_tables_renew_jobs(db, err)) {
         return -1;

@@ -15,7 +15,7 @@
  * lists as the keys of a record.
  */
 
-#define DB_VERSION 6
+#define DB_VERSION 7
 #define DB_UPGRADED 2 /* the oldest version that an import brings up to date */
 #define DB_KEYS 3
 #define DB_PARTS 3
@@ -62,8 +62,8 @@ bool db_is_key(const struct field *field);
 /** Write the name of a column. */
 void db_name_write(FILE *sql, const struct field *field);
 
-extern const struct db_table db_records, db_timelines, db_domains, db_components, db_events,
-    db_jobs, db_stale;
+extern const struct db_table db_records, db_timelines, db_regions, db_domains, db_components,
+    db_events, db_jobs, db_stale;
 
 /** Create the tables in an empty database. 0; -1 (ENOTSUP: tables of another version exist) */
 int db_tables_create(struct db *db, struct apapi_error *err);

@@ -218,19 +218,10 @@ static char *join_bins(json_t *root, const struct apapi_measurement *m, char *li
     return line;
 }
 
-static char *dump_regions(const struct apapi_regions *regions)
-{
-    json_t *object = json_object();
-    char *text = regions_encode(object, regions, false) == WRITTEN ? dump(object) : NULL;
-
-    json_decref(object);
-    return text;
-}
-
 /* The number of regions does not change what else is in the line. */
 static char *append_regions(char *line, const struct apapi_regions *regions)
 {
-    char *text = dump_regions(regions), *whole = NULL;
+    char *text = regions_text(regions), *whole = NULL;
 
     if (text && asprintf(&whole, "%.*s,%s", (int)strlen(line) - 1, line, text + 1) < 0) {
         whole = NULL;

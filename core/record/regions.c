@@ -215,6 +215,35 @@ int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
     return losses ? fields_decode(losses, fields_of_losses, &regions->losses, &lost) : 0;
 }
 
+char *regions_text(const struct apapi_regions *regions)
+{
+    json_t *object = json_object();
+    char *text = regions_encode(object, regions, false) == WRITTEN
+                     ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES))
+                     : NULL;
+
+    json_decref(object);
+    return text;
+}
+
+int regions_parse(const char *text, size_t size, struct apapi_regions *regions)
+{
+    const struct field_path nowhere = {NULL, "", NULL, NULL};
+    struct tree_problem problem;
+    struct tree tree = {0};
+    int result = tree_parse(&tree, text, size, &problem);
+
+    *regions = (struct apapi_regions){0};
+    if (result == 0) {
+        result = regions_decode(tree.nodes, regions, &nowhere);
+    }
+    if (result) {
+        apapi_regions_clear(regions);
+    }
+    tree_free(&tree);
+    return result;
+}
+
 static void *regions_copy_array(const void *from, size_t count, size_t size)
 {
     void *copy = malloc(count * size + 1); /* an empty one, too */

@@ -22,6 +22,12 @@ int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole
 int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
                    const struct field_path *path);
 
+/** @return the same as a text, free it with free(); NULL: out of memory. */
+char *regions_text(const struct apapi_regions *regions);
+
+/** Read such a text. 0; -1: it is none, or out of memory; `regions` is empty then. */
+int regions_parse(const char *text, size_t size, struct apapi_regions *regions);
+
 /** Make a deep copy. 0; -1 with ENOMEM, `copy` unchanged. */
 int regions_copy(struct apapi_regions *copy, const struct apapi_regions *regions);
 

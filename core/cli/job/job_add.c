@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "cli/job/job_view.h"
+#include "record/regions.h"
 
 static bool show_is_own(const struct show *show, const struct apapi_identity *id)
 {
@@ -103,6 +104,9 @@ int show_add(struct show *show, const struct apapi_record *record, const char *l
     show->records = records;
     if (!line) {
         show->records[show->count] = *record;
+        if (regions_copy(&show->records[show->count].regions, &record->regions)) {
+            return -1;
+        }
     } else if (apapi_record_decode(line, size, &show->records[show->count], NULL)) {
         return -1;
     }

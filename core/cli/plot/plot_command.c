@@ -401,7 +401,8 @@ static void free_words(struct request *request)
 int plot_command(int argc, char **argv)
 {
     static struct request request = {
-        .input = {.command = COMMAND, .timelines = true, .powers = true}, .by = "domain"};
+        .input = {.command = COMMAND, .timelines = true, .powers = true, .regions = true},
+        .by = "domain"};
     int status = command_options(&table, argc, argv, &request);
 
     if (status >= 0) {

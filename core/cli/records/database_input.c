@@ -318,7 +318,8 @@ static int database_input_read_jobs(struct source *source, const struct db_read_
 
 static int database_input_read_all(struct source *source, struct apapi_error *err)
 {
-    const struct db_read_parts parts = {.timelines = source->input->timelines,
+    const struct db_read_parts parts = {.regions = source->input->regions,
+                                        .timelines = source->input->timelines,
                                         .domains = source->input->powers};
 
     if (db_tables_check(source->db, err)) {

@@ -76,7 +76,7 @@ static int show_command_take_words(struct report_input *input, char **words, siz
 int show_command(int argc, char **argv)
 {
     static struct options options = {
-        .input = {.command = COMMAND, .timelines = true, .powers = true}};
+        .input = {.command = COMMAND, .timelines = true, .powers = true, .regions = true}};
     int status = command_options(&table, argc, argv, &options);
 
     if (status >= 0) {
