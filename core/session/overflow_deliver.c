@@ -174,6 +174,10 @@ int overflow_start(struct session_common *common)
     struct overflows *overflows = &common->overflows;
     struct session_clock *clock = overflows->clock;
 
+    if (overflows->ended) { /* a handler has ended it */
+        errno = EAGAIN;
+        return -1;
+    }
     if (overflows->started || overflow_by_hand(overflows)) {
         return 0;
     }

@@ -4,6 +4,7 @@
  * handlers that hang. Also run under TSan.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "apapi/overflow.h"
@@ -249,6 +250,32 @@ static void test_nobody_waits_long_for_a_handler(void **state)
     await(&told[0].returns, 1);
 }
 
+static void end_thread(const struct apapi_overflow_crossing *crossing, void *user)
+{
+    struct told *mine = user;
+
+    (void)crossing;
+    atomic_fetch_add(&mine->calls, 1);
+    pthread_exit(NULL);
+}
+
+static void test_a_handler_that_ends_its_thread(void **state)
+{
+    (void)state;
+    create_and_start("plain");
+    assert_int_equal(
+        apapi_overflow_set(session, EVENT, STEP_J, APAPI_OVERFLOW_EVERY, end_thread, &told[0]), 0);
+    await(&told[0].calls, 1);
+    await_more(&meters[PLAIN], 5);
+    halt();
+    assert_plain_is_whole();
+    assert_int_equal(told[0].calls, 1);
+    assert_int_equal(
+        apapi_overflow_set(session, EVENT, STEP_J, APAPI_OVERFLOW_EVERY, tell, &told[1]), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(apapi_overflow_remove(session, 0), 0);
+}
+
 static void test_a_component_that_is_opened_late(void **state)
 {
     (void)state;
@@ -366,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_handler_removes_its_threshold, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_a_handler_that_hangs, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_nobody_waits_long_for_a_handler, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_a_handler_that_ends_its_thread, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_a_component_that_is_opened_late, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_misuse, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_at_most_64, begin, clean_up),

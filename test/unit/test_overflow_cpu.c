@@ -195,6 +195,34 @@ static void test_several_threads(void **state)
     check(&told[7]);
 }
 
+static void *leave_thread(void *user)
+{
+    assert_true(set(TASK, APAPI_OVERFLOW_HARDWARE, user) >= 0);
+    work_until(user, CALLS);
+    return NULL;
+}
+
+/* It has not removed what it had set. */
+static void test_a_thread_that_ends(void **state)
+{
+    pthread_t thread;
+    int number;
+
+    if (!set_or_skip(TASK, APAPI_OVERFLOW_HARDWARE, &told[7], &number)) {
+        skip();
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, leave_thread, &told[i]), 0);
+        pthread_join(thread, NULL);
+        check(&told[i]);
+    }
+    work_until(&told[7], CALLS);
+    assert_int_equal(destroy(state), 0);
+    assert_int_equal(create(state), 0);
+    assert_true(set(TASK, APAPI_OVERFLOW_HARDWARE, &told[3]) >= 0);
+    work_until(&told[3], CALLS);
+}
+
 static void *remove_thread(void *user)
 {
     assert_int_equal(apapi_overflow_remove(session, *(int *)user), -1);
@@ -260,6 +288,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_forced_software, create, destroy),
         cmocka_unit_test_setup_teardown(test_several_events, create, destroy),
         cmocka_unit_test_setup_teardown(test_several_threads, create, destroy),
+        cmocka_unit_test_setup_teardown(test_a_thread_that_ends, create, destroy),
         cmocka_unit_test_setup_teardown(test_whose_it_is, create, destroy),
         cmocka_unit_test_setup_teardown(test_no_such_event, create, destroy),
         cmocka_unit_test_setup_teardown(test_misuse, create, destroy),

@@ -51,7 +51,7 @@ struct apapi_overflow_crossing {
  * signals: one call at a time, in the order of the first crossings. Crossings during a call are
  * counted and told in the next one: none is lost. A handler delays no reading. It may call all
  * functions of this header, and of the session apapi_session_snapshot(); never
- * apapi_session_destroy().
+ * apapi_session_destroy(). If it ends its thread, no handler of the session is called any more.
  */
 typedef void (*apapi_overflow_f)(const struct apapi_overflow_crossing *crossing, void *user);
 
