@@ -250,6 +250,29 @@ static void test_nobody_waits_long_for_a_handler(void **state)
     await(&told[0].returns, 1);
 }
 
+/* The one that is named first is open later, and feeds the domain from then on. */
+static void test_another_component_feeds_the_domain(void **state)
+{
+    int before, after;
+
+    (void)state;
+    meters[ODD].slow = true;
+    meters[ODD].domain = APAPI_DOMAIN_PACKAGE;
+    atomic_store(&meters[ODD].open_hangs, true);
+    create_and_start("odd:plain");
+    set("package", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
+    set("total", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    await(&told[1].count, 10);
+    before = atomic_load(&told[0].count);
+    atomic_store(&meters[ODD].open_hangs, false);
+    await(&meters[ODD].reads, 30);
+    halt();
+    after = atomic_load(&meters[ODD].good) - 1;
+    assert_true(told[0].count >= before + after - 2);
+    assert_true(told[0].count <= steps() + after);
+    assert_int_equal(told[0].count, told[1].count);
+}
+
 static void end_thread(const struct apapi_overflow_crossing *crossing, void *user)
 {
     struct told *mine = user;
@@ -393,6 +416,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_handler_removes_its_threshold, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_a_handler_that_hangs, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_nobody_waits_long_for_a_handler, begin, clean_up),
+        cmocka_unit_test_setup_teardown(test_another_component_feeds_the_domain, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_a_handler_that_ends_its_thread, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_a_component_that_is_opened_late, begin, clean_up),
         cmocka_unit_test_setup_teardown(test_misuse, begin, clean_up),
