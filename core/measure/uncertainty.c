@@ -10,7 +10,7 @@
 #define LOWEST_SHARE 1.001   /* of the least power: what is not more is as low as any */
 #define ALLOWED_SHARE 0.01   /* of the energy, beyond its uncertainty, without a word */
 #define GREATEST_TO_MEAN 30  /* no device uses more, times its mean power */
-#define LEAST_SAMPLES 3      /* fewer show neither an update period nor a course of power */
+#define LEAST_SAMPLES 12     /* of fewer, what the last one may lack is too much of the run */
 #define FEW_WINDOWS 30       /* of fewer the greatest says little of those that were not seen */
 #define LEAST_DEVIATIONS 200 /* of a gauge: fewer may all miss what takes 3 % of a run */
 
