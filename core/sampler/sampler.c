@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,7 +25,6 @@
 #include "config/config.h"
 #include "config/installed.h"
 #include "gather/parts.h"
-#include "output/step_report.h"
 #include "sampler/archive.h"
 #include "sampler/cgroup.h"
 #include "sampler/crossed.h"
@@ -38,6 +36,7 @@
 #include "sampler/process.h"
 #include "sampler/questions.h"
 #include "sampler/step.h"
+#include "sampler/step_tables.h"
 #include "sampler/totals.h"
 #include "sampler/userfiles.h"
 #include "sampler/watchdog.h"
@@ -208,93 +207,17 @@ static void sampler_begin(struct sampler *sampler)
     archive_begin(&sampler->archive);
 }
 
-static int format_table(const struct apapi_record *record, bool verbose, char **text,
-                        struct apapi_error *err)
-{
-    char step[64];
-    const struct apapi_table_head head = {.step = step,
-                                          .name = record->id.name,
-                                          .user_s = NAN,
-                                          .system_s = NAN,
-                                          .elapsed_s = NAN,
-                                          .verbose = verbose};
-    struct apapi_merge *merge = apapi_merge_create();
-    int result;
-
-    if (!merge) {
-        return apapi_fail(err, ENOMEM, "no memory");
-    }
-    snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
-    result = apapi_merge_add(merge, record) ? -1 : apapi_table_format(merge, &head, text, err);
-    apapi_merge_destroy(merge);
-    return result;
-}
-
-/* The table of the whole job. @return NULL: none. */
-static char *format_job_table(struct sampler *sampler, const struct apapi_record *record)
-{
-    const struct step *step = &sampler->step;
-
-    if (!sampler->parts.job) {
-        return NULL;
-    }
-    parts_wait(&sampler->parts, sampler->wait_until_ns);
-    parts_add(&sampler->parts, record);
-    return parts_table(&sampler->parts, step->job_nodes == APAPI_UNKNOWN ? 0 : step->job_nodes,
-                       step->job_nodelist);
-}
-
-/* The table of the batch step, followed by the job's. */
-static char *format_tables(struct sampler *sampler, const struct apapi_record *record)
-{
-    char *job = format_job_table(sampler, record), *step = NULL, *both = NULL;
-
-    if (job && sampler->step.job_only) {
-        return job;
-    }
-    if (format_table(record, packet_is_verbose(sampler->step.rules), &step, NULL)) {
-        return job;
-    }
-    if (job && asprintf(&both, "%s%s", step, job) >= 0) {
-        free(step);
-        step = both;
-    }
-    free(job);
-    return step;
-}
-
-static char *format_report(struct sampler *sampler, const struct apapi_record *record,
-                           const char *line)
-{
-    struct step_report step_report = {0};
-    char step[64], *text = NULL;
-    size_t size;
-    FILE *out;
-
-    if (sampler->step.format == CONFIG_TABLE) {
-        return format_tables(sampler, record);
-    }
-    out = open_memstream(&text, &size);
-    if (out) {
-        snprintf(step, sizeof step, "%u.%s", record->id.job, record->id.step);
-        step_report_keep(&step_report, line, strlen(line));
-        step_report_write(&step_report, sampler->step.format, step, NULL, out);
-        step_report_clear(&step_report);
-        fclose(out);
-    }
-    return text;
-}
-
 /* Send the report for the plugin to print; empty if it was written to the user's file. */
 static void sampler_report(struct sampler *sampler, const struct apapi_record *record,
                            const char *line)
 {
+    const struct step_tables tables = {&sampler->step, &sampler->parts, sampler->wait_until_ns};
     char *text;
 
     if (sampler->step.format == CONFIG_NONE) {
         return;
     }
-    text = format_report(sampler, record, line);
+    text = step_tables_text(&tables, record, line);
     sampler_answer(APAPI_WORD_TABLE,
                    !text || userfiles_report(&sampler->files, &sampler->step, text) ? "" : text);
     free(text);
