@@ -8,6 +8,7 @@
 
 #include "gpus.h"
 #include "naming.h"
+#include "overflow.h"
 
 static const char *unless_empty(const char *text)
 {
@@ -102,6 +103,24 @@ static void configure_rights(spank_t spank, struct message *message)
     }
 }
 
+/* Slurm has passed on the last threshold only; the step's environment has all of them. */
+static bool configure_overflow(spank_t spank, const struct spank_apapi_choice *choice,
+                               struct message *message)
+{
+    static char lines[OVERFLOW_LINES_SIZE];
+    const char *text = choice->options[SPANK_APAPI_OVERFLOW].text;
+
+    if (!choice->options[SPANK_APAPI_OVERFLOW].given) {
+        return false;
+    }
+    if (spank_getenv(spank, choice_variable(SPANK_APAPI_OVERFLOW), lines, sizeof lines) !=
+        ESPANK_SUCCESS) {
+        snprintf(lines, sizeof lines, "%s", text);
+    }
+    message_add_pair(message, "overflow", lines);
+    return true;
+}
+
 /* @return whether there are any. */
 static bool configure_files(spank_t spank, const struct spank_apapi_choice *choice,
                             const struct spank_apapi_step *step, struct message *message)
@@ -113,6 +132,7 @@ static bool configure_files(spank_t spank, const struct spank_apapi_choice *choi
         named = configure_file(spank, step, "output", output, message);
     }
     named = configure_trace(spank, choice, step, message) || named;
+    named = configure_overflow(spank, choice, message) || named;
     if (named) {
         configure_rights(spank, message);
     }

@@ -16,7 +16,8 @@ struct spank_apapi_request {
 /**
  * Append everything that apapi-sampler needs to know about the site, the request and the step. In
  * slurmstepd only.
- * @return whether the sampler will write files for the user; its last message is about these then.
+ * @return whether the sampler will write files, or watch thresholds, for the user; its last message
+ * is about these then.
  */
 bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choice,
                            const struct spank_apapi_step *step,

@@ -10,6 +10,7 @@
 #include "channel/packet.h"
 #include "check.h"
 #include "components.h"
+#include "overflow.h"
 #include "policy.h"
 #include "user.h"
 
@@ -20,12 +21,13 @@
 #define NO_ARGUMENT "(null)"
 
 static struct spank_apapi_choice choice;
+static struct overflow overflow;
 
 static int options_given(int value, const char *argument, int remote);
 
 /* spank_option_register() needs writable texts. */
 static struct option {
-    char name[24], arginfo[12], usage[80];
+    char name[24], arginfo[12], usage[96];
     int has_arg;
     const char *spank_variable; /* in which Slurm looks for the option, see spank(8) */
     bool from_environment;      /* this plugin has set it */
@@ -56,6 +58,11 @@ static struct option {
                             "energy of the step, for example 5kWh,warn=80%,signal=USR1",
                             REQUIRED_ARGUMENT,
                             "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_budget"},
+    [SPANK_APAPI_OVERFLOW] = {"apapi-overflow", "TEXT",
+                              "when a threshold is crossed: 'total >= 5kJ : signal=USR1'; repeat "
+                              "it for others",
+                              REQUIRED_ARGUMENT,
+                              "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_overflow"},
 };
 
 /* A bad value of a variable does not fail the user's command. */
@@ -105,6 +112,55 @@ static bool options_need_no_check(enum spank_apapi_option option)
     const char *text = choice.options[option].text;
 
     return option == SPANK_APAPI_COMPONENTS && (*text == '\0' || strcmp(text, CONFIG_OFF) == 0);
+}
+
+/* The job was given the option if Slurm has its variable: then the first call is for that. */
+static int options_gather(const char *variable, struct apapi_error *err)
+{
+    static bool seen;
+    bool inherits = !seen && getenv(table[SPANK_APAPI_OVERFLOW].spank_variable);
+    const char *text = choice.options[SPANK_APAPI_OVERFLOW].text;
+
+    seen = true;
+    return inherits ? overflow_inherit(&overflow, text, getenv(variable), err)
+                    : overflow_add(&overflow, text, err);
+}
+
+/* Print each line, as a caret stands below another one. */
+static int options_refuse_lines(enum spank_apapi_option option, char *lines)
+{
+    const char *line = strsep(&lines, "\n");
+
+    options_refuse(option, line);
+    while ((line = strsep(&lines, "\n"))) {
+        if (*line && options_is_preference(option)) {
+            options_ignore(option, line);
+        } else if (*line) {
+            slurm_error("apapi: %s", line);
+        }
+    }
+    return -1;
+}
+
+/* All of them are checked at once: they must not contradict each other. */
+static int options_check_overflow(enum spank_apapi_option option)
+{
+    const char *variable = choice_variable(option);
+    char text[SPANK_APAPI_CHECK_SIZE];
+    struct apapi_error err;
+
+    if (option != SPANK_APAPI_OVERFLOW) {
+        return 0;
+    }
+    if (!options_is_preference(option) &&
+        (options_gather(variable, &err) || setenv(variable, overflow.lines, 1))) {
+        return options_refuse(option, err.text);
+    }
+    if (spank_apapi_check_thresholds(choice.config->libexec_dir, getenv(variable), text, &err) ==
+        0) {
+        return 0;
+    }
+    return errno == ENOENT ? options_refuse_lines(option, text) : options_refuse(option, err.text);
 }
 
 /* Check the components that an option names. */
@@ -212,7 +268,7 @@ static int options_check(enum spank_apapi_option option)
     if (choice_asked(&choice) && !options_allowed()) {
         return options_refuse(option, "this site lets certain users only ask for measurements");
     }
-    if (options_check_components(option) ||
+    if (options_check_components(option) || options_check_overflow(option) ||
         (option == SPANK_APAPI_BUDGET && options_check_budget())) {
         return -1;
     }
@@ -276,9 +332,13 @@ static void options_environment(enum spank_apapi_option option)
     if (!value || getenv(table[option].spank_variable) || !config_enabled_anywhere(choice.config)) {
         return;
     }
-    if (strlen(value) >= CONFIG_LIST_SIZE) {
+    if (strlen(value) >=
+        (option == SPANK_APAPI_OVERFLOW ? OVERFLOW_LINES_SIZE : CONFIG_LIST_SIZE)) {
         options_ignore(option, "it is too long");
         return;
+    }
+    if (option == SPANK_APAPI_OVERFLOW) {
+        value = ""; /* it stays in its variable */
     }
     snprintf(text, sizeof text, "%s=%s", variable, value);
     options_given(option, text, 0);

@@ -44,7 +44,7 @@ static struct {
     struct spank_apapi_ending ending;
     struct apapi_error failure; /* why there is no record; "": no failure */
     char *table;                /* of a batch step; NULL: none */
-    bool files;                 /* the sampler writes files of the user */
+    bool files;                 /* the sampler writes files, or watches thresholds, of the user */
     char note[256];             /* problem with these files; "": none */
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
@@ -298,11 +298,28 @@ int spank_apapi_remote_task_init(spank_t spank)
     return ESPANK_SUCCESS;
 }
 
+/* The sampler may have to send it signals. */
+static void remote_send_task(spank_t spank, uint64_t deadline_ns)
+{
+    pid_t pid;
+
+    if (spank_apapi_options_choice()->options[SPANK_APAPI_OVERFLOW].given && !remote_failed() &&
+        spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS) {
+        message_start(&message, APAPI_WORD_TASK);
+        message_add_number(&message, "pid", (uint64_t)pid);
+        remote_send(deadline_ns);
+    }
+}
+
 int spank_apapi_remote_task_post_fork(spank_t spank)
 {
     uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
 
-    if (!remote.measuring || remote.begun) {
+    if (!remote.measuring) {
+        return ESPANK_SUCCESS;
+    }
+    remote_send_task(spank, deadline_ns);
+    if (remote.begun) {
         return ESPANK_SUCCESS;
     }
     remote.begun = true;
@@ -372,7 +389,7 @@ static void remote_receive(spank_t spank)
         bool heard = remote_expect(APAPI_WORD_NOTE, deadline_now() + FILES_LIMIT_NS) == 0;
 
         remote_note(heard ? answer
-                          : "the files named by --apapi-output and --apapi-trace "
+                          : "what --apapi-output, --apapi-trace or --apapi-overflow asked for "
                             "may not be complete");
     }
 }

@@ -262,6 +262,9 @@ _Noreturn void actor_loop(int socket, const struct actor_config *config)
 {
     static struct loop loop; /* large */
 
+    if (config->settle) {
+        config->settle();
+    }
     loop = (struct loop){
         .config = config,
         .socket = socket,

@@ -19,6 +19,7 @@ struct actor_config {
     pid_t parent;          /* of the tasks */
     bool grouped;          /* as struct processes has it */
     uint64_t kill_wait_ns; /* between SIGTERM and SIGKILL of the action term [ns] */
+    void (*settle)(void);  /* called first in the actor; NULL: not needed */
     job_launch_f launch;
     const void *context; /* for launch() */
 };

@@ -170,14 +170,14 @@ int crossings_set_waiting(struct crossings *crossings, struct apapi_session *ses
     return result;
 }
 
-bool crossings_wait(const struct crossings *crossings)
+const struct threshold *crossings_waiting(const struct crossings *crossings)
 {
     for (size_t i = 0; crossings->thresholds && i < crossings->thresholds->count; i++) {
         if (crossings->hooks[i].waits) {
-            return true;
+            return &crossings->thresholds->thresholds[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 void crossings_forget(struct crossings *crossings)

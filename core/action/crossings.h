@@ -54,8 +54,8 @@ int crossings_set(struct crossings *crossings, struct apapi_session *session,
 int crossings_set_waiting(struct crossings *crossings, struct apapi_session *session,
                           struct apapi_error *err);
 
-/** @return whether any threshold waits for its component. */
-bool crossings_wait(const struct crossings *crossings);
+/** @return a threshold that waits for its component; NULL: none does. */
+const struct threshold *crossings_waiting(const struct crossings *crossings);
 
 /** Add what was crossed elsewhere. */
 void crossings_add(struct crossings *crossings, const struct apapi_crossing *crossing);

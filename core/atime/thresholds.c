@@ -102,27 +102,20 @@ int thresholds_open(const struct options *options, struct thresholds **result)
     return -1;
 }
 
-/* Its component did not open in the time that atime waits for it. */
-static int thresholds_check_waiting(const struct crossings *crossings, struct apapi_error *err)
-{
-    for (size_t i = 0; i < crossings->thresholds->count; i++) {
-        if (crossings->hooks[i].waits) {
-            return apapi_fail(err, EAGAIN, "--overflow: '%.160s': its component is not ready",
-                              crossings->thresholds->thresholds[i].text);
-        }
-    }
-    return 0;
-}
-
 int thresholds_set(struct thresholds *thresholds, struct apapi_session *session,
                    struct apapi_error *err)
 {
+    const struct threshold *waiting;
     struct apapi_error inner;
 
     if (crossings_set(&thresholds->crossings, session, &inner)) {
         return apapi_fail(err, errno, "--overflow: %.240s", inner.text);
     }
-    return thresholds_check_waiting(&thresholds->crossings, err);
+    /* its component did not open in the time that atime waits for it */
+    waiting = crossings_waiting(&thresholds->crossings);
+    return waiting ? apapi_fail(err, EAGAIN, "--overflow: '%.160s': its component is not ready",
+                                waiting->text)
+                   : 0;
 }
 
 void thresholds_begin(struct thresholds *thresholds)

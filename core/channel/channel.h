@@ -26,6 +26,8 @@
  *             job's table; APAPI_LISTEN_FD is a listening socket then. In a heterogeneous job
  *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
  *             step has no table
+ *             overflow: thresholds, one a line; the rights (gid groups umask) come with them
+ *     task    pid     a task of the step; only if the configuration names overflow
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
  *                     folder: the job's, to which output and trace are relative
  *             collect collect_address   if srun wants totals: "PORT:TOKEN:TOTALS_MS", its address
@@ -43,8 +45,8 @@
  *                     messages that the system's log did not accept; "": none (no key)
  *     record  TEXT    the record, one line of JSON (no key)
  *     table   TEXT    follows the record if the configuration names a format (no key)
- *     note    TEXT    the last one, if the configuration names output or trace: problems with
- *                     them; "": none (no key)
+ *     note    TEXT    the last one, if the configuration names output, trace or overflow: problems
+ *                     with them; "": none (no key)
  *     user    TEXT    the name; "": none (no key)
  *     failed  TEXT    instead of ready or record: the reason (no key)
  *
@@ -83,7 +85,7 @@
  * step's environment as APAPI_COLLECT_ENV, "PORT:TOKEN:TOTALS_MS" if it wants totals; the plugin
  * removes it there before any task starts.
  */
-#define APAPI_CHANNEL_VERSION "1"
+#define APAPI_CHANNEL_VERSION "2"
 #define APAPI_CHANNEL_FD 3
 #define APAPI_LISTEN_FD 4
 #define APAPI_MESSAGE_MAX 131072  /* bytes of a message */
@@ -95,6 +97,7 @@
 
 #define APAPI_WORD_CONFIG "config"
 #define APAPI_WORD_USER "user"
+#define APAPI_WORD_TASK "task"
 #define APAPI_WORD_BEGIN "begin"
 #define APAPI_WORD_STOP "stop"
 #define APAPI_WORD_READY "ready"

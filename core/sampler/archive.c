@@ -127,6 +127,9 @@ static int encode_checkpoint(const struct archive *archive, struct apapi_session
     timestamp_format(moment, sizeof moment, record_end_ns(&record.measurement));
     snprintf(record.reason, sizeof record.reason,
              "the node or the sampler ended; recovered from the checkpoint of %.19sZ", moment);
+    if (archive->crossings) {
+        crossings_copy(archive->crossings, &record);
+    }
     result = apapi_record_encode(&record, line, err);
     apapi_record_clear(&record);
     return result;

@@ -3,6 +3,7 @@
 #define SAMPLER_ARCHIVE_H
 #include <stdatomic.h>
 
+#include "action/crossings.h"
 #include "apapi/record.h"
 #include "apapi/session.h"
 #include "sampler/spool.h"
@@ -11,10 +12,10 @@
 
 /** The step's record on its way to the accounting file. */
 struct archive_line {
-    const struct step *step; /* borrowed */
-    char *text;              /* NULL: none */
-    int64_t unix_ns;         /* determines the day [ns since 1970] */
-    int result;              /* of the append */
+    const struct step *step;
+    char *text;      /* NULL: none */
+    int64_t unix_ns; /* determines the day [ns since 1970] */
+    int result;      /* of the append */
     struct apapi_error err;
 };
 
@@ -24,7 +25,8 @@ struct archive_line {
  * may wait for a disk, so that the sampler can always answer.
  */
 struct archive {
-    const struct step *step; /* borrowed */
+    const struct step *step;     /* borrowed */
+    struct crossings *crossings; /* for checkpoints, borrowed; NULL: there are no thresholds */
     char name[SPOOL_NAME_SIZE / 2];
     struct task recovery;     /* writes what others left in the spool */
     uint64_t recovery_end_ns; /* checkpoints wait for the recovery until then [CLOCK_MONOTONIC] */

@@ -32,12 +32,11 @@ static void drop_bounding(uint64_t needed)
     }
 }
 
-void capabilities_keep(uint64_t needed)
+void capabilities_drop(uint64_t needed)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 
-    drop_bounding(needed);
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (syscall(SYS_capget, &header, sets)) {
         return;
@@ -48,4 +47,10 @@ void capabilities_keep(uint64_t needed)
         sets[half].inheritable = 0;
     }
     syscall(SYS_capset, &header, sets);
+}
+
+void capabilities_keep(uint64_t needed)
+{
+    drop_bounding(needed);
+    capabilities_drop(needed);
 }

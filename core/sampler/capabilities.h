@@ -11,6 +11,10 @@ extern const uint64_t capabilities_measure;
 /** For processes of the user, for the site's priority, and for dropping more later. */
 extern const uint64_t capabilities_prepare;
 
+/** Drop all other capabilities of this thread, but not from its bounding set. As below otherwise.
+ */
+void capabilities_drop(uint64_t needed);
+
 /**
  * Drop all other capabilities of this thread from all its sets, the bounding set included: nothing
  * that it executes has them either. Does nothing for an ordinary user. Call it before there are

@@ -63,37 +63,75 @@ static void leave_unified(const char *parent)
     }
 }
 
-/* One line of /proc/self/cgroup: "4:memory:/slurm/uid_0/job_7/step_0" or "0::/...". */
-static void cgroup_leave(char *line)
+/* One line of /proc/PID/cgroup: "4:memory:/slurm/uid_0/job_7/step_0" or "0::/...". */
+struct cgroup_line {
+    char *controllers, *path; /* within the line */
+};
+
+static bool cgroup_split(char *line, struct cgroup_line *parts)
+{
+    parts->controllers = strchr(line, ':');
+    parts->path = parts->controllers ? strchr(parts->controllers + 1, ':') : NULL;
+    if (!parts->path) {
+        return false;
+    }
+    *parts->path++ = '\0';
+    parts->controllers++;
+    if (strncmp(parts->controllers, "name=", strlen("name=")) == 0) {
+        parts->controllers += strlen("name=");
+    }
+    return true;
+}
+
+static void cgroup_leave(const struct cgroup_line *line)
 {
     char parent[PATH_MAX];
-    char *controllers = strchr(line, ':');
-    char *path = controllers ? strchr(controllers + 1, ':') : NULL;
 
-    if (!path || cgroup_above_job(path + 1, parent, sizeof parent)) {
+    if (cgroup_above_job(line->path, parent, sizeof parent)) {
         return;
     }
-    *path = '\0';
-    controllers++;
-    if (*controllers == '\0') {
+    if (*line->controllers == '\0') {
         leave_unified(parent);
-    } else if (strncmp(controllers, "name=", strlen("name=")) == 0) {
-        cgroup_enter(controllers + strlen("name="), parent);
     } else {
-        cgroup_enter(controllers, parent);
+        cgroup_enter(line->controllers, parent);
+    }
+}
+
+/* Those outside of a job are the machine's. */
+static void cgroup_follow(const struct cgroup_line *line)
+{
+    if (strstr(line->path, "/job_") && !cgroup_enter(line->controllers, line->path) &&
+        *line->controllers == '\0') {
+        cgroup_enter("unified", line->path);
+    }
+}
+
+static void cgroup_each(const char *file, void (*visit)(const struct cgroup_line *line))
+{
+    char text[PATH_MAX];
+    struct cgroup_line line;
+    FILE *lines = fopen(file, "re");
+
+    while (lines && fgets(text, sizeof text, lines)) {
+        text[strcspn(text, "\n")] = '\0';
+        if (cgroup_split(text, &line)) {
+            visit(&line);
+        }
+    }
+    if (lines) {
+        fclose(lines);
     }
 }
 
 void cgroup_leave_job(void)
 {
-    char line[PATH_MAX];
-    FILE *file = fopen("/proc/self/cgroup", "re");
+    cgroup_each("/proc/self/cgroup", cgroup_leave);
+}
 
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        cgroup_leave(line);
-    }
-    if (file) {
-        fclose(file);
-    }
+void cgroup_join(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+    cgroup_each(path, cgroup_follow);
 }

@@ -2,6 +2,7 @@
 #ifndef SAMPLER_CGROUP_H
 #define SAMPLER_CGROUP_H
 #include <stddef.h>
+#include <sys/types.h>
 
 /**
  * Find the control group that a process should be in instead of its job's.
@@ -16,5 +17,8 @@ int cgroup_above_job(const char *path, char *parent, size_t size);
  * frozen and not killed with it. If that is not possible, it stays.
  */
 void cgroup_leave_job(void);
+
+/** Move this process into the control groups of another one, as far as that is possible. */
+void cgroup_join(pid_t pid);
 
 #endif

@@ -41,33 +41,52 @@ static void process_raise(int resource, rlim_t value)
     }
 }
 
+/* The hard limit stays: a command of the user gets the limits of his task. */
+static void process_limit(int resource, rlim_t value)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) == 0) {
+        limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+        setrlimit(resource, &limit);
+    }
+}
+
 /* The limits of slurmd or of a shell must neither end a measurement nor cut a record short. */
 static void process_set_limits(void)
 {
     static const int unlimited[] = {RLIMIT_AS,    RLIMIT_CPU,    RLIMIT_DATA,
                                     RLIMIT_FSIZE, RLIMIT_RSS,    RLIMIT_MEMLOCK,
                                     RLIMIT_NPROC, RLIMIT_RTTIME, RLIMIT_LOCKS};
-    const struct rlimit none = {0, 0};
 
     for (size_t i = 0; i < sizeof unlimited / sizeof *unlimited; i++) {
         process_raise(unlimited[i], RLIM_INFINITY);
     }
     process_raise(RLIMIT_NOFILE, FILES_MAX);
-    process_raise(RLIMIT_STACK, STACK_BYTES);
-    setrlimit(RLIMIT_CORE, &none);
+    process_limit(RLIMIT_STACK, STACK_BYTES);
+    process_limit(RLIMIT_CORE, 0);
 }
 
 void process_restrict(void)
 {
     write_oom_score("0");
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     process_set_limits();
-    capabilities_keep(capabilities_measure | capabilities_prepare);
+    capabilities_drop(capabilities_measure | capabilities_prepare);
 }
 
 void process_settle(bool ends_others)
 {
+    const struct rlimit none = {0, 0};
+
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     capabilities_keep(capabilities_measure | (ends_others ? CAPABILITY(CAP_KILL) : 0));
+}
+
+void process_settle_actor(void)
+{
+    capabilities_drop(CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) |
+                      CAPABILITY(CAP_SYS_NICE));
 }
 
 void process_schedule(const struct step *step)

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apapi/session.h"
 #include "base/option_table.h"
@@ -11,6 +12,8 @@
 #include "config/config.h"
 #include "config/folders.h"
 #include "sampler/pack.h"
+#include "threshold/threshold.h"
+#include "threshold/threshold_list.h"
 
 /* For srun: check a list of components. Prints one line if it is invalid. */
 static int questions_check(const char *components)
@@ -75,14 +78,46 @@ static int questions_check_budget(const char *text, const char *path)
     return EXIT_SUCCESS;
 }
 
+/* The nodes know the events, but a component can be checked here. */
+static int questions_check_event(const struct threshold *threshold, struct apapi_error *err)
+{
+    char component[APAPI_NAME_SIZE];
+
+    if (!threshold_is_of_event(threshold)) {
+        return 0;
+    }
+    snprintf(component, sizeof component, "%.*s",
+             (int)(strstr(threshold->meter, ":::") - threshold->meter), threshold->meter);
+    return apapi_components_check(component, err);
+}
+
+/* For srun: check thresholds, one a line. Prints what is wrong, in some lines. */
+static int questions_check_thresholds(const char *lines)
+{
+    static struct threshold_list list;
+    struct apapi_error err;
+    int result = threshold_list_parse(&list, lines, &err);
+
+    for (size_t i = 0; i < list.count && result == 0; i++) {
+        result = questions_check_event(&list.thresholds[i], &err);
+    }
+    if (result) {
+        printf("%s\n", err.text);
+        return USAGE_ERROR;
+    }
+    return EXIT_SUCCESS;
+}
+
 struct questions {
-    const char *components, *budget;
+    const char *components, *budget, *overflow;
     bool folders, pack;
 };
 
 static const struct option_row rows[] = {
     {0, "check", " COMPONENT[:COMPONENT...]", "for srun: is this list valid?",
      TO_TEXT(struct questions, components)},
+    {0, "overflow", " TEXT", "for srun: are these thresholds valid?",
+     TO_TEXT(struct questions, overflow)},
     {0, "folders", NULL, "for slurmd: can records be written to these folders?",
      TO_FLAG(struct questions, folders)},
     {0, "budget", " BUDGET", "for srun: is this budget valid? Followed by the path of apapi.conf",
@@ -95,6 +130,7 @@ static const struct option_table table = {
     .program = "apapi-sampler",
     .head = "apapi-sampler is started by spank_apapi.so in slurmstepd.\n"
             "usage: apapi-sampler --check COMPONENT[:COMPONENT...]\n"
+            "       apapi-sampler --overflow TEXT\n"
             "       apapi-sampler --folders FOLDER...\n"
             "       apapi-sampler --budget BUDGET CONFIG\n"
             "       apapi-sampler --pack\n",
@@ -118,6 +154,9 @@ int questions_answer(int argc, char **argv)
     }
     if (optind == argc && questions.components) {
         return questions_check(questions.components);
+    }
+    if (optind == argc && questions.overflow) {
+        return questions_check_thresholds(questions.overflow);
     }
     if (optind == argc && questions.pack) {
         return pack();

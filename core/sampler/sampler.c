@@ -26,6 +26,7 @@
 #include "config/installed.h"
 #include "gather/parts.h"
 #include "sampler/archive.h"
+#include "sampler/beside.h"
 #include "sampler/cgroup.h"
 #include "sampler/crossed.h"
 #include "sampler/known.h"
@@ -37,6 +38,7 @@
 #include "sampler/questions.h"
 #include "sampler/step.h"
 #include "sampler/step_tables.h"
+#include "sampler/thresholds.h"
 #include "sampler/totals.h"
 #include "sampler/userfiles.h"
 #include "sampler/watchdog.h"
@@ -51,6 +53,7 @@ struct sampler {
     struct apapi_session *session;
     struct parts parts; /* of the job, if a table of the whole job is wanted */
     struct userfiles files;
+    struct thresholds thresholds;
     struct archive archive;
     struct livefile live;
     struct totals totals; /* for a budget of the step */
@@ -164,6 +167,9 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     sampler_note_versions(&sampler->step);
     userfiles_prepare(&sampler->files, &sampler->step);
     process_schedule(&sampler->step);
+    if (thresholds_open(&sampler->thresholds, &sampler->step)) {
+        sampler->archive.crossings = &sampler->thresholds.crossings;
+    }
     process_settle(userfiles_have_writers(&sampler->files));
     userfiles_start_trace(&sampler->files);
     names_complete(&sampler->step);
@@ -186,6 +192,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     if (sampler_open_session(sampler, err)) {
         return -1;
     }
+    thresholds_set(&sampler->thresholds, &sampler->step, sampler->session);
     publish_live(sampler);
     return 0;
 }
@@ -225,9 +232,12 @@ static void sampler_report(struct sampler *sampler, const struct apapi_record *r
 
 static void finish_files(struct sampler *sampler)
 {
-    if (*sampler->step.output || *sampler->step.trace) {
+    const struct step *step = &sampler->step;
+    const char *trouble = sampler->files.trouble.text;
+
+    if (*step->output || *step->trace || *step->overflow) {
         userfiles_end_trace(&sampler->files);
-        sampler_answer(APAPI_WORD_NOTE, sampler->files.trouble.text);
+        sampler_answer(APAPI_WORD_NOTE, *trouble ? trouble : sampler->thresholds.trouble.text);
     }
 }
 
@@ -279,6 +289,7 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
         sampler_answer(APAPI_WORD_FAILED, err.text);
         return;
     }
+    thresholds_record(&sampler->thresholds, &sampler->step, &record);
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
     crossed_note(&record, totals_end(&sampler->totals, &record.measurement));
     sampler_deliver(sampler, &record);
@@ -308,6 +319,8 @@ static bool converse(struct sampler *sampler)
     }
     if (message_is(&message, APAPI_WORD_BEGIN) && !sampler->measuring) {
         sampler_begin(sampler);
+    } else if (message_is(&message, APAPI_WORD_TASK)) {
+        thresholds_add_task(&sampler->thresholds, (pid_t)message_number(&message, "pid"));
     } else if (message_is(&message, APAPI_WORD_STOP)) {
         step_parse_ending(&message, &ending);
         sampler->wait_until_ns = deadline_now() + message_number(&message, "wait_ms") * DEADLINE_MS;
@@ -329,8 +342,9 @@ static int patience_ms(const struct sampler *sampler)
 {
     int parts_ms = sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1;
 
-    return earlier_ms(earlier_ms(parts_ms, archive_pause_ms(&sampler->archive)),
-                      totals_pause_ms(&sampler->totals));
+    return earlier_ms(earlier_ms(earlier_ms(parts_ms, archive_pause_ms(&sampler->archive)),
+                                 totals_pause_ms(&sampler->totals)),
+                      thresholds_patience_ms(&sampler->thresholds));
 }
 
 static void sampler_serve(struct sampler *sampler, int signals)
@@ -360,6 +374,7 @@ static void sampler_serve(struct sampler *sampler, int signals)
             totals_work(&sampler->totals, sampler->session);
         }
         if (ready == 0) {
+            thresholds_work(&sampler->thresholds, &sampler->step, sampler->session);
             archive_work(&sampler->archive, sampler->session);
         }
     }
@@ -407,6 +422,7 @@ static int sampler_run(void)
     parts_close(&sampler.parts);
     userfiles_close(&sampler.files);
     apapi_session_destroy(sampler.session);
+    thresholds_close(&sampler.thresholds);
     livefile_close(&sampler.live); /* only now: the session wrote to it */
     apapi_event_rules_clear(&sampler.rules);
     return result;
@@ -421,6 +437,9 @@ static bool has_channel(void)
 
 int main(int argc, char **argv)
 {
+    if (beside_is_asked(argc, argv)) {
+        return beside_run(argv);
+    }
     process_restrict();
     if (argc == 1 && has_channel()) {
         return sampler_run();

@@ -9,44 +9,9 @@
 
 #include "channel/deadline.h"
 #include "config/filename.h"
+#include "sampler/user.h"
 
 #define PATIENCE_NS (300 * DEADLINE_MS) /* for a file system */
-
-static int userfiles_parse_groups(const char *text, struct writer_user *user)
-{
-    const char *rest = text;
-
-    while (*rest && user->group_count < WRITER_GROUPS_MAX) {
-        char *end;
-        unsigned long group;
-
-        errno = 0;
-        group = strtoul(rest, &end, 10);
-        if (errno || end == rest || group >= UINT32_MAX || (*end != ',' && *end != '\0')) {
-            return -1;
-        }
-        user->groups[user->group_count++] = (gid_t)group;
-        rest = end + (*end == ',');
-    }
-    return *rest ? -1 : 0;
-}
-
-/* Without complete data of the user nothing is written. */
-static int parse_user(const struct step *step, struct writer_user *user, struct apapi_error *err)
-{
-    char *end;
-    unsigned long mask = strtoul(step->umask, &end, 8);
-
-    *user = (struct writer_user){.uid = step->id.uid, .gid = step->gid, .umask = 022};
-    if (*step->umask && *end == '\0' && mask <= 0777) {
-        user->umask = (mode_t)mask;
-    }
-    if (step->id.uid == APAPI_UNKNOWN || step->gid == APAPI_UNKNOWN ||
-        userfiles_parse_groups(step->groups, user)) {
-        return apapi_fail(err, EINVAL, "the user and the groups of the step are not known");
-    }
-    return 0;
-}
 
 static bool in_trouble(const struct userfiles *files)
 {
@@ -69,11 +34,11 @@ static ssize_t put_rows(void *cookie, const char *bytes, size_t size)
 
 void userfiles_prepare(struct userfiles *files, const struct step *step)
 {
-    static struct writer_user user;
+    static struct user user;
 
     files->report = WRITER_NONE;
     files->trace = WRITER_NONE;
-    if ((!*step->output && !*step->trace) || parse_user(step, &user, trouble_of(files))) {
+    if ((!*step->output && !*step->trace) || user_parse(step, &user, trouble_of(files))) {
         return;
     }
     if (*step->output) {

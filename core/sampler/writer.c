@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,22 +24,6 @@
 #define SOCKET_FD 3            /* in the writer process */
 
 /* --- in the writer process, which becomes the user --- */
-
-static int user_become(const struct writer_user *user)
-{
-    if (geteuid() == 0 && setgroups(user->group_count, user->groups)) {
-        return -1;
-    }
-    if (setresgid(user->gid, user->gid, user->gid) || setresuid(user->uid, user->uid, user->uid)) {
-        return -1;
-    }
-    if (user->uid != 0 && setuid(0) == 0) {
-        errno = EPERM; /* still root */
-        return -1;
-    }
-    umask(user->umask);
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
 
 static void close_others(void)
 {
@@ -124,7 +107,7 @@ static void writer_answer(const char *path, int code)
     (void)sent; /* the sampler may have ended */
 }
 
-static _Noreturn void process_run(int fd, const struct writer_user *user)
+static _Noreturn void process_run(int fd, const struct user *user)
 {
     static char bytes[65536];
     char path[PATH_MAX] = "";
@@ -134,7 +117,7 @@ static _Noreturn void process_run(int fd, const struct writer_user *user)
         _exit(EXIT_FAILURE);
     }
     close_others();
-    if (user_become(user)) {
+    if (user_become(user) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         writer_answer("the user's rights", errno);
         _exit(EXIT_FAILURE);
     }
@@ -147,7 +130,7 @@ static _Noreturn void process_run(int fd, const struct writer_user *user)
 
 /* --- in the sampler --- */
 
-int writer_start(struct writer *writer, const struct writer_user *user, struct apapi_error *err)
+int writer_start(struct writer *writer, const struct user *user, struct apapi_error *err)
 {
     int pair[2], size = BUFFER_BYTES;
     pid_t pid;

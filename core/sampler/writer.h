@@ -6,17 +6,7 @@
 #include <sys/types.h>
 
 #include "apapi/error.h"
-
-#define WRITER_GROUPS_MAX 1024
-
-/** Whose rights are used to open and write a file. */
-struct writer_user {
-    uid_t uid;
-    gid_t gid;
-    size_t group_count;
-    gid_t groups[WRITER_GROUPS_MAX];
-    mode_t umask;
-};
+#include "sampler/user.h"
 
 /**
  * A process that has become the user, holds one socket only, and writes one file. So root opens no
@@ -33,7 +23,7 @@ struct writer {
  * Create the process. The calling process must have no other threads.
  * @return 0; -1 with errno.
  */
-int writer_start(struct writer *writer, const struct writer_user *user, struct apapi_error *err);
+int writer_start(struct writer *writer, const struct user *user, struct apapi_error *err);
 
 /** Set the file; it is emptied or created. @param path  absolute. @return 0; -1 with errno. */
 int writer_open(const struct writer *writer, const char *path, struct apapi_error *err);

@@ -18,6 +18,7 @@
 #include "base/count_of.h"
 #include "channel/deadline.h"
 #include "channel/packet.h"
+#include "overflow.h"
 
 #define CHECK_LIMIT_NS (2000 * DEADLINE_MS)
 
@@ -191,6 +192,19 @@ int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const 
     }
     *strrchr(text, '\n') = '\0'; /* a caret has lines of its own */
     return apapi_fail(err, ENOENT, "%s", text);
+}
+
+int spank_apapi_check_thresholds(const char *libexec_dir, const char *lines,
+                                 char text[SPANK_APAPI_CHECK_SIZE], struct apapi_error *err)
+{
+    static char option[] = "--overflow", copy[OVERFLOW_LINES_SIZE];
+    char *const words[] = {name, option, copy, NULL};
+    char *const environment[] = {path_variable, lang_variable, NULL};
+    struct check_call call = {.words = words, .environment = environment};
+
+    snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
+    snprintf(copy, sizeof copy, "%s", lines);
+    return check_verdict(&call, check_call(&call, text, SPANK_APAPI_CHECK_SIZE, err), text, err);
 }
 
 static const char rules_variable[] = PACKET_VARIABLE "=";

@@ -33,4 +33,15 @@ int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const 
 int spank_apapi_check_rules(const char *libexec_dir, char packet[PACKET_MAX],
                             struct apapi_error *err);
 
+#define SPANK_APAPI_CHECK_SIZE 1024
+
+/**
+ * Ask apapi-sampler whether thresholds are valid. Blocks for 2 s at most.
+ * @param lines  one in each line
+ * @param text   result: after ENOENT what is wrong, in several lines
+ * @return as spank_apapi_check_rules()
+ */
+int spank_apapi_check_thresholds(const char *libexec_dir, const char *lines,
+                                 char text[SPANK_APAPI_CHECK_SIZE], struct apapi_error *err);
+
 #endif

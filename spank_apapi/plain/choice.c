@@ -20,9 +20,13 @@
 #define NO_TABLES "none"
 
 static const char *const variables[SPANK_APAPI_OPTIONS] = {
-    [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
-    [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT", [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
-    [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",   [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
+    [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",
+    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
+    [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT",
+    [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
+    [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",
+    [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
+    [SPANK_APAPI_OVERFLOW] = "SLURM_APAPI_OVERFLOW",
     [SPANK_APAPI_BUDGET] = "SLURM_APAPI_BUDGET",
 };
 
@@ -111,7 +115,8 @@ int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_optio
         return config_format_parse(text, &format, err);
     case SPANK_APAPI_REPORT:
         return check_report(text, err);
-    case SPANK_APAPI_BUDGET: /* the sampler checks it */
+    case SPANK_APAPI_BUDGET: /* the sampler checks them */
+    case SPANK_APAPI_OVERFLOW:
         return 0;
     default:
         return filename_check(text, err);

@@ -21,7 +21,8 @@ enum spank_apapi_option {
     SPANK_APAPI_TRACE,
     SPANK_APAPI_REPORT,
     SPANK_APAPI_BUDGET,
-    SPANK_APAPI_OPTIONS /* number of options */
+    SPANK_APAPI_OVERFLOW, /* its text is only the last one of a list: see overflow.h */
+    SPANK_APAPI_OPTIONS   /* number of options */
 };
 
 enum spank_apapi_given { SPANK_APAPI_NOT_GIVEN, SPANK_APAPI_PREFERRED, SPANK_APAPI_ASKED };

@@ -17,7 +17,7 @@
 #define NOBODY 65534
 
 static char path[128];
-static struct writer_user user;
+static struct user user;
 
 static uint64_t soon(void)
 {
@@ -157,7 +157,7 @@ static int make_folder(void **state)
         return -1;
     }
     snprintf(path, sizeof path, "%s/file", base);
-    user = (struct writer_user){.uid = geteuid(), .gid = getegid(), .umask = 022};
+    user = (struct user){.uid = geteuid(), .gid = getegid(), .umask = 022};
     if (geteuid() == 0) {
         user.uid = user.gid = NOBODY;
         assert_int_equal(chown(base, NOBODY, NOBODY), 0);

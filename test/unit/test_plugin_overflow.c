@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "overflow.h"
+
+#include <errno.h>
+
+#include "unit/unit.h"
+
+static struct overflow overflow;
+static struct apapi_error err;
+
+static void texts_of_a_command_line_follow_each_other(void **state)
+{
+    (void)state;
+    overflow = (struct overflow){.lines = "from a variable"};
+    assert_int_equal(overflow_add(&overflow, "a > 1 : log", &err), 0);
+    assert_string_equal(overflow.lines, "a > 1 : log");
+    assert_int_equal(overflow_add(&overflow, "b > 2", &err), 0);
+    assert_string_equal(overflow.lines, "a > 1 : log\nb > 2");
+    assert_int_equal(overflow_add(&overflow, "c > 3\nd > 4", &err), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_string_equal(overflow.lines, "a > 1 : log\nb > 2");
+}
+
+/* Slurm tells the last text only; the variable has all, if it is of the same option. */
+static void what_a_job_was_given_is_inherited(void **state)
+{
+    (void)state;
+    overflow = (struct overflow){.asked = false};
+    assert_int_equal(overflow_inherit(&overflow, "b > 2", "a > 1\nb > 2", &err), 0);
+    assert_string_equal(overflow.lines, "a > 1\nb > 2");
+    assert_int_equal(overflow_inherit(&overflow, "b > 2", "b > 2", &err), 0);
+    assert_string_equal(overflow.lines, "b > 2");
+    assert_int_equal(overflow_inherit(&overflow, "b > 2", "b > 2\na > 1", &err), 0);
+    assert_string_equal(overflow.lines, "b > 2");
+    assert_int_equal(overflow_inherit(&overflow, "b > 2", NULL, &err), 0);
+    assert_string_equal(overflow.lines, "b > 2");
+    assert_int_equal(overflow_add(&overflow, "c > 3", &err), 0);
+    assert_string_equal(overflow.lines, "c > 3");
+}
+
+static void too_much_is_refused(void **state)
+{
+    static char text[1000];
+
+    (void)state;
+    overflow = (struct overflow){.asked = false};
+    memset(text, 'x', sizeof text - 1);
+    for (int i = 0; i < 32; i++) {
+        assert_int_equal(overflow_add(&overflow, text, &err), 0);
+    }
+    assert_int_equal(overflow_add(&overflow, text, &err), -1);
+    assert_int_equal(errno, E2BIG);
+    assert_int_equal(strlen(overflow.lines), 32 * 1000 - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_of_a_command_line_follow_each_other),
+        cmocka_unit_test(what_a_job_was_given_is_inherited),
+        cmocka_unit_test(too_much_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
