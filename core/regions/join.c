@@ -80,6 +80,7 @@ static void join_after_fork(void)
     pthread_mutex_init(&join_lock, NULL);
     memset(join_taken, 0, sizeof join_taken);
     stack_forget();
+    meter_forget();
     pthread_setspecific(join_key, NULL);
     program_forget();
 }
@@ -120,6 +121,7 @@ struct region_stack *join_thread(void)
     stack->sequence = stack->slot->sequence;
     stack->entered = ticks_now(program.clock);
     stack_switch(stack, 0, stack->entered);
+    stack->meter = output_is_wanted() ? meter_open(stack->number) : &meter_none;
     join_publish(stack->number);
     stack_self = stack;
     return stack;

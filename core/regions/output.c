@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -45,9 +44,14 @@ void output_want(void)
     pthread_once(&once, output_want_once);
 }
 
+bool output_is_wanted(void)
+{
+    return __atomic_load_n(&wanted, __ATOMIC_ACQUIRE);
+}
+
 void output_want_if_asked(void)
 {
-    if (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) &&
+    if (!output_is_wanted() &&
         (getenv("PAPI_OUTPUT_DIRECTORY") || getenv("PAPI_REPORT") || getenv("PAPI_EVENTS"))) {
         output_want();
     }
@@ -145,7 +149,7 @@ static int output_write_if_wanted(bool report)
 {
     int result;
 
-    if (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) || !output_has_regions()) {
+    if (!output_is_wanted() || !output_has_regions()) {
         return 0;
     }
     pthread_mutex_lock(&output_lock);

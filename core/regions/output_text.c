@@ -6,6 +6,7 @@
 
 #include "apapi/event.h"
 #include "regions/link.h"
+#include "regions/meter.h"
 #include "regions/output_folder.h"
 #include "regions/program.h"
 #include "regions/tally.h"
@@ -32,6 +33,7 @@ struct output {
     FILE *out;
     double tick_ns;
     bool has_energy[PAGE_DOMAINS];
+    bool metered; /* no results of the sampler: energy of the node during the region */
     struct page_result results[PAGE_NODES];
     struct output_thread thread;
     struct tally_sums sums;
@@ -66,6 +68,7 @@ static void output_find_results(struct output *output)
 {
     const struct page_results *results = link_results();
 
+    output->metered = !results;
     for (uint32_t node = 0; node < PAGE_NODES; node++) {
         struct page_result *row = &output->results[node];
         bool known = results && page_result_read(&results->nodes[node], row);
@@ -90,6 +93,20 @@ static void output_own(struct output *output, uint32_t node, uint64_t ticks)
     }
 }
 
+/* What the meters have counted includes the inner regions. */
+static void output_meter(struct output *output, uint32_t node, uint64_t ticks)
+{
+    double energy_j[APAPI_DOMAINS];
+
+    meter_copy(output->thread.slot, node, ticks, energy_j);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        bool known = energy_events[d] && isfinite(energy_j[d]);
+
+        output->thread.energy_uj[d][node] = known ? fmax(energy_j[d], 0) * 1e6 : NAN;
+        output->has_energy[d] = output->has_energy[d] || known;
+    }
+}
+
 /* Nodes come after those that they are in. */
 static void output_add_to_outer(struct output_thread *thread)
 {
@@ -111,6 +128,9 @@ static void output_sum_up(struct output *output, uint32_t slot, const struct pag
     }
     output_own(output, PAGE_REST, copy->own[PAGE_REST]);
     output_add_to_outer(&output->thread);
+    for (uint32_t node = 1; node < PAGE_NODES && output->metered; node++) {
+        output_meter(output, node, (uint64_t)(output->thread.time_ns[node] / output->tick_ns));
+    }
 }
 
 /* --- one region ----------------------------------------------------------------------------- */
@@ -215,6 +235,19 @@ static void output_threads(struct output *output)
     fputs("\n  }\n", output->out);
 }
 
+/* Which energies are known, before the first one is written. */
+static void output_look(struct output *output)
+{
+    uint64_t now = ticks_now(program.clock);
+    struct page_slot_copy copy;
+
+    for (uint32_t slot = 0; slot < page_thread_count(program.page) && output->metered; slot++) {
+        if (page_slot(program.page, slot, output_node_count(), now, &copy)) {
+            output_sum_up(output, slot, &copy);
+        }
+    }
+}
+
 /* --- the whole ------------------------------------------------------------------------------ */
 
 static void output_definition(FILE *out, const char **before, const char *name, const char *type,
@@ -236,7 +269,8 @@ static void output_definitions(const struct output *output)
     fputs("  \"event_definitions\": {", out);
     for (int d = 0; d < PAGE_DOMAINS; d++) {
         if (energy_events[d] && output->has_energy[d]) {
-            output_definition(out, &before, energy_events[d], "delta", "apapi");
+            output_definition(out, &before, energy_events[d], "delta",
+                              output->metered ? "apapi_node" : "apapi");
         }
     }
     for (size_t i = 0; i < tally_event_count(); i++) {
@@ -261,6 +295,7 @@ void output_text(FILE *out, const char *run)
     output_find_results(&output);
     fprintf(out, "{\n  \"papi_version\": \"APAPI %s\",\n  " OUTPUT_RUN "%s\",\n", APAPI_VERSION,
             run);
+    output_look(&output);
     output_definitions(&output);
     output_threads(&output);
     fputs("}\n", out);

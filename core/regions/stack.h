@@ -2,6 +2,7 @@
 #ifndef REGIONS_STACK_H
 #define REGIONS_STACK_H
 #include "apapi/region.h"
+#include "regions/meter.h"
 #include "regions/observer.h"
 #include "regions/program.h"
 #include "regions/tree.h"
@@ -10,13 +11,6 @@
  * The regions that are open in a thread. All of it is the thread's own; what others see is in its
  * slot of the program page.
  */
-
-struct stack_frame {
-    uint64_t start; /* [ticks] */
-    uint32_t node;
-    uint32_t name;    /* of regions/intern.h */
-    uint32_t repeats; /* begins of the same name right within it */
-};
 
 #define STACK_CACHE 32 /* a power of 2 */
 
@@ -34,6 +28,7 @@ struct region_stack {
     uint32_t current; /* node */
     uint64_t entered; /* [ticks] */
     uint64_t sequence;
+    struct meter *meter;
     struct stack_frame frames[APAPI_REGION_DEPTH + 1]; /* the first: outside of all regions */
     struct stack_name cache[STACK_CACHE];
 };
@@ -85,8 +80,12 @@ static inline void stack_switch(struct region_stack *stack, uint32_t node, uint6
 static inline void stack_push(struct region_stack *stack, uint32_t name, uint32_t node)
 {
     struct stack_frame *frame = &stack->frames[++stack->depth];
-    uint64_t now = ticks_now(program.clock);
+    uint64_t now;
 
+    if (__builtin_expect(meter_has_news(stack->meter), 0)) {
+        meter_take(stack->meter, stack->frames, stack->depth - 1);
+    }
+    now = ticks_now(program.clock);
     *frame = (struct stack_frame){now, node, name, 0};
     stack_put(stack->slot->counts[node], stack->slot->counts[node] + 1, __ATOMIC_RELAXED);
     stack_switch(stack, node, now);
@@ -94,10 +93,17 @@ static inline void stack_push(struct region_stack *stack, uint32_t name, uint32_
 
 static inline void stack_pop(struct region_stack *stack)
 {
-    const struct stack_frame *frame = &stack->frames[stack->depth--];
+    const struct stack_frame *frame = &stack->frames[stack->depth];
     uint64_t *shortest = &stack->slot->shortest[frame->node];
     uint64_t now = ticks_now(program.clock), lasted = now - frame->start;
 
+    if (__builtin_expect(meter_has_news(stack->meter), 0)) {
+        meter_take(stack->meter, stack->frames, stack->depth);
+    }
+    if (__builtin_expect(stack->depth == stack->meter->measured, 0)) {
+        meter_end(stack->meter, frame, now);
+    }
+    stack->depth--;
     stack_switch(stack, stack->frames[stack->depth].node, now);
     if (lasted - 1 < *shortest - 1) { /* 0: none has ended */
         stack_put(*shortest, lasted, __ATOMIC_RELAXED);

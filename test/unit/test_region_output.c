@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file of a rank: what it has, and the energy of regions from the live page. */
+#include <math.h>
+
+#include "base/text_file.h"
+#include "unit/region_fixture.h"
+#include "json/json_tree.h"
+
+#define POWER_W 100.0
+#define ENERGY "apapi:::PACKAGE_ENERGY_UJ"
+
+static uint64_t meter_start_ns;
+
+/* A reading of a meter that draws POWER_W all the time. */
+static void read_meter(void)
+{
+    struct apapi_live_slot *slot = &measured.page->domains[APAPI_DOMAIN_PACKAGE];
+    struct apapi_live_slot figures = *slot;
+
+    figures.time_ns = clock_monotonic_ns();
+    figures.total = POWER_W * (double)(figures.time_ns - meter_start_ns) / 1e9;
+    figures.rate = POWER_W;
+    figures.readings++;
+    figures.flags = APAPI_LIVE_MEASURED;
+    live_slot_write(slot, &figures);
+}
+
+static int make_metered_step(void **state)
+{
+    if (make_step(state)) {
+        return -1;
+    }
+    meter_start_ns = clock_monotonic_ns();
+    read_meter();
+    setenv("PAPI_OUTPUT_DIRECTORY", base, 1);
+    setenv("SLURM_PROCID", "7", 1);
+    return 0;
+}
+
+static int remove_metered_step(void **state)
+{
+    unsetenv("PAPI_OUTPUT_DIRECTORY");
+    unsetenv("SLURM_PROCID");
+    return remove_step(state);
+}
+
+static struct tree file; /* of the latest program */
+
+static char *file_text;
+
+static const struct tree_node *region_of(const char *number)
+{
+    struct tree_problem problem;
+    const struct tree_node *thread;
+
+    file_text = text_file_read(in_base("papi_hl_output/rank_000007.json"), TREE_SIZE_MAX, NULL);
+    assert_non_null(file_text);
+    assert_int_equal(tree_parse(&file, file_text, strlen(file_text), &problem), 0);
+    thread = tree_get(tree_get(file.nodes, "threads"), "0");
+    assert_non_null(thread);
+    return tree_get(tree_get(thread, "regions"), number);
+}
+
+static double number_in(const struct tree_node *region, const char *key)
+{
+    const struct tree_node *text = tree_get(region, key);
+
+    assert_true(tree_is(text, TREE_TEXT)); /* PAPI's numbers are texts */
+    return strtod(text->text, NULL);
+}
+
+static void free_file(void)
+{
+    tree_free(&file);
+    free(file_text);
+}
+
+static void spend_readings(int readings)
+{
+    for (int i = 0; i < readings; i++) {
+        usleep(2000);
+        read_meter();
+    }
+}
+
+static void long_regions(void)
+{
+    for (int i = 0; i < 3; i++) {
+        CHECK(apapi_region_begin("outer \"1\"") == 0);
+        spend_readings(3);
+        CHECK(apapi_region_begin("inner") == 0);
+        spend_readings(3);
+        CHECK(apapi_region_end("inner") == 0);
+        CHECK(apapi_region_end("outer \"1\"") == 0);
+    }
+}
+
+static void assert_power(const struct tree_node *region)
+{
+    double time_s = number_in(region, "real_time_nsec") / 1e9;
+
+    assert_true(fabs(number_in(region, ENERGY) / 1e6 - POWER_W * time_s) < 0.02 * POWER_W * time_s);
+}
+
+static void test_long_regions_have_the_meters_energy(void **state)
+{
+    const struct tree_node *outer, *inner;
+
+    (void)state;
+    run_quiet_program(long_regions);
+    outer = region_of("0");
+    inner = tree_get(tree_get(tree_get(tree_get(file.nodes, "threads"), "0"), "regions"), "1");
+    assert_string_equal(tree_get(outer, "name")->text, "outer \"1\"");
+    assert_true(number_in(outer, "parent_region_id") == -1);
+    assert_true(number_in(inner, "parent_region_id") == 0);
+    assert_true(number_in(outer, "region_count") == 3);
+    assert_true(number_in(outer, "real_time_nsec") > number_in(inner, "real_time_nsec"));
+    assert_power(outer);
+    assert_power(inner);
+    free_file();
+}
+
+static void short_regions(void)
+{
+    for (int i = 0; i < 100; i++) {
+        CHECK(apapi_region_begin("short") == 0 && apapi_region_end("short") == 0);
+    }
+    spend_readings(2);
+    CHECK(apapi_region_begin("short") == 0 && apapi_region_end("short") == 0);
+}
+
+/* The meters say nothing about a region between two readings: absent, not 0. */
+static void test_short_regions_have_no_energy_without_the_sampler(void **state)
+{
+    const struct tree_node *region;
+
+    (void)state;
+    run_quiet_program(short_regions);
+    region = region_of("0");
+    assert_true(number_in(region, "region_count") == 101);
+    assert_null(tree_get(region, ENERGY));
+    assert_null(tree_get(tree_get(file.nodes, "event_definitions"), ENERGY));
+    free_file();
+}
+
+static void no_output(void)
+{
+    unsetenv("PAPI_OUTPUT_DIRECTORY");
+    CHECK(chdir(base) == 0);
+    short_regions();
+}
+
+static void test_nothing_is_written_unasked(void **state)
+{
+    (void)state;
+    run_quiet_program(no_output);
+    assert_int_not_equal(access(in_base("papi_hl_output"), F_OK), 0);
+}
+
+/* A sampler that says what a thread in each region draws. */
+static void answered(void)
+{
+    int results = memfd_create("results", MFD_ALLOW_SEALING), channel;
+    struct page_results *page;
+    struct page_result row = {.method = 2};
+    struct region_message message;
+
+    CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
+    spend_readings(1);
+    channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
+    CHECK(region_receive(channel, &message, NULL) == 0 && message.kind == REGION_REGISTER);
+    CHECK(ftruncate(results, sizeof *page) == 0 &&
+          fcntl(results, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+    page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, results, 0);
+    page_results_init(page);
+    for (int d = 0; d < PAGE_DOMAINS; d++) {
+        row.power_w[d] = NAN;
+    }
+    row.power_w[APAPI_DOMAIN_PACKAGE] = 20;
+    page_result_write(&page->nodes[1], &row);
+    row.power_w[APAPI_DOMAIN_PACKAGE] = 40;
+    page_result_write(&page->nodes[2], &row);
+    region_message_init(&message, REGION_RESULTS, NULL);
+    CHECK(region_send(channel, &message, results) == 0);
+    close(channel);
+    CHECK(apapi_region_end("b") == 0 && apapi_region_end("a") == 0);
+}
+
+static void test_the_samplers_results_are_the_energy(void **state)
+{
+    struct finished finished = run_program(answered);
+    const struct tree_node *a, *b;
+    double a_s, b_s;
+
+    (void)state;
+    assert_string_equal(finished.said, "");
+    a = region_of("0");
+    b = tree_get(tree_get(tree_get(tree_get(file.nodes, "threads"), "0"), "regions"), "1");
+    b_s = number_in(b, "real_time_nsec") / 1e9;
+    a_s = number_in(a, "real_time_nsec") / 1e9 - b_s;
+    assert_true(fabs(number_in(b, ENERGY) / 1e6 - 40 * b_s) < 1e-4 * b_s + 2e-6);
+    assert_true(fabs(number_in(a, ENERGY) / 1e6 - 40 * b_s - 20 * a_s) < 1e-4 * b_s + 2e-6);
+    assert_null(tree_get(a, "apapi:::DRAM_ENERGY_UJ"));
+    free_file();
+}
+
+#define IN_STEP(test) cmocka_unit_test_setup_teardown(test, make_metered_step, remove_metered_step)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_STEP(test_long_regions_have_the_meters_energy),
+        IN_STEP(test_short_regions_have_no_energy_without_the_sampler),
+        IN_STEP(test_nothing_is_written_unasked),
+        IN_STEP(test_the_samplers_results_are_the_energy)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
