@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program that gets the power of its regions from the step's sampler: its output and LIKWID's
+ * values. */
+#include <math.h>
+
+#include "apapi/event.h"
+#include "apapi/likwid_compat.h"
+#include "unit/region_fixture.h"
+
+#define OUTER_W 40
+#define INNER_W 100
+
+static void spin(int rounds)
+{
+    static volatile double sink;
+
+    for (int i = 1; i < rounds * 100000; i++) {
+        sink += 1.0 / i;
+    }
+}
+
+static void set_power(struct page_results *results, uint32_t node, double power_w)
+{
+    struct page_result row = {.method = 0};
+
+    for (int d = 0; d < PAGE_DOMAINS; d++) {
+        row.power_w[d] = row.uncertainty_w[d] = NAN;
+    }
+    row.power_w[APAPI_DOMAIN_PACKAGE] = power_w;
+    page_result_write(&results->nodes[node], &row);
+}
+
+/* The program plays the sampler's part itself: nodes are numbered as they were first entered. */
+static void answer_with_results(void)
+{
+    int file = memfd_create("results", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
+    struct region_message message;
+    struct page_results *results;
+
+    CHECK(file >= 0 && channel >= 0 && ftruncate(file, sizeof *results) == 0);
+    results = mmap(NULL, sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(results != MAP_FAILED);
+    page_results_init(results);
+    set_power(results, 1, OUTER_W);
+    set_power(results, 2, INNER_W);
+    CHECK(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+    region_message_init(&message, REGION_RESULTS, "");
+    CHECK(region_send(channel, &message, file) == 0);
+}
+
+static void run_regions(void)
+{
+    apapi_likwid_start_region("outer");
+    spin(2);
+    apapi_likwid_start_region("inner");
+    spin(3);
+    apapi_likwid_stop_region("inner");
+    apapi_likwid_stop_region("outer");
+}
+
+/* @return the number behind a key of a region. */
+static double number_of(const char *text, const char *region, const char *key)
+{
+    char quoted[64];
+    const char *at;
+
+    snprintf(quoted, sizeof quoted, "\"name\": \"%s\"", region);
+    at = strstr(text, quoted);
+    snprintf(quoted, sizeof quoted, "\"%s\": \"", key);
+    at = at ? strstr(at, quoted) : NULL;
+    CHECK(at != NULL);
+    return strtod(at + strlen(quoted), NULL);
+}
+
+static void read_output(char *text, size_t size)
+{
+    char path[256];
+    FILE *file;
+    size_t got;
+
+    snprintf(path, sizeof path, "%s/papi_hl_output/rank_000003.json", base);
+    file = fopen(path, "re");
+    CHECK(file != NULL);
+    got = fread(text, 1, size - 1, file);
+    text[got] = '\0';
+    fclose(file);
+}
+
+static void write_output(void)
+{
+    static char text[16384];
+    double outer_ns, inner_ns;
+
+    setenv("PAPI_OUTPUT_DIRECTORY", base, 1);
+    setenv("SLURM_PROCID", "3", 1);
+    run_regions();
+    answer_with_results();
+    run_regions();
+    CHECK(apapi_region_stop() == 0);
+    read_output(text, sizeof text);
+    outer_ns = number_of(text, "outer", "real_time_nsec");
+    inner_ns = number_of(text, "inner", "real_time_nsec");
+    CHECK(outer_ns > inner_ns && inner_ns > 0);
+    CHECK(fabs(number_of(text, "inner", "apapi:::PACKAGE_ENERGY_UJ") - inner_ns * 1e-3 * INNER_W) <
+          1);
+    CHECK(fabs(number_of(text, "outer", "apapi:::PACKAGE_ENERGY_UJ") - inner_ns * 1e-3 * INNER_W -
+               (outer_ns - inner_ns) * 1e-3 * OUTER_W) < 1);
+    CHECK(strstr(text,
+                 "apapi:::PACKAGE_ENERGY_UJ\": {\"component\": \"apapi\", \"type\": \"delta\"}"));
+    CHECK(!strstr(text, "DRAM") && !strstr(text, "nan"));
+}
+
+/* It ends well and says nothing. */
+static void run_well(void (*program)(void))
+{
+    struct finished finished = run_program(program);
+
+    assert_string_equal(finished.said, "");
+    assert_int_equal(finished.status, 0);
+}
+
+static void test_output_has_the_energy_of_regions(void **state)
+{
+    (void)state;
+    run_well(write_output);
+}
+
+/* Before the sampler has said anything, energies are not known. */
+static void write_output_without_results(void)
+{
+    static char text[16384];
+
+    setenv("PAPI_OUTPUT_DIRECTORY", base, 1);
+    setenv("SLURM_PROCID", "3", 1);
+    run_regions();
+    CHECK(apapi_region_stop() == 0);
+    read_output(text, sizeof text);
+    CHECK(number_of(text, "outer", "region_count") == 1);
+    CHECK(!strstr(text, "ENERGY"));
+}
+
+static void test_energy_that_is_not_known_is_absent(void **state)
+{
+    (void)state;
+    run_well(write_output_without_results);
+}
+
+static void check_value(double value_j, double expected_j)
+{
+    CHECK(value_j > 0.98 * expected_j && value_j < 1.02 * expected_j);
+}
+
+static void get_values(void)
+{
+    double values[8], outer_s, inner_s;
+    int count = 8, passes;
+
+    run_regions();
+    apapi_likwid_get_region("inner", &count, values, &inner_s, &passes);
+    CHECK(count == APAPI_LIKWID_VALUES && passes == 1 && inner_s > 0);
+    CHECK(isnan(values[APAPI_LIKWID_TOTAL_J]) && isnan(values[APAPI_LIKWID_PACKAGE_J]));
+    answer_with_results();
+    run_regions();
+    apapi_likwid_get_region("inner", &count, values, &inner_s, &passes);
+    CHECK(passes == 2);
+    check_value(values[APAPI_LIKWID_PACKAGE_J], inner_s * INNER_W);
+    check_value(values[APAPI_LIKWID_TOTAL_J], inner_s * INNER_W);
+    CHECK(isnan(values[APAPI_LIKWID_DRAM_J]) && isnan(values[APAPI_LIKWID_GPU_J]));
+    count = 2;
+    apapi_likwid_get_region("outer", &count, values, &outer_s, &passes);
+    CHECK(count == 2 && outer_s > inner_s);
+    check_value(values[APAPI_LIKWID_PACKAGE_J], inner_s * INNER_W + (outer_s - inner_s) * OUTER_W);
+    apapi_likwid_reset_region("inner");
+    apapi_likwid_get_region("inner", &count, values, &inner_s, &passes);
+    CHECK(passes == 0 && inner_s == 0 && values[APAPI_LIKWID_PACKAGE_J] == 0);
+}
+
+static void test_likwid_gets_the_energy_so_far(void **state)
+{
+    (void)state;
+    run_well(get_values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_output_has_the_energy_of_regions, make_step,
+                                        remove_step),
+        cmocka_unit_test_setup_teardown(test_energy_that_is_not_known_is_absent, make_step,
+                                        remove_step),
+        cmocka_unit_test_setup_teardown(test_likwid_gets_the_energy_so_far, make_step, remove_step),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
