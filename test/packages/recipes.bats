@@ -77,3 +77,20 @@ END
     run -1 cmake -S "$(echo "$BATS_TEST_TMPDIR"/apapi-*/)" -B "$BATS_TEST_TMPDIR/build2" -G Ninja -DWITH_SLURM=OFF
     [[ $output == *'the tests need Slurm; add -DBUILD_TESTING=OFF'* ]]
 }
+
+@test "the pipelines in docs/ci.md are YAML, and their condition fails for more energy alone" {
+    for number in 1 2; do
+        awk -v number=$number '/^```yaml/ { n++; inside = n == number; next } /^```/ { inside = 0 } inside' "$repository/docs/ci.md" >"$BATS_TEST_TMPDIR/ci.yml"
+        run -0 /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))' "$BATS_TEST_TMPDIR/ci.yml"
+        [[ $output == *'atime -c rapl -r 10 --warmup 1'* ]]
+    done
+    condition=$(sed -nE "s/.*jq -e '(\.difference.*)' energy.json/\1/p" "$repository/docs/ci.md" | sort -u)
+    [[ $(wc -l <<<"$condition") -eq 1 ]]
+    jq -e "$condition" <<<'{"difference":{}}'
+    jq -e "$condition" <<<'{"difference":{"energy_j":{"mean":-5,"ci95":1,"p":0.001}}}'
+    jq -e "$condition" <<<'{"difference":{"energy_j":{"mean":5,"ci95":9,"p":0.3}}}'
+    run -1 jq -e "$condition" <<<'{"difference":{"energy_j":{"mean":5,"ci95":1,"p":0.001}}}'
+    # what atime writes has these keys
+    run -0 --separate-stderr "$repository/scripts/sim" -- "$repository/build/install/bin/atime" -c rapl -r 2 -f json --compare sleep 0.1 -- sleep 0.3
+    jq -e '.difference.energy_j | has("mean") and has("ci95") and has("p")' <<<"$(tail -n 1 <<<"$stderr")"
+}
