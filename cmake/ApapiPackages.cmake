@@ -32,7 +32,7 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_SET_DESTDIR ON) # /etc and /var are no part of the prefix
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL apapi devel spank)
+set(CPACK_COMPONENTS_ALL apapi devel python spank)
 set(CPACK_COMPONENT_UNSPECIFIED_HIDDEN ON)
 set(CPACK_COMPONENT_APAPI_DESCRIPTION "Energy and power of Slurm job steps: programs and library
 Measures the energy of every Slurm job step with the machine's own counters
@@ -42,6 +42,9 @@ Slurm, too.")
 set(CPACK_COMPONENT_DEVEL_DESCRIPTION "Energy and power of Slurm job steps: files for developers
 Headers, CMake package and pkg-config file of libapapi, by which programs
 measure and read records.")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Energy and power of Slurm job steps: Python package
+Records as an iterator or a frame of pandas, live pages, regions of Python
+programs, pictures for notebooks.")
 set(CPACK_COMPONENT_SPANK_DESCRIPTION "Energy and power of Slurm job steps: plugin for Slurm
 The plugin by which srun, sbatch and salloc know --apapi, and apapi-sync,
 which writes energies into Slurm's accounting. It does nothing until its line
@@ -64,6 +67,11 @@ set(CPACK_DEBIAN_APAPI_PACKAGE_SUGGESTS "${APAPI_SUGGESTED_PACKAGES}")
 set(CPACK_DEBIAN_DEVEL_PACKAGE_NAME apapi-devel)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVEL_PACKAGE_DEPENDS "apapi (= ${PROJECT_VERSION}-${APAPI_PACKAGE_RELEASE})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-apapi)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), apapi (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-pandas)
 set(CPACK_DEBIAN_SPANK_PACKAGE_NAME slurm-spank-apapi)
 set(CPACK_DEBIAN_SPANK_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_SPANK_PACKAGE_DEPENDS "apapi (>= ${PROJECT_VERSION})")
@@ -75,7 +83,7 @@ if(APAPI_SLURM_PACKAGE)
          ", ${APAPI_SLURM_PACKAGE} (>= ${apapi_slurm}), ${APAPI_SLURM_PACKAGE} (<< ${apapi_slurm}.99)")
   set(apapi_needs_slurm_rpm ", slurm >= ${apapi_slurm}, slurm < ${apapi_slurm}.99")
 endif()
-foreach(component APAPI DEVEL SPANK)
+foreach(component APAPI DEVEL PYTHON SPANK)
   string(TOLOWER ${component} folder)
   file(GLOB files ${PROJECT_SOURCE_DIR}/config/package/${folder}/*)
   set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA ${files})
@@ -91,14 +99,17 @@ set(CPACK_RPM_PACKAGE_GROUP "System Environment/Base")
 set(CPACK_RPM_APAPI_PACKAGE_NAME apapi)
 set(CPACK_RPM_DEVEL_PACKAGE_NAME apapi-devel)
 set(CPACK_RPM_DEVEL_PACKAGE_REQUIRES "apapi = ${PROJECT_VERSION}-${APAPI_PACKAGE_RELEASE}")
+set(CPACK_RPM_PYTHON_PACKAGE_NAME python3-apapi)
+set(CPACK_RPM_PYTHON_PACKAGE_ARCHITECTURE noarch)
+set(CPACK_RPM_PYTHON_PACKAGE_REQUIRES "python3 >= 3.9, apapi >= ${PROJECT_VERSION}")
 set(CPACK_RPM_SPANK_PACKAGE_NAME slurm-spank-apapi)
 set(CPACK_RPM_SPANK_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}${apapi_needs_slurm_rpm}")
 # Folders of other packages.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/slurm ${APAPI_PLUGSTACK_DIR} /usr/${CMAKE_INSTALL_LIBDIR} /usr/${CMAKE_INSTALL_LIBDIR}/cmake
-    /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/${APAPI_PLUGIN_DIR} /usr/lib/tmpfiles.d /usr/libexec /var /var/log /var/spool
+    /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/${APAPI_PLUGIN_DIR} /usr/lib/python3 /usr/lib/python3/dist-packages /usr/lib/tmpfiles.d /usr/libexec /var /var/log /var/spool
     /usr/share/man /usr/share/man/man1 /usr/share/man/man3 /usr/share/man/man5 /usr/share/man/man8)
-foreach(component APAPI DEVEL SPANK)
+foreach(component APAPI DEVEL PYTHON SPANK)
   string(TOLOWER ${component} folder)
   set(conffiles ${PROJECT_SOURCE_DIR}/config/package/${folder}/conffiles)
   if(EXISTS ${conffiles})

@@ -122,7 +122,7 @@ run_ranks() { # STEP
 
 @test "the child of a fork has a file of its own in its parent's folder" {
     module=$repository/build/install/lib/python3/dist-packages
-    [[ -e $module/apapi.py ]] || skip 'not installed'
+    [[ -e $module/apapi/__init__.py ]] || skip 'not installed'
     cat >fork.py <<'EOF'
 import apapi, os
 with apapi.region("parent"):
@@ -263,7 +263,7 @@ EOF
 
 @test "Python: the installed module is a context manager and a decorator, in threads too" {
     module=$repository/build/install/lib/python3/dist-packages
-    [[ -e $module/apapi.py ]] || skip 'not installed'
+    [[ -e $module/apapi/__init__.py ]] || skip 'not installed'
     python_example
     run --separate-stderr -0 env PYTHONPATH="$module" PYTHONDONTWRITEBYTECODE=1 python3 example.py
     [[ -z $output && -z $stderr ]]
@@ -272,7 +272,7 @@ EOF
 
 @test "Python: without the library everything does nothing" {
     ! ldconfig -p | grep -q libapapi.so || skip 'this machine has the library'
-    cp "$repository/bindings/python/apapi.py" .
+    cp -r "$repository/bindings/python/apapi" .
     python_example
     sed -i 's/^assert apapi.available()/assert not apapi.available()/' example.py
     run --separate-stderr -0 env LD_LIBRARY_PATH=/nonexistent PYTHONDONTWRITEBYTECODE=1 python3 example.py

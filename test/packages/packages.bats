@@ -42,6 +42,8 @@ rpm_files() { # but for folders and build ids
     run ! grep -E '\.h$|spank_apapi\.so|libexec/.*apapi-sync|libapapi\.so$' "$BATS_TEST_TMPDIR/apapi"
     run -0 deb_files apapi-devel
     [[ $output == */usr/include/apapi/session.h* && $output == */libapapi.so$'\n'* && $output == */apapi.pc* ]]
+    run -0 deb_files python3-apapi
+    [[ $output == */dist-packages/apapi/__init__.py* && $output != *.so* ]]
     run -0 deb_files slurm-spank-apapi
     [[ $output == */spank_apapi.so* && $output == */etc/slurm/plugstack.conf.d/apapi.conf* ]]
 }
@@ -81,7 +83,7 @@ rpm_files() { # but for folders and build ids
 }
 
 @test "an .rpm has the same files, and scripts that a shell can read" {
-    for name in apapi apapi-devel slurm-spank-apapi; do
+    for name in apapi apapi-devel python3-apapi slurm-spank-apapi; do
         diff <(deb_files $name | grep -vE '/(changelog.Debian.gz|copyright)$') <(rpm_files $name)
         for tag in POSTIN POSTUN; do
             rpm -qp --qf "%|$tag?{%{$tag}}|" "$(rpm_file $name)" | sh -n
@@ -93,7 +95,7 @@ rpm_files() { # but for folders and build ids
 
 @test "the archive has what the packages have" {
     diff <(tar -tf "$packages"/apapi-*.tar.gz | grep -v '/$' | sed 's#^\(\./\)\?#/#' | sort) \
-        <(for name in apapi apapi-devel slurm-spank-apapi; do rpm_files $name; done | sort)
+        <(for name in apapi apapi-devel python3-apapi slurm-spank-apapi; do rpm_files $name; done | sort)
 }
 
 @test "wrong words" {

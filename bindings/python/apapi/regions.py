@@ -15,24 +15,29 @@ Outside of a step that APAPI measures, and where its library cannot be found, al
 nothing. A region belongs to the thread that begins it.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Optional
 
 __all__ = ["available", "begin", "end", "read", "stop", "fom", "region"]
 
 
-def _candidates():
+def _candidates() -> Iterator[str]:
     """The library of the tree that this module is installed in, then the system's."""
     folder = os.path.dirname(os.path.realpath(__file__))
-    for depth in (2, 3, 4):
+    for depth in (3, 4, 5):
         prefix = os.path.normpath(os.path.join(folder, *[".."] * depth))
         for name in ("", "lib", "lib64"):
             yield os.path.join(prefix, name, "libapapi.so.0")
     yield "libapapi.so.0"
 
 
-def _load():
+def _load() -> Optional[ctypes.PyDLL]:
     for path in _candidates():
         if os.path.isabs(path) and not os.path.exists(path):
             continue
@@ -51,41 +56,41 @@ def _load():
 _library = _load()
 
 
-def _bytes(text):
+def _bytes(text: object) -> bytes:
     """A name for C: what follows a NUL would be lost there."""
     return str(text).encode("utf-8", "surrogateescape").replace(b"\0", b"\\0")
 
 
-def available():
+def available() -> bool:
     """Whether APAPI's library has been found."""
     return _library is not None
 
 
-def begin(name):
+def begin(name: object) -> None:
     """Begin a region in this thread. The same name again adds up."""
     if _library:
         _library.apapi_region_begin(_bytes(name))
 
 
-def end(name):
+def end(name: object) -> None:
     """End the region that this thread has begun with begin()."""
     if _library:
         _library.apapi_region_end(_bytes(name))
 
 
-def read(name):
+def read(name: object) -> None:
     """Note the counters within a region of this thread."""
     if _library:
         _library.apapi_region_read(_bytes(name))
 
 
-def stop():
+def stop() -> None:
     """End all regions of this thread and count no more of them."""
     if _library:
         _library.apapi_region_stop()
 
 
-def fom(name, value, unit=""):
+def fom(name: object, value: float, unit: str = "") -> None:
     """Tell a figure of merit of the run, for energy per unit of it."""
     if _library:
         _library.apapi_region_fom(_bytes(name), float(value), _bytes(unit))
@@ -94,16 +99,16 @@ def fom(name, value, unit=""):
 class region(contextlib.ContextDecorator):
     """A region as a context manager or a decorator; one object can be used again, also nested."""
 
-    def __init__(self, name):
+    def __init__(self, name: object) -> None:
         self.name = name
         self._name = _bytes(name)
 
-    def __enter__(self):
+    def __enter__(self) -> region:
         if _library:
             _library.apapi_region_begin(self._name)
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
         if _library:
             _library.apapi_region_end(self._name)
-        return False

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The Python package: records, frames of pandas, live pages, pictures.
+
+bats_require_minimum_version 1.5.0
+load report_common
+load live
+
+eval "common_$(declare -f setup)"
+setup() {
+    common_setup
+    build=$repository/${APAPI_TEST_BUILD:-build/release}
+    live=$BATS_TEST_TMPDIR/live
+    mkdir -p "$live"
+    export PYTHONPATH=$repository/bindings/python PYTHONDONTWRITEBYTECODE=1 PATH=${apapi%/*}:$PATH
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() { let_go; }
+
+# Of Debian, which has pandas.
+python() { # CODE
+    /usr/bin/python3 -W error -c "import apapi, datetime, json
+$1"
+}
+
+@test "records of a folder, a file, a pattern, an open file, and compressed ones" {
+    record 7 0 n1 0 100 50
+    record 7 0 n2 0 100 70
+    record 8 0 n1 200 100 30 '.user = "ben"'
+    gzip "$acct"/*/n2.jsonl
+    run -0 python "
+for r in apapi.records('$acct'): print(r.job, r.node, r.energy_j, r.user, r.start.isoformat(), (r.end - r.start).total_seconds())"
+    [[ $(sort <<<"$output") == "7 n1 5000.0 anna 2026-11-20T10:00:00+00:00 100.0
+7 n2 7000.0 anna 2026-11-20T10:00:00+00:00 100.0
+8 n1 3000.0 ben 2026-11-20T10:03:20+00:00 100.0" ]]
+    zstd -q "$acct"/*/n1.jsonl -o n1.jsonl.zst
+    run -0 python "
+with open('$(echo "$acct"/*/n1.jsonl)') as file:
+    print(sum(1 for _ in apapi.records('n1.jsonl.zst')), sum(1 for _ in apapi.records('$acct/*/n*')),
+      sum(1 for _ in apapi.records('$acct', job=7)), sum(1 for _ in apapi.records('$acct', user='ben')),
+      sum(1 for _ in apapi.records(file)))
+print(sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 20))), sum(1 for _ in apapi.records('$acct', since=datetime.date(2026, 11, 21))))"
+    [[ $output == $'2 3 2 1 2\n3 0' ]]
+    run -1 python "list(apapi.records('$acct/nothing'))"
+    [[ $output == *"No such file or directory: '$acct/nothing'" ]]
+}
+
+@test "without a source: the site's accounting folder" {
+    record 7 0 n1 0 100 50
+    echo "acct_dir = $acct" >"$APAPI_CONFIG"
+    run -0 python "print([r.job for r in apapi.records()])"
+    [[ $output == '[7]' ]]
+}
+
+@test "what is not known is None, and what is no record is counted" {
+    record 7 0 n1 0 100 50 'del(.domains.package.energy_j, .total, .trust.covered, .user)'
+    printf '{"apapi":1,"job":7,"no\n[]\n"x"\n{"apapi":2,"start":"x"}\n{"apapi":1,"node":"n3","complete":false,"reason":"late"}\n' >>"$(echo "$acct"/*/n1.jsonl)"
+    run -0 python "
+found = apapi.records('$acct')
+records = list(found)
+print(len(records), found.skipped, found.newer, records[0].energy_j, records[0].user, records[0].covered, records[0].domains['package'].mean_w)"
+    [[ $output == '1 3 1 None None None 50.0' ]]
+}
+
+@test "all of a record's keys are those of the schema" {
+    run -0 python "
+import dataclasses, json
+with open('$repository/docs/record.schema.json') as file:
+    schema = json.load(file)
+own = {f.name for f in dataclasses.fields(apapi.Record)} - {'raw'}
+text = json.dumps(schema)
+print(sorted(own - set(schema['properties'])), [f.name for f in dataclasses.fields(apapi.Domain) if f.name not in text])"
+    [[ $output == '[] []' ]]
+}
+
+@test "the timeline adds up to the energy; what is not covered is None" {
+    record 7 0 n1 0 100 50
+    record 8 0 n1 200 90 50 '.timeline = {bin_s: 40, package: {unit_j: 10, n: [200, null, 5], covered_pct: {"2": 50}}}'
+    run -0 python "
+seven, eight = sorted(apapi.records('$acct'), key=lambda r: r.job)
+print(sum(b.energy_j for b in seven.timeline('package')), seven.timeline('package')[1].mean_w, seven.timeline('gpu'))
+print([(b.start_s, b.length_s, b.energy_j, b.covered, b.mean_w) for b in eight.timeline('package')])"
+    [[ ${lines[0]} == '5000 50.0 []' ]]
+    [[ ${lines[1]} == '[(0, 40, 2000, 1.0, 50.0), (40, 40, None, 0.0, None), (80, 10.0, 50, 0.5, 10.0)]' ]]
+}
+
+@test "runs of atime, as it writes them" {
+    run -0 --separate-stderr "$build/core/atime/atime" -r 2 -f json true
+    echo "$stderr" >runs.json
+    run -0 python "print([r.name for r in apapi.records('runs.json')])"
+    [[ $output == "['true', 'true']" ]]
+}
+
+@test "a frame of pandas" {
+    record 7 0 n1 0 100 50
+    record 7 0 n2 0 100 70 'del(.total)'
+    run -0 python "
+import warnings
+warnings.simplefilter('ignore') # of pandas itself
+f = apapi.frame(apapi.records('$acct'))
+print(len(f), f.groupby('job').package_j.sum()[7], f.energy_j.isna().sum(), f.start.dtype)
+print(list(apapi.frame([]).columns)[:3])"
+    [[ ${lines[0]} == '2 12000.0 1 datetime64[ns, UTC]' && ${lines[1]} == "['cluster', 'job', 'step']" ]]
+}
+
+@test "a live page has what its writer says" {
+    set_clock stands
+    hold_pages '[{node: "n1", job: 7, step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800,
+        domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300, failed: true}}}]'
+    page=$(find "$live" -type f)
+    run -0 python "
+with apapi.LivePage('$page') as page:
+    print(page.job, page.step, page.user, page.node, page.cluster, page.state, sorted(page.domains()))
+    package = page.domain('package')
+    print(package.total, package.rate, package.failed, page.domain('dram').failed, page.domain('gpu'))
+    print(page.energy_j('package', package.time_ns), page.energy_j('package', package.time_ns + package.interval_ns // 2) - 4500
+          - 77 * package.interval_ns / 2e9 < 1e-9, page.energy_j('gpu'))"
+    echo "$output"
+    [[ ${lines[0]} == "7 0 anna n1 c1 running ['dram', 'package']" ]]
+    [[ ${lines[1]} == '4500.0 77.0 False True None' && ${lines[2]} == '4500.0 True None' ]]
+    run -1 python "apapi.LivePage('/dev/null')"
+    head -c 2000 /dev/zero >zeros
+    run -1 python "apapi.LivePage('zeros')"
+    [[ $output == *'ValueError: zeros: not a live page' ]]
+    run -1 python "apapi.LivePage()"
+    [[ $output == *'FileNotFoundError: APAPI_LIVE_PAGE is not set: this process is not in a measured step' ]]
+}
+
+@test "a picture for notebooks" {
+    record 7 0 n1 0 100 50
+    run -0 python "
+picture = apapi.plot(7, *__import__('glob').glob('$acct/*/*'))
+print(picture._repr_svg_()[:5], picture.svg.count('<svg'))
+picture.save('power.svg')"
+    [[ $output == '<?xml 1' && -s power.svg ]]
+    run -1 python "apapi.plot(8, *__import__('glob').glob('$acct/*/*'))"
+    [[ $output == *RuntimeError:*apapi\ plot:*8* ]]
+}
+
+@test "types" {
+    command -v mypy >/dev/null # scripts/setup --test installs it
+    run -0 mypy --strict --cache-dir="$BATS_TEST_TMPDIR/cache" "$repository/bindings/python/apapi"
+    echo "$output"
+}
