@@ -159,6 +159,19 @@ rapl:::A 1000.500 J' ]]
     [[ ${lines[0]} =~ ^handler\(0\)\ overflow\ at\ 0x[0-9a-f]+!\ vector=0x1\ count=[1-9] ]]
 }
 
+@test "regions: the phases of a program, in a file as PAPI writes it" {
+    cd "$BATS_TEST_TMPDIR"
+    run -0 "$built/regions"
+    [[ $output =~ ^[0-9.]+$ && ! -e papi_hl_output ]]
+    PAPI_OUTPUT_DIRECTORY=$PWD SLURM_PROCID=3 run -0 "$built/regions"
+    [[ $output =~ ^[0-9.]+$ ]]
+    run -0 jq -r '.threads."0".regions[] | "\(.name) \(.parent_region_id) \(.region_count)"' papi_hl_output/rank_000003.json
+    echo "$output"
+    [[ $output == 'assemble -1 1
+solve -1 1
+smooth 1 100' ]]
+}
+
 teardown() {
     ! declare -f let_go >/dev/null || let_go
 }
