@@ -13,6 +13,7 @@
 #define VAGUE 0.5  /* of the mean power of a thread: a part that is less sure is not told apart */
 #define BASE_VAGUE 0.25 /* of the mean power, for the power that is independent of threads */
 #define BASE_LEAST 0.01 /* part of FIT_INSIDE that the number of threads must not explain */
+#define RULES 0.97      /* of the time of columns that have their power in common */
 #define ROWS_FREE 4     /* rows more than unknowns */
 #define NO_GROUP FIT_COLUMNS
 
@@ -285,17 +286,28 @@ static struct fit_rest fit_work_rest(const struct fit_work *work)
     return rest;
 }
 
+/* What a group has in all. */
+struct fit_sum {
+    double energy_j, time_s;
+};
+
+/* Next to a column that has nearly all of a group's time, the others do not matter. */
+static bool fit_work_rules(const struct fit_work *work, size_t column, const struct fit_sum *group)
+{
+    return work->with[column] == column || fit_work_time_s(work, column) > RULES * group->time_s;
+}
+
 /* A part of a group is not sure beyond what the group has in all. */
 static double fit_work_within_j(const struct fit_work *work, size_t column, double energy_j,
-                                double group_j)
+                                const struct fit_sum *group)
 {
     double time_s = fit_work_time_s(work, column);
     double pure_j = work->noise_j * sqrt(2 * (double)work->fit->pure_runs[column]) * 2;
-    double bound_j = fmax(energy_j, group_j - energy_j);
+    double others_j = group->energy_j - energy_j, bound_j = fmax(energy_j, others_j);
 
     pure_j = work->based ? 0 : pure_j;
-    if (work->with[column] == column) {
-        return work->within.half_w[work->groups.of[column]] * time_s + pure_j;
+    if (fit_work_rules(work, column, group)) {
+        return work->within.half_w[work->groups.of[column]] * time_s + fmax(others_j, 0) + pure_j;
     }
     return (isnan(work->alone_w[column]) ? bound_j
                                          : fmin(bound_j, work->alone_w[column] * time_s)) +
@@ -306,7 +318,7 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
 {
     const struct fit_rest rest = fit_work_rest(work);
     double factor = rest.shown_j > 0 ? rest.energy_j / rest.shown_j : 0;
-    double group_j[FIT_COLUMNS + 1] = {0};
+    struct fit_sum groups[FIT_COLUMNS + 1] = {{0}};
 
     for (size_t i = 0; i < FIT_COLUMNS; i++) {
         size_t group = work->groups.of[i];
@@ -314,24 +326,25 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
         parts[i] = (struct fit_part){NAN, NAN, 0, i};
         if (group != NO_GROUP) {
             parts[i].energy_j = factor * work->p[group] * fit_work_time_s(work, i);
-            group_j[group] += parts[i].energy_j;
+            groups[group].energy_j += parts[i].energy_j;
+            groups[group].time_s += fit_work_time_s(work, i);
         }
     }
     for (size_t i = 0; i < FIT_COLUMNS; i++) {
         size_t group = work->groups.of[i];
 
         if (group != NO_GROUP) {
-            parts[i].within_j = fit_work_within_j(work, i, parts[i].energy_j, group_j[group]);
+            parts[i].within_j = fit_work_within_j(work, i, parts[i].energy_j, &groups[group]);
             parts[i].energy_j += fit_work_pure_j(work, i);
             parts[i].pure =
                 work->fit->sums.x[i] > 0 ? 1 - fit_work_time_s(work, i) / work->fit->sums.x[i] : 0;
-            parts[i].with = work->with[i];
+            parts[i].with = fit_work_rules(work, i, &groups[group]) ? i : work->with[i];
         }
     }
     if (work->based && !isnan(parts[FIT_INSIDE].energy_j)) {
         parts[FIT_OUTSIDE].energy_j += parts[FIT_INSIDE].energy_j;
         parts[FIT_OUTSIDE].within_j += parts[FIT_INSIDE].within_j;
-        parts[FIT_INSIDE] = (struct fit_part){NAN, NAN, 0, FIT_INSIDE};
+        parts[FIT_INSIDE] = (struct fit_part){NAN, NAN, 0, FIT_OUTSIDE};
     }
 }
 

@@ -37,7 +37,9 @@ struct fit_part {
     double energy_j; /* NaN: nothing is known */
     double within_j; /* in 95 of 100 runs the true energy is within this of it; NaN: not known */
     double pure;     /* share of its time in rows of its own, 0 to 1 */
-    size_t with;     /* a column with which it has its power in common; itself: with none */
+    size_t with;     /* a column with which it has its power in common; itself: with none. Of
+                        FIT_INSIDE: FIT_OUTSIDE if the number of threads shows what does not depend
+                        on it; that part has the energy of both */
 };
 
 void fit_clear(struct fit *fit);

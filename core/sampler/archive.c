@@ -130,6 +130,9 @@ static int encode_checkpoint(const struct archive *archive, struct apapi_session
     if (archive->crossings) {
         crossings_copy(archive->crossings, &record);
     }
+    if (archive->observer) {
+        observe_result(archive->observer, &record.measurement, &record.regions);
+    }
     result = apapi_record_encode(&record, line, err);
     apapi_record_clear(&record);
     return result;

@@ -6,6 +6,7 @@
 #include "action/crossings.h"
 #include "apapi/record.h"
 #include "apapi/session.h"
+#include "observe/observe.h"
 #include "sampler/spool.h"
 #include "sampler/step.h"
 #include "sampler/task.h"
@@ -27,6 +28,7 @@ struct archive_line {
 struct archive {
     const struct step *step;     /* borrowed */
     struct crossings *crossings; /* for checkpoints, borrowed; NULL: there are no thresholds */
+    struct observer *observer;   /* of the step's regions, borrowed; NULL: none */
     char name[SPOOL_NAME_SIZE / 2];
     struct task recovery;     /* writes what others left in the spool */
     uint64_t recovery_end_ns; /* checkpoints wait for the recovery until then [CLOCK_MONOTONIC] */

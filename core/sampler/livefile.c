@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <linux/posix_acl.h>
 #include <linux/posix_acl_xattr.h>
@@ -19,6 +20,7 @@
 
 #include "base/folder.h"
 #include "base/text.h"
+#include "regions/message.h"
 
 #define FLOOR_BYTES                                                                                \
     (UINT64_C(64) << 20) /* of free memory: pages leave at least this much to others */
@@ -117,6 +119,21 @@ static void remove_dead(int folder, const char *name)
     folder_close(file);
 }
 
+/* A socket for regions is there as long as its page: it comes later and goes earlier. */
+static void remove_socket(int folder, const char *name)
+{
+    const size_t suffix = sizeof(REGION_SOCKET_SUFFIX) - 1, size = strlen(name);
+    char page[NAME_MAX + 1];
+
+    if (size <= suffix || strcmp(name + size - suffix, REGION_SOCKET_SUFFIX) != 0) {
+        return;
+    }
+    snprintf(page, sizeof page, "%.*s", (int)(size - suffix), name);
+    if (faccessat(folder, page, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT) {
+        unlinkat(folder, name, 0);
+    }
+}
+
 static void sweep(int folder)
 {
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -124,8 +141,16 @@ static void sweep(int folder)
     struct dirent *entry;
 
     while (entries && (entry = readdir(entries))) {
-        if (entry->d_name[0] != '.') {
+        if (entry->d_name[0] != '.' && entry->d_type != DT_SOCK) {
             remove_dead(folder, entry->d_name);
+        }
+    }
+    if (entries) {
+        rewinddir(entries);
+    }
+    while (entries && (entry = readdir(entries))) {
+        if (entry->d_type == DT_SOCK) {
+            remove_socket(folder, entry->d_name);
         }
     }
     if (entries) {

@@ -25,6 +25,7 @@
 #include "config/config.h"
 #include "config/installed.h"
 #include "gather/parts.h"
+#include "observe/serve.h"
 #include "sampler/archive.h"
 #include "sampler/beside.h"
 #include "sampler/cgroup.h"
@@ -56,7 +57,9 @@ struct sampler {
     struct thresholds thresholds;
     struct archive archive;
     struct livefile live;
-    struct totals totals; /* for a budget of the step */
+    struct totals totals;      /* for a budget of the step */
+    struct observer *observer; /* NULL: there is no live page */
+    struct serve *serve;       /* NULL: programs cannot say what they do */
     bool measuring;
     uint64_t wait_until_ns; /* for steps that still run when the job's script has ended */
 };
@@ -96,6 +99,29 @@ static void create_live(struct sampler *sampler)
         log_write(LOG_NOTICE, "job %u step %s has no live page: %s", step->id.job, step->id.step,
                   err.text);
     }
+    if (sampler->live.page) {
+        sampler->observer = observe_create(sampler->live.page);
+        sampler->archive.observer = sampler->observer;
+    }
+}
+
+static void sampler_log_regions(const char *text)
+{
+    log_write(LOG_NOTICE, "%s", text);
+}
+
+static void serve_regions(struct sampler *sampler)
+{
+    const struct step *step = &sampler->step;
+
+    if (sampler->observer && *sampler->live.path) {
+        sampler->serve =
+            serve_open(sampler->live.path, step->id.uid, sampler->observer, sampler_log_regions);
+        if (!sampler->serve) {
+            log_write(LOG_NOTICE, "job %u step %s has no regions: %s", step->id.job, step->id.step,
+                      strerror(errno));
+        }
+    }
 }
 
 static void publish_live(struct sampler *sampler)
@@ -122,6 +148,8 @@ static int sampler_open_session(struct sampler *sampler, struct apapi_error *err
         .on_sample = sampler->files.tracer ? trace_sample : NULL,
         .context = sampler->files.tracer,
         .live = sampler->live.page,
+        .on_live = sampler->observer ? observe_reading : NULL,
+        .live_context = sampler->observer,
     };
 
     if (apapi_event_rules_load(&sampler->rules, &nothing, installed_path(INSTALLED_CONFIG), NULL,
@@ -194,6 +222,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     }
     thresholds_set(&sampler->thresholds, &sampler->step, sampler->session);
     publish_live(sampler);
+    serve_regions(sampler);
     return 0;
 }
 
@@ -272,6 +301,17 @@ static void sampler_deliver(struct sampler *sampler, struct apapi_record *record
     free(line);
 }
 
+static void finish_regions(struct sampler *sampler, struct apapi_record *record)
+{
+    serve_close(sampler->serve);
+    sampler->serve = NULL;
+    if (sampler->observer &&
+        observe_result(sampler->observer, &record->measurement, &record->regions)) {
+        log_write(LOG_WARNING, "job %u step %s: no memory for its regions", record->id.job,
+                  record->id.step);
+    }
+}
+
 /* @param reason  why the record is incomplete; NULL: it is complete */
 static void sampler_finish(struct sampler *sampler, const struct apapi_ending *ending,
                            const char *reason)
@@ -292,6 +332,7 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
     thresholds_record(&sampler->thresholds, &sampler->step, &record);
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
     crossed_note(&record, totals_end(&sampler->totals, &record.measurement));
+    finish_regions(sampler, &record);
     sampler_deliver(sampler, &record);
     apapi_record_clear(&record);
 }
@@ -341,9 +382,10 @@ static int earlier_ms(int one_ms, int other_ms)
 static int patience_ms(const struct sampler *sampler)
 {
     int parts_ms = sampler->parts.job ? parts_patience_ms(&sampler->parts) : -1;
+    int serve_ms = sampler->serve ? serve_pause_ms(sampler->serve) : -1;
+    int own_ms = earlier_ms(archive_pause_ms(&sampler->archive), serve_ms);
 
-    return earlier_ms(earlier_ms(earlier_ms(parts_ms, archive_pause_ms(&sampler->archive)),
-                                 totals_pause_ms(&sampler->totals)),
+    return earlier_ms(earlier_ms(earlier_ms(parts_ms, own_ms), totals_pause_ms(&sampler->totals)),
                       thresholds_patience_ms(&sampler->thresholds));
 }
 
@@ -352,11 +394,12 @@ static void sampler_serve(struct sampler *sampler, int signals)
     struct pollfd watched[] = {
         {.fd = APAPI_CHANNEL_FD, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
-        {.fd = sampler->parts.job ? sampler->parts.receiver.poll : -1, .events = POLLIN}};
+        {.fd = sampler->parts.job ? sampler->parts.receiver.poll : -1, .events = POLLIN},
+        {.fd = sampler->serve ? serve_descriptor(sampler->serve) : -1, .events = POLLIN}};
     bool more = true;
 
     while (more) {
-        int ready = poll(watched, 3, patience_ms(sampler));
+        int ready = poll(watched, 4, patience_ms(sampler));
 
         if (ready < 0) {
             continue;
@@ -373,8 +416,14 @@ static void sampler_serve(struct sampler *sampler, int signals)
         if (more) {
             totals_work(&sampler->totals, sampler->session);
         }
+        if (more && sampler->serve) {
+            serve_work(sampler->serve);
+            serve_tick(sampler->serve);
+        }
         if (ready == 0) {
             thresholds_work(&sampler->thresholds, &sampler->step, sampler->session);
+        }
+        if (ready == 0 || (more && archive_pause_ms(&sampler->archive) == 0)) {
             archive_work(&sampler->archive, sampler->session);
         }
     }
@@ -423,7 +472,9 @@ static int sampler_run(void)
     userfiles_close(&sampler.files);
     apapi_session_destroy(sampler.session);
     thresholds_close(&sampler.thresholds);
-    livefile_close(&sampler.live); /* only now: the session wrote to it */
+    serve_close(sampler.serve);
+    observe_destroy(sampler.observer); /* only now: the session told it of its readings */
+    livefile_close(&sampler.live);     /* only now: the session wrote to it */
     apapi_event_rules_clear(&sampler.rules);
     return result;
 }

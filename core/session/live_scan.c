@@ -20,7 +20,7 @@ struct scan {
 
 static int is_visible(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.';
+    return entry->d_name[0] != '.' && entry->d_type != DT_SOCK; /* of regions, beside a page */
 }
 
 static void count_failure(struct apapi_live_counts *counts)

@@ -137,6 +137,8 @@ static struct sampling *create_sampling(const struct apapi_session_config *confi
     sampling->common.on_sample = config->on_sample;
     sampling->common.context = config->context;
     sampling->common.live = config->live;
+    sampling->common.on_live = config->on_live;
+    sampling->common.live_context = config->live_context;
     if (sampling->common.live) {
         live_page_init(sampling->common.live);
     }

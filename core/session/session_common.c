@@ -69,6 +69,9 @@ static void common_show(struct session_common *common, const struct component *c
     if (common->live) {
         pthread_mutex_lock(&common->showing);
         live_show(common->live, component, common_index(common, component), common->shown);
+        if (common->on_live) {
+            common->on_live(common->live, common->live_context);
+        }
         pthread_mutex_unlock(&common->showing);
     }
 }

@@ -20,7 +20,9 @@ struct session_common {
     uint64_t start_ns;            /* of the run; set while none goes on */
     apapi_sample_f on_sample;     /* NULL: samples are not wanted */
     void *context;
-    struct apapi_live_page *live;     /* NULL: none */
+    struct apapi_live_page *live; /* NULL: none */
+    apapi_live_shown_f on_live;   /* NULL: nobody looks at it after a reading */
+    void *live_context;
     pthread_mutex_t reporting;        /* one thread at a time in on_sample */
     pthread_mutex_t showing;          /* one thread at a time on the live page */
     struct feed shown[APAPI_DOMAINS]; /* whose figures it has */

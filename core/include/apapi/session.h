@@ -54,6 +54,12 @@ struct apapi_sample {
  */
 typedef void (*apapi_sample_f)(const struct apapi_sample *sample, void *context);
 
+/**
+ * Called after each reading that the live page shows, by the worker that made it. There is one call
+ * at a time. It delays the next reading.
+ */
+typedef void (*apapi_live_shown_f)(const struct apapi_live_page *live, void *context);
+
 /** What to measure. apapi_session_create() copies it. Zero and NULL are the defaults. */
 struct apapi_session_config {
     /* "rapl:nvml"; "all": every component that APAPI has a route for, without estimates; NULL:
@@ -78,6 +84,8 @@ struct apapi_session_config {
     /* A live page: all zeros, except for what the owner writes about itself in its head. Updated
      * after each reading. Must stay valid as long as the session. NULL: none */
     struct apapi_live_page *live;
+    apapi_live_shown_f on_live; /* NULL: not needed */
+    void *live_context;         /* for on_live() */
 };
 
 /**

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/observe.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "observe/observe_parts.h"
+
+struct observer *observe_create(const struct apapi_live_page *live)
+{
+    struct observer *observer = calloc(1, sizeof(*observer));
+
+    if (observer) {
+        pthread_mutex_init(&observer->lock, NULL);
+        observer->live = live;
+        observer->first = ticks_moment_now(PAGE_CLOCK_CPU);
+        nodes_init(&observer->nodes);
+        observer->columns[NODES_UNMARKED] = COLUMN_UNMARKED;
+        observer->columns[NODES_REST] = COLUMN_COMMON;
+        observer->column_count = COLUMN_FIRST;
+    }
+    return observer;
+}
+
+void observe_destroy(struct observer *observer)
+{
+    if (!observer) {
+        return;
+    }
+    while (observer->programs) {
+        struct observed *program = observer->programs;
+
+        observer->programs = program->next;
+        observed_destroy(program);
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        free(observer->domains[d].fit);
+    }
+    pthread_mutex_destroy(&observer->lock);
+    free(observer);
+}
+
+/* Regions get columns of their own as they come, as long as there are any. */
+static size_t observe_column(struct observer *observer, size_t node)
+{
+    if (observer->columns[node] == 0) {
+        observer->columns[node] = observer->column_count < FIT_COLUMNS
+                                      ? (uint16_t)observer->column_count++
+                                      : COLUMN_COMMON;
+    }
+    return observer->columns[node];
+}
+
+static struct observe_moment observe_now(const struct observer *observer)
+{
+    const struct ticks_moment now = {ticks_now(PAGE_CLOCK_CPU), clock_monotonic_ns()};
+
+    return (struct observe_moment){
+        .ns = now.ns,
+        .ticks = now.ticks,
+        .tick_ns = ticks_length_ns(PAGE_CLOCK_CPU, observer->first, now),
+        .elapsed_s =
+            now.ns > observer->looked_ns ? (double)(now.ns - observer->looked_ns) / NS_PER_S : 0};
+}
+
+static void observe_add_time(struct observer *observer, size_t node, double time_s)
+{
+    observer->nodes.list[node].time_s += time_s;
+    observer->times_s[observe_column(observer, node)] += time_s;
+}
+
+void observe_look(struct observer *observer)
+{
+    const struct observe_moment now = observe_now(observer);
+    double threads_s = 0;
+
+    for (struct observed *program = observer->programs; program; program = program->next) {
+        threads_s += observed_look(program, &now, &observer->nodes, observer->news_s);
+    }
+    if (threads_s <= 0 && observer->depth > 0) {
+        threads_s = now.elapsed_s;
+        observer->news_s[observer->shell[observer->depth - 1].node] += threads_s;
+    }
+    for (size_t i = 0; threads_s > 0 && i < observer->nodes.count; i++) {
+        if (observer->news_s[i] > 0) {
+            observe_add_time(observer, i, observer->news_s[i]);
+            observer->news_s[i] = 0;
+        }
+    }
+    observer->times_s[threads_s > 0 ? FIT_INSIDE : FIT_OUTSIDE] += now.elapsed_s;
+    observer->looked_ns = now.ns;
+}
+
+static void observe_row(struct observer *observer, struct observe_domain *domain,
+                        const struct apapi_live_slot *slot)
+{
+    double x[FIT_COLUMNS] = {0};
+
+    for (size_t i = 0; i < observer->column_count; i++) {
+        x[i] = observer->times_s[i] - domain->times_s[i];
+    }
+    if (slot->total >= domain->total_j && x[FIT_OUTSIDE] + x[FIT_INSIDE] > 0) {
+        fit_add(domain->fit, x, observer->column_count, slot->total - domain->total_j);
+    }
+    memcpy(domain->times_s, observer->times_s, sizeof(domain->times_s));
+    domain->time_ns = slot->time_ns;
+    domain->total_j = slot->total;
+}
+
+/* The thread that calls this is the page's writer. */
+void observe_reading(const struct apapi_live_page *live, void *context)
+{
+    struct observer *observer = context;
+
+    if (!atomic_load_explicit(&observer->active, memory_order_acquire)) {
+        return;
+    }
+    pthread_mutex_lock(&observer->lock);
+    observe_look(observer);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_live_slot *slot = &live->domains[d];
+
+        if (observer->domains[d].fit && slot->time_ns != observer->domains[d].time_ns &&
+            !isnan(slot->total)) {
+            observe_row(observer, &observer->domains[d], slot);
+        }
+    }
+    pthread_mutex_unlock(&observer->lock);
+}
+
+/* What was measured before the first program came is a row without any. */
+int observe_activate(struct observer *observer)
+{
+    if (atomic_load_explicit(&observer->active, memory_order_relaxed)) {
+        return 0;
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        bool measured = observer->live->domains[d].flags & APAPI_LIVE_MEASURED;
+        struct fit *fit = observer->domains[d].fit;
+
+        if (!measured || fit) {
+            continue;
+        }
+        fit = malloc(sizeof(*fit));
+        if (!fit) {
+            errno = ENOMEM;
+            return -1;
+        }
+        fit_clear(fit);
+        observer->domains[d].fit = fit;
+    }
+    observer->looked_ns = observer->live->head.start_ns;
+    if (observer->looked_ns == 0) {
+        observer->looked_ns = clock_monotonic_ns();
+    }
+    observe_look(observer);
+    atomic_store_explicit(&observer->active, true, memory_order_release);
+    return 0;
+}
+
+static uint32_t observe_threads(const struct observer *observer)
+{
+    uint32_t threads = 0;
+
+    for (const struct observed *program = observer->programs; program; program = program->next) {
+        threads += page_thread_count(program->page);
+    }
+    return threads;
+}
+
+int observe_add(struct observer *observer, struct observed *program)
+{
+    int result = observe_activate(observer);
+
+    if (result == 0 && (observer->program_count == OBSERVE_PROGRAMS_MAX ||
+                        observe_threads(observer) >= OBSERVE_THREADS_MAX)) {
+        observer->losses.programs++;
+        errno = ENOSPC;
+        result = -1;
+    }
+    if (result == 0) {
+        pthread_mutex_lock(&observer->lock);
+        observe_look(observer);
+        program->next = observer->programs;
+        observer->programs = program;
+        observer->program_count++;
+        pthread_mutex_unlock(&observer->lock);
+    }
+    return result;
+}
+
+void observe_remove(struct observer *observer, struct observed *program)
+{
+    struct observed **place = &observer->programs;
+
+    pthread_mutex_lock(&observer->lock);
+    observe_look(observer);
+    while (*place && *place != program) {
+        place = &(*place)->next;
+    }
+    if (*place) {
+        *place = (*place)->next;
+    }
+    observer->program_count--;
+    observed_count(program, &observer->nodes, &observer->losses);
+    pthread_mutex_unlock(&observer->lock);
+    observed_destroy(program);
+}
+
+void observe_refuse(struct observer *observer)
+{
+    observer->losses.refused++;
+}

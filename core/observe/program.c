@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/duration.h"
+#include "regions/message.h"
+
+#define SLACK 1.1       /* of the time that can have passed */
+#define SLACK_S 0.01    /* of a thread */
+#define FIRST_S 1000000 /* before a program was seen for the first time */
+
+/* A file that can become shorter, or whose memory may be missing, would end the reader. */
+static int program_check_file(int file, struct apapi_error *err)
+{
+    struct statfs kind;
+    struct stat status;
+    int seals = fcntl(file, F_GET_SEALS);
+
+    if (seals < 0 || (seals & REGION_SEALS) != REGION_SEALS) {
+        return apapi_fail(err, EPERM, "its page is not sealed");
+    }
+    if (fstatfs(file, &kind) || kind.f_type != TMPFS_MAGIC || fstat(file, &status)) {
+        return apapi_fail(err, EPERM, "its page is in no usual memory");
+    }
+    return status.st_size == (off_t)sizeof(struct page_program)
+               ? 0
+               : apapi_fail(err, EPROTO, "its page does not have the size of a page of regions");
+}
+
+static void *program_map(int file, struct apapi_error *err)
+{
+    const size_t size = sizeof(struct page_program);
+    void *page = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+    const char *problem;
+
+    if (page == MAP_FAILED) {
+        apapi_fail(err, errno, "its page cannot be mapped: %s", strerror(errno));
+        return NULL;
+    }
+    madvise(page, size, MADV_DONTFORK);
+    problem = page_problem(page, size);
+    if (problem) {
+        munmap(page, size);
+        apapi_fail(err, EPROTO, "its page %s", problem);
+        return NULL;
+    }
+    return page;
+}
+
+void observed_begin(struct observed *program, const struct page_program *page)
+{
+    memset(program, 0, sizeof(*program));
+    program->page = page;
+    program->clock = page->head.clock == PAGE_CLOCK_CPU ? PAGE_CLOCK_CPU : PAGE_CLOCK_MONOTONIC;
+    program->known = 1; /* unmarked */
+    program->node[PAGE_REST] = NODES_REST;
+}
+
+struct observed *observed_create(int file, struct apapi_error *err)
+{
+    struct observed *program;
+    void *page = program_check_file(file, err) == 0 ? program_map(file, err) : NULL;
+
+    if (!page) {
+        return NULL;
+    }
+    program = calloc(1, sizeof(*program));
+    if (!program) {
+        munmap(page, sizeof(struct page_program));
+        apapi_fail(err, ENOMEM, "no memory");
+        return NULL;
+    }
+    observed_begin(program, page);
+    program->map = page;
+    return program;
+}
+
+void observed_destroy(struct observed *program)
+{
+    if (!program) {
+        return;
+    }
+    if (program->map) {
+        munmap(program->map, sizeof(*program->page));
+    }
+    if (program->results) {
+        munmap(program->results, sizeof(*program->results));
+    }
+    free(program);
+}
+
+static void program_learn(struct observed *program, struct nodes *nodes)
+{
+    uint32_t count = page_node_count(program->page);
+
+    for (; program->known < count; program->known++) {
+        struct page_node_copy copy;
+        bool valid = page_node(program->page, program->known, &copy);
+
+        program->node[program->known] =
+            valid ? (uint16_t)nodes_find(nodes, program->node[copy.parent], copy.name) : NODES_REST;
+    }
+}
+
+/* Own ticks of all threads. @return the number of threads. */
+static uint32_t program_sum(const struct observed *program, uint64_t now, uint64_t sums[PAGE_NODES])
+{
+    uint32_t threads = page_thread_count(program->page);
+    struct page_slot_copy copy;
+
+    memset(sums, 0, sizeof(*sums) * PAGE_NODES);
+    for (uint32_t i = 0; i < threads; i++) {
+        if (!page_slot(program->page, i, program->known, now, &copy)) {
+            continue;
+        }
+        for (uint32_t node = 0; node < program->known; node++) {
+            sums[node] += copy.own[node];
+        }
+        sums[PAGE_REST] += copy.own[PAGE_REST];
+    }
+    return threads;
+}
+
+/* Times only grow. A thread that could not be read is in the next look. */
+static uint64_t program_grow(uint64_t *seen, uint64_t sum)
+{
+    uint64_t more = sum > *seen ? sum - *seen : 0;
+
+    *seen = sum > *seen ? sum : *seen;
+    return more;
+}
+
+double observed_look(struct observed *program, const struct observe_moment *now,
+                     struct nodes *nodes, double times_s[NODES_MAX])
+{
+    bool by_cpu = program->clock == PAGE_CLOCK_CPU;
+    double tick_s = (by_cpu ? now->tick_ns : 1) / NS_PER_S, sum_s = 0, most_s, part = 1;
+    uint64_t sums[PAGE_NODES];
+    double own_s[PAGE_NODES];
+    uint32_t threads;
+
+    program_learn(program, nodes);
+    threads = program_sum(program, by_cpu ? now->ticks : now->ns, sums);
+    for (uint32_t node = 0; node < PAGE_NODES; node++) {
+        bool used = node < program->known || node == PAGE_REST;
+
+        own_s[node] = used ? (double)program_grow(&program->seen[node], sums[node]) * tick_s : 0;
+        sum_s += own_s[node];
+    }
+    most_s = threads * ((program->looked ? now->elapsed_s * SLACK : FIRST_S) + SLACK_S);
+    program->looked = true;
+    part = sum_s > most_s ? most_s / sum_s : 1;
+    for (uint32_t node = 0; node < PAGE_NODES; node++) {
+        if (own_s[node] > 0) {
+            times_s[program->node[node]] += own_s[node] * part;
+        }
+    }
+    return sum_s * part;
+}
+
+void observed_count(struct observed *program, struct nodes *nodes,
+                    struct apapi_region_losses *losses)
+{
+    const struct page_head *head = &program->page->head;
+    uint32_t threads = page_thread_count(program->page);
+
+    program_learn(program, nodes);
+    for (uint32_t node = 1; node < PAGE_NODES; node++) {
+        struct nodes_one *one = &nodes->list[program->node[node]];
+        uint64_t count = 0;
+        uint32_t users = 0;
+
+        for (uint32_t i = 0; (node < program->known || node == PAGE_REST) && i < threads; i++) {
+            uint64_t times = page_slot_count(program->page, i, node);
+
+            count += times;
+            users += times > 0;
+        }
+        one->count += count;
+        one->threads += users;
+        one->programs += users > 0;
+    }
+    nodes->list[NODES_UNMARKED].programs++;
+    nodes->list[NODES_UNMARKED].threads += threads;
+    losses->names += __atomic_load_n(&head->names_lost, __ATOMIC_RELAXED);
+    losses->threads += __atomic_load_n(&head->threads_lost, __ATOMIC_RELAXED);
+    losses->misuses += __atomic_load_n(&head->misuses, __ATOMIC_RELAXED);
+}

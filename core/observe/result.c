@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "observe/observe.h"
+#include "observe/observe_parts.h"
+#include "record/regions.h"
+
+#define MEASURED 0.9       /* part of its time that a measured region has for itself */
+#define UPDATE_NOISE 0.408 /* of an update's energy: two times the evenly spread rest of one */
+#define AGAIN_NS UINT64_C(1000000000)
+#define AGAIN_PART 20 /* of the time so far */
+
+/* What the fits say, by domain and column. */
+struct estimates {
+    struct fit_part parts[APAPI_DOMAINS][FIT_COLUMNS];
+    bool known[APAPI_DOMAINS];
+    double factor[APAPI_DOMAINS]; /* to the energy of the domain in the record */
+    int main_domain;              /* whose methods are named: that with the most energy */
+    struct fit copy;              /* to work with */
+};
+
+/* Standard deviation that a row has because counters move in steps. */
+static double result_noise_j(const struct apapi_measurement *m, int domain, const struct fit *fit)
+{
+    double wall_s = fit->sums.x[FIT_OUTSIDE] + fit->sums.x[FIT_INSIDE];
+    uint64_t update_ns = 0;
+
+    for (size_t i = 0; m && i < m->component_count; i++) {
+        for (size_t k = 0; k < m->components[i].event_count; k++) {
+            const struct apapi_event *event = &m->components[i].events[k].event;
+
+            if ((int)event->domain == domain && event->update_ns > update_ns) {
+                update_ns = event->update_ns;
+            }
+        }
+    }
+    return wall_s > 0 ? fit->sums.y / wall_s * (double)update_ns / NS_PER_S * UPDATE_NOISE : 0;
+}
+
+/* The rows are copied, so that the readings do not wait. */
+static int result_estimate(struct observer *observer, const struct apapi_measurement *m,
+                           struct estimates *estimates)
+{
+    double most_j = -1;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!observer->domains[d].fit) {
+            continue;
+        }
+        pthread_mutex_lock(&observer->lock);
+        estimates->copy = *observer->domains[d].fit;
+        pthread_mutex_unlock(&observer->lock);
+        if (estimates->copy.sums.rows == 0) {
+            continue;
+        }
+        if (fit_solve(&estimates->copy, result_noise_j(m, d, &estimates->copy),
+                      estimates->parts[d])) {
+            return -1;
+        }
+        estimates->known[d] = true;
+        estimates->factor[d] = 1;
+        if (m && m->domains[d].measured && estimates->copy.sums.y > 0) {
+            estimates->factor[d] = m->domains[d].energy_j / estimates->copy.sums.y;
+        }
+        if (apapi_domain_adds_up(d) && estimates->copy.sums.y > most_j) {
+            most_j = estimates->copy.sums.y;
+            estimates->main_domain = d;
+        }
+    }
+    return 0;
+}
+
+static struct apapi_region_energy result_energy(const struct observer *observer,
+                                                const struct estimates *estimates, int domain,
+                                                size_t column, double time_s)
+{
+    const struct fit_part *part = &estimates->parts[domain][column];
+    double column_s = observer->times_s[column];
+    double share = column == FIT_OUTSIDE ? 1 : column_s > 0 ? time_s / column_s : 0;
+    struct apapi_region_energy energy = {NAN, NAN, NAN};
+
+    if (estimates->known[domain] && !isnan(part->energy_j) && isfinite(estimates->factor[domain])) {
+        energy.energy_j = part->energy_j * share * estimates->factor[domain];
+        energy.uncertainty_j = part->within_j * estimates->factor[domain];
+        if (column == COLUMN_COMMON) {
+            energy.uncertainty_j = fmax(energy.energy_j, energy.uncertainty_j * share);
+        }
+        energy.power_w = time_s > 0 ? energy.energy_j / time_s : NAN;
+    }
+    return energy;
+}
+
+/* A node with the time of a column as such. */
+static const char *result_name_of(const struct observer *observer, size_t column)
+{
+    if (column == COLUMN_UNMARKED) {
+        return "unmarked code";
+    }
+    if (column == FIT_OUTSIDE) {
+        return "idle";
+    }
+    for (size_t i = NODES_FIRST; i < observer->nodes.count; i++) {
+        if (observer->columns[i] == column) {
+            return observer->nodes.list[i].name;
+        }
+    }
+    return "others";
+}
+
+static void result_explain(const struct observer *observer, const struct estimates *estimates,
+                           size_t column, struct apapi_region_result *region)
+{
+    int d = estimates->main_domain;
+    const struct fit_part *part = &estimates->parts[d][column];
+
+    if (d == APAPI_DOMAIN_NONE || isnan(region->domains[d].energy_j)) {
+        region->method = APAPI_REGION_UNKNOWN;
+        snprintf(region->reason, sizeof region->reason, "no meter was read while it ran");
+    } else if (column == COLUMN_COMMON) {
+        region->method = APAPI_REGION_SHARED;
+        snprintf(region->reason, sizeof region->reason, "too many regions to tell it apart");
+    } else if (part->with != column) {
+        region->method = APAPI_REGION_SHARED;
+        snprintf(region->reason, sizeof region->reason, "not told apart from %.70s",
+                 result_name_of(observer, part->with));
+    } else {
+        region->method = part->pure >= MEASURED ? APAPI_REGION_MEASURED : APAPI_REGION_ESTIMATED;
+    }
+}
+
+static void result_put(const struct observer *observer, const struct estimates *estimates,
+                       size_t column, double time_s, struct apapi_region_result *region)
+{
+    region->time_ns = (uint64_t)(time_s * NS_PER_S);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        region->domains[d] = result_energy(observer, estimates, d, column, time_s);
+    }
+    result_explain(observer, estimates, column, region);
+}
+
+static struct apapi_region_result result_node(const struct observer *observer,
+                                              const struct estimates *estimates, size_t node)
+{
+    const struct nodes_one *one = &observer->nodes.list[node];
+    struct apapi_region_result region = region_unmeasured();
+
+    region.kind = node == NODES_UNMARKED ? APAPI_REGION_UNMARKED
+                  : node == NODES_REST   ? APAPI_REGION_REST
+                                         : APAPI_REGION_NAMED;
+    nodes_path(&observer->nodes, node, region.path);
+    region.count = one->count;
+    region.programs = one->programs;
+    region.threads = one->threads;
+    result_put(observer, estimates, observer->columns[node], one->time_s, &region);
+    return region;
+}
+
+static struct apapi_region_result result_idle(const struct observer *observer,
+                                              const struct estimates *estimates)
+{
+    const struct fit_part *inside = &estimates->parts[estimates->main_domain][FIT_INSIDE];
+    struct apapi_region_result region = region_unmeasured();
+    double time_s = observer->times_s[FIT_OUTSIDE];
+
+    region.kind = APAPI_REGION_IDLE;
+    if (estimates->main_domain != APAPI_DOMAIN_NONE && inside->with == FIT_OUTSIDE) {
+        time_s += observer->times_s[FIT_INSIDE];
+    }
+    result_put(observer, estimates, FIT_OUTSIDE, time_s, &region);
+    return region;
+}
+
+static double result_cost(const struct apapi_region_result *region)
+{
+    double energy_j = apapi_region_energy_j(region);
+
+    return isnan(energy_j) ? 0 : energy_j;
+}
+
+/* By kind, those of a kind by energy, then by time, then by name. */
+static int result_compare(const void *a, const void *b)
+{
+    const struct apapi_region_result *left = a, *right = b;
+    double left_j = result_cost(left), right_j = result_cost(right);
+
+    if (left->kind != right->kind) {
+        return left->kind < right->kind ? -1 : 1;
+    }
+    if (left_j != right_j) {
+        return left_j > right_j ? -1 : 1;
+    }
+    if (left->time_ns != right->time_ns) {
+        return left->time_ns > right->time_ns ? -1 : 1;
+    }
+    return strcmp(left->path, right->path);
+}
+
+static void result_add(struct apapi_region_result *rest, const struct apapi_region_result *one)
+{
+    rest->count += one->count;
+    rest->time_ns += one->time_ns;
+    rest->programs = rest->programs > one->programs ? rest->programs : one->programs;
+    rest->threads = rest->threads > one->threads ? rest->threads : one->threads;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_region_energy *sum = &rest->domains[d];
+
+        if (isnan(one->domains[d].energy_j)) {
+            continue;
+        }
+        sum->energy_j = (isnan(sum->energy_j) ? 0 : sum->energy_j) + one->domains[d].energy_j;
+        sum->uncertainty_j =
+            (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j) + one->domains[d].uncertainty_j;
+        sum->power_w = region_power_w(rest, d);
+    }
+    if (rest->method < one->method) {
+        rest->method = one->method;
+        memcpy(rest->reason, one->reason, sizeof rest->reason);
+    }
+}
+
+/* The list has room for one more entry than it has. */
+static void result_cut(struct apapi_regions *regions)
+{
+    struct apapi_region_result *list = regions->list, rest = region_unmeasured();
+    size_t named = 0, others, cut;
+
+    qsort(list, regions->count, sizeof(*list), result_compare);
+    while (named < regions->count && list[named].kind == APAPI_REGION_NAMED) {
+        named++;
+    }
+    if (named <= APAPI_REGIONS_MAX) {
+        return;
+    }
+    cut = named - APAPI_REGIONS_MAX;
+    others = regions->count - named;
+    rest.kind = APAPI_REGION_REST;
+    rest.programs = rest.threads = 0;
+    for (size_t i = APAPI_REGIONS_MAX; i < named; i++) {
+        result_add(&rest, &list[i]);
+    }
+    memmove(&list[APAPI_REGIONS_MAX], &list[named], others * sizeof(*list));
+    regions->count -= cut;
+    regions->losses.regions += cut;
+    if (list[regions->count - 1].kind == APAPI_REGION_REST) {
+        result_add(&list[regions->count - 1], &rest);
+    } else {
+        list[regions->count++] = rest;
+    }
+}
+
+static void result_fill(const struct observer *observer, const struct estimates *estimates,
+                        struct apapi_regions *regions)
+{
+    for (size_t i = 0; i < observer->nodes.count; i++) {
+        const struct nodes_one *one = &observer->nodes.list[i];
+
+        if (one->time_s > 0 || one->count > 0) {
+            regions->list[regions->count++] = result_node(observer, estimates, i);
+        }
+    }
+    regions->list[regions->count] = result_idle(observer, estimates);
+    regions->count += regions->list[regions->count].time_ns > 0;
+    regions->losses = observer->losses;
+    regions->losses.names += observer->nodes.lost;
+    result_cut(regions);
+}
+
+static int result_copy_foms(const struct observer *observer, struct apapi_regions *regions)
+{
+    if (observer->fom_count == 0) {
+        return 0;
+    }
+    regions->foms = calloc(observer->fom_count, sizeof(*regions->foms));
+    if (!regions->foms) {
+        return -1;
+    }
+    memcpy(regions->foms, observer->foms, observer->fom_count * sizeof(*regions->foms));
+    regions->fom_count = observer->fom_count;
+    return 0;
+}
+
+int observe_result(struct observer *observer, const struct apapi_measurement *m,
+                   struct apapi_regions *result)
+{
+    struct apapi_regions regions = {.losses = observer->losses};
+    struct estimates *estimates = NULL;
+    int rc = result_copy_foms(observer, &regions);
+
+    if (rc == 0 && atomic_load(&observer->active)) {
+        estimates = calloc(1, sizeof(*estimates));
+        regions.list = calloc(observer->nodes.count + 2, sizeof(*regions.list));
+        rc = estimates && regions.list ? result_estimate(observer, m, estimates) : -1;
+    }
+    if (rc == 0 && estimates) {
+        pthread_mutex_lock(&observer->lock);
+        result_fill(observer, estimates, &regions);
+        pthread_mutex_unlock(&observer->lock);
+    }
+    free(estimates);
+    if (rc < 0) {
+        apapi_regions_clear(&regions);
+        errno = ENOMEM;
+        return -1;
+    }
+    *result = regions;
+    return 0;
+}
+
+static void result_publish_node(const struct observer *observer, const struct estimates *estimates,
+                                size_t node, struct page_result *row)
+{
+    const struct apapi_region_result region = result_node(observer, estimates, node);
+    struct page_result figures = {.method = region.method};
+    double time_s = (double)region.time_ns / NS_PER_S;
+
+    for (int d = 0; d < PAGE_DOMAINS; d++) {
+        bool known = d < APAPI_DOMAINS && time_s > 0;
+
+        figures.power_w[d] = known ? region.domains[d].power_w : NAN;
+        figures.uncertainty_w[d] = known ? region.domains[d].uncertainty_j / time_s : NAN;
+    }
+    page_result_write(row, &figures);
+}
+
+static void result_publish_program(const struct observer *observer,
+                                   const struct estimates *estimates,
+                                   const struct observed *program)
+{
+    for (uint32_t node = 0; program->results && node < PAGE_NODES; node++) {
+        if (node < program->known || node == PAGE_REST) {
+            result_publish_node(observer, estimates, program->node[node],
+                                &program->results->nodes[node]);
+        }
+    }
+}
+
+uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
+{
+    struct estimates *estimates = calloc(1, sizeof(*estimates));
+    uint64_t start_ns = observer->live->head.start_ns;
+
+    if (estimates && result_estimate(observer, NULL, estimates) == 0) {
+        pthread_mutex_lock(&observer->lock);
+        for (struct observed *program = observer->programs; program; program = program->next) {
+            result_publish_program(observer, estimates, program);
+        }
+        pthread_mutex_unlock(&observer->lock);
+    }
+    free(estimates);
+    return now_ns + AGAIN_NS + (now_ns > start_ns ? (now_ns - start_ns) / AGAIN_PART : 0);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "observe/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "regions/message.h"
+
+#define SERVE_CONNECTIONS (OBSERVE_PROGRAMS_MAX + 64)
+#define SERVE_AT_ONCE 64 /* events before other work is looked at */
+#define SERVE_BACKLOG 128
+#define SERVE_LOGS 8 /* lines at most */
+
+/* A process: it has registered a page, or it is `apapi mark`. */
+struct serve_peer {
+    struct serve *serve;
+    int channel;
+    pid_t pid;
+    struct observed *program;
+    struct observe_foms foms;
+    struct serve_peer *next;
+};
+
+struct serve {
+    struct observer *observer;
+    serve_log_f log;
+    unsigned logged;
+    uint32_t uid;
+    int listener, poll;
+    size_t peer_count;
+    struct serve_peer *peers;
+    uint64_t publish_ns; /* 0: nobody to publish for */
+    struct observe_foms shell_foms;
+    char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+};
+
+static void serve_say(struct serve *serve, const struct serve_peer *peer, const char *what)
+{
+    char text[320];
+
+    if (serve->log && serve->logged < SERVE_LOGS) {
+        serve->logged++;
+        snprintf(text, sizeof text, "regions of process %ld are not kept: %s%s", (long)peer->pid,
+                 what, serve->logged == SERVE_LOGS ? "; others are only counted" : "");
+        serve->log(text);
+    }
+}
+
+static int serve_bind(struct serve *serve)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    memcpy(address.sun_path, serve->path, sizeof address.sun_path);
+    serve->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    unlink(serve->path); /* of a sampler that was killed */
+    /* only the step's user can enter the folder */
+    return serve->listener < 0 || bind(serve->listener, (const void *)&address, sizeof address) ||
+                   chmod(serve->path, 0666) || listen(serve->listener, SERVE_BACKLOG)
+               ? -1
+               : 0;
+}
+
+static int serve_watch(const struct serve *serve, int file, void *what)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+
+    return epoll_ctl(serve->poll, EPOLL_CTL_ADD, file, &event);
+}
+
+struct serve *serve_open(const char *path, uint32_t uid, struct observer *observer, serve_log_f log)
+{
+    struct serve *serve = calloc(1, sizeof(*serve));
+    int length;
+
+    if (!serve) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    *serve = (struct serve){.observer = observer, .log = log, .uid = uid, .listener = -1};
+    serve->poll = epoll_create1(EPOLL_CLOEXEC);
+    length = snprintf(serve->path, sizeof serve->path, "%s" REGION_SOCKET_SUFFIX, path);
+    if (length < 0 || (size_t)length >= sizeof serve->path) {
+        serve->path[0] = '\0';
+        errno = ENAMETOOLONG;
+    } else if (serve->poll >= 0 && serve_bind(serve) == 0 &&
+               serve_watch(serve, serve->listener, serve) == 0) {
+        return serve;
+    }
+    serve_close(serve);
+    return NULL;
+}
+
+int serve_descriptor(const struct serve *serve)
+{
+    return serve->poll;
+}
+
+static bool serve_receive(struct serve *serve, struct serve_peer *peer);
+
+/* What it has said before it ended comes first, and a last look at its page. */
+static void serve_drop(struct serve *serve, struct serve_peer *peer)
+{
+    struct serve_peer **place = &serve->peers;
+
+    for (int i = 0; i < SERVE_AT_ONCE && serve_receive(serve, peer); i++) {
+    }
+    while (*place && *place != peer) {
+        place = &(*place)->next;
+    }
+    if (*place) {
+        *place = (*place)->next;
+    }
+    serve->peer_count--;
+    if (peer->program) {
+        observe_remove(serve->observer, peer->program);
+    }
+    close(peer->channel);
+    free(peer);
+}
+
+static void serve_accept(struct serve *serve)
+{
+    struct ucred who = {.uid = UINT32_MAX};
+    socklen_t size = sizeof who;
+    int channel = accept4(serve->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct serve_peer *peer;
+
+    if (channel < 0) {
+        return;
+    }
+    if (getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
+        (who.uid != serve->uid && who.uid != 0 && who.uid != geteuid()) ||
+        serve->peer_count == SERVE_CONNECTIONS || !(peer = calloc(1, sizeof(*peer)))) {
+        close(channel);
+        return;
+    }
+    *peer = (struct serve_peer){
+        .serve = serve, .channel = channel, .pid = who.pid, .next = serve->peers};
+    if (serve_watch(serve, channel, peer)) {
+        close(channel);
+        free(peer);
+        return;
+    }
+    serve->peers = peer;
+    serve->peer_count++;
+}
+
+/* A page that its reader cannot change, and that nobody can make shorter. @return -1: none. */
+static int serve_results(struct observed *program)
+{
+    const size_t size = sizeof(struct page_results);
+    int file = memfd_create("apapi-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    void *page = MAP_FAILED;
+
+    if (file >= 0 && ftruncate(file, (off_t)size) == 0) {
+        page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (page == MAP_FAILED) {
+        if (file >= 0) {
+            close(file);
+        }
+        return -1;
+    }
+    page_results_init(page);
+    fcntl(file, F_ADD_SEALS, REGION_SEALS | F_SEAL_FUTURE_WRITE);
+    if ((fcntl(file, F_GET_SEALS) & REGION_SEALS) != REGION_SEALS) {
+        fcntl(file, F_ADD_SEALS, REGION_SEALS); /* a kernel before 5.1 */
+    }
+    program->results = page;
+    return file;
+}
+
+static void serve_answer(const struct serve_peer *peer, enum region_message_kind kind, double value,
+                         const char *name)
+{
+    struct region_message answer;
+
+    region_message_init(&answer, kind, name);
+    answer.value = value;
+    region_send(peer->channel, &answer, -1);
+}
+
+static void serve_register(struct serve *serve, struct serve_peer *peer, int file)
+{
+    struct apapi_error err = {"it has registered twice"};
+    struct region_message answer;
+    struct observed *program = peer->program ? NULL : observed_create(file, &err);
+    int results;
+
+    if (program && observe_add(serve->observer, program) < 0) {
+        snprintf(err.text, sizeof err.text, "%s",
+                 errno == ENOSPC ? "too many programs or threads" : strerror(errno));
+        observed_destroy(program);
+        serve_say(serve, peer, err.text);
+        return;
+    }
+    if (!program) {
+        observe_refuse(serve->observer);
+        serve_say(serve, peer, err.text);
+        return;
+    }
+    peer->program = program;
+    results = serve_results(program);
+    if (results >= 0) {
+        region_message_init(&answer, REGION_RESULTS, NULL);
+        region_send(peer->channel, &answer, results);
+        close(results);
+    }
+    if (serve->publish_ns == 0) {
+        serve->publish_ns = clock_monotonic_ns() + NS_PER_S;
+    }
+}
+
+static void serve_shell(struct serve *serve, const struct serve_peer *peer,
+                        const struct region_message *message)
+{
+    double energy_j = NAN;
+    int result = message->kind == REGION_BEGIN ? observe_shell_begin(serve->observer, message->name)
+                 : message->kind == REGION_END
+                     ? observe_shell_end(serve->observer, message->name, &energy_j)
+                     : observe_shell_read(serve->observer, message->name, &energy_j);
+
+    if (result == 0) {
+        serve_answer(peer, REGION_DONE, energy_j, message->name);
+    } else {
+        serve_answer(peer, REGION_REFUSED, NAN,
+                     errno == ENOENT  ? "there is no such region"
+                     : errno == E2BIG ? "too many regions within each other"
+                                      : strerror(errno));
+    }
+}
+
+static void serve_fom(struct serve *serve, struct serve_peer *peer,
+                      const struct region_message *message)
+{
+    struct observe_foms *foms = peer->program ? &peer->foms : &serve->shell_foms;
+    int result = observe_fom(serve->observer, foms, message->name, message->value, message->unit);
+
+    if (peer->program) {
+        return;
+    }
+    if (result == 0) {
+        serve_answer(peer, REGION_DONE, NAN, message->name);
+    } else {
+        serve_answer(peer, REGION_REFUSED, NAN,
+                     errno == ENOSPC ? "too many figures of merit" : "not a name and a number");
+    }
+}
+
+/* @return whether the connection goes on. */
+static bool serve_receive(struct serve *serve, struct serve_peer *peer)
+{
+    struct region_message message;
+    int file;
+
+    if (region_receive(peer->channel, &message, &file) < 0) {
+        return false;
+    }
+    switch (message.kind) {
+    case REGION_REGISTER:
+        serve_register(serve, peer, file);
+        break;
+    case REGION_BEGIN:
+    case REGION_END:
+    case REGION_READ:
+        serve_shell(serve, peer, &message);
+        break;
+    case REGION_FOM:
+        serve_fom(serve, peer, &message);
+        break;
+    default:
+        break;
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return true;
+}
+
+int serve_work(struct serve *serve)
+{
+    struct epoll_event events[SERVE_AT_ONCE];
+    int count = epoll_wait(serve->poll, events, SERVE_AT_ONCE, 0);
+
+    for (int i = 0; i < count; i++) {
+        struct serve_peer *peer = events[i].data.ptr;
+
+        if (events[i].data.ptr == serve) {
+            serve_accept(serve);
+        } else if (!serve_receive(serve, peer) && errno != EAGAIN && errno != EINTR) {
+            serve_drop(serve, peer);
+        }
+    }
+    return count;
+}
+
+int serve_pause_ms(const struct serve *serve)
+{
+    uint64_t now_ns = clock_monotonic_ns(), left_ms;
+
+    if (serve->publish_ns == 0) {
+        return -1;
+    }
+    left_ms = serve->publish_ns > now_ns ? (serve->publish_ns - now_ns) / 1000000 + 1 : 0;
+    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
+}
+
+void serve_tick(struct serve *serve)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+
+    if (serve->publish_ns > 0 && now_ns >= serve->publish_ns) {
+        serve->publish_ns = serve->peers ? observe_publish(serve->observer, now_ns) : 0;
+    }
+}
+
+void serve_close(struct serve *serve)
+{
+    if (!serve) {
+        return;
+    }
+    if (*serve->path) {
+        unlink(serve->path);
+    }
+    for (int i = 0; i < SERVE_AT_ONCE && serve_work(serve) > 0; i++) {
+    }
+    while (serve->peers) {
+        serve_drop(serve, serve->peers);
+    }
+    if (serve->listener >= 0) {
+        close(serve->listener);
+    }
+    if (serve->poll >= 0) {
+        close(serve->poll);
+    }
+    free(serve);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program may write into the page that it shares with the sampler, while that reads it. */
+#include <stddef.h>
+
+#include "fuzz/fuzz.h"
+#include "observe/program.h"
+
+#define THREADS 6 /* more of the same take long */
+#define SLOTS 4   /* that are written to; more are only read */
+#define SPAN (offsetof(struct page_program, slots) + SLOTS * sizeof(struct page_slot))
+
+static struct page_program page;
+static struct nodes nodes;
+static double times_s[NODES_MAX];
+
+/* A word at a place. */
+struct write {
+    uint32_t place;
+    uint64_t value;
+} __attribute__((packed));
+
+static void fuzz_regions_valid(void)
+{
+    memcpy(page.head.magic, PAGE_MAGIC, sizeof page.head.magic);
+    page.head.version = PAGE_VERSION;
+    page.head.size = sizeof page;
+    page.head.node_count = 4;
+    page.head.thread_count = 2;
+    memcpy(page.nodes[1].name, "a", 2);
+    memcpy(page.nodes[2].name, "b", 2);
+    page.nodes[2].parent = 1;
+}
+
+static void fuzz_regions_look(struct observed *program, uint64_t now_ns)
+{
+    const struct observe_moment now = {now_ns, now_ns * 3, 1 / 3.0, 0.1};
+
+    if (page.head.thread_count > THREADS) {
+        page.head.thread_count = THREADS;
+    }
+    REQUIRE(observed_look(program, &now, &nodes, times_s) >= 0);
+    REQUIRE(nodes.count <= NODES_MAX);
+    for (size_t i = 0; i < nodes.count; i++) {
+        char path[APAPI_REGION_PATH_SIZE];
+
+        REQUIRE(times_s[i] >= 0);
+        if (times_s[i] > 0) {
+            nodes_path(&nodes, i, path);
+            REQUIRE(strlen(path) < sizeof path);
+            times_s[i] = 0;
+        }
+    }
+}
+
+/* The next input begins with a valid page again. */
+static void fuzz_regions_undo(const uint8_t *input, size_t size)
+{
+    struct write write;
+
+    for (size_t i = 0; i + sizeof write <= size; i += sizeof write) {
+        memcpy(&write, input + i, sizeof write);
+        memset((char *)&page + write.place % (SPAN - sizeof write.value), 0, sizeof write.value);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
+{
+    struct apapi_region_losses losses = {0};
+    struct observed program;
+    struct write write;
+
+    fuzz_regions_valid();
+    nodes.count = NODES_FIRST;
+    observed_begin(&program, &page);
+    for (size_t i = 0; i + sizeof write <= size; i += sizeof write) {
+        memcpy(&write, input + i, sizeof write);
+        memcpy((char *)&page + write.place % (SPAN - sizeof write.value), &write.value,
+               sizeof write.value);
+        if (write.place >> 29 == 0) {
+            fuzz_regions_look(&program, (i + 1) * 1000000);
+        }
+    }
+    if (page_problem(&page, sizeof page) == NULL) {
+        fuzz_regions_look(&program, 1000000000);
+        observed_count(&program, &nodes, &losses);
+    }
+    fuzz_regions_undo(input, size);
+    return 0;
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Regions of the programs of a step: what its record says of them, whatever happens to program and sampler.
+
+bats_require_minimum_version 1.5.0
+load survive
+
+setup_file() {
+    start_simulated_cluster
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    cc -Wall -Wextra -Werror -I "$install/include" "$BATS_TEST_DIRNAME/region_phases.c" -o "$APAPI_CLUSTER_DIR/phases" \
+        -L "$install/lib" -lapapi -lpthread "-Wl,-rpath,$install/lib"
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    clear_logs
+    phases=$APAPI_CLUSTER_DIR/phases
+}
+
+# What a record says of regions: they and the other kinds have all of the step's energy, each domain's.
+adds_up='
+    def sum($d): [.regions[].domains[$d].energy_j // 0] | add;
+    def adds_up($d): (sum($d) / .domains[$d].energy_j - 1 | fabs) < 0.005;
+    def region($name): .regions[] | select(.name == $name);
+    adds_up("package") and adds_up("dram")'
+
+@test "a record has the regions of its step, and they have all of its energy" {
+    run -0 as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=10ms "$phases" 2 1
+    [[ ${lines[0]} == begins && $output == *"main/long"* ]]
+    record=$(last_record n1)
+    whole "$record"
+    holds "$record" "$adds_up"
+    holds "$record" "$adds_up"' and ([.regions[] | select(.name)] | length) == 3 and
+        ([region("main/short", "main/long", "main") | .programs == 1 and .threads == 1] | all)'
+    # the meters do not change: 200 W and 40 W whatever the program does
+    holds "$record" "$adds_up"' and (region("main/long") | .count > 10 and .method != "unknown" and
+        (.domains.package.energy_j / .time_s / 200 - 1 | fabs) < 0.1 and (.domains.dram.energy_j / .time_s / 40 - 1 | fabs) < 0.1)'
+    holds "$record" '.foms == [{"name": "turns", "value": 12.5, "unit": "turns/s", "programs": 1}] and .regions_lost == null'
+}
+
+@test "eight tasks of four threads each are added up" {
+    run -0 as_alice srun -N1 -n8 --overcommit -w n1 --apapi=rapl --apapi-interval=10ms "$phases" 1 4
+    record=$(last_record n1)
+    whole "$record"
+    holds "$record" "$adds_up"' and ([region("main/short", "main") | .programs == 8 and .threads >= 8 and .threads <= 32] | all)'
+    holds "$record" '.foms[0].programs == 8 and .foms[0].value == 100 and .regions_lost == null'
+}
+
+@test "a step without regions has a record without any" {
+    run -0 as_alice srun -N1 -w n1 --apapi=rapl true
+    holds "$(last_record n1)" '.complete and (has("regions") or has("foms") or has("regions_lost") | not)'
+}
+
+@test "what a program that is killed was in is in the record" {
+    run -137 as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=10ms sh -c \
+        '"$0" 100 2 & sleep 1; kill -KILL $!; wait $!' "$phases"
+    record=$(last_record n1)
+    holds "$record" "$adds_up"' and (region("main/long") | .count > 10 and .threads == 2 and .time_s > 0.1)'
+}
+
+@test "the sampler's end does not disturb a program with regions" {
+    plugstack checkpoint=1s
+    begin_step -N1 -w n1 --apapi=rapl --apapi-interval=10ms "$phases" 4 2
+    begun_on n1 phases
+    has_checkpoint() { [[ -n $(find "$APAPI_SPOOL_DIR" -name '*.json' 2>/dev/null) ]]; }
+    eventually has_checkpoint
+    cluster on n1 pkill -KILL -x apapi-sampler
+    end_step
+    [[ $status -eq 0 ]]
+    grep -x begins "$BATS_TEST_TMPDIR/out"
+    run -0 as_alice srun -N1 -w n1 --apapi=rapl true
+    recovered() {
+        record=$(records n1 | jq -c 'select(.recovered and .regions)')
+        [[ -n $record ]]
+    }
+    eventually recovered
+    run -0 cluster on n1 sh -c '! ls /run/apapi/n1/*/*.regions'
+    holds "$record" "$adds_up"' and (region("main/long") | .time_s > 0)'
+}
+
+@test "others than the step's user cannot say anything of its regions" {
+    hold
+    begin_step -N1 -w n1 --apapi=rapl sh -c "$until_over"
+    begun_on n1 sh
+    socket=$(cluster on n1 sh -c 'ls /run/apapi/n1/*/*.0.regions')
+    [[ $socket == /run/apapi/n1/*/*.0.regions ]]
+    say='import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect(sys.argv[1]); s.settimeout(5)
+print("in" if s.send(b"x") == 1 else "out"); print(len(s.recv(9)))'
+    run -1 cluster on n1 setpriv --reuid nobody --clear-groups python3 -c "$say" "$socket"
+    [[ $output == *"Permission denied"* ]]
+    run -0 cluster on n1 setpriv --reuid alice --clear-groups python3 -c "$say" "$socket" # a message that is none ends it
+    [[ $output == in*0 ]]
+    release
+    end_step
+    [[ $status -eq 0 ]]
+    run -0 cluster on n1 sh -c '! ls /run/apapi/n1/*/*.regions'
+    holds "$(last_record n1)" 'has("regions") | not'
+}
