@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the sampler believes of a program's page, and what it makes of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "observe/observe.h"
+#include "regions/message.h"
+#include "session/live_page.h"
+#include "unit/unit.h"
+
+/* The page of a program, as its owner sees it. */
+static struct page_program *owned;
+
+static int new_file(off_t size, int seals)
+{
+    int file = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    assert_true(file >= 0);
+    assert_int_equal(ftruncate(file, size), 0);
+    assert_int_equal(fcntl(file, F_ADD_SEALS, seals), 0);
+    return file;
+}
+
+static int new_page(void)
+{
+    int file = new_file(sizeof(*owned), REGION_SEALS);
+
+    owned = mmap(NULL, sizeof(*owned), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    assert_true(owned != MAP_FAILED);
+    memcpy(owned->head.magic, PAGE_MAGIC, sizeof(owned->head.magic));
+    owned->head.version = PAGE_VERSION;
+    owned->head.size = sizeof(*owned);
+    owned->head.clock = PAGE_CLOCK_MONOTONIC;
+    owned->head.node_count = 2;
+    owned->head.thread_count = 1;
+    strcpy(owned->nodes[1].name, "solve");
+    owned->slots[0].current = PAGE_NO_NODE;
+    return file;
+}
+
+static void refused(int file, int error, const char *text)
+{
+    struct apapi_error err = {""};
+
+    assert_null(observed_create(file, &err));
+    assert_int_equal(errno, error);
+    assert_string_equal(err.text, text);
+    close(file);
+}
+
+static void pages_that_could_end_their_reader_are_refused(void **state)
+{
+    int file = new_page();
+
+    (void)state;
+    refused(new_file(sizeof(*owned), F_SEAL_SHRINK | F_SEAL_GROW), EPERM, "its page is not sealed");
+    refused(open("/dev/zero", O_RDONLY | O_CLOEXEC), EPERM, "its page is not sealed");
+    refused(dup(STDERR_FILENO), EPERM, "its page is not sealed");
+    refused(-1, EPERM, "its page is not sealed");
+    refused(new_file(4096, REGION_SEALS), EPROTO,
+            "its page does not have the size of a page of regions");
+    refused(new_file(sizeof(*owned), REGION_SEALS), EPROTO, "its page is no page of regions");
+    owned->head.version++;
+    refused(file, EPROTO, "its page is of another version");
+    munmap(owned, sizeof(*owned));
+}
+
+/* A step whose live page the test writes. */
+static struct apapi_live_page live;
+
+static void reading(struct observer *observer, double total_j)
+{
+    const struct apapi_live_slot *before = &live.domains[APAPI_DOMAIN_PACKAGE];
+    const struct apapi_live_slot figures = {.time_ns = clock_monotonic_ns(),
+                                            .total = total_j,
+                                            .rate = 0,
+                                            .readings = before->readings + 1,
+                                            .flags = APAPI_LIVE_MEASURED};
+
+    live_slot_write(&live.domains[APAPI_DOMAIN_PACKAGE], &figures);
+    observe_reading(&live, observer);
+}
+
+static struct observer *new_observer(void)
+{
+    struct observer *observer;
+
+    live_page_init(&live);
+    live.head.start_ns = clock_monotonic_ns();
+    live.domains[APAPI_DOMAIN_PACKAGE].flags = APAPI_LIVE_MEASURED;
+    observer = observe_create(&live);
+    assert_non_null(observer);
+    return observer;
+}
+
+static const struct apapi_region_result *find(const struct apapi_regions *regions, const char *path)
+{
+    for (size_t i = 0; i < regions->count; i++) {
+        if (strcmp(regions->list[i].path, path) == 0) {
+            return &regions->list[i];
+        }
+    }
+    return NULL;
+}
+
+static double sum_j(const struct apapi_regions *regions)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < regions->count; i++) {
+        double energy_j = regions->list[i].domains[APAPI_DOMAIN_PACKAGE].energy_j;
+
+        sum += isnan(energy_j) ? 0 : energy_j;
+    }
+    return sum;
+}
+
+static struct apapi_measurement measured_j(double energy_j)
+{
+    struct apapi_measurement m = {0};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        m.domains[d] = APAPI_DOMAIN_UNMEASURED;
+    }
+    m.domains[APAPI_DOMAIN_PACKAGE].measured = true;
+    m.domains[APAPI_DOMAIN_PACKAGE].energy_j = energy_j;
+    return m;
+}
+
+static void a_program_has_the_energy_of_its_regions(void **state)
+{
+    const struct apapi_measurement m = measured_j(60);
+    struct observer *observer = new_observer();
+    struct apapi_regions regions;
+    const struct apapi_region_result *solve;
+    int file = new_page();
+    struct observed *program = observed_create(file, NULL);
+
+    (void)state;
+    assert_non_null(program);
+    assert_int_equal(observe_add(observer, program), 0);
+    for (unsigned i = 1; i <= 10; i++) {
+        owned->slots[0].own[1] += 1000; /* 1 us: less than passes */
+        owned->slots[0].counts[1]++;
+        reading(observer, 6 * i);
+    }
+    owned->head.misuses = 3;
+    observe_remove(observer, program);
+    assert_int_equal(observe_result(observer, &m, &regions), 0);
+    solve = find(&regions, "solve");
+    assert_non_null(solve);
+    assert_int_equal(solve->count, 10);
+    assert_int_equal(solve->threads, 1);
+    assert_int_equal(solve->programs, 1);
+    assert_true(fabs((double)solve->time_ns - 10000) < 2);
+    assert_true(fabs(sum_j(&regions) - 60) < 1e-6);
+    assert_int_equal(regions.losses.misuses, 3);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    munmap(owned, sizeof(*owned));
+    close(file);
+}
+
+static void times_that_cannot_be_are_cut(void **state)
+{
+    struct observer *observer = new_observer();
+    struct apapi_regions regions;
+    int file = new_page();
+    struct observed *program = observed_create(file, NULL);
+    uint64_t start_ns = clock_monotonic_ns();
+
+    (void)state;
+    assert_int_equal(observe_add(observer, program), 0);
+    reading(observer, 1);
+    for (unsigned i = 2; i <= 20; i++) {
+        owned->slots[0].own[1] += UINT64_C(1) << 50; /* 13 days */
+        reading(observer, i);
+    }
+    observe_remove(observer, program);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_true((double)find(&regions, "solve")->time_ns <=
+                2 * (double)(clock_monotonic_ns() - start_ns) + 20 * 1e7);
+    assert_true(fabs(sum_j(&regions) - 20) < 1e-6);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    munmap(owned, sizeof(*owned));
+    close(file);
+}
+
+static void without_programs_nothing_is_said(void **state)
+{
+    struct observer *observer = new_observer();
+    struct apapi_regions regions;
+
+    (void)state;
+    reading(observer, 5);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(regions.count, 0);
+    assert_null(regions.list);
+    observe_refuse(observer);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(regions.losses.refused, 1);
+    observe_destroy(observer);
+}
+
+static void the_shell_has_regions_too(void **state)
+{
+    struct observer *observer = new_observer();
+    struct apapi_regions regions;
+    double energy_j;
+
+    (void)state;
+    assert_int_equal(observe_shell_end(observer, "copy", &energy_j), -1);
+    assert_int_equal(errno, ENOENT);
+    reading(observer, 5);
+    assert_int_equal(observe_shell_begin(observer, "copy/in"), 0);
+    reading(observer, 12);
+    assert_int_equal(observe_shell_read(observer, "copy/in", &energy_j), 0);
+    assert_true(fabs(energy_j - 7) < 1e-9);
+    assert_int_equal(observe_shell_begin(observer, "deeper"), 0);
+    assert_int_equal(observe_shell_end(observer, "copy/in", &energy_j), 0);
+    assert_int_equal(observe_shell_read(observer, "deeper", &energy_j), -1);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_non_null(find(&regions, "copy?in"));
+    assert_int_equal(regions.losses.misuses, 2);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+}
+
+static void figures_of_merit_are_added_over_programs(void **state)
+{
+    struct observer *observer = new_observer();
+    struct observe_foms first = {{false}, {0}}, second = first;
+    struct apapi_regions regions;
+
+    (void)state;
+    assert_int_equal(observe_fom(observer, &first, "cells", 5, "cells"), 0);
+    assert_int_equal(observe_fom(observer, &first, "cells", 7, "cells"), 0);
+    assert_int_equal(observe_fom(observer, &second, "cells", 10, "cells"), 0);
+    assert_int_equal(observe_fom(observer, &second, "cells", NAN, "cells"), -1);
+    assert_int_equal(observe_fom(observer, &second, "", 1, "cells"), -1);
+    assert_int_equal(observe_result(observer, NULL, &regions), 0);
+    assert_int_equal(regions.fom_count, 1);
+    assert_true(regions.foms[0].value == 17);
+    assert_int_equal(regions.foms[0].programs, 2);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_that_could_end_their_reader_are_refused),
+        cmocka_unit_test(a_program_has_the_energy_of_its_regions),
+        cmocka_unit_test(times_that_cannot_be_are_cut),
+        cmocka_unit_test(without_programs_nothing_is_said),
+        cmocka_unit_test(the_shell_has_regions_too),
+        cmocka_unit_test(figures_of_merit_are_added_over_programs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
