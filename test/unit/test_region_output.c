@@ -168,7 +168,6 @@ static void answered(void)
     CHECK(apapi_region_begin("a") == 0 && apapi_region_begin("b") == 0);
     spend_readings(1);
     channel = accept4(measured.listener, NULL, NULL, SOCK_CLOEXEC);
-    CHECK(region_receive(channel, &message, NULL) == 0 && message.kind == REGION_REGISTER);
     CHECK(ftruncate(results, sizeof *page) == 0 &&
           fcntl(results, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
     page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, results, 0);
@@ -182,7 +181,7 @@ static void answered(void)
     page_result_write(&page->nodes[2], &row);
     region_message_init(&message, REGION_RESULTS, NULL);
     CHECK(region_send(channel, &message, results) == 0);
-    close(channel);
+    close(channel); /* it has not read what the program has sent */
     CHECK(apapi_region_end("b") == 0 && apapi_region_end("a") == 0);
 }
 
