@@ -98,3 +98,13 @@ print("in" if s.send(b"x") == 1 else "out"); print(len(s.recv(9)))'
     run -0 cluster on n1 sh -c '! ls /run/apapi/n1/*/*.regions'
     holds "$(last_record n1)" 'has("regions") | not'
 }
+
+@test "marks of a script are regions of its step" {
+    run -0 as_alice srun -N1 -w n1 --apapi=rapl --apapi-interval=10ms sh -c \
+        '"$0" mark begin copy; sleep 0.5; "$0" mark end copy; "$0" mark run solve -- sleep 0.3; "$0" mark fom cells 12 cells' \
+        "$install/bin/apapi"
+    record=$(last_record n1)
+    holds "$record" "$adds_up"' and ([region("copy", "solve") | .count == 1 and .time_s > 0.2 and .domains.package.energy_j > 20] | all)'
+    holds "$record" '[.regions[] | select(.name) | .name] | sort == ["copy", "solve"]'
+    holds "$record" '.foms == [{"name": "cells", "value": 12, "unit": "cells", "programs": 1}]'
+}
