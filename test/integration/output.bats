@@ -37,7 +37,7 @@ csv_is_good() { # FILE COLUMNS: every line has as many
     run --separate-stderr alice_sh 'srun -N2 --apapi=rapl --apapi-format=csv --apapi-output=e.csv sleep 0.3'
     [[ $status -eq 0 && -z $stderr ]]
     cat "$work/e.csv"
-    csv_is_good "$work/e.csv" 27
+    csv_is_good "$work/e.csv" 28
     [[ $(head -n 1 "$work/e.csv") == step,node,row,name,domain,kind,unit,total,* ]]
     [[ $(grep -cE '^[0-9]+\.0,n[12],domain,package,package,energy,J,[0-9.]+' "$work/e.csv") -eq 2 ]]
     [[ $(grep -cE '^[0-9]+\.0,n[12],step,elapsed,,,s,[0-9]+\.[0-9]+' "$work/e.csv") -eq 2 ]]
@@ -151,7 +151,7 @@ csv_is_good() { # FILE COLUMNS: every line has as many
     alice_sh 'mkdir sub && sbatch_wait -N1 -D "$PWD/sub" -o out2 --apapi=rapl --apapi-output=table.txt --wrap "sleep 0.2"'
     [[ $(<"$work/sub/table.txt") == 'apapi: step '*package* ]]
     alice_sh 'sbatch_wait -N1 -o out3 --apapi=rapl --apapi-format=csv --wrap "sleep 0.2"'
-    csv_is_good "$work/out3" 27
+    csv_is_good "$work/out3" 28
 }
 
 @test "what root must not write stays unwritten; the job's file says so and has the report" {
