@@ -105,7 +105,7 @@ static size_t fit_work_prepare(struct fit_work *work)
     fit_groups_fill(&work->groups, &work->total, &work->system);
     fit_system_scale(&work->system);
     return fit_within_make(&work->within, &work->fit->sums, &work->total, &work->groups,
-                           &work->system, work->noise_j);
+                           &work->system);
 }
 
 static bool fit_work_is_idle(const struct fit_work *work, size_t group)
@@ -377,6 +377,7 @@ int fit_solve(const struct fit *fit, double noise_j, struct fit_part parts[FIT_C
     }
     work->fit = fit;
     work->noise_j = noise_j;
+    work->within.noise_j = noise_j;
     fit_work_run(work, parts);
     free(work);
     return 0;

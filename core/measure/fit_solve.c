@@ -88,7 +88,7 @@ static void fit_triangle_solve(const struct fit_triangle *triangle, double right
 
 size_t fit_system_invert(const struct fit_system *system, double inverse[FIT_COLUMNS][FIT_COLUMNS])
 {
-    struct fit_triangle triangle;
+    struct fit_triangle triangle = {.size = 0};
     size_t first = fit_triangle_make(system, NULL, &triangle);
 
     for (size_t i = 0; first == system->size && i < system->size; i++) {
@@ -101,7 +101,7 @@ size_t fit_system_invert(const struct fit_system *system, double inverse[FIT_COL
 
 double fit_system_tolerance(const struct fit_system *system)
 {
-    struct fit_triangle triangle;
+    struct fit_triangle triangle = {.size = 0};
     bool others[FIT_COLUMNS];
 
     for (size_t i = 0; i < system->size; i++) {
@@ -115,7 +115,7 @@ double fit_system_tolerance(const struct fit_system *system)
 static void fit_solve_used(const struct fit_system *system, const bool used[FIT_COLUMNS],
                            double p[FIT_COLUMNS])
 {
-    struct fit_triangle triangle;
+    struct fit_triangle triangle = {.size = 0};
     double right[FIT_COLUMNS] = {0};
 
     fit_triangle_make(system, used, &triangle);

@@ -83,7 +83,7 @@ static void fit_within_add_block(struct fit_within *within, const struct fit_blo
 
 size_t fit_within_make(struct fit_within *within, const struct fit_sums *sums,
                        const struct fit_block *total, const struct fit_groups *groups,
-                       const struct fit_system *system, double noise_j)
+                       const struct fit_system *system)
 {
     size_t result = fit_system_invert(system, within->inverse);
     double freedom = (double)total->rows - (double)system->size, variance;
@@ -98,7 +98,7 @@ size_t fit_within_make(struct fit_within *within, const struct fit_sums *sums,
             within->p[i] += within->inverse[i][j] * system->xy[j];
         }
     }
-    variance = fit_within_variance(within, total, system, noise_j);
+    variance = fit_within_variance(within, total, system, within->noise_j);
     for (size_t b = 0; b < sums->used && sums->used >= BLOCKS_LEAST; b++) {
         fit_within_add_block(within, &sums->blocks[b], groups, system, blocks);
     }

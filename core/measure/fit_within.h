@@ -18,6 +18,7 @@ void fit_groups_fill(const struct fit_groups *groups, const struct fit_block *bl
 
 /** How sure the unknowns are. */
 struct fit_within {
+    double noise_j;             /* standard deviation of a row, at least; set by the caller */
     double half_w[FIT_COLUMNS]; /* by group: in 95 of 100 runs the true one is within this [W] */
     double inverse[FIT_COLUMNS][FIT_COLUMNS];
     double p[FIT_COLUMNS];      /* the unknowns without bounds, scaled */
@@ -28,12 +29,11 @@ struct fit_within {
  * Find out how sure they are: from what the rows differ by, and from what the blocks of successive
  * rows differ by, whichever says more. The second one is right also where rows resemble those
  * before them, and where some of them vary more than others.
- * @param noise_j  standard deviation of a row, at least
  * @return fit_system_invert() of the scaled system; below its size nothing else is set
  */
 size_t fit_within_make(struct fit_within *within, const struct fit_sums *sums,
                        const struct fit_block *total, const struct fit_groups *groups,
-                       const struct fit_system *system, double noise_j);
+                       const struct fit_system *system);
 
 /** @return the half-width of a 95 % interval in standard errors: Student's t. */
 double fit_student(double freedom);

@@ -247,15 +247,17 @@ static void what_is_always_together_says_so(void **state)
     free(fit);
 }
 
-static void rows(struct fit *fit, unsigned count, double outside_s, double first_s, double second_s,
-                 double energy_j)
+/* Outside, in the first part, in the second one [s], and the energy [J]. */
+static void add_rows(struct fit *fit, unsigned count, const double row[4])
 {
     for (unsigned i = 0; i < count; i++) {
-        const double x[FIT_PARTS + 2] = {outside_s, 0.1 - outside_s, first_s, second_s};
+        const double x[FIT_PARTS + 2] = {row[0], 0.1 - row[0], row[1], row[2]};
 
-        fit_add(fit, x, FIT_PARTS + 2, energy_j);
+        fit_add(fit, x, FIT_PARTS + 2, row[3]);
     }
 }
+
+#define rows(fit, count, ...) add_rows(fit, count, (const double[4]){__VA_ARGS__})
 
 /* Of a region that has its intervals for itself nothing is estimated, however its power varies. */
 static void what_is_alone_is_measured(void **state)
