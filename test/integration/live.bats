@@ -98,7 +98,8 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1\nevent rapl:::DRAM_ENERGY:PACKAGE1' ]]
     [[ $status -ne 0 && $output == *'Permission denied'* ]]
     run as bob ls "${page%/*}"
     [[ $status -ne 0 && $output == *'Permission denied'* ]]
-    [[ $(as alice ls "${page%/*}") == "${page##*/}" ]]
+    # the page, and the socket by which programs tell their regions
+    [[ $(as alice ls "${page%/*}") == "${page##*/}"$'\n'"${page##*/}.regions" ]]
     [[ $(as alice "$look" --scan $pages) == "n1/${page##*/}"$'\npages 1 foreign 0 dead 0 broken 0' ]]
     [[ $(cluster on n1 stat -c '%u %A' "$page" $pages/n1 $pages) == $'0 -rw-r-----\n0 drwx--x--x\n0 drwxr-xr-x' ]]
     for user in alice bob; do

@@ -110,7 +110,7 @@ calls_with_the_users_names() {
     sampler=$(sed -nE 's/^([0-9]+) +execve\("[^"]*apapi-sampler".*/\1/p' "$APAPI_CLUSTER_DIR/trace")
     [[ -n $sampler ]]
     others=$(grep -E "^$sampler " "$APAPI_CLUSTER_DIR/trace" | grep -oE '"/[^"]*"' | tr -d '"' | sort -u |
-        grep -vE "^(/|/proc|/(etc|lib|lib64|usr|proc|sys|dev|var/run/nscd)/.*|$install/.*|$libexec/.*|$APAPI_CLUSTER_DIR/etc/slurm.conf|$APAPI_ACCT_DIR.*|$APAPI_SPOOL_DIR.*)\$" || true)
+        grep -vE "^(/|/proc|/(etc|lib|lib64|usr|proc|sys|dev|var/run/nscd)/.*|$install/.*|$libexec/.*|$APAPI_CLUSTER_DIR/etc/slurm.conf|$APAPI_ACCT_DIR.*|$APAPI_SPOOL_DIR.*|/run/apapi/n1/[0-9]+/[0-9]+\.0\.regions)\$" || true)
     while read -r path; do
         [[ -z $path || $libexec/ == "$path"/* ]] || outside+=("$path")
     done <<<"$others"
@@ -215,7 +215,9 @@ open_files() { # NODE PID
     open=$(open_files n1 "$(helpers_on n1)")
     echo "$open"
     [[ $(head -n 4 <<<"$open") == $'0 /dev/null\n1 /dev/null\n2 /dev/null\n3 socket:[]' ]]
-    others=$(tail -n +5 <<<"$open" | grep -vE '^[0-9]+ (/sys/.*/energy_uj|anon_inode:\[signalfd\]|/.*apapi-spool.*|/run/apapi/n1/[0-9]+(/#[0-9]+ \(deleted\))?)$' || true)
+    # one more socket, and what waits for it: programs tell their regions there
+    [[ $(tail -n +5 <<<"$open" | grep -cE '^[0-9]+ (socket:\[\]|anon_inode:\[eventpoll\])$') -eq 2 ]]
+    others=$(tail -n +5 <<<"$open" | grep -vE '^[0-9]+ (socket:\[\]|anon_inode:\[eventpoll\]|/sys/.*/energy_uj|anon_inode:\[signalfd\]|/.*apapi-spool.*|/run/apapi/n1/[0-9]+(/#[0-9]+ \(deleted\))?)$' || true)
     echo "others: $others"
     [[ -z $others ]]
     end_hostile_step
