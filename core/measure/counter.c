@@ -455,3 +455,11 @@ uint64_t apapi_counter_guard_ns(const struct apapi_event *event, double max_w)
 
     return guard_ns < 9e18 ? (uint64_t)guard_ns : UINT64_MAX;
 }
+
+uint64_t apapi_event_guard_ns(const struct apapi_event *event)
+{
+    double domain_w = apapi_domain_max_w(event->domain);
+    double node_w = apapi_domain_max_w(APAPI_DOMAIN_NODE);
+
+    return apapi_counter_guard_ns(event, domain_w < node_w ? domain_w : node_w);
+}

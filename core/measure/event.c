@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "measure/counter.h"
-
 struct domain {
     const char *name;
     bool adds_up;
@@ -70,12 +68,4 @@ double apapi_event_value(const struct apapi_event *event, uint64_t raw)
         value = (double)(int64_t)raw;
     }
     return value * event->scale;
-}
-
-uint64_t apapi_event_guard_ns(const struct apapi_event *event)
-{
-    double domain_w = apapi_domain_max_w(event->domain);
-    double node_w = apapi_domain_max_w(APAPI_DOMAIN_NODE);
-
-    return apapi_counter_guard_ns(event, domain_w < node_w ? domain_w : node_w);
 }

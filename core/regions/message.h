@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "apapi/live.h"
+
 /*
  * What programs and `apapi mark` say to the step's sampler, over the socket with the name of the
- * live page and MESSAGE_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the size below.
- * Senders do not wait: for a connection, for room, for an answer. A connection is of one process;
- * its end is the end of the process, or its exec.
+ * live page and REGION_SOCKET_SUFFIX, of type SOCK_SEQPACKET. A message is one packet of the size
+ * below. Senders do not wait: for a connection, for room, for an answer. A connection is of one
+ * process; its end is the end of the process, or its exec.
  *
  *   program to sampler
  *     REGION_REGISTER  first; with one descriptor, the memfd of its program page (regions/page.h),
@@ -27,7 +29,7 @@
  * Texts are of any bytes and end with a NUL.
  */
 
-#define REGION_SOCKET_SUFFIX ".regions"
+#define REGION_SOCKET_SUFFIX APAPI_LIVE_REGIONS
 #define REGION_MESSAGE_MAGIC "APAPIREM"
 #define REGION_MESSAGE_VERSION 1
 #define REGION_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)

@@ -10,8 +10,8 @@
 #include "base/count_of.h"
 #include "base/shared_library.h"
 
-#ifndef APAPI_PAPI_LIBRARY /* built without PAPI */
-#define APAPI_PAPI_LIBRARY "libpapi.so"
+#ifndef APAPI_PAPI_LIBRARY /* built without PAPI: only the program's own, or one that is named */
+#define APAPI_PAPI_LIBRARY ""
 #endif
 
 /* Not a PAPI that the program gets later. Sanitizers cannot do that. */
@@ -59,6 +59,9 @@ static int papi_calls_load(bool *own, struct apapi_error *err)
         return shared_library_resolve(RTLD_DEFAULT, "the program's libpapi", symbols, &calls, err);
     }
     name = name && *name ? name : APAPI_PAPI_LIBRARY;
+    if (*name == '\0') {
+        return apapi_fail(err, ENOSYS, "built without PAPI");
+    }
     handle = dlopen(name, LOAD_FLAGS);
     if (!handle) {
         return apapi_fail(err, ENOSYS, "%s", dlerror());

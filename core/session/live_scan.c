@@ -20,7 +20,10 @@ struct scan {
 
 static int is_visible(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.' && entry->d_type != DT_SOCK; /* of regions, beside a page */
+    size_t length = strlen(entry->d_name), suffix = strlen(APAPI_LIVE_REGIONS);
+
+    return entry->d_name[0] != '.' &&
+           (length < suffix || strcmp(entry->d_name + length - suffix, APAPI_LIVE_REGIONS) != 0);
 }
 
 static void count_failure(struct apapi_live_counts *counts)

@@ -39,6 +39,7 @@ extern "C" {
 #define APAPI_LIVE_UNKNOWN UINT32_MAX
 #define APAPI_LIVE_ENVIRONMENT "APAPI_LIVE_PAGE"
 #define APAPI_LIVE_DIR "/run/apapi"
+#define APAPI_LIVE_REGIONS ".regions" /* after a page's path: a socket for regions of programs */
 
 /** State of the step. */
 enum apapi_live_state {
