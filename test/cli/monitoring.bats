@@ -109,7 +109,9 @@ END
 @test "each panel of energy has an answer in a MariaDB that apapi import fills" {
     needs_server
     record 7 0 n1 0 100 50 '.uid = 1000 | .domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1'
-    record 7 0 n2 0 100 70 '.domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1'
+    record 7 0 n2 0 100 70 '.domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .regions = [
+        {name: "solve", count: 3, programs: 1, threads: 1, time_s: 50, method: "measured", domains: {package: {energy_j: 4000, power_w: 80}}},
+        {name: "read", count: 1, programs: 1, threads: 1, time_s: 40, method: "unknown"}]'
     record 8 0 n1 200 100 50 'del(.domains.package.energy_j, .total) | .complete = false | .reason = "the node has failed"'
     run -0 "$apapi" import --db "$url" --acct-dir "$acct"
     python3 "$dashboard" queries "$monitoring/grafana-energy.json" >asked
@@ -118,6 +120,9 @@ END
         rows=$(mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query")
         [[ -n $rows && $rows != NULL ]]
     done <asked
+    query=$(grep '^Regions of job' asked | cut -f 2)
+    run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
+    [[ $(tr '\t' ' ' <<<"${lines[0]}") == 'solve 3 50 4000 NULL 80' && ${lines[1]} == read* ]]
     # the curve of a job: four bins of 25 s on each of two nodes
     query=$(grep '^Power of job' asked | cut -f 2)
     run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # bats file_tags=long
 # scripts/package: what the packages contain, and a clean Debian 12 with Slurm in which they are installed, used,
-# upgraded while steps run, and purged.
+# upgraded while steps run, and purged. APAPI_TEST_SUITE=trixie: all of it with another release of Debian and its Slurm,
+# but for .rpm and .tar.gz.
 
 bats_require_minimum_version 1.5.0
 load ../environment
@@ -12,9 +13,30 @@ setup_file() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     export repository packages=$BATS_FILE_TMPDIR/1 newer=$BATS_FILE_TMPDIR/2
     export DEBFULLNAME="APAPI maintainers" DEBEMAIL=apapi@hpc.uni-beispiel.de # of a domain that nobody has
-    "$repository/scripts/package" --output="$newer" --release=2 deb
-    "$repository/scripts/package" --output="$packages" deb rpm tar
+    export suite=${APAPI_TEST_SUITE:-bookworm}
+    if [[ $suite == bookworm ]]; then
+        "$repository/scripts/package" --output="$newer" --release=2 deb
+        "$repository/scripts/package" --output="$packages" deb rpm tar
+        export fuse=libfuse3-3 simulator=$repository/build/release/test/sim/apapi-simhw
+    else
+        package_elsewhere
+        export fuse=libfuse3-4 simulator=$repository/build/slurm-matrix/$suite/build/release/test/sim/apapi-simhw
+    fi
 }
+
+# In a release of scripts/slurm-matrix, where the repository's build/ is another folder.
+package_elsewhere() {
+    local built=$repository/build/slurm-matrix/$suite/build
+    "$repository/scripts/slurm-matrix" make "$suite"
+    rm -rf "$built/1" "$built/2"
+    for release in 2 1; do
+        "$repository/scripts/slurm-matrix" run "$suite" env DEBFULLNAME="$DEBFULLNAME" DEBEMAIL="$DEBEMAIL" \
+            scripts/package --output="$repository/build/$release" --release=$release deb
+    done
+    cp -r "$built/1" "$built/2" "$BATS_FILE_TMPDIR"
+}
+
+needs_rpm() { [[ $suite == bookworm ]] || skip "only with Debian 12"; }
 
 deb() { echo "$packages/$1"_[0-9]*.deb; }
 rpm_file() { echo "$packages/$1"-[0-9]*.rpm; }
@@ -49,6 +71,7 @@ rpm_files() { # but for folders and build ids
 }
 
 @test "only the plugin's package depends on Slurm, and on the version that it was built for" {
+    needs_rpm # the Slurm of this machine
     version=$(dpkg-query -W -f '${Version}' libslurm-dev | grep -oE '^[0-9]+\.[0-9]+')
     run -0 dpkg-deb -f "$(deb apapi)" Depends
     [[ $output != *slurm* ]]
@@ -57,6 +80,7 @@ rpm_files() { # but for folders and build ids
 }
 
 @test "a site's configuration is kept: conffiles, and noreplace" {
+    needs_rpm
     for name in apapi slurm-spank-apapi; do
         dpkg-deb --ctrl-tarfile "$(deb $name)" | tar -xO ./conffiles | sort >"$BATS_TEST_TMPDIR/conffiles"
         diff "$BATS_TEST_TMPDIR/conffiles" <(deb_files $name | grep '^/etc/')
@@ -83,6 +107,7 @@ rpm_files() { # but for folders and build ids
 }
 
 @test "an .rpm has the same files, and scripts that a shell can read" {
+    needs_rpm
     for name in apapi apapi-devel python3-apapi slurm-spank-apapi; do
         diff <(deb_files $name | grep -vE '/(changelog.Debian.gz|copyright)$') <(rpm_files $name)
         for tag in POSTIN POSTUN; do
@@ -94,6 +119,7 @@ rpm_files() { # but for folders and build ids
 }
 
 @test "the archive has what the packages have" {
+    needs_rpm
     diff <(tar -tf "$packages"/apapi-*.tar.gz | grep -v '/$' | sed 's#^\(\./\)\?#/#' | sort) \
         <(for name in apapi apapi-devel python3-apapi slurm-spank-apapi; do rpm_files $name; done | sort)
 }
@@ -111,21 +137,21 @@ rpm_files() { # but for folders and build ids
 
 # Runs a step of scenario.bash in it. The first one makes it, and skips the test where that cannot be.
 in_tree() { # STEP
-    local status=0 folder=$repository/build/package-trees/bookworm
+    local status=0 folder=$repository/build/package-trees/$suite
     ((EUID == 0)) || skip 'needs root'
-    "$repository/scripts/slurm-matrix" --dir "${folder%/*}" make bookworm slurm-wlm munge iproute2 procps libfuse3-3 \
+    "$repository/scripts/slurm-matrix" --dir "${folder%/*}" make "$suite" slurm-wlm munge iproute2 procps "$fuse" \
         >"$BATS_TEST_TMPDIR/make" 2>&1 || status=$?
     [[ $status != 125 ]] || skip "$(tail -n 1 "$BATS_TEST_TMPDIR/make")"
     [[ $status == 0 ]] || { cat "$BATS_TEST_TMPDIR/make"; return 1; }
     mkdir -p "$folder/build/release/test/sim"
     rm -rf "$folder/build/1" "$folder/build/2"
     cp -r "$packages" "$newer" "$folder/build"
-    cp "$repository/build/release/test/sim/apapi-simhw" "$folder/build/release/test/sim"
-    "$repository/scripts/slurm-matrix" --dir "${folder%/*}" run bookworm \
+    cp "$simulator" "$folder/build/release/test/sim"
+    "$repository/scripts/slurm-matrix" --dir "${folder%/*}" run "$suite" \
         bash "$repository/test/packages/scenario.bash" "$1"
 }
 
-@test "from a clean Debian 12 with Slurm to the first table in less than 60 s" {
+@test "from a clean Debian with Slurm to the first table in less than 60 s" {
     in_tree first_table >"$BATS_TEST_TMPDIR/log" 2>&1 || { cat "$BATS_TEST_TMPDIR/log"; false; }
     sed -n 's/^from apt-get install to/# to/p' "$BATS_TEST_TMPDIR/log" >&3
 }

@@ -17,7 +17,8 @@ apt_purge() { DEBIAN_FRONTEND=noninteractive apt-get purge -y --auto-remove "$@"
 start_cluster() { "$cluster" start --plugstack "$line" --sim '' >/tmp/cluster.log || fail "$(cat /tmp/cluster.log)"; }
 
 forget_earlier_runs() {
-    dpkg --purge slurm-spank-apapi apapi-devel apapi >/dev/null 2>&1
+    dpkg --purge slurm-spank-apapi python3-apapi apapi-devel apapi >/dev/null 2>&1
+    apt-get autoremove -y >/dev/null 2>&1
     rm -rf "$records" /etc/apapi
 }
 
