@@ -32,7 +32,8 @@ END
     # the meters do not change: 200 W and 40 W whatever the script does
     holds "$record" 'def region($name): .regions[] | select(.name == $name);
         def right($watts; $s): (.energy_j - $watts * $s | fabs) <= .uncertainty_j + 0.01 * .energy_j;
-        ([region("staging", "solve") | .time_s as $s | .method == "measured" and .count == 1 and
+        # intervals at both ends are shared with others: a late reading may take a tenth of its time
+        ([region("staging", "solve") | .time_s as $s | (.method == "measured" or .method == "estimated") and .count == 1 and
             (.domains.package | right(200; $s)) and (.domains.dram | right(40; $s))] | all) and
         region("staging").time_s >= 1 and region("solve").time_s >= 2 and
         .foms == [{name: "cells", value: 480, unit: "cells", programs: 1}]'

@@ -253,15 +253,17 @@ static void test_nobody_waits_long_for_a_handler(void **state)
 /* The one that is named first is open later, and feeds the domain from then on. */
 static void test_another_component_feeds_the_domain(void **state)
 {
-    int before, after;
+    int before, after, first, between;
 
     (void)state;
     meters[ODD].slow = true;
     meters[ODD].domain = APAPI_DOMAIN_PACKAGE;
     atomic_store(&meters[ODD].open_hangs, true);
     create_and_start("odd:plain");
+    first = atomic_load(&meters[PLAIN].good);
     set("package", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[0]);
     set("total", 3 * STEP_J, APAPI_OVERFLOW_EVERY, &told[1]);
+    between = atomic_load(&meters[PLAIN].good) - first; /* readings that only one may have seen */
     await(&told[1].count, 10);
     before = atomic_load(&told[0].count);
     atomic_store(&meters[ODD].open_hangs, false);
@@ -270,7 +272,7 @@ static void test_another_component_feeds_the_domain(void **state)
     after = atomic_load(&meters[ODD].good) - 1;
     assert_true(told[0].count >= before + after - 2);
     assert_true(told[0].count <= steps() + after);
-    assert_int_equal(told[0].count, told[1].count);
+    assert_true(told[0].count >= told[1].count && told[0].count <= told[1].count + between + 1);
 }
 
 static void end_thread(const struct apapi_overflow_crossing *crossing, void *user)
