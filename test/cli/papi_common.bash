@@ -10,7 +10,12 @@ need_papi() { # NAME [OPTION]
     return $status
 }
 
+# Files that run side by side share it: one builds at a time.
 build_with_newer() { # [TARGET]...
+    (flock 8 && build_with_newer_alone "$@" 8>&-) 8>"$repository/build/papi.lock"
+}
+
+build_with_newer_alone() {
     local build=$repository/build/papi
 
     [[ -f $build/build.ninja ]] || cmake -S "$repository" -B "$build" -G Ninja \
