@@ -16,7 +16,7 @@ struct counters_thread;
 
 /**
  * Choose what is counted, and start PAPI.
- * @param events  as in PAPI_EVENTS; NULL or "", or none of them exists: PAPI's default events
+ * @param events  as in PAPI_EVENTS; NULL, "", or a list without a known event: PAPI's defaults
  * @return the number of events; 0: none can be counted here
  * Thread-safety: any thread; the first call decides. Allocates, and reads the environment:
  * PAPI_MULTIPLEX, PAPI_HL_VERBOSE.

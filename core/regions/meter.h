@@ -20,7 +20,7 @@ struct meter {
     uint32_t measured;    /* frames from 1 to here began before that */
 };
 
-/** For a thread whose regions nobody wants measured: there is never news. */
+/** For a thread whose regions are not measured: it never has a new reading. */
 extern struct meter meter_none __attribute__((visibility("hidden")));
 
 /** @return the meter of the thread that has a slot now; or &meter_none. Allocates. */

@@ -89,49 +89,49 @@ static void test_actions(void **state)
 }
 
 /* The caret stands below the place, and the message says what would be valid. */
+static const struct {
+    const char *text, *marked, *said;
+    int code;
+} bad[] = {
+    {"", "", "is missing, as in 'total >= 5kJ'", EINVAL},
+    {">= 5kJ", ">= 5kJ", "is missing", EINVAL},
+    {"total >=5parsecs", "parsecs", "J, kJ, MJ, Wh, kWh, W, kW", EINVAL},
+    {"total >= 5KJ", "KJ", "did you mean 'kJ'?", EINVAL},
+    {"total >= -5kJ", "-5kJ", "negative", ERANGE},
+    {"total >= 0J", "0J", "above 0", ERANGE},
+    {"total >= 0.0000001J", "0.0000001J", "at least 0.000001 J", ERANGE},
+    {"total > 0W", "0W", "above 0", ERANGE},
+    {"total every 0", "0", "above 0", ERANGE},
+    {"total >= ", "", "an amount is missing", EINVAL},
+    {"total >= nan", "nan", "an amount is missing", EINVAL},
+    {"total >= 0x10J", "0x10J", "decimal", EINVAL},
+    {"total >= 1e999J", "1e999J", "out of range", ERANGE},
+    {"total = 5kJ", "= 5kJ", ">=, every, > or <", EINVAL},
+    {"total", "", ">=, every, > or <", EINVAL},
+    {"pakcage >= 5kJ", "pakcage", "did you mean 'package'?", EINVAL},
+    {"total < 5kJ", "kJ", "only grows", EINVAL},
+    {"total > 80C", "C", "energy (J, kJ", EINVAL},
+    {"total every 5W", "W", "'every' counts", EINVAL},
+    {"total >= 5kJ for 10s", "for 10s", "needs a level", EINVAL},
+    {"total every 5kJ hysteresis 1J", "hysteresis 1J", "needs a level", EINVAL},
+    {"node > 600W for 10", "10", "ms, s, m or h", EINVAL},
+    {"node > 600W for", "", "ms, s, m or h", EINVAL},
+    {"node > 600W for 1s for 2s", "for 2s", "already", EINVAL},
+    {"node > 600W hysteresis 600W", "600W", "below the level", ERANGE},
+    {"node > 600W hysteresis 20J", "J", "W, kW, MW", EINVAL},
+    {"node > 600W and", "and", "':' and actions", EINVAL},
+    {"total >= 5kJ :", "", "unknown action: log", EINVAL},
+    {"total >= 5kJ : explode", "explode", "exec=COMMAND", EINVAL},
+    {"total >= 5kJ : log, log", "log", "already", EINVAL},
+    {"total >= 5kJ : log term", "term", "','", EINVAL},
+    {"total >= 5kJ : signal=USR3", "USR3", "USR1, USR2, TERM", EINVAL},
+    {"total >= 5kJ : signal=USR1@job", "job", "@step", EINVAL},
+    {"total >= 5kJ : exec= ", "", "a command is missing", EINVAL},
+    {"total >= 5kJ : term, signal=KILL", "signal=KILL", "itself", EINVAL},
+};
+
 static void test_errors_mark_the_place(void **state)
 {
-    static const struct {
-        const char *text, *marked, *said;
-        int code;
-    } bad[] = {
-        {"", "", "is missing, as in 'total >= 5kJ'", EINVAL},
-        {">= 5kJ", ">= 5kJ", "is missing", EINVAL},
-        {"total >=5parsecs", "parsecs", "J, kJ, MJ, Wh, kWh, W, kW", EINVAL},
-        {"total >= 5KJ", "KJ", "did you mean 'kJ'?", EINVAL},
-        {"total >= -5kJ", "-5kJ", "negative", ERANGE},
-        {"total >= 0J", "0J", "above 0", ERANGE},
-        {"total >= 0.0000001J", "0.0000001J", "at least 0.000001 J", ERANGE},
-        {"total > 0W", "0W", "above 0", ERANGE},
-        {"total every 0", "0", "above 0", ERANGE},
-        {"total >= ", "", "an amount is missing", EINVAL},
-        {"total >= nan", "nan", "an amount is missing", EINVAL},
-        {"total >= 0x10J", "0x10J", "decimal", EINVAL},
-        {"total >= 1e999J", "1e999J", "out of range", ERANGE},
-        {"total = 5kJ", "= 5kJ", ">=, every, > or <", EINVAL},
-        {"total", "", ">=, every, > or <", EINVAL},
-        {"pakcage >= 5kJ", "pakcage", "did you mean 'package'?", EINVAL},
-        {"total < 5kJ", "kJ", "only grows", EINVAL},
-        {"total > 80C", "C", "energy (J, kJ", EINVAL},
-        {"total every 5W", "W", "'every' counts", EINVAL},
-        {"total >= 5kJ for 10s", "for 10s", "needs a level", EINVAL},
-        {"total every 5kJ hysteresis 1J", "hysteresis 1J", "needs a level", EINVAL},
-        {"node > 600W for 10", "10", "ms, s, m or h", EINVAL},
-        {"node > 600W for", "", "ms, s, m or h", EINVAL},
-        {"node > 600W for 1s for 2s", "for 2s", "already", EINVAL},
-        {"node > 600W hysteresis 600W", "600W", "below the level", ERANGE},
-        {"node > 600W hysteresis 20J", "J", "W, kW, MW", EINVAL},
-        {"node > 600W and", "and", "':' and actions", EINVAL},
-        {"total >= 5kJ :", "", "unknown action: log", EINVAL},
-        {"total >= 5kJ : explode", "explode", "exec=COMMAND", EINVAL},
-        {"total >= 5kJ : log, log", "log", "already", EINVAL},
-        {"total >= 5kJ : log term", "term", "','", EINVAL},
-        {"total >= 5kJ : signal=USR3", "USR3", "USR1, USR2, TERM", EINVAL},
-        {"total >= 5kJ : signal=USR1@job", "job", "@step", EINVAL},
-        {"total >= 5kJ : exec= ", "", "a command is missing", EINVAL},
-        {"total >= 5kJ : term, signal=KILL", "signal=KILL", "itself", EINVAL},
-    };
-
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct threshold got = {.text = "untouched"};

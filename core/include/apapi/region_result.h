@@ -100,7 +100,7 @@ APAPI_API const char *apapi_region_kind_name(enum apapi_region_kind kind);
 /** @return "unknown", "measured", "estimated", "shared"; "?" for any other number. Static. */
 APAPI_API const char *apapi_region_method_name(enum apapi_region_method method);
 
-/** @return energy of the domains that add up [J]; NaN: of none of them known. */
+/** @return energy of the domains that add up [J]; NaN: none of them is known. */
 APAPI_API double apapi_region_energy_j(const struct apapi_region_result *region);
 
 #ifdef __cplusplus
