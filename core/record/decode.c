@@ -6,6 +6,7 @@
 #include "record/domain_list.h"
 #include "record/fields.h"
 #include "record/regions.h"
+#include "record/share.h"
 #include "record/shorten.h"
 #include "record/timeline.h"
 
@@ -245,7 +246,8 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
         timelines_decode(tree_get(root, "timeline"), m, &path) < 0 ||
         decode_trust(tree_get(root, "trust"), m, &path) < 0 ||
         regions_decode(root, &record->regions, &path) < 0 ||
-        decode_crossings(root, record, &path) < 0) {
+        decode_crossings(root, record, &path) < 0 ||
+        share_decode(tree_get(root, "share"), &record->share, &path) < 0) {
         return -1;
     }
     if (nodelist && nodelist->size >= sizeof(record->id.nodelist)) {

@@ -13,6 +13,7 @@
 #include "record/end.h"
 #include "record/fields.h"
 #include "record/regions.h"
+#include "record/share.h"
 #include "record/shorten.h"
 #include "record/timeline.h"
 
@@ -178,7 +179,7 @@ static int put_record(json_t *root, const struct apapi_record *record)
         encode_put_components(root, &record->measurement) < 0 ||
         timelines_encode(root, &record->measurement, 0) < 0 ||
         encode_put_trust(root, &record->measurement) < 0 ||
-        encode_put_crossings(root, record) < 0) {
+        encode_put_crossings(root, record) < 0 || share_encode(root, &record->share) < 0) {
         return OUT_OF_MEMORY;
     }
     return WRITTEN;

@@ -14,6 +14,8 @@
 #define IN_ENERGY(member) offsetof(struct apapi_region_energy, member)
 #define IN_FOM(member) offsetof(struct apapi_fom, member)
 #define IN_LOSSES(member) offsetof(struct apapi_region_losses, member)
+#define IN_SHARE(member) offsetof(struct apapi_share, member)
+#define IN_SHARED(member) offsetof(struct apapi_share_energy, member)
 #define IN_CROSSING(member) offsetof(struct apapi_crossing, member)
 
 const struct field fields_of_record[] = {
@@ -159,6 +161,22 @@ const struct field fields_of_crossing[] = {
     {"result", FIELD_TEXT, false, IN_CROSSING(result), SIZE_IN(apapi_crossing, result)},
     {NULL, 0, false, 0, 0}};
 
+const struct field fields_of_share[] = {
+    {"method", FIELD_TEXT, false, IN_SHARE(method), SIZE_IN(apapi_share, method)},
+    {"idle", FIELD_TEXT, false, IN_SHARE(idle), SIZE_IN(apapi_share, idle)},
+    {"reason", FIELD_TEXT, false, IN_SHARE(reason), SIZE_IN(apapi_share, reason)},
+    {"slices", FIELD_FLAG, false, IN_SHARE(slices), 0},
+    {"interval_s", FIELD_DURATION, false, IN_SHARE(interval_ns), 0},
+    {"tail_s", FIELD_DURATION, false, IN_SHARE(tail_ns), 0},
+    {NULL, 0, false, 0, 0}};
+
+const struct field fields_of_share_energy[] = {
+    {"energy_j", FIELD_AMOUNT, true, IN_SHARED(energy_j), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_SHARED(uncertainty_j), 0},
+    {"idle_j", FIELD_AMOUNT, false, IN_SHARED(idle_j), 0},
+    {"idle_w", FIELD_ROUGH, false, IN_SHARED(idle_w), 0},
+    {NULL, 0, false, 0, 0}};
+
 #define FITS(fields) _Static_assert(COUNT_OF(fields) <= FIELDS_MAX, "FIELDS_MAX is too small")
 FITS(fields_of_record);
 FITS(fields_of_trust);
@@ -170,6 +188,8 @@ FITS(fields_of_region_energy);
 FITS(fields_of_fom);
 FITS(fields_of_losses);
 FITS(fields_of_crossing);
+FITS(fields_of_share);
+FITS(fields_of_share_energy);
 
 const char *field_type_name(int type)
 {

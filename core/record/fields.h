@@ -52,6 +52,9 @@ extern const struct field fields_of_region_energy[]; /* in struct apapi_region_e
 extern const struct field fields_of_fom[];           /* in struct apapi_fom */
 extern const struct field fields_of_losses[];        /* in struct apapi_region_losses */
 
+extern const struct field fields_of_share[];        /* in struct apapi_share */
+extern const struct field fields_of_share_energy[]; /* in struct apapi_share_energy */
+
 /** @return "int64", "uint64", "fp64", "bit64"; NULL when out of range. */
 const char *field_type_name(int type);
 

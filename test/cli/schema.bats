@@ -151,6 +151,12 @@ del(.trust.samples)
 .foms = [{"name": "a", "value": null}]
 .regions_lost = {}
 .regions_lost = {"names": -1}
+.share = {}
+.share = {"method": "cpu-time"}
+.share = {"method": "cpu-time", "idle": "mine", "domains": {}}
+.share = {"method": "cpu-time", "domains": {"package": {"uncertainty_j": 1}}}
+.share = {"method": "cpu-time", "domains": {"moon": {"energy_j": 1}}}
+.share = {"method": "cpu-time", "domains": {"package": {"energy_j": -1}}}
 END
 }
 
@@ -180,6 +186,9 @@ del(.job, .step, .cluster, .timeline, .total) | .domains = {}
 .regions = [{"name": "a/b", "method": "estimated", "count": 3, "programs": 1, "threads": 4, "time_s": 1, "domains": {"package": {"energy_j": 3, "uncertainty_j": 0.1}}}]
 .regions = [{"name": "a", "method": "unknown", "reason": "no reading", "time_s": 0}, {"kind": "idle", "method": "estimated", "time_s": 3, "domains": {"package": {"energy_j": 3, "power_w": 1}}}]
 .foms = [{"name": "GFLOP", "value": 3, "unit": "GFLOP/s", "programs": 2}, {"name": "steps", "value": -1}] | .regions_lost = {"names": 3}
+.share = {"method": "cpu-time", "idle": "apart", "interval_s": 1, "domains": {"package": {"energy_j": 3, "uncertainty_j": 0.1, "idle_w": 80}}, "total": {"energy_j": 3}}
+.share = {"method": "cpu-time", "idle": "cores", "slices": true, "tail_s": 0.2, "domains": {"gpu": {"energy_j": 3, "idle_j": 1}}}
+.share = {"reason": "no node sampler"}
 END
 }
 

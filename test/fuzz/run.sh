@@ -44,7 +44,7 @@ declare -A sources=(
     [regions]="core/observe/nodes.c core/observe/program.c core/regions/page.c core/base/error.c core/base/text.c -lm"
     [threshold]="core/threshold/*.c core/budget/budget.c core/budget/budget_site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
         core/measure/event.c"
-    [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/region*.c core/json/json_*.c
+    [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/region*.c core/record/share.c core/json/json_*.c
         core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
         core/base/error.c core/base/interval.c core/measure/*.c -ljansson -lm")
 

@@ -8,6 +8,7 @@
 #include "apapi/error.h"
 #include "apapi/measurement.h"
 #include "apapi/region_result.h"
+#include "apapi/share_result.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,6 +107,8 @@ struct apapi_record {
     uint64_t crossings;              /* of all thresholds */
     size_t crossing_count;           /* of the next */
     struct apapi_crossing *crossing; /* by time; owned by the record; NULL: none */
+    struct apapi_share share; /* what the step is given of the energy in `measurement`, which is
+                                 that of the whole node */
 };
 
 /*

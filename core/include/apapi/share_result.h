@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_SHARE_RESULT_H
+#define APAPI_SHARE_RESULT_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apapi/error.h"
+#include "apapi/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The part of a node's energy that a step is given. Plain data. A number that is not known is NaN,
+ * never 0. All functions here may be called from any thread.
+ */
+
+#define APAPI_SHARE_WORD_SIZE 24   /* of a method's name, with its NUL [bytes] */
+#define APAPI_SHARE_REASON_SIZE 96 /* [bytes] */
+
+/** Share of the energy of one domain. */
+struct apapi_share_energy {
+    double energy_j;      /* given to the step [J]; NaN: not known */
+    double uncertainty_j; /* of energy_j, as the meters and the readings have it; the error of the
+                             method is not in it [J]; NaN: not known */
+    double idle_j; /* idle power by allocated cores, a part of energy_j [J]; NaN: not shared */
+    double idle_w; /* idle power of the node that the method used [W]; NaN: not known, all
+                      power was taken as dynamic */
+};
+
+/** Share of a step on one node. */
+struct apapi_share {
+    char method[APAPI_SHARE_WORD_SIZE];   /* "cpu-time"; "exclusive": the step had the whole node;
+                                             "": the share is not known */
+    char idle[APAPI_SHARE_WORD_SIZE];     /* "apart": no step is given idle power; "cores": each
+                                             gets it by its cores; "": it does not matter */
+    char reason[APAPI_SHARE_REASON_SIZE]; /* why the share is not known; "": it is, or nobody has
+                                             asked for it */
+    bool slices;                          /* energy of GPUs by slices (MIG) */
+    uint64_t interval_ns;                 /* between two divisions [ns]; 0: not known */
+    uint64_t tail_ns; /* at the end, of which the energy is extrapolated from the last known power
+                         [ns] */
+    struct apapi_share_energy domains[APAPI_DOMAINS]; /* by enum apapi_domain */
+};
+
+/** @return a share of which nothing is known. */
+APAPI_API struct apapi_share apapi_share_unknown(void);
+
+/** @return whether a record has a share. */
+APAPI_API bool apapi_share_known(const struct apapi_share *share);
+
+/** @return energy of the domains that add up [J]; NaN: none of them is known. */
+APAPI_API double apapi_share_energy_j(const struct apapi_share *share);
+
+/**
+ * @return uncertainty of this energy [J]: the sum of theirs, as all may err in the same direction.
+ *         NaN: one of them is not known
+ */
+APAPI_API double apapi_share_uncertainty_j(const struct apapi_share *share);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
