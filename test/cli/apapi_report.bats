@@ -263,7 +263,7 @@ load report_common
     run -2 report --format=jobid%x
     [[ $output == *"'jobid%x': the width is not a number"* ]]
     run -2 report --by week
-    [[ $output == *"valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
+    [[ $output == *"valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region"* ]]
     run -2 report --jsn
     [[ $output == *"did you mean '--json'"* ]]
     run -0 report --helpformat

@@ -25,7 +25,7 @@ load report_common
     run -0 report -S 2026-01-01 -P --by user,account --top 1
     [[ ${lines[0]} == "user|account|jobs|elapsed_s|energy_j|power_w|measured_pct" && ${lines[1]} == "anna|chem|2|"* ]]
     run -2 report --by user,node
-    [[ $output == *"--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster and day"* ]]
+    [[ $output == *"--by=user,node: valid are job, step, node, or a list of user, account, partition, qos, cluster, day and region"* ]]
     run -2 report --by user,user
     [[ $output == *"user is listed twice"* ]]
     run -2 report --by user,

@@ -22,7 +22,8 @@ static const struct {
 static const char *const groups[] = {
     [REPORT_GROUP_USER] = "user",           [REPORT_GROUP_ACCOUNT] = "account",
     [REPORT_GROUP_PARTITION] = "partition", [REPORT_GROUP_QOS] = "qos",
-    [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day"};
+    [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day",
+    [REPORT_GROUP_REGION] = "region"};
 
 static bool is_word(const char *word, size_t size, const char *name)
 {
@@ -60,7 +61,7 @@ static int report_by_parse_groups(const char *text, struct report_ledger *parsed
         if (!find_group(word, size, &group)) {
             return apapi_fail(err, EINVAL,
                               "--by=%.40s: valid are job, step, node, or a list of user, account, "
-                              "partition, qos, cluster and day",
+                              "partition, qos, cluster, day and region",
                               text);
         }
         if (has_group(parsed, group)) {
@@ -72,6 +73,13 @@ static int report_by_parse_groups(const char *text, struct report_ledger *parsed
             return 0;
         }
     }
+}
+
+static enum report_by report_by_choose(const struct report_ledger *parsed)
+{
+    return has_group(parsed, REPORT_GROUP_REGION) ? REPORT_BY_REGION
+           : has_group(parsed, REPORT_GROUP_DAY)  ? REPORT_BY_DAY
+                                                  : REPORT_BY_GROUP;
 }
 
 int report_by_parse(const char *text, struct report_ledger *ledger, struct apapi_error *err)
@@ -88,7 +96,12 @@ int report_by_parse(const char *text, struct report_ledger *ledger, struct apapi
     if (report_by_parse_groups(text, &parsed, err)) {
         return -1;
     }
-    ledger->by = has_group(&parsed, REPORT_GROUP_DAY) ? REPORT_BY_DAY : REPORT_BY_GROUP;
+    if (has_group(&parsed, REPORT_GROUP_DAY) && has_group(&parsed, REPORT_GROUP_REGION)) {
+        return apapi_fail(err, EINVAL,
+                          "--by=%.40s: regions are of whole records, which are not divided by day",
+                          text);
+    }
+    ledger->by = report_by_choose(&parsed);
     ledger->group_count = parsed.group_count;
     memcpy(ledger->groups, parsed.groups, sizeof ledger->groups);
     return 0;
@@ -129,7 +142,9 @@ void report_by_format(const struct report_ledger *ledger, char *text, size_t siz
     if (ledger->group_count > 0) {
         size_t length = put_groups(ledger, text, size);
 
-        snprintf(text + length, size - length, ",jobs,elapsed,energy,power,measured");
+        snprintf(text + length, size - length, "%s",
+                 ledger->by == REPORT_BY_REGION ? ",jobs,count,time,energy,power"
+                                                : ",jobs,elapsed,energy,power,measured");
     } else {
         snprintf(text, size, "%s", whole_name(ledger, true));
     }

@@ -98,7 +98,7 @@ static const struct option_row rows[] = {
      TO_CALL(set_states)},
     {0, "by", "=WHAT",
      "job, step, node, or a list of user, account, partition, qos,\n"
-     "cluster and day",
+     "cluster, day and region",
      TO_CALL(set_by)},
     {'X', "allocations", NULL, "the same as --by=job", TO_CALL(set_by)},
     {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat lists them",
@@ -166,7 +166,8 @@ static int report_command_set_format(struct report *report, struct apapi_error *
         report_fields_list(false, all, sizeof all);
     } else {
         report_by_format(&report->ledger, fields, sizeof fields);
-        snprintf(all, sizeof all, "%s%s", fields, costs ? ",co2,cost" : "");
+        snprintf(all, sizeof all, "%s%s", fields,
+                 costs && report->ledger.by != REPORT_BY_REGION ? ",co2,cost" : "");
     }
     return report_format_parse(all, &printer->format, err);
 }
@@ -185,6 +186,7 @@ static void choose_parts(struct report *report)
     const struct report_format *format = &report->printer.format;
     struct report_input *input = &report->input;
 
+    input->regions = report->ledger.by == REPORT_BY_REGION;
     report->ledger.keep_timelines = input->jobs != NULL;
     input->timelines = report->ledger.keep_timelines && report->ledger.by != REPORT_BY_DAY;
     input->powers = report->ledger.keep_timelines || (report->sort && is_extreme(report->sort));
@@ -297,13 +299,16 @@ static int report_command_print_rows(struct report *report, const uint32_t *orde
 static int print_report(struct report *report)
 {
     size_t count = 0;
-    uint32_t *order =
-        report_ledger_chain(&report->ledger) ? NULL : report_ledger_order(&report->ledger, &count);
+    uint32_t *order = report_ledger_chain(&report->ledger) || report_regions_chain(&report->ledger)
+                          ? NULL
+                          : report_ledger_order(&report->ledger, &count);
     int result = order ? 0 : -1;
 
     if (order && count == 0) {
         free(order);
-        return command_fail(COMMAND, "no job found");
+        return command_fail(COMMAND, report->ledger.piece_count > 0 && report->input.regions
+                                         ? "no region in the records of these jobs"
+                                         : "no job found");
     }
     if (result == 0 && report->sort) {
         result = report_sort(&report->ledger, report->sort, &report->rates, order, count);
@@ -326,7 +331,7 @@ static int report_command_take_record(const struct apapi_record *record, const c
 {
     (void)line;
     (void)size;
-    return report_ledger_add(ledger, record);
+    return report_ledger_add(ledger, record) || report_regions_add(ledger, record) ? -1 : 0;
 }
 
 static int report_command_run(struct report *report)
@@ -371,6 +376,7 @@ int report_command(int argc, char **argv)
     config_defaults(&report.config);
     status = report_command_run(&report);
     report_ledger_free(&report.ledger);
+    report_regions_free(&report.ledger);
     config_clear(&report.config);
     return status;
 }

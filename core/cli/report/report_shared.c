@@ -149,8 +149,9 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
     int result = 0;
 
     *shared_j = 0;
-    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP) {
-        return 0; /* rows are not added up, or only steps of one job are */
+    if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
+        ledger->by == REPORT_BY_REGION) {
+        return 0; /* rows are not added up, or only steps of one job are, or regions */
     }
     result = gather(&entries);
     for (size_t first = 0, count; first < entries.count && result == 0; first += count) {

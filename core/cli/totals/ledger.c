@@ -16,7 +16,6 @@
 #include "record/window.h"
 
 #define KEY_SIZE 640
-#define ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
 #define TIMELINES_MAX 65536      /* 64 MiB */
 #define NODELISTS_MAX (32 << 20) /* bytes */
 #define DAYS_MAX 4000            /* parts of one record, divided by day */
@@ -48,23 +47,6 @@ static void make_bucket_key(enum report_by by, const struct apapi_record *record
         snprintf(key + length, KEY_SIZE - length, "/%s", record->id.step);
     } else if (by == REPORT_BY_DAY) {
         snprintf(key + length, KEY_SIZE - length, "/%s", day);
-    }
-}
-
-/* The texts of its groups in order. */
-static void make_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
-                         char key[ROW_KEY_SIZE])
-{
-    const uint32_t texts[REPORT_GROUPS] = {
-        [REPORT_GROUP_USER] = bucket->user,           [REPORT_GROUP_ACCOUNT] = bucket->account,
-        [REPORT_GROUP_PARTITION] = bucket->partition, [REPORT_GROUP_QOS] = bucket->qos,
-        [REPORT_GROUP_CLUSTER] = bucket->cluster,     [REPORT_GROUP_DAY] = bucket->day};
-    size_t length = 0;
-
-    *key = '\0';
-    for (size_t i = 0; i < ledger->group_count && length < ROW_KEY_SIZE; i++) {
-        length += (size_t)snprintf(key + length, ROW_KEY_SIZE - length, "%s%s", i ? "\x1f" : "",
-                                   pool_text(&ledger->texts, texts[ledger->groups[i]]));
     }
 }
 
@@ -404,10 +386,10 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 
 static int chain_bucket(struct report_ledger *ledger, uint32_t number)
 {
-    char key[ROW_KEY_SIZE];
+    char key[REPORT_ROW_KEY_SIZE];
     uint32_t row;
 
-    make_row_key(ledger, &ledger->buckets[number], key);
+    report_row_key(ledger, &ledger->buckets[number], NULL, key);
     row = pool_put(&ledger->row_keys, key);
     if (row == POOL_NONE ||
         pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
@@ -445,7 +427,7 @@ int report_ledger_chain(struct report_ledger *ledger)
     if (report_name_clusters(ledger)) {
         return -1;
     }
-    if (ledger->bucket_count == 0 || ledger->group_count == 0) {
+    if (ledger->bucket_count == 0 || ledger->group_count == 0 || ledger->by == REPORT_BY_REGION) {
         return 0;
     }
     order = report_order_buckets(ledger, &count);

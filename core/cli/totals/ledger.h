@@ -9,6 +9,8 @@ struct report_row {
     const char *cluster, *user, *account, *partition, *qos, *job_name, *name;
     const char *reason;     /* of the first incomplete record */
     const char *day, *node; /* by day, by node */
+    const char *region;     /* by region, as the next two */
+    double count, time_s;   /* passes; time of all threads */
     const char *state;
     char job_id[32], step_id[80], exit[32];
     char *nodelist, *missing_nodes; /* NULL: not requested, or none */
@@ -34,6 +36,25 @@ int report_ledger_ask(struct report_ledger *ledger, const char *nodes);
 
 /** Call it once after the last record. @return 0; -1 with errno ENOMEM. */
 int report_ledger_chain(struct report_ledger *ledger);
+
+/**
+ * Rows by region: keep the regions of the record that was added last. Nothing for other rows.
+ * @return 0; -1 with errno ENOMEM.
+ */
+int report_regions_add(struct report_ledger *ledger, const struct apapi_record *record);
+
+/** Sum up the rows by region, after report_ledger_chain(). @return 0; -1 with errno ENOMEM. */
+int report_regions_chain(struct report_ledger *ledger);
+
+/** Free what the rows by region take. */
+void report_regions_free(struct report_ledger *ledger);
+
+/** A row of which nothing is known. */
+struct report_row report_row_empty(void);
+
+/** Keep what is the same in all buckets of the row. */
+void report_row_identify(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                         struct report_row *row);
 
 /**
  * Sum up a row.

@@ -85,10 +85,10 @@ uint32_t *report_ledger_order(const struct report_ledger *ledger, size_t *count)
     if (ledger->group_count == 0) {
         return report_order_buckets(ledger, count);
     }
-    *count = ledger->row_count;
-    order = make_numbers(ledger->row_count);
+    *count = keys.count;
+    order = make_numbers(*count);
     if (order) {
-        qsort_r(order, ledger->row_count, sizeof *order, compare_rows, &keys);
+        qsort_r(order, *count, sizeof *order, compare_rows, &keys);
     }
     return order;
 }

@@ -21,7 +21,8 @@ enum report_by {
     REPORT_BY_STEP,
     REPORT_BY_NODE,
     REPORT_BY_GROUP, /* sums of jobs */
-    REPORT_BY_DAY    /* the same, with jobs divided at midnight */
+    REPORT_BY_DAY,   /* the same, with jobs divided at midnight */
+    REPORT_BY_REGION /* regions of the same name, in jobs of the same group */
 };
 
 /** What the jobs of a row have in common. */
@@ -32,6 +33,7 @@ enum report_group {
     REPORT_GROUP_QOS,
     REPORT_GROUP_CLUSTER,
     REPORT_GROUP_DAY,
+    REPORT_GROUP_REGION,
     REPORT_GROUPS
 };
 
@@ -62,6 +64,31 @@ struct report_piece {
 struct report_energy {
     double energy_j;
     double known; /* known share of the time, 0..1 */
+};
+
+/** A region of a piece. */
+struct report_region {
+    uint64_t count;
+    double time_s;
+    size_t energy_at; /* in ledger->regions.energies, one for each bit of the mask */
+    uint32_t name;    /* as it is shown; "(idle)" */
+    uint8_t kind;     /* enum apapi_region_kind */
+    uint8_t domain_mask;
+    uint8_t unknown_mask; /* bit d: its node has meters, and this region no energy */
+};
+
+struct report_region_energy {
+    double energy_j, uncertainty_j;
+};
+
+/** The regions of all pieces, by region only. */
+struct report_regions {
+    struct report_region *list;
+    struct report_region_energy *energies;
+    size_t *ends; /* of each piece, in `list` */
+    size_t count, room, energy_count, energy_room, end_room;
+    struct report_row *rows; /* numbered as row_keys */
+    size_t row_room;
 };
 
 /**
@@ -106,6 +133,7 @@ struct report_ledger {
     uint32_t
         *rows; /* the last bucket of each row, numbered as row_keys; NULL: each row is one bucket */
     size_t row_count, row_room;
+    struct report_regions regions;
     struct namelist asked; /* nodes whose records were read, sorted; empty: all */
 };
 
@@ -121,6 +149,11 @@ struct report_view {
     report_remark_f remark; /* NULL: no remarks */
     void *context;
 };
+
+/** The texts of a bucket's groups in order. @param region  NULL: none */
+#define REPORT_ROW_KEY_SIZE ((size_t)(APAPI_TEXT_SIZE + 1) * REPORT_GROUPS)
+void report_row_key(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                    const struct report_region *region, char key[REPORT_ROW_KEY_SIZE]);
 
 /** That order, for qsort_r() with the ledger's texts. */
 int report_compare_pieces(const void *left, const void *right, void *texts);

@@ -38,9 +38,8 @@ static const char *rows_same(const char *known, const char *text)
     return !known || strcmp(known, text) == 0 ? text : "";
 }
 
-/* Keep what is the same in all buckets of the row. */
-static void rows_put_identity(const struct report_ledger *ledger,
-                              const struct report_bucket *bucket, struct report_row *row)
+void report_row_identify(const struct report_ledger *ledger, const struct report_bucket *bucket,
+                         struct report_row *row)
 {
     const struct pool *texts = &ledger->texts;
 
@@ -178,25 +177,39 @@ void report_row_free(struct report_row *row)
     row->nodelist = row->missing_nodes = NULL;
 }
 
+struct report_row report_row_empty(void)
+{
+    struct report_row row = {.energy_j = NAN,
+                             .energy_per_node_j = NAN,
+                             .uncertainty_j = NAN,
+                             .max_power_w = NAN,
+                             .restarts = NAN,
+                             .co2_g = NAN,
+                             .cost = NAN,
+                             .count = NAN,
+                             .time_s = NAN,
+                             .reason = "",
+                             .state = "",
+                             .node = "",
+                             .region = ""};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row.domain_j[d] = NAN;
+    }
+    return row;
+}
+
 int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
                       const struct report_view *view, struct report_row *row)
 {
     uint32_t next = ledger->rows ? ledger->rows[row_number] : row_number;
     struct sum sum = {.row = row};
 
-    *row = (struct report_row){.energy_j = NAN,
-                               .energy_per_node_j = NAN,
-                               .uncertainty_j = NAN,
-                               .max_power_w = NAN,
-                               .restarts = NAN,
-                               .co2_g = NAN,
-                               .cost = NAN,
-                               .reason = "",
-                               .state = "",
-                               .node = ""};
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domain_j[d] = NAN;
+    if (ledger->by == REPORT_BY_REGION) {
+        *row = ledger->regions.rows[row_number];
+        return 0;
     }
+    *row = report_row_empty();
     while (next != POOL_NONE) {
         const struct report_bucket *bucket = &ledger->buckets[next];
         struct report_total total;
@@ -209,7 +222,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
             report_row_free(row);
             return -1;
         }
-        rows_put_identity(ledger, bucket, row);
+        report_row_identify(ledger, bucket, row);
         if (ledger->by == REPORT_BY_JOB || ledger->by == REPORT_BY_STEP) {
             rows_put_job(ledger, bucket, &total, row);
         } else if (ledger->by == REPORT_BY_NODE) {
