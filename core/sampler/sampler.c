@@ -27,7 +27,6 @@
 #include "gather/parts.h"
 #include "observe/serve.h"
 #include "sampler/archive.h"
-#include "sampler/beside.h"
 #include "sampler/cgroup.h"
 #include "sampler/crossed.h"
 #include "sampler/known.h"
@@ -36,7 +35,7 @@
 #include "sampler/names.h"
 #include "sampler/pack.h"
 #include "sampler/process.h"
-#include "sampler/questions.h"
+#include "sampler/sampler.h"
 #include "sampler/step.h"
 #include "sampler/step_tables.h"
 #include "sampler/thresholds.h"
@@ -441,7 +440,7 @@ static int block_signals(void)
     return signalfd(-1, &end, SFD_CLOEXEC);
 }
 
-static int sampler_run(void)
+int sampler_run(void)
 {
     static struct sampler sampler; /* no initial value: the file need not hold its 160 KB */
     struct apapi_error err;
@@ -477,24 +476,4 @@ static int sampler_run(void)
     livefile_close(&sampler.live);     /* only now: the session wrote to it */
     apapi_event_rules_clear(&sampler.rules);
     return result;
-}
-
-static bool has_channel(void)
-{
-    struct stat channel;
-
-    return fstat(APAPI_CHANNEL_FD, &channel) == 0 && S_ISSOCK(channel.st_mode);
-}
-
-int main(int argc, char **argv)
-{
-    if (beside_is_asked(argc, argv)) {
-        return beside_run(argv);
-    }
-    process_restrict();
-    if (argc == 1 && has_channel()) {
-        return sampler_run();
-    }
-    process_settle(false);
-    return questions_answer(argc, argv);
 }

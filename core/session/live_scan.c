@@ -111,8 +111,17 @@ static bool is_user(int folder, const char *name)
            fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* Of the node, and not of a step. */
+static bool is_node_page(const char *name)
+{
+    return strcmp(name, "node") == 0 || strcmp(name, "shares") == 0;
+}
+
 static int look_at_entry(struct scan *scan, int folder, const char *path, const char *name)
 {
+    if (!strchr(path, '/') && is_node_page(name)) {
+        return 0;
+    }
     if (!strchr(path, '/') && is_user(folder, name)) {
         return look_at_user(scan, folder, path, name);
     }

@@ -19,9 +19,11 @@ extern "C" {
  * it; they do not wait for each other, and the writer does not notice them.
  *
  * A page is a file of a memory file system, <live_dir>/<node>/<uid>/<job>.<step>. Its layout is
- * this header. It belongs to root; the user of the step may read it, other users may not, and do
- * not see its name. The tasks of the step find its path in APAPI_LIVE_PAGE. It is removed at the
- * end of the step; who has mapped it keeps the last figures.
+ * this header. A node where Slurm's energy plugin runs has one of its own, <live_dir>/<node>/node,
+ * for root alone: job 0, step "node", no events; its totals go on until the next boot. It belongs
+ * to root; the user of the step may read it, other users may not, and do not see its name. The
+ * tasks of the step find its path in APAPI_LIVE_PAGE. It is removed at the end of the step; who has
+ * mapped it keeps the last figures.
  *
  * Each figure has a cache line of its own. Reading one takes some nanoseconds, and no system call
  * or lock.

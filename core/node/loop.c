@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apapi/events.h"
+#include "base/clock.h"
+#include "base/folder.h"
+#include "base/number.h"
+#include "config/config.h"
+#include "config/installed.h"
+#include "node/folder.h"
+#include "node/meters.h"
+#include "node/shares.h"
+
+#define INTERVAL_NS UINT64_C(1000000000)
+#define TOGETHER_MS 20 /* readings of several meters at the same time count as one */
+#define WAIT_MS 5000   /* for a sampler that is about to end */
+#define PAUSE_MS 50
+
+struct loop {
+    const struct node_options *options;
+    struct config config;
+    struct apapi_intervals intervals;
+    struct apapi_event_rules rules, shown;
+    struct node_meters meters;
+    struct apapi_session *session;
+    struct node_shares *shares;
+    int folder, signals;
+};
+
+static void loop_complain(const char *text, void *context)
+{
+    const struct loop *loop = context;
+
+    loop->options->say(LOG_WARNING, "%s", text);
+}
+
+static void loop_read_config(struct loop *loop)
+{
+    const struct config_sink sink = {loop_complain, loop};
+    const char *path = loop->options->config ? loop->options->config : config_site_path();
+
+    config_defaults(&loop->config);
+    config_read(&loop->config, path, &sink);
+    config_set_sources(&loop->config);
+    loop->intervals.default_ns = INTERVAL_NS;
+}
+
+/* One that slurmd has just left needs a moment to end. */
+static int loop_open_meters(struct loop *loop, struct apapi_error *err)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    int result = -1;
+
+    for (int ms = 0; ms <= WAIT_MS; ms += PAUSE_MS) {
+        result = node_meters_open(&loop->meters, loop->folder, loop->options->node, err);
+        if (result == 0 || errno != EWOULDBLOCK) {
+            return result;
+        }
+        node_meters_close(&loop->meters);
+        nanosleep(&pause, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return result;
+}
+
+static int loop_open_session(struct loop *loop, struct apapi_error *err)
+{
+    const struct apapi_environment nothing = {.softfail = true};
+    const struct apapi_session_config config = {
+        .intervals = &loop->intervals,
+        .min_interval_ns = INTERVAL_NS,
+        .rules = &loop->shown,
+        .softfail = true,
+        .on_sample = node_meters_sample,
+        .context = &loop->meters,
+        .live = loop->meters.live,
+    };
+
+    if (apapi_event_rules_load(&loop->rules, &nothing, installed_path(INSTALLED_CONFIG), NULL,
+                               err)) {
+        loop->options->say(LOG_WARNING, "the default event files are not used: %s", err->text);
+    }
+    loop->shown.default_ops = loop->rules.default_ops; /* all events, as the site defines them */
+    loop->session = apapi_session_create(&config, err);
+    return loop->session ? apapi_session_start(loop->session, 0, err) : -1;
+}
+
+static int loop_open(struct loop *loop, struct apapi_error *err)
+{
+    const struct node_shares_settings settings = {
+        .config = &loop->config, .node = loop->options->node, .say = loop->options->say};
+    struct node_shares_settings shares = settings;
+
+    if (!*loop->config.live_dir) {
+        return apapi_fail(err, EINVAL, "live_dir = off: there is no place for its page");
+    }
+    loop->folder = node_folder_open(loop->config.live_dir, loop->options->node, err);
+    if (loop->folder < 0 || loop_open_meters(loop, err) || loop_open_session(loop, err)) {
+        return -1;
+    }
+    shares.folder = loop->folder;
+    loop->shares = node_shares_new(&shares);
+    return 0;
+}
+
+static void loop_take(struct loop *loop)
+{
+    struct node_reading reading;
+    uint64_t count;
+
+    if (read(loop->meters.news, &count, sizeof count) == sizeof count &&
+        node_meters_take(&loop->meters, &reading)) {
+        node_shares_add(loop->shares, &reading);
+    }
+}
+
+/* What is read at the same time by several workers is one reading. */
+static void loop_serve(struct loop *loop)
+{
+    const struct timespec together = {.tv_nsec = TOGETHER_MS * 1000000L};
+    struct pollfd watched[] = {{.fd = loop->options->owner, .events = POLLIN},
+                               {.fd = loop->signals, .events = POLLIN},
+                               {.fd = loop->meters.news, .events = POLLIN}};
+
+    while (watched[0].revents == 0 && watched[1].revents == 0) {
+        if (poll(watched, 3, -1) > 0 && watched[2].revents) {
+            nanosleep(&together, NULL);
+            loop_take(loop);
+        }
+    }
+}
+
+static void loop_close(struct loop *loop)
+{
+    apapi_session_destroy(loop->session);
+    loop_take(loop);
+    node_shares_free(loop->shares);
+    node_meters_close(&loop->meters);
+    apapi_event_rules_clear(&loop->rules);
+    config_clear(&loop->config);
+    folder_close(loop->folder);
+    folder_close(loop->signals);
+}
+
+static int loop_block_signals(void)
+{
+    sigset_t all, end;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    sigaddset(&end, SIGINT);
+    return signalfd(-1, &end, SFD_CLOEXEC);
+}
+
+int node_run(const struct node_options *options)
+{
+    static struct loop loop;
+    struct apapi_error err;
+    int result = EXIT_SUCCESS;
+
+    loop.options = options;
+    loop.meters.file = loop.meters.news = -1;
+    loop.meters.state = NODE_STATE_NONE;
+    loop.folder = -1;
+    loop.signals = loop_block_signals();
+    loop_read_config(&loop);
+    if (loop_open(&loop, &err)) {
+        result = errno == EWOULDBLOCK ? NODE_ANOTHER : EXIT_FAILURE;
+        options->say(LOG_NOTICE, "node %s is not measured: %s", options->node, err.text);
+    } else {
+        loop_serve(&loop);
+    }
+    loop_close(&loop);
+    return result;
+}
