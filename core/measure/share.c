@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/share.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static double share_cpu_time(const struct share_step *step)
+{
+    return step->cpu_s;
+}
+
+/* Daemons and processes that no step has. */
+static double share_cpu_rest(const struct share_interval *interval, double steps)
+{
+    return fmax(interval->cpu_s - steps, isnan(interval->cpu_s) ? NAN : 0);
+}
+
+static double share_core_time(const struct share_step *step)
+{
+    return step->cores * step->seconds;
+}
+
+static double share_core_rest(const struct share_interval *interval, double steps)
+{
+    (void)interval;
+    (void)steps;
+    return 0;
+}
+
+const struct share_method share_methods[] = {{"cpu-time", share_cpu_time, share_cpu_rest},
+                                             {"equal-cores", share_core_time, share_core_rest},
+                                             {NULL, NULL, NULL}};
+
+const struct share_method *share_method_find(const char *name)
+{
+    for (const struct share_method *method = share_methods; method->name; method++) {
+        if (strcmp(method->name, name) == 0) {
+            return method;
+        }
+    }
+    return NULL;
+}
+
+const char *share_idle_name(enum share_idle idle)
+{
+    return idle == SHARE_IDLE_CORES ? "cores" : "apart";
+}
+
+/* How much of a sum each step has: its weight of `whole`. Unknown weights are those of the rest. */
+struct share_division {
+    double (*weight)(const struct share_step *step);
+    double whole; /* 0: nobody has anything */
+};
+
+/* What of an energy goes where. */
+struct share_split {
+    double idle_j, steps_j;
+};
+
+/* An interval while it is divided. */
+struct share_work {
+    const struct share_rule *rule;
+    const struct share_interval *interval;
+    struct share_step *steps;
+    size_t count;
+    struct share_division dynamic, cores;
+    double inner_j, inner_idle_j; /* of the domains that add up */
+};
+
+static double share_weight(double (*weight)(const struct share_step *step),
+                           const struct share_step *step)
+{
+    double value = weight(step);
+
+    return value > 0 ? value : 0; /* also for NaN */
+}
+
+/* @param all  result: whether every weight is known */
+static double share_weight_sum(double (*weight)(const struct share_step *step),
+                               const struct share_work *work, bool *all)
+{
+    double sum = 0;
+
+    *all = true;
+    for (size_t i = 0; i < work->count; i++) {
+        sum += share_weight(weight, &work->steps[i]);
+        *all = *all && !isnan(weight(&work->steps[i]));
+    }
+    return sum;
+}
+
+/* If a step's weight is not known, nor that of all processes, no part is known. */
+static struct share_division share_by_method(const struct share_work *work)
+{
+    const struct share_method *method = work->rule->method;
+    bool all;
+    double sum = share_weight_sum(method->weight, work, &all);
+    double rest = method->rest(work->interval, sum);
+
+    if (isnan(rest)) {
+        rest = 0;
+        sum = all ? sum : 0;
+    }
+    return (struct share_division){method->weight, sum + rest};
+}
+
+/* The node's cores all the time; more, if steps share cores. */
+static struct share_division share_by_cores(const struct share_work *work)
+{
+    bool all;
+    double sum = share_weight_sum(share_core_time, work, &all);
+    double node = work->interval->cores * work->interval->seconds;
+
+    return (struct share_division){share_core_time, fmax(sum, node)};
+}
+
+static void share_give_step(struct share_step *step, int domain, double energy_j, double idle_j)
+{
+    step->energy_j[domain] += energy_j;
+    step->idle_j[domain] += idle_j;
+    if (apapi_domain_adds_up(domain)) {
+        step->inner_j += energy_j;
+        step->inner_idle_j += idle_j;
+    }
+}
+
+/* @return what the steps were given. */
+static double share_give(const struct share_work *work, const struct share_division *division,
+                         int domain, double energy_j, bool idle)
+{
+    double given_j = 0;
+
+    for (size_t i = 0; i < work->count && division->whole > 0; i++) {
+        struct share_step *step = &work->steps[i];
+        double part_j = energy_j * (share_weight(division->weight, step) / division->whole);
+
+        share_give_step(step, domain, part_j, idle ? part_j : 0);
+        given_j += part_j;
+    }
+    return given_j;
+}
+
+static struct share_split share_processors(const struct share_work *work, int domain)
+{
+    const struct share_interval *interval = work->interval;
+    double energy_j = interval->energy_j[domain], idle_w = interval->idle_w[domain];
+    double idle_j = isnan(idle_w) ? 0 : fmin(energy_j, idle_w * interval->seconds);
+    double shared_j = 0, given_j;
+
+    if (work->rule->idle == SHARE_IDLE_CORES) {
+        shared_j = share_give(work, &work->cores, domain, idle_j, true);
+    }
+    given_j = share_give(work, &work->dynamic, domain, energy_j - idle_j, false);
+    return (struct share_split){idle_j - shared_j, shared_j + given_j};
+}
+
+static double share_gpu_parts(const struct share_work *work, uint64_t bit)
+{
+    double parts = 0;
+
+    for (size_t i = 0; i < work->count; i++) {
+        parts += work->steps[i].gpus & bit ? work->steps[i].slice : 0;
+    }
+    return parts;
+}
+
+/* Slices that no step has are idle, as is a whole GPU. */
+static void share_one_gpu(const struct share_work *work, uint64_t bit, double energy_j,
+                          struct share_split *split)
+{
+    double whole = fmax(1, share_gpu_parts(work, bit)), given_j = 0;
+
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->steps[i].gpus & bit) {
+            double part_j = energy_j * (work->steps[i].slice / whole);
+
+            share_give_step(&work->steps[i], APAPI_DOMAIN_GPU, part_j, 0);
+            given_j += part_j;
+        }
+    }
+    split->steps_j += given_j;
+    split->idle_j += energy_j - given_j;
+}
+
+/* The GPUs' energies are made to add up to no more than the domain's. */
+static double share_gpu_scale(const struct share_interval *interval)
+{
+    double sum_j = 0;
+
+    for (unsigned gpu = 0; gpu < SHARE_GPUS_MAX; gpu++) {
+        sum_j += interval->gpu_j[gpu] > 0 ? interval->gpu_j[gpu] : 0;
+    }
+    return sum_j > 0 ? fmin(1, interval->energy_j[APAPI_DOMAIN_GPU] / sum_j) : 0;
+}
+
+static struct share_split share_gpus(const struct share_work *work)
+{
+    double scale = share_gpu_scale(work->interval);
+    struct share_split split = {0, 0};
+
+    for (unsigned gpu = 0; gpu < SHARE_GPUS_MAX; gpu++) {
+        if (work->interval->gpu_j[gpu] > 0) {
+            share_one_gpu(work, UINT64_C(1) << gpu, work->interval->gpu_j[gpu] * scale, &split);
+        }
+    }
+    return split;
+}
+
+/* What is around the others, as the others. */
+static struct share_split share_around(const struct share_work *work, int domain)
+{
+    double scale = work->interval->energy_j[domain] / work->inner_j;
+    struct share_split split = {work->inner_idle_j * scale, 0};
+
+    for (size_t i = 0; i < work->count; i++) {
+        struct share_step *step = &work->steps[i];
+
+        share_give_step(step, domain, step->inner_j * scale, step->inner_idle_j * scale);
+        split.steps_j += step->inner_j * scale;
+    }
+    return split;
+}
+
+static struct share_split share_split_of(const struct share_work *work, int domain)
+{
+    if (work->count == 0) {
+        return (struct share_split){work->interval->energy_j[domain], 0};
+    }
+    switch (domain) {
+    case APAPI_DOMAIN_GPU:
+        return share_gpus(work);
+    case APAPI_DOMAIN_PSYS:
+    case APAPI_DOMAIN_NODE:
+        return work->inner_j > 0 ? share_around(work, domain) : share_processors(work, domain);
+    default:
+        return share_processors(work, domain);
+    }
+}
+
+static void share_add(struct share_totals *totals, int domain, double energy_j,
+                      const struct share_split *split)
+{
+    totals->energy_j[domain] += energy_j;
+    totals->steps_j[domain] += split->steps_j;
+    totals->idle_j[domain] += split->idle_j;
+    totals->unattributed_j[domain] += fmax(0, energy_j - split->steps_j - split->idle_j);
+}
+
+/* The domains around the others have the last numbers. */
+_Static_assert(APAPI_DOMAIN_PSYS > APAPI_DOMAIN_GPU && APAPI_DOMAIN_NODE > APAPI_DOMAIN_GPU,
+               "parts come before what they are parts of");
+
+void share_divide(const struct share_rule *rule, const struct share_interval *interval,
+                  struct share_step *steps, size_t count, struct share_totals *totals)
+{
+    struct share_work work = {.rule = rule, .interval = interval, .steps = steps, .count = count};
+
+    work.dynamic = share_by_method(&work);
+    work.cores = share_by_cores(&work);
+    for (size_t i = 0; i < count; i++) {
+        steps[i].inner_j = steps[i].inner_idle_j = 0;
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        double energy_j = interval->energy_j[d];
+
+        if (energy_j >= 0) {
+            struct share_split split = share_split_of(&work, d);
+
+            share_add(totals, d, energy_j, &split);
+            work.inner_j += apapi_domain_adds_up(d) ? energy_j : 0;
+            work.inner_idle_j += apapi_domain_adds_up(d) ? split.idle_j : 0;
+        }
+    }
+}

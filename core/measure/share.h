@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef MEASURE_SHARE_H
+#define MEASURE_SHARE_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/event.h"
+
+/*
+ * A node's energy in one interval, divided among the steps that ran. Whatever the numbers are,
+ * energy = steps + idle + unattributed in each domain.
+ *
+ * Package and dram, and the domains inside and around them: idle power comes first, and the rest is
+ * dynamic. The method says how dynamic energy is divided. A GPU's energy goes to the steps that
+ * have it. psys and node are divided as their parts are.
+ */
+
+#define SHARE_GPUS_MAX 64
+
+/** What becomes of idle power. */
+enum share_idle {
+    SHARE_IDLE_APART, /* no step is given any */
+    SHARE_IDLE_CORES, /* by allocated cores; those that no step has leave their part idle */
+    SHARE_IDLES
+};
+
+/** A step in an interval, and what it has been given so far. */
+struct share_step {
+    double cpu_s;                   /* CPU time of its cgroup in the interval [s]; NaN: not known */
+    double cores;                   /* allocated to it; NaN: not known */
+    double seconds;                 /* of the interval, in which it ran [s] */
+    uint64_t gpus;                  /* bits of the GPUs that it has */
+    double slice;                   /* part of each of these GPUs, above 0: 1 is a whole one */
+    double energy_j[APAPI_DOMAINS]; /* given to it in all intervals [J] */
+    double idle_j[APAPI_DOMAINS];   /* of this, idle energy [J] */
+    double inner_j, inner_idle_j;   /* in this interval, in the domains that add up [J]; results */
+};
+
+/** The node in an interval. */
+struct share_interval {
+    double seconds;                 /* > 0 */
+    double energy_j[APAPI_DOMAINS]; /* [J]; NaN: not known */
+    double gpu_j[SHARE_GPUS_MAX];   /* of each GPU, in energy_j[APAPI_DOMAIN_GPU] [J]; NaN */
+    double idle_w[APAPI_DOMAINS];   /* while no step runs [W]; NaN: not known, all is dynamic */
+    double cpu_s; /* CPU time of all processes, without what they use while no step runs, as that is
+                     in the idle power [s]; NaN: not known */
+    double cores; /* that the node has; NaN: not known */
+};
+
+/** What became of the node's energy in all intervals [J]. */
+struct share_totals {
+    double energy_j[APAPI_DOMAINS], steps_j[APAPI_DOMAINS], idle_j[APAPI_DOMAINS],
+        unattributed_j[APAPI_DOMAINS];
+};
+
+/** A method. */
+struct share_method {
+    const char *name;
+    double (*weight)(const struct share_step *step); /* NaN: not known */
+    /* weight of what runs beside the steps; NaN: not known */
+    double (*rest)(const struct share_interval *interval, double steps);
+};
+
+extern const struct share_method share_methods[]; /* the last one has no name */
+
+/** @return the method; NULL: there is none of this name. */
+const struct share_method *share_method_find(const char *name);
+
+/** @return "apart", "cores". */
+const char *share_idle_name(enum share_idle idle);
+
+/** How to divide. */
+struct share_rule {
+    const struct share_method *method;
+    enum share_idle idle;
+};
+
+/**
+ * Divide one interval: add to what each step and the node's totals have. `steps` may be NULL if
+ * `count` is 0: then all energy is idle. Does not allocate.
+ */
+void share_divide(const struct share_rule *rule, const struct share_interval *interval,
+                  struct share_step *steps, size_t count, struct share_totals *totals);
+
+#endif
