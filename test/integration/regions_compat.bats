@@ -55,3 +55,31 @@ ran_as_ever() {
     ran_as_ever
     four_ranks "$work/out/papi_hl_output"
 }
+
+# The commands of a page's block, and what they print; without what differs from run to run: numbers, the prefix of
+# their units, uncertainties, what is outside of the region, how well they are known, whether a busy machine was late.
+block() { # HEADING
+    awk -v heading="$1" '/^## / { found = $0 == heading } found && /^```/ { inside = !inside; plain = $0 == "```"; next } found && inside && plain' \
+        "$repository/docs/regions.md"
+}
+alike() {
+    sed -E '/^  \([a-z]+\) /d; /^  rough: /,+1d; /^  first .* not covered$/d; s/^  covered.*/  covered/; s/ ±[0-9.]+ %//g; s/\<(measured|estimated|shared)$/METHOD/
+        s/[0-9.]+ (ms|us|s)\>/N s/g; s/[0-9.]+ [kmuM]?([JW])\>/N \1/g; s/[0-9.]+/N/g; s/ +/ /g' | LC_ALL=C sort
+}
+
+@test "PAPI's example, as docs/regions.md shows it" {
+    cc "$repository/docs/examples/papi_hl.c" -I "$install/include" -o "$APAPI_CLUSTER_DIR/papi_hl" -L "$install/lib" -lapapi \
+        "-Wl,-rpath,$install/lib"
+    local command commands=0 apapi=$install/bin/apapi
+    while read -r command; do
+        case $command in
+        srun*) run -0 alice_sh "${command/.\/papi_hl/$APAPI_CLUSTER_DIR/papi_hl}" </dev/null ;;
+        'apapi regions 1') run -0 "$apapi" regions --acct-dir "$APAPI_ACCT_DIR" "$(jq .job <<<"$(last_record n1)")" ;;
+        'apapi regions papi_hl_output') run -0 "$apapi" regions "$work/papi_hl_output" ;;
+        esac
+        echo "$output" | tee -a "$BATS_TEST_TMPDIR/printed"
+        commands=$((commands + 1))
+    done < <(block "## The example of PAPI's paper" | sed -n 's/^\$ //p')
+    ((commands == 3))
+    diff <(block "## The example of PAPI's paper" | grep -v '^\$ ' | alike) <(alike <"$BATS_TEST_TMPDIR/printed")
+}
