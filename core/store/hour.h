@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_STORE_HOUR_H
+#define APAPI_STORE_HOUR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/error.h"
+#include "apapi/event.h"
+#include "json/json_tree.h"
+
+/* A line of a node's own record: what its meters saw in an hour, and who was given it. */
+
+#define HOUR_GAPS_MAX 32
+
+/** Where the energy of a meter went [J]. NaN: not known. */
+struct hour_sum {
+    double energy_j;       /* what the meter saw */
+    double steps_j;        /* given to steps as shares */
+    double idle_j;         /* of the node at rest */
+    double unattributed_j; /* of nobody */
+};
+
+/** No reading, or none that counts. */
+struct hour_gap {
+    int64_t start_ns; /* UTC since 1970 [ns] */
+    double elapsed_s; /* [s] */
+    char reason[64];  /* "sampler down", "reboot", "reset", "reading failed" */
+};
+
+/** An hour, or the part of it in which one sampler ran: parts add up. Plain data. */
+struct hour {
+    char cluster[64]; /* "": not known */
+    char node[256];
+    char method[32];          /* of the shares; "": not known */
+    int64_t start_ns, end_ns; /* UTC since 1970 [ns] */
+    double measured_s;        /* of it, between readings [s] */
+    double idle_w;            /* 10th percentile of power while no step ran [W]; NaN: not known */
+    uint64_t steps;           /* that ran */
+    struct hour_sum domains[APAPI_DOMAINS]; /* by enum apapi_domain */
+    struct hour_sum total;                  /* of the domains that add up */
+    struct hour_sum node_meter;             /* of the BMC or the platform */
+    struct hour_gap gaps[HOUR_GAPS_MAX];
+    size_t gap_count;   /* in `gaps` */
+    uint64_t gap_total; /* all of them */
+    uint64_t resets;    /* of meters */
+};
+
+/**
+ * Parse a line.
+ * @param tree  scratch memory of the caller, zero at the start
+ * @param hour  result, set for 1 only
+ * @return 1; 0: another type of line, such as that of a day; -1 with errno EINVAL, ENOTSUP (a later
+ * version), ENOMEM
+ */
+int hour_decode(struct tree *tree, const char *text, size_t size, struct hour *hour,
+                struct apapi_error *err);
+
+#endif
