@@ -87,7 +87,6 @@ static void crossings_act(struct crossings *crossings, const struct order *order
     }
 }
 
-/* The unit of a meter is not known here where the amount had none. */
 static void crossings_handle(const struct apapi_overflow_crossing *crossed, void *context)
 {
     struct crossings_hook *hook = context;
@@ -100,7 +99,8 @@ static void crossings_handle(const struct apapi_overflow_crossing *crossed, void
     crossing->unix_ns = (int64_t)crossed->time_ns + crossings->unix_offset_ns;
     crossing->value = crossed->value;
     crossing->count = hook->count;
-    snprintf(crossing->unit, sizeof crossing->unit, "%s", threshold_unit_name(threshold));
+    snprintf(crossing->unit, sizeof crossing->unit, "%s",
+             crossed->unit ? crossed->unit : threshold_unit_name(threshold));
     snprintf(crossing->threshold, sizeof crossing->threshold, "%s", threshold->text);
     action_text(threshold, crossing->action, sizeof crossing->action);
     order.number = crossings_keep(crossings, crossing);
@@ -117,6 +117,29 @@ static unsigned crossings_mode(enum threshold_condition condition)
     return modes[condition];
 }
 
+/* NULL: whatever the meter is in. */
+static const char *crossings_unit(const struct threshold *threshold)
+{
+    const char *unit = threshold_unit_name(threshold);
+
+    return *unit ? unit : NULL;
+}
+
+/* Mark the place. The meter is there already, so its name before the reason is left out. */
+static int crossings_refuse(const struct threshold *threshold, int code, const char *reason,
+                            struct apapi_error *err)
+{
+    size_t length = strlen(threshold->meter);
+    enum threshold_part part = code == ERANGE || code == EINVAL ? THRESHOLD_AMOUNT
+                               : code == EDOM                   ? THRESHOLD_UNIT
+                                                                : THRESHOLD_METER;
+
+    if (strncmp(reason, threshold->meter, length) == 0 && reason[length] == ':') {
+        reason += length + 1 + strspn(reason + length + 1, " ");
+    }
+    return threshold_refuse(threshold, part, code, reason, err);
+}
+
 static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *session,
                              struct apapi_error *err)
 {
@@ -127,7 +150,8 @@ static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *
                                             .handler = crossings_handle,
                                             .user = hook,
                                             .hold_ns = threshold->hold_ns,
-                                            .hysteresis = threshold->hysteresis};
+                                            .hysteresis = threshold->hysteresis,
+                                            .unit = crossings_unit(threshold)};
     struct apapi_error inner = {""};
     int code;
 
@@ -137,7 +161,7 @@ static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *
     }
     code = errno;
     hook->waits = code == EAGAIN;
-    return hook->waits ? 0 : apapi_fail(err, code, "'%.80s': %.160s", threshold->text, inner.text);
+    return hook->waits ? 0 : crossings_refuse(threshold, code, inner.text, err);
 }
 
 int crossings_set(struct crossings *crossings, struct apapi_session *session,

@@ -42,7 +42,8 @@ void crossings_init(struct crossings *crossings, const struct threshold_list *th
 
 /**
  * Set all thresholds in a session. Those of components that are still being opened are set later.
- * @return 0; -1 with errno as apapi_overflow_add(); `err` names the threshold. The others are set.
+ * @return 0; -1 with errno as apapi_overflow_add(); `err` marks the place as threshold_parse(). The
+ *         others are set.
  */
 int crossings_set(struct crossings *crossings, struct apapi_session *session,
                   struct apapi_error *err);

@@ -108,10 +108,7 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
     };
 
     atime->session = apapi_session_create(&config, err);
-    if (!atime->session) {
-        return -1;
-    }
-    return atime->thresholds ? thresholds_set(atime->thresholds, atime->session, err) : 0;
+    return atime->session ? 0 : -1;
 }
 
 /* @return -1: continue; otherwise the exit status. */
@@ -130,7 +127,7 @@ static int atime_open_all(struct atime *atime)
     if (load_rules(atime, &err) || open_files(atime, &err) || atime_open_session(atime, &err)) {
         return options_refuse(err.text);
     }
-    return -1;
+    return thresholds_set(atime->thresholds, atime->session);
 }
 
 /* Writes what `fill` writes into `fd`, all or nothing. */

@@ -90,32 +90,35 @@ double report_coverage(const struct report *report, enum apapi_domain domain)
     return least;
 }
 
+void spread_add(struct spread_sum *sum, double value)
+{
+    double distance = value - sum->mean;
+
+    sum->count++;
+    sum->mean += distance / (double)sum->count;
+    sum->squares += distance * (value - sum->mean);
+}
+
+struct spread spread_of(const struct spread_sum *sum)
+{
+    return (struct spread){sum->count, sum->count > 0 ? sum->mean : NAN,
+                           sum->count > 1 ? sqrt(sum->squares / (double)(sum->count - 1)) : NAN};
+}
+
 struct spread report_spread(const struct report *report, run_value_f value,
                             enum apapi_domain domain)
 {
     uint32_t known = is_total(value, domain) ? known_to_any(report) : 0;
-    struct spread spread = {0, NAN, NAN};
-    double mean = 0;
-    double squares = 0;
+    struct spread_sum sum = {0};
 
     for (size_t i = 0; i < report->count; i++) {
         double one = value(&report->runs[i], domain);
-        double distance = one - mean;
 
-        if (isnan(one) || unknown_to(&report->runs[i]) & known) {
-            continue;
+        if (!isnan(one) && !(unknown_to(&report->runs[i]) & known)) {
+            spread_add(&sum, one);
         }
-        spread.count++;
-        mean += distance / (double)spread.count;
-        squares += distance * (one - mean);
     }
-    if (spread.count > 0) {
-        spread.mean = mean;
-    }
-    if (spread.count > 1) {
-        spread.sd = sqrt(squares / (double)(spread.count - 1));
-    }
-    return spread;
+    return spread_of(&sum);
 }
 
 bool report_has_domain(const struct report *report, enum apapi_domain domain)

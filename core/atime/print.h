@@ -57,6 +57,16 @@ struct spread {
     double sd;
 };
 
+/** Values of which mean and deviation are wanted. All zero at the start. */
+struct spread_sum {
+    size_t count;
+    double mean, squares;
+};
+
+void spread_add(struct spread_sum *sum, double value);
+
+struct spread spread_of(const struct spread_sum *sum);
+
 /** "480.5 ± 0.9 J", both numbers in the scale of the mean; without `sd` "480.5 J"; "-". */
 void print_spread(char *cell, size_t size, const struct spread *spread, const char *unit);
 

@@ -38,6 +38,7 @@ int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
         snprintf(number, sizeof number, "%zu", i + 1);
         put_programs(&csv, report, &report->runs[i]);
         csv_put_measurement(&csv, &report->runs[i].record.measurement);
+        csv_put_crossings(&csv, &report->runs[i].record);
     }
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "atime/runs_crossed.h"
 #include "atime/student.h"
 #include "base/count_of.h"
 #include "base/text.h"
@@ -215,6 +216,32 @@ static int print_json_put_times(json_t *statistics, const struct report *report)
     return 0;
 }
 
+static int print_json_put_crossings(json_t *statistics, const struct report *report)
+{
+    struct runs_crossed rows[THRESHOLDS_MAX];
+    size_t count = runs_crossed(report, rows);
+    json_t *list;
+    int rc;
+
+    if (count == 0) {
+        return 0;
+    }
+    list = json_array();
+    rc = field_put(statistics, "crossings", list);
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        json_t *object = json_object();
+
+        rc = json_array_append_new(list, object);
+        if (rc == 0) {
+            rc = field_put(object, "threshold", text(rows[i].threshold)) |
+                 field_put(object, "runs", json_integer((json_int_t)rows[i].count.count)) |
+                 print_json_put_spread(object, "count", rows[i].count) |
+                 print_json_put_spread(object, "first_s", rows[i].first_s);
+        }
+    }
+    return rc;
+}
+
 static int put_runs(json_t *root, const struct report *report)
 {
     json_t *runs = json_array();
@@ -229,9 +256,10 @@ static int put_runs(json_t *root, const struct report *report)
             return -1;
         }
     }
-    return print_json_put_times(statistics, report) < 0
+    return print_json_put_times(statistics, report) < 0 ||
+                   print_json_put_domains(statistics, report) < 0
                ? -1
-               : print_json_put_domains(statistics, report);
+               : print_json_put_crossings(statistics, report);
 }
 
 static json_t *encode_runs(const struct report *report)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "atime/runs_crossed.h"
 #include "atime/student.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -335,6 +336,32 @@ static void print_table_put_confidence(FILE *out, const struct report *report)
     }
 }
 
+/* "3 times each", "3.3 ± 0.6 times" */
+static void print_table_describe_count(char *text, size_t size, const struct spread *count)
+{
+    if (count->sd > 0) {
+        print_spread(text, size, count, "times");
+    } else {
+        snprintf(text, size, "%g time%s each", count->mean, count->mean > 1 ? "s" : "");
+    }
+}
+
+/* In how many runs, how often, and when for the first time. */
+static void print_table_put_crossings(FILE *out, const struct report *report)
+{
+    struct runs_crossed rows[THRESHOLDS_MAX];
+    size_t count = runs_crossed(report, rows);
+    char times[CELL_SIZE], first[CELL_SIZE], text[2 * TEXT_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        print_table_describe_count(times, sizeof times, &rows[i].count);
+        print_spread(first, sizeof first, &rows[i].first_s, "s");
+        snprintf(text, sizeof text, "%s: crossed in %zu of %zu runs (%s, first at %s)",
+                 rows[i].threshold, rows[i].count.count, report->count, times, first);
+        text_wrap(out, text);
+    }
+}
+
 static void put_ends(FILE *out, const struct report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
@@ -375,6 +402,7 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
     put_still(out, report);
     print_table_put_times(out, report);
     print_table_put_confidence(out, report);
+    print_table_put_crossings(out, report);
     put_ends(out, report);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "action/shell.h"
 #include "base/option_table.h"
 #include "base/text.h"
+#include "threshold/threshold.h"
 
 #define KILL_WAIT_NS UINT64_C(30000000000) /* Slurm's default of KillWait */
 
@@ -102,20 +103,24 @@ int thresholds_open(const struct options *options, struct thresholds **result)
     return -1;
 }
 
-int thresholds_set(struct thresholds *thresholds, struct apapi_session *session,
-                   struct apapi_error *err)
+int thresholds_set(struct thresholds *thresholds, struct apapi_session *session)
 {
     const struct threshold *waiting;
-    struct apapi_error inner;
+    struct apapi_error err;
 
-    if (crossings_set(&thresholds->crossings, session, &inner)) {
-        return apapi_fail(err, errno, "--overflow: %.240s", inner.text);
+    if (!thresholds) {
+        return -1;
+    }
+    if (crossings_set(&thresholds->crossings, session, &err)) {
+        return thresholds_refuse(err.text);
     }
     /* its component did not open in the time that atime waits for it */
     waiting = crossings_waiting(&thresholds->crossings);
-    return waiting ? apapi_fail(err, EAGAIN, "--overflow: '%.160s': its component is not ready",
-                                waiting->text)
-                   : 0;
+    if (waiting) {
+        threshold_refuse(waiting, THRESHOLD_METER, EAGAIN, "its component is not ready", &err);
+        return thresholds_refuse(err.text);
+    }
+    return -1;
 }
 
 void thresholds_begin(struct thresholds *thresholds)

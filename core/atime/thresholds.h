@@ -17,9 +17,8 @@ struct thresholds;
  */
 int thresholds_open(const struct options *options, struct thresholds **thresholds);
 
-/** Set them in the session. @return 0; -1 with errno and the reason in `err`. */
-int thresholds_set(struct thresholds *thresholds, struct apapi_session *session,
-                   struct apapi_error *err);
+/** Set them in the session. Prints what is wrong. @return -1: continue; otherwise the status */
+int thresholds_set(struct thresholds *thresholds, struct apapi_session *session);
 
 /** A run begins. */
 void thresholds_begin(struct thresholds *thresholds);

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "apapi/record.h"
 #include "base/text.h"
 #include "record/coverage.h"
 #include "record/domain_list.h"
+#include "sum/crossing.h"
 
 #define TEXT_SIZE 4200
 #define FORMULA "=+-@" /* characters that start a formula */
@@ -263,6 +263,32 @@ void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *
         common.source = m->components[i].source;
         for (size_t k = 0; k < m->components[i].event_count; k++) {
             csv_put_event(csv, &common, &m->components[i].events[k]);
+        }
+    }
+}
+
+/* Its time since the start is in covered_s. */
+static void csv_put_crossing(const struct csv *csv, const struct apapi_record *record,
+                             const struct apapi_crossing *crossing)
+{
+    struct line line = blank;
+
+    line.row = "crossing";
+    line.name = crossing->threshold;
+    line.kind = crossing->action;
+    line.unit = crossing->unit;
+    line.total = crossing->value;
+    line.covered_s = (double)(crossing->unix_ns - record->measurement.start_unix_ns) / 1e9;
+    csv_put_line(csv, &line);
+}
+
+void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
+{
+    for (size_t i = 0; i < record->crossing_count; i++) {
+        csv_put_crossing(csv, record, &record->crossing[i]);
+        if (crossing_is_last(record, i)) {
+            csv_put_number(csv, "crossings", record->crossing[i].threshold, "",
+                           (double)record->crossing[i].count);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "apapi/measurement.h"
+#include "apapi/record.h"
 
 /* A single table: one line for each number of the program, each domain and each event. */
 
@@ -31,6 +32,9 @@ void csv_put_text(FILE *out, const char *text);
 /** Write a line with only a name and a number; NaN: not known. */
 void csv_put_number(const struct csv *csv, const char *row, const char *name, const char *unit,
                     double number);
+
+/** The thresholds that were crossed, and the crossings that the record has. */
+void csv_put_crossings(const struct csv *csv, const struct apapi_record *record);
 
 /** The domains, the total and the events of a measurement. */
 void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m);

@@ -423,6 +423,42 @@ static int merge_encode_put_regions(const struct encoding *encoding)
     return rc;
 }
 
+static json_t *encode_crossing(const struct merge_crossing *row)
+{
+    json_t *object = json_object();
+
+    if (field_put_text(object, "threshold", row->first.threshold) < 0 ||
+        field_put_count(object, "nodes", row->nodes) < 0 ||
+        field_put_count(object, "count", row->first.count) < 0 ||
+        field_put_moment(object, "first", row->first.unix_ns) < 0 ||
+        field_put_text(object, "first_node", row->first_node->name) < 0 ||
+        field_put_moment(object, "last", row->last_unix_ns) < 0 ||
+        field_put_rounded(object, "value", row->first.value, FIELD_MEASURED_FIGURES) < 0 ||
+        (*row->first.unit && field_put_text(object, "unit", row->first.unit) < 0) ||
+        (*row->first.action && field_put_text(object, "action", row->first.action) < 0)) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static int merge_encode_put_crossings(const struct encoding *encoding)
+{
+    const struct merge_crossings *crossings = &encoding->merge->crossings;
+    json_t *array;
+    int rc;
+
+    if (crossings->count == 0) {
+        return 0;
+    }
+    array = json_array();
+    rc = field_put(encoding->root, "crossings", array);
+    for (size_t i = 0; i < crossings->count && rc == 0; i++) {
+        rc = merge_encode_append(array, encode_crossing(&crossings->rows[i]));
+    }
+    return rc;
+}
+
 static int merge_encode_put_merged(const struct encoding *encoding, const char *step)
 {
     struct merge_total total;
@@ -439,7 +475,9 @@ static int merge_encode_put_merged(const struct encoding *encoding, const char *
     if (encoding->recorded > 0 && merge_encode_put_trust(encoding, &total) < 0) {
         return -1;
     }
-    return merge_encode_put_nodes(encoding) < 0 ? -1 : merge_encode_put_regions(encoding);
+    return merge_encode_put_nodes(encoding) < 0 || merge_encode_put_crossings(encoding) < 0
+               ? -1
+               : merge_encode_put_regions(encoding);
 }
 
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampler/questions.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "channel/packet.h"
 #include "config/config.h"
 #include "config/folders.h"
+#include "config/installed.h"
+#include "events/definition.h"
 #include "sampler/pack.h"
 #include "threshold/threshold.h"
 #include "threshold/threshold_list.h"
@@ -78,29 +81,55 @@ static int questions_check_budget(const char *text, const char *path)
     return EXIT_SUCCESS;
 }
 
-/* The nodes know the events, but a component can be checked here. */
-static int questions_check_event(const struct threshold *threshold, struct apapi_error *err)
+/*
+ * The nodes know the events. Here a component can be checked, and what the installed definitions
+ * say of an event's kind.
+ */
+static int questions_check_event(const struct threshold *threshold,
+                                 const struct apapi_event_rules *rules, struct apapi_error *err)
 {
+    const struct apapi_definition *definition;
     char component[APAPI_NAME_SIZE];
+    struct apapi_error why;
 
     if (!threshold_is_of_event(threshold)) {
         return 0;
     }
+    definition = apapi_eventops_find(rules->default_ops, threshold->meter);
     snprintf(component, sizeof component, "%.*s",
              (int)(strstr(threshold->meter, ":::") - threshold->meter), threshold->meter);
-    return apapi_components_check(component, err);
+    if (apapi_components_check(component, &why)) {
+        return threshold_refuse(threshold, THRESHOLD_METER, errno, why.text, err);
+    }
+    return definition && definition->has_kind
+               ? threshold_check_kind(threshold, definition->kind, err)
+               : 0;
+}
+
+/* Those of APAPI; the user's are for what a report shows. */
+static void questions_load_rules(struct apapi_event_rules *rules)
+{
+    const struct apapi_environment none = {0};
+
+    if (apapi_event_rules_load(rules, &none, installed_path(INSTALLED_CONFIG), NULL, NULL)) {
+        *rules = (struct apapi_event_rules){0};
+    }
 }
 
 /* For srun: check thresholds, one a line. Prints what is wrong, in some lines. */
 static int questions_check_thresholds(const char *lines)
 {
     static struct threshold_list list;
+    struct apapi_event_rules rules = {0};
     struct apapi_error err;
     int result = threshold_list_parse(&list, lines, &err);
 
+    questions_load_rules(&rules);
+
     for (size_t i = 0; i < list.count && result == 0; i++) {
-        result = questions_check_event(&list.thresholds[i], &err);
+        result = questions_check_event(&list.thresholds[i], &rules, &err);
     }
+    apapi_event_rules_clear(&rules);
     if (result) {
         printf("%s\n", err.text);
         return USAGE_ERROR;

@@ -22,13 +22,17 @@
     1000 /* between attempts to set a threshold of a component that is being opened                \
           */
 
-/* The first problem is reported; of several lines the first. */
+/* The first problem is reported. Without its caret: "... on n1: unknown event: 'X >= 5J'". */
 static void thresholds_trouble(struct thresholds *thresholds, const struct step *step,
                                const char *text)
 {
+    size_t length = strcspn(text, "\n");
+    const char *marked = text[length] ? text + length + 1 + strspn(text + length + 1, " ") : "";
+
     if (thresholds->trouble.text[0] == '\0') {
-        apapi_fail(&thresholds->trouble, EINVAL, "--apapi-overflow on %.64s: %.*s", step->id.node,
-                   (int)strcspn(text, "\n"), text);
+        apapi_fail(&thresholds->trouble, EINVAL, "--apapi-overflow on %.64s: %.*s%s%.*s%s",
+                   step->id.node, (int)length, text, *marked ? " ('" : "",
+                   (int)strcspn(marked, "\n"), marked, *marked ? "')" : "");
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "session/overflow_cpu.h"
 #include "session/overflow_deliver.h"
 #include "session/overflow_evaluate.h"
@@ -101,10 +102,29 @@ static bool overflow_look_for(struct sampling *sampling, const char *name,
     return found;
 }
 
+/* Events of the session that are called similarly, as a part of a sentence. */
+static void overflow_resemble(struct sampling *sampling, const char *name, char *text, size_t size)
+{
+    struct nearest nearest;
+
+    nearest_begin(&nearest, name);
+    for (size_t i = 0; i < sampling->count; i++) {
+        const struct component *component = &sampling->components[i];
+        pthread_mutex_t *mutex = sampling_lock(sampling, i);
+
+        for (size_t k = 0; k < component->meter_count; k++) {
+            nearest_offer(component->events[k].name, &nearest);
+        }
+        pthread_mutex_unlock(mutex);
+    }
+    nearest_text(&nearest, text, size);
+}
+
 static int overflow_find(struct sampling *sampling, const char *name,
                          struct overflow_target *target, struct apapi_error *err)
 {
     enum apapi_domain domain = apapi_domain_find(name);
+    char similar[112] = "";
 
     *target = (struct overflow_target){.kind = APAPI_KIND_ENERGY, .accumulates = true, .scale = 1};
     strcpy(target->unit, "J");
@@ -120,8 +140,13 @@ static int overflow_find(struct sampling *sampling, const char *name,
     if (target->opening) {
         return apapi_fail(err, EAGAIN, "%.100s: a component is still being opened", name);
     }
-    return apapi_fail(err, ENOENT, "%.100s: this session measures no such event or domain%s", name,
-                      target->subject == OVERFLOW_EVENT ? "; 'apapi list' shows all" : "");
+    if (target->subject == OVERFLOW_EVENT) {
+        overflow_resemble(sampling, name, similar, sizeof similar);
+    }
+    return apapi_fail(err, ENOENT, "%.80s: this session measures no such event or domain%s", name,
+                      target->subject == OVERFLOW_EVENT && *similar == '\0'
+                          ? "; 'apapi list' shows all events"
+                          : similar);
 }
 
 /* --- checking --------------------------------------------------------------------------------- */
@@ -172,6 +197,32 @@ static int overflow_check_sense(const struct apapi_overflow *what,
     return 0;
 }
 
+/* What a threshold is in: a gauge of power has energy, a counter of energy has power. */
+static void overflow_unit(const struct apapi_overflow *what, const struct overflow_target *target,
+                          char *unit, size_t size)
+{
+    bool counts = overflow_mode_counts(what->mode);
+
+    if (target->kind == APAPI_KIND_ENERGY || target->kind == APAPI_KIND_POWER) {
+        snprintf(unit, size, "%s",
+                 counts || (!target->accumulates && target->kind == APAPI_KIND_ENERGY) ? "J" : "W");
+    } else {
+        snprintf(unit, size, "%s%s", target->unit, counts || !target->accumulates ? "" : "/s");
+    }
+}
+
+static int overflow_check_unit(const struct apapi_overflow *what,
+                               const struct overflow_target *target, struct apapi_error *err)
+{
+    char unit[APAPI_UNIT_SIZE + 2];
+
+    overflow_unit(what, target, unit, sizeof unit);
+    return !what->unit || strcmp(what->unit, unit) == 0
+               ? 0
+               : apapi_fail(err, EDOM, "%.100s: a threshold in %s, not in %s", what->event,
+                            *unit ? unit : "its own unit", what->unit);
+}
+
 static int overflow_check_step(const struct apapi_overflow *what,
                                const struct overflow_target *target, struct apapi_error *err)
 {
@@ -179,8 +230,9 @@ static int overflow_check_step(const struct apapi_overflow *what,
     double step = counts ? target->step : target->step / target->interval_s;
 
     if (what->threshold < step && target->accumulates) {
-        const char *unit = strcmp(target->unit, "J") == 0 && !counts ? "W" : target->unit;
+        char unit[APAPI_UNIT_SIZE + 2];
 
+        overflow_unit(what, target, unit, sizeof unit);
         return apapi_fail(err, ERANGE, "%.100s: the threshold %g %s is below its resolution, %g %s",
                           what->event, what->threshold, unit, step, unit);
     }
@@ -191,7 +243,7 @@ static int overflow_check(struct sampling *sampling, const struct apapi_overflow
                           struct overflow_target *target, struct apapi_error *err)
 {
     if (overflow_check_words(what, err) || overflow_find(sampling, what->event, target, err) ||
-        overflow_check_sense(what, target, err)) {
+        overflow_check_unit(what, target, err) || overflow_check_sense(what, target, err)) {
         return -1;
     }
     return overflow_check_step(what, target, err);
@@ -251,6 +303,9 @@ static void overflow_fill(struct overflow_slot *slot, const struct apapi_overflo
     slot->handler = what->handler;
     slot->user = what->user;
     snprintf(slot->event, sizeof slot->event, "%s", what->event);
+    if (target->subject != OVERFLOW_CPU) {
+        overflow_unit(what, target, slot->unit, sizeof slot->unit);
+    }
     overflow_set_level(slot, what);
 }
 

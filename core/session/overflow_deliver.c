@@ -64,10 +64,12 @@ static void overflow_call(struct overflows *overflows, struct overflow_slot *slo
 {
     apapi_overflow_f handler = slot->handler;
     void *user = slot->user;
-    char event[APAPI_NAME_SIZE];
+    char event[APAPI_NAME_SIZE], unit[sizeof slot->unit];
 
     memcpy(event, slot->event, sizeof event);
+    memcpy(unit, slot->unit, sizeof unit);
     crossing->event = event;
+    crossing->unit = unit;
     crossing->overflow = (int)(slot - overflows->slots);
     overflows->telling = crossing->overflow;
     pthread_mutex_unlock(&overflows->mutex);

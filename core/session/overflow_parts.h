@@ -42,6 +42,7 @@ struct overflow_slot {
     apapi_overflow_f handler;
     void *user;
     char event[APAPI_NAME_SIZE];
+    char unit[APAPI_UNIT_SIZE + 2]; /* of its values; "": not known */
 };
 
 /** Energy and power of a domain, or of the node. */

@@ -42,6 +42,7 @@ void apapi_merge_destroy(struct apapi_merge *merge)
     free(merge->nodes.slots);
     merge_events_clear(&merge->events);
     merge_notes_clear(&merge->notes);
+    merge_crossings_clear(&merge->crossings);
     region_sums_free(&merge->regions);
     busy_clear(&merge->busy[false]);
     busy_clear(&merge->busy[true]);
@@ -273,6 +274,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
         add_measurement(merge, &record->measurement, node) < 0 || keep_only(merge, record) < 0 ||
         merge_events_add(&merge->events, &record->measurement) < 0 ||
         region_sums_add(&merge->regions, record) < 0 ||
+        merge_crossings_add(&merge->crossings, record, node) < 0 ||
         merge_notes_add(&merge->notes, record, node) < 0) {
         merge->no_memory = true;
         errno = ENOMEM;

@@ -1,63 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sum/merge_crossings.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/grow.h"
+#include "sum/crossing.h"
+#include "sum/merge_parts.h"
 
-static bool crossing_is_same(const struct apapi_crossing *left, const struct apapi_crossing *right)
-{
-    return strcmp(left->threshold, right->threshold) == 0;
-}
+#define ROWS_MAX 256 /* nodes have the same thresholds; of more, none is in the sum */
 
-bool crossing_is_last(const struct apapi_record *record, size_t index)
+/* @return the row of a threshold, a new one if need be; NULL: too many, or ENOMEM (`no_memory`). */
+static struct merge_crossing *merge_crossings_row(struct merge_crossings *crossings,
+                                                  const struct apapi_crossing *wanted,
+                                                  bool *no_memory)
 {
-    for (size_t i = index + 1; i < record->crossing_count; i++) {
-        if (crossing_is_same(&record->crossing[i], &record->crossing[index])) {
-            return false;
+    struct merge_crossing *grown;
+
+    for (size_t i = 0; i < crossings->count; i++) {
+        if (strcmp(crossings->rows[i].first.threshold, wanted->threshold) == 0) {
+            return &crossings->rows[i];
         }
     }
-    return true;
-}
-
-static size_t crossing_first(const struct apapi_record *record, size_t index)
-{
-    size_t first = 0;
-
-    while (!crossing_is_same(&record->crossing[first], &record->crossing[index])) {
-        first++;
+    if (crossings->count == ROWS_MAX) {
+        return NULL;
     }
-    return first;
+    grown = array_grow(crossings->rows, crossings->count, &crossings->capacity, sizeof *grown);
+    if (!grown) {
+        *no_memory = true;
+        return NULL;
+    }
+    crossings->rows = grown;
+    grown[crossings->count] = (struct merge_crossing){.last_unix_ns = INT64_MIN};
+    return &grown[crossings->count++];
 }
 
-/* Since the start of the measurement. */
-static void crossing_time(const struct apapi_record *record, size_t index, char *text, size_t size)
-{
-    int64_t since_ns = record->crossing[index].unix_ns - record->measurement.start_unix_ns;
-
-    units_duration(text, size, since_ns > 0 ? (double)since_ns / 1e9 : 0);
-}
-
-void crossing_text(const struct apapi_record *record, size_t index, char *text, size_t size)
+/* @param index  of the last crossing of its threshold in the record */
+static void merge_crossings_note(struct merge_crossing *row, const struct apapi_record *record,
+                                 size_t index, const struct merge_node *node)
 {
     const struct apapi_crossing *last = &record->crossing[index];
-    char first_at[UNITS_SIZE], last_at[UNITS_SIZE], value[UNITS_SIZE], times[128] = "";
+    const struct apapi_crossing *first = &record->crossing[crossing_first(record, index)];
+    uint64_t count = row->first.count + last->count;
 
-    crossing_time(record, crossing_first(record, index), first_at, sizeof first_at);
-    crossing_time(record, index, last_at, sizeof last_at);
-    if (*last->unit) {
-        units_quantity(value, sizeof value, last->value, last->unit);
-    } else {
-        snprintf(value, sizeof value, "%.6g", last->value);
+    if (row->nodes == 0 || first->unix_ns < row->first.unix_ns) {
+        row->first = *first;
+        row->first_node = node;
     }
-    if (last->count > 1) {
-        snprintf(times, sizeof times, "%" PRIu64 " times, first at %s, last ", last->count,
-                 first_at);
+    row->first.count = count;
+    row->last_unix_ns = last->unix_ns > row->last_unix_ns ? last->unix_ns : row->last_unix_ns;
+    row->nodes++;
+}
+
+int merge_crossings_add(struct merge_crossings *crossings, const struct apapi_record *record,
+                        const struct merge_node *node)
+{
+    bool no_memory = false;
+
+    for (size_t i = 0; i < record->crossing_count && !no_memory; i++) {
+        struct merge_crossing *row =
+            crossing_is_last(record, i)
+                ? merge_crossings_row(crossings, &record->crossing[i], &no_memory)
+                : NULL;
+
+        if (row) {
+            merge_crossings_note(row, record, i, node);
+        }
     }
-    snprintf(text, size, "%sat %s with %s%s%s", times, last_at, value,
-             *last->action || *last->result ? "; " : "",
-             *last->result ? last->result : last->action);
+    return no_memory ? -1 : 0;
+}
+
+void merge_crossings_clear(struct merge_crossings *crossings)
+{
+    free(crossings->rows);
+    *crossings = (struct merge_crossings){0};
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "sum/merge_crossings.h"
+#include "sum/crossing.h"
 #include "sum/merge_parts.h"
 
 #define NOTES_MAX 256    /* a report shows ten of each kind */

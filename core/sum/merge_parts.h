@@ -110,6 +110,19 @@ struct merge_notes {
     bool full;    /* there were more, which are not counted */
 };
 
+/** One threshold on all nodes that crossed it. */
+struct merge_crossing {
+    struct apapi_crossing first; /* the earliest; its count is that of all nodes */
+    int64_t last_unix_ns;
+    size_t nodes;
+    const struct merge_node *first_node;
+};
+
+struct merge_crossings {
+    struct merge_crossing *rows; /* in the order of the records */
+    size_t count, capacity;
+};
+
 /** Minimum and maximum; NaN: none so far. */
 struct merge_span {
     double least;
@@ -145,6 +158,7 @@ struct apapi_merge {
     struct busy busy[2]; /* of nodes that measured a domain that does not add up, that does */
     struct merge_events events;
     struct merge_notes notes;
+    struct merge_crossings crossings;
     struct region_sums regions;
     bool no_memory; /* it is incomplete */
 };
@@ -202,6 +216,12 @@ int merge_notes_absent(struct merge_notes *notes, struct merge_node *node, const
  * @return free it with free(), the notes are borrowed; NULL with ENOMEM.
  */
 const struct merge_note **merge_notes_sorted(const struct merge_notes *notes);
+
+/** Add a record's crossings. 0; -1 with ENOMEM. */
+int merge_crossings_add(struct merge_crossings *crossings, const struct apapi_record *record,
+                        const struct merge_node *node);
+
+void merge_crossings_clear(struct merge_crossings *crossings);
 
 void merge_notes_clear(struct merge_notes *notes);
 

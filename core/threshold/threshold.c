@@ -31,6 +31,17 @@ bool threshold_is_of_event(const struct threshold *threshold)
     return strstr(threshold->meter, ":::") != NULL;
 }
 
+int threshold_refuse(const struct threshold *threshold, enum threshold_part part, int code,
+                     const char *what, struct apapi_error *err)
+{
+    const size_t offsets[] = {[THRESHOLD_METER] = 0,
+                              [THRESHOLD_AMOUNT] = threshold->amount_at,
+                              [THRESHOLD_UNIT] = threshold->unit_at};
+    const struct place place = {.text = threshold->text, .err = err};
+
+    return place_fail(&place, threshold->text + offsets[part], code, "%s", what);
+}
+
 static int threshold_refuse_meter(const struct place *place, const char *meter, const char *where)
 {
     struct nearest nearest;
@@ -159,6 +170,12 @@ static int threshold_check_amount(const struct place *place, const struct thresh
     return 0;
 }
 
+/* In the text that is kept, which begins at the meter. */
+static size_t threshold_offset(const struct place *place, const char *at)
+{
+    return (size_t)(at - place->text) - strspn(place->text, " \t");
+}
+
 static int threshold_take_condition(struct place *place, struct threshold *threshold)
 {
     struct relation relation;
@@ -173,6 +190,8 @@ static int threshold_take_condition(struct place *place, struct threshold *thres
     if (amount_parse(place, &amount)) {
         return -1;
     }
+    threshold->amount_at = threshold_offset(place, where);
+    threshold->unit_at = threshold_offset(place, amount.unit_at);
     threshold->amount = amount.value;
     threshold->unit = amount.unit;
     threshold->condition = threshold_condition_of(&relation, amount.unit);

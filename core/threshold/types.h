@@ -2,6 +2,7 @@
 #ifndef THRESHOLD_TYPES_H
 #define THRESHOLD_TYPES_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "apapi/event.h"
@@ -48,6 +49,7 @@ enum threshold_action {
 
 struct threshold {
     char text[THRESHOLD_TEXT_SIZE]; /* meter and condition as written: "total >= 5kJ" */
+    size_t amount_at, unit_at;      /* in `text`; without a unit both are the same */
     char meter[APAPI_NAME_SIZE];
     enum threshold_condition condition;
     enum threshold_unit unit;

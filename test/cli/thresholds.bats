@@ -111,6 +111,29 @@ is_gone() { # PID
     jq -e 'has("crossings") or has("crossings_total") | not' <<<"$stderr"
 }
 
+@test "a bare number of an event is in the event's unit, in the record as well" {
+    needs_sim
+    run --separate-stderr sim --package-w 100 -- "$atime" -f json \
+        --overflow 'rapl:::PACKAGE_ENERGY:PACKAGE0 >= 5 : stamp' --overflow 'rapl:::PACKAGE_ENERGY:PACKAGE0 > 20 : stamp' \
+        sleep 0.5
+    echo "$stderr"
+    jq -e '[.crossings[] | {unit, threshold}] | sort_by(.unit) == [{unit: "J", threshold: "rapl:::PACKAGE_ENERGY:PACKAGE0 >= 5"},
+        {unit: "W", threshold: "rapl:::PACKAGE_ENERGY:PACKAGE0 > 20"}]' <<<"$stderr"
+}
+
+@test "several runs: crossings of each in JSON and CSV, and together" {
+    needs_sim
+    run --separate-stderr sim --package-w 100 -- "$atime" -r 3 --overflow 'total >= 5J : stamp' sleep 0.3
+    echo "$stderr"
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") =~ 'total >= 5J: crossed in 3 of 3 runs (1 time each, first at '[0-9.]+' ± '[0-9.]+' '.?s\) ]]
+    run --separate-stderr sim --package-w 100 -- "$atime" -r 3 -f json --overflow 'total >= 5J : stamp' sleep 0.3
+    jq -e '.statistics.crossings as [$one] | $one.threshold == "total >= 5J" and $one.runs == 3 and $one.count.mean == 1 and
+        $one.first_s.mean > 0 and ([.runs[].crossings | length] == [1, 1, 1])' <<<"$stderr"
+    run --separate-stderr sim --package-w 100 -- "$atime" -r 3 -f csv --overflow 'total >= 5J : stamp' sleep 0.3
+    [[ $(grep -c '^[123],crossing,total >= 5J,,stamp,J,' <<<"$stderr") -eq 3 ]]
+    [[ $(grep -c '^[123],crossings,total >= 5J,,,,1,' <<<"$stderr") -eq 3 ]]
+}
+
 @test "mistakes are marked before the program starts" {
     local text marked said
     needs_sim
@@ -126,8 +149,10 @@ pakcage >= 5J||did you mean 'package'?
 total < 5J|total < 5|only grows
 total >= 5J for 10s|total >= 5J |needs a level
 total >= 5J : signal=USR9|total >= 5J : signal=|USR1, USR2
-nosuch:::EVENT >= 5J||nosuch:::EVENT
-gpu >= 5J||gpu
+nosuch:::EVENT >= 5J||no such event or domain
+gpu >= 5J||no such event or domain
+rapl:::PACKAGE_ENERGY:PACKAG0 >= 5J||no such event or domain: did you mean 'rapl:::PACKAGE_ENERGY:PACKAGE0'
+rapl:::PACKAGE_ENERGY:PACKAGE0 > 5C|rapl:::PACKAGE_ENERGY:PACKAGE0 > 5|a threshold in W, not in C
 rapl:::PACKAGE_ENERGY:PACKAGE0 >= 0.0000001J|rapl:::PACKAGE_ENERGY:PACKAGE0 >= |resolution
 END
 }

@@ -180,6 +180,9 @@ eventually_records() { # NODE NUMBER
     [[ $status -ne 0 && $output == *'this threshold is there already'* ]]
     run as_alice srun --apapi-overflow='foo:::X >= 5' true
     [[ $status -ne 0 && $output == *"unknown component 'foo'"* ]]
+    run as_alice srun --apapi-overflow='rapl:::PACKAGE_ENERGY:PACKAGE0 > 60C' true
+    echo "$output"
+    [[ $status -ne 0 && $output == *"this event is of energy: J, kJ"* && $output == *'> 60C'* ]]
     [[ $(cluster run squeue -h | wc -l) -eq 0 ]]
 }
 
@@ -187,7 +190,7 @@ eventually_records() { # NODE NUMBER
     run as_alice srun -N1 -w n1 --apapi --apapi-overflow='rapl:::NO_SUCH_EVENT >= 5J' --apapi-overflow='total >= 1J : stamp' \
         sh -c 'sleep 0.3; exit 4'
     echo "$output"
-    [[ $status -eq 4 && $output == *"apapi: --apapi-overflow on n1: 'rapl:::NO_SUCH_EVENT >= 5J': "* ]]
+    [[ $status -eq 4 && $output == *"apapi: --apapi-overflow on n1: this session measures no such event"*"('rapl:::NO_SUCH_EVENT >= 5J')"* ]]
     holds "$(last_record n1)" '.complete and .crossings[0].threshold == "total >= 1J"'
 }
 

@@ -87,6 +87,42 @@ static void add(struct apapi_merge *merge, const struct apapi_record *record)
     assert_int_equal(apapi_merge_add(merge, record), 0);
 }
 
+static void what_was_crossed_on_all_nodes(void **state)
+{
+    static struct apapi_crossing some[3] = {
+        {"total >= 5J", (int64_t)(1003 * S), 5, "J", 1, "log", ""},
+        {"gpu > 9W", (int64_t)(1004 * S), 9.5, "W", 1, "stamp", ""},
+        {"gpu > 9W", (int64_t)(1006 * S), 9.75, "W", 4, "stamp", ""}};
+    static struct apapi_crossing earlier = {"gpu > 9W", (int64_t)(1002 * S), 9.25, "W", 2, "stamp",
+                                            ""};
+    struct apapi_merge *merge = apapi_merge_create();
+    struct apapi_record first = step_record("n1", 0), second = step_record("n2", 1);
+    json_t *root;
+
+    (void)state;
+    first.crossing = some;
+    first.crossings = first.crossing_count = 3;
+    second.crossing = &earlier;
+    second.crossings = second.crossing_count = 1;
+    add(merge, &first);
+    add(merge, &second);
+    root = encoded(merge, NULL);
+    assert_int_equal(json_array_size(at(root, "crossings")), 2);
+    assert_text(root, "crossings.0.threshold", "total >= 5J");
+    assert_number(root, "crossings.0.nodes", 1);
+    assert_text(root, "crossings.1.threshold", "gpu > 9W");
+    assert_number(root, "crossings.1.nodes", 2);
+    assert_number(root, "crossings.1.count", 6);
+    assert_text(root, "crossings.1.first", "1970-01-01T00:16:42.000000000Z");
+    assert_text(root, "crossings.1.first_node", "n2");
+    assert_text(root, "crossings.1.last", "1970-01-01T00:16:46.000000000Z");
+    assert_number(root, "crossings.1.value", 9.25);
+    assert_text(root, "crossings.1.unit", "W");
+    assert_text(root, "crossings.1.action", "stamp");
+    json_decref(root);
+    apapi_merge_destroy(merge);
+}
+
 static void what_all_nodes_have_in_common(void **state)
 {
     static const char *const absent[] = {"user",        "account", "node",   "node_index",
@@ -498,6 +534,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_all_nodes_have_in_common),
+        cmocka_unit_test(what_was_crossed_on_all_nodes),
         cmocka_unit_test(the_time_is_from_the_first_start_to_the_last_end),
         cmocka_unit_test(what_is_missing_has_a_name_and_a_reason),
         cmocka_unit_test(complete_if_all_are),

@@ -18,6 +18,7 @@ struct told {
     atomic_bool hang;
     atomic_int stuck;
     struct apapi_overflow_crossing latest;
+    char unit[APAPI_UNIT_SIZE];
     struct apapi_session *session; /* not NULL: the handler removes its threshold */
 };
 
@@ -35,6 +36,8 @@ static void tell(const struct apapi_overflow_crossing *crossing, void *user)
 
     mine->latest = *crossing;
     mine->latest.event = NULL;
+    snprintf(mine->unit, sizeof mine->unit, "%s", crossing->unit);
+    mine->latest.unit = NULL;
     atomic_fetch_add(&mine->count, (int)crossing->count);
     atomic_fetch_add(&mine->calls, 1);
     if (atomic_load(&mine->hang)) {
@@ -87,6 +90,7 @@ static void test_every_crossing_is_told(void **state)
     assert_true(told[4].latest.vector & 1u << 0);
     assert_true(told[4].latest.time_ns <= told[4].latest.seen_ns);
     assert_int_equal(told[4].latest.overflow, 4);
+    assert_string_equal(told[0].unit, "J");
     assert_true(fabs(told[4].latest.value - 6 * STEP_J) < 1e-9);
 }
 
@@ -136,6 +140,7 @@ static void test_power_above_and_below(void **state)
     await(&told[4].calls, 1);
     await_more(&meters[PLAIN], 10);
     halt();
+    assert_string_equal(told[0].unit, "W");
     assert_int_equal(told[0].count, 1);
     assert_int_equal(told[1].count, 1);
     assert_int_equal(told[2].count, 1);
@@ -342,8 +347,16 @@ static void test_misuse(void **state)
     bad = good;
     bad.event = "plain:::ENERGY7";
     assert_refused(&bad, ENOENT, "plain:::ENERGY7: this session measures no such event");
+    bad.event = "plain:::ENERGY2"; /* near the names of two that there are */
+    assert_refused(&bad, ENOENT, ": did you mean 'plain:::ENERGY0' or 'plain:::ENERGY1'?");
     bad.event = "gpu";
     assert_refused(&bad, ENOENT, "gpu: this session measures no such event or domain");
+    bad = good;
+    bad.unit = "W";
+    assert_refused(&bad, EDOM, EVENT ": a threshold in J, not in W");
+    bad.mode = APAPI_OVERFLOW_ABOVE;
+    bad.unit = "J";
+    assert_refused(&bad, EDOM, EVENT ": a threshold in W, not in J");
     bad = good;
     bad.mode = 4;
     assert_refused(&bad, EINVAL, "mode 0x4 is not known");

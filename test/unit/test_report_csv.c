@@ -68,6 +68,27 @@ static void counters_that_are_no_energy_have_a_rate(void **state)
     assert_says(",count,C,,,C/s,-40.5,");
 }
 
+static void what_was_crossed_has_rows(void **state)
+{
+    static struct apapi_crossing crossings[2] = {
+        {"total >= 5J", 0, 5, "J", 1, "log", ""},
+        {"total every 1J", 0, 4, "J", 4, "log, stamp", ""}};
+    struct apapi_record *record = &report.runs[0].record;
+
+    (void)state;
+    crossings[0].unix_ns = record->measurement.start_unix_ns + 1500000000;
+    crossings[1].unix_ns = record->measurement.start_unix_ns + 2000000000;
+    record->crossing = crossings;
+    record->crossings = record->crossing_count = 2;
+    fixture_write(report_csv);
+    record->crossing = NULL;
+    record->crossings = record->crossing_count = 0;
+    assert_says("\n1,crossing,total >= 5J,,log,J,5,,,,,,,1.5,,,,,,,,,0,,,,\n"
+                "1,crossings,total >= 5J,,,,1,,,");
+    assert_says("\n1,crossing,total every 1J,,\"log, stamp\",J,4,,,,,,,2,,,,,,,,,0,,,,\n"
+                "1,crossings,total every 1J,,,,4,,,");
+}
+
 static void what_is_estimated_is_marked(void **state)
 {
     (void)state;
@@ -109,6 +130,7 @@ int main(void)
         RUNS(3, each_line_of_each_run_has_all_columns),
         RUNS(1, counters_that_are_no_energy_have_a_rate),
         RUNS(1, what_is_estimated_is_marked),
+        RUNS(1, what_was_crossed_has_rows),
         RUNS(1, what_is_not_covered_stands_beside_the_energy),
         RUNS(1, a_process_that_ran_already_has_its_elapsed_time_only),
     };

@@ -180,6 +180,52 @@ static void test_long_texts_show_the_place(void **state)
     assert_int_equal(errno, ENAMETOOLONG);
 }
 
+static const struct {
+    const char *text;
+    enum apapi_kind kind;
+    const char *marked, *said; /* NULL: it fits */
+} of_kinds[] = {
+    {"a:::e >= 5kJ", APAPI_KIND_ENERGY, NULL, NULL},
+    {"a:::e > 5W", APAPI_KIND_ENERGY, NULL, NULL},
+    {"a:::e every 5 kJ", APAPI_KIND_POWER, NULL, NULL},
+    {"a:::e > 5", APAPI_KIND_FREQUENCY, NULL, NULL},
+    {"a:::e > 5C", APAPI_KIND_COUNT, NULL, NULL},
+    {"a:::e > 5C", APAPI_KIND_TEMPERATURE, NULL, NULL},
+    {"  a:::e > 5C : log", APAPI_KIND_ENERGY, "C",
+     "this event is of energy: J, kJ, MJ, Wh, kWh, MWh, or as a level W, kW, MW"},
+    {"a:::e > 5W", APAPI_KIND_TEMPERATURE, "W", "this event is of temperature: °C, C"},
+    {"a:::e > 5W", APAPI_KIND_FREQUENCY, "W", "without a unit"},
+    {"a:::e every 5", APAPI_KIND_UTILIZATION, "5", "it has no total"},
+    {"a:::e >= 5", APAPI_KIND_TEMPERATURE, "5", "it has no total"},
+};
+
+/* @return what the caret is under */
+static const char *marked_part(const struct apapi_error *err)
+{
+    const char *text = strchr(err->text, '\n') + 1, *caret = strchr(text, '\n') + 1;
+
+    return text + strspn(caret, " ");
+}
+
+static void test_units_and_conditions_of_kinds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(of_kinds); i++) {
+        struct threshold got;
+        struct apapi_error err = {""};
+        int result;
+
+        assert_parsed(of_kinds[i].text, &got);
+        result = threshold_check_kind(&got, of_kinds[i].kind, &err);
+        if (result != (of_kinds[i].said ? -1 : 0) ||
+            (of_kinds[i].said &&
+             (!strstr(err.text, of_kinds[i].said) ||
+              strncmp(marked_part(&err), of_kinds[i].marked, strlen(of_kinds[i].marked)) != 0))) {
+            fail_msg("'%s', kind %d: %s", of_kinds[i].text, (int)of_kinds[i].kind, err.text);
+        }
+    }
+}
+
 static void test_lists(void **state)
 {
     static struct threshold_list list;
@@ -224,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_errors_mark_the_place),
         cmocka_unit_test(test_the_caret_counts_characters),
         cmocka_unit_test(test_long_texts_show_the_place),
+        cmocka_unit_test(test_units_and_conditions_of_kinds),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_names),
     };

@@ -44,6 +44,7 @@ struct apapi_overflow_crossing {
     uint64_t vector;   /* bit i: threshold i was crossed in the same reading; its own bit is set */
     const void *address; /* program counter, where PAPI interrupted the thread; else NULL */
     const void *context; /* ucontext_t, a copy, without floating-point registers; else NULL */
+    const char *unit;    /* of `value`: "J", "W", "C"; "": not known */
 };
 
 /**
@@ -55,7 +56,7 @@ struct apapi_overflow_crossing {
  */
 typedef void (*apapi_overflow_f)(const struct apapi_overflow_crossing *crossing, void *user);
 
-/** A threshold. Zero is the default of the last three. */
+/** A threshold. Zero is the default of the last four. */
 struct apapi_overflow {
     const char *event; /* "rapl:::...", an event of the session; "package", "gpu", "node" ..., a
                           domain; "total": package + dram + gpu of this node */
@@ -68,6 +69,7 @@ struct apapi_overflow {
     uint64_t hold_ns;  /* ABOVE, BELOW: it has to be so for this time [ns] */
     double hysteresis; /* ABOVE, BELOW: after a crossing it has to go back by more than this before
                           it can be crossed again; as `threshold`, >= 0 */
+    const char *unit;  /* that the caller takes `threshold` to be in; NULL: whatever it is in */
 };
 
 /**
@@ -89,8 +91,9 @@ struct apapi_overflow {
  *                  or so large that the threshold could be crossed once only; `hold_ns` or
  *                  hysteresis with another mode than ABOVE and BELOW; EVERY and TOTAL of a gauge
  *                  other than one of power
+ *         EDOM     (PAPI_EINVAL) the threshold is not in `unit`
  *         ERANGE   (PAPI_EINVAL) less than the counter's resolution
- *         ENOENT   (PAPI_ENOEVNT) the session does not measure it
+ *         ENOENT   (PAPI_ENOEVNT) the session does not measure it; `err` has similar names
  *         EAGAIN   (PAPI_ESYS) its component is still being opened; or no thread for handlers
  *         ENOSPC   (PAPI_ECOUNT) there are 64
  *         ENOTSUP  (PAPI_ENOSUPP) PAPI has no overflow for the event, or there is no PAPI

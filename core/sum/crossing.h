@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APAPI_SUM_MERGE_CROSSINGS_H
-#define APAPI_SUM_MERGE_CROSSINGS_H
+#ifndef APAPI_SUM_CROSSING_H
+#define APAPI_SUM_CROSSING_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,6 +10,9 @@
 
 /** @return whether a crossing is the last one of its threshold in the record. */
 bool crossing_is_last(const struct apapi_record *record, size_t index);
+
+/** @return the first crossing in the record of the threshold of another one. */
+size_t crossing_first(const struct apapi_record *record, size_t index);
 
 /**
  * What a record says of a threshold: "3 times, first at 1.203 s, last at 3.5 s with 3.000 kJ; log".
