@@ -70,13 +70,24 @@ static bool overflow_find_domain(const struct component *component, struct overf
     return found;
 }
 
+/* The component's name stands before ":::"; where it does not, any may have it. */
+static bool overflow_may_have(const struct component *component, const char *name,
+                              const struct overflow_target *target)
+{
+    const char *end = strstr(name, ":::");
+    size_t length = strlen(component->name);
+
+    return target->subject != OVERFLOW_EVENT || !end ||
+           ((size_t)(end - name) == length && strncmp(name, component->name, length) == 0);
+}
+
 static bool overflow_find_in(const struct component *component, const char *name,
                              struct overflow_target *target)
 {
     bool found = target->subject == OVERFLOW_EVENT ? overflow_find_event(component, name, target)
                                                    : overflow_find_domain(component, target);
 
-    target->opening |= component->to_open;
+    target->opening |= component->to_open && overflow_may_have(component, name, target);
     if (found) {
         target->interval_s = (double)component->interval_ns / 1e9;
     }

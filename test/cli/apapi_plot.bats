@@ -72,6 +72,22 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     run -0 plot "$(seq -s, 1 24)" -o "$BATS_TEST_TMPDIR/a.html"
 }
 
+@test "what was crossed is marked in time, in the page and in the picture" {
+    local page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200 '.crossings = [{threshold: "total >= 5J", time: .start, value: 5, unit: "J", count: 1, action: "stamp"},
+        {threshold: "gpu > <b>", time: .end, count: 1, action: "log"}]'
+    record 18 0 n1 200 100 200
+    run -0 plot 17 18 -o "$page"
+    [[ $(model "$page" | jq -c '[.jobs[0].crossings[] | [.threshold, .node, .step, .at_s]]') == \
+        '[["total >= 5J","n1","0",0],["gpu > <b>","n1","0",100]]' ]]
+    [[ $(model "$page" | jq '.jobs[1] | has("crossings")') == false ]]
+    need_cairo
+    plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
+    plot 18 -o "$BATS_TEST_TMPDIR/b.svg"
+    fills() { grep -c 'fill="rgb(83.*%, 36.*%, 0%)"\|fill:rgb(83.*%,36.*%,0%)' "$1"; }
+    (($(fills "$BATS_TEST_TMPDIR/a.svg") == 2 && $(fills "$BATS_TEST_TMPDIR/b.svg") == 0))
+}
+
 @test "the energy by region below the curve, for a job that has regions" {
     local region regions=() name=2 more
     for region in a/b c d e f g h i; do regions+=("{name: \"$region\", method: \"measured\", time_s: 1, domains: {package: {energy_j: $((100 * name++))}}}"); done

@@ -25,6 +25,7 @@
 #define INK 0.15
 #define FAINT 0.87
 #define MARK 0.6
+#define CROSSING 5      /* colour of the marks of crossings */
 #define REGIONS_ROOM 34 /* of the bar of regions, below the time axis */
 #define REGIONS_HEIGHT 16
 #define REGIONS_LEAST 24 /* width of one with a name */
@@ -244,6 +245,38 @@ static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel, const j
     }
 }
 
+/* A mark below the time axis' line for each threshold that was crossed, with its text if it has
+ * room. */
+static void plot_cairo_put_crossings(cairo_t *cr, const struct panel *panel,
+                                     const json_t *crossings)
+{
+    const double *rgb = palette[CROSSING], bottom = panel->y + panel->height;
+    double last_name = panel->x;
+    const json_t *crossing;
+    size_t i;
+
+    json_array_foreach(crossings, i, crossing)
+    {
+        double at_s = json_number_value(json_object_get(crossing, "at_s"));
+        double x = panel->x + panel->width * at_s / panel->time.greatest;
+        const char *threshold = json_string_value(json_object_get(crossing, "threshold"));
+        cairo_text_extents_t extents;
+
+        cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
+        cairo_move_to(cr, x, bottom - 1);
+        cairo_line_to(cr, x - 4, bottom - 9);
+        cairo_line_to(cr, x + 4, bottom - 9);
+        cairo_fill(cr);
+        set_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
+        cairo_text_extents(cr, threshold ? threshold : "", &extents);
+        if (threshold && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
+            plot_cairo_put_text(cr, &(struct text_box){x + 6, bottom - 3, 0, panel->width},
+                                threshold);
+            last_name = x + extents.x_advance + MARK_ROOM + 6;
+        }
+    }
+}
+
 static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lines)
 {
     size_t in_row = (size_t)fmax(1, floor(panel->width / LEGEND_COLUMN)), i;
@@ -328,6 +361,7 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
         plot_cairo_put_series(cr, panel, series,
                               json_number_value(json_object_get(job, "length_s")));
     }
+    plot_cairo_put_crossings(cr, panel, json_object_get(job, "crossings"));
     plot_cairo_put_regions(cr, panel, json_object_get(job, "regions"));
     put_legend(cr, panel, lines);
 }

@@ -13,6 +13,7 @@
 #include "sum/regions.h"
 
 #define REGIONS_DRAWN 6 /* with a name */
+#define CROSSINGS_DRAWN 256
 
 static int plot_model_put_line(json_t *array, const char *text)
 {
@@ -190,6 +191,47 @@ static int plot_model_put_regions(json_t *object, const struct show *show)
     return result;
 }
 
+/* --- crossings ------------------------------------------------------------------------------ */
+
+static json_t *plot_model_crossing_of(const struct apapi_record *record,
+                                      const struct apapi_crossing *crossing, int64_t start_ns)
+{
+    json_t *object = json_object();
+
+    if (plot_model_put_clean(object, "threshold", crossing->threshold) ||
+        plot_model_put_clean(object, "node", record->id.node) ||
+        plot_model_put_clean(object, "step", record->id.step) ||
+        field_put(object, "at_s", json_real((double)(crossing->unix_ns - start_ns) / NS_PER_S))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* Marks in time: each crossing that the records have. No key without any. */
+static int plot_model_put_crossings(json_t *object, const struct show *show)
+{
+    json_t *array = json_array();
+    int result = array ? 0 : -1;
+
+    for (size_t i = 0; i < show->count && result == 0; i++) {
+        const struct apapi_record *record = &show->records[i];
+
+        for (size_t k = 0;
+             k < record->crossing_count && result == 0 && json_array_size(array) < CROSSINGS_DRAWN;
+             k++) {
+            result =
+                json_array_append_new(array, plot_model_crossing_of(record, &record->crossing[k],
+                                                                    show->total.start_unix_ns));
+        }
+    }
+    if (result == 0 && json_array_size(array) > 0) {
+        return field_put(object, "crossings", array);
+    }
+    json_decref(array);
+    return result;
+}
+
 /* --- all ------------------------------------------------------------------------------------ */
 
 static int plot_model_put_job(json_t *object, struct plot_job *job)
@@ -210,7 +252,8 @@ static int plot_model_put_job(json_t *object, struct plot_job *job)
                            json_real((double)(show->total.end_unix_ns - show->total.start_unix_ns) /
                                      NS_PER_S)) ||
                  plot_model_put_series(object, job) || plot_model_put_steps(object, show) ||
-                 plot_model_put_regions(object, show) || plot_model_put_table(object, job);
+                 plot_model_put_regions(object, show) || plot_model_put_crossings(object, show) ||
+                 plot_model_put_table(object, job);
 
     if (result == 0) {
         show_find_unusual(show, say_line, unusual);
