@@ -54,6 +54,13 @@ uint64_t sim_run_time_ns(const struct sim_run *run)
 void sim_run_start(struct sim_run *run)
 {
     run->start_ns = run_clock_ns();
+    for (size_t i = 0; i < run->tree->count; i++) {
+        struct sim_load *load = run->tree->nodes[i].power.load;
+
+        if (load != NULL) {
+            load->start_ns = run->start_ns;
+        }
+    }
 }
 
 /* Nobody's pipe or terminal may stay open through a server in the background. */

@@ -50,6 +50,11 @@ static uint64_t signal_square_uj(const struct sim_power *power, uint64_t time_ns
                       SIM_NS_PER_S);
 }
 
+static uint64_t signal_constant_uj(const struct sim_power *power, uint64_t time_ns)
+{
+    return (uint64_t)((signal_wide)power->power_uw * time_ns / SIM_NS_PER_S);
+}
+
 uint64_t sim_power_energy_uj(const struct sim_power *power, uint64_t time_ns)
 {
     switch (power->shape) {
@@ -57,10 +62,12 @@ uint64_t sim_power_energy_uj(const struct sim_power *power, uint64_t time_ns)
         return signal_ramp_uj(power, time_ns);
     case SIM_SQUARE:
         return signal_square_uj(power, time_ns);
+    case SIM_LOADED:
+        return signal_constant_uj(power, time_ns) + sim_load_energy_uj(power->load, time_ns);
     case SIM_CONSTANT:
         break;
     }
-    return (uint64_t)((signal_wide)power->power_uw * time_ns / SIM_NS_PER_S);
+    return signal_constant_uj(power, time_ns);
 }
 
 int64_t sim_gauge_value(const struct sim_gauge *gauge, uint64_t time_ns)

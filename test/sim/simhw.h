@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "load.h"
+
 #define SIM_NS_PER_S 1000000000ULL
 
 /* Longest content of a file with its newline and the final NUL. */
@@ -23,7 +25,7 @@
 
 enum sim_kind { SIM_DIR, SIM_LINK, SIM_TEXT, SIM_ENERGY, SIM_GAUGE, SIM_MSR };
 
-enum sim_shape { SIM_CONSTANT, SIM_RAMP, SIM_SQUARE };
+enum sim_shape { SIM_CONSTANT, SIM_RAMP, SIM_SQUARE, SIM_LOADED };
 
 /* Power over time, from second 0 of the simulation. */
 struct sim_power {
@@ -32,6 +34,7 @@ struct sim_power {
     uint64_t high_uw;   /* square: second half of each period */
     uint64_t period_ns; /* square */
     int64_t slope_uw_s; /* ramp; never below 0 W */
+    struct sim_load *load; /* loaded: what programs add to power_uw */
 };
 
 struct sim_gauge {
@@ -141,7 +144,7 @@ int sim_spec_load(struct sim_tree *tree, size_t file, const char *path);
 /* The spec language, for the usage text. */
 extern const char sim_spec_help[];
 
-/* signal.c: pure functions of the time since the simulation began. */
+/* signal.c: pure functions of the time since the simulation began, and of what programs draw. */
 
 uint64_t sim_power_energy_uj(const struct sim_power *power, uint64_t time_ns);
 

@@ -23,6 +23,7 @@ const char sim_spec_help[] =
     "  PATH energy WATTS RANGE_UJ START_UJ       counter in uJ, values 0 to RANGE_UJ\n"
     "  PATH energy-ramp W0 W_PER_S RANGE_UJ START_UJ\n"
     "  PATH energy-square W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ\n"
+    "  PATH energy-load FILE WATTS RANGE_UJ START_UJ   and what programs add in FILE (load.h)\n"
     "  PATH gauge MEAN AMPLITUDE PERIOD_S        sine, as a whole number\n"
     "  PATH msr                                  8-byte registers at their number as offset (*)\n"
     "What an earlier path does besides:\n"
@@ -199,6 +200,19 @@ static int spec_parse_square(struct spec_line *line, struct sim_node *node)
         return -1;
     }
     return spec_parse_range(line, node, 3);
+}
+
+static int spec_parse_load(struct spec_line *line, struct sim_node *node)
+{
+    node->power = (struct sim_power){.shape = SIM_LOADED};
+    if (spec_power(line, 1, &node->power.power_uw) != 0) {
+        return -1;
+    }
+    node->power.load = sim_load_create(line->args[0]);
+    if (node->power.load == NULL) {
+        return spec_fail(line, "%s: %s", line->args[0], strerror(errno));
+    }
+    return spec_parse_range(line, node, 2);
 }
 
 static int spec_gauge_number(struct spec_line *line, int arg, double *number)
@@ -390,6 +404,7 @@ const struct spec_word spec_words[] = {
     {"energy", "WATTS RANGE_UJ START_UJ", 3, 3, 0, false, spec_parse_energy},
     {"energy-ramp", "W0 W_PER_S RANGE_UJ START_UJ", 4, 4, 0, false, spec_parse_ramp},
     {"energy-square", "W_LOW W_HIGH PERIOD_S RANGE_UJ START_UJ", 5, 5, 0, false, spec_parse_square},
+    {"energy-load", "FILE WATTS RANGE_UJ START_UJ", 4, 4, 0, false, spec_parse_load},
     {"gauge", "MEAN AMPLITUDE PERIOD_S", 3, 3, 0, false, spec_parse_gauge},
     {"msr", "", 0, 0, 0, true, spec_parse_msr},
     {"reg", "NUMBER const VALUE | NUMBER energy WATTS UNIT_EXP START", 3, 5, 1U << SIM_MSR, true,
