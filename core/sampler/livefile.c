@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/shared_file.h"
 #include "base/text.h"
 #include "regions/message.h"
 
@@ -81,13 +82,6 @@ static int check_memory(int folder, const char *path, struct apapi_error *err)
                             "%s: the file system has less than a tenth, or 64 MiB, free", path);
 }
 
-static int lock(int file)
-{
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    return fcntl(file, F_OFD_SETLK, &whole);
-}
-
 static bool livefile_is_named(int folder, const char *name, int file)
 {
     struct stat named, opened;
@@ -112,7 +106,7 @@ static void remove_dead(int folder, const char *name)
 {
     int file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (file >= 0 && (lock(file) == 0 || !has_writer(file)) &&
+    if (file >= 0 && (shared_file_lock(file) == 0 || !has_writer(file)) &&
         livefile_is_named(folder, name, file)) {
         unlinkat(folder, name, 0);
     }
@@ -253,24 +247,13 @@ static int livefile_open_folder(const struct step *step, struct apapi_error *err
     return folder;
 }
 
-/* Allocate all memory now: later, a lack of memory would kill the process with SIGBUS. */
-static struct apapi_live_page *map_new(int file, const char *path, struct apapi_error *err)
+static struct apapi_live_page *livefile_map(int file, const char *path, struct apapi_error *err)
 {
-    const size_t size = sizeof(struct apapi_live_page);
-    int error = posix_fallocate(file, 0, (off_t)size);
-    void *page;
+    void *page = shared_file_map(file, sizeof(struct apapi_live_page));
 
-    if (error) {
-        errno = error;
+    if (!page) {
         livefile_fail(path, err);
-        return NULL;
     }
-    page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-    if (page == MAP_FAILED) {
-        livefile_fail(path, err);
-        return NULL;
-    }
-    madvise(page, size, MADV_DONTFORK);
     return page;
 }
 
@@ -302,7 +285,7 @@ int livefile_create(struct livefile *live, const struct step *step, struct apapi
     if (live->file < 0) {
         livefile_fail(step->live_dir, err);
     } else {
-        live->page = map_new(live->file, step->live_dir, err);
+        live->page = livefile_map(live->file, step->live_dir, err);
     }
     if (!live->page) {
         livefile_close(live);
@@ -348,7 +331,7 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
         apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", live->path,
                    step->id.uid, strerror(errno));
     }
-    if (lock(live->file) || give_name(live, livefile_last_part(live->path))) {
+    if (shared_file_lock(live->file) || give_name(live, livefile_last_part(live->path))) {
         livefile_fail(live->path, err);
         live->path[0] = '\0';
         return -1;
