@@ -12,6 +12,7 @@
 #include "atime/options.h"
 #include "atime/output.h"
 #include "atime/process.h"
+#include "atime/region_watch.h"
 #include "atime/runs.h"
 #include "base/write_all.h"
 #include "config/config.h"
@@ -30,6 +31,7 @@ struct atime {
     struct apapi_event_rules rules;
     struct apapi_session *session;
     struct thresholds *thresholds; /* NULL: none */
+    struct region_watch *regions;  /* NULL: none */
     int markdown;                  /* -1: not open */
     struct report reports[2];
 };
@@ -105,10 +107,27 @@ static int atime_open_session(struct atime *atime, struct apapi_error *err)
         .on_sample = atime->trace ? trace_sample : NULL,
         .context = atime->trace,
         .patience_ns = options->components || atime->thresholds ? PATIENCE_NS : 0,
+        .live = region_watch_page(atime->regions),
+        .on_live = atime->regions ? region_watch_reading : NULL,
+        .live_context = atime->regions,
     };
 
     atime->session = apapi_session_create(&config, err);
     return atime->session ? 0 : -1;
+}
+
+/* A process that runs already has another environment. */
+static void atime_open_regions(struct atime *atime)
+{
+    struct apapi_error err;
+
+    if (atime->options->pid) {
+        return;
+    }
+    atime->regions = region_watch_open(&err);
+    if (!atime->regions && errno != EALREADY && atime->options->verbose) {
+        fprintf(stderr, "atime: no regions: %s\n", err.text);
+    }
 }
 
 /* @return -1: continue; otherwise the exit status. */
@@ -124,6 +143,7 @@ static int atime_open_all(struct atime *atime)
         return atime_complain(err.text);
     }
     config_use_sources(NULL);
+    atime_open_regions(atime);
     if (load_rules(atime, &err) || open_files(atime, &err) || atime_open_session(atime, &err)) {
         return options_refuse(err.text);
     }
@@ -207,6 +227,8 @@ static int atime_measure(struct atime *atime)
     const struct measuring measuring = {.session = atime->session,
                                         .trace = atime->trace,
                                         .thresholds = atime->thresholds,
+                                        .regions = atime->regions,
+                                        .verbose = options->verbose,
                                         .process = options->pid ? &atime->process : NULL,
                                         .progress = isatty(STDERR_FILENO) ? stderr : NULL};
     struct apapi_error err;
@@ -233,6 +255,7 @@ static void atime_close_all(struct atime *atime)
         atime_complain(err.text);
     }
     apapi_session_destroy(atime->session);
+    region_watch_close(atime->regions); /* only now: the session wrote to its page */
     thresholds_close(atime->thresholds);
     apapi_event_rules_clear(&atime->rules);
     if (atime->output > STDERR_FILENO) {

@@ -4,7 +4,10 @@
 
 #include <math.h>
 
+#include "base/units.h"
 #include "record/domain_list.h"
+
+#define MORE_DECIMALS 3
 
 double run_elapsed_s(const struct run *run, enum apapi_domain domain)
 {
@@ -103,6 +106,38 @@ struct spread spread_of(const struct spread_sum *sum)
 {
     return (struct spread){sum->count, sum->count > 0 ? sum->mean : NAN,
                            sum->count > 1 ? sqrt(sum->squares / (double)(sum->count - 1)) : NAN};
+}
+
+/* Two digits of the standard deviation, if that needs at most three more than the mean has. */
+static int print_decimals(const struct units_scale *scale, double sd)
+{
+    int wanted = sd > 0 ? 1 - (int)floor(log10(sd / scale->factor)) : 0;
+
+    if (wanted > scale->decimals + MORE_DECIMALS) {
+        return scale->decimals + MORE_DECIMALS;
+    }
+    return wanted > scale->decimals ? wanted : scale->decimals;
+}
+
+/* Both numbers in the scale of the mean. */
+void print_spread(char *cell, size_t size, const struct spread *spread, const char *unit)
+{
+    struct units_scale scale = units_scale(spread->mean);
+    char mean[UNITS_SIZE];
+    char sd[UNITS_SIZE];
+
+    if (spread->count == 0) {
+        snprintf(cell, size, "-");
+        return;
+    }
+    scale.decimals = print_decimals(&scale, spread->sd);
+    units_number(mean, sizeof mean, spread->mean, &scale);
+    units_number(sd, sizeof sd, spread->sd, &scale);
+    if (isnan(spread->sd)) {
+        snprintf(cell, size, "%s %s%s", mean, scale.prefix, unit);
+    } else {
+        snprintf(cell, size, "%s ± %s %s%s", mean, sd, scale.prefix, unit);
+    }
 }
 
 struct spread report_spread(const struct report *report, run_value_f value,

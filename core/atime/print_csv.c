@@ -39,6 +39,7 @@ int report_csv(FILE *out, const struct report *report, struct apapi_error *err)
         put_programs(&csv, report, &report->runs[i]);
         csv_put_measurement(&csv, &report->runs[i].record.measurement);
         csv_put_crossings(&csv, &report->runs[i].record);
+        csv_put_regions(&csv, &report->runs[i].record.regions);
     }
     return 0;
 }

@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "atime/print_regions.h"
 #include "atime/runs_crossed.h"
 #include "atime/student.h"
 #include "base/count_of.h"
 #include "base/text.h"
+#include "output/table_regions.h"
 #include "record/fields.h"
 
 #define FORM (JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES))
@@ -242,6 +244,41 @@ static int print_json_put_crossings(json_t *statistics, const struct report *rep
     return rc;
 }
 
+static json_t *print_json_region(const struct report *report,
+                                 const struct apapi_region_result *region)
+{
+    const struct region_spread spread = report_region(report, region);
+    json_t *object = json_object();
+
+    if (object && field_put(object, "name", text(table_region_label(region))) == 0 &&
+        print_json_put_spread(object, "time_s", spread.time_s) == 0 &&
+        print_json_put_spread(object, "energy_j", spread.energy_j) == 0 &&
+        print_json_put_spread(object, "mean_w", spread.mean_w) == 0) {
+        return object;
+    }
+    json_decref(object);
+    return NULL;
+}
+
+static int print_json_put_regions(json_t *statistics, const struct report *report)
+{
+    struct apapi_regions regions;
+    int rc = report_regions(report, &regions);
+    json_t *list = rc == 0 && regions.count > 0 ? json_array() : NULL;
+
+    if (rc < 0) {
+        return -1;
+    }
+    if (regions.count > 0) {
+        rc = field_put(statistics, "regions", list);
+    }
+    for (size_t i = 0; i < regions.count && rc == 0; i++) {
+        rc = json_array_append_new(list, print_json_region(report, &regions.list[i]));
+    }
+    apapi_regions_clear(&regions);
+    return rc;
+}
+
 static int put_runs(json_t *root, const struct report *report)
 {
     json_t *runs = json_array();
@@ -257,7 +294,8 @@ static int put_runs(json_t *root, const struct report *report)
         }
     }
     return print_json_put_times(statistics, report) < 0 ||
-                   print_json_put_domains(statistics, report) < 0
+                   print_json_put_domains(statistics, report) < 0 ||
+                   print_json_put_regions(statistics, report) < 0
                ? -1
                : print_json_put_crossings(statistics, report);
 }

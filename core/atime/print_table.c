@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "atime/print.h"
+#include "atime/print_regions.h"
 #include "atime/runs_crossed.h"
 #include "atime/student.h"
 #include "base/text.h"
@@ -16,7 +17,6 @@
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
 #define CELL_WIDTH 24
 #define TEXT_SIZE 512
-#define MORE_DECIMALS 3
 
 /* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */
 static void print_table_describe_end(char *text, size_t size, int status)
@@ -84,38 +84,6 @@ static void print_table_put_headline(FILE *out, const struct report *report)
         }
     }
     fputc('\n', out);
-}
-
-/* Two digits of the standard deviation, if that needs at most three more than the mean has. */
-static int wanted_decimals(const struct units_scale *scale, double sd)
-{
-    int wanted = sd > 0 ? 1 - (int)floor(log10(sd / scale->factor)) : 0;
-
-    if (wanted > scale->decimals + MORE_DECIMALS) {
-        return scale->decimals + MORE_DECIMALS;
-    }
-    return wanted > scale->decimals ? wanted : scale->decimals;
-}
-
-/* Both numbers in the scale of the mean. */
-void print_spread(char *cell, size_t size, const struct spread *spread, const char *unit)
-{
-    struct units_scale scale = units_scale(spread->mean);
-    char mean[UNITS_SIZE];
-    char sd[UNITS_SIZE];
-
-    if (spread->count == 0) {
-        snprintf(cell, size, "-");
-        return;
-    }
-    scale.decimals = wanted_decimals(&scale, spread->sd);
-    units_number(mean, sizeof mean, spread->mean, &scale);
-    units_number(sd, sizeof sd, spread->sd, &scale);
-    if (isnan(spread->sd)) {
-        snprintf(cell, size, "%s %s%s", mean, scale.prefix, unit);
-    } else {
-        snprintf(cell, size, "%s ± %s %s%s", mean, sd, scale.prefix, unit);
-    }
 }
 
 static void print_table_put_cell(FILE *out, const char *cell)
@@ -398,6 +366,9 @@ int report_table(FILE *out, const struct report *report, struct apapi_error *err
     }
     print_table_put_headline(out, report);
     print_table_put_domains(out, report);
+    if (print_regions(out, report)) {
+        return apapi_fail(err, ENOMEM, "no memory");
+    }
     put_unmeasured(out, report);
     put_still(out, report);
     print_table_put_times(out, report);

@@ -46,6 +46,7 @@ static void atime_runs_start(const struct measuring *measuring, struct apapi_rec
     struct apapi_error err;
 
     record->complete = true;
+    region_watch_begin(measuring->regions);
     thresholds_begin(measuring->thresholds);
     if (measuring->trace) {
         trace_next_run(measuring->trace);
@@ -61,12 +62,14 @@ static void atime_runs_stop(const struct measuring *measuring, bool last,
     struct apapi_error err;
 
     if (!record->complete) {
+        region_watch_end(measuring->regions, NULL);
         return; /* not started */
     }
     apapi_session_stop(measuring->session, NULL);
     if (apapi_session_measurement(measuring->session, &record->measurement, &err)) {
         unmeasured(record, err.text);
     }
+    region_watch_end(measuring->regions, record);
     thresholds_record(measuring->thresholds, last, record);
 }
 
@@ -160,6 +163,16 @@ static int runs_warm_up(const struct signals *signals, struct report *reports, s
     return 0;
 }
 
+/* The program runs without regions if there is no place for them. */
+static void runs_publish(const struct measuring *measuring)
+{
+    struct apapi_error err;
+
+    if (region_watch_publish(measuring->regions, &err) && measuring->verbose) {
+        fprintf(stderr, "atime: no regions: %s\n", err.text);
+    }
+}
+
 int runs_measure(const struct measuring *measuring, struct report *reports, size_t count,
                  struct apapi_error *err)
 {
@@ -170,6 +183,7 @@ int runs_measure(const struct measuring *measuring, struct report *reports, size
         return -1;
     }
     signals_catch(&signals);
+    runs_publish(measuring);
     result = runs_warm_up(&signals, reports, count, err);
     error = errno;
     while (result == 0 && reports->count < reports->runs_wanted) {
@@ -179,6 +193,7 @@ int runs_measure(const struct measuring *measuring, struct report *reports, size
             break;
         }
     }
+    region_watch_withdraw(measuring->regions);
     signals_restore(&signals);
     errno = error;
     return result < 0 ? -1 : 0;

@@ -4,6 +4,7 @@
 #include "apapi/session.h"
 #include "atime/print.h"
 #include "atime/process.h"
+#include "atime/region_watch.h"
 #include "atime/thresholds.h"
 #include "trace/trace.h"
 
@@ -12,8 +13,10 @@ struct measuring {
     struct apapi_session *session;
     struct trace *trace;           /* NULL: none */
     struct thresholds *thresholds; /* NULL: none */
+    struct region_watch *regions;  /* NULL: none */
     const struct process *process; /* NULL: run the reports' programs */
     FILE *progress;                /* gets a line after each run; NULL: none */
+    bool verbose;
 };
 
 /**

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/text.h"
+#include "output/table_regions.h"
 #include "record/coverage.h"
 #include "record/domain_list.h"
 #include "sum/crossing.h"
@@ -290,5 +292,44 @@ void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
             csv_put_number(csv, "crossings", record->crossing[i].threshold, "",
                            (double)record->crossing[i].count);
         }
+    }
+}
+
+/* "source" is the method, "covered_s" the threads' time. */
+static void csv_put_region(const struct csv *csv, const struct apapi_region_result *region)
+{
+    struct line line = blank;
+
+    line.row = "region";
+    line.name = table_region_label(region);
+    line.kind = "energy";
+    line.unit = "J";
+    line.rate_unit = "W";
+    line.covered_s = (double)region->time_ns / NS_PER_S;
+    line.source = apapi_region_method_name(region->method);
+    line.total = apapi_region_energy_j(region);
+    line.uncertainty_j = table_region_uncertainty_j(region);
+    line.summary.mean = line.total / line.covered_s;
+    csv_put_line(csv, &line);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (!isnan(region->domains[d].energy_j)) {
+            line.domain = apapi_domain_name(d);
+            line.total = region->domains[d].energy_j;
+            line.uncertainty_j = region->domains[d].uncertainty_j;
+            line.summary.mean = region->domains[d].power_w;
+            csv_put_line(csv, &line);
+        }
+    }
+}
+
+void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions)
+{
+    for (size_t i = 0; i < regions->count; i++) {
+        csv_put_region(csv, &regions->list[i]);
+    }
+    for (size_t i = 0; i < regions->fom_count; i++) {
+        const struct apapi_fom *fom = &regions->foms[i];
+
+        csv_put_number(csv, "fom", fom->name, fom->unit, fom->value);
     }
 }

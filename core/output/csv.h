@@ -6,6 +6,7 @@
 
 #include "apapi/measurement.h"
 #include "apapi/record.h"
+#include "apapi/region_result.h"
 
 /* A single table: one line for each number of the program, each domain and each event. */
 
@@ -38,5 +39,8 @@ void csv_put_crossings(const struct csv *csv, const struct apapi_record *record)
 
 /** The domains, the total and the events of a measurement. */
 void csv_put_measurement(const struct csv *csv, const struct apapi_measurement *m);
+
+/** The energy of each region, in all and by domain, and the figures of merit. */
+void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions);
 
 #endif

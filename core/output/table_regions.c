@@ -31,9 +31,9 @@ const char *table_region_label(const struct apapi_region_result *region)
     return region->kind == APAPI_REGION_NAMED ? region->path : labels[region->kind];
 }
 
-static double table_regions_uncertainty_j(const struct apapi_region_result *region)
+double table_region_uncertainty_j(const struct apapi_region_result *region)
 {
-    double uncertainty_j = 0;
+    double uncertainty_j = isnan(apapi_region_energy_j(region)) ? (double)NAN : 0;
 
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         if (apapi_domain_adds_up(d) && !isnan(region->domains[d].energy_j)) {
@@ -47,7 +47,7 @@ static void table_regions_format(const struct apapi_region_result *region,
                                  struct region_cells *cells)
 {
     double energy_j = apapi_region_energy_j(region);
-    double uncertainty_j = table_regions_uncertainty_j(region);
+    double uncertainty_j = table_region_uncertainty_j(region);
     double time_s = (double)region->time_ns / NS_PER_S;
     char clean[APAPI_REGION_PATH_SIZE];
 

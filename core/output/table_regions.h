@@ -10,6 +10,9 @@
 /** "solve/iterate", "(idle)", "(unmarked)", "(rest)": what a row of a region is called. */
 const char *table_region_label(const struct apapi_region_result *region);
 
+/** @return that of the domains that add up [J]; NaN: none of them is known. */
+double table_region_uncertainty_j(const struct apapi_region_result *region);
+
 #define TABLE_FOM_SIZE 256
 
 /** "iterations 50, 2.000 J each". @param energy_j  of all; NaN: not known */

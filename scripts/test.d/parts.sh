@@ -83,7 +83,7 @@ bats_files() { # FOLDER
 }
 
 readonly asan_files=(apapi_doctor apapi_export apapi_import apapi_list apapi_plot apapi_show atime atime_output
-    collect estimate events ipmi ms_common papi regions truth)
+    atime_regions collect estimate events ipmi ms_common papi regions truth)
 
 unit_tests() { names_in 'test/unit/test_*.c' | sed 's/\.c$//'; }
 
