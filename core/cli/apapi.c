@@ -22,6 +22,7 @@ static const struct command {
     {"top", top_command, "power of the running steps on this machine"},
     {"report", report_command, "energy of jobs, users, nodes and days"},
     {"show", show_command, "one job in full: nodes, power over time, anything unusual"},
+    {"audit", audit_command, "what nodes have used, and what became of it"},
     {"regions", regions_command, "energy and power of the parts of a program"},
     {"mark", mark_command, "regions of a shell script, for its record"},
     {"plot", plot_command, "power of jobs over time, as a picture or a page with zoom"},

@@ -9,6 +9,7 @@
 /* One for each subcommand. argv[0] is its name. @return exit status: 0, 1 failure, 2 usage. */
 int list_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
+int audit_command(int argc, char **argv);
 int report_command(int argc, char **argv);
 int regions_command(int argc, char **argv);
 int show_command(int argc, char **argv);

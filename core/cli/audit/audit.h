@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APAPI_AUDIT_H
+#define APAPI_AUDIT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/record.h"
+#include "base/pool.h"
+#include "store/hour.h"
+
+/*
+ * What meters of nodes have seen, compared with what became of it. A row is a node on one day in
+ * UTC. Sums of energies are NaN as long as nothing is known.
+ */
+
+#define AUDIT_GAP_KINDS 8
+#define AUDIT_TOTAL APAPI_DOMAIN_NONE /* of struct audit_row, `sums`: the domains that add up */
+
+/** Energy of a meter, and where it went [J]. */
+struct audit_sum {
+    struct hour_sum hours; /* by the node's own record */
+    double shares_j;       /* in the records of steps */
+};
+
+/** Gaps for one reason. */
+struct audit_gaps {
+    uint32_t reason; /* a text of the ledger */
+    uint64_t count;
+    double elapsed_s;
+};
+
+struct audit_row {
+    uint32_t cluster, node; /* texts of the ledger */
+    uint32_t next;          /* row of the same node and day in another cluster; POOL_NONE */
+    uint32_t first_span;    /* of the node's own record; POOL_NONE: it has none for this day */
+    int64_t day_ns;         /* its begin [ns since 1970] */
+    double expected_s;      /* of the day, up to the last full hour [s] */
+    double measured_s;
+    double idle_sum_j, idle_s; /* idle power by its time */
+    uint64_t steps, resets, gaps_total;
+    uint64_t records, shareless; /* of steps; those without a share */
+    struct audit_gaps gaps[AUDIT_GAP_KINDS];
+    size_t gap_count; /* in `gaps` */
+    struct audit_sum sums[APAPI_DOMAINS];
+};
+
+/** A line of a node's own record that was added. */
+struct audit_span {
+    int64_t start_ns, end_ns;
+    uint32_t next; /* POOL_NONE: none */
+};
+
+/** The part of a record within one day. */
+struct audit_piece {
+    uint64_t step; /* hash of what identifies the step, its node and start */
+    uint64_t elapsed_ns;
+    double part; /* of the share */
+    uint32_t row;
+    bool known;         /* it has a share */
+    uint32_t energy_at; /* in `energies`: those of the mask's domains, the lowest first */
+    uint32_t domain_mask;
+};
+
+struct audit_ledger {
+    int64_t from_ns, to_ns; /* whole days */
+    int64_t now_ns;
+    struct pool texts, keys; /* of nodes and days */
+    uint32_t *first_rows;    /* by key */
+    size_t first_room;
+    struct audit_row *rows;
+    size_t row_count, row_room;
+    struct audit_span *spans;
+    size_t span_count, span_room;
+    struct audit_piece *pieces;
+    size_t piece_count, piece_room;
+    double *energies;
+    size_t energy_count, energy_room;
+};
+
+/** Add a line of a node's own record. A line that was added before is ignored. 0; -1 with ENOMEM */
+int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour);
+
+/** Add a step's record. 0; -1 with ENOMEM */
+int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *record);
+
+/** Call it once at the end: of records of the same step, the longest counts. */
+void audit_settle(struct audit_ledger *ledger);
+
+void audit_free(struct audit_ledger *ledger);
+
+/** Add a row to another one: a total. */
+void audit_total(const struct audit_row *row, struct audit_row *total);
+
+/** An empty row without a name. */
+struct audit_row audit_row_empty(void);
+
+#endif

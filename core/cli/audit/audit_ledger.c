@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/timestamp.h"
+#include "cli/audit/audit.h"
+
+#define KEY_SIZE 400
+#define HOUR_NS (3600 * NS_PER_S)
+#define DAY_NS (24 * HOUR_NS)
+
+static const struct hour_sum audit_unknown = {NAN, NAN, NAN, NAN};
+
+static void audit_add(double *sum, double value)
+{
+    if (!isnan(value)) {
+        *sum = isnan(*sum) ? value : *sum + value;
+    }
+}
+
+static void audit_add_sum(struct hour_sum *sum, const struct hour_sum *more)
+{
+    audit_add(&sum->energy_j, more->energy_j);
+    audit_add(&sum->steps_j, more->steps_j);
+    audit_add(&sum->idle_j, more->idle_j);
+    audit_add(&sum->unattributed_j, more->unattributed_j);
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+struct audit_row audit_row_empty(void)
+{
+    struct audit_row row = {.next = POOL_NONE, .first_span = POOL_NONE};
+
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        row.sums[d] = (struct audit_sum){audit_unknown, NAN};
+    }
+    return row;
+}
+
+/* Today ends with the last full hour: the line of the present one is not written yet. */
+static int64_t audit_day_end(const struct audit_ledger *ledger, int64_t day_ns)
+{
+    bool today = ledger->now_ns >= day_ns && ledger->now_ns < day_ns + DAY_NS;
+
+    return today ? ledger->now_ns - ledger->now_ns % HOUR_NS : day_ns + DAY_NS;
+}
+
+static uint32_t audit_new_row(struct audit_ledger *ledger, const char *cluster, const char *node,
+                              int64_t day_ns)
+{
+    uint32_t of_cluster = pool_put(&ledger->texts, cluster),
+             of_node = pool_put(&ledger->texts, node);
+    struct audit_row *row;
+
+    if (of_cluster == POOL_NONE || of_node == POOL_NONE ||
+        pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
+        return POOL_NONE;
+    }
+    row = &ledger->rows[ledger->row_count];
+    *row = audit_row_empty();
+    row->cluster = of_cluster;
+    row->node = of_node;
+    row->day_ns = day_ns;
+    row->expected_s = (double)(audit_day_end(ledger, day_ns) - day_ns) / NS_PER_S;
+    return (uint32_t)ledger->row_count++;
+}
+
+/* Not every record knows its cluster. */
+static bool audit_is_row(struct audit_ledger *ledger, struct audit_row *row, const char *cluster)
+{
+    const char *known = pool_text(&ledger->texts, row->cluster);
+    uint32_t learned;
+
+    if (*cluster && !*known) {
+        learned = pool_put(&ledger->texts, cluster);
+        row->cluster = learned == POOL_NONE ? row->cluster : learned;
+        return true;
+    }
+    return !*cluster || strcmp(cluster, known) == 0;
+}
+
+static uint32_t audit_begin_key(struct audit_ledger *ledger, uint32_t key)
+{
+    if (key == POOL_NONE ||
+        pool_reserve(&ledger->first_rows, key, &ledger->first_room, sizeof *ledger->first_rows)) {
+        return POOL_NONE;
+    }
+    ledger->first_rows[key] = POOL_NONE;
+    return key;
+}
+
+/* @return its number; POOL_NONE: out of memory */
+static uint32_t audit_find_row(struct audit_ledger *ledger, const char *cluster, const char *node,
+                               int64_t day_ns)
+{
+    char text[KEY_SIZE];
+    size_t known = ledger->keys.count;
+    uint32_t key, number;
+
+    snprintf(text, sizeof text, "%lld/%s", (long long)day_ns, node);
+    key = pool_put(&ledger->keys, text);
+    if (key == POOL_NONE || (key == known && audit_begin_key(ledger, key) == POOL_NONE)) {
+        return POOL_NONE;
+    }
+    for (number = ledger->first_rows[key]; number != POOL_NONE;
+         number = ledger->rows[number].next) {
+        if (audit_is_row(ledger, &ledger->rows[number], cluster)) {
+            return number;
+        }
+    }
+    number = audit_new_row(ledger, cluster, node, day_ns);
+    if (number != POOL_NONE) {
+        ledger->rows[number].next = ledger->first_rows[key];
+        ledger->first_rows[key] = number;
+    }
+    return number;
+}
+
+/* --- nodes' own records --------------------------------------------------------------------- */
+
+/* The same line may lie in two files, one of them compressed. */
+static bool audit_has_span(const struct audit_ledger *ledger, const struct audit_row *row,
+                           const struct hour *hour)
+{
+    for (uint32_t i = row->first_span; i != POOL_NONE; i = ledger->spans[i].next) {
+        if (ledger->spans[i].start_ns == hour->start_ns &&
+            ledger->spans[i].end_ns == hour->end_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int audit_put_span(struct audit_ledger *ledger, struct audit_row *row,
+                          const struct hour *hour)
+{
+    if (pool_reserve(&ledger->spans, ledger->span_count, &ledger->span_room,
+                     sizeof *ledger->spans)) {
+        return -1;
+    }
+    ledger->spans[ledger->span_count] =
+        (struct audit_span){hour->start_ns, hour->end_ns, row->first_span};
+    row->first_span = (uint32_t)ledger->span_count++;
+    return 0;
+}
+
+/* More kinds than there is room for are of the last one. */
+static struct audit_gaps *audit_gaps_of(struct audit_row *row, uint32_t reason)
+{
+    for (size_t i = 0; i < row->gap_count; i++) {
+        if (row->gaps[i].reason == reason || i + 1 == AUDIT_GAP_KINDS) {
+            return &row->gaps[i];
+        }
+    }
+    row->gaps[row->gap_count] = (struct audit_gaps){.reason = reason};
+    return &row->gaps[row->gap_count++];
+}
+
+static void audit_add_gaps(struct audit_row *row, uint32_t reason, uint64_t count, double elapsed_s)
+{
+    struct audit_gaps *gaps = audit_gaps_of(row, reason);
+
+    gaps->count += count;
+    gaps->elapsed_s += isnan(elapsed_s) ? 0 : elapsed_s;
+}
+
+static int audit_take_gaps(struct audit_ledger *ledger, struct audit_row *row,
+                           const struct hour *hour)
+{
+    for (size_t i = 0; i < hour->gap_count; i++) {
+        uint32_t reason = pool_put(&ledger->texts, hour->gaps[i].reason);
+
+        if (reason == POOL_NONE) {
+            return -1;
+        }
+        audit_add_gaps(row, reason, 1, hour->gaps[i].elapsed_s);
+    }
+    row->gaps_total += hour->gap_total;
+    return 0;
+}
+
+static void audit_take_hour(struct audit_row *row, const struct hour *hour)
+{
+    row->measured_s += hour->measured_s;
+    row->steps += hour->steps;
+    row->resets += hour->resets;
+    if (!isnan(hour->idle_w)) {
+        row->idle_sum_j += hour->idle_w * hour->measured_s;
+        row->idle_s += hour->measured_s;
+    }
+    audit_add_sum(&row->sums[AUDIT_TOTAL].hours, &hour->total);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        bool meter = d == APAPI_DOMAIN_NODE && !isnan(hour->node_meter.energy_j);
+
+        audit_add_sum(&row->sums[d].hours, meter ? &hour->node_meter : &hour->domains[d]);
+    }
+}
+
+int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
+{
+    int64_t day_ns = hour->start_ns - hour->start_ns % DAY_NS;
+    uint32_t number;
+    struct audit_row *row;
+
+    if (day_ns < ledger->from_ns || hour->start_ns >= audit_day_end(ledger, day_ns)) {
+        return 0;
+    }
+    number = audit_find_row(ledger, hour->cluster, hour->node, day_ns);
+    if (number == POOL_NONE) {
+        return -1;
+    }
+    row = &ledger->rows[number];
+    if (audit_has_span(ledger, row, hour)) {
+        return 0;
+    }
+    if (audit_put_span(ledger, row, hour) || audit_take_gaps(ledger, row, hour)) {
+        return -1;
+    }
+    audit_take_hour(row, hour);
+    return 0;
+}
+
+/* --- records of steps ----------------------------------------------------------------------- */
+
+static uint64_t audit_hash(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+static uint64_t audit_identify(const struct apapi_record *record)
+{
+    const struct apapi_identity *id = &record->id;
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    hash = audit_hash(hash, id->cluster, strlen(id->cluster) + 1);
+    hash = audit_hash(hash, id->node, strlen(id->node) + 1);
+    hash = audit_hash(hash, id->step, strlen(id->step) + 1);
+    hash = audit_hash(hash, &id->job, sizeof id->job);
+    return audit_hash(hash, &record->measurement.start_unix_ns,
+                      sizeof record->measurement.start_unix_ns);
+}
+
+/* Energy of all domains that add up within a time of the record, by its timelines. */
+static double audit_between(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns)
+{
+    double sum_j = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (m->domains[d].measured && apapi_domain_adds_up(d) && m->domains[d].timeline.count > 0) {
+            sum_j += apapi_timeline_between_j(&m->domains[d].timeline,
+                                              (uint64_t)(from_ns - m->start_unix_ns),
+                                              (uint64_t)(to_ns - m->start_unix_ns), NULL);
+        }
+    }
+    return sum_j;
+}
+
+/* The part of a record's energy; without timelines, power is taken as constant. */
+static double audit_part(const struct apapi_measurement *m, int64_t from_ns, int64_t to_ns)
+{
+    int64_t end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns;
+    double whole_j;
+
+    if (from_ns == m->start_unix_ns && to_ns == end_ns) {
+        return 1;
+    }
+    whole_j = audit_between(m, m->start_unix_ns, end_ns);
+    return whole_j > 0 ? audit_between(m, from_ns, to_ns) / whole_j
+                       : (double)(to_ns - from_ns) / (double)m->elapsed_ns;
+}
+
+static int audit_put_energies(struct audit_ledger *ledger, const struct apapi_share *share,
+                              struct audit_piece *piece)
+{
+    piece->energy_at = (uint32_t)ledger->energy_count;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        double energy_j =
+            d == AUDIT_TOTAL ? apapi_share_energy_j(share) : share->domains[d].energy_j;
+
+        if (isnan(energy_j)) {
+            continue;
+        }
+        if (pool_reserve(&ledger->energies, ledger->energy_count, &ledger->energy_room,
+                         sizeof *ledger->energies)) {
+            return -1;
+        }
+        ledger->energies[ledger->energy_count++] = energy_j;
+        piece->domain_mask |= 1U << d;
+    }
+    return 0;
+}
+
+static int audit_put_piece(struct audit_ledger *ledger, const struct apapi_record *record,
+                           const struct audit_piece *piece)
+{
+    struct audit_piece *added;
+
+    if (pool_reserve(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
+                     sizeof *ledger->pieces)) {
+        return -1;
+    }
+    added = &ledger->pieces[ledger->piece_count++];
+    *added = *piece;
+    return added->known ? audit_put_energies(ledger, &record->share, added) : 0;
+}
+
+static int64_t audit_earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The part of a record in one day, up to where the node's own record may reach. */
+static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record *record,
+                          int64_t from_ns, int64_t to_ns)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    int64_t day_ns = from_ns - from_ns % DAY_NS;
+    struct audit_piece piece = {.step = audit_identify(record),
+                                .elapsed_ns = m->elapsed_ns,
+                                .known = apapi_share_known(&record->share)};
+
+    to_ns = audit_earlier(to_ns, audit_day_end(ledger, day_ns));
+    if (day_ns < ledger->from_ns || to_ns <= from_ns) {
+        return 0;
+    }
+    piece.row = audit_find_row(ledger, record->id.cluster, record->id.node, day_ns);
+    piece.part = audit_part(m, from_ns, to_ns);
+    return piece.row == POOL_NONE ? -1 : audit_put_piece(ledger, record, &piece);
+}
+
+int audit_add_record(struct audit_ledger *ledger, const struct apapi_record *record)
+{
+    const struct apapi_measurement *m = &record->measurement;
+    int64_t end_ns = audit_earlier(m->start_unix_ns + (int64_t)m->elapsed_ns, ledger->to_ns);
+    int64_t from_ns = m->start_unix_ns, until_ns;
+
+    if (from_ns < ledger->from_ns) {
+        from_ns = ledger->from_ns;
+    }
+    for (; from_ns < end_ns; from_ns = until_ns) {
+        until_ns = audit_earlier(from_ns - from_ns % DAY_NS + DAY_NS, end_ns);
+        if (audit_add_part(ledger, record, from_ns, until_ns)) {
+            errno = ENOMEM;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+static int audit_compare(const void *left, const void *right)
+{
+    const struct audit_piece *a = left, *b = right;
+
+    if (a->step != b->step) {
+        return a->step < b->step ? -1 : 1;
+    }
+    if (a->elapsed_ns != b->elapsed_ns) {
+        return a->elapsed_ns > b->elapsed_ns ? -1 : 1;
+    }
+    if (a->known != b->known) {
+        return a->known ? -1 : 1;
+    }
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static void audit_count(struct audit_ledger *ledger, const struct audit_piece *piece)
+{
+    struct audit_row *row = &ledger->rows[piece->row];
+    const double *energy_j = ledger->energies + piece->energy_at;
+
+    row->records++;
+    row->shareless += !piece->known;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        if (piece->domain_mask & 1U << d) {
+            audit_add(&row->sums[d].shares_j, *energy_j++ * piece->part);
+        }
+    }
+}
+
+void audit_settle(struct audit_ledger *ledger)
+{
+    const struct audit_piece *first = ledger->pieces, *last = NULL;
+
+    if (ledger->piece_count > 0) {
+        qsort(ledger->pieces, ledger->piece_count, sizeof *ledger->pieces, audit_compare);
+    }
+    for (size_t i = 0; i < ledger->piece_count; i++) {
+        const struct audit_piece *piece = &ledger->pieces[i];
+
+        first = piece->step == first->step ? first : piece;
+        if (piece->elapsed_ns == first->elapsed_ns && piece->known == first->known &&
+            !(last && last->step == piece->step && last->row == piece->row)) {
+            audit_count(ledger, piece);
+            last = piece;
+        }
+    }
+}
+
+void audit_total(const struct audit_row *row, struct audit_row *total)
+{
+    total->expected_s += row->expected_s;
+    total->measured_s += row->measured_s;
+    total->idle_sum_j += row->idle_sum_j;
+    total->idle_s += row->idle_s;
+    total->steps += row->steps;
+    total->resets += row->resets;
+    total->gaps_total += row->gaps_total;
+    total->records += row->records;
+    total->shareless += row->shareless;
+    total->first_span = row->first_span == POOL_NONE ? total->first_span : row->first_span;
+    for (size_t i = 0; i < row->gap_count; i++) {
+        audit_add_gaps(total, row->gaps[i].reason, row->gaps[i].count, row->gaps[i].elapsed_s);
+    }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        audit_add_sum(&total->sums[d].hours, &row->sums[d].hours);
+        audit_add(&total->sums[d].shares_j, row->sums[d].shares_j);
+    }
+}
+
+void audit_free(struct audit_ledger *ledger)
+{
+    pool_free(&ledger->texts);
+    pool_free(&ledger->keys);
+    free(ledger->first_rows);
+    free(ledger->rows);
+    free(ledger->spans);
+    free(ledger->pieces);
+    free(ledger->energies);
+}

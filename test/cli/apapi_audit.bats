@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi audit: what nodes have used, and what became of it.
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+# One hour of a node: 3600 J, of which steps got 2000, 1500 are idle and 100 nobody's.
+hour() { # NODE DAY HOUR [JQ EXPRESSION that changes it] [FOLDER'S DAY]
+    local at
+    at=$2T$(printf %02d "$3")
+    mkdir -p "$acct/${5:-$2}"
+    jq -nc --arg node "$1" --arg at "$at" '{energy_j: 3600, steps_j: 2000, idle_j: 1500, unattributed_j: 100} as $sum |
+        ($at + ":00:00Z" | fromdate) as $start |
+        {apapi: 1, type: "hour", cluster: "c1", node: $node, start: ($start | todate), end: ($start + 3600 | todate),
+         measured_s: 3600, idle_w: 0.5, steps: 1, method: "cpu-time", domains: {package: $sum}, total: $sum,
+         gaps: [], gaps_total: 0, resets: 0} | '"${4:-.}" >>"$acct/${5:-$2}/$1.hours"
+}
+
+# All hours of a day, and the line of the day.
+hours() { # NODE DAY [JQ EXPRESSION]
+    local i
+    for i in {0..23}; do
+        hour "$1" "$2" "$i" "${3:-.}"
+    done
+    printf '{"apapi":1,"type":"day","node":"%s","total":{"energy_j":86400}}\n' "$1" >>"$acct/$2/$1.hours"
+}
+
+# A step with a share of so many joules.
+step() { # JOB NODE START(2024-03-05T10:00:00Z) LENGTH_S SHARE_J [JQ EXPRESSION]
+    local line day
+    line=$(jq -nc --argjson job "$1" --arg node "$2" --arg start "$3" --argjson length "$4" --argjson share "$5" '
+        ($start | fromdate) as $begin |
+        {apapi: 1, cluster: "c1", job: $job, step: "0", name: "app", node: $node, nodes: 1, user: "anna",
+         start: $start, elapsed_s: $length, late_s: 0, complete: true, end: ($begin + $length | todate),
+         domains: {package: {energy_j: (2 * $share), mean_w: (2 * $share / $length)}},
+         components: [], trust: {covered: 1, cpu_s: 0.1, samples: 10},
+         share: {method: "cpu-time", idle: "apart", interval_s: 1, domains: {package: {energy_j: $share, uncertainty_j: 1}},
+                 total: {energy_j: $share, uncertainty_j: 1}}} | '"${6:-.}")
+    day=$(jq -r '.end[:10]' <<<"$line")
+    mkdir -p "$acct/$day"
+    printf '%s\n' "$line" >>"$acct/$day/$2.jsonl"
+}
+
+audit() { "$apapi" audit --acct-dir "$acct" -S 2024-03-05T00:00:00Z -E 2024-03-06T00:00:00Z "$@"; }
+
+# What a jq expression gives, with numbers as every version of jq writes them.
+plain() { jq -c "$1"' | walk(if type == "number" then . + 0 else . end)'; }
+
+# FIELDS (a jq expression) of the rows, one line each.
+rows() { # EXPRESSION [OPTION...]
+    audit --json "${@:2}" | plain ".rows[] | $1"
+}
+
+@test "a day whose energy went to steps, idle and nobody closes" {
+    hours n1 2024-03-05
+    step 17 n1 2024-03-05T00:00:00Z 86400 48000
+    run -0 rows '[.node, .day, .energy_j, .shares_j, .idle_j, .unattributed_j, .hours_steps_j, .closure_pct, .unmeasured_s, .idle_w, .missing]'
+    [ "$output" = '["n1","2024-03-05",86400,48000,36000,2400,48000,100,0,0.5,[]]' ]
+    run -0 rows '.domains.package | [.energy_j, .shares_j, .closure_pct]'
+    [ "$output" = '[86400,48000,100]' ]
+    run -0 audit
+    [[ ${lines[1]} =~ ^'  n1'\ +2024-03-05\ +'86.40 kJ'\ +'48.00 kJ'\ +'36.00 kJ'\ +'2.400 kJ'\ +'100.00 %'$ ]]
+}
+
+@test "a missing record is named with its energy" {
+    hours n1 2024-03-05
+    step 17 n1 2024-03-05T00:00:00Z 43200 24000
+    run -0 rows '[.closure_pct, .missing]'
+    [ "$output" = '[72.2222222,[{"reason":"no record","energy_j":24000}]]' ]
+    run -0 audit
+    [[ ${lines[1]} == *"72.22 %  no record 24.00 kJ" ]]
+}
+
+@test "a reboot, a dead sampler and a reset explain the time that is not measured" {
+    local i
+    for i in {0..21}; do
+        hour n1 2024-03-05 "$i" '.steps = 0 | .total |= (.idle_j = 3500 | .steps_j = 0) | .domains = {}'
+    done
+    hour n1 2024-03-05 22 '.measured_s = 3000 | .gaps = [{start: .start, elapsed_s: 600, reason: "reboot"}] | .gaps_total = 1'
+    hour n1 2024-03-05 23 '.measured_s = 3570 | .resets = 2 | .gaps_total = 2 |
+        .gaps = [{start: .start, elapsed_s: 10, reason: "sampler down"}, {start: .start, elapsed_s: 20, reason: "sampler down"}]'
+    step 17 n1 2024-03-05T22:00:00Z 7200 4000
+    run -0 rows '[.closure_pct, .unmeasured_s, .gaps, .resets], .missing[]'
+    [ "${lines[0]}" = '[100,630,3,2]' ]
+    [ "${lines[1]}" = '{"reason":"reboot","count":1,"elapsed_s":600}' ]
+    [ "${lines[2]}" = '{"reason":"sampler down","count":2,"elapsed_s":30}' ]
+    [ "${lines[3]}" = '{"reason":"meter reset","count":2}' ]
+    [ ${#lines[@]} -eq 4 ]
+    run -0 audit
+    [[ ${lines[1]} == *"reboot 10 min 0.0 s; sampler down 30.0 s (2 times); meter reset 2" ]]
+}
+
+@test "hours without a line are missing, and a node without any has no closure" {
+    hour n1 2024-03-05 0
+    hour n1 2024-03-05 1
+    step 17 n1 2024-03-05T00:00:00Z 7200 4000
+    step 18 n2 2024-03-05T00:00:00Z 7200 4000
+    run -0 rows '[.node, .energy_j, .shares_j, .closure_pct, .missing]'
+    [ "${lines[0]}" = '["n2",null,4000,null,[{"reason":"no hours","elapsed_s":86400}]]' ]
+    [ "${lines[1]}" = '["n1",7200,4000,100,[{"reason":"hours missing","elapsed_s":79200}]]' ]
+}
+
+@test "a day without steps closes by idle energy alone" {
+    hours n1 2024-03-05 '.steps = 0 | .total = {energy_j: 3600, steps_j: 0, idle_j: 3590, unattributed_j: 10} | .domains.package = .total'
+    run -0 rows '[.energy_j, .shares_j, .closure_pct, .records, .missing]'
+    [ "$output" = '[86400,null,100,0,[]]' ]
+}
+
+@test "a step over midnight is divided between the days" {
+    hours n1 2024-03-05
+    hours n1 2024-03-06
+    step 17 n1 2024-03-05T00:00:00Z 172800 96000
+    run -0 "$apapi" audit --acct-dir "$acct" -S 2024-03-05T10:00:00Z -E 2024-03-06T10:00:00Z --json
+    [ "$(plain '[.rows[] | .day, .shares_j, .closure_pct]' <<<"$output")" = '["2024-03-05",48000,100,"2024-03-06",48000,100]' ]
+    [ "$(plain '.total | [.energy_j, .shares_j, .closure_pct, .records]' <<<"$output")" = '[172800,96000,100,2]' ]
+}
+
+@test "by the timeline of its power, where the record has one" {
+    hours n1 2024-03-05
+    step 17 n1 2024-03-05T12:00:00Z 86400 48000 '.domains.package.energy_j = 4000 |
+        .timeline = {bin_s: 43200, package: {unit_j: 1000, n: [3, 1]}}'
+    run -0 rows '.shares_j'
+    [ "$output" = 36000 ]
+}
+
+@test "what was written twice counts once" {
+    hours n1 2024-03-05
+    gzip -k "$acct/2024-03-05/n1.hours"
+    step 17 n1 2024-03-05T00:00:00Z 86400 48000
+    step 17 n1 2024-03-05T00:00:00Z 86400 48000
+    step 17 n1 2024-03-05T00:00:00Z 40000 20000 '.complete = false'
+    run -0 rows '[.energy_j, .shares_j, .records, .closure_pct]'
+    [ "$output" = '[86400,48000,1,100]' ]
+}
+
+@test "records without a share are counted, not taken as 0" {
+    hours n1 2024-03-05
+    step 17 n1 2024-03-05T00:00:00Z 43200 24000
+    step 18 n1 2024-03-05T12:00:00Z 43199 24000 'del(.share)'
+    run -0 rows '[.records, .records_without_share, .shares_j], .missing[]'
+    [ "${lines[0]}" = '[2,1,24000]' ]
+    [ "${lines[1]}" = '{"reason":"records without share","count":1}' ]
+    [ "${lines[2]}" = '{"reason":"not in records","energy_j":24000}' ]
+}
+
+@test "records may have more than the hours gave" {
+    hours n1 2024-03-05
+    step 17 n1 2024-03-05T00:00:00Z 86400 50000
+    run -0 rows '.missing[]'
+    [ "$output" = '{"reason":"records exceed hours","energy_j":2000}' ]
+}
+
+@test "the worst node comes first, and a line has the sum of all" {
+    local node
+    for node in n1 n2 n3; do
+        hours $node 2024-03-05
+    done
+    step 17 n1 2024-03-05T00:00:00Z 86400 48000
+    step 18 n2 2024-03-05T00:00:00Z 86400 24000
+    step 19 n3 2024-03-05T00:00:00Z 86400 40000
+    run -0 audit
+    [[ ${lines[1]} == "  n2 "* && ${lines[2]} == "  n3 "* && ${lines[3]} == "  n1 "* && ${lines[4]} == "  all "*259.2* ]]
+    run -0 rows .node --top 1
+    [ "$output" = '"n2"' ]
+    run -0 rows .node -N 'n[1,3]'
+    [ "$output" = $'"n3"\n"n1"' ]
+    run -1 audit -M c2
+    [[ $output == *"no node found"* ]]
+    run -0 rows .node -M c1,c2 -N n1
+    [ "$output" = '"n1"' ]
+}
+
+@test "a node of the BMC alone is judged by the node's meter" {
+    hours n1 2024-03-05 '.node_meter = .total | del(.total) | .domains = {}'
+    step 17 n1 2024-03-05T00:00:00Z 86400 48000 '.share.domains = {node: {energy_j: 48000}} | del(.share.total)'
+    run -0 rows '[.meter, .energy_j, .shares_j, .closure_pct]'
+    [ "$output" = '["node",86400,48000,100]' ]
+}
+
+@test "a record without a cluster belongs to the node's row" {
+    hours n1 2024-03-05
+    step 17 n1 2024-03-05T00:00:00Z 86400 48000 'del(.cluster)'
+    run -0 rows '[.cluster, .closure_pct]'
+    [ "$output" = '["c1",100]' ]
+}
+
+@test "for a spreadsheet" {
+    hours n1 2024-03-05
+    step 17 n1 2024-03-05T00:00:00Z 43200 24000
+    run -0 audit --csv
+    [ "${lines[0]}" = cluster,node,day,energy_j,shares_j,idle_j,unattributed_j,hours_steps_j,unmeasured_s,closure_pct,idle_w,records,records_without_share,missing ]
+    [ "${lines[1]}" = 'c1,n1,2024-03-05,86400,24000,36000,2400,48000,0,72.2222222,0.5,1,0,no record 24.00 kJ' ]
+    run -0 audit --csv -n
+    [[ $output == c1,n1* ]]
+}
+
+@test "today ends with the last full hour" {
+    local today yesterday
+    today=$(date -u +%F) yesterday=$(date -u -d yesterday +%F)
+    hours n1 "$yesterday"
+    hours n1 "$today"
+    step 17 n1 "${yesterday}T00:00:00Z" 172800 96000
+    run -0 "$apapi" audit --acct-dir "$acct" --json
+    [ "$(plain '.total | [.unmeasured_s, .closure_pct]' <<<"$output")" = '[0,100]' ]
+}
+
+@test "bad lines are named, and skipped" {
+    hours n1 2024-03-05
+    echo '{"apapi":1,"type":"hour","node":"n1"}' >>"$acct/2024-03-05/n1.hours"
+    run -0 --separate-stderr audit -v
+    [[ $stderr == *"2024-03-05/n1.hours:26: start: must be a time"* ]]
+    [[ ${lines[1]} == "  n1 "* ]]
+    run -1 audit --strict
+    [[ $output == *"1 line or file skipped; -v shows which, and why"* ]]
+}
+
+@test "wrong usage and missing folders" {
+    run -2 audit n1
+    [[ $output == *"takes no arguments"* ]]
+    run -2 "$apapi" audit -S tomorrow-ish
+    run -2 "$apapi" audit --acct-dir "$acct" -S 2024-03-06 -E 2024-03-05
+    [[ $output == *"-S is not before -E"* ]]
+    run -2 audit --top 0
+    run -2 audit -N 'n['
+    run -1 audit
+    [[ $output == *"no node found"* ]]
+    run -1 "$apapi" audit --acct-dir "$acct/missing"
+    [[ $output == *"missing: No such file or directory"* ]]
+}
