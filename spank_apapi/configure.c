@@ -41,6 +41,7 @@ static void configure_site(const struct config *config, struct message *message)
     message_add_pair(message, "nice", nice);
     message_add_number(message, "checkpoint_ns", config->checkpoint_ns);
     message_add_pair(message, "spool_dir", config->spool_dir);
+    message_add_pair(message, "user_records", unless_empty(config->user_records));
     message_add_pair(message, "live_dir", unless_empty(config->live_dir));
     message_add_pair(message, "job_total", total_word(config->job_total));
 }

@@ -19,7 +19,7 @@
  *             tasks cores restarts uid account partition qos job_name array_job array_task het_job
  *             het_offset verified (left out if a user may have forged some of it) gpus
  *             slurm_conf site_intervals min_interval_ns config cpu nice checkpoint_ns spool_dir
- *             live_dir job_total format output trace gid groups umask rules
+ *             user_records live_dir job_total format output trace gid groups umask rules
  *             (first message; unknown = left out)
  *             channel: the plugin's APAPI_CHANNEL_VERSION; left out by one that is too old
  *             job_token job_nodes job_nodelist job_only: for a batch step whose sampler makes the

@@ -51,6 +51,8 @@ static const struct key {
      "absolute path of a folder on a disk of the node's own"},
     {"live_dir", value_path_or_none, offsetof(struct config, live_dir), APAPI_LIVE_DIR,
      "absolute path of a folder on a memory file system, or off"},
+    {"user_records", value_path_or_none, offsetof(struct config, user_records), "",
+     "absolute path of a folder for copies of records, which their users can read, or off"},
     {"sampler_cpu", value_cpus, offsetof(struct config, sampler_cpu), "",
      "CPU numbers, for example 0 or 0,64-67"},
     {"sampler_nice", value_nice, offsetof(struct config, sampler_nice), "0",

@@ -43,6 +43,7 @@ struct config {
     uint64_t checkpoint_ns;      /* [ns]; 0: none */
     const char *spool_dir;       /* absolute path, on the node's own disk */
     const char *live_dir;        /* absolute path; "": none */
+    const char *user_records;    /* absolute path; "": none */
     const char *sampler_cpu;     /* list for config_cpus(); "": any */
     int sampler_nice;            /* -20..19 */
     const char *allow_users;     /* list for config_names_have(); "": everyone */

@@ -24,6 +24,7 @@
 #define APPEND_PATIENCE_NS (300 * DEADLINE_MS) /* for the accounting file system */
 #define SPOOL_PATIENCE_NS (200 * DEADLINE_MS)
 #define RECOVERY_PATIENCE_NS (10000 * DEADLINE_MS)
+#define COPY_PATIENCE_NS (10000 * DEADLINE_MS) /* for the users' file system */
 #define PAUSE_NS (50 * DEADLINE_MS)
 #define LINGER_S 60 /* for the accounting file, once the spool has the line */
 
@@ -237,6 +238,9 @@ void archive_end(struct archive *archive)
     const struct step *step = archive->step;
 
     atomic_store(&archive->ending, true);
+    if (archive->line.text) {
+        usercopy_start(&archive->copy, step, archive->line.unix_ns, archive->line.text);
+    }
     task_wait(&archive->saving, NEVER);
     if (archive->delayed) {
         put_aside(archive);
@@ -253,4 +257,5 @@ void archive_end(struct archive *archive)
     free(archive->line.text);
     archive->line.text = NULL;
     task_wait(&archive->recovery, deadline_now() + RECOVERY_PATIENCE_NS);
+    usercopy_end(&archive->copy, deadline_now() + COPY_PATIENCE_NS);
 }

@@ -10,6 +10,7 @@
 #include "sampler/spool.h"
 #include "sampler/step.h"
 #include "sampler/task.h"
+#include "sampler/usercopy.h"
 
 /** The step's record on its way to the accounting file. */
 struct archive_line {
@@ -40,6 +41,7 @@ struct archive {
     bool complained;
     struct task append;
     struct archive_line line;   /* used by `append` while it runs */
+    struct usercopy copy;       /* of the record, for its user */
     char *delayed;              /* the line for the spool; NULL: not needed */
     struct apapi_error trouble; /* why the record is not in the accounting file; "": it is */
 };

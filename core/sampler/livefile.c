@@ -2,22 +2,19 @@
 #include "sampler/livefile.h"
 
 #include <dirent.h>
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <linux/posix_acl.h>
-#include <linux/posix_acl_xattr.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/access.h"
 #include "base/folder.h"
 #include "base/shared_file.h"
 #include "base/text.h"
@@ -29,30 +26,6 @@
 static int livefile_fail(const char *path, struct apapi_error *err)
 {
     return apapi_fail(err, errno, "%s: %s", path, strerror(errno));
-}
-
-static bool is_safe(const struct stat *status, mode_t allowed)
-{
-    return (status->st_uid == 0 || status->st_uid == geteuid()) &&
-           (!(status->st_mode & (S_IWGRP | S_IWOTH)) || status->st_mode & allowed);
-}
-
-/* folder_open() makes folders with mode 0700. The site made those with another mode. */
-static int let_in(int folder, const char *path, mode_t mode, struct apapi_error *err)
-{
-    struct stat status, above;
-
-    if (fstat(folder, &status) || fstatat(folder, "..", &above, 0)) {
-        return livefile_fail(path, err);
-    }
-    if (!is_safe(&status, 0) || !is_safe(&above, S_ISVTX)) {
-        return apapi_fail(err, EPERM, "%s: others than root can change what is in it, or above it",
-                          path);
-    }
-    if ((status.st_mode & 0777) == 0700 && status.st_uid == geteuid() && fchmod(folder, mode)) {
-        return livefile_fail(path, err);
-    }
-    return 0;
 }
 
 /* Users who keep ended pages mapped cannot use up the memory that others in /run need. */
@@ -179,27 +152,9 @@ static void sweep_node(int node)
     }
 }
 
-static struct posix_acl_xattr_entry acl_entry(uint16_t tag, uint16_t rights, uint32_t id)
-{
-    return (struct posix_acl_xattr_entry){
-        .e_tag = htole16(tag), .e_perm = htole16(rights), .e_id = htole32(id)};
-}
-
-/* Give one more user `rights`. It may be the owner. */
 static int let_user(int file, uint32_t uid, uint16_t rights)
 {
-    const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;
-    const struct {
-        struct posix_acl_xattr_header head;
-        struct posix_acl_xattr_entry entries[5];
-    } acl = {{htole32(POSIX_ACL_XATTR_VERSION)},
-             {acl_entry(ACL_USER_OBJ, ACL_WRITE | rights, nobody), acl_entry(ACL_USER, rights, uid),
-              acl_entry(ACL_GROUP_OBJ, 0, nobody), acl_entry(ACL_MASK, rights, nobody),
-              acl_entry(ACL_OTHER, 0, nobody)}};
-
-    return uid == geteuid() || uid == APAPI_UNKNOWN
-               ? 0
-               : fsetxattr(file, "system.posix_acl_access", &acl, sizeof acl, 0);
+    return uid == APAPI_UNKNOWN ? 0 : access_let_user(file, uid, rights);
 }
 
 /* Users may enter their own folder but cannot list others: what others run is private. */
@@ -211,12 +166,12 @@ static int livefile_open_node_folder(const struct step *step, const char *path,
     if (top < 0) {
         return -1;
     }
-    if (let_in(top, step->live_dir, 0755, err) == 0 &&
+    if (access_let_in(top, step->live_dir, 0755, err) == 0 &&
         check_memory(top, step->live_dir, err) == 0) {
         folder = folder_open_below(top, path, err);
     }
     folder_close(top);
-    if (folder >= 0 && let_in(folder, path, 0711, err)) {
+    if (folder >= 0 && access_let_in(folder, path, 0711, err)) {
         folder_close(folder);
         folder = -1;
     }
@@ -242,7 +197,7 @@ static int livefile_open_folder(const struct step *step, struct apapi_error *err
     folder = folder_open_below(node, path, err);
     folder_close(node);
     if (folder >= 0) {
-        let_user(folder, step->id.uid, ACL_READ | ACL_EXECUTE);
+        let_user(folder, step->id.uid, ACCESS_READ | ACCESS_ENTER);
     }
     return folder;
 }
@@ -326,7 +281,7 @@ int livefile_publish(struct livefile *live, const struct step *step, struct apap
         live->path[0] = '\0';
         return apapi_fail(err, EINVAL, "\"%s\" cannot be the name of a step", step->id.step);
     }
-    readable = let_user(live->file, step->id.uid, ACL_READ) == 0;
+    readable = let_user(live->file, step->id.uid, ACCESS_READ) == 0;
     if (!readable) {
         apapi_fail(err, errno, "%s: user %u cannot be given the right to read it: %s", live->path,
                    step->id.uid, strerror(errno));

@@ -8,6 +8,7 @@
 #include "record/end.h"
 #include "sampler/log.h"
 #include "sampler/spool.h"
+#include "sampler/usercopy.h"
 #include "sampler/written.h"
 #include "store/store.h"
 
@@ -23,10 +24,12 @@ static int recover_write_line(const struct step *step, const struct apapi_record
     if (written != 0) {
         return written < 0 ? -1 : 0;
     }
-    return apapi_store_append(step->acct_dir, step->id.node, end_ns, line, err) ||
-                   apapi_store_sync(step->acct_dir, step->id.node, end_ns, err)
-               ? -1
-               : 0;
+    if (apapi_store_append(step->acct_dir, step->id.node, end_ns, line, err) ||
+        apapi_store_sync(step->acct_dir, step->id.node, end_ns, err)) {
+        return -1;
+    }
+    usercopy_write(step->user_records, &record->id, end_ns, line);
+    return 0;
 }
 
 static enum spool_fate write_spooled(const struct step *step, const struct spooled *spooled)

@@ -28,6 +28,7 @@ static const struct text_key {
     TEXT("rules", rules),
     TEXT("acct_dir", acct_dir),
     TEXT("spool_dir", spool_dir),
+    TEXT("user_records", user_records),
     TEXT("live_dir", live_dir),
     TEXT("gpus", gpus),
     TEXT("cluster", id.cluster),

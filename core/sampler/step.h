@@ -28,6 +28,8 @@ struct step {
     char channel[16];          /* the plugin's APAPI_CHANNEL_VERSION; "": older than all */
     char nice[16];             /* number; "" or "0": unchanged */
     uint64_t checkpoint_ns;    /* [ns]; 0: none */
+    /* folder for copies of the record that users can read; "": none */
+    char user_records[PATH_MAX];
     enum config_job_total job_total;
     char job_token[APAPI_TOKEN_LENGTH +
                    1];         /* of the sruns of this batch script; "": no job table wanted */

@@ -55,6 +55,7 @@ static const char everything[] = "\xef\xbb\xbf# the site\r\n"
                                  "job_total=extern\n"
                                  "prometheus_dir=/p\n"
                                  "live_dir=/run/live\n"
+                                 "user_records=/var/users\n"
                                  "libexec_dir=/c\n"
                                  "\n"
                                  "[ ipmi ] # the BMC\n"
@@ -85,6 +86,7 @@ static void test_each_key_in_the_file(void **state)
     assert_int_equal(config.job_total, CONFIG_TOTAL_EXTERN);
     assert_string_equal(config.prometheus_dir, "/p");
     assert_string_equal(config.live_dir, "/run/live");
+    assert_string_equal(config.user_records, "/var/users");
     assert_string_equal(config.libexec_dir, "/c");
     assert_int_equal(config.setting_count, 3);
     assert_string_equal(config.settings[0].section, "ipmi");

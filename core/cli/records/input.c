@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 #include "cli/records/database_input.h"
+#include "cli/records/own.h"
 #include "cli/when.h"
 #include "config/config.h"
 #include "config/values.h"
@@ -19,6 +20,7 @@ struct reading {
     const struct report_input *input;
     struct job_list jobs;
     int64_t from_ns, to_ns; /* 0: no limit */
+    size_t taken;
     apapi_scan_f take;
     void *context;
 };
@@ -40,6 +42,7 @@ static int sift(const struct apapi_record *record, const char *line, size_t size
         !is_in(input->job_names, record->id.job_name)) {
         return 0;
     }
+    reading->taken++;
     return reading->take(record, line, size, reading->context);
 }
 
@@ -47,7 +50,7 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
 {
     const struct reading *reading = context;
 
-    if (!reading->input->verbose) {
+    if (!reading->input->verbose || reading->input->quiet) {
         return;
     }
     fprintf(stderr, "apapi %s: %s:", reading->input->command, problem->file);
@@ -122,7 +125,7 @@ static int input_read_files(struct reading *reading, const struct apapi_scan_fil
     int result = scan ? scan_files(scan, reading->input, err) : -1;
     int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
-    if (result == 0) {
+    if (result == 0 && !reading->input->quiet) {
         *left_out = input_conclude(reading->input, apapi_scan_counts(scan));
     }
     apapi_scan_destroy(scan);
@@ -159,12 +162,20 @@ static int input_read_all(struct reading *reading, size_t *left_out, struct apap
                      : input_read_files(reading, &filter, left_out, err);
 }
 
-int report_input_complete(struct report_input *input, const char *dir)
+int report_input_complete(struct report_input *input, const struct config *config)
 {
     if (input->db && (input->dir || input->file_count > 0)) {
         return command_refuse(input->command, "--db cannot be combined with files or --acct-dir");
     }
-    input->dir = input->dir ? input->dir : dir;
+    if (input->dir || input->db || input->file_count > 0) {
+        return 0;
+    }
+    input->dir = config->acct_dir;
+    if (own_is_needed(config)) {
+        input->own = true;
+        input->dir = own_folder(config);
+        return own_check_users(input);
+    }
     return 0;
 }
 
@@ -176,6 +187,12 @@ int report_input_read(const struct report_input *input, apapi_scan_f take, void 
     int result = input_read_all(&reading, left_out, &err), code = errno;
 
     job_list_free(&reading.jobs);
+    if (input->quiet) {
+        return result == 0 ? EXIT_SUCCESS : code == EINVAL ? USAGE_ERROR : EXIT_FAILURE;
+    }
+    if (input->own && ((result == 0 && reading.taken == 0) || (result && code == ENOENT))) {
+        return own_fail_none(input);
+    }
     if (result == 0) {
         return EXIT_SUCCESS;
     }
@@ -195,7 +212,7 @@ int report_input_print(struct report_input *input, apapi_scan_f take, int (*prin
 
     config_defaults(&config);
     config_read(&config, config_path(), NULL);
-    status = report_input_complete(input, config.acct_dir);
+    status = report_input_complete(input, &config);
     if (status == EXIT_SUCCESS) {
         status = report_input_read(input, take, context, &left_out);
     }

@@ -3,13 +3,16 @@
 #define APAPI_RECORDS_INPUT_H
 #include "apapi/scan.h"
 #include "cli/records/input_options.h"
+#include "config/config.h"
 
 /**
- * If neither files nor a database are given, use the accounting folder of apapi.conf.
- * @param dir  must stay valid as long as the input is used
- * @return 0; the exit status after a message: the options exclude each other.
+ * If neither files nor a database are given, use the accounting folder of apapi.conf. A user who
+ * may not read that gets his own folder in user_records, if the site has them.
+ * @param config  must stay valid as long as the input is used
+ * @return 0; the exit status after a message: the options exclude each other, or ask for records of
+ * other users.
  */
-int report_input_complete(struct report_input *input, const char *dir);
+int report_input_complete(struct report_input *input, const struct config *config);
 
 /**
  * Read the records as apapi.conf and `input` say, then print what they are.

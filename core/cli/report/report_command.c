@@ -199,13 +199,15 @@ static void choose_parts(struct report *report)
 static int report_command_prepare(struct report *report)
 {
     struct apapi_error err;
+    int status;
 
     config_read(&report->config, config_path(), NULL);
     if (rates_read(&report->config, &report->rates, &err)) {
         return command_fail(COMMAND, err.text);
     }
-    if (report_input_complete(&report->input, report->config.acct_dir)) {
-        return USAGE_ERROR;
+    status = report_input_complete(&report->input, &report->config);
+    if (status) {
+        return status;
     }
     if (report->ledger.states && report->ledger.by == REPORT_BY_NODE) {
         return command_refuse(COMMAND, "--state is of jobs: not with --by=node");

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What ordinary users see of the site's records: their own, where the site has user_records.
+
+bats_require_minimum_version 1.5.0
+load report_common
+load public
+
+# Root's folder has both users' jobs: 17 is of user 65534, 18 of user 65533; user_records has the copies.
+setup() {
+    repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
+    apapi=$repository/${APAPI_TEST_BUILD:-build/release}/core/cli/apapi
+    make_public
+    publish "$apapi"
+    acct=$public/acct
+    record 17 0 n1 0 100 200 '.uid = 65534 | .user = "nobody"'
+    record 18 0 n1 200 100 300 '.uid = 65533 | .user = "somebody"'
+    for user in 65534:17 65533:18; do
+        mkdir -p "$public/users/${user%:*}/2026-11-20"
+        grep "\"job\":${user#*:}," "$acct/2026-11-20/n1.jsonl" >"$public/users/${user%:*}/2026-11-20/n1.jsonl"
+        chown -R "${user%:*}" "$public/users/${user%:*}"
+    done
+    chmod -R go= "$acct" "$public"/users/*
+    printf '%s\n' "acct_dir = $acct" "user_records = $public/users" >"$public/apapi.conf"
+    somebody=("${nobody[@]//65534/65533}")
+}
+
+teardown() { leave_public; }
+
+# As a user of the site, who has no other words for it than the command.
+of_nobody() { "${nobody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/apapi" "$@"; }
+of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/apapi" "$@"; }
+
+@test "a user's report has his own jobs, and no complaint about others'" {
+    run -0 --separate-stderr of_nobody report -P -n -S 2026-01-01 --format=jobid,energy
+    [[ $output == '17|20000' && -z $stderr ]]
+    run -0 --separate-stderr of_somebody report -P -n -S 2026-01-01 --format=jobid,energy
+    [[ $output == '18|30000' && -z $stderr ]]
+    run -0 --separate-stderr env APAPI_CONFIG="$public/apapi.conf" "$apapi" report -P -n -S 2026-01-01 --format=jobid
+    [[ $output == $'17\n18' ]]
+}
+
+@test "show and plot, too" {
+    run -0 --separate-stderr of_nobody show 17
+    [[ $output == *'20'*'kJ'* && -z $stderr ]]
+    run -0 --separate-stderr of_nobody show --json 17
+    jq -e '.job == "17" or .job == 17' <<<"$output"
+    run -0 --separate-stderr of_nobody plot -o - 17
+    [[ -n $output && -z $stderr ]]
+}
+
+@test "another's job: one sentence" {
+    for words in 'report -j 18' 'show 18' 'plot -o - 18' 'regions 18'; do
+        # shellcheck disable=SC2086 # words
+        run -1 of_nobody $words
+        echo "$output"
+        [[ $output == "apapi ${words%% *}: none of your own records matches; only root reads the records of other users" ]]
+    done
+    run -1 of_nobody report -u somebody
+    [[ $output == "apapi report: --user=somebody: only root reads the records of other users; without it, yours are shown" ]]
+    run -0 of_nobody report -n -P -u 65534 -S 2026-01-01 --format=jobid
+    [[ $output == 17 ]]
+}
+
+@test "a user without any record: the same sentence; his own records have no regions: that" {
+    rm -r "$public/users/65534"
+    run -1 of_nobody report
+    [[ $output == "apapi report: none of your own records matches;"* ]]
+    run -1 of_somebody regions 18
+    [[ $output == "apapi regions: no region in the records of this job" ]]
+}
+
+@test "named files and folders are what is read" {
+    run -1 of_nobody report --acct-dir "$acct"
+    [[ ${#lines[@]} -eq 1 && $output == *"are root's"* ]]
+    cp "$public/users/65533/2026-11-20/n1.jsonl" "$public/given.json"
+    chmod 644 "$public/given.json"
+    run -0 of_nobody report -n -P --format=jobid "$public/given.json"
+    [[ $output == 18 ]]
+}
+
+@test "without user_records: as ever" {
+    echo "acct_dir = $acct" >"$public/apapi.conf"
+    run -1 of_nobody report
+    [[ ${#lines[@]} -eq 1 && $output == "apapi report: the accounting files in $acct are root's: "* ]]
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# user_records: each user's own copies of the records of his steps.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    export users=$APAPI_CLUSTER_DIR/users conf=$APAPI_CLUSTER_DIR/etc/own.conf
+    printf '%s\n' "acct_dir = $APAPI_ACCT_DIR" "user_records = $users" >"$conf"
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    clear_logs
+    plugstack user_records="$users"
+}
+
+as() { cluster run --user "$1" "${@:2}"; }
+apapi_as() { as "$1" env APAPI_CONFIG="$conf" "$install/bin/apapi" "${@:2}"; }
+uid_of() { cluster run id -u "$1"; }
+
+# Lines of a user's copies, of all nodes.
+copies_of() { # USER
+    find "$users/$(uid_of "$1")" -name '*.jsonl' -exec cat {} + 2>/dev/null
+}
+
+has_copies() { # USER COUNT
+    [[ $(copies_of "$1" | wc -l) -ge $2 ]]
+}
+
+# Steps of alice's and of bob's, with their copies.
+both_run() {
+    as alice srun -N2 --apapi=rapl sleep 0.3
+    as bob srun -N1 -w n2 --apapi=rapl sleep 0.3
+    eventually has_copies alice 2
+    eventually has_copies bob 1
+}
+
+@test "what the user reads is what root has written, and only he and root can read it" {
+    both_run
+    for user in alice bob; do
+        diff <(copies_of "$user" | sort) <(records 'n?' | jq -c "select(.user == \"$user\")" | sort) >/dev/null ||
+            diff <(copies_of "$user" | jq -cS . | sort) <(records 'n?' | jq -cS "select(.user == \"$user\")" | sort)
+    done
+    [[ -z $(find "$users" ! -uid 0) ]]
+    local mine theirs
+    mine=$users/$(uid_of alice)
+    theirs=$users/$(uid_of bob)
+    as alice ls "$mine"
+    run ! as alice ls "$users"
+    run ! as alice ls "$theirs"
+    run ! as bob find "$mine" -type f
+    for file in "$mine"/*/*.jsonl; do
+        as alice head -c 1 "$file"
+        run ! as bob head -c 1 "$file"
+        run ! as alice sh -c "echo x >>'$file'"
+        run ! as alice rm -f "$file"
+        run ! as alice chmod 666 "$file"
+    done
+    run ! as alice touch "$mine/more"
+    run ! as alice rmdir "$mine"/*
+}
+
+@test "report, show and plot of two users: each his own" {
+    both_run
+    local mine theirs
+    mine=$(copies_of alice | jq .job | sort -un | paste -sd ,)
+    theirs=$(copies_of bob | jq .job | sort -un | tail -n 1)
+    run -0 --separate-stderr apapi_as alice report -n -P --format=jobid,user -S 2020-01-01
+    [[ $(cut -d'|' -f1 <<<"$output" | sort -n | paste -sd ,) == "$mine" && $(cut -d'|' -f2 <<<"$output" | sort -u) == alice ]]
+    [[ -z $stderr ]]
+    apapi_as alice show "${mine##*,}"
+    apapi_as alice plot -o - "${mine##*,}" >/dev/null
+    for words in "report -j $theirs" "show $theirs" "plot -o - $theirs"; do
+        # shellcheck disable=SC2086 # words
+        run -1 apapi_as alice $words
+        [[ $output == "apapi ${words%% *}: none of your own records matches; only root reads the records of other users" ]]
+    done
+    apapi_as bob show "$theirs"
+}
+
+@test "a link in the way: nothing is written there, the step and the accounting are well" {
+    both_run
+    local mine
+    mine=$users/$(uid_of alice)
+    mv "$mine" "$mine.kept"
+    mkdir "$APAPI_CLUSTER_DIR/elsewhere"
+    ln -s "$APAPI_CLUSTER_DIR/elsewhere" "$mine"
+    before=$(records n1 | wc -l)
+    run -0 --separate-stderr as alice srun -N1 -w n1 --apapi=rapl sh -c 'echo well'
+    [[ $output == well ]]
+    eventually no_helper_on n1
+    [[ $(records n1 | wc -l) -eq $((before + 1)) && -z $(ls -A "$APAPI_CLUSTER_DIR/elsewhere") ]]
+    rm "$mine"
+    mv "$mine.kept" "$mine"
+}
+
+@test "a folder that cannot be written, or that does not answer: the step ends as ever" {
+    plugstack user_records=/proc/nowhere
+    run -0 --separate-stderr as alice srun -N1 -w n1 --apapi=rapl sh -c 'echo well'
+    [[ $output == well && $stderr == *package* ]]
+    eventually no_helper_on n1
+    whole "$(last_record n1)"
+    # a pipe stands where the file should be: opening it would wait for a reader
+    local day
+    both_run
+    day=$(find "$users/$(uid_of alice)" -name n1.jsonl | tail -n 1)
+    plugstack user_records="$users"
+    mv "$day" "$day.kept"
+    mkfifo -m 600 "$day"
+    run -0 --separate-stderr as alice srun -N1 -w n1 --apapi=rapl sh -c 'echo well'
+    [[ $output == well ]]
+    eventually no_helper_on n1
+    rm "$day"
+    mv "$day.kept" "$day"
+}
+
+@test "a record that comes from the spool is copied, too" {
+    plugstack checkpoint=1s user_records="$users"
+    has_checkpoint() { compgen -G "$APAPI_SPOOL_DIR/n1/*.json" >/dev/null; }
+    recovered_copy() { [[ -n $(copies_of alice | jq -c 'select(.recovered)') ]]; }
+    begin_held_step '' -N1 -w n1 --apapi=rapl
+    eventually has_checkpoint
+    cluster on n1 pkill -KILL -x apapi-sampler
+    end_held_step
+    is_there() { as bob srun -N1 -w n1 --apapi=rapl sleep 0.2 && recovered_copy; }
+    eventually is_there
+    run ! grep -q recovered <(copies_of bob)
+}
