@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "regions/foms.h"
 #include "regions/join.h"
 #include "regions/misuse.h"
 #include "regions/output.h"
@@ -81,6 +82,7 @@ static void join_after_fork(void)
     memset(join_taken, 0, sizeof join_taken);
     stack_forget();
     meter_forget();
+    foms_forget();
     pthread_setspecific(join_key, NULL);
     program_forget();
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apapi/event.h"
+#include "regions/foms.h"
 #include "regions/link.h"
 #include "regions/meter.h"
 #include "regions/output_folder.h"
@@ -235,6 +236,37 @@ static void output_threads(struct output *output)
     fputs("\n  }\n", output->out);
 }
 
+/* Whatever the program's locale has as decimal point. */
+static void output_value(FILE *out, double value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.15g", value);
+    for (char *point = text; *point; point++) {
+        *point = strchr("0123456789+-e", *point) ? *point : '.';
+    }
+    output_quoted(out, text);
+}
+
+static void output_foms(FILE *out)
+{
+    struct apapi_fom fom;
+    size_t count = 0;
+
+    for (; foms_copy(count, &fom); count++) {
+        fputs(count > 0 ? ",\n    {\"name\": " : "  \"foms\": [\n    {\"name\": ", out);
+        output_quoted(out, fom.name);
+        fputs(", \"value\": ", out);
+        output_value(out, fom.value);
+        fputs(*fom.unit ? ", \"unit\": " : "", out);
+        if (*fom.unit) {
+            output_quoted(out, fom.unit);
+        }
+        fputc('}', out);
+    }
+    fputs(count > 0 ? "\n  ],\n" : "", out);
+}
+
 /* Which energies are known, before the first one is written. */
 static void output_look(struct output *output)
 {
@@ -297,6 +329,7 @@ void output_text(FILE *out, const char *run)
             run);
     output_look(&output);
     output_definitions(&output);
+    output_foms(out);
     output_threads(&output);
     fputs("}\n", out);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "regions/foms.h"
 #include "regions/join.h"
 #include "regions/link.h"
 #include "regions/misuse.h"
@@ -123,6 +124,7 @@ int apapi_region_leave(apapi_region region)
 int apapi_region_fom(const char *name, double value, const char *unit)
 {
     struct region_message message;
+    int kept;
 
     if (!name || !*name || !isfinite(value)) {
         errno = EINVAL;
@@ -134,5 +136,6 @@ int apapi_region_fom(const char *name, double value, const char *unit)
     region_message_init(&message, REGION_FOM, name);
     message.value = value;
     snprintf(message.unit, sizeof message.unit, "%s", unit ? unit : "");
-    return link_send(&message);
+    kept = foms_set(name, value, message.unit);
+    return link_send(&message) == 0 || (kept == 0 && output_is_wanted()) ? 0 : -1;
 }

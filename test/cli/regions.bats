@@ -85,6 +85,45 @@ rows_by_region() { # [KEYS]
     [[ $output == *" a "* ]]
 }
 
+@test "figures of merit in rank files: values of all ranks add up, with the joules of each unit" {
+    local rank
+    for rank in 0 1; do
+        rank_file $rank "$(program)"
+        jq '.foms = [{name: "cells", value: "40", unit: "cells"}, {name: "rate", value: 2.5}]' "$BATS_TEST_TMPDIR/hl/rank_$rank.json" >"$BATS_TEST_TMPDIR/changed"
+        mv "$BATS_TEST_TMPDIR/changed" "$BATS_TEST_TMPDIR/hl/rank_$rank.json"
+    done
+    run -0 regions "$BATS_TEST_TMPDIR/hl"
+    [[ $output == *$'\n  80 cells, 12.50 J each\n  rate 5, 200.0 J each\n'* ]]
+    run -0 regions -f json "$BATS_TEST_TMPDIR/hl"
+    [[ $(jq -c .foms <<<"$output") == '[{"name":"cells","value":80,"unit":"cells","energy_j_each":12.5},{"name":"rate","value":5,"energy_j_each":200}]' ]]
+    run -0 regions --type detail "$BATS_TEST_TMPDIR/hl"
+    [[ $output == *"rank 0: 40 cells, 25.00 J each"*"rank 1: 40 cells, 25.00 J each"* ]]
+    run -0 regions --type detail -f json "$BATS_TEST_TMPDIR/hl"
+    [[ $(jq -c '.foms[2]' <<<"$output") == '{"rank":"1","name":"cells","value":40,"unit":"cells","energy_j_each":25}' ]]
+}
+
+@test "figures of merit that are none: the file is left out, with what is expected" {
+    local number foms
+    while read -r number foms; do
+        rank_file "$number" "$(program)"
+        jq --argjson foms "$foms" '.foms = $foms' "$BATS_TEST_TMPDIR/hl/rank_$number.json" >"$BATS_TEST_TMPDIR/changed"
+        mv "$BATS_TEST_TMPDIR/changed" "$BATS_TEST_TMPDIR/hl/rank_$number.json"
+    done <<'END'
+0 []
+1 {}
+2 [{"name":"a"}]
+3 [{"name":"a","value":"x"}]
+4 [{"name":"","value":1}]
+5 [{"name":"a","value":1,"unit":2}]
+6 [7]
+END
+    jq -c '.foms = [range(65) | {name: "\(.)", value: 1}]' "$BATS_TEST_TMPDIR/hl/rank_0.json" >"$BATS_TEST_TMPDIR/hl/rank_7.json"
+    run -1 --separate-stderr regions -f json "$BATS_TEST_TMPDIR/hl"
+    [[ $(jq -c '[.regions[0].ranks, has("foms")]' <<<"$output") == '[1,false]' ]]
+    for number in 1 7; do [[ $stderr == *"rank_$number.json: foms: expected an array of at most 64"* ]]; done
+    for number in 2 3 4 5 6; do [[ $stderr == *"rank_$number.json: foms: expected {\"name\": TEXT, \"value\": NUMBER, \"unit\": TEXT}"* ]]; done
+}
+
 @test "CSV has each figure and each event in a column of its own" {
     rank_file 0 "{\"0\":$(region '=SUM(1)' -1 2 100),\"1\":$(region 'x,"y"' -1 1 1)}"
     run -0 regions -f csv "$BATS_TEST_TMPDIR/hl"

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/text_file.h"
+#include "regions/foms.h"
 #include "unit/region_fixture.h"
 #include "json/json_tree.h"
 
@@ -120,6 +121,61 @@ static void test_long_regions_have_the_meters_energy(void **state)
     free_file();
 }
 
+static void figures_of_merit(void)
+{
+    CHECK(apapi_region_begin("solve") == 0 && apapi_region_end("solve") == 0);
+    CHECK(apapi_region_fom("cells", 1, "cells") == 0);
+    CHECK(apapi_region_fom("\"rate\"", -2.5e-7, NULL) == 0);
+    CHECK(apapi_region_fom("cells", 1.2e9, "cells") == 0);
+}
+
+static void assert_fom(const struct tree_node *fom, const char *name, double value,
+                       const char *unit)
+{
+    assert_string_equal(tree_get(fom, "name")->text, name);
+    assert_true(number_in(fom, "value") == value);
+    assert_true(unit ? strcmp(tree_get(fom, "unit")->text, unit) == 0 : !tree_get(fom, "unit"));
+}
+
+static void test_the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too(void **state)
+{
+    const struct tree_node *foms;
+
+    (void)state;
+    run_quiet_program(figures_of_merit);
+    assert_non_null(region_of("0"));
+    foms = tree_get(file.nodes, "foms");
+    assert_true(tree_is(foms, TREE_ARRAY) && foms->size == 2);
+    assert_fom(tree_first(foms), "cells", 1.2e9, "cells");
+    assert_fom(tree_next(tree_first(foms)), "\"rate\"", -2.5e-7, NULL);
+    free_file();
+}
+
+static void child_of_a_fork(void)
+{
+    int status;
+    pid_t child;
+
+    CHECK(apapi_region_begin("solve") == 0 && apapi_region_end("solve") == 0);
+    CHECK(apapi_region_fom("cells", 1, "cells") == 0);
+    child = fork();
+    if (child == 0) {
+        struct apapi_fom fom;
+
+        _exit(foms_copy(0, &fom));
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void test_a_child_has_no_figures_of_its_parent(void **state)
+{
+    (void)state;
+    run_quiet_program(child_of_a_fork);
+    assert_non_null(region_of("0"));
+    assert_true(tree_get(file.nodes, "foms")->size == 1);
+    free_file();
+}
+
 static void short_regions(void)
 {
     for (int i = 0; i < 100; i++) {
@@ -210,6 +266,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_STEP(test_long_regions_have_the_meters_energy),
         IN_STEP(test_short_regions_have_no_energy_without_the_sampler),
+        IN_STEP(test_the_last_figure_of_merit_of_a_name_counts_without_the_sampler_too),
+        IN_STEP(test_a_child_has_no_figures_of_its_parent),
         IN_STEP(test_nothing_is_written_unasked),
         IN_STEP(test_the_samplers_results_are_the_energy)};
 

@@ -352,14 +352,57 @@ static int rank_file_threads(struct rank_file *file, const struct tree_node *roo
     return 0;
 }
 
+/* --- figures of merit ----------------------------------------------------------------------- */
+
+static int rank_file_fom(const struct rank_file *file, const struct tree_node *node, uint32_t rank)
+{
+    const struct tree_node *name = tree_get(node, "name"), *unit = tree_get(node, "unit");
+    struct apapi_fom fom = {.programs = 1};
+
+    if (!tree_is(name, TREE_TEXT) || !*name->text || (unit && !tree_is(unit, TREE_TEXT)) ||
+        !rank_file_number(tree_get(node, "value"), &fom.value)) {
+        return apapi_fail(file->err, EINVAL,
+                          "%.160s: foms: expected {\"name\": TEXT, \"value\": NUMBER, "
+                          "\"unit\": TEXT}",
+                          file->path);
+    }
+    text_clean(fom.name, sizeof fom.name, name->text);
+    text_clean(fom.unit, sizeof fom.unit, unit ? unit->text : "");
+    return file->check
+               ? 0
+               : regions_add_fom(file->regions, file->regions->split[0] ? rank : POOL_NONE, &fom);
+}
+
+static int rank_file_foms(const struct rank_file *file, const struct tree_node *root, uint32_t rank)
+{
+    const struct tree_node *list = tree_get(root, "foms"), *node;
+
+    if (!list) {
+        return 0;
+    }
+    if (!tree_is(list, TREE_ARRAY) || list->size > APAPI_FOMS_MAX) {
+        return apapi_fail(file->err, EINVAL, "%.160s: foms: expected an array of at most %d",
+                          file->path, APAPI_FOMS_MAX);
+    }
+    node = list->size ? tree_first(list) : NULL;
+    for (uint32_t i = 0; i < list->size; i++) {
+        if (rank_file_fom(file, node, rank)) {
+            return -1;
+        }
+        node = i + 1 < list->size ? tree_next(node) : node;
+    }
+    return 0;
+}
+
 static int rank_file_read(struct rank_file *file, const struct tree_node *root, uint32_t rank)
 {
     file->check = true;
-    if (rank_file_events(file, root) || rank_file_threads(file, root, rank)) {
+    if (rank_file_events(file, root) || rank_file_foms(file, root, rank) ||
+        rank_file_threads(file, root, rank)) {
         return -1;
     }
     file->check = false;
-    return rank_file_threads(file, root, rank);
+    return rank_file_threads(file, root, rank) || rank_file_foms(file, root, rank) ? -1 : 0;
 }
 
 static int rank_file_parse(const char *path, const char *text, struct tree *tree,

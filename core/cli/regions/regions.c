@@ -297,6 +297,25 @@ static double regions_ratio(double value, double divisor)
     return divisor > 0 ? value / divisor : NAN;
 }
 
+int regions_add_fom(struct regions *regions, uint32_t where, const struct apapi_fom *fom)
+{
+    for (size_t i = regions->fom_count; i > 0 && regions->foms[i - 1].where == where; i--) {
+        struct apapi_fom *known = &regions->foms[i - 1].fom;
+
+        if (strcmp(known->name, fom->name) == 0 && strcmp(known->unit, fom->unit) == 0) {
+            known->value += fom->value;
+            known->programs += fom->programs;
+            return 0;
+        }
+    }
+    if (pool_reserve(&regions->foms, regions->fom_count, &regions->fom_room,
+                     sizeof *regions->foms)) {
+        return -1;
+    }
+    regions->foms[regions->fom_count++] = (struct region_fom){where, *fom};
+    return 0;
+}
+
 static size_t regions_total_slot(uint32_t where)
 {
     return where == POOL_NONE ? 0 : (size_t)where + 1;

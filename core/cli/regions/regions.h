@@ -46,9 +46,9 @@ struct region_row {
     struct region_use all; /* with them */
 };
 
-/** A figure of merit of a step. */
+/** A figure of merit of a step or rank. */
 struct region_fom {
-    uint32_t step; /* as `where` */
+    uint32_t where; /* as that of rows, [0] */
     struct apapi_fom fom;
 };
 
@@ -91,6 +91,10 @@ double regions_event_value(const struct regions *regions, const struct region_ro
 
 /** Add what one region was in one thread, or on one node. 0; -1 with errno ENOMEM. */
 int regions_add(struct regions *regions, const struct region_row *row);
+
+/** Add a figure of merit; those of the same name and unit, one after the other, are added up.
+ * 0; -1 with errno ENOMEM. */
+int regions_add_fom(struct regions *regions, uint32_t where, const struct apapi_fom *fom);
 
 /** Add `more` to `use`, of the same thread. */
 void regions_sum_use(struct region_use *use, const struct region_use *more);

@@ -66,11 +66,9 @@ static int regions_job_take_foms(struct regions *regions, const struct apapi_reg
                                  uint32_t step)
 {
     for (size_t i = 0; i < list->fom_count; i++) {
-        if (pool_reserve(&regions->foms, regions->fom_count, &regions->fom_room,
-                         sizeof *regions->foms)) {
+        if (regions_add_fom(regions, step, &list->foms[i])) {
             return -1;
         }
-        regions->foms[regions->fom_count++] = (struct region_fom){step, list->foms[i]};
     }
     return 0;
 }

@@ -107,10 +107,10 @@ static json_t *regions_json_row(const struct regions *regions, const struct regi
 static int regions_json_fom(json_t *object, const struct regions *regions,
                             const struct region_fom *fom)
 {
-    double energy_j = regions_total_j(regions, fom->step);
+    double energy_j = regions_total_j(regions, fom->where);
 
-    return (fom->step != POOL_NONE &&
-            field_put_text(object, "step", pool_text(&regions->texts, fom->step))) ||
+    return (fom->where != POOL_NONE && field_put_text(object, regions->where_titles[0],
+                                                      pool_text(&regions->texts, fom->where))) ||
            field_put_text(object, "name", fom->fom.name) ||
            regions_json_number(object, "value", fom->fom.value) ||
            (*fom->fom.unit && field_put_text(object, "unit", fom->fom.unit)) ||

@@ -102,13 +102,16 @@ static int regions_text_row(struct grid *grid, const struct regions *regions,
 
 static void regions_text_fom(const struct regions *regions, const struct region_fom *fom)
 {
-    char text[TABLE_FOM_SIZE], line[TABLE_FOM_SIZE + 64];
+    char text[TABLE_FOM_SIZE], line[2 * TABLE_FOM_SIZE];
 
-    table_fom_text(text, sizeof text, &fom->fom, regions_total_j(regions, fom->step));
-    snprintf(line, sizeof line, "%s%s%s", fom->step == POOL_NONE ? "" : "step ",
-             fom->step == POOL_NONE ? "" : pool_text(&regions->texts, fom->step),
-             fom->step == POOL_NONE ? "" : ": ");
-    text_wrap(stdout, strcat(line, text));
+    table_fom_text(text, sizeof text, &fom->fom, regions_total_j(regions, fom->where));
+    if (fom->where == POOL_NONE) {
+        text_wrap(stdout, text);
+        return;
+    }
+    snprintf(line, sizeof line, "%s %s: %s", regions->where_titles[0],
+             pool_text(&regions->texts, fom->where), text);
+    text_wrap(stdout, line);
 }
 
 static void regions_text_notes(const struct regions *regions)

@@ -89,7 +89,8 @@ APAPI_API int apapi_region_leave(apapi_region region);
  * @param unit   what is counted: "iterations", "FLOP"; NULL or "": none
  * @return 0, also outside of a measured step; -1 with errno
  *         EINVAL   `name` is NULL or empty, or `value` is not finite
- *         ENOTCONN the step's sampler takes no figures, or does not answer
+ *         ENOTCONN the step's sampler takes no figures, or does not answer, and the process writes
+ *                  no output of its own
  * Makes system calls. Does not block.
  */
 APAPI_API int apapi_region_fom(const char *name, double value, const char *unit);
