@@ -14,11 +14,18 @@
 
 #define DEPTH_MAX 128
 
-/* The profiling regions that a thread is in: Kokkos ends the latest one without its name. */
+/*
+ * The profiling regions and sections that a thread is in. Kokkos ends the latest region without its
+ * name, and a section whatever has begun in it.
+ */
+struct kokkos_open {
+    apapi_region region;
+    bool section;
+};
 static _Thread_local struct {
-    uint32_t depth; /* deeper ones are counted, and are no regions */
-    apapi_region regions[DEPTH_MAX];
-} pushed;
+    uint32_t depth, deeper; /* deeper regions are counted, and are none of APAPI's */
+    struct kokkos_open list[DEPTH_MAX];
+} open_now;
 
 void kokkosp_request_tool_settings(uint32_t count, struct kokkos_tool_settings *settings)
 {
@@ -98,21 +105,84 @@ void kokkosp_end_fence(uint64_t id)
     kokkos_end(id);
 }
 
+static void kokkos_open(apapi_region region, bool section)
+{
+    open_now.list[open_now.depth++] = (struct kokkos_open){region, section};
+    apapi_region_enter(region);
+}
+
+/* What has begun in it goes on in what is around it. */
+static void kokkos_close(uint32_t index)
+{
+    for (uint32_t i = open_now.depth; i-- > index;) {
+        apapi_region_leave(open_now.list[i].region);
+    }
+    open_now.depth--;
+    for (uint32_t i = index; i < open_now.depth; i++) {
+        open_now.list[i] = open_now.list[i + 1];
+        apapi_region_enter(open_now.list[i].region);
+    }
+}
+
 void kokkosp_push_profile_region(const char *name)
 {
-    if (pushed.depth < DEPTH_MAX) {
-        pushed.regions[pushed.depth] = apapi_region_handle(name);
-        apapi_region_enter(pushed.regions[pushed.depth]);
+    if (open_now.depth < DEPTH_MAX && open_now.deeper == 0) {
+        kokkos_open(apapi_region_handle(name), false);
+    } else {
+        open_now.deeper++;
     }
-    pushed.depth++;
 }
 
 void kokkosp_pop_profile_region(void)
 {
-    if (pushed.depth == 0) {
+    uint32_t i = open_now.depth;
+
+    if (open_now.deeper > 0) {
+        open_now.deeper--;
         return;
     }
-    if (--pushed.depth < DEPTH_MAX) {
-        apapi_region_leave(pushed.regions[pushed.depth]);
+    while (i > 0 && open_now.list[i - 1].section) {
+        i--;
+    }
+    if (i > 0) {
+        kokkos_close(i - 1);
+    }
+}
+
+/* @return `depth`: it is not open in this thread. */
+static uint32_t kokkos_find_section(uint32_t section)
+{
+    uint32_t i = 0;
+
+    while (i < open_now.depth &&
+           !(open_now.list[i].section && open_now.list[i].region == section)) {
+        i++;
+    }
+    return i;
+}
+
+void kokkosp_create_profile_section(const char *name, uint32_t *section)
+{
+    *section = apapi_region_handle(name);
+}
+
+void kokkosp_destroy_profile_section(uint32_t section)
+{
+    kokkosp_stop_profile_section(section);
+}
+
+void kokkosp_start_profile_section(uint32_t section)
+{
+    if (kokkos_find_section(section) == open_now.depth && open_now.depth < DEPTH_MAX) {
+        kokkos_open(section, true);
+    }
+}
+
+void kokkosp_stop_profile_section(uint32_t section)
+{
+    uint32_t i = kokkos_find_section(section);
+
+    if (i < open_now.depth) {
+        kokkos_close(i);
     }
 }

@@ -37,4 +37,14 @@ APAPI_API void kokkosp_end_fence(uint64_t id);
 APAPI_API void kokkosp_push_profile_region(const char *name);
 APAPI_API void kokkosp_pop_profile_region(void);
 
+/*
+ * Sections, which may overlap with regions and each other: regions of APAPI in the thread that
+ * starts and stops them. What another thread stops goes on; so does a section of the same name that
+ * is started again.
+ */
+APAPI_API void kokkosp_create_profile_section(const char *name, uint32_t *section);
+APAPI_API void kokkosp_destroy_profile_section(uint32_t section);
+APAPI_API void kokkosp_start_profile_section(uint32_t section);
+APAPI_API void kokkosp_stop_profile_section(uint32_t section);
+
 #endif

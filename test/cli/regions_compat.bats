@@ -199,6 +199,11 @@ first passes 0 time 0 values 4' && -z $stderr ]]
     [[ $(region_sum prefix region_count) == 1 && $(region_sum solve region_count) == 1 ]]
     # what is in it is a part of it: 5 x (axpy 1 ms, wait 1 ms), dot 1 ms, prefix 1 ms
     [[ $(region_sum solve real_time_nsec) -ge 12000000 && $(region_sum axpy real_time_nsec) -ge 10000000 ]]
+    # sections that overlap with a region: what goes on after their end is counted once more
+    [[ $(region_sum early region_count) == 1 && $(region_sum phase region_count) == 2 && $(region_sum late region_count) == 3 ]]
+    [[ $(region_sum early real_time_nsec) -ge 2000000 && $(region_sum late real_time_nsec) -ge 4000000 ]]
+    [[ $(region_sum after region_count) == 1 && $(jq '[.threads[].regions[] | select(.name == "after") | .parent_region_id] == ["-1"]' "$(rank_file)") == true ]]
+    [[ $stderr != *early* && $stderr != *late* && $stderr != *phase* ]]
     APAPI_KOKKOS_FENCES=1 run --separate-stderr -0 "$programs/kokkos_host" "$build/core/compat/libkp_apapi.so"
     [[ $output == 'fences 1' ]]
 }

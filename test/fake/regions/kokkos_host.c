@@ -4,7 +4,9 @@
  * for tools shows it. It knows the interface alone, no header of APAPI. In a region "solve":
  * LAUNCHES (3) times a parallel_for "axpy" of 2 ms, in which a fence "wait" of 1 ms is, then a
  * parallel_reduce "dot" and a parallel_scan "prefix"; afterwards two regions of one name in each
- * other, and one more end than begins.
+ * other, and one more end than begins; then two sections that overlap with regions: "early" begins
+ * before "phase" and ends in it, "late" begins in it and ends after it, twice, and there are more
+ * regions in each other than a tool keeps.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -60,6 +62,41 @@ static void call(const char *kind, const char *name)
     end(id);
 }
 
+static void run_sections(void (*push)(const char *), void (*pop)(void))
+{
+    void (*create)(const char *, uint32_t *);
+    void (*start)(uint32_t), (*stop)(uint32_t), (*destroy)(uint32_t);
+    uint32_t early, late;
+
+    find("kokkosp_create_profile_section", &create);
+    find("kokkosp_start_profile_section", &start);
+    find("kokkosp_stop_profile_section", &stop);
+    find("kokkosp_destroy_profile_section", &destroy);
+    create("early", &early);
+    create("late", &late);
+    start(early);
+    spin(2e-3);
+    push("phase");
+    stop(early);
+    start(late);
+    start(late);
+    pop();
+    spin(4e-3);
+    stop(late);
+    stop(late);
+    destroy(early);
+    start(late);
+    destroy(late);
+    for (int i = 0; i < 300; i++) {
+        push("deep");
+    }
+    for (int i = 0; i < 300; i++) {
+        pop();
+    }
+    push("after");
+    pop();
+}
+
 static void run_program(int launches)
 {
     void (*push)(const char *);
@@ -79,6 +116,7 @@ static void run_program(int launches)
     pop();
     pop();
     pop();
+    run_sections(push, pop);
 }
 
 int main(int argc, char **argv)
