@@ -195,7 +195,10 @@ static int audit_run(struct audit *audit)
     int status;
 
     config_read(&audit->config, config_path(), NULL);
-    status = report_input_complete(&audit->input, audit->config.acct_dir);
+    if (!audit->input.db && !audit->input.dir) {
+        audit->input.dir = audit->config.acct_dir; /* a user's own records say nothing of nodes */
+    }
+    status = report_input_complete(&audit->input, &audit->config);
     if (audit->input.db) {
         return command_refuse(COMMAND, "--db: a database has no hours of nodes; name a folder");
     }
