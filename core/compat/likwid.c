@@ -3,18 +3,6 @@
  * libapapi_likwid.so: preloaded under a program that is linked to liblikwid, it is found first, and
  * the regions that the program marks for LIKWID are regions of APAPI.
  */
-#include "apapi/likwid_compat.h"
-
-#undef likwid_markerInit
-#undef likwid_markerThreadInit
-#undef likwid_markerNextGroup
-#undef likwid_markerClose
-#undef likwid_markerRegisterRegion
-#undef likwid_markerStartRegion
-#undef likwid_markerStopRegion
-#undef likwid_markerResetRegion
-#undef likwid_markerGetRegion
-#undef likwid_markerWriteFile
 #include "compat/likwid.h"
 
 void likwid_markerInit(void)

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef COMPAT_LIKWID_H
 #define COMPAT_LIKWID_H
-#include "apapi/error.h"
+#include "apapi/likwid_compat.h"
 
 /* LIKWID's own names, for programs that are linked to liblikwid. */
+
+#undef likwid_markerInit
+#undef likwid_markerThreadInit
+#undef likwid_markerNextGroup
+#undef likwid_markerClose
+#undef likwid_markerRegisterRegion
+#undef likwid_markerStartRegion
+#undef likwid_markerStopRegion
+#undef likwid_markerResetRegion
+#undef likwid_markerGetRegion
+#undef likwid_markerWriteFile
 
 APAPI_API void likwid_markerInit(void);
 APAPI_API void likwid_markerThreadInit(void);
