@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NODE_SHARES_H
 #define NODE_SHARES_H
-#include "config/settings.h"
 #include "node/reading.h"
+#include "node/shares_settings.h"
 
 /** Which steps ran on the node, and what each of them is given of its energy. */
 struct node_shares;
-
-/** Where the shares of a node are kept. */
-struct node_shares_settings {
-    const struct config *config;                       /* borrowed: outlives the shares */
-    const char *node;                                  /* borrowed */
-    int folder;                                        /* <live_dir>/<node>, borrowed */
-    void (*say)(int priority, const char *format, ...) /* to the system's log */
-        __attribute__((format(printf, 2, 3)));
-};
 
 /** @return free it with node_shares_free(); NULL: nothing is shared. */
 struct node_shares *node_shares_new(const struct node_shares_settings *settings);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "node/gpus.h"
 #include "node/meters.h"
 
 bool node_meters_are_newer(struct node_meters *meters, uint64_t since_ns)
@@ -35,21 +36,6 @@ static enum apapi_kind take_gpu_kind(const struct apapi_live_page *live)
     return APAPI_KIND_POWER;
 }
 
-/* @return the GPU's number in the name of its event: "device_3", "device=3"; -1: none */
-static int take_gpu_index(const char *name)
-{
-    const char *found = strstr(name, "device");
-    int index = 0;
-
-    if (!found || (found[6] != '_' && found[6] != '=') || found[7] < '0' || found[7] > '9') {
-        return -1;
-    }
-    for (found += 7; *found >= '0' && *found <= '9' && index < NODE_GPUS; found++) {
-        index = index * 10 + (*found - '0');
-    }
-    return index < NODE_GPUS ? index : -1;
-}
-
 static void take_gpu(struct node_meters *meters, const struct apapi_live_slot *slot, int index,
                      struct node_reading *reading)
 {
@@ -73,7 +59,7 @@ static void take_gpus(struct node_meters *meters, struct node_reading *reading)
     }
     for (uint32_t i = 0; i < apapi_live_event_count(live); i++) {
         struct apapi_live_slot slot;
-        int index = take_is_gpu(&live->names[i], kind) ? take_gpu_index(live->names[i].name) : -1;
+        int index = take_is_gpu(&live->names[i], kind) ? node_gpu_index(live->names[i].name) : -1;
 
         if (index >= 0 && apapi_live_read(&live->events[i], &slot)) {
             take_gpu(meters, &slot, index, reading);

@@ -28,6 +28,17 @@ int day_file_name(struct day_file *day_file, const char *dir, const char *node, 
     return 0;
 }
 
+int day_file_name_hours(struct day_file *day_file, const char *dir, const char *node,
+                        int64_t unix_ns, struct apapi_error *err)
+{
+    int rc = day_file_name(day_file, dir, node, unix_ns, err);
+
+    if (rc == 0) {
+        strcpy(strrchr(day_file->path, '.'), ".hours"); /* no longer than .jsonl */
+    }
+    return rc;
+}
+
 int day_file_enter(struct day_file *day_file, int root, int flags, struct apapi_error *err)
 {
     char day_path[PATH_MAX];

@@ -18,6 +18,10 @@ struct day_file {
 int day_file_name(struct day_file *day_file, const char *dir, const char *node, int64_t unix_ns,
                   struct apapi_error *err);
 
+/** The same of the node's own record, <node>.hours. */
+int day_file_name_hours(struct day_file *day_file, const char *dir, const char *node,
+                        int64_t unix_ns, struct apapi_error *err);
+
 /**
  * Open folder and file of that path in the open folder `root`. On success, call day_file_leave().
  * @param flags  O_CREAT, O_RDWR ... of open(2)

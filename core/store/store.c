@@ -23,23 +23,41 @@ static int store_enter(struct day_file *day_file, const char *dir, int flags,
     return rc;
 }
 
-int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const char *line,
-                       struct apapi_error *err)
+static int store_append(struct day_file *day_file, const char *dir, const char *line,
+                        struct apapi_error *err)
 {
-    struct day_file day_file = {.folder = -1, .file = -1};
     int rc;
 
     if (strchr(line, '\n')) {
         return apapi_fail(err, EINVAL, "store: a record of more than one line");
     }
     /* readable, too: the last byte is checked */
-    if (day_file_name(&day_file, dir, node, unix_ns, err) < 0 ||
-        store_enter(&day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
+    if (store_enter(day_file, dir, O_RDWR | O_APPEND | O_CREAT, err) < 0) {
         return -1;
     }
-    rc = day_file_append(&day_file, line, err);
-    day_file_leave(&day_file);
+    rc = day_file_append(day_file, line, err);
+    day_file_leave(day_file);
     return rc;
+}
+
+int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const char *line,
+                       struct apapi_error *err)
+{
+    struct day_file day_file = {.folder = -1, .file = -1};
+
+    return day_file_name(&day_file, dir, node, unix_ns, err) < 0
+               ? -1
+               : store_append(&day_file, dir, line, err);
+}
+
+int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, const char *line,
+                            struct apapi_error *err)
+{
+    struct day_file day_file = {.folder = -1, .file = -1};
+
+    return day_file_name_hours(&day_file, dir, node, unix_ns, err) < 0
+               ? -1
+               : store_append(&day_file, dir, line, err);
 }
 
 int apapi_store_sync(const char *dir, const char *node, int64_t unix_ns, struct apapi_error *err)

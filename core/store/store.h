@@ -16,6 +16,10 @@
 int apapi_store_append(const char *dir, const char *node, int64_t unix_ns, const char *line,
                        struct apapi_error *err);
 
+/** The same to the node's own record, <dir>/<YYYY-MM-DD>/<node>.hours. */
+int apapi_store_append_hour(const char *dir, const char *node, int64_t unix_ns, const char *line,
+                            struct apapi_error *err);
+
 /**
  * Wait until what was appended to that file is on the disk, and survives a power cut.
  * @return 0; -1 as apapi_store_append().

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node/share_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/folder.h"
+#include "node/folder.h"
+
+#define WORDS (sizeof(struct share_row) / sizeof(uint64_t))
+#define TRIES 1000
+
+typedef uint64_t __attribute__((may_alias)) share_word;
+
+_Static_assert(sizeof(struct share_row) % sizeof(uint64_t) == 0, "a row is copied by words");
+
+void share_page_init(struct share_page *page)
+{
+    memset(page, 0, sizeof *page);
+    memcpy(page->head.magic, SHARE_PAGE_MAGIC, sizeof page->head.magic);
+    page->head.version = SHARE_PAGE_VERSION;
+    page->head.size = sizeof *page;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        page->head.idle_w[d] = page->head.energy_j[d] = NAN;
+    }
+}
+
+bool share_page_is_valid(const struct share_page *page)
+{
+    return memcmp(page->head.magic, SHARE_PAGE_MAGIC, sizeof page->head.magic) == 0 &&
+           page->head.version == SHARE_PAGE_VERSION && page->head.size == sizeof *page;
+}
+
+void share_row_write(struct share_row *row, const struct share_row *from)
+{
+    share_word *to = (share_word *)(void *)row;
+    const share_word *words = (const share_word *)(const void *)from;
+    uint64_t sequence = row->sequence | 1; /* a writer that was killed has left it odd */
+
+    __atomic_store_n(to, sequence, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    for (size_t i = 1; i < WORDS; i++) {
+        __atomic_store_n(to + i, words[i], __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(to, sequence + 1, __ATOMIC_RELEASE);
+}
+
+bool share_row_read(const struct share_row *row, struct share_row *copy)
+{
+    const share_word *from = (const share_word *)(const void *)row;
+    uint64_t words[WORDS];
+
+    for (int tries = 0; tries < TRIES; tries++) {
+        uint64_t before = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+
+        for (size_t i = 1; i < WORDS; i++) {
+            words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+        }
+        words[0] = __atomic_load_n(from, __ATOMIC_RELAXED);
+        if (words[0] == before && before % 2 == 0) {
+            memcpy(copy, words, sizeof *copy);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool share_page_has(const struct share_row *row, uint32_t job, const char *step)
+{
+    return row->flags & SHARE_ROW_USED && row->job == job &&
+           strncmp(row->step, step, sizeof row->step) == 0;
+}
+
+static int share_page_search(const struct share_page *page, uint32_t job, const char *step,
+                             struct share_row *row)
+{
+    struct share_row copy;
+    int result = -1;
+
+    for (int i = 0; i < SHARE_PAGE_ROWS; i++) {
+        if (share_page_has(&page->rows[i], job, step) && share_row_read(&page->rows[i], &copy) &&
+            share_page_has(&copy, job, step) && (result < 0 || copy.begin_ns > row->begin_ns)) {
+            *row = copy;
+            result = 0;
+        }
+    }
+    errno = result < 0 ? ENOENT : errno;
+    return result;
+}
+
+static int share_page_open(const char *live_dir, const char *node)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    int file;
+
+    if (snprintf(path, sizeof path, "%s/%s/" NODE_SHARES, live_dir, node) >= (int)sizeof path) {
+        errno = ENOENT;
+        return -1;
+    }
+    file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file >= 0 && (fstat(file, &status) || status.st_size < (off_t)sizeof(struct share_page) ||
+                      (status.st_uid != 0 && status.st_uid != geteuid()))) {
+        close(file);
+        errno = ENOENT;
+        return -1;
+    }
+    return file;
+}
+
+int share_page_look(const char *live_dir, const char *node, uint32_t job, const char *step,
+                    struct share_found *found)
+{
+    int file = share_page_open(live_dir, node), result;
+    struct share_page *page;
+
+    if (file < 0) {
+        return -1;
+    }
+    page = mmap(NULL, sizeof *page, PROT_READ, MAP_SHARED, file, 0);
+    folder_close(file);
+    if (page == MAP_FAILED) {
+        return -1;
+    }
+    found->head = page->head;
+    errno = ENOENT;
+    result = share_page_is_valid(page) ? share_page_search(page, job, step, &found->row) : -1;
+    munmap(page, sizeof *page);
+    return result;
+}
