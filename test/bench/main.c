@@ -23,7 +23,7 @@ static const struct part {
     {"papi", bench_papi},
 #endif
     {"collect", bench_collect}, {"scan", bench_scan},       {"records", bench_records},
-    {"live", bench_live},       {"regions", bench_regions},
+    {"live", bench_live},       {"regions", bench_regions}, {"observe", bench_observe},
 };
 #define PART_COUNT COUNT_OF(parts)
 
@@ -42,7 +42,7 @@ static void print_usage(FILE *out)
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
           "Parts: tick reading overflow wrap session period grid startup papi collect scan\n"
-          "records live regions; without any: all of them.\n"
+          "records live regions observe; without any: all of them.\n"
           "usage: apapi-bench truth [OPTION]...\n"
           "How far the figures can be trusted: `apapi verify`, with its options.\n",
           out);

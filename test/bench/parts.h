@@ -28,6 +28,7 @@ void bench_collect(struct bench_table *table, bool quick);
 void bench_scan(struct bench_table *table, bool quick);
 void bench_live(struct bench_table *table, bool quick);
 void bench_regions(struct bench_table *table, bool quick);
+void bench_observe(struct bench_table *table, bool quick);
 void bench_records(struct bench_table *table, bool quick);
 
 /** Add a row: how much longer a tick takes with a live page. */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the regions of a program add to a reading: 64 of them, in 32 threads. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "bench/parts.h"
+#include "observe/observe.h"
+#include "session/live_page.h"
+
+#define THREADS 32
+#define REGIONS 64
+#define PASSES 100
+#define PAIRS 101
+#define QUICK_PAIRS 5
+#define LIMIT_US 10
+#define COLD_BYTES (16 << 20) /* more than a core's own caches */
+
+static struct apapi_live_page live;
+static struct page_program *program_page;
+static struct observer *observer;
+static unsigned char *others; /* what the processor does between two readings */
+
+static void bench_fill_page(void)
+{
+    struct page_head *head = &program_page->head;
+
+    memcpy(head->magic, PAGE_MAGIC, sizeof head->magic);
+    head->version = PAGE_VERSION;
+    head->size = sizeof *program_page;
+    head->clock = PAGE_CLOCK_MONOTONIC;
+    head->node_count = REGIONS + 1;
+    head->thread_count = THREADS;
+    for (uint32_t i = 1; i <= REGIONS; i++) {
+        snprintf(program_page->nodes[i].name, PAGE_NAME_SIZE, "region %u", i);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        program_page->slots[i].entered = clock_monotonic_ns();
+    }
+}
+
+/* Each thread has been in each region; both domains have counted. */
+static void bench_move(void)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+
+    for (size_t i = 0; i < THREADS; i++) {
+        for (size_t k = 1; k <= REGIONS; k++) {
+            program_page->slots[i].own[k] += 10 * (1 + (i + k) % 7);
+        }
+        program_page->slots[i].entered = now_ns;
+        program_page->slots[i].current = (uint32_t)(i + now_ns % REGIONS) % REGIONS + 1;
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        live.domains[d].time_ns = now_ns;
+        live.domains[d].total += 1;
+    }
+}
+
+static void bench_forget(bool cold)
+{
+    for (size_t i = 0; cold && i < COLD_BYTES; i += 64) {
+        others[i]++;
+    }
+}
+
+/* Only the reading is timed. @return [us] */
+static double run_readings(void *cold)
+{
+    uint64_t sum_ns = 0;
+    int passes = cold ? PASSES / 10 : PASSES;
+
+    for (int i = 0; i < passes; i++) {
+        uint64_t start_ns;
+
+        bench_move();
+        bench_forget(cold);
+        start_ns = clock_monotonic_ns();
+        observe_reading(&live, observer);
+        sum_ns += clock_monotonic_ns() - start_ns;
+    }
+    return (double)sum_ns / passes / 1e3;
+}
+
+static double run_clock(void *unused)
+{
+    uint64_t start_ns = clock_monotonic_ns();
+
+    (void)unused;
+    return (double)(clock_monotonic_ns() - start_ns) / 1e3;
+}
+
+static void bench_observe_begin(void)
+{
+    struct observed *program = calloc(1, sizeof *program);
+
+    program_page = calloc(1, sizeof *program_page);
+    others = calloc(1, COLD_BYTES);
+    live_page_init(&live);
+    live.head.start_ns = clock_monotonic_ns();
+    for (int d = APAPI_DOMAIN_PACKAGE; d <= APAPI_DOMAIN_DRAM; d++) {
+        live.domains[d].flags = APAPI_LIVE_MEASURED;
+    }
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        live.domains[d].total = 0;
+    }
+    observer = observe_create(&live);
+    if (!program || !program_page || !others || !observer) {
+        bench_die("no memory");
+    }
+    bench_fill_page();
+    observed_begin(program, program_page);
+    if (observe_add(observer, program)) {
+        bench_die("a program with regions");
+    }
+}
+
+void bench_observe(struct bench_table *table, bool quick)
+{
+    static bool cold = true;
+    struct bench_row warm_row = {.what = "tick with 64 regions of 32 threads",
+                                 .unit = "us",
+                                 .relation = BENCH_ADDED,
+                                 .limit = LIMIT_US};
+    struct bench_row cold_row = {.what = "tick with 64 regions, nothing in the caches",
+                                 .unit = "us",
+                                 .relation = BENCH_ADDED,
+                                 .limit = LIMIT_US};
+    struct bench_side clock = {run_clock, NULL};
+
+    bench_observe_begin();
+    bench_compare(bench_table_add(table, warm_row), quick ? QUICK_PAIRS : PAIRS,
+                  (struct bench_side){run_readings, NULL}, clock);
+    bench_compare(bench_table_add(table, cold_row), quick ? QUICK_PAIRS : PAIRS,
+                  (struct bench_side){run_readings, &cold}, clock);
+    observe_destroy(observer);
+    free(program_page);
+    free(others);
+}
