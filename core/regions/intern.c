@@ -68,7 +68,7 @@ static uint32_t intern_add(const char *name)
     number = intern_find(name, &bucket);
     if (number == 0 && intern_count < INTERN_OTHER - 1) {
         number = intern_count + 1;
-        snprintf(intern_entries[number].name, INTERN_SIZE, "%s", name);
+        memcpy(intern_entries[number].name, name, strnlen(name, INTERN_SIZE - 1));
         intern_show(intern_entries[number].shown, intern_entries[number].name);
         __atomic_store_n(&intern_buckets[bucket], (uint8_t)number, __ATOMIC_RELEASE);
         __atomic_store_n(&intern_count, number, __ATOMIC_RELEASE);
@@ -102,12 +102,24 @@ static bool intern_is_printable(const char *character, size_t length)
     return strcmp(copy, clean) == 0 && *copy != '/' && *copy != '\\';
 }
 
+/* Most names have no other characters; the first call of a program is not to take long. */
+static bool intern_is_plain(char byte)
+{
+    return byte >= ' ' && byte <= '~' && byte != '/' && byte != '\\';
+}
+
 /* Put the next character, or byte, of a name into `shown`. @return bytes of the name. */
 static size_t intern_show_next(char shown[8], const char *name)
 {
     uint32_t character;
-    size_t length = text_character(name, &character);
+    size_t length;
 
+    if (intern_is_plain(*name)) {
+        shown[0] = *name;
+        shown[1] = '\0';
+        return 1;
+    }
+    length = text_character(name, &character);
     if (length > 0 && intern_is_printable(name, length)) {
         snprintf(shown, 8, "%.*s", (int)length, name);
         return length;
@@ -123,7 +135,8 @@ void intern_show(char shown[PAGE_NAME_SIZE], const char *name)
 
     for (size_t i = 0; name[i] && length + sizeof next < sizeof whole;) {
         i += intern_show_next(next, name + i);
-        length += (size_t)snprintf(whole + length, sizeof whole - length, "%s", next);
+        memcpy(whole + length, next, strlen(next) + 1);
+        length += strlen(next);
         head = length < PAGE_NAME_SIZE - INTERN_TAIL - 3 ? length : head;
     }
     if (length == 0) {

@@ -18,6 +18,9 @@ static pthread_once_t join_once = PTHREAD_ONCE_INIT;
 static pthread_key_t join_key;
 static bool join_has_key;
 static bool join_taken[PAGE_THREADS]; /* slots */
+/* Most programs have one thread; their first call is not to be the one that sets malloc up. */
+static struct region_stack join_first;
+static bool join_first_taken;
 
 /* @return PAGE_THREADS: none is free. */
 static uint32_t join_take_slot(void)
@@ -60,6 +63,26 @@ static void join_publish(uint32_t slot)
     pthread_mutex_unlock(&join_lock);
 }
 
+/* @return zeros; NULL: no memory. */
+static struct region_stack *join_new_stack(size_t size)
+{
+    if (size > sizeof join_first ||
+        __atomic_exchange_n(&join_first_taken, true, __ATOMIC_ACQUIRE)) {
+        return calloc(1, size);
+    }
+    memset(&join_first, 0, sizeof join_first);
+    return &join_first;
+}
+
+static void join_free_stack(struct region_stack *stack)
+{
+    if (stack == &join_first) {
+        __atomic_store_n(&join_first_taken, false, __ATOMIC_RELEASE);
+    } else {
+        free(stack);
+    }
+}
+
 /* Destructor of `join_key`. Others may begin regions after it: they join again. */
 static void join_leave(void *argument)
 {
@@ -72,7 +95,7 @@ static void join_leave(void *argument)
     stack_switch(stack, PAGE_NO_NODE, ticks_now(program.clock));
     join_give_slot(stack->number);
     stack_self = NULL;
-    free(stack);
+    join_free_stack(stack);
 }
 
 /* In the child: other threads' stacks are lost, their locks may have been held. */
@@ -98,11 +121,12 @@ static struct region_stack *join_allocate(void)
 {
     uint32_t number = join_take_slot();
     bool hidden = number == PAGE_THREADS;
-    struct region_stack *stack = calloc(1, sizeof *stack + (hidden ? sizeof(struct page_slot) : 0));
+    struct region_stack *stack =
+        join_new_stack(sizeof *stack + (hidden ? sizeof(struct page_slot) : 0));
 
     if (!stack || pthread_setspecific(join_key, stack)) {
         join_give_slot(number);
-        free(stack);
+        join_free_stack(stack);
         return NULL;
     }
     stack->number = number;

@@ -59,14 +59,15 @@ static int message_raise(int file)
 int region_connect(const char *live_page)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int length =
-        snprintf(address.sun_path, sizeof address.sun_path, "%s" REGION_SOCKET_SUFFIX, live_page);
+    size_t length = strlen(live_page);
     int channel;
 
-    if (length < 0 || (size_t)length >= sizeof address.sun_path) {
+    if (length + sizeof(REGION_SOCKET_SUFFIX) > sizeof address.sun_path) {
         errno = ENAMETOOLONG;
         return -1;
     }
+    memcpy(address.sun_path, live_page, length);
+    memcpy(address.sun_path + length, REGION_SOCKET_SUFFIX, sizeof(REGION_SOCKET_SUFFIX));
     channel = message_raise(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (channel < 0 || connect(channel, (const void *)&address, sizeof address)) {
         return message_give_back(channel);

@@ -17,7 +17,7 @@ static uint32_t tree_add(struct page_program *page, uint32_t parent, uint32_t nu
         return PAGE_REST;
     }
     page->nodes[node].parent = parent;
-    snprintf(page->nodes[node].name, PAGE_NAME_SIZE, "%s", intern_shown(number));
+    memcpy(page->nodes[node].name, intern_shown(number), strlen(intern_shown(number)) + 1);
     tree_names[node] = (uint8_t)number;
     __atomic_store_n(&page->head.node_count, node + 1, __ATOMIC_RELEASE);
     return node;
