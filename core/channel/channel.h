@@ -69,9 +69,11 @@
  *     record          payload: the record as JSON
  *     absent          payload: the reason why there is none; empty: not reported
  *     total           from apapi-sampler, every TOTALS_MS if srun wants totals; payload: "RUN
- *                     ELAPSED_NS JOULES JOB", see budget/budget_sum.h. apapi-collect answers with a
- *                     line for each crossing of a budget, "UNIX_NS JOULES\tBUDGET\tACTION\tRESULT",
- *                     and closes the connection
+ *                     ELAPSED_NS JOULES JOB", see budget/budget_sum.h. apapi-collect answers with
+ *                     "budget JOULES USED_JOULES", the least budget and the sum of all nodes,
+ *                     then a line for each crossing of a budget, "UNIX_NS
+ *                     JOULES\tBUDGET\tACTION\tRESULT", and closes the connection. Unknown lines
+ *                     are ignored
  *
  *   apapi-collect to the process that makes the table of a whole job: apapi-sampler of the batch
  *   step, or apapi-collect of salloc; over a stream socket of this machine, as above:
@@ -108,6 +110,7 @@
 #define APAPI_WORD_NOTE "note"
 #define APAPI_WORD_FAILED "failed"
 #define APAPI_WORD_END "end"
+#define APAPI_ANSWER_BUDGET "budget "
 #define APAPI_WORD_ABSENT "absent"
 #define APAPI_WORD_RECORDS "records"
 #define APAPI_WORD_TOTAL "total"

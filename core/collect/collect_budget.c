@@ -72,10 +72,23 @@ static const char *describe_result(const struct enforcer *enforcer)
                                                                                     : "";
 }
 
-static void answer_notes(const struct collect_budget *budget, int fd)
+/* @return length of the line; 0: there is no budget */
+static size_t budget_put_state(const struct collect_budget *budget, char *text, size_t size)
 {
-    char text[COLLECT_NOTES_MAX * (sizeof budget->notes[0].text + 16)];
-    size_t length = 0;
+    double least_j = INFINITY;
+
+    for (size_t i = 0; i < budget->watch.count; i++) {
+        least_j = fmin(least_j, budget->watch.budgets[i].amount_j);
+    }
+    return isinf(least_j) ? 0
+                          : (size_t)snprintf(text, size, APAPI_ANSWER_BUDGET "%.9g %.9g\n", least_j,
+                                             budget_sum_total_j(&budget->sum, deadline_now()));
+}
+
+static void budget_answer(const struct collect_budget *budget, int fd)
+{
+    char text[64 + COLLECT_NOTES_MAX * (sizeof budget->notes[0].text + 16)];
+    size_t length = budget_put_state(budget, text, sizeof text);
 
     for (size_t i = 0; i < budget->note_count; i++) {
         const struct collect_note *note = &budget->notes[i];
@@ -101,7 +114,7 @@ static void budget_take_total(void *context, const struct delivery *delivery, in
     budget->heard_ns = budget->heard_ns ? budget->heard_ns : now_ns;
     budget_sum_report(&budget->sum, delivery->node, &report, now_ns);
     budget->next_ns = now_ns;
-    answer_notes(budget, fd);
+    budget_answer(budget, fd);
 }
 
 static void budget_take_end(void *context, const char *node, double total_j)

@@ -28,6 +28,7 @@ struct step {
     char *about;  /* labels of its account; "": none; NULL: from a page */
     int64_t start_ns, end_ns;
     double elapsed_s, covered;
+    double budget_j, budget_used_j;
     enum origin origin;
     bool running;
     struct domain domains[APAPI_DOMAINS];
@@ -247,6 +248,8 @@ int prometheus_add(struct prometheus *prometheus, const struct apapi_record *rec
                         .end_ns = m->start_unix_ns + (int64_t)m->elapsed_ns,
                         .elapsed_s = (double)m->elapsed_ns / NS_PER_S,
                         .covered = m->covered,
+                        .budget_j = NAN,
+                        .budget_used_j = NAN,
                         .origin = running ? CHECKPOINT : RECORD,
                         .running = running};
 
@@ -270,6 +273,8 @@ int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_l
                         .end_ns = live->start_unix_ns + (int64_t)(live->elapsed_s * NS_PER_S),
                         .elapsed_s = live->elapsed_s,
                         .covered = NAN,
+                        .budget_j = positive(live->budget_j),
+                        .budget_used_j = live->budget_j > 0 ? live->budget_used_j : NAN,
                         .origin = PAGE,
                         .running = live->running};
 
@@ -293,6 +298,18 @@ static double covered(const struct step *step, int domain)
 {
     (void)domain;
     return step->covered;
+}
+
+static double budget_j(const struct step *step, int domain)
+{
+    (void)domain;
+    return step->budget_j;
+}
+
+static double budget_used_j(const struct step *step, int domain)
+{
+    (void)domain;
+    return step->budget_used_j;
 }
 
 static double running(const struct step *step, int domain)
@@ -364,6 +381,12 @@ static const struct family {
     {"apapi_step_domain_unknown", "gauge", NULL,
      "Always 1. The domain has meters, and no energy that is known: sums over domains lack it.",
      is_unknown, true, false},
+    {"apapi_step_budget_joules", "gauge", "joules",
+     "Energy budget of the whole step, all its nodes. Of several the least.", budget_j, false,
+     false},
+    {"apapi_step_budget_used_joules", "gauge", "joules",
+     "Energy of all nodes of the step with a budget, as srun adds it up.", budget_used_j, false,
+     false},
     {"apapi_step_running", "gauge", NULL,
      "1: the step is running, and its values are as far as it has got; 0: it has ended.", running,
      false, false},

@@ -41,6 +41,7 @@ struct prometheus_live {
     double elapsed_s;
     bool running;                                           /* otherwise it has just ended */
     double energy_j[APAPI_DOMAINS], power_w[APAPI_DOMAINS]; /* NaN: unknown */
+    double budget_j, budget_used_j; /* of all nodes of the step; budget_j 0: there is none */
 };
 
 /**

@@ -236,7 +236,7 @@ static void sampler_begin(struct sampler *sampler)
         return;
     }
     sampler->measuring = true;
-    totals_begin(&sampler->totals, &sampler->step, &message);
+    totals_begin(&sampler->totals, &sampler->step, sampler->live.page, &message);
     sampler_answer(APAPI_WORD_READY, NULL);
     names_count_cores(&sampler->step); /* only now: the tasks wait for the answer */
     archive_begin(&sampler->archive);

@@ -7,14 +7,17 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "base/number.h"
 #include "budget/budget_sum.h"
 #include "channel/deadline.h"
 #include "sampler/log.h"
+#include "session/live_page.h"
 
 #define SEND_LIMIT_NS (2000 * DEADLINE_MS)
 #define LAST_LIMIT_NS (300 * DEADLINE_MS)
 
-void totals_begin(struct totals *totals, const struct step *step, const struct message *message)
+void totals_begin(struct totals *totals, const struct step *step, struct apapi_live_page *page,
+                  const struct message *message)
 {
     const char *where = message_value(message, "collect");
     const char *address = message_value(message, "collect_address");
@@ -25,6 +28,7 @@ void totals_begin(struct totals *totals, const struct step *step, const struct m
         return;
     }
     totals->step = step;
+    totals->page = page;
     totals->run = deadline_now();
     totals->period_ns = budget_period_ns(totals->collector.totals_ms * DEADLINE_MS, nodes);
     totals->due_ns = totals->run + totals->period_ns;
@@ -68,6 +72,20 @@ static void do_send(void *context)
     totals_send(context, SEND_LIMIT_NS);
 }
 
+/* The collector belongs to the user: what cannot be true is not shown. */
+static void totals_show(const struct totals *totals)
+{
+    const size_t word = sizeof(APAPI_ANSWER_BUDGET) - 1;
+    struct real_number budget, used;
+
+    if (totals->page && strncmp(totals->answer, APAPI_ANSWER_BUDGET, word) == 0 &&
+        real_number_parse(totals->answer + word, &budget) == 0 && *budget.rest == ' ' &&
+        real_number_parse(budget.rest + 1, &used) == 0 && *used.rest == '\n' &&
+        isfinite(budget.value) && budget.value > 0 && isfinite(used.value) && used.value >= 0) {
+        live_page_set_budget(totals->page, budget.value, used.value);
+    }
+}
+
 void totals_work(struct totals *totals, struct apapi_session *session)
 {
     struct apapi_measurement measurement;
@@ -77,8 +95,11 @@ void totals_work(struct totals *totals, struct apapi_session *session)
         return;
     }
     totals->due_ns = now_ns + totals->period_ns;
-    if (task_wait(&totals->sending, 0) &&
-        apapi_session_snapshot(session, &measurement, NULL) == 0) {
+    if (!task_wait(&totals->sending, 0)) {
+        return;
+    }
+    totals_show(totals);
+    if (apapi_session_snapshot(session, &measurement, NULL) == 0) {
         totals_write(totals, &measurement);
         apapi_measurement_clear(&measurement);
         task_start(&totals->sending, do_send, totals);

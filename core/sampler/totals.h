@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SAMPLER_TOTALS_H
 #define SAMPLER_TOTALS_H
+#include "apapi/live.h"
 #include "apapi/session.h"
 #include "channel/message.h"
 #include "channel/report.h"
@@ -12,7 +13,8 @@
  * that may wait for a network. All zero at the start.
  */
 struct totals {
-    const struct step *step; /* borrowed */
+    const struct step *step;      /* borrowed */
+    struct apapi_live_page *page; /* borrowed; NULL: none */
     struct report_collector collector;
     char address[64];
     uint64_t period_ns; /* between two totals [ns]; 0: no one wants them */
@@ -22,10 +24,15 @@ struct totals {
     char payload[96], answer[2048]; /* used by `sending` while it runs */
 };
 
-/** The measurement has begun. @param message  with the collector, if it wants totals */
-void totals_begin(struct totals *totals, const struct step *step, const struct message *message);
+/**
+ * The measurement has begun.
+ * @param page     shows the budget and what of it was used; NULL: none
+ * @param message  with the collector, if it wants totals
+ */
+void totals_begin(struct totals *totals, const struct step *step, struct apapi_live_page *page,
+                  const struct message *message);
 
-/** Send the energy so far, if that is due. Does not wait. */
+/** Send the energy so far, if that is due, and show what the collector has answered. No wait. */
 void totals_work(struct totals *totals, struct apapi_session *session);
 
 /** @return for how long there is nothing to do, for poll(2) [ms]; -1: indefinitely. */

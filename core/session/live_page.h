@@ -29,4 +29,12 @@ static inline void live_slot_write(struct apapi_live_slot *slot,
     __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
+/** Set the least energy budget of the step and what of it was used [J], as its only writer. */
+static inline void live_page_set_budget(struct apapi_live_page *page, double budget_j,
+                                        double used_j)
+{
+    __atomic_store(&page->head.budget_used_j, &used_j, __ATOMIC_RELEASE);
+    __atomic_store(&page->head.budget_j, &budget_j, __ATOMIC_RELEASE);
+}
+
 #endif

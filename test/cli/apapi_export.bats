@@ -116,7 +116,8 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
 @test "a running step is as its live page says, and its checkpoint tells the rest" {
     hold_pages '[{node: "n1", job: 7, step: "0", user: "anna", cluster: "c1", age_s: 90, start_s: 1795168800,
         domains: {package: {now: 77, total: 4500}, dram: {now: 5, total: 300, failed: true}}},
-        {node: "n1", job: 8, step: "0", user: "anna", cluster: "c1", age_s: 2, domains: {package: {now: 33, total: 60, age_s: 100}}},
+        {node: "n1", job: 8, step: "0", user: "anna", cluster: "c1", age_s: 2, domains: {package: {now: 33, total: 60, age_s: 100}},
+            budget_j: 5000, budget_used_j: 120.5},
         {node: "n1", job: 9, step: "0", state: "starting"}, {node: "x1", job: 10, step: "0"}, {node: "n1", job: 11, step: "0", locked: false}]'
     spooled spool/n1/7.0-1.json 7 0 n1 0 60 50
     exec 9<>spool/n1/7.0-1.json
@@ -130,6 +131,8 @@ spooled() { # FILE JOB STEP NODE FROM_S LENGTH_S WATTS [JQ EXPRESSION]
     [[ $output == *"apapi_step_power_watts gauge watts 50 $seven_package"* ]]
     [[ $output == *"apapi_step_present_power_watts gauge watts 77 $seven_package"* ]]
     [[ $(grep -c '^apapi_step_present_power_watts ' <<<"$output") -eq 1 ]] # neither a failed nor an old one
+    [[ $output == *"apapi_step_budget_joules gauge joules 5000 ${seven/7/8}"*"apapi_step_budget_used_joules gauge joules 120.5 ${seven/7/8}"* ]]
+    [[ $(grep -c ^apapi_step_budget <<<"$output") -eq 2 ]]
     [[ $output == *"apapi_step_covered_ratio gauge ratio 1 $seven"* ]]
     [[ $output =~ "apapi_step_elapsed_seconds gauge seconds "90" $seven" ]]
     [[ $output == *"apapi_step_info gauge None 1 account='physics' "*"job='7'"* ]]

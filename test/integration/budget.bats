@@ -141,9 +141,20 @@ says() { # TEXT
     [[ $status -eq 0 && $output == *'energy budget of 500J reached: '* ]]
 }
 
-@test "a silent node counts as drawing its latest power" {
+# Of the running step alone: no record.
+exported() { # NODE EXPRESSION
+    mkdir -p "$APAPI_CLUSTER_DIR/none"
+    cluster on "$1" "$install/bin/apapi" export --prometheus --acct-dir "$APAPI_CLUSTER_DIR/none" --spool-dir "$APAPI_SPOOL_DIR" \
+        -N "$1" - | grep -E "$2"
+}
+
+@test "a silent node counts as drawing its latest power; each node's metrics have the budget meanwhile" {
     begin_held_step '' -N4 -n4 --apapi-budget=6kJ,warn=50%,log
     eventually says ': 50 % of the energy budget' # all have sent totals, so that their power is known
+    for node in n1 n4; do
+        eventually exported "$node" '^apapi_step_budget_joules\{.*step="0".*\} 6000$'
+        eventually exported "$node" '^apapi_step_budget_used_joules\{.*step="0".*\} [1-9][0-9]*\.'
+    done
     sampler=$(cluster on n4 pgrep -x apapi-sampler)
     cluster on n4 kill -STOP "$sampler"
     eventually says ': n4 is silent: it counts as drawing 2'

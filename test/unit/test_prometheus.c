@@ -116,8 +116,8 @@ static void test_a_text_without_steps_is_whole(void **state)
 
     (void)state;
     assert_int_equal(count_of(text, "{"), 0);
-    assert_int_equal(count_of(text, "# TYPE "), 13);
-    assert_int_equal(count_of(text, "# HELP "), 13);
+    assert_int_equal(count_of(text, "# TYPE "), 15);
+    assert_int_equal(count_of(text, "# HELP "), 15);
     assert_int_equal(count_of(text, "\napapi_records_skipped 3\n"), 1);
     assert_int_equal(count_of(text, "\napapi_records_waiting 5\n"), 1);
     assert_string_equal(text + length - 7, "\n# EOF\n");
@@ -247,6 +247,24 @@ static void add_usual(bool running)
     add(&record, running);
 }
 
+static void test_a_budget_and_what_of_it_was_used(void **state)
+{
+    struct apapi_record record = usual_record();
+    struct prometheus_live live = {.id = &record.id, .start_unix_ns = START_NS, .running = true};
+
+    (void)state;
+    live.budget_used_j = 12.5; /* of no budget: not shown */
+    assert_int_equal(prometheus_add_live(prometheus, &live), 0);
+    assert_has(0, "\napapi_step_budget");
+    live.start_unix_ns++; /* a later run counts */
+    live.budget_j = 5000;
+    live.budget_used_j = 0;
+    assert_int_equal(prometheus_add_live(prometheus, &live), 0);
+    assert_has(1, "\napapi_step_budget_joules{" LABELS "} 5000\n");
+    assert_has(1, "\napapi_step_budget_used_joules{" LABELS "} 0\n");
+    apapi_record_clear(&record);
+}
+
 static void test_a_page_alone(void **state)
 {
     (void)state;
@@ -330,6 +348,7 @@ int main(void)
         TEST(test_labels_are_escaped),
         TEST(test_families_are_contiguous),
         TEST(test_the_last_run_counts),
+        TEST(test_a_budget_and_what_of_it_was_used),
         TEST(test_a_page_alone),
         TEST(test_a_page_and_its_checkpoint_are_one_step),
         TEST(test_a_page_and_a_record),

@@ -185,13 +185,16 @@ static int read_spool(struct reading *reading, struct apapi_error *err)
 
 /* --- live pages ----------------------------------------------------------------------------- */
 
-static int add_live(struct prometheus *prometheus, const struct top_step *step)
+static int add_live(struct prometheus *prometheus, const struct top_step *step,
+                    const struct apapi_live_head *head)
 {
     struct prometheus_live live = {.id = &step->id,
                                    .start_unix_ns = step->start_unix_ns,
                                    .elapsed_s = step->elapsed_s,
                                    .running = step->state == APAPI_LIVE_RUNNING};
 
+    __atomic_load(&head->budget_j, &live.budget_j, __ATOMIC_ACQUIRE);
+    __atomic_load(&head->budget_used_j, &live.budget_used_j, __ATOMIC_ACQUIRE);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         const struct top_figure *figure = &step->domains[d];
         bool known = d != TOP_TOTAL && figure->measured;
@@ -219,7 +222,7 @@ static int take_page(const struct apapi_live_page *page, void *context)
     result = top_add(&reading->view, page);
     step = reading->view.steps;
     if (result == 0 && step->state != APAPI_LIVE_STARTING) {
-        result = add_live(reading->prometheus, step);
+        result = add_live(reading->prometheus, step, &page->head);
     }
     return result;
 }

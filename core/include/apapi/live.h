@@ -103,7 +103,9 @@ struct apapi_live_head {
     char node[256];
     char user[64];
     char job_name[128];
-    unsigned char spare[368];
+    double budget_j;      /* the least energy budget of the whole step [J]; 0: none. Changes */
+    double budget_used_j; /* energy of all its nodes, as srun has last said [J]; changes */
+    unsigned char spare[352];
 };
 
 /** A live page. */

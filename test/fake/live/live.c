@@ -116,6 +116,8 @@ static void put_head(struct apapi_live_head *head, const json_t *page)
                   : strcmp(state, "ended") == 0  ? APAPI_LIVE_ENDED
                                                  : APAPI_LIVE_RUNNING;
     head->job = whole(page, "job", APAPI_LIVE_UNKNOWN);
+    head->budget_j = number(page, "budget_j", 0);
+    head->budget_used_j = number(page, "budget_used_j", 0);
     head->array_job = whole(page, "array_job", APAPI_LIVE_UNKNOWN);
     head->array_task = whole(page, "array_task", APAPI_LIVE_UNKNOWN);
     head->het_job = whole(page, "het_job", APAPI_LIVE_UNKNOWN);
