@@ -10,8 +10,8 @@
 #define LOWEST_SHARE 1.001   /* of the least power: what is not more is as low as any */
 #define ALLOWED_SHARE 0.01   /* of the energy, beyond its uncertainty, without a word */
 #define GREATEST_TO_MEAN 30  /* no device uses more, times its mean power */
-#define LEAST_SAMPLES 12     /* of fewer, what the last one may lack is too much of the run */
-#define FEW_WINDOWS 30       /* of fewer the greatest says little of those that were not seen */
+#define LEAST_SAMPLES 30     /* of fewer, what the last one may lack is too much of the run */
+#define FEW_WINDOWS 100      /* of fewer the greatest says little of those that were not seen */
 #define LEAST_DEVIATIONS 200 /* of a gauge: fewer may all miss what takes 3 % of a run */
 
 /* A counter that was found where it was has a longer period than it seems, learned or not yet. */
@@ -164,7 +164,10 @@ static double unseen_w(const struct apapi_event_result *result)
                   GREATEST_TO_MEAN * result->summary.mean);
 }
 
-/* @return how much more the last move may have counted, if the counter had not stopped in it [J] */
+/*
+ * What the counter has used until the last reading is not shown for up to one more update.
+ * @return how much more the last move may have counted, if the counter had not stopped in it [J]
+ */
 static double stopped_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
 {
     const struct last_move last = last_move_of(meter);
@@ -173,7 +176,7 @@ static double stopped_j(const struct apapi_meter *meter, const struct apapi_even
         meter->probe.most * meter->event->scale / ((double)meter->probe.update_ns / 1e9);
 
     seen_w = meter->rate.windows < FEW_WINDOWS ? greater(seen_w, short_w) : seen_w;
-    return seen_w * last.length_s - last.energy_j;
+    return seen_w * (last.length_s + (double)longest_update_ns(meter) / 1e9) - last.energy_j;
 }
 
 /* @return what is too much if a wrap was none, but the counter began again shortly before it [J] */

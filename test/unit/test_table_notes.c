@@ -32,6 +32,9 @@ static void incidents_are_reported_in_words(void **state)
          "\n  3 readings failed, 2 refused, 1 reset, 1 gap, 4 ticks missed\n"},
         {{.samples = 1, .failed = 1}, 0, "\n  covered 99.9 %, 1 sample\n  1 reading failed\n"},
         {{.samples = 5, .wraps = 7}, 0, "\n  covered 99.9 %, 5 samples\n"},
+        {{.samples = 5, .rough = 1},
+         0,
+         "\n  rough: too few readings, or too slow ones, to be sure of"},
     };
 
     (void)state;
