@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Regions of the ranks of an MPI program (Open MPI) on two nodes.
+
+bats_require_minimum_version 1.5.0
+load common
+
+# Nodes have folders of their own for PMIx, as machines have.
+setup_file() {
+    start_simulated_cluster --extra "TmpFS=$BATS_FILE_TMPDIR/cluster/tmp-%n"
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    mkdir -m 755 "$APAPI_CLUSTER_DIR/tmp-n1" "$APAPI_CLUSTER_DIR/tmp-n2"
+    command -v mpicc >/dev/null || { export APAPI_SKIP_ALL='no mpicc'; return 0; }
+    mpicc -Wall -Wextra -Werror -I "$install/include" "$BATS_TEST_DIRNAME/regions_mpi.c" -o "$APAPI_CLUSTER_DIR/ranks" \
+        -L "$install/lib" -lapapi "-Wl,-rpath,$install/lib"
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    clear_logs
+    make_work
+}
+
+# Each of the four ranks has a file of its own, with its number.
+right_files() {
+    local rank folder=$work/out/papi_hl_output
+    ls "$folder"
+    [[ $(ls "$folder") == "$(printf 'rank_%06d.json\n' 0 1 2 3)" && $(jq -r .run "$folder"/* | sort -u | wc -l) == 1 ]]
+    for rank in 0 1 2 3; do
+        jq -e --arg name "rank $rank of 4" '[.threads[].regions[] | .name] | sort == ["computation", "exchange", $name]' \
+            "$folder/rank_00000$rank.json"
+    done
+    run -0 "$install/bin/apapi" regions -f json "$folder"
+    jq -e '(.regions[] | select(.region == "computation") | .ranks == 4 and .count == 4) and
+        ([.regions[] | select(.region | startswith("computation/rank ")) | .ranks == 1] == [true, true, true, true])' <<<"$output"
+    [[ $(jq -c '.foms[0].value' <<<"$output") == 40 ]]
+}
+
+# What the records of all steps of the last job have of the ranks, together.
+right_records() {
+    local file=$BATS_TEST_TMPDIR/records
+    { records n1; records n2; } >"$file"
+    jq -es '[.[] | select(.job == $job) | select(.regions)] as $records | ($records | map(.node) | sort == ["n1", "n2"]) and
+        ([$records[].regions[] | select(.name == "computation") | .programs] == [2, 2]) and
+        ([$records[].regions[] | select(.name // "" | startswith("computation/rank ")) | .name] | sort ==
+            [range(4) | "computation/rank \(.) of 4"]) and ([$records[].foms[0].value] == [20, 20])' \
+        --argjson job "$(jq -s 'max_by(.job).job' "$file")" "$file"
+}
+
+@test "ranks that srun starts through PMIx" {
+    run --separate-stderr as_alice env PAPI_OUTPUT_DIRECTORY="$work/out" srun -N2 --ntasks-per-node=2 --mpi=pmix --apapi=rapl "$APAPI_CLUSTER_DIR/ranks"
+    echo "$output$stderr"
+    [[ $status == 0 && $output == $'done\ndone\ndone\ndone' ]]
+    right_files
+    right_records
+}
+
+@test "ranks that mpirun starts in a job" {
+    cat >"$BATS_TEST_TMPDIR/job" <<END
+#!/bin/sh
+PAPI_OUTPUT_DIRECTORY='$work/out' mpirun -n 4 --map-by ppr:2:node '$APAPI_CLUSTER_DIR/ranks'
+END
+    run alice_sh "sbatch_wait -N2 --ntasks-per-node=2 --apapi=rapl --output='$work/log'" <"$BATS_TEST_TMPDIR/job"
+    cat "$work/log"
+    [[ $status == 0 && $(<"$work/log") == $'done\ndone\ndone\ndone'* ]]
+    right_files
+    right_records
+}
