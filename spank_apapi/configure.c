@@ -169,6 +169,7 @@ bool spank_apapi_configure(spank_t spank, const struct spank_apapi_choice *choic
         *request->components && request->components == choice->config->components ? "1" : NULL);
     message_add_pair(message, "rules", request->rules);
     message_add_pair(message, "intervals", unless_empty(choice_interval(choice)));
+    message_add_pair(message, "share", choice_share(choice));
     if (configure_bounded(spank)) {
         message_add_number(message, "min_interval_ns", choice->config->min_interval_ns);
     }

@@ -58,6 +58,9 @@ static struct option {
                             "energy of the step, for example 5kWh,warn=80%,signal=USR1",
                             REQUIRED_ARGUMENT,
                             "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_budget"},
+    [SPANK_APAPI_SHARE] = {"apapi-share", "on|off",
+                           "put the step's share of its nodes' energy into its records",
+                           OPTIONAL_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_share"},
     [SPANK_APAPI_OVERFLOW] = {"apapi-overflow", "TEXT",
                               "when a threshold is crossed: 'total >= 5kJ : signal=USR1'; repeat "
                               "it for others",
@@ -281,7 +284,7 @@ static int options_check(enum spank_apapi_option option)
 /* @return 0; -1: an error message was printed. */
 static int options_take(enum spank_apapi_option option, const char *argument, int remote)
 {
-    bool missing = !argument && option != SPANK_APAPI_COMPONENTS;
+    bool missing = !argument && table[option].has_arg == REQUIRED_ARGUMENT;
     struct apapi_error err;
 
     if (missing || choice_note(&choice, option, argument, &err)) {
@@ -304,8 +307,8 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
 static int options_given(int value, const char *argument, int remote)
 {
     enum spank_apapi_option option = (enum spank_apapi_option)value;
-    bool lacking =
-        option == SPANK_APAPI_COMPONENTS && argument && strcmp(argument, NO_ARGUMENT) == 0;
+    bool lacking = table[option].has_arg == OPTIONAL_ARGUMENT && argument &&
+                   strcmp(argument, NO_ARGUMENT) == 0;
     int result;
 
     if (!config_enabled_anywhere(choice.config)) {

@@ -24,6 +24,7 @@ static const struct text_key {
     TEXT("trace", trace),
     TEXT("groups", groups),
     TEXT("umask", umask),
+    TEXT("share", share),
     TEXT("overflow", overflow),
     TEXT("rules", rules),
     TEXT("acct_dir", acct_dir),

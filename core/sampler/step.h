@@ -42,6 +42,7 @@ struct step {
     uint32_t gid;              /* of the user; APAPI_UNKNOWN: not known */
     char groups[12000];        /* of the user, "100,4711" */
     char umask[8];             /* of the user, octal; "": not known */
+    char share[8];             /* "on", "off": the user wants one, or none; "": as the site */
     char overflow[PACKET_MAX]; /* the user's thresholds, one a line; "": none */
     char rules[PACKET_MAX];    /* a packet of the user's event settings, see channel/packet.h */
 };

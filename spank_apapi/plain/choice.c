@@ -18,15 +18,14 @@
 #define JOB_TABLE "job"
 #define STEP_TABLES "steps"
 #define NO_TABLES "none"
+#define SHARE_ON "on"
+#define SHARE_OFF "off"
 
 static const char *const variables[SPANK_APAPI_OPTIONS] = {
-    [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",
-    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
-    [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT",
-    [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
-    [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",
-    [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
-    [SPANK_APAPI_OVERFLOW] = "SLURM_APAPI_OVERFLOW",
+    [SPANK_APAPI_COMPONENTS] = "SLURM_APAPI",    [SPANK_APAPI_INTERVAL] = "SLURM_APAPI_INTERVAL",
+    [SPANK_APAPI_FORMAT] = "SLURM_APAPI_FORMAT", [SPANK_APAPI_OUTPUT] = "SLURM_APAPI_OUTPUT",
+    [SPANK_APAPI_TRACE] = "SLURM_APAPI_TRACE",   [SPANK_APAPI_REPORT] = "SLURM_APAPI_REPORT",
+    [SPANK_APAPI_SHARE] = "SLURM_APAPI_SHARE",   [SPANK_APAPI_OVERFLOW] = "SLURM_APAPI_OVERFLOW",
     [SPANK_APAPI_BUDGET] = "SLURM_APAPI_BUDGET",
 };
 
@@ -100,6 +99,13 @@ static int check_report(const char *text, struct apapi_error *err)
         "'%.60s' is none of " ALL_TABLES ", " JOB_TABLE ", " STEP_TABLES " and " NO_TABLES, text);
 }
 
+static int check_share(const char *text, struct apapi_error *err)
+{
+    return *text == '\0' || strcmp(text, SHARE_ON) == 0 || strcmp(text, SHARE_OFF) == 0
+               ? 0
+               : apapi_fail(err, EINVAL, "'%.60s' is neither " SHARE_ON " nor " SHARE_OFF, text);
+}
+
 int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_option option,
                  bool bounded, struct apapi_error *err)
 {
@@ -115,6 +121,8 @@ int choice_check(const struct spank_apapi_choice *choice, enum spank_apapi_optio
         return config_format_parse(text, &format, err);
     case SPANK_APAPI_REPORT:
         return check_report(text, err);
+    case SPANK_APAPI_SHARE:
+        return check_share(text, err);
     case SPANK_APAPI_BUDGET: /* the sampler checks them */
     case SPANK_APAPI_OVERFLOW:
         return 0;
@@ -255,6 +263,13 @@ const char *choice_output(const struct spank_apapi_choice *choice)
 const char *choice_trace(const struct spank_apapi_choice *choice)
 {
     return given(choice, SPANK_APAPI_TRACE);
+}
+
+const char *choice_share(const struct spank_apapi_choice *choice)
+{
+    const char *share = given(choice, SPANK_APAPI_SHARE);
+
+    return share && *share == '\0' ? SHARE_ON : share;
 }
 
 const char *choice_budget(const struct spank_apapi_choice *choice)

@@ -21,6 +21,7 @@ enum spank_apapi_option {
     SPANK_APAPI_TRACE,
     SPANK_APAPI_REPORT,
     SPANK_APAPI_BUDGET,
+    SPANK_APAPI_SHARE,
     SPANK_APAPI_OVERFLOW, /* its text is only the last one of a list: see overflow.h */
     SPANK_APAPI_OPTIONS   /* number of options */
 };
@@ -94,6 +95,9 @@ const char *choice_output(const struct spank_apapi_choice *choice);
 
 /** @return the pattern of the trace's file name; NULL: no trace. */
 const char *choice_trace(const struct spank_apapi_choice *choice);
+
+/** @return whether the record has the step's share of its node, "on" or "off"; NULL: not said. */
+const char *choice_share(const struct spank_apapi_choice *choice);
 
 /** @return the user's energy budget of a step; NULL: none. */
 const char *choice_budget(const struct spank_apapi_choice *choice);

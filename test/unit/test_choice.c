@@ -107,6 +107,16 @@ static void test_where_nothing_is_enabled_nothing_that_is_asked_for_counts(void 
     assert_false(policy_extern(&config));
 }
 
+static void test_a_share_is_asked_for_with_and_without_a_word(void **state)
+{
+    (void)state;
+    assert_null(choice_share(&choice));
+    ask(SPANK_APAPI_SHARE, NULL);
+    assert_string_equal(choice_share(&choice), "on");
+    prefer(SPANK_APAPI_SHARE, "off");
+    assert_string_equal(choice_share(&choice), "off");
+}
+
 static void test_a_silent_site_shows_the_report_to_those_who_ask(void **state)
 {
     static const struct {
@@ -219,6 +229,9 @@ static void test_checks(void **state)
     check(SPANK_APAPI_OUTPUT, "e-%z", true, EINVAL, "'%z'");
     check(SPANK_APAPI_TRACE, "", true, EINVAL, "empty");
     check(SPANK_APAPI_INTERVAL, "soon", true, EINVAL, "soon");
+    check(SPANK_APAPI_SHARE, "", true, 0, NULL);
+    check(SPANK_APAPI_SHARE, "off", true, 0, NULL);
+    check(SPANK_APAPI_SHARE, "half", true, EINVAL, "'half' is neither on nor off");
     check(SPANK_APAPI_REPORT, "job", true, 0, NULL);
     check(SPANK_APAPI_REPORT, "jobs", true, EINVAL, "'jobs' is none of all, job, steps and none");
 }
@@ -286,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup(test_off_wins_over_the_other_options, reset),
         cmocka_unit_test_setup(test_where_nothing_is_enabled_nothing_that_is_asked_for_counts,
                                reset),
+        cmocka_unit_test_setup(test_a_share_is_asked_for_with_and_without_a_word, reset),
         cmocka_unit_test_setup(test_a_silent_site_shows_the_report_to_those_who_ask, reset),
         cmocka_unit_test_setup(test_format_and_output, reset),
         cmocka_unit_test_setup(test_which_tables, reset),

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/share.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "node/share_page.h"
+#include "sources/settings.h"
+
+#define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
+#define EXCLUSIVE "exclusive"
+
+static bool share_is_wanted(const struct step *step)
+{
+    const char *records = source_setting("shares", "records");
+
+    return strcmp(*step->share ? step->share : records ? records : "off", "on") == 0;
+}
+
+/* Slurm counts the cores of the job for its script: steps that it starts may have them, too. */
+static bool share_is_exclusive(const struct apapi_identity *id)
+{
+    return id->step[0] >= '0' && id->step[0] <= '9' && id->cores != APAPI_UNKNOWN &&
+           id->node_cores != APAPI_UNKNOWN && id->cores >= id->node_cores;
+}
+
+static void share_take_all(struct apapi_record *record)
+{
+    struct apapi_share *share = &record->share;
+
+    snprintf(share->method, sizeof share->method, EXCLUSIVE);
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_domain_result *domain = &record->measurement.domains[d];
+
+        if (domain->measured) {
+            share->domains[d].energy_j = domain->energy_j;
+            share->domains[d].uncertainty_j = domain->uncertainty_j;
+        }
+    }
+}
+
+/* The meters' part of the uncertainty; what was extrapolated may be wrong as a whole. */
+static double share_uncertainty_j(const struct apapi_domain_result *domain, double energy_j,
+                                  double tail_j)
+{
+    double part = domain->energy_j > 0 ? fmin(1, energy_j / domain->energy_j) : 1;
+
+    return domain->uncertainty_j * part + tail_j;
+}
+
+static void share_take_domain(const struct share_found *found, int domain,
+                              struct apapi_record *record)
+{
+    const struct apapi_domain_result *measured = &record->measurement.domains[domain];
+    struct apapi_share_energy *energy = &record->share.domains[domain];
+    double tail_j = found->row.power_w[domain] * (double)record->share.tail_ns / NS_PER_S;
+
+    if (!measured->measured || isnan(found->head.energy_j[domain])) {
+        return;
+    }
+    energy->energy_j = found->row.energy_j[domain] + tail_j;
+    energy->uncertainty_j = share_uncertainty_j(measured, energy->energy_j, tail_j);
+    energy->idle_w = found->head.idle_w[domain];
+    if (strcmp(found->head.idle, "cores") == 0) {
+        energy->idle_j = found->row.idle_j[domain];
+    }
+}
+
+static void share_take(const struct share_found *found, uint64_t end_ns,
+                       struct apapi_record *record)
+{
+    struct apapi_share *share = &record->share;
+
+    snprintf(share->method, sizeof share->method, "%.23s", found->head.method);
+    snprintf(share->idle, sizeof share->idle, "%.23s", found->head.idle);
+    share->slices = found->row.flags & SHARE_ROW_SLICES;
+    share->interval_ns = found->head.interval_ns;
+    share->tail_ns = end_ns > found->row.time_ns ? end_ns - found->row.time_ns : 0;
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        share_take_domain(found, d, record);
+    }
+}
+
+/* @return why there is no figure; NULL: there is. */
+static const char *share_lacks(const struct share_found *found, uint64_t end_ns)
+{
+    uint64_t patience_ns = STALE_NS + 2 * found->head.interval_ns;
+
+    if (end_ns > found->head.time_ns && end_ns - found->head.time_ns > patience_ns) {
+        return "the node sampler has stopped";
+    }
+    if (strcmp(found->head.method, "cpu-time") == 0 && !(found->row.flags & SHARE_ROW_COUNTED)) {
+        return "the CPU time of the step's control group is not known";
+    }
+    return NULL;
+}
+
+static const char *share_look(const struct step *step, struct share_found *found, uint64_t end_ns)
+{
+    found->head.size = 0;
+    if (share_page_look(step->live_dir, step->id.node, step->id.job, step->id.step, found)) {
+        return found->head.size > 0 ? "the node sampler has not seen the step"
+                                    : "no node sampler runs";
+    }
+    return share_lacks(found, end_ns);
+}
+
+void share_finish(const struct step *step, uint64_t end_ns, struct apapi_record *record)
+{
+    struct share_found found;
+    const char *reason;
+
+    if (!share_is_wanted(step)) {
+        return;
+    }
+    record->share = apapi_share_unknown();
+    reason = share_look(step, &found, end_ns);
+    if (!reason) {
+        share_take(&found, end_ns, record);
+    } else if (share_is_exclusive(&step->id)) {
+        share_take_all(record);
+    } else {
+        snprintf(record->share.reason, sizeof record->share.reason, "%s", reason);
+    }
+}
