@@ -23,6 +23,7 @@ static const struct command {
     {"report", report_command, "energy of jobs, users, nodes and days"},
     {"show", show_command, "one job in full: nodes, power over time, anything unusual"},
     {"audit", audit_command, "what nodes have used, and what became of it"},
+    {"summary", summary_command, "one job in a few lines, and compared with others, as seff"},
     {"regions", regions_command, "energy and power of the parts of a program"},
     {"mark", mark_command, "regions of a shell script, for its record"},
     {"plot", plot_command, "power of jobs over time, as a picture or a page with zoom"},

@@ -19,6 +19,7 @@ int export_command(int argc, char **argv);
 int plot_command(int argc, char **argv);
 int mark_command(int argc, char **argv);
 int merge_command(int argc, char **argv);
+int summary_command(int argc, char **argv);
 int sync_command(int argc, char **argv);
 int top_command(int argc, char **argv);
 int verify_command(int argc, char **argv);

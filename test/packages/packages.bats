@@ -56,7 +56,7 @@ rpm_files() { # but for folders and build ids
 
 @test "each package has what it is for" {
     deb_files apapi >"$BATS_TEST_TMPDIR/apapi"
-    for path in /usr/bin/{apapi,atime} /usr/libexec/apapi/apapi-{sampler,collect} /etc/apapi/apapi.conf \
+    for path in /usr/bin/{apapi,apapi-mail,atime} /usr/libexec/apapi/apapi-{sampler,collect} /etc/apapi/apapi.conf \
         /usr/lib/tmpfiles.d/apapi.conf /usr/share/apapi/{logrotate,60-apapi-powercap.rules} \
         /usr/share/man/man1/atime.1.gz; do
         grep -qxF "$path" "$BATS_TEST_TMPDIR/apapi" || { echo "no $path"; false; }

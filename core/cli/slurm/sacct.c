@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/slurm/sacct.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define READ_SIZE 65536
+#define NS_PER_MS 1000000
+#define OUTPUT_MAX (1 << 28) /* bytes */
+
+/* A running sacct, and what it has written. */
+struct run {
+    pid_t pid;
+    int out;
+    char *text;
+    size_t size, room;
+};
+
+/* The words of its command line; each is cut if it is too long. */
+struct words {
+    char texts[12][2048];
+    char *list[13];
+    size_t count;
+};
+
+static void words_add(struct words *words, const char *option, const char *value)
+{
+    char *text = words->texts[words->count];
+
+    snprintf(text, sizeof words->texts[0], "%s%s", option, value);
+    words->list[words->count++] = text;
+    words->list[words->count] = NULL;
+}
+
+static void words_add_time(struct words *words, const char *option, int64_t time_s)
+{
+    const time_t time = (time_t)time_s;
+    struct tm local;
+    char text[32];
+
+    if (time_s && localtime_r(&time, &local) &&
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local)) {
+        words_add(words, option, text);
+    }
+}
+
+static void words_of(struct words *words, const struct sacct_query *query)
+{
+    words->count = 0;
+    words_add(words, "sacct", "");
+    words_add(words, "--noheader", "");
+    words_add(words, "--parsable2", "");
+    words_add(words, "--delimiter=", SACCT_DELIMITER);
+    words_add(words, "--format=", SACCT_FORMAT);
+    if (query->jobs) {
+        words_add(words, "--jobs=", query->jobs);
+    }
+    if (query->users) {
+        words_add(words, "--user=", query->users);
+    }
+    if (query->clusters) {
+        words_add(words, "--clusters=", query->clusters);
+    }
+    words_add_time(words, "--starttime=", query->from_s);
+    words_add_time(words, "--endtime=", query->to_s);
+    if (!query->steps) {
+        words_add(words, "--allocations", "");
+    }
+}
+
+static int start(const struct sacct_query *query, posix_spawn_file_actions_t *actions, pid_t *pid)
+{
+    extern char **environ;
+    static struct words words;
+
+    words_of(&words, query);
+    setenv("SLURM_TIME_FORMAT", "%s", 1);
+    unsetenv("SACCT_FORMAT");
+    return posix_spawnp(pid, "sacct", actions, NULL, words.list, environ);
+}
+
+/* Its standard error is ours to report: it goes where its output goes. */
+static int run_begin(struct run *run, const struct sacct_query *query, struct apapi_error *err)
+{
+    posix_spawn_file_actions_t actions;
+    int ends[2], code;
+
+    if (pipe2(ends, O_CLOEXEC)) {
+        return apapi_fail(err, errno, "%s", strerror(errno));
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    code = start(query, &actions, &run->pid);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    run->out = ends[0];
+    if (code) {
+        close(ends[0]);
+        return apapi_fail(err, code, "sacct: %s", strerror(code));
+    }
+    return 0;
+}
+
+/* @return 1; 0 at the end; -1 with errno. */
+static int run_read(struct run *run, uint64_t deadline_ns)
+{
+    struct pollfd out = {.fd = run->out, .events = POLLIN};
+    uint64_t now_ns = clock_monotonic_ns();
+    int left_ms = now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / NS_PER_MS) + 1 : 0;
+    ssize_t got;
+
+    if (poll(&out, 1, left_ms) == 0) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    if (run->room - run->size < READ_SIZE + 1) {
+        char *more =
+            run->room < OUTPUT_MAX ? realloc(run->text, 2 * run->room + READ_SIZE + 1) : NULL;
+
+        if (!more) {
+            errno = ENOMEM;
+            return -1;
+        }
+        run->text = more;
+        run->room = 2 * run->room + READ_SIZE + 1;
+    }
+    got = read(run->out, run->text + run->size, READ_SIZE);
+    if (got < 0) {
+        return errno == EINTR ? 1 : -1;
+    }
+    run->size += (size_t)got;
+    run->text[run->size] = '\0';
+    return got > 0;
+}
+
+/* @return 0; -1 with errno: its output is not complete. */
+static int run_end(struct run *run, int result, struct apapi_error *err)
+{
+    int status = 0, code = errno;
+
+    if (result) {
+        kill(run->pid, SIGKILL);
+    }
+    close(run->out);
+    while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (result) {
+        return apapi_fail(err, code, "sacct: %s", strerror(code));
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+        return apapi_fail(err, EIO, "%.*s", (int)strcspn(run->text ? run->text : "", "\n"),
+                          run->text ? run->text : "");
+    }
+    return 0;
+}
+
+static int hand_over(char *text, bool steps, sacct_f take, void *context)
+{
+    static struct sacct_job job;
+    char *line;
+
+    while ((line = strsep(&text, "\n"))) {
+        if (sacct_line_parse(line, steps, &job) && take(&job, context)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int sacct_read(const struct sacct_query *query, sacct_f take, void *context,
+               struct apapi_error *err)
+{
+    struct run run = {.out = -1};
+    int got = 1, result;
+
+    if (run_begin(&run, query, err)) {
+        return -1;
+    }
+    while (got > 0) {
+        got = run_read(&run, query->deadline_ns);
+    }
+    result = run_end(&run, got, err);
+    if (result == 0 && run.text && hand_over(run.text, query->steps, take, context)) {
+        result = apapi_fail(err, errno, "%s", strerror(errno));
+    }
+    got = errno;
+    free(run.text);
+    errno = got;
+    return result;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* apapi summary for programs, described in apapi-summary(1). Unknown values have no key. */
+#include <math.h>
+
+#include "cli/json.h"
+#include "cli/summary/summary.h"
+#include "record/fields.h"
+
+static int put_number(json_t *object, const char *key, double value)
+{
+    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
+}
+
+static int put_word(json_t *object, const char *key, const char *text, const char *otherwise)
+{
+    const char *known = *text ? text : otherwise;
+
+    return *known ? field_put_text(object, key, known) : 0;
+}
+
+static int put_who(json_t *root, const struct summary *summary)
+{
+    const struct apapi_identity none = APAPI_IDENTITY_UNKNOWN;
+    const struct apapi_identity *id = summary->id ? summary->id : &none;
+    const struct sacct_job *slurm = &summary->slurm;
+
+    return field_put_text(root, "job", summary->job_id) ||
+           put_word(root, "cluster", id->cluster, slurm->cluster) ||
+           put_word(root, "user", id->user, slurm->user) ||
+           put_word(root, "account", slurm->account, id->account) ||
+           put_word(root, "state", slurm->state, "") || put_word(root, "exit", slurm->exit, "") ||
+           put_number(root, "nodes", summary->nodes) || put_number(root, "cores", summary->cores) ||
+           put_number(root, "elapsed_s", summary->elapsed_s);
+}
+
+static int put_energy(json_t *root, const struct summary *summary)
+{
+    return put_number(root, "energy_j", summary->energy_j) ||
+           put_number(root, "uncertainty_j", summary->uncertainty_j) ||
+           put_number(root, "mean_w", summary->mean_w) ||
+           put_number(root, "node_w", summary->node_w) ||
+           put_number(root, "measured", summary->measured);
+}
+
+static int put_use(json_t *root, const struct summary *summary)
+{
+    json_t *object;
+    int result = 0;
+
+    if (isfinite(summary->cpu_s) && isfinite(summary->core_s)) {
+        object = json_object();
+        result = field_put(root, "cpu", object) || put_number(object, "used_s", summary->cpu_s) ||
+                 put_number(object, "core_s", summary->core_s) ||
+                 put_number(object, "efficiency", summary->cpu_s / summary->core_s) ||
+                 put_number(object, "j_per_used_hour", summary->energy_j / summary->cpu_s * 3600);
+    }
+    if (result == 0 && isfinite(summary->gpu_share)) {
+        object = json_object();
+        result = field_put(root, "gpu", object) || put_number(object, "gpus", summary->gpus) ||
+                 put_number(object, "efficiency", summary->gpu_share);
+    }
+    return result;
+}
+
+static int put_median(json_t *program, const char *key, const struct summary_median *median)
+{
+    json_t *object = median->jobs ? json_object() : NULL;
+
+    return object
+               ? field_put(program, key, object) || field_put_count(object, "jobs", median->jobs) ||
+                     put_number(object, "energy_j", median->energy_j) ||
+                     put_number(object, "node_w", median->node_w)
+               : 0;
+}
+
+static int put_program(json_t *root, const struct summary_program *program)
+{
+    json_t *object = *program->name ? json_object() : NULL;
+
+    return object ? field_put(root, program->of_job ? "job_name" : "program", object) ||
+                        field_put_text(object, "name", program->name) ||
+                        put_number(object, "energy_j", program->energy_j) ||
+                        put_number(object, "node_w", program->node_w) ||
+                        put_median(object, "user_median", &program->user) ||
+                        put_median(object, "site_median", &program->site)
+                  : 0;
+}
+
+int summary_print_json(const struct summary *summary)
+{
+    json_t *root = json_object();
+
+    if (!root || put_who(root, summary) || put_energy(root, summary) || put_use(root, summary) ||
+        put_program(root, &summary->program)) {
+        json_decref(root);
+        return -1;
+    }
+    return json_print(root);
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi summary: a job in a few lines, on records whose truth is known, and a sacct that says what the test wants.
+# shellcheck disable=SC2030,SC2031 # each test has its own PATH
+
+bats_require_minimum_version 1.5.0
+load report_common
+
+# A sacct that knows the lines of $BATS_TEST_TMPDIR/slurm: the columns of the real one, separated by blanks; "-": empty.
+fake_sacct() { # LINE...
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    printf '%s\n' "$@" | tr ' ' '\037' | sed 's/\x1f-\x1f/\x1f\x1f/g' >"$BATS_TEST_TMPDIR/slurm"
+    cat >"$BATS_TEST_TMPDIR/bin/sacct" <<END
+#!/bin/sh
+echo "\$SLURM_TIME_FORMAT \$*" >'$BATS_TEST_TMPDIR/asked'
+cat '$BATS_TEST_TMPDIR/slurm'
+END
+    chmod +x "$BATS_TEST_TMPDIR/bin/sacct"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+# Job 17 as Slurm knows it: 2 nodes with 8 cores in all for 100 s, of which its processes have used 600 s.
+job_17='17 17 c1 anna physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 2 8 800 00:10:00 '
+
+no_sacct() {
+    printf '#!/bin/sh\necho "sacct: error: Problem talking to the database" >&2; exit 1\n' >"$BATS_TEST_TMPDIR/sacct"
+    chmod +x "$BATS_TEST_TMPDIR/sacct"
+    PATH=$BATS_TEST_TMPDIR:$PATH
+}
+
+summary() { "$apapi" summary --acct-dir "$acct" -S 2026-01-01 "$@"; }
+
+# 200 W and 300 W on two nodes for 100 s: 50 kJ, 500 W, 250 W a node.
+two_nodes() {
+    record 17 0 n1 0 100 200 '.nodes = 2 | .nodelist = "n[1-2]" | .uid = 1000'
+    record 17 0 n2 0 100 300 '.nodes = 2 | .nodelist = "n[1-2]" | .uid = 1000'
+}
+
+# Three more jobs of anna's with the program, one of another's, and one with another program.
+others() {
+    record 11 0 n1 1000 100 100 '.uid = 1000' # 10 kJ
+    record 12 0 n1 2000 100 400 '.uid = 1000' # 40 kJ
+    record 13 0 n1 3000 200 500 '.uid = 1000' # 100 kJ
+    record 14 0 n1 4000 100 800 '.uid = 1001 | .user = "berta"' # 80 kJ
+    record 15 0 n1 5000 100 900 '.uid = 1000 | .name = "other"'
+}
+
+@test "text: all that is known of a job, in the manner of seff" {
+    fake_sacct "$job_17"
+    two_nodes
+    others
+    run -0 --separate-stderr summary 17
+    echo "$output"
+    [[ -z $stderr ]]
+    diff - <<<"$output" <(cat <<'END'
+Job ID: 17
+Cluster: c1
+User/Account: anna/physics
+State: COMPLETED (exit code 0:0)
+Program: app
+Nodes: 2
+Cores: 8
+Wall-clock time: 00:01:40
+Energy: 50.00 kJ
+Mean power: 500.0 W, 250.0 W a node
+Measured: 100.0 % of the node time
+CPU utilized: 00:10:00
+CPU efficiency: 75.00 % of 00:13:20 core time
+Energy per CPU hour used: 300.0 kJ
+Compared with your 3 jobs of "app": energy 25 % more than the median (40.00 kJ), power of a node 38 % less than it (400.0 W)
+Compared with the site's 4 jobs of "app": energy 17 % less than the median (60.00 kJ), power of a node 44 % less than it (450.0 W)
+END
+)
+}
+
+@test "JSON: the same, and unknown is absent" {
+    fake_sacct "$job_17"
+    two_nodes
+    others
+    run -0 summary --json 17
+    echo "$output"
+    jq -e '.job == "17" and .user == "anna" and .state == "COMPLETED" and .nodes == 2 and .cores == 8 and .elapsed_s == 100' <<<"$output"
+    jq -e '.energy_j == 50000 and .mean_w == 500 and .node_w == 250 and .measured == 1' <<<"$output"
+    jq -e '.cpu == {used_s: 600, core_s: 800, efficiency: 0.75, j_per_used_hour: 300000} and (has("gpu") | not)' <<<"$output"
+    jq -e '.program == {name: "app", energy_j: 50000, node_w: 250, user_median: {jobs: 3, energy_j: 40000, node_w: 400},
+        site_median: {jobs: 4, energy_j: 60000, node_w: 450}}' <<<"$output"
+    grep -q '^%s ' "$BATS_TEST_TMPDIR/asked" # times in seconds
+}
+
+@test "without Slurm's accounting: what records know, and nothing else" {
+    no_sacct
+    two_nodes
+    run -0 --separate-stderr summary --json --no-compare 17
+    [[ -z $stderr ]]
+    jq -e '.energy_j == 50000 and .elapsed_s == 100' <<<"$output"
+    jq -e '(has("cpu") or has("state")) | not' <<<"$output"
+    jq -e '.program | has("user_median") or has("site_median") | not' <<<"$output"
+    run -0 --separate-stderr summary -v --no-compare 17
+    [[ $stderr == "apapi summary: sacct: error: Problem talking to the database" ]]
+}
+
+@test "a sacct that never answers costs the limit, and what it would have said" {
+    printf '#!/bin/sh\nexec sleep 1000\n' >"$BATS_TEST_TMPDIR/sacct"
+    chmod +x "$BATS_TEST_TMPDIR/sacct"
+    two_nodes
+    PATH=$BATS_TEST_TMPDIR:$PATH run -0 --separate-stderr summary --limit=200ms --json 17
+    jq -e '.energy_j == 50000 and (has("cpu") | not)' <<<"$output"
+}
+
+@test "records that nobody can read in time: no medians, and no wrong ones" {
+    no_sacct
+    two_nodes
+    others
+    run -0 summary --limit=1ns --json 17
+    jq -e '.energy_j == 50000 and (.program | has("site_median") | not)' <<<"$output"
+}
+
+@test "a job of which Slurm alone knows the energy: that, in an object of its own or after other words" {
+    for comment in '{"apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.5,"mean_w":240.02,"nodes":1,"measured_pct":99.5}}' \
+        'audited{"apapi":{"v":1,"energy_j":1440.12,"uncertainty_j":2.5,"mean_w":240.02,"nodes":1,"measured_pct":99.5}}'; do
+        fake_sacct "$job_17$comment"
+        run -0 summary --json 17
+        echo "$output"
+        jq -e '.energy_j == 1440.12 and .mean_w == 240.02 and .measured == 0.995 and .cpu.efficiency == 0.75 and (has("program") | not)' <<<"$output"
+    done
+    run -0 summary 17
+    [[ $output == *'Energy: 1440 J'* || $output == *'Energy: 1.440 kJ'* ]]
+}
+
+@test "a job of another user's with the same number in Slurm is not this one" {
+    fake_sacct "${job_17/anna/berta}"
+    two_nodes
+    run -0 summary --json --no-compare 17
+    jq -e 'has("cpu") | not' <<<"$output"
+}
+
+@test "CPU time in all forms of sacct" {
+    two_nodes
+    for form in '1-00:00:01 86401' '00:01.500 1.5' '10:00 600'; do
+        fake_sacct "${job_17/00:10:00/${form% *}}"
+        run -0 summary --json --no-compare 17
+        jq -e ".cpu.used_s == ${form#* }" <<<"$output"
+    done
+    fake_sacct "${job_17/00:10:00/00:00:00}" # no jobacct_gather
+    run -0 summary --json --no-compare 17
+    jq -e 'has("cpu") | not' <<<"$output"
+}
+
+@test "GPUs: the mean of their own meters, of the longest record of each node" {
+    no_sacct
+    gpu='.components = [{name: "nvml", interval_s: 0.1, source: "NVML", events: [30, 90 | {name: "nvml:::X:device_0:gpu_utilization",
+        scale: 1, kind: "utilization", domain: "gpu", unit: "%", min: 0, mean: ., max: 100, last: ., covered_s: 100, samples: 100}]}]'
+    record 17 batch n1 0 100 200 "$gpu"
+    record 17 0 n1 10 50 200 "${gpu/30, 90/100, 100}"
+    run -0 summary --json --no-compare 17
+    echo "$output"
+    jq -e '.gpu == {gpus: 2, efficiency: 0.6}' <<<"$output"
+    run -0 summary --no-compare 17
+    [[ $output == *"GPU efficiency: 60.00 % of 2 GPUs"* ]]
+}
+
+@test "a job without steps of its own is compared by its name" {
+    no_sacct
+    record 17 batch n1 0 100 200 '.job_name = "lmp" | .name = "batch"'
+    record 18 batch n1 1000 100 100 '.job_name = "lmp" | .name = "batch"'
+    record 19 batch n1 2000 100 400 '.job_name = "other" | .name = "batch"'
+    run -0 summary --json 17
+    echo "$output"
+    jq -e '.job_name == {name: "lmp", energy_j: 20000, node_w: 200, user_median: {jobs: 1, energy_j: 10000, node_w: 100},
+        site_median: {jobs: 1, energy_j: 10000, node_w: 100}}' <<<"$output"
+}
+
+@test "steps side by side, in one job: each moment of a node counts once" {
+    no_sacct
+    record 17 0 n1 0 100 200
+    record 17 1 n1 0 100 200
+    record 18 0 n1 1000 100 200
+    record 18 1 n1 1000 100 200
+    run -0 summary --json 17
+    jq -e '.energy_j == 20000 and .program.energy_j == 20000 and .program.site_median.energy_j == 20000' <<<"$output"
+}
+
+@test "bad input" {
+    no_sacct
+    run -1 summary 17
+    [[ $output == "apapi summary: no record of this job found" ]]
+    run -2 summary
+    [[ $output == "apapi summary: which JOB?"* ]]
+    for words in 17,18 17.0 x '17 --limit=soon' '17 -S soon'; do
+        # shellcheck disable=SC2086 # words
+        run summary $words
+        echo "$words: $status $output"
+        [[ $status -eq 2 || $words == *-S* ]]
+    done
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# apapi-mail: Slurm's mails, with the energy of the job that has ended.
+
+bats_require_minimum_version 1.5.0
+load common
+
+# A mailer that keeps each mail: arguments, one a line, then the text. MailProg says where apapi.conf is.
+setup_file() {
+    export shared=$BATS_FILE_TMPDIR/cluster/mail mails=$BATS_FILE_TMPDIR/cluster/mail/mails
+    start_simulated_cluster --dbd --extra "MailProg=$shared/mailprog"
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    mkdir -m 755 "$shared"
+    mkdir -m 1777 "$mails"
+    printf '%s\n' '#!/bin/bash' "file=\$(mktemp '$mails/.XXXXXX')" \
+        'printf "%s\n" "$@" -- >"$file"; cat >>"$file"; chmod 644 "$file"; mv "$file" "${file%/.*}/${file##*/.}"' >"$shared/mailer"
+    printf '%s\n' '#!/bin/sh' "APAPI_CONFIG=$shared/apapi.conf exec $install/bin/apapi-mail \"\$@\"" >"$shared/mailprog"
+    chmod 755 "$shared"/mail{er,prog}
+    printf '%s\n' "acct_dir = $APAPI_ACCT_DIR" '[mail]' "mailer = $shared/mailer" 'wait = 2m' >"$shared/apapi.conf"
+    plugstack default=rapl output=none
+}
+
+setup() {
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || skip "$APAPI_SKIP_ALL"
+    expected_errors=
+    clear_logs
+    rm -f "$mails"/*
+    plugstack default=rapl output=none
+}
+
+submit_mailed() { # OPTIONS... --wrap CMD
+    as_alice sbatch --parsable --output=/dev/null --mail-user=alice@example.org "$@"
+}
+
+has_mail() { # WORDS: in one mail
+    grep -lF -- "$*" "$mails"/* 2>/dev/null
+}
+
+# What a timer of the site does.
+sync_all() { cluster run "$install/bin/apapi" sync --acct-dir "$APAPI_ACCT_DIR" >/dev/null 2>&1; }
+synced_mail() { sync_all; has_mail "$1"; }
+
+@test "a job's end: Slurm's subject and address, and the energy of the job" {
+    job=$(submit_mailed --mail-type=END -N1 -J mailed --wrap 'srun sleep 1')
+    eventually synced_mail "Job_id=$job"
+    mail=$(cat "$(has_mail "Job_id=$job")")
+    echo "$mail"
+    [[ $(head -n 4 <<<"$mail") == $'-s\nSlurm Job_id='$job$' Name=mailed Ended, Run time '*$'\nalice@example.org\n--' ]]
+    grep -qx "Job ID: $job" <<<"$mail"
+    grep -qxE 'State: COMPLETED.*' <<<"$mail"
+    grep -qxE 'Energy: .* k?J.*' <<<"$mail"
+    # as the accounting says
+    written=$(cluster run sacct -X -n -P -j "$job" -o admincomment)
+    holds "$written" '.apapi.energy_j > 200'
+}
+
+@test "a beginning is passed on at once, as Slurm has written it; a failure has its energy" {
+    job=$(submit_mailed --mail-type=BEGIN,FAIL -N1 --wrap 'sleep 1; exit 3')
+    eventually has_mail "Job_id=$job Name=wrap Began"
+    [[ $(wc -l <"$(has_mail "Job_id=$job Name=wrap Began")") -eq 4 ]]
+    eventually synced_mail "Job_id=$job Name=wrap Failed"
+    mail=$(has_mail "Job_id=$job Name=wrap Failed")
+    grep -qx 'State: FAILED (exit code 3:0)' "$mail"
+    grep -q '^Energy: ' "$mail"
+}
+
+@test "energy that never becomes known, and an apapi that fails: the mail as Slurm has written it" {
+    plugstack default=off
+    sed -i 's/^wait = .*/wait = 1s/' "$shared/apapi.conf"
+    job=$(submit_mailed --mail-type=END -N1 --wrap 'sleep 0.1')
+    eventually has_mail "Job_id=$job"
+    [[ $(wc -l <"$(has_mail "Job_id=$job")") -eq 4 ]]
+    sed "s|^apapi=.*|apapi=/nowhere/apapi|; s|/usr/bin/mail|$shared/mailer|" "$install/bin/apapi-mail" >"$shared/broken"
+    chmod 755 "$shared/broken"
+    run -0 "$shared/broken" -s 'Slurm Job_id=1 Name=x Ended, Run time 00:00:01' bob@example.org </dev/null
+    eventually has_mail bob@example.org
+    [[ $(head -n 3 "$(has_mail bob@example.org)") == $'-s\nSlurm Job_id=1 Name=x Ended, Run time 00:00:01\nbob@example.org' ]]
+}
