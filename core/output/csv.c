@@ -322,6 +322,32 @@ static void csv_put_region(const struct csv *csv, const struct apapi_region_resu
     }
 }
 
+/* "kind" is the method. */
+void csv_put_share(const struct csv *csv, const struct apapi_share *share)
+{
+    struct line line = blank;
+
+    if (!apapi_share_known(share)) {
+        return;
+    }
+    line.row = "share";
+    line.kind = share->method;
+    line.unit = "J";
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        line.name = line.domain = apapi_domain_name(d);
+        line.total = share->domains[d].energy_j;
+        line.uncertainty_j = share->domains[d].uncertainty_j;
+        if (!isnan(line.total)) {
+            csv_put_line(csv, &line);
+        }
+    }
+    line.name = "total";
+    line.domain = "";
+    line.total = apapi_share_energy_j(share);
+    line.uncertainty_j = apapi_share_uncertainty_j(share);
+    csv_put_line(csv, &line);
+}
+
 void csv_put_regions(const struct csv *csv, const struct apapi_regions *regions)
 {
     for (size_t i = 0; i < regions->count; i++) {

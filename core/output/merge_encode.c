@@ -475,7 +475,8 @@ static int merge_encode_put_merged(const struct encoding *encoding, const char *
     if (encoding->recorded > 0 && merge_encode_put_trust(encoding, &total) < 0) {
         return -1;
     }
-    return merge_encode_put_nodes(encoding) < 0 || merge_encode_put_crossings(encoding) < 0
+    return merge_encode_put_nodes(encoding) < 0 || merge_encode_put_crossings(encoding) < 0 ||
+                   share_sum_encode(encoding->root, &encoding->merge->share) < 0
                ? -1
                : merge_encode_put_regions(encoding);
 }

@@ -104,6 +104,7 @@ static void put_record_csv(const struct apapi_record *record, const struct writi
     csv_put_number(&csv, "step", "elapsed", "s", (double)record->measurement.elapsed_ns / 1e9);
     csv_put_measurement(&csv, &record->measurement);
     csv_put_crossings(&csv, record);
+    csv_put_share(&csv, &record->share);
     csv_put_regions(&csv, &record->regions);
 }
 

@@ -171,6 +171,7 @@ static void put_footnotes(const struct table_rows *rows, const struct table *tab
 {
     bool brackets = false;
 
+    table_put_share(table);
     table_rows_put_coverage(rows, table->out);
     put_unknown(table);
     table_domains_put_partial(rows, table);

@@ -18,6 +18,9 @@ struct table {
 /** Domains, their total, what is partial about them, nodes, coverage. Nothing if none is known. */
 void table_put_domains(const struct table *table);
 
+/** What the step is given of the nodes' energy, if that was asked for. */
+void table_put_share(const struct table *table);
+
 /** Events that are not part of a domain: one line each. */
 void table_put_events(const struct table *table);
 

@@ -270,6 +270,7 @@ int apapi_merge_add(struct apapi_merge *merge, const struct apapi_record *record
         merge->expected = record->id.nodes;
     }
     merge_common_add(merge, record);
+    share_sum_add(&merge->share, &record->share);
     if (node_keep_domains(node, &record->measurement) < 0 ||
         add_measurement(merge, &record->measurement, node) < 0 || keep_only(merge, record) < 0 ||
         merge_events_add(&merge->events, &record->measurement) < 0 ||

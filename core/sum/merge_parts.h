@@ -8,6 +8,7 @@
 #include "sum/busy.h"
 #include "sum/merge_node.h"
 #include "sum/regions.h"
+#include "sum/share_sum.h"
 
 /*
  * Records are added up as they arrive. Of each node, only what the report shows of single nodes is
@@ -160,6 +161,7 @@ struct apapi_merge {
     struct merge_notes notes;
     struct merge_crossings crossings;
     struct region_sums regions;
+    struct share_sum share;
     bool no_memory; /* it is incomplete */
 };
 
