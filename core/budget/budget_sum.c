@@ -114,7 +114,7 @@ const struct budget_node *budget_sum_look(struct budget_sum *sum, uint64_t now_n
     return NULL;
 }
 
-static double node_total_j(const struct budget_node *node, uint64_t now_ns)
+double budget_node_total_j(const struct budget_node *node, uint64_t now_ns)
 {
     double total_j = node->before_j + (isnan(node->latest.total_j) ? 0 : node->latest.total_j);
 
@@ -129,7 +129,7 @@ double budget_sum_total_j(const struct budget_sum *sum, uint64_t now_ns)
     double total_j = 0;
 
     for (size_t i = 0; i < sum->count; i++) {
-        total_j += node_total_j(&sum->nodes[i], now_ns);
+        total_j += budget_node_total_j(&sum->nodes[i], now_ns);
     }
     return total_j;
 }

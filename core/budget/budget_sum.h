@@ -66,6 +66,9 @@ const struct budget_node *budget_sum_look(struct budget_sum *sum, uint64_t now_n
  */
 double budget_sum_total_j(const struct budget_sum *sum, uint64_t now_ns);
 
+/** @return the energy of one node [J]; 0: not known. */
+double budget_node_total_j(const struct budget_node *node, uint64_t now_ns);
+
 /** @return the nodes whose energy is known. */
 size_t budget_sum_known(const struct budget_sum *sum);
 
