@@ -122,6 +122,18 @@ static bool configure_overflow(spank_t spank, const struct spank_apapi_choice *c
     return true;
 }
 
+/* The batch step watches the energy of its job. */
+static bool configure_budget(const struct spank_apapi_choice *choice,
+                             const struct spank_apapi_step *step, struct message *message)
+{
+    if (!step->batch || !choice_watches_job(choice)) {
+        return false;
+    }
+    message_add_pair(message, "budget", choice_job_budget(choice));
+    message_add_number(message, "totals_ms", choice_totals_ms(choice));
+    return true;
+}
+
 /* @return whether there are any. */
 static bool configure_files(spank_t spank, const struct spank_apapi_choice *choice,
                             const struct spank_apapi_step *step, struct message *message)
@@ -134,6 +146,7 @@ static bool configure_files(spank_t spank, const struct spank_apapi_choice *choi
     }
     named = configure_trace(spank, choice, step, message) || named;
     named = configure_overflow(spank, choice, message) || named;
+    named = configure_budget(choice, step, message) || named;
     if (named) {
         configure_rights(spank, message);
     }

@@ -54,10 +54,10 @@ static struct option {
                             "tables of a job: all, job, steps (without the job's) or none",
                             REQUIRED_ARGUMENT,
                             "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_report"},
-    [SPANK_APAPI_BUDGET] = {"apapi-budget", "BUDGET",
-                            "energy of the step, for example 5kWh,warn=80%,signal=USR1",
-                            REQUIRED_ARGUMENT,
-                            "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_budget"},
+    [SPANK_APAPI_BUDGET] =
+        {"apapi-budget", "BUDGET",
+         "energy of the step, or sbatch: of the job; for example 5kWh,warn=80%,signal=USR1",
+         REQUIRED_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_budget"},
     [SPANK_APAPI_SHARE] = {"apapi-share", "on|off",
                            "put the step's share of its nodes' energy into its records",
                            OPTIONAL_ARGUMENT, "SLURM_SPANK__SLURM_SPANK_OPTION_apapi_apapi_share"},
@@ -244,15 +244,21 @@ static bool options_allowed(void)
     return policy_user(choice.config, getuid(), name);
 }
 
-/* A step has a budget, and only srun has a step. For its sruns, a script has the variable. */
+/* srun's is for its step, sbatch's for the job, whose batch step watches it. salloc has none. */
 static int options_check_budget(void)
 {
     const struct config *config = choice.config;
+    const char *text = choice_budget(&choice);
     struct apapi_error err;
 
-    if (spank_context() != S_CTX_LOCAL) {
-        return options_refuse(SPANK_APAPI_BUDGET,
-                              "a budget is for a step: give it to srun, or set SLURM_APAPI_BUDGET");
+    if (spank_context() != S_CTX_LOCAL && strcmp(program_invocation_short_name, "sbatch") != 0) {
+        return options_refuse(
+            SPANK_APAPI_BUDGET,
+            "salloc has no step that could watch a job: give it to srun or sbatch, or set "
+            "SLURM_APAPI_BUDGET");
+    }
+    if (spank_context() != S_CTX_LOCAL && strstr(text, "scope=step")) {
+        return options_refuse(SPANK_APAPI_BUDGET, "a budget of sbatch is for the job: scope=job");
     }
     if (spank_apapi_check_budget(config->libexec_dir, choice_budget(&choice), config->path, &err)) {
         return options_refuse(SPANK_APAPI_BUDGET, err.text);
@@ -299,6 +305,21 @@ static int options_take(enum spank_apapi_option option, const char *argument, in
     return options_check(option);
 }
 
+/* What the script's sbatch was given is for the job. Slurm passes it on before srun's own. */
+static bool options_is_of_job(enum spank_apapi_option option, const char *argument, int remote)
+{
+    const char *of_job = getenv(table[option].spank_variable);
+
+    if (option != SPANK_APAPI_BUDGET || remote || spank_context() != S_CTX_LOCAL || !of_job ||
+        table[option].from_environment || choice.job_budget || !argument ||
+        strcmp(argument, of_job) != 0 ||
+        strncmp(of_job, choice_variable(option), strlen(choice_variable(option))) == 0) {
+        return false;
+    }
+    choice.job_budget = true;
+    return true;
+}
+
 /*
  * Called in srun, sbatch and salloc as the user: for the environment's value, then for what the job
  * was given, then for the command line's. Called in slurmstepd as root: up to twice with the same
@@ -313,6 +334,9 @@ static int options_given(int value, const char *argument, int remote)
 
     if (!config_enabled_anywhere(choice.config)) {
         return 0; /* even if it is malformed: existing scripts must still run */
+    }
+    if (options_is_of_job(option, argument, remote)) {
+        return 0;
     }
     result = options_take(option, lacking ? NULL : argument, remote);
     if (result) {

@@ -144,7 +144,9 @@ static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
 /* Let the sruns of a batch script report their steps to the sampler of the batch step. */
 static void remote_open_rendezvous(spank_t spank, struct spank_apapi_rendezvous *rendezvous)
 {
-    if (!remote.step.batch || !choice_reports_job(spank_apapi_options_choice())) {
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
+
+    if (!remote.step.batch || (!choice_reports_job(choice) && !choice_watches_job(choice))) {
         return;
     }
     if (rendezvous_open(rendezvous, NULL) == 0 &&
@@ -163,6 +165,8 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     message_add_pair(&message, "job_token", rendezvous->token);
     message_add_pair(&message, "job_only",
                      choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
+    message_add_pair(&message, "job_quiet",
+                     choice_reports_job(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
         message_add_pair(&message, "job_nodes", nodes);
     }
@@ -303,8 +307,11 @@ static void remote_send_task(spank_t spank, uint64_t deadline_ns)
 {
     pid_t pid;
 
-    if (spank_apapi_options_choice()->options[SPANK_APAPI_OVERFLOW].given && !remote_failed() &&
-        spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS) {
+    const struct spank_apapi_choice *choice = spank_apapi_options_choice();
+    bool wanted = choice->options[SPANK_APAPI_OVERFLOW].given ||
+                  (remote.step.batch && choice_watches_job(choice));
+
+    if (wanted && !remote_failed() && spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS) {
         message_start(&message, APAPI_WORD_TASK);
         message_add_number(&message, "pid", (uint64_t)pid);
         remote_send(deadline_ns);

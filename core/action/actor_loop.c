@@ -177,15 +177,21 @@ static void loop_obey(struct loop *loop)
 static void loop_report(const struct loop *loop, const struct job *job, int status, bool killed)
 {
     const char *name = job->prints ? "log" : "exec";
+    /* its command is not the user's: that it was run is nothing to report */
+    bool elsewhere = loop->config->thresholds->thresholds[job->threshold].elsewhere;
 
+    if (killed && elsewhere) {
+        return;
+    }
     if (killed) {
         loop_answer(loop, job->number, "%s: ended with the program", name);
     } else if (WIFSIGNALED(status)) {
         loop_answer(loop, job->number, "%s: ended by signal %d", name, WTERMSIG(status));
     } else if (job->prints && WEXITSTATUS(status) != 0) {
         loop_answer(loop, job->number, "log: the standard error of the step does not take it");
-    } else if (!job->prints) {
-        loop_answer(loop, job->number, "exec: exit status %d", WEXITSTATUS(status));
+    } else if (!job->prints && !(elsewhere && WEXITSTATUS(status) == 0)) {
+        loop_answer(loop, job->number, "%s: exit status %d", elsewhere ? "not sent" : name,
+                    WEXITSTATUS(status));
     }
 }
 

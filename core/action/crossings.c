@@ -107,6 +107,15 @@ static void crossings_handle(const struct apapi_overflow_crossing *crossed, void
     crossings_act(crossings, &order);
 }
 
+void crossings_cross(struct crossings *crossings, size_t threshold,
+                     const struct apapi_crossing *crossing)
+{
+    struct order order = {.kind = ORDER_CROSSED, .threshold = threshold, .crossing = *crossing};
+
+    order.number = crossings_keep(crossings, crossing);
+    crossings_act(crossings, &order);
+}
+
 static unsigned crossings_mode(enum threshold_condition condition)
 {
     static const unsigned modes[] = {[THRESHOLD_TOTAL] = APAPI_OVERFLOW_TOTAL,
@@ -156,6 +165,9 @@ static int crossings_set_one(struct crossings_hook *hook, struct apapi_session *
     int code;
 
     hook->waits = false;
+    if (threshold->elsewhere) {
+        return 0;
+    }
     if (apapi_overflow_add(session, &overflow, &inner) >= 0) {
         return 0;
     }

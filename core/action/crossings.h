@@ -58,6 +58,13 @@ int crossings_set_waiting(struct crossings *crossings, struct apapi_session *ses
 /** @return a threshold that waits for its component; NULL: none does. */
 const struct threshold *crossings_waiting(const struct crossings *crossings);
 
+/**
+ * A threshold that is watched elsewhere was crossed: act, and note it. Any thread.
+ * @param crossing  with the text and the action for the record
+ */
+void crossings_cross(struct crossings *crossings, size_t threshold,
+                     const struct apapi_crossing *crossing);
+
 /** Add what was crossed elsewhere. */
 void crossings_add(struct crossings *crossings, const struct apapi_crossing *crossing);
 

@@ -27,7 +27,10 @@
  *             job_nodes are the first component's, job_nodelist are all. job_only: the batch
  *             step has no table
  *             overflow: thresholds, one a line; the rights (gid groups umask) come with them
- *     task    pid     a task of the step; only if the configuration names overflow
+ *             budget totals_ms: for a batch step that watches the energy of its job; the rights
+ *             come with them. budget is left out if only the site has one. job_quiet: there is no
+ *             table of the job
+ *     task    pid     a task of the step; only if the configuration names overflow or totals_ms
  *     begin   ns folder   take the first reading now; ns: CLOCK_MONOTONIC when the plugin asked;
  *                     folder: the job's, to which output and trace are relative
  *             collect collect_address   if srun wants totals: "PORT:TOKEN:TOTALS_MS", its address
@@ -45,8 +48,8 @@
  *                     messages that the system's log did not accept; "": none (no key)
  *     record  TEXT    the record, one line of JSON (no key)
  *     table   TEXT    follows the record if the configuration names a format (no key)
- *     note    TEXT    the last one, if the configuration names output, trace or overflow: problems
- *                     with them; "": none (no key)
+ *     note    TEXT    the last one, if the configuration names output, trace, overflow or
+ *                     totals_ms: problems with them; "": none (no key)
  *     user    TEXT    the name; "": none (no key)
  *     failed  TEXT    instead of ready or record: the reason (no key)
  *
@@ -79,6 +82,9 @@
  *   step, or apapi-collect of salloc; over a stream socket of this machine, as above:
  *     running         a step has begun; NODE: the step, "17.0"; no payload
  *     records         payload: records, one in each line; NODE: "-"
+ *     totals          energy of a running step so far, if srun's nodes send totals; NODE: the
+ *                     step; payload: a line for each node, "NODE RUN ELAPSED_NS JOULES", JOULES
+ *                     "-": not known; with " ended" behind it, the step is over on the node
  *     ended           all records of a step were sent; NODE: the step; no payload
  *   The plugin puts "NAME:TOKEN" into the batch script's or salloc's environment as APAPI_JOB_ENV;
  *   NAME: of the socket, after a NUL. It is removed before the tasks of a step start.
@@ -115,6 +121,7 @@
 #define APAPI_WORD_RECORDS "records"
 #define APAPI_WORD_TOTAL "total"
 #define APAPI_WORD_RUNNING "running"
+#define APAPI_WORD_TOTALS "totals"
 #define APAPI_WORD_ENDED "ended"
 
 #endif

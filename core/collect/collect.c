@@ -22,6 +22,7 @@
 #include "channel/message.h"
 #include "collect/collect_budget.h"
 #include "collect/collect_job.h"
+#include "collect/pass_totals.h"
 #include "config/values.h"
 #include "gather/receiver.h"
 #include "output/step_report.h"
@@ -140,6 +141,13 @@ static int left_ms(const struct collector *collector)
     return collector->ending && (patience_ms < 0 || end_ms < patience_ms) ? end_ms : patience_ms;
 }
 
+/* What short steps have drawn is known only now. */
+static void collect_end_forward(struct collector *collector)
+{
+    pass_totals(&collector->budget.sum, &collector->forward);
+    forward_end(&collector->forward);
+}
+
 /* Wait for an event and handle it. */
 static void wait_and_handle(struct collector *collector)
 {
@@ -152,7 +160,7 @@ static void wait_and_handle(struct collector *collector)
     receiver_work(&collector->receiver);
     collect_budget_work(&collector->budget);
     if (receiver_is_complete(&collector->receiver)) {
-        forward_end(&collector->forward); /* srun may take long to end, or may be killed */
+        collect_end_forward(collector); /* srun may take long to end, or may be killed */
     }
     if (watched[0].revents) {
         hear_plugin(collector);
@@ -247,7 +255,7 @@ static void finish_forward(struct collector *collector)
     if (collector->alone && !receiver_is_complete(&collector->receiver)) {
         forward_flush(&collector->forward);
     } else {
-        forward_end(&collector->forward);
+        collect_end_forward(collector);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "channel/deadline.h"
+#include "collect/pass_totals.h"
 
 #define SILENT_PERIODS 3
 #define UNHEARD_PERIODS 30 /* for the first total: the step may begin late */
@@ -208,6 +209,7 @@ void collect_budget_begin(struct collect_budget *budget, const struct message *m
         return;
     }
     budget->active = true;
+    budget->forward = receiver->forward;
     budget->begun_ns = deadline_now();
     speak_begin(&budget->speaker);
     if (message_value(message, "quiet")) {
@@ -383,6 +385,10 @@ static void look_at_sum(struct collect_budget *budget)
     size_t count;
 
     budget->next_ns = now_ns + budget->period_ns;
+    if (now_ns >= budget->pass_ns) {
+        budget->pass_ns = now_ns + budget->period_ns;
+        pass_totals(&budget->sum, budget->forward);
+    }
     look_at_nodes(budget, now_ns);
     count_nodes(budget, now_ns);
     count = budget_watch_look(&budget->watch, budget_sum_total_j(&budget->sum, now_ns), now_ns,

@@ -29,9 +29,11 @@ struct collect_budget {
     uint64_t period_ns; /* time between two totals of a node [ns] */
     uint64_t next_ns;   /* when to look at the sum again */
     uint64_t begun_ns;
-    uint64_t heard_ns; /* when the first total came; 0: none has */
-    size_t nodes;      /* of the step; 0: not known */
-    bool counted;      /* nodes that have sent nothing were reported */
+    uint64_t heard_ns;             /* when the first total came; 0: none has */
+    uint64_t pass_ns;              /* when to pass the totals on again */
+    const struct forward *forward; /* to the process that watches the job's budget, if any does */
+    size_t nodes;                  /* of the step; 0: not known */
+    bool counted;                  /* nodes that have sent nothing were reported */
     char step[64];
     char user_text[256]; /* "": the user gave no budget */
     struct config config;

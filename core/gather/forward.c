@@ -116,6 +116,15 @@ void forward_end(struct forward *forward)
     }
 }
 
+void forward_totals(const struct forward *forward, const char *lines, size_t size)
+{
+    const struct dispatch totals = {APAPI_WORD_TOTALS, forward->step, lines, size};
+
+    if (*forward->step) {
+        forward_pass_on(forward, &totals);
+    }
+}
+
 void forward_flush(struct forward *forward)
 {
     if (forward_is_open(forward) && forward->length > 0) {

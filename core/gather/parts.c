@@ -95,6 +95,14 @@ static void note_ended(struct parts *parts, const char *step)
     }
 }
 
+/* `lines` NULL: it has ended. */
+static void parts_tell_totals(const struct parts *parts, const char *step, const char *lines)
+{
+    if (parts->totals && find_running(parts, step) < parts->running_count) {
+        parts->totals(parts->totals_context, step, lines);
+    }
+}
+
 static void parts_take(void *context, const struct delivery *delivery)
 {
     if (strcmp(delivery->word, APAPI_WORD_RECORDS) == 0) {
@@ -102,7 +110,10 @@ static void parts_take(void *context, const struct delivery *delivery)
     } else if (strcmp(delivery->word, APAPI_WORD_RUNNING) == 0) {
         note_running(context, delivery->node);
     } else if (strcmp(delivery->word, APAPI_WORD_ENDED) == 0) {
+        parts_tell_totals(context, delivery->node, NULL);
         note_ended(context, delivery->node);
+    } else if (strcmp(delivery->word, APAPI_WORD_TOTALS) == 0) {
+        parts_tell_totals(context, delivery->node, delivery->payload);
     }
 }
 

@@ -26,6 +26,10 @@ struct parts {
     size_t left_out; /* records without room */
     bool own;        /* has a record that was not forwarded */
     bool only;       /* steps have no tables of their own */
+    /* called with the totals of a step that runs; and, `lines` NULL, when one has ended. NULL: not
+     * needed */
+    void (*totals)(void *context, const char *step, const char *lines);
+    void *totals_context;
     size_t running_count;
     char running[PARTS_RUNNING][48]; /* running steps: "17.0" */
 };

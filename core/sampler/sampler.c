@@ -170,6 +170,7 @@ static void open_parts(struct sampler *sampler)
         log_write(LOG_NOTICE, "job %u has no table: %s", sampler->step.id.job, strerror(errno));
     }
     sampler->parts.only = sampler->step.job_only;
+    thresholds_hear(&sampler->thresholds, &sampler->parts);
 }
 
 /* During an upgrade; at any other time, there are two installations on the node. */
@@ -264,7 +265,7 @@ static void finish_files(struct sampler *sampler)
     const struct step *step = &sampler->step;
     const char *trouble = sampler->files.trouble.text;
 
-    if (*step->output || *step->trace || *step->overflow) {
+    if (*step->output || *step->trace || *step->overflow || step_watches_job(step)) {
         userfiles_end_trace(&sampler->files);
         sampler_answer(APAPI_WORD_NOTE, *trouble ? trouble : sampler->thresholds.trouble.text);
     }
@@ -422,7 +423,7 @@ static void sampler_serve(struct sampler *sampler, int signals)
             serve_work(sampler->serve);
             serve_tick(sampler->serve);
         }
-        if (ready == 0) {
+        if (more) {
             thresholds_work(&sampler->thresholds, &sampler->step, sampler->session);
         }
         if (ready == 0 || (more && archive_pause_ms(&sampler->archive) == 0)) {

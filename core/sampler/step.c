@@ -26,6 +26,7 @@ static const struct text_key {
     TEXT("umask", umask),
     TEXT("share", share),
     TEXT("overflow", overflow),
+    TEXT("budget", budget),
     TEXT("rules", rules),
     TEXT("acct_dir", acct_dir),
     TEXT("spool_dir", spool_dir),
@@ -66,6 +67,7 @@ static const struct number_key {
     {"cores", offsetof(struct step, id.cores)},
     {"gid", offsetof(struct step, gid)},
     {"job_nodes", offsetof(struct step, job_nodes)},
+    {"totals_ms", offsetof(struct step, totals_ms)},
 };
 
 static void parse_texts(const struct message *message, struct step *step)
@@ -137,6 +139,7 @@ static int sampler_step_parse_words(const struct message *message, struct step *
 
     step->format = CONFIG_NONE;
     step->job_only = message_value(message, "job_only") != NULL;
+    step->job_quiet = message_value(message, "job_quiet") != NULL;
     if (format && value_format(format, &step->format, err)) {
         return -1;
     }

@@ -36,6 +36,9 @@ struct step {
     uint32_t job_nodes;        /* APAPI_UNKNOWN: not known */
     char job_nodelist[4096];   /* "": not known */
     bool job_only;             /* the job gets a table, the batch step does not */
+    bool job_quiet;            /* the job gets no table */
+    char budget[256];          /* the user's, of the job of this batch step; "": none */
+    uint32_t totals_ms;        /* time between two looks at it; 0, APAPI_UNKNOWN: no one watches */
     enum config_format format; /* of the report for the plugin; CONFIG_NONE: no report */
     char output[PATH_MAX];     /* the user's file for the report; "": the plugin prints it */
     char trace[PATH_MAX];      /* the user's file for all readings; "": none */
@@ -53,6 +56,12 @@ struct step {
  * @return 0; -1 with errno EINVAL and the key in `err`
  */
 int step_parse(const struct message *message, struct step *step, struct apapi_error *err);
+
+/** @return whether this is a batch step that watches the energy of its job. */
+static inline bool step_watches_job(const struct step *step)
+{
+    return step->totals_ms > 0 && step->totals_ms != APAPI_UNKNOWN;
+}
 
 /** Read how the tasks ended from the message that ends the step; unknown if it does not say. */
 void step_parse_ending(const struct message *message, struct apapi_ending *ending);

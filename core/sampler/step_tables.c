@@ -37,7 +37,7 @@ static char *step_tables_job(const struct step_tables *tables, const struct apap
 {
     const struct step *step = tables->step;
 
-    if (!tables->parts->job) {
+    if (!tables->parts->job || step->job_quiet) {
         return NULL;
     }
     parts_wait(tables->parts, tables->wait_until_ns);

@@ -97,6 +97,8 @@ static int thresholds_start(struct thresholds *thresholds, const struct step *st
                                         .context = &thresholds->user};
 
     return user_parse(step, &thresholds->user, err) ||
+                   job_budget_prepare(&thresholds->budget, step, config.parent, &thresholds->list,
+                                      err) ||
                    threshold_list_parse(&thresholds->list, step->overflow, err) ||
                    actor_start(&thresholds->actor, &config, err)
                ? -1
@@ -108,7 +110,7 @@ bool thresholds_open(struct thresholds *thresholds, const struct step *step)
     struct apapi_error err;
 
     thresholds->actor = ACTOR_NONE;
-    if (*step->overflow == '\0') {
+    if (*step->overflow == '\0' && !step_watches_job(step)) {
         return false;
     }
     if (thresholds_start(thresholds, step, &err)) {
@@ -116,8 +118,16 @@ bool thresholds_open(struct thresholds *thresholds, const struct step *step)
         return false;
     }
     crossings_init(&thresholds->crossings, &thresholds->list, &thresholds->actor);
+    if (thresholds->budget.step) {
+        job_budget_begin(&thresholds->budget, &thresholds->crossings);
+    }
     thresholds->open = true;
     return true;
+}
+
+void thresholds_hear(struct thresholds *thresholds, struct parts *parts)
+{
+    job_budget_hear(&thresholds->budget, parts);
 }
 
 void thresholds_set(struct thresholds *thresholds, const struct step *step,
@@ -141,7 +151,10 @@ void thresholds_add_task(const struct thresholds *thresholds, pid_t pid)
 
 int thresholds_patience_ms(const struct thresholds *thresholds)
 {
-    return thresholds->open && crossings_waiting(&thresholds->crossings) ? PAUSE_MS : -1;
+    int budget_ms = job_budget_pause_ms(&thresholds->budget);
+    bool waits = thresholds->open && crossings_waiting(&thresholds->crossings);
+
+    return waits && (budget_ms < 0 || PAUSE_MS < budget_ms) ? PAUSE_MS : budget_ms;
 }
 
 void thresholds_work(struct thresholds *thresholds, const struct step *step,
@@ -149,6 +162,7 @@ void thresholds_work(struct thresholds *thresholds, const struct step *step,
 {
     struct apapi_error err;
 
+    job_budget_work(&thresholds->budget, session);
     if (thresholds->open && crossings_set_waiting(&thresholds->crossings, session, &err)) {
         thresholds_trouble(thresholds, step, err.text);
     }
@@ -170,6 +184,7 @@ void thresholds_record(struct thresholds *thresholds, const struct step *step,
                        struct apapi_record *record)
 {
     if (thresholds->open) {
+        thresholds->budget.crossings = NULL; /* it is over */
         thresholds_note_waiting(thresholds, step);
         crossings_end(&thresholds->crossings);
         crossings_copy(&thresholds->crossings, record);
@@ -178,6 +193,7 @@ void thresholds_record(struct thresholds *thresholds, const struct step *step,
 
 void thresholds_close(struct thresholds *thresholds)
 {
+    job_budget_close(&thresholds->budget);
     if (thresholds->open) {
         crossings_end(&thresholds->crossings);
     }

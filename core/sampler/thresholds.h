@@ -6,12 +6,14 @@
 
 #include "action/crossings.h"
 #include "apapi/session.h"
+#include "sampler/job_budget.h"
 #include "sampler/step.h"
 #include "sampler/user.h"
 
-/** The thresholds of a step's user. All members 0: none. */
+/** The thresholds of a step's user, and the budgets of his job. All members 0: none. */
 struct thresholds {
     bool open;
+    struct job_budget budget; /* of the job, in its batch step */
     struct threshold_list list;
     struct actor actor;
     struct crossings crossings;
@@ -25,6 +27,9 @@ struct thresholds {
  */
 bool thresholds_open(struct thresholds *thresholds, const struct step *step);
 
+/** Hear what the sruns of the batch script say of their steps' energy. */
+void thresholds_hear(struct thresholds *thresholds, struct parts *parts);
+
 /** Set them in the session. */
 void thresholds_set(struct thresholds *thresholds, const struct step *step,
                     struct apapi_session *session);
@@ -35,7 +40,7 @@ void thresholds_add_task(const struct thresholds *thresholds, pid_t pid);
 /** @return time until there is work without a message [ms]; -1: never. */
 int thresholds_patience_ms(const struct thresholds *thresholds);
 
-/** Set those whose component was not open before. */
+/** Set those whose component was not open before; look at the job's budget, if that is due. */
 void thresholds_work(struct thresholds *thresholds, const struct step *step,
                      struct apapi_session *session);
 

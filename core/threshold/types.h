@@ -60,6 +60,7 @@ struct threshold {
     int signal;                           /* of THRESHOLD_SIGNAL */
     bool whole_step;                      /* it is for all processes, not for the tasks alone */
     char command[THRESHOLD_COMMAND_SIZE]; /* of THRESHOLD_EXEC */
+    bool elsewhere; /* no meter of this node crosses it: who watches it says when */
 };
 
 #endif

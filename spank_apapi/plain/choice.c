@@ -167,7 +167,7 @@ bool choice_asked(const struct spank_apapi_choice *choice)
             return true;
         }
     }
-    return given(choice, SPANK_APAPI_COMPONENTS) != NULL;
+    return given(choice, SPANK_APAPI_COMPONENTS) != NULL || choice->job_budget;
 }
 
 const char *choice_components(const struct spank_apapi_choice *choice, const char *listed)
@@ -277,13 +277,29 @@ const char *choice_budget(const struct spank_apapi_choice *choice)
     return given(choice, SPANK_APAPI_BUDGET);
 }
 
+const char *choice_job_budget(const struct spank_apapi_choice *choice)
+{
+    return choice->options[SPANK_APAPI_BUDGET].given == SPANK_APAPI_ASKED ? choice_budget(choice)
+                                                                          : NULL;
+}
+
+static bool choice_site_has_budget(const struct spank_apapi_choice *choice)
+{
+    return config_section_value(choice->config, "budget", "max_budget") ||
+           config_section_value(choice->config, "budget", "default_budget");
+}
+
+bool choice_watches_job(const struct spank_apapi_choice *choice)
+{
+    return choice_job_budget(choice) || choice_site_has_budget(choice);
+}
+
 uint32_t choice_totals_ms(const struct spank_apapi_choice *choice)
 {
     const char *interval = config_section_value(choice->config, "budget", "interval");
     uint64_t ns = 0;
 
-    if (!choice_budget(choice) && !config_section_value(choice->config, "budget", "max_budget") &&
-        !config_section_value(choice->config, "budget", "default_budget")) {
+    if (!choice_budget(choice) && !choice->job_budget && !choice_site_has_budget(choice)) {
         return 0;
     }
     if (!interval || apapi_duration_parse(interval, &ns, NULL) || ns < NS_PER_S ||

@@ -35,6 +35,7 @@ struct spank_apapi_choice {
         enum spank_apapi_given given;
         char text[CONFIG_LIST_SIZE]; /* "": no argument */
     } options[SPANK_APAPI_OPTIONS];
+    bool job_budget; /* of the job that this srun is in; its batch step watches it */
 };
 
 /** @return the environment variable of an option, "SLURM_APAPI_FORMAT". */
@@ -101,6 +102,12 @@ const char *choice_share(const struct spank_apapi_choice *choice);
 
 /** @return the user's energy budget of a step; NULL: none. */
 const char *choice_budget(const struct spank_apapi_choice *choice);
+
+/** @return what sbatch was given for the job; NULL: nothing. A variable is for each step. */
+const char *choice_job_budget(const struct spank_apapi_choice *choice);
+
+/** @return whether the batch step watches the energy of its job. */
+bool choice_watches_job(const struct spank_apapi_choice *choice);
 
 /** @return the time between two totals of a node that a budget needs [ms]; 0: there is no budget.
  */

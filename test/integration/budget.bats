@@ -210,9 +210,11 @@ site() { # LINES OF [budget]
     run as_alice srun --apapi-budget=5kJ,wran=80% true
     echo "$output"
     [[ $status -ne 0 && $output == *'--apapi-budget: expected warn=N%'*$'\n  5kJ,wran=80%\n      ^\n'* ]]
-    run as_alice sbatch --apapi-budget=5kJ --wrap true
-    [[ $status -ne 0 && $output == *'a budget is for a step: give it to srun'* ]]
+    run as_alice sbatch --apapi-budget=5kJ,scope=step --wrap true
+    [[ $status -ne 0 && $output == *'a budget of sbatch is for the job'* ]]
+    run as_alice sbatch --apapi-budget=5parsecs --wrap true
+    [[ $status -ne 0 && $output == *"unknown unit 'parsecs'"* ]]
     run as_alice salloc --apapi-budget=5kJ true
-    [[ $status -ne 0 && $output == *'a budget is for a step: give it to srun'* ]]
+    [[ $status -ne 0 && $output == *'give it to srun or sbatch'* ]]
     [[ $(cluster run scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }') == "$last" ]]
 }

@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Energy budgets of whole jobs, on four nodes of 240 W each.
+# shellcheck disable=SC2016 # quoted scripts are for an inner shell
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster --nodes 4 --extra KillWait=2
+}
+
+nodes_idle() {
+    [[ $(cluster run sinfo -h -N -o %T | sort | uniq -c | tr -s ' ') == " 4 idle" ]]
+}
+
+# A job of alice's with this script: its exit status in $status, what it wrote in $written, the record of its batch step in $record.
+job() { # SCRIPT OPTIONS OF sbatch
+    local script=$1
+    shift
+    make_work
+    printf '%s\n' '#!/bin/sh' "cd $work" "$script" >"$BATS_TEST_TMPDIR/job"
+    run timeout 60 "$repository/scripts/cluster" run --user alice sh -c "$(<"$tests/sbatch_wait.sh")" sbatch_wait \
+        --open-mode=append --output="$work/out" "$@" <"$BATS_TEST_TMPDIR/job"
+    eventually test -e "$work/out"
+    written=$(<"$work/out")
+    echo "status $status: $written"
+}
+
+batch_record() {
+    records n1 | jq -c 'select(.step == "batch")' | tail -n 1
+}
+
+# A loop that notes a signal in a file, then does something.
+notes() { # SIGNAL FILE WHAT
+    echo "trap 'echo $1 >>$2; $3' $1; : >$2; while :; do sleep 0.1; done"
+}
+
+@test "steps one after the other: none reaches the budget, the job does, and is ended as at its time limit" {
+    job 'trap "echo script >>ended; exit 0" TERM
+        for i in 1 2 3 4 5 6 7 8 9 10; do srun -N4 -n4 --apapi-format=none sleep 0.7; echo "$i over"; done' \
+        -N4 --apapi-budget=2500J,warn=50%
+    [[ $written == *'1 over'* && $written != *'10 over'* && $written == *'CANCELLED AT'* ]]
+    [[ $written == *'apapi: n1: budget of 2500J of the job, warn=50% crossed at '* && $written == *'apapi: n1: budget of 2500J of the job crossed at '*' with 2.'*' kJ'* ]]
+    eventually test -s "$work/ended"
+    eventually holds "$(batch_record)" '[.crossings[] | [.threshold, .action, .unit]] == [["budget of 2500J of the job, warn=50%", "log", "J"],
+        ["budget of 2500J of the job", "term@job", "J"]] and (.crossings[1].value >= 2500 and .crossings[1].value < 2500 + 4 * 960)'
+}
+
+@test "steps side by side count once, each gets one signal, and the script goes on" {
+    job "srun -N2 -n2 --overlap --apapi-format=none sh -c '$(notes USR1 'first-$SLURM_PROCID' 'exit 0' | sed "s/'/\"/g")' & first=\$!
+        srun -N4 -n4 --overlap --apapi-format=none sh -c '$(notes USR1 'second-$SLURM_PROCID' 'exit 0' | sed "s/'/\"/g")'; echo \"second: \$?\"
+        wait \$first; echo \"first: \$?\"" \
+        -N4 --apapi-budget=3kJ,signal=USR1
+    [[ $status -eq 0 && $written == *'second: 0'*'first: 0'* ]]
+    [[ $(cat "$work"/first-? "$work"/second-?) == $'USR1\nUSR1\nUSR1\nUSR1\nUSR1\nUSR1' ]]
+    # 960 W for all, however many steps there are: the budget is not reached earlier
+    holds "$(batch_record)" '.crossings[-1].action == "signal=USR1@job" and .elapsed_s > 3000 / 960 - slack_s and
+        .crossings[-1].value < 3000 + 4 * 960'
+}
+
+@test "a script without steps gets the signal itself" {
+    job "$(notes USR2 alone 'exit 7')" -N1 --apapi-budget=500J,signal=USR2
+    [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
+}
+
+@test "log: nothing happens to the job; a step's own budget is its own" {
+    job 'srun -N4 -n4 --apapi-format=none --apapi-budget=1kJ,signal=USR1 sh -c "while :; do sleep 0.1; done"; echo "step: $?"; sleep 4; exit 5' \
+        -N4 --apapi-budget=500J,log
+    [[ $status -eq 5 && $written == *'step: 138'* && $written == *'energy budget of 1kJ reached'* ]]
+    holds "$(batch_record)" '.crossings[-1].threshold == "budget of 500J of the job" and .crossings[-1].action == "log"'
+}
+
+@test "tables as without a budget, and none where none is wanted" {
+    job 'srun -n1 sleep 0.3' -N1 --apapi-budget=5MJ --apapi-report=none
+    [[ $status -eq 0 && $written != *apapi* ]]
+    holds "$(batch_record)" 'has("crossings") | not'
+}
+
+@test "a site's limits hold for jobs; who asks for less has both" {
+    printf '[budget]\nmax_budget = 50kJ,main:900J\nbudget_action = signal=USR2\n' >"$APAPI_CLUSTER_DIR/etc/apapi.conf"
+    plugstack "config=$APAPI_CLUSTER_DIR/etc/apapi.conf default=rapl"
+    job "$(notes USR2 alone 'exit 7')" -N1
+    [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
+    job "$(notes USR2 alone 'exit 7')" -N1 --apapi-budget=300J,log
+    [[ $status -eq 7 && $(<"$work/alone") == USR2 ]]
+    holds "$(batch_record)" '[.crossings[] | select(.action != "log" or (.threshold | startswith("budget of 300J"))) | .threshold] ==
+        ["budget of 300J of the job", "budget of 900J of the job"]'
+    run as_alice sbatch --apapi-budget=60kJ --wrap true
+    [[ $status -ne 0 && $output == *'60kJ is more than this site permits'* ]]
+}
