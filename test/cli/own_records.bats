@@ -84,3 +84,55 @@ of_somebody() { "${somebody[@]}" env APAPI_CONFIG="$public/apapi.conf" "$public/
     run -1 of_nobody report
     [[ ${#lines[@]} -eq 1 && $output == "apapi report: the accounting files in $acct are root's: "* ]]
 }
+
+# A sacct for every user of the test: lines with blanks for the delimiter of apapi's format, "-" at the end: no comment.
+fake_sacct() { # LINE...
+    mkdir -p "$public/bin"
+    printf '%s\n' "$@" | tr ' ' '\037' >"$public/slurm"
+    printf '%s\n' '#!/bin/sh' "cat '$public/slurm'" >"$public/bin/sacct"
+    chmod 755 "$public/bin" "$public/bin/sacct"
+    chmod 644 "$public/slurm"
+    PATH=$public/bin:$PATH
+}
+
+slurm_lines=('17 17 c1 nobody physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 2 8 800 00:00:00 {"apapi":{"v":1,"energy_j":1440.5,"uncertainty_j":2.5,"mean_w":14.4,"nodes":2,"measured_pct":99.5}}'
+    '18_1 18_1 c1 nobody physics batch normal run FAILED 1:0 1795168800 1795168900 100 1 8 800 00:00:00 {"apapi":{"v":1,"energy_j":2000,"mean_w":20}}'
+    '19 19 c1 nobody physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 1 8 800 00:00:00 {"apapi":{"v":1,"energy_j":3000,"mean_w":30}}'
+    '20 20 c1 nobody physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 1 8 800 00:00:00 -')
+
+@test "records that cannot be read: jobs as Slurm's accounting has them" {
+    echo "acct_dir = $acct" >"$public/apapi.conf"
+    fake_sacct "${slurm_lines[@]/18_1 /18 }"
+    run -0 --separate-stderr of_nobody report -P -n --format=jobid,user,state,nodes,elapsed,energy,uncertainty,power,measured,package,records
+    echo "$output"
+    [[ ${#lines[@]} -eq 3 && -z $stderr ]]
+    [[ ${lines[0]} == '17|nobody|COMPLETED|2|100|1440.5|2.5|14.4|99.5||' ]]
+    [[ ${lines[1]} == '18_1|nobody|FAILED|1|100|2000||20|||' ]]
+    run -0 --separate-stderr of_nobody report
+    [[ $output == *19*'3'*'kJ'* && $stderr == "apapi report: from Slurm's accounting, which has totals of jobs alone" ]]
+    run -0 of_nobody report -P -n --format=jobid --sort energy --top 2
+    [[ $output == $'19\n18_1' ]]
+    run -0 of_nobody report --json
+    jq -e '.rows | length == 3 and all(has("package_j") | not)' <<<"$output"
+}
+
+@test "what Slurm's accounting does not say either: why there is nothing" {
+    echo "acct_dir = $acct" >"$public/apapi.conf"
+    fake_sacct "${slurm_lines[3]}"
+    run -1 of_nobody report
+    [[ ${#lines[@]} -eq 1 && $output == "apapi report: the accounting files in $acct are root's: "* ]]
+    fake_sacct "${slurm_lines[0]}"
+    run -1 of_nobody report --by user # sums need records
+    [[ ${#lines[@]} -eq 1 && $output == *"are root's: "* ]]
+    run -1 of_nobody report --acct-dir "$acct"
+    [[ $output == *"are root's: "* ]]
+}
+
+@test "own records come first; Slurm's accounting is asked for what they do not have" {
+    fake_sacct "${slurm_lines[@]}"
+    run -0 of_nobody report -P -n -S 2026-01-01 --format=jobid,energy
+    [[ $output == '17|20000' ]]
+    rm -r "$public/users/65534"
+    run -0 of_nobody report -P -n -S 2026-01-01 --format=jobid,energy
+    [[ ${lines[0]} == '17|1440.5' ]]
+}

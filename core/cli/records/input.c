@@ -50,7 +50,7 @@ static void input_print_problem(const struct apapi_scan_problem *problem, void *
 {
     const struct reading *reading = context;
 
-    if (!reading->input->verbose || reading->input->quiet) {
+    if (!reading->input->verbose || reading->input->quiet > 1) {
         return;
     }
     fprintf(stderr, "apapi %s: %s:", reading->input->command, problem->file);
@@ -125,7 +125,7 @@ static int input_read_files(struct reading *reading, const struct apapi_scan_fil
     int result = scan ? scan_files(scan, reading->input, err) : -1;
     int code = scan && errno == EINVAL ? EIO : errno; /* an error of a file, not of the options */
 
-    if (result == 0 && !reading->input->quiet) {
+    if (result == 0 && (!reading->input->quiet || (reading->taken && reading->input->quiet == 1))) {
         *left_out = input_conclude(reading->input, apapi_scan_counts(scan));
     }
     apapi_scan_destroy(scan);
@@ -174,7 +174,6 @@ int report_input_complete(struct report_input *input, const struct config *confi
     if (own_is_needed(config)) {
         input->own = true;
         input->dir = own_folder(config);
-        return own_check_users(input);
     }
     return 0;
 }
@@ -188,7 +187,9 @@ int report_input_read(const struct report_input *input, apapi_scan_f take, void 
 
     job_list_free(&reading.jobs);
     if (input->quiet) {
-        return result == 0 ? EXIT_SUCCESS : code == EINVAL ? USAGE_ERROR : EXIT_FAILURE;
+        return result == 0 && reading.taken ? EXIT_SUCCESS
+               : result && code == EINVAL   ? USAGE_ERROR
+                                            : EXIT_FAILURE;
     }
     if (input->own && ((result == 0 && reading.taken == 0) || (result && code == ENOENT))) {
         return own_fail_none(input);

@@ -24,9 +24,10 @@ struct report_input {
     const char *nodes;               /* in Slurm's form */
     const char *from_text, *to_text; /* limits of a record's end, in the form of when_parse() */
     bool verbose;                    /* report each skipped line */
-    bool quiet;                      /* print nothing; a caller with other sources */
-    bool own;    /* the folder is the caller's own in user_records: report_input_complete() */
-    bool strict; /* used by the caller: a skipped line makes the exit status 1 */
+    unsigned quiet; /* of a caller with other sources: 1: nothing is printed if no record is wanted;
+                       2: nothing at all. No record is EXIT_FAILURE then */
+    bool own;       /* the folder is the caller's own in user_records: report_input_complete() */
+    bool strict;    /* used by the caller: a skipped line makes the exit status 1 */
 };
 
 /* Options that select records, named as in sacct, of a command's struct report_input. */

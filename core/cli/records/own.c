@@ -12,18 +12,25 @@
 #include "cli/command.h"
 #include "cli/jobs.h"
 
-bool own_is_needed(const struct config *config)
+static bool is_readable(const char *folder)
 {
-    int fd;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (geteuid() == 0 || !*config->user_records) {
-        return false;
-    }
-    fd = open(config->acct_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         close(fd);
     }
-    return fd < 0;
+    return fd >= 0;
+}
+
+bool own_is_needed(const struct config *config)
+{
+    return geteuid() != 0 && *config->user_records && !is_readable(config->acct_dir);
+}
+
+bool own_is_all(const struct report_input *input, const struct config *config)
+{
+    return input->own || (geteuid() != 0 && input->file_count == 0 &&
+                          input->dir == config->acct_dir && !is_readable(config->acct_dir));
 }
 
 const char *own_folder(const struct config *config)
@@ -35,26 +42,28 @@ const char *own_folder(const struct config *config)
     return folder;
 }
 
-int own_check_users(const struct report_input *input)
+/* Does the list of users have the caller? */
+static bool is_asked_for(const char *users)
 {
     const struct passwd *user = getpwuid(geteuid()); // NOLINT(concurrency-mt-unsafe)
     struct apapi_identity id = APAPI_IDENTITY_UNKNOWN;
-    struct apapi_error err;
 
     id.uid = geteuid();
     snprintf(id.user, sizeof id.user, "%s", user ? user->pw_name : "");
-    if (user_list_has(input->users, &id)) {
-        return 0;
+    return user_list_has(users, &id);
+}
+
+int own_fail_none(const struct report_input *input)
+{
+    struct apapi_error err;
+
+    if (is_asked_for(input->users)) {
+        return command_fail(input->command, "none of your own records matches; only root reads the "
+                                            "records of other users");
     }
     apapi_fail(&err, EACCES,
                "--user=%.60s: only root reads the records of other users; without it, yours are "
                "shown",
                input->users);
     return command_fail(input->command, err.text);
-}
-
-int own_fail_none(const struct report_input *input)
-{
-    return command_fail(input->command, "none of your own records matches; only root reads the "
-                                        "records of other users");
 }

@@ -14,8 +14,8 @@ bool own_is_needed(const struct config *config);
 /** @return their folder. Static storage. */
 const char *own_folder(const struct config *config);
 
-/** Check that `input` asks for no other user's. @return 0; the exit status after a message. */
-int own_check_users(const struct report_input *input);
+/** @return whether the user cannot read the folder of all records, and has named no other. */
+bool own_is_all(const struct report_input *input, const struct config *config);
 
 /** Say that none of them is wanted. @return the exit status. */
 int own_fail_none(const struct report_input *input);

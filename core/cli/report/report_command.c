@@ -13,8 +13,10 @@
 #include "cli/grid.h"
 #include "cli/records/input.h"
 #include "cli/records/input_options.h"
+#include "cli/records/own.h"
 #include "cli/report/report_by.h"
 #include "cli/report/report_print.h"
+#include "cli/report/report_slurm.h"
 #include "cli/totals/job_state.h"
 #include "cli/totals/order.h"
 #include "cli/totals/sort.h"
@@ -336,6 +338,59 @@ static int report_command_take_record(const struct apapi_record *record, const c
     return report_ledger_add(ledger, record) || report_regions_add(ledger, record) ? -1 : 0;
 }
 
+/* --- from Slurm's accounting ----------------------------------------------------------------- */
+
+/* It has totals of jobs, and no more. */
+static bool slurm_may_help(const struct report *report)
+{
+    const struct report_input *input = &report->input;
+
+    return own_is_all(input, &report->config) && report->ledger.by == REPORT_BY_JOB &&
+           !report->ledger.states && !input->nodes && !(input->jobs && strchr(input->jobs, '.'));
+}
+
+static int print_slurm(struct report *report, const struct report_slurm *slurm)
+{
+    struct report_printer *printer = &report->printer;
+    struct report_row row;
+    int result = 0;
+
+    printer->fit.width = terminal_width();
+    report_print_begin(printer);
+    for (size_t i = 0; i < slurm->count && (!report->top || i < report->top) && result == 0; i++) {
+        report_slurm_row(&slurm->jobs[i], &row);
+        result = report_print_row(printer, &row);
+    }
+    report_print_end(printer);
+    if (printer->form == REPORT_TABLE) {
+        fflush(stdout);
+        command_fail(COMMAND, "from Slurm's accounting, which has totals of jobs alone");
+    }
+    return result ? command_fail(COMMAND, "no memory") : command_finish(COMMAND, EXIT_SUCCESS);
+}
+
+/* @return the exit status; -1: it knows no energy of the wanted jobs. */
+static int report_from_slurm(struct report *report)
+{
+    struct report_slurm slurm = {.input = &report->input};
+    struct apapi_error err = {""};
+    int status = -1;
+
+    if (report_slurm_read(&slurm, &err) == 0 && slurm.count > 0) {
+        report_slurm_sort(&slurm, report->sort);
+        status = print_slurm(report, &slurm);
+    } else if (report->input.verbose && *err.text) {
+        command_fail(COMMAND, err.text);
+    }
+    report_slurm_free(&slurm);
+    return status;
+}
+
+static int report_command_read(struct report *report, size_t *left_out)
+{
+    return report_input_read(&report->input, report_command_take_record, &report->ledger, left_out);
+}
+
 static int report_command_run(struct report *report)
 {
     size_t left_out = 0;
@@ -350,8 +405,17 @@ static int report_command_run(struct report *report)
     if (report->input.nodes && report_ledger_ask(&report->ledger, report->input.nodes)) {
         return command_fail(COMMAND, "no memory");
     }
-    status =
-        report_input_read(&report->input, report_command_take_record, &report->ledger, &left_out);
+    report->input.quiet = slurm_may_help(report);
+    status = report_command_read(report, &left_out);
+    if (status && report->input.quiet) {
+        int slurm = status == EXIT_FAILURE ? report_from_slurm(report) : -1;
+
+        if (slurm >= 0) {
+            return slurm;
+        }
+        report->input.quiet = 0; /* say why there is nothing */
+        status = report_command_read(report, &left_out);
+    }
     if (status) {
         return status;
     }

@@ -94,7 +94,7 @@ static void compare(struct options *options)
     struct report_input input = options->input;
 
     input.jobs = NULL;
-    input.quiet = true;
+    input.quiet = 2;
     input.from_text = options->since;
     if (!options->since && input.file_count == 0) {
         input.from_text = REACH;
@@ -115,7 +115,7 @@ static int read_records(struct options *options)
     size_t left_out;
     int status;
 
-    input.quiet = true; /* Slurm's accounting may know the job */
+    input.quiet = 1; /* Slurm's accounting may know the job */
     status = report_input_read(&input, summary_command_take, options, &left_out);
     if (status == USAGE_ERROR) {
         return report_input_read(&options->input, summary_command_take, options, &left_out);
