@@ -450,3 +450,53 @@ apapi report: 92.2: no record of 1 of 2 nodes; there is one of n1" ]]
     [[ $output == *"standard output"* ]]
     run -1 bash -c "'$apapi' report --acct-dir '$acct' -S 2026-01-01 >/dev/full"
 }
+
+# SHARE_J for the record of a step, and what else it says of it.
+share() { # JOULES [METHOD]
+    echo ".share = {method: \"${2:-cpu-time}\", idle: \"apart\", domains: {package: {energy_j: $1, uncertainty_j: 1}}, total: {energy_j: $1, uncertainty_j: 1}}"
+}
+
+@test "shares of a node that jobs share add up to no more than the node has used" {
+    record 17 0 n1 0 100 200 "$(share 12000)"
+    record 18 0 n1 1 100 200 "$(share 6000)"
+    validate_records "$acct"/*/n1.jsonl
+    run -0 cells jobid,energy,package,power,uncertainty
+    [[ $output == $'17|20000|20000|200|\n18|20000|20000|200|' ]]
+    run -0 cells jobid,energy,package,power,uncertainty --energy share
+    [[ $output == $'17|12000|12000|120|1\n18|6000|6000|60|1' ]]
+    run -0 cells node,energy --energy=share --by node
+    [[ $output == 'n1|18000' ]]
+    run -0 --separate-stderr report -S 2026-01-01 --energy share
+    [[ ${lines[0]} == *share* && ${lines[0]} != *energy* && $stderr == "" ]]
+    run -0 report -S 2026-01-01 --energy share --json
+    [ "$(jq -c '[.energy, (.rows[] | .share_j / 1000, .shareless, .energy_j)]' <<<"$output")" = '["share",12,0,null,6,0,null]' ]
+    run -0 report -S 2026-01-01 --energy share --csv -o jobid,energy
+    [[ ${lines[0]} == jobid,share_j ]]
+    run -0 report -S 2026-01-01 --energy node --json
+    [ "$(jq -c '[.energy, .rows[0].shareless]' <<<"$output")" = '[null,null]' ]
+}
+
+@test "shares of steps that run at the same time add up, those of whole nodes count once" {
+    record 17 batch n1 0 100 200 "$(share 1000)"
+    record 17 0 n1 10 50 200 "$(share 5000)"
+    record 18 batch n2 0 100 200 "$(share 20000 exclusive)"
+    record 18 0 n2 10 50 200 "$(share 10000 exclusive)"
+    run -0 cells jobid,nodes,energy --energy share
+    [[ $output == $'17|1|6000\n18|1|20000' ]]
+    run -0 cells stepid,energy --energy share --by step
+    [[ $output == $'17.0|5000\n17.batch|1000\n18.0|10000\n18.batch|20000' ]]
+}
+
+@test "a step without a share is named, not counted as 0" {
+    record 17 0 n1 0 100 200 "$(share 12000)"
+    record 17 1 n1 0 100 200
+    record 18 0 n1 0 100 200
+    run -0 cells jobid,energy,shareless --energy share
+    [[ $output == $'17|12000|1\n18||1' ]]
+    run -0 --separate-stderr report -S 2026-01-01 --energy share
+    [[ $stderr == *"17.1: no share on n1: the energy lacks it"* && $stderr == *"18.0: no share on n1"* ]]
+    run -2 report --energy half
+    [[ $output == *"--energy=half: valid are node and share"* ]]
+    run -2 report --energy share --by region
+    [[ $output == *"regions have no share"* ]]
+}

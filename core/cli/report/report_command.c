@@ -78,6 +78,17 @@ static int set_states(void *report, const char *text, struct apapi_error *err)
     return report_states_parse(text, &((struct report *)report)->ledger.states, err);
 }
 
+static int report_command_set_energy(void *target, const char *text, struct apapi_error *err)
+{
+    struct report *report = target;
+
+    if (strcmp(text, "share") != 0 && strcmp(text, "node") != 0) {
+        return apapi_fail(err, EINVAL, "--energy=%.40s: valid are node and share", text);
+    }
+    report->ledger.shares = report->printer.shares = strcmp(text, "share") == 0;
+    return 0;
+}
+
 static int report_command_set_units(void *report, const char *text, struct apapi_error *err)
 {
     return report_unit_parse(text, &((struct report *)report)->printer.format.unit, err);
@@ -106,6 +117,10 @@ static const struct option_row rows[] = {
     {'o', "format", "=FIELD[%WIDTH],...", "columns; --helpformat lists them",
      TO_TEXT(struct report, format_text)},
     {0, "helpformat", NULL, NULL, TO_FLAG(struct report, help_format)},
+    {0, "energy", "=WHAT",
+     "node (default): energy of the jobs' nodes; share: what each job was\n"
+     "given of it, where several ran",
+     TO_CALL(report_command_set_energy)},
     {0, "units", "=UNIT", "unit of energies (JSON: always J): auto, J, kJ, Wh or kWh",
      TO_CALL(report_command_set_units)},
     {0, "sort", "=FIELD", "sort by this field, greatest first", TO_CALL(report_command_set_sort)},
@@ -189,7 +204,7 @@ static void choose_parts(struct report *report)
     struct report_input *input = &report->input;
 
     input->regions = report->ledger.by == REPORT_BY_REGION;
-    report->ledger.keep_timelines = input->jobs != NULL;
+    report->ledger.keep_timelines = input->jobs != NULL && !report->ledger.shares;
     input->timelines = report->ledger.keep_timelines && report->ledger.by != REPORT_BY_DAY;
     input->powers = report->ledger.keep_timelines || (report->sort && is_extreme(report->sort));
     for (size_t i = 0; i < format->count && !input->powers; i++) {
@@ -213,6 +228,10 @@ static int report_command_prepare(struct report *report)
     }
     if (report->ledger.states && report->ledger.by == REPORT_BY_NODE) {
         return command_refuse(COMMAND, "--state is of jobs: not with --by=node");
+    }
+    if (report->ledger.shares && report->ledger.by == REPORT_BY_REGION) {
+        return command_refuse(COMMAND,
+                              "--energy=share: regions have no share; not with --by=region");
     }
     set_times(&report->input);
     if (report_command_set_format(report, &err)) {

@@ -12,6 +12,22 @@
 #define CELL_SIZE 4200
 #define KEY_SIZE 40
 
+/* A share has another name than the energy of nodes. */
+static bool report_print_is_share(const struct report_printer *printer,
+                                  const struct report_field *field)
+{
+    return printer->shares && field->offset == offsetof(struct report_row, energy_j);
+}
+
+static void report_print_key(const struct report_printer *printer, const struct report_field *field,
+                             enum report_unit unit, char *key, size_t size)
+{
+    struct report_field share = *field;
+
+    share.name = report_print_is_share(printer, field) ? "share" : field->name;
+    report_field_key(&share, unit, key, size);
+}
+
 /* --- a table -------------------------------------------------------------------------------- */
 
 static bool is_left(const struct report_field *field)
@@ -44,7 +60,10 @@ static void report_print_put_cell(const struct report_printer *printer, size_t i
 static void put_titles(const struct report_printer *printer)
 {
     for (size_t i = 0; i < printer->format.count && !printer->no_header; i++) {
-        report_print_put_cell(printer, i, printer->format.columns[i].field->name);
+        const struct report_field *field = printer->format.columns[i].field;
+
+        report_print_put_cell(printer, i,
+                              report_print_is_share(printer, field) ? "share" : field->name);
     }
     fputs(printer->no_header ? "" : "\n", stdout);
 }
@@ -106,7 +125,7 @@ static void put_plain_row(const struct report_printer *printer, const struct rep
         if (row) {
             report_field_plain(field, row, &printer->format, text, sizeof text);
         } else {
-            report_field_key(field, printer->format.unit, text, sizeof text);
+            report_print_key(printer, field, printer->format.unit, text, sizeof text);
         }
         if (i > 0) {
             putchar(csv ? ',' : '|');
@@ -122,14 +141,14 @@ static void put_plain_row(const struct report_printer *printer, const struct rep
     putchar('\n');
 }
 
-static int put_member(json_t *object, const struct report_field *field,
-                      const struct report_row *row)
+static int put_member(json_t *object, const struct report_printer *printer,
+                      const struct report_field *field, const struct report_row *row)
 {
     const void *value = (const char *)row + field->offset;
     const char *text = report_field_string(field, row);
     char key[KEY_SIZE];
 
-    report_field_key(field, REPORT_UNIT_J, key, sizeof key);
+    report_print_key(printer, field, REPORT_UNIT_J, key, sizeof key);
     if (text) {
         return *text ? field_put_text(object, key, text) : 0;
     }
@@ -156,7 +175,7 @@ static int put_json_row(const struct report_printer *printer, const struct repor
     int result = object ? 0 : -1;
 
     for (size_t i = 0; i < printer->format.count && result == 0; i++) {
-        result = put_member(object, printer->format.columns[i].field, row);
+        result = put_member(object, printer, printer->format.columns[i].field, row);
     }
     if (result == 0) {
         text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
@@ -187,6 +206,9 @@ static void put_json_head(const struct report_printer *printer)
         }
         free(text);
         json_decref(value);
+    }
+    if (printer->shares) {
+        printf("\"energy\":\"share\",");
     }
     if (printer->shared_j > 0) {
         printf("\"shared_j\":%.9g,", printer->shared_j);

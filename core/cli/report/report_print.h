@@ -13,6 +13,7 @@ struct report_printer {
     enum report_form form;
     struct report_format format;
     bool no_header;
+    bool shares;             /* the energy is what jobs were given of their nodes': a share */
     char by[REPORT_BY_SIZE]; /* for JSON */
     double shared_j;       /* for JSON: counted more than once because jobs shared nodes; 0: none */
     size_t rows;           /* printed so far */

@@ -150,8 +150,8 @@ int report_ledger_shared(const struct report_ledger *ledger, double *shared_j)
 
     *shared_j = 0;
     if (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_STEP ||
-        ledger->by == REPORT_BY_REGION) {
-        return 0; /* rows are not added up, or only steps of one job are, or regions */
+        ledger->by == REPORT_BY_REGION || ledger->shares) {
+        return 0; /* rows are not added up, or only steps of one job are, regions, or shares */
     }
     result = gather(&entries);
     for (size_t first = 0, count; first < entries.count && result == 0; first += count) {

@@ -9,69 +9,10 @@
 #include "base/hostlist.h"
 #include "cli/jobs.h"
 #include "cli/totals/pieces.h"
+#include "cli/totals/shares.h"
 #include "record/domain_list.h"
 
 #define REMARK_SIZE 700
-
-static double bucket_mean_w(const struct report_energy *energy, const struct report_piece *piece)
-{
-    return energy->energy_j * NS_PER_S / ((double)piece->elapsed_ns * energy->known);
-}
-
-/* Restore the part of a record that apapi_job_add() needs. */
-static void restore(const struct report_ledger *ledger, const struct report_piece *piece,
-                    struct apapi_record *record)
-{
-    struct apapi_measurement *m = &record->measurement;
-    size_t at = piece->energy_at;
-
-    snprintf(record->id.node, sizeof record->id.node, "%s", pool_text(&ledger->texts, piece->node));
-    snprintf(record->id.step, sizeof record->id.step, "%s", pool_text(&ledger->texts, piece->step));
-    record->complete = piece->reason == POOL_NONE;
-    m->start_unix_ns = piece->start_ns;
-    m->elapsed_ns = piece->elapsed_ns;
-    m->unknown_domains = piece->unknown_mask;
-    for (int d = 0; d < APAPI_DOMAINS; d++) {
-        struct apapi_domain_result *domain = &m->domains[d];
-
-        domain->measured = piece->domain_mask >> d & 1;
-        domain->energy_j = domain->measured ? ledger->energies[at].energy_j : NAN;
-        domain->power_w = (struct apapi_summary){
-            NAN, domain->measured ? bucket_mean_w(&ledger->energies[at], piece) : NAN, NAN, NAN};
-        domain->uncertainty_j = domain->energy_j * (double)piece->uncertainty;
-        domain->timeline.count = 0;
-        if (domain->measured && at < ledger->timeline_count) {
-            domain->timeline = ledger->timelines[at];
-        }
-        at += domain->measured;
-    }
-}
-
-static struct apapi_job *restore_job(const struct report_ledger *ledger,
-                                     const struct pieces *pieces)
-{
-    static struct apapi_record record;
-    struct apapi_job *job = apapi_job_create();
-
-    for (size_t i = 0; job && i < pieces->count; i++) {
-        restore(ledger, pieces->list[i], &record);
-        if (apapi_job_add(job, &record)) {
-            apapi_job_destroy(job);
-            job = NULL;
-        }
-    }
-    return job;
-}
-
-int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,
-                        struct apapi_job_total *total)
-{
-    struct apapi_job *job = restore_job(ledger, pieces);
-    int result = job ? apapi_job_total(job, total) : -1;
-
-    apapi_job_destroy(job);
-    return result;
-}
 
 /* 0: not known. */
 static double shorter_s(double a_s, double b_s)
@@ -220,16 +161,18 @@ static void make_job_id(const struct report_bucket *bucket, char *text, size_t s
 static int sum_up(const struct report_ledger *ledger, const struct pieces *pieces,
                   const struct report_view *view, struct report_total *total)
 {
-    struct apapi_job *job = restore_job(ledger, pieces);
+    struct apapi_job *job = report_pieces_job(ledger, pieces);
     int result = -1;
 
     if (job && apapi_job_total(job, &total->job) == 0 &&
+        (!ledger->shares || report_shares_total(ledger, pieces, &total->job) == 0) &&
         (ledger->by == REPORT_BY_NODE || ledger->by == REPORT_BY_DAY ||
          report_find_missing(ledger, pieces, view, total) == 0) &&
         (!view->nodelists || make_nodelist(ledger, pieces, &total->nodelist) == 0)) {
         remark_incomplete(ledger, pieces, total, job, view);
         remark_missing(total, view);
         remark_delayed(total, view);
+        total->shareless = report_shareless(ledger, pieces, total->job_id, view);
         result = 0;
     }
     apapi_job_destroy(job);

@@ -12,6 +12,7 @@
 #include "base/hostlist.h"
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
+#include "cli/totals/shares.h"
 #include "record/ending.h"
 #include "record/window.h"
 
@@ -314,7 +315,9 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
                                  .window_s = (float)window_shortest_ns(&record->measurement) / 1e9F,
                                  .delayed = record->delayed,
                                  .unknown_mask = (uint8_t)record->measurement.unknown_domains,
-                                 .max_w = (float)max_power_w(&record->measurement)};
+                                 .max_w = (float)max_power_w(&record->measurement),
+                                 .exclusive = strcmp(record->share.method, "exclusive") == 0,
+                                 .shareless = ledger->shares && !apapi_share_known(&record->share)};
 
     if (!record->complete) {
         piece.reason =
@@ -376,6 +379,7 @@ int report_ledger_add(struct report_ledger *ledger, const struct apapi_record *r
 {
     const struct apapi_measurement *m = &record->measurement;
 
+    record = ledger->shares ? report_share_of(record) : record;
     if (ledger->by == REPORT_BY_DAY) {
         return add_by_day(ledger, record);
     }

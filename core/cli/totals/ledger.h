@@ -16,6 +16,7 @@ struct report_row {
     char *nodelist, *missing_nodes; /* NULL: not requested, or none */
     int64_t start_ns, end_ns;
     double jobs, steps, nodes, records, incomplete, missing, delayed, restarts;
+    double shareless; /* records without a share; NaN: shares are not wanted */
     double elapsed_s; /* sum over the jobs */
     double energy_j, domain_j[APAPI_DOMAINS], energy_per_node_j;
     double uncertainty_j; /* of energy_j */

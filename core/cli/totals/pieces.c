@@ -2,8 +2,11 @@
 /* The pieces of a bucket, and the nodes that they are of. */
 #include "cli/totals/pieces.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/duration.h"
 
 int report_compare_pieces(const void *left, const void *right, void *texts)
 {
@@ -83,4 +86,65 @@ size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint
         }
     }
     return kept;
+}
+
+/* --- their total ---------------------------------------------------------------------------- */
+
+static double pieces_mean_w(const struct report_energy *energy, const struct report_piece *piece)
+{
+    return energy->energy_j * NS_PER_S / ((double)piece->elapsed_ns * energy->known);
+}
+
+/* Restore the part of a record that apapi_job_add() needs. */
+static void pieces_restore(const struct report_ledger *ledger, const struct report_piece *piece,
+                           struct apapi_record *record)
+{
+    struct apapi_measurement *m = &record->measurement;
+    size_t at = piece->energy_at;
+
+    snprintf(record->id.node, sizeof record->id.node, "%s", pool_text(&ledger->texts, piece->node));
+    snprintf(record->id.step, sizeof record->id.step, "%s", pool_text(&ledger->texts, piece->step));
+    record->complete = piece->reason == POOL_NONE;
+    m->start_unix_ns = piece->start_ns;
+    m->elapsed_ns = piece->elapsed_ns;
+    m->unknown_domains = piece->unknown_mask;
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        struct apapi_domain_result *domain = &m->domains[d];
+
+        domain->measured = piece->domain_mask >> d & 1;
+        domain->energy_j = domain->measured ? ledger->energies[at].energy_j : NAN;
+        domain->power_w = (struct apapi_summary){
+            NAN, domain->measured ? pieces_mean_w(&ledger->energies[at], piece) : NAN, NAN, NAN};
+        domain->uncertainty_j = domain->energy_j * (double)piece->uncertainty;
+        domain->timeline.count = 0;
+        if (domain->measured && at < ledger->timeline_count) {
+            domain->timeline = ledger->timelines[at];
+        }
+        at += domain->measured;
+    }
+}
+
+struct apapi_job *report_pieces_job(const struct report_ledger *ledger, const struct pieces *pieces)
+{
+    static struct apapi_record record;
+    struct apapi_job *job = apapi_job_create();
+
+    for (size_t i = 0; job && i < pieces->count; i++) {
+        pieces_restore(ledger, pieces->list[i], &record);
+        if (apapi_job_add(job, &record)) {
+            apapi_job_destroy(job);
+            job = NULL;
+        }
+    }
+    return job;
+}
+
+int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,
+                        struct apapi_job_total *total)
+{
+    struct apapi_job *job = report_pieces_job(ledger, pieces);
+    int result = job ? apapi_job_total(job, total) : -1;
+
+    apapi_job_destroy(job);
+    return result;
 }

@@ -58,6 +58,8 @@ struct report_piece {
     uint8_t domain_mask;  /* bit d: domain d is known */
     uint8_t unknown_mask; /* bit d: it has meters, and is not known */
     bool delayed;
+    bool exclusive; /* its share is all of the node */
+    bool shareless; /* shares are wanted, and it has none */
 };
 
 /** Of a piece, in one domain. */
@@ -117,6 +119,7 @@ struct report_ledger {
     enum report_by by;
     enum report_group groups[REPORT_GROUPS]; /* in the order of the rows */
     size_t group_count;                      /* 0: a row is one bucket */
+    bool shares;                             /* energies are what jobs were given of their nodes' */
     unsigned states;                         /* of the jobs that count; 0: all */
     struct pool texts, bucket_keys, row_keys;
     struct pool nodelists; /* of steps, as far as there is room */
@@ -176,6 +179,7 @@ struct report_total {
     struct apapi_job_total job;
     size_t missing;            /* missing records of nodes in its steps */
     size_t delayed;            /* records that were written late */
+    size_t shareless;          /* records without a share, if shares are wanted */
     double covered_s, known_s; /* covered time, and time of the records that know it */
     double max_w;
     double window_s;        /* the shortest time that has a power; 0: not known */
@@ -185,6 +189,10 @@ struct report_total {
 };
 int report_bucket_sum(const struct report_ledger *ledger, const struct report_bucket *bucket,
                       const struct report_view *view, struct report_total *total);
+
+/** @return a job of these pieces, free it with apapi_job_destroy(); NULL with errno ENOMEM. */
+struct apapi_job *report_pieces_job(const struct report_ledger *ledger,
+                                    const struct pieces *pieces);
 
 /** Sum up pieces, each moment of a node once. @return 0; -1 with errno ENOMEM. */
 int report_pieces_total(const struct report_ledger *ledger, const struct pieces *pieces,

@@ -65,6 +65,7 @@ static const struct report_field fields[] = {
     {"missing_nodes", REPORT_LIST, 15, ROW(missing_nodes), "names of these nodes, as far as known"},
     {"reason", REPORT_TEXT, 20, ROW(reason), "why a record is incomplete"},
     {"delayed", REPORT_COUNT, 7, ROW(delayed), "records that were written late"},
+    {"shareless", REPORT_COUNT, 9, ROW(shareless), "records without a share; --energy=share"},
     {"exit", REPORT_BUFFER, 6, ROW(exit), "greatest exit status:signal"},
     {"state", REPORT_TEXT, 9, ROW(state), "COMPLETED: all tasks with status 0; else FAILED"},
     {"restarts", REPORT_COUNT, 8, ROW(restarts), "times the job was requeued"},

@@ -136,6 +136,7 @@ static void rows_add_total(const struct report_ledger *ledger, const struct repo
     row->incomplete += (double)total->job.incomplete;
     row->missing += (double)total->missing;
     row->delayed += (double)total->delayed;
+    row->shareless += (double)total->shareless;
     rows_add_energy(&total->job, row);
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     sum->missing_domains |= total->job.missing_domains;
@@ -186,6 +187,7 @@ struct report_row report_row_empty(void)
                              .restarts = NAN,
                              .co2_g = NAN,
                              .cost = NAN,
+                             .shareless = NAN,
                              .count = NAN,
                              .time_s = NAN,
                              .reason = "",
@@ -210,6 +212,7 @@ int report_ledger_sum(const struct report_ledger *ledger, uint32_t row_number,
         return 0;
     }
     *row = report_row_empty();
+    row->shareless = ledger->shares ? 0 : NAN;
     while (next != POOL_NONE) {
         const struct report_bucket *bucket = &ledger->buckets[next];
         struct report_total total;
