@@ -38,6 +38,8 @@
  *                     take the last reading, write the record, answer, exit; the table of the job
  *                     waits for steps that still run, at most wait_ms
  *     user    uid     instead of config: asks for the user's name; then it exits
+ *     node    node config   instead of config, from slurmd's plugin: reads the meters of the node
+ *                     until the channel ends; config: path of apapi.conf
  *   apapi-sampler to plugin, and apapi-collect to salloc's
  *     part    TEXT    the beginning, or a further part, of the text of the next word, if
  *                     that is too long for a message (no key)
@@ -105,6 +107,7 @@
 
 #define APAPI_WORD_CONFIG "config"
 #define APAPI_WORD_USER "user"
+#define APAPI_WORD_NODE "node"
 #define APAPI_WORD_TASK "task"
 #define APAPI_WORD_BEGIN "begin"
 #define APAPI_WORD_STOP "stop"

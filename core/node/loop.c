@@ -23,8 +23,9 @@
 #include "node/shares.h"
 
 #define INTERVAL_NS UINT64_C(1000000000)
-#define TOGETHER_MS 20 /* readings of several meters at the same time count as one */
-#define WAIT_MS 5000   /* for a sampler that is about to end */
+#define OPEN_NS (10 * INTERVAL_NS) /* for sources that are slow to open */
+#define TOGETHER_MS 20             /* readings of several meters at the same time count as one */
+#define WAIT_MS 5000               /* for a sampler that is about to end */
 #define PAUSE_MS 50
 
 struct loop {
@@ -74,12 +75,42 @@ static int loop_open_meters(struct loop *loop, struct apapi_error *err)
     return result;
 }
 
+static bool loop_has_meter(const struct apapi_live_page *live)
+{
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (live->domains[d].flags & APAPI_LIVE_MEASURED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who starts it tries again later: a driver may be loaded until then. */
+static int loop_check_meters(struct loop *loop, struct apapi_error *err)
+{
+    struct apapi_measurement m;
+    const char *reason = "";
+
+    if (loop_has_meter(loop->meters.live)) {
+        return 0;
+    }
+    if (apapi_session_snapshot(loop->session, &m, err)) {
+        return -1;
+    }
+    reason = m.component_count > 0 ? m.components[0].reason : "there is no source";
+    apapi_fail(err, ENODEV, "it has no meter of energy or power that can be read: %s", reason);
+    apapi_measurement_clear(&m);
+    errno = ENODEV;
+    return -1;
+}
+
 static int loop_open_session(struct loop *loop, struct apapi_error *err)
 {
     const struct apapi_environment nothing = {.softfail = true};
     const struct apapi_session_config config = {
         .intervals = &loop->intervals,
         .min_interval_ns = INTERVAL_NS,
+        .patience_ns = OPEN_NS,
         .rules = &loop->shown,
         .softfail = true,
         .on_sample = node_meters_sample,
@@ -93,7 +124,10 @@ static int loop_open_session(struct loop *loop, struct apapi_error *err)
     }
     loop->shown.default_ops = loop->rules.default_ops; /* all events, as the site defines them */
     loop->session = apapi_session_create(&config, err);
-    return loop->session ? apapi_session_start(loop->session, 0, err) : -1;
+    if (!loop->session || apapi_session_start(loop->session, 0, err)) {
+        return -1;
+    }
+    return loop_check_meters(loop, err);
 }
 
 static int loop_open(struct loop *loop, struct apapi_error *err)
@@ -165,6 +199,16 @@ static int loop_block_signals(void)
     return signalfd(-1, &end, SFD_CLOEXEC);
 }
 
+static void loop_fail(const struct loop *loop, const struct apapi_error *err)
+{
+    const struct node_options *options = loop->options;
+    char text[sizeof err->text + 300];
+
+    snprintf(text, sizeof text, "node %s is not measured: %s", options->node, err->text);
+    options->say(LOG_NOTICE, "%s", text);
+    options->fail(text, options->context);
+}
+
 int node_run(const struct node_options *options)
 {
     static struct loop loop;
@@ -179,7 +223,7 @@ int node_run(const struct node_options *options)
     loop_read_config(&loop);
     if (loop_open(&loop, &err)) {
         result = errno == EWOULDBLOCK ? NODE_ANOTHER : EXIT_FAILURE;
-        options->say(LOG_NOTICE, "node %s is not measured: %s", options->node, err.text);
+        loop_fail(&loop, &err);
     } else {
         loop_serve(&loop);
     }

@@ -18,6 +18,8 @@ struct node_options {
     const char *config; /* path of apapi.conf; NULL: the site's */
     int owner;          /* a socket that shows end of file when slurmd ends; -1: none */
     node_say_f say;     /* to the system's log */
+    void (*fail)(const char *text, void *context); /* tells the owner what is wrong; one line */
+    void *context;
 };
 
 /** @return the program's exit status. All signals are blocked. */

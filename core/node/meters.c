@@ -15,6 +15,7 @@
 #include "base/folder.h"
 #include "node/folder.h"
 #include "node/gap.h"
+#include "node/sum.h"
 #include "session/live_page.h"
 
 static bool node_meters_is_counter(const struct apapi_event *event)
@@ -128,11 +129,24 @@ static void node_meters_add(struct node_meters *meters, int domain, double energ
 static void node_meters_show(struct node_meters *meters, int domain,
                              const struct apapi_live_slot *slot)
 {
+    const struct apapi_live_slot *before = &meters->shown->domains[domain];
     struct apapi_live_slot figures = *slot;
 
     figures.total = meters->state.now.total_j[domain];
-    figures.readings = meters->shown->domains[domain].readings + 1;
+    figures.rate = isnan(slot->rate) ? before->rate : slot->rate; /* of the sampler before */
+    figures.readings = before->readings + 1;
     live_slot_write(&meters->shown->domains[domain], &figures);
+}
+
+static void node_meters_show_sum(struct node_meters *meters)
+{
+    struct apapi_live_slot *shown = &meters->shown->domains[APAPI_DOMAIN_NONE], sum;
+
+    node_sum(meters->shown->domains, meters->node_meter, &sum);
+    sum.readings = shown->readings + (sum.time_ns != shown->time_ns);
+    if (!(sum.total < shown->total)) { /* what Slurm was told is never taken back */
+        live_slot_write(shown, &sum);
+    }
 }
 
 static bool node_meters_feed(const struct apapi_sample *sample, int domain)
@@ -183,6 +197,7 @@ void node_meters_sample(const struct apapi_sample *sample, void *context)
         node_meters_read_domain(meters, sample, d);
     }
     node_state_write(&meters->state);
+    node_meters_show_sum(meters);
     pthread_mutex_unlock(&meters->mutex);
     if (write(meters->news, &one, sizeof one) < 0) {
         return; /* it has not been read for 2^64 readings */

@@ -23,6 +23,7 @@ struct node_meters {
     double seen_j[APAPI_DOMAINS];  /* of the session's totals, counted already */
     uint64_t seen_ns[APAPI_DOMAINS];
     unsigned resets;
+    bool node_meter;    /* Slurm is told what the node's own meter shows */
     uint64_t before_ns; /* the latest reading of the sampler before; 0: none */
     /* For node_meters_take(): what it has told. */
     uint64_t taken_ns;

@@ -27,6 +27,5 @@ int main(int argc, char **argv)
         return sampler_run();
     }
     process_settle(false);
-    return node_mode_is_asked(argc, argv) ? node_mode_run(argc, argv)
-                                          : questions_answer(argc, argv);
+    return node_mode_is_asked(argc, argv) ? node_mode_run(argv) : questions_answer(argc, argv);
 }

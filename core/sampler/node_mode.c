@@ -1,60 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampler/node_mode.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "channel/channel.h"
+#include "channel/deadline.h"
 #include "node/loop.h"
 #include "sampler/log.h"
+#include "sampler/process.h"
 
 #define LOG_SOCKET "/dev/log"
+#define PATIENCE_NS (1000 * DEADLINE_MS)
 
 bool node_mode_is_asked(int argc, char **argv)
 {
     return (argc == 3 || argc == 4) && strcmp(argv[1], NODE_OPTION) == 0;
 }
 
-static bool node_mode_has_owner(void)
+static void node_mode_print(const char *text, void *context)
 {
-    struct stat owner;
-
-    return fstat(APAPI_CHANNEL_FD, &owner) == 0 && S_ISSOCK(owner.st_mode);
+    fprintf(context, "apapi-sampler: %s\n", text);
 }
 
-/* Not a child of slurmd, which waits for its own. */
-static void node_mode_leave(void)
+int node_mode_run(char **argv)
 {
-    pid_t child = fork();
+    const struct node_options options = {.node = argv[2],
+                                         .config = argv[3],
+                                         .owner = -1,
+                                         .say = log_write,
+                                         .fail = node_mode_print,
+                                         .context = stderr};
 
-    if (child > 0) {
-        _exit(EXIT_SUCCESS);
-    }
-    if (child == 0) {
-        setsid();
-    }
-    if (chdir("/")) {
-        return; /* it stays in a folder that it does not use */
-    }
-}
-
-int node_mode_run(int argc, char **argv)
-{
-    struct node_options options = {.node = argv[2],
-                                   .config = argc > 3 ? argv[3] : NULL,
-                                   .owner = node_mode_has_owner() ? APAPI_CHANNEL_FD : -1,
-                                   .say = log_write};
-
-    if (options.owner >= 0) {
-        node_mode_leave();
-        fcntl(options.owner, F_SETFD, FD_CLOEXEC);
-    }
     prctl(PR_SET_DUMPABLE, 0);
     umask(077);
     log_open(LOG_SOCKET, "apapi-sampler");
+    return node_run(&options);
+}
+
+/* slurmd's plugin writes it to slurmd's log. */
+static void node_mode_answer(const char *text, void *context)
+{
+    message_send_text(APAPI_CHANNEL_FD, context, APAPI_WORD_FAILED, text,
+                      deadline_now() + PATIENCE_NS);
+}
+
+int node_mode_serve(struct message *message)
+{
+    static char node[NAME_MAX + 1], config[PATH_MAX];
+    const char *name = message_value(message, "node"), *path = message_value(message, "config");
+    const struct node_options options = {.node = node,
+                                         .config = path ? config : NULL,
+                                         .owner = APAPI_CHANNEL_FD,
+                                         .say = log_write,
+                                         .fail = node_mode_answer,
+                                         .context = message};
+
+    snprintf(node, sizeof node, "%s", name ? name : "");
+    snprintf(config, sizeof config, "%s", path ? path : "");
+    process_settle(false);
     return node_run(&options);
 }

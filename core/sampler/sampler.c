@@ -33,6 +33,7 @@
 #include "sampler/livefile.h"
 #include "sampler/log.h"
 #include "sampler/names.h"
+#include "sampler/node_mode.h"
 #include "sampler/pack.h"
 #include "sampler/process.h"
 #include "sampler/sampler.h"
@@ -464,6 +465,8 @@ int sampler_run(void)
         result = EXIT_FAILURE;
     } else if (message_is(&message, APAPI_WORD_USER)) {
         answer_user();
+    } else if (message_is(&message, APAPI_WORD_NODE)) {
+        result = node_mode_serve(&message);
     } else if (sampler_prepare(&sampler, &err)) {
         sampler_answer(APAPI_WORD_FAILED, err.text);
         result = EXIT_FAILURE;

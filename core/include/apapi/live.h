@@ -20,10 +20,10 @@ extern "C" {
  *
  * A page is a file of a memory file system, <live_dir>/<node>/<uid>/<job>.<step>. Its layout is
  * this header. A node where Slurm's energy plugin runs has one of its own, <live_dir>/<node>/node,
- * for root alone: job 0, step "node", no events; its totals go on until the next boot. It belongs
- * to root; the user of the step may read it, other users may not, and do not see its name. The
- * tasks of the step find its path in APAPI_LIVE_PAGE. It is removed at the end of the step; who has
- * mapped it keeps the last figures.
+ * for root alone: job 0, step "node", no events; its totals go on until the next boot, and the
+ * first of its domains is what Slurm is told. It belongs to root; the user of the step may read it,
+ * other users may not, and do not see its name. The tasks of the step find its path in
+ * APAPI_LIVE_PAGE. It is removed at the end of the step; who has mapped it keeps the last figures.
  *
  * Each figure has a cache line of its own. Reading one takes some nanoseconds, and no system call
  * or lock.

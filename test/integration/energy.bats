@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Slurm's own ledger: sacct, sstat, sreport and scontrol show what the node's meters counted.
+
+bats_require_minimum_version 1.5.0
+load common
+load energy_common
+
+setup_file() {
+    simulate_time
+    make_prefix
+    # 2 W: 100 s of the meters' time are 200 J
+    start_cluster --dbd --extra "$(energy_lines)" --sim "--packages 1 --package-w 2 --dram-w none"
+    [[ -z ${APAPI_SKIP_ALL:-} ]] || return 0
+    cluster run sacctmgr -i add account physics
+    cluster run sacctmgr -i add user alice account=physics
+}
+
+# The node sampler runs as long as slurmd.
+no_helpers() { ! cluster run pgrep -x apapi-collect; }
+
+# Both nodes have read their meters since they last moved: what a step is told then is final.
+at_rest() {
+    node_has n1 'p < 0.1' && node_has n2 'p < 0.1'
+}
+
+# The meters of real hardware never stand still.
+rest() {
+    let_pass 1
+    at_rest
+}
+
+sum_of_step() { # PROGRAM STEP: what sacct or sstat says [J]
+    cluster run "$1" -n -P -j "$2" -o JobID,ConsumedEnergyRaw | awk -F'|' -v "step=$2" '$1 == step { print $2 }'
+}
+
+told() { # PROGRAM STEP LEAST MOST
+    local energy
+    energy=$(sum_of_step "$1" "$2")
+    echo "$1: $energy J"
+    [[ -n $energy ]] && ((energy >= $3 && energy <= $4))
+}
+
+# A step that begins and ends while the meters stand still, on both nodes, and draws 400 J.
+draw_400_j() {
+    eventually rest
+    begin_held_step : -N2
+    eventually runs_on n1 sh
+    eventually runs_on n2 sh
+    job=$(cluster run squeue -h -u alice -o %i)
+    let_pass 100000
+    eventually node_has n1 'p > 1'
+    eventually node_has n2 'p > 1'
+    eventually rest
+}
+
+@test "400 J of truth are 400 J in sacct, and in sstat while the step runs" {
+    draw_400_j
+    told sstat "$job.0" 399 401
+    end_held_step
+    [[ $status -eq 0 ]]
+    eventually told sacct "$job.0" 399 401
+    eventually told sacct "$job" 399 401
+}
+
+@test "sreport adds them up by user" {
+    draw_400_j
+    end_held_step
+    eventually told sacct "$job" 399 401
+    local day=(start="$(date -u -d '-1 day' +%FT00:00:00)" end="$(date -u -d '+2 days' +%FT00:00:00)")
+    cluster run sacctmgr -i rollup "${day[0]#*=}" "${day[1]#*=}"
+    local own all
+    own=$(cluster run sreport -n -P -t seconds -T energy cluster AccountUtilizationByUser "${day[@]}" |
+        awk -F'|' '$3 == "alice" { print $NF }')
+    all=$(cluster run sacct -n -P -X -u alice -S "${day[0]#*=}" -o ConsumedEnergyRaw | awk '{ s += $1 } END { print s }')
+    echo "sreport $own J, sacct $all J"
+    ((own >= 399 && own == all))
+}
+
+@test "scontrol show node has the power of now and the mean" {
+    power_is_shown() { # a word at least
+        let_pass 1000 # a second of 2 W for each second or less
+        local line
+        line=$(cluster run scontrol show node n1 | grep -o 'CurrentWatts=[0-9]* AveWatts=[0-9]*')
+        echo "$line"
+        [[ $line =~ CurrentWatts=([0-9]+)\ AveWatts=([0-9]+) ]] && ((BASH_REMATCH[1] >= 1 && BASH_REMATCH[1] <= 400))
+    }
+    eventually power_is_shown
+}
+
+@test "scontrol reconfigure and a restart of slurmd: the node's total goes on" {
+    let_pass 100000
+    eventually node_has n1 'e >= 200'
+    eventually rest
+    local before first
+    before=$(node_energy n1)
+    first=$(node_sampler n1)
+    cluster run scontrol reconfigure
+    let_pass 50000
+    eventually node_has n1 "e - $before > 99.9 && e - $before < 101"
+    cluster on n1 pkill -TERM -x slurmd
+    gone() { ! cluster on n1 pgrep -x slurmd && ! node_sampler n1; }
+    eventually gone
+    let_pass 50000 # while nobody looks
+    cluster on n1 slurmd
+    eventually node_has n1 "e - $before > 199.9 && e - $before < 201"
+    [[ $(node_sampler n1) != "$first" ]]
+}

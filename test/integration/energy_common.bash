@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A cluster with Slurm's energy plugin, in whose nodes the time of the simulated meters goes on as a test says.
+# shellcheck shell=bash disable=SC2154 # set by those who load this
+
+# A copy of the plugin, with its own etc/apapi/apapi.conf: LINES.
+make_prefix() { # LINES
+    prefix=$BATS_FILE_TMPDIR/prefix
+    mkdir -p "$prefix/lib/slurm" "$prefix/etc/apapi"
+    cp "$install/lib/slurm/acct_gather_energy_apapi.so" "$prefix/lib/slurm/"
+    energy_config "$@"
+}
+
+energy_config() { # LINES
+    printf '%s\n' "libexec_dir = $libexec" "$@" >"$BATS_FILE_TMPDIR/prefix/etc/apapi/apapi.conf"
+}
+
+# Lines of slurm.conf.
+energy_lines() {
+    local plugins
+    plugins=$(dirname "$(find /usr/lib /usr/lib64 -name acct_gather_energy_none.so 2>/dev/null | head -n 1)")
+    printf '%s\\n' "PluginDir=$plugins:$BATS_FILE_TMPDIR/prefix/lib/slurm" \
+        "AcctGatherEnergyType=${1:-acct_gather_energy/apapi}" AcctGatherNodeFreq=1 \
+        JobAcctGatherFrequency=task=300
+}
+
+# Simulated meters whose time is in a file: they stand still, but for what the test lets pass.
+simulate_time() {
+    export sim_time=$BATS_FILE_TMPDIR/time
+    echo 0 >"$sim_time"
+    printf '%s\n' '#!/bin/sh' "APAPI_SIMHW_TIME=$sim_time exec '$repository/build/release/test/sim/apapi-simhw' \"\$@\"" \
+        >"$BATS_FILE_TMPDIR/simhw"
+    chmod 755 "$BATS_FILE_TMPDIR/simhw"
+    export APAPI_SIMHW=$BATS_FILE_TMPDIR/simhw
+}
+
+let_pass() { # MS
+    echo $(($(<"$sim_time") + $1 * 1000000)) >"$sim_time.new"
+    mv "$sim_time.new" "$sim_time"
+}
+
+# A figure of the node's page: what slurmd tells Slurm of it [J], [W].
+node_figure() { # NODE OFFSET
+    cluster on "$1" od -An -t f8 -j "$2" -N 8 "/run/apapi/$1/node" 2>/dev/null | tr -d ' '
+}
+node_energy() { node_figure "$1" 1040; }
+node_power() { node_figure "$1" 1048; }
+
+# The condition of awk, with e for the node's energy and p for its power.
+node_has() { # NODE CONDITION
+    awk -v "e=$(node_energy "$1")" -v "p=$(node_power "$1")" \
+        "BEGIN { exit !(e != \"\" && e !~ /nan/ && ($2)) }"
+}
+
+node_sampler() { cluster on "$1" pgrep -x apapi-sampler; }
+
+slurmd_log() { cat "$APAPI_CLUSTER_DIR/log/slurmd-$1.log"; }
