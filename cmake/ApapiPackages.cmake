@@ -32,7 +32,7 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_SET_DESTDIR ON) # /etc and /var are no part of the prefix
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL apapi devel python spank)
+set(CPACK_COMPONENTS_ALL apapi devel python spank energy)
 set(CPACK_COMPONENT_UNSPECIFIED_HIDDEN ON)
 set(CPACK_COMPONENT_APAPI_DESCRIPTION "Energy and power of Slurm job steps: programs and library
 Measures the energy of every Slurm job step with the machine's own counters
@@ -49,6 +49,10 @@ set(CPACK_COMPONENT_SPANK_DESCRIPTION "Energy and power of Slurm job steps: plug
 The plugin by which srun, sbatch and salloc know --apapi, and apapi-sync,
 which writes energies into Slurm's accounting. It does nothing until its line
 in plugstack.conf is activated.")
+set(CPACK_COMPONENT_ENERGY_DESCRIPTION "Energy and power of Slurm job steps: Slurm's energy plugin
+With AcctGatherEnergyType=acct_gather_energy/apapi, sacct, sstat, sreport and
+scontrol show what APAPI measures: packages, memory and GPUs, or the BMC. For
+exactly one version of Slurm.")
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package_tree.cmake)
 
 # --- .deb ---------------------------------------------------------------------------------------------------
@@ -75,15 +79,23 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-pandas)
 set(CPACK_DEBIAN_SPANK_PACKAGE_NAME slurm-spank-apapi)
 set(CPACK_DEBIAN_SPANK_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_SPANK_PACKAGE_DEPENDS "apapi (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_ENERGY_PACKAGE_NAME slurm-acct-energy-apapi)
+set(CPACK_DEBIAN_ENERGY_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_ENERGY_PACKAGE_DEPENDS "apapi (>= ${PROJECT_VERSION})")
 set(apapi_needs_slurm_rpm "")
+set(apapi_needs_exact_slurm_rpm "")
 if(APAPI_SLURM_PACKAGE)
   get_directory_property(apapi_slurm DIRECTORY spank_apapi DEFINITION Slurm_VERSION)
+  # slurmd does not start with an energy plugin that was built for another version, even for another micro
+  string(APPEND CPACK_DEBIAN_ENERGY_PACKAGE_DEPENDS
+         ", ${APAPI_SLURM_PACKAGE} (>= ${apapi_slurm}), ${APAPI_SLURM_PACKAGE} (<< ${apapi_slurm}.99)")
+  set(apapi_needs_exact_slurm_rpm ", slurm >= ${apapi_slurm}, slurm < ${apapi_slurm}.99")
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" apapi_slurm "${apapi_slurm}")
   string(APPEND CPACK_DEBIAN_SPANK_PACKAGE_DEPENDS
          ", ${APAPI_SLURM_PACKAGE} (>= ${apapi_slurm}), ${APAPI_SLURM_PACKAGE} (<< ${apapi_slurm}.99)")
   set(apapi_needs_slurm_rpm ", slurm >= ${apapi_slurm}, slurm < ${apapi_slurm}.99")
 endif()
-foreach(component APAPI DEVEL PYTHON SPANK)
+foreach(component APAPI DEVEL PYTHON SPANK ENERGY)
   string(TOLOWER ${component} folder)
   file(GLOB files ${PROJECT_SOURCE_DIR}/config/package/${folder}/*)
   set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA ${files})
@@ -104,12 +116,14 @@ set(CPACK_RPM_PYTHON_PACKAGE_ARCHITECTURE noarch)
 set(CPACK_RPM_PYTHON_PACKAGE_REQUIRES "python3 >= 3.9, apapi >= ${PROJECT_VERSION}")
 set(CPACK_RPM_SPANK_PACKAGE_NAME slurm-spank-apapi)
 set(CPACK_RPM_SPANK_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}${apapi_needs_slurm_rpm}")
+set(CPACK_RPM_ENERGY_PACKAGE_NAME slurm-acct-energy-apapi)
+set(CPACK_RPM_ENERGY_PACKAGE_REQUIRES "apapi >= ${PROJECT_VERSION}${apapi_needs_exact_slurm_rpm}")
 # Folders of other packages.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/slurm ${APAPI_PLUGSTACK_DIR} /usr/${CMAKE_INSTALL_LIBDIR} /usr/${CMAKE_INSTALL_LIBDIR}/cmake
     /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/${APAPI_PLUGIN_DIR} /usr/lib/python3 /usr/lib/python3/dist-packages /usr/lib/tmpfiles.d /usr/libexec /var /var/log /var/spool
     /usr/share/man /usr/share/man/man1 /usr/share/man/man3 /usr/share/man/man5 /usr/share/man/man8)
-foreach(component APAPI DEVEL PYTHON SPANK)
+foreach(component APAPI DEVEL PYTHON SPANK ENERGY)
   string(TOLOWER ${component} folder)
   set(conffiles ${PROJECT_SOURCE_DIR}/config/package/${folder}/conffiles)
   if(EXISTS ${conffiles})

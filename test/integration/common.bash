@@ -173,7 +173,9 @@ records_are_valid() {
     ((${#files[@]} == 0)) || validate_records "${files[@]}"
 }
 
-teardown_file() {
+teardown_file() { end_of_file; }
+
+end_of_file() {
     local status=0
     [[ -n ${APAPI_CLUSTER_DIR:-} ]] || return 0
     records_are_valid || status=1

@@ -7,6 +7,7 @@ load common
 load energy_common
 
 setup_file() {
+    make_energy_folder
     simulate_time
     make_prefix
     # 2 W: 100 s of the meters' time are 200 J
@@ -31,7 +32,7 @@ rest() {
 }
 
 sum_of_step() { # PROGRAM STEP: what sacct or sstat says [J]
-    cluster run "$1" -n -P -j "$2" -o JobID,ConsumedEnergyRaw | awk -F'|' -v "step=$2" '$1 == step { print $2 }'
+    cluster run "$1" -n -P -j "$2" -o JobID,ConsumedEnergyRaw | awk -F'|' -v "step=$2" '($1 "") == (step "") { print $2 }'
 }
 
 told() { # PROGRAM STEP LEAST MOST
@@ -64,17 +65,22 @@ draw_400_j() {
 }
 
 @test "sreport adds them up by user" {
-    draw_400_j
-    end_held_step
-    eventually told sacct "$job" 399 401
-    local day=(start="$(date -u -d '-1 day' +%FT00:00:00)" end="$(date -u -d '+2 days' +%FT00:00:00)")
-    cluster run sacctmgr -i rollup "${day[0]#*=}" "${day[1]#*=}"
-    local own all
-    own=$(cluster run sreport -n -P -t seconds -T energy cluster AccountUtilizationByUser "${day[@]}" |
+    this_hour() { cluster run date +%FT%H:00:00; }
+    local start own all
+    until [[ ${start:-} == "$(this_hour)" ]]; do # sreport knows an hour whose jobs slurmdbd has added up
+        start=$(this_hour)
+        draw_400_j
+        end_held_step
+        eventually told sacct "$job" 399 401
+    done
+    local end
+    end=$(cluster run date -d "${start/T/ } 1 hour" +%FT%H:00:00)
+    cluster run sacctmgr -i rollup "$start" "$end"
+    own=$(cluster run sreport -n -P -t seconds -T energy cluster AccountUtilizationByUser start="$start" end="$end" |
         awk -F'|' '$3 == "alice" { print $NF }')
-    all=$(cluster run sacct -n -P -X -u alice -S "${day[0]#*=}" -o ConsumedEnergyRaw | awk '{ s += $1 } END { print s }')
+    all=$(cluster run sacct -n -P -X -u alice -S "$start" -o ConsumedEnergyRaw | awk '{ s += $1 } END { print s }')
     echo "sreport $own J, sacct $all J"
-    ((own >= 399 && own == all))
+    ((own >= 399 && own <= all + 1))
 }
 
 @test "scontrol show node has the power of now and the mean" {
@@ -89,6 +95,7 @@ draw_400_j() {
 }
 
 @test "scontrol reconfigure and a restart of slurmd: the node's total goes on" {
+    expected_errors='mpi|MPI' # Debian's Slurm says so at each start
     let_pass 100000
     eventually node_has n1 'e >= 200'
     eventually rest

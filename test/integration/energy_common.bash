@@ -2,35 +2,50 @@
 # A cluster with Slurm's energy plugin, in whose nodes the time of the simulated meters goes on as a test says.
 # shellcheck shell=bash disable=SC2154 # set by those who load this
 
+# A folder that the nodes see, whatever is above the tests' own.
+make_energy_folder() {
+    energy=$(mktemp -d -p "$repository/build" energy.XXXXXX)
+    chmod 755 "$energy"
+    export energy
+}
+
+teardown_file() {
+    local status=0
+    end_of_file || status=1
+    rm -rf "${energy:?}"
+    return $status
+}
+
 # A copy of the plugin, with its own etc/apapi/apapi.conf: LINES.
 make_prefix() { # LINES
-    prefix=$BATS_FILE_TMPDIR/prefix
-    mkdir -p "$prefix/lib/slurm" "$prefix/etc/apapi"
+    local prefix=$energy/prefix
+    mkdir -p "$prefix/lib/slurm" "$prefix/etc/apapi" "$prefix/libexec"
+    ln -s "$libexec" "$prefix/libexec/apapi" # what makes it an installation
     cp "$install/lib/slurm/acct_gather_energy_apapi.so" "$prefix/lib/slurm/"
     energy_config "$@"
 }
 
 energy_config() { # LINES
-    printf '%s\n' "libexec_dir = $libexec" "$@" >"$BATS_FILE_TMPDIR/prefix/etc/apapi/apapi.conf"
+    printf '%s\n' "$@" >"$energy/prefix/etc/apapi/apapi.conf"
 }
 
 # Lines of slurm.conf.
 energy_lines() {
     local plugins
     plugins=$(dirname "$(find /usr/lib /usr/lib64 -name acct_gather_energy_none.so 2>/dev/null | head -n 1)")
-    printf '%s\\n' "PluginDir=$plugins:$BATS_FILE_TMPDIR/prefix/lib/slurm" \
+    printf '%s\\n' "PluginDir=$plugins:$energy/prefix/lib/slurm" \
         "AcctGatherEnergyType=${1:-acct_gather_energy/apapi}" AcctGatherNodeFreq=1 \
         JobAcctGatherFrequency=task=300
 }
 
 # Simulated meters whose time is in a file: they stand still, but for what the test lets pass.
 simulate_time() {
-    export sim_time=$BATS_FILE_TMPDIR/time
+    export sim_time=$energy/time
     echo 0 >"$sim_time"
     printf '%s\n' '#!/bin/sh' "APAPI_SIMHW_TIME=$sim_time exec '$repository/build/release/test/sim/apapi-simhw' \"\$@\"" \
-        >"$BATS_FILE_TMPDIR/simhw"
-    chmod 755 "$BATS_FILE_TMPDIR/simhw"
-    export APAPI_SIMHW=$BATS_FILE_TMPDIR/simhw
+        >"$energy/simhw"
+    chmod 755 "$energy/simhw"
+    export APAPI_SIMHW=$energy/simhw
 }
 
 let_pass() { # MS

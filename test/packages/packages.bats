@@ -108,7 +108,7 @@ rpm_files() { # but for folders and build ids
 
 @test "an .rpm has the same files, and scripts that a shell can read" {
     needs_rpm
-    for name in apapi apapi-devel python3-apapi slurm-spank-apapi; do
+    for name in apapi apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do
         diff <(deb_files $name | grep -vE '/(changelog.Debian.gz|copyright)$') <(rpm_files $name)
         for tag in POSTIN POSTUN; do
             rpm -qp --qf "%|$tag?{%{$tag}}|" "$(rpm_file $name)" | sh -n
@@ -121,7 +121,7 @@ rpm_files() { # but for folders and build ids
 @test "the archive has what the packages have" {
     needs_rpm
     diff <(tar -tf "$packages"/apapi-*.tar.gz | grep -v '/$' | sed 's#^\(\./\)\?#/#' | sort) \
-        <(for name in apapi apapi-devel python3-apapi slurm-spank-apapi; do rpm_files $name; done | sort)
+        <(for name in apapi apapi-devel python3-apapi slurm-spank-apapi slurm-acct-energy-apapi; do rpm_files $name; done | sort)
 }
 
 @test "wrong words" {

@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Slurm's energy plugin where something is missing or killed: slurmd and the steps do not notice.
+
+bats_require_minimum_version 1.5.0
+load common
+load energy_common
+
+setup_file() {
+    make_energy_folder
+    make_prefix
+    start_cluster --extra "$(energy_lines "${energy_types:-}")" --sim "--packages 2 --package-w 30 --dram-w 20"
+}
+
+no_helpers() { ! cluster run pgrep -x apapi-collect; }
+
+restart_slurmd() { # NODE
+    cluster on "$1" pkill -TERM -x slurmd
+    gone() { ! cluster on "$1" pgrep -x slurmd && ! node_sampler "$1"; }
+    eventually gone "$1"
+    cluster on "$1" slurmd
+    eventually nodes_idle
+}
+
+# Kill the samplers of all nodes COUNT times at random moments: totals never go back, and what was drawn
+# meanwhile is in them.
+kill_samplers() { # COUNT
+    local count=$1 before now
+    eventually node_has n1 'e > 0'
+    before=$(node_energy n1)
+    for ((i = 0; i < count; i++)); do
+        eventually node_sampler n1 >/dev/null
+        sleep "0.$((RANDOM % 10))$((RANDOM % 10))" # any moment is as good as another
+        cluster on n1 pkill -KILL -x apapi-sampler || true # it may be about to start
+        now=$(node_energy n1)
+        awk -v "now=$now" -v "before=$before" 'BEGIN { exit !(now >= before) }' || {
+            echo "kill $i: $before J, then $now J"
+            return 1
+        }
+        before=$now
+    done
+}
+
+# The meters count 100 W all the time.
+truth_on() { # NODE
+    cluster on "$1" sh -c 'cat /sys/class/powercap/intel-rapl:?/energy_uj /sys/class/powercap/intel-rapl:?:?/energy_uj' |
+        awk '{ s += $1 } END { print s / 1e6 }'
+}
+
+@test "killing the node sampler twenty times: no word above info, and no joule lost" {
+    local begin_j begin_truth_j
+    eventually node_has n1 'e > 0 && p > 99'
+    begin_j=$(node_energy n1)
+    begin_truth_j=$(truth_on n1)
+    kill_samplers 20
+    eventually node_has n1 'p > 99'
+    is_true() { # of a reading up to a second ago
+        node_has n1 "(d = $(truth_on n1) - $begin_truth_j - (e - $begin_j)) < 250 && d > -250"
+    }
+    eventually is_true
+    [[ -z $(log_errors) ]]
+    run as_alice srun -w n1 true
+    [[ $status -eq 0 ]]
+}
+
+# bats test_tags=long
+@test "killing it a thousand times" {
+    kill_samplers 1000
+    [[ -z $(log_errors) ]]
+}
+
+@test "nothing that could be measured, or no sampler: one clear message, and steps run" {
+    expected_errors='mpi|MPI|acct_gather_energy/apapi: (node n1 is not measured|cannot start)'
+    energy_config 'live_dir = off'
+    restart_slurmd n1
+    said() { slurmd_log n1 | grep -q "acct_gather_energy/apapi: node n1 is not measured: live_dir = off"; }
+    eventually said
+    run as_alice srun -w n1 sh -c 'exit 3'
+    [[ $status -eq 3 ]]
+    energy_config "libexec_dir = /nowhere"
+    restart_slurmd n1
+    said() { slurmd_log n1 | grep -q "acct_gather_energy/apapi: cannot start /nowhere/apapi-sampler: "; }
+    eventually said
+    run as_alice srun -w n1 sh -c 'exit 4'
+    [[ $status -eq 4 ]]
+    tried_again() { [[ $(slurmd_log n1 | grep -c 'the node sampler has ended') -ge 3 ]]; }
+    eventually tried_again
+    [[ $(slurmd_log n1 | grep -c 'cannot start') -eq 1 ]]
+    energy_config
+    restart_slurmd n1
+    eventually node_has n1 'p > 99'
+}
+
+@test "energy plugins of Slurm's own besides: the joules that count twice are told" {
+    expected_errors='.' # Slurm's own finds nothing here
+    sed -i 's|^AcctGatherEnergyType=.*|AcctGatherEnergyType=acct_gather_energy/apapi,acct_gather_energy/gpu|' \
+        "$APAPI_CLUSTER_DIR/etc/slurm.conf"
+    restart_slurmd n1
+    said() { slurmd_log n1 | grep -q 'Slurm adds up what these plugins measure; name apapi alone'; }
+    eventually said
+    run as_alice srun -w n1 true
+    [[ $status -eq 0 ]]
+}
