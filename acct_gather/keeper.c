@@ -35,8 +35,10 @@ static struct keeper {
     bool runs;
     int stop;        /* an eventfd */
     char said[1024]; /* the latest trouble: each is told once */
-    struct message message;
 } keeper = {.stop = -1};
+
+/* Too large for the stack, and of no initial value: the file need not hold it. */
+static struct message message;
 
 static void keeper_say(const char *text)
 {
@@ -58,12 +60,10 @@ static bool keeper_wait(int fd, int ms)
 
 static int keeper_configure(const struct spank_apapi_child *child)
 {
-    struct message *message = &keeper.message;
-
-    message_start(message, APAPI_WORD_NODE);
-    message_add_pair(message, "node", keeper.settings->node);
-    message_add_pair(message, "config", keeper.settings->config);
-    return message_send(child->channel, message, deadline_now() + PATIENCE_NS);
+    message_start(&message, APAPI_WORD_NODE);
+    message_add_pair(&message, "node", keeper.settings->node);
+    message_add_pair(&message, "config", keeper.settings->config);
+    return message_send(child->channel, &message, deadline_now() + PATIENCE_NS);
 }
 
 /* It says why it ends. @return false: slurmd wants to end. */
@@ -72,10 +72,10 @@ static bool keeper_listen(const struct spank_apapi_child *child)
     struct apapi_error err;
 
     while (keeper_wait(child->channel, -1)) {
-        if (message_receive(child->channel, &keeper.message, deadline_now() + PATIENCE_NS)) {
+        if (message_receive(child->channel, &message, deadline_now() + PATIENCE_NS)) {
             return true;
         }
-        spank_apapi_child_reason(&keeper.message, &err);
+        spank_apapi_child_reason(&message, &err);
         keeper_say(err.text);
     }
     return false;
