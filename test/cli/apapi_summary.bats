@@ -180,6 +180,20 @@ END
     jq -e '.energy_j == 20000 and .program.energy_j == 20000 and .program.site_median.energy_j == 20000' <<<"$output"
 }
 
+@test "a heterogeneous job: its components in Slurm's accounting added up; an array has to be one task" {
+    fake_sacct '17 17+0 c1 anna physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 1 8 800 00:10:00 ' \
+        '18 17+1 c1 anna physics batch normal run COMPLETED 0:0 1795168800 1795168950 150 2 4 600 00:02:00 '
+    record 17 0 n1 0 100 200 '.het_job = 17 | .het_offset = 0'
+    record 18 0 n2 0 150 300 '.het_job = 17 | .het_offset = 1'
+    run -0 summary --json --no-compare 17
+    echo "$output"
+    jq -e '.nodes == 3 and .cores == 12 and .elapsed_s == 150 and .energy_j == 65000 and .cpu.used_s == 720 and .cpu.core_s == 1400' <<<"$output"
+    fake_sacct '20 19_1 c1 anna physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}' \
+        '21 19_2 c1 anna physics batch normal run COMPLETED 0:0 1795168800 1795168900 100 1 8 800 00:10:00 {"apapi":{"energy_j":5}}'
+    run -1 summary 19
+    [[ $output == "apapi summary: several jobs match: name one, as 17_3 of an array" ]]
+}
+
 @test "bad input" {
     no_sacct
     run -1 summary 17

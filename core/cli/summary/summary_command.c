@@ -25,6 +25,7 @@ struct options {
     const char *since, *limit, *wait;
     uint64_t limit_ns, wait_ns;
     bool json, alone;
+    bool several; /* Slurm knows several jobs of this number */
 };
 
 static const struct option_row rows[] = {
@@ -61,15 +62,47 @@ static int summary_command_take(const struct apapi_record *record, const char *l
 }
 
 /* Records and Slurm's accounting may be of different clusters. */
+static bool is_of_records(const struct show *show, const struct sacct_job *job)
+{
+    for (size_t i = 0; i < show->count; i++) {
+        const struct apapi_identity *id = &show->records[i].id;
+
+        if (id->job == job->job && (!*id->cluster || strcmp(id->cluster, job->cluster) == 0) &&
+            (!*id->user || strcmp(id->user, job->user) == 0)) {
+            return true;
+        }
+    }
+    return show->count == 0;
+}
+
+/* Components of a heterogeneous job run at the same time. */
+static void add_component(struct sacct_job *sum, const struct sacct_job *job)
+{
+    sum->elapsed_s = fmax(sum->elapsed_s, job->elapsed_s);
+    sum->nodes += job->nodes;
+    sum->cores += job->cores;
+    sum->core_s += job->core_s;
+    sum->cpu_s += job->cpu_s;
+    sum->energy_j += job->energy_j;
+    sum->uncertainty_j += job->uncertainty_j;
+    sum->mean_w += job->mean_w;
+    sum->measured_pct = fmin(sum->measured_pct, job->measured_pct);
+}
+
 static int summary_command_take_slurm(const struct sacct_job *job, void *context)
 {
     struct summary *summary = context;
-    const struct show *show = &summary->show;
-    const struct apapi_identity *id = show->count ? &show->records[0].id : NULL;
 
-    if (!id || (id->job == job->job && (!*id->cluster || strcmp(id->cluster, job->cluster) == 0) &&
-                (!*id->user || strcmp(id->user, job->user) == 0))) {
+    if (!is_of_records(&summary->show, job)) {
+        return 0;
+    }
+    if (!summary->slurm.job) {
         summary->slurm = *job;
+    } else if (strchr(job->job_id, '+') && strchr(summary->slurm.job_id, '+')) {
+        add_component(&summary->slurm, job);
+    } else {
+        errno = E2BIG; /* tasks of an array */
+        return -1;
     }
     return 0;
 }
@@ -82,9 +115,14 @@ static void ask_slurm(struct options *options)
                                       .deadline_ns = clock_monotonic_ns() + options->limit_ns};
     struct apapi_error err;
 
-    if (sacct_read(&query, summary_command_take_slurm, &options->summary, &err) &&
-        errno != ENOENT && options->input.verbose) {
-        command_fail(COMMAND, err.text);
+    options->summary.slurm.job = 0;
+    if (sacct_read(&query, summary_command_take_slurm, &options->summary, &err)) {
+        options->summary.slurm.job = 0;
+        if (errno == E2BIG) {
+            options->several = true;
+        } else if (errno != ENOENT && options->input.verbose) {
+            command_fail(COMMAND, err.text);
+        }
     }
 }
 
@@ -157,7 +195,8 @@ static int look_until_known(struct options *options)
     uint64_t end_ns = clock_monotonic_ns() + options->wait_ns;
     int status = look(options);
 
-    while (status == 0 && !isfinite(options->summary.energy_j) && clock_monotonic_ns() < end_ns) {
+    while (status == 0 && !isfinite(options->summary.energy_j) && !options->several &&
+           clock_monotonic_ns() < end_ns) {
         nanosleep(&pause, NULL);
         show_free(&options->summary.show);
         options->summary.show.job = (uint32_t)strtoul(options->input.jobs, NULL, 10);
@@ -176,6 +215,9 @@ static int summary_command_run(struct options *options)
     }
     if (status) {
         return status;
+    }
+    if (summary->show.count == 0 && options->several) {
+        return command_fail(COMMAND, "several jobs match: name one, as 17_3 of an array");
     }
     if (summary->show.count == 0 && !isfinite(summary->energy_j)) {
         return fail_none(options);
