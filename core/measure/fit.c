@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/fit_doubt.h"
 #include "measure/fit_solve.h"
 #include "measure/fit_within.h"
 
@@ -80,6 +81,8 @@ struct fit_work {
     struct fit_block total;
     struct fit_system system;
     struct fit_within within;
+    struct fit_doubts doubts;
+    double doubt_w[FIT_COLUMNS]; /* by column */
 };
 
 /* Each column that was active is a group of its own. */
@@ -209,11 +212,72 @@ static size_t fit_work_least(const struct fit_work *work)
     return least;
 }
 
+/* What joining a group leaves open for the others. @param inverted  and how sure it was */
+static void fit_work_doubt(struct fit_work *work, size_t from, bool inverted)
+{
+    struct fit_doubt *doubt = &work->doubts.list[work->doubts.count];
+    double factors[FIT_COLUMNS], scale = work->system.scale[from];
+    double p_w = work->within.p[from] * scale;
+
+    *doubt = (struct fit_doubt){.least_w = -INFINITY, .greatest_w = INFINITY};
+    doubt->column = fit_work_first(work, from);
+    if (inverted) {
+        doubt->least_w = p_w - work->within.half_w[from];
+        doubt->greatest_w = p_w + work->within.half_w[from];
+        for (size_t i = 0; i < work->groups.count; i++) {
+            factors[i] = work->within.inverse[i][from] / work->within.inverse[from][from];
+        }
+    } else {
+        fit_system_depend(&work->system, from, factors);
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        doubt->w[i] = group == NO_GROUP ? 0 : factors[group] * work->system.scale[group] / scale;
+    }
+}
+
+/* By column, of the groups so far. */
+static void fit_work_powers(struct fit_work *work, double p_w[FIT_COLUMNS])
+{
+    fit_system_solve(&work->system, work->p);
+    for (size_t i = 0; i < work->groups.count; i++) {
+        work->p[i] *= work->system.scale[i];
+    }
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        size_t group = work->groups.of[i];
+
+        p_w[i] = group == NO_GROUP ? 0 : work->p[group];
+    }
+}
+
+/* Replace the groups to be joined by two that can have the same power. */
+static void fit_work_choose(struct fit_work *work, bool inverted, size_t *from, size_t *to)
+{
+    struct fit_doubt *doubt = &work->doubts.list[work->doubts.count];
+    double p_w[FIT_COLUMNS];
+    size_t pair[2], one, other;
+
+    fit_work_doubt(work, *from, inverted);
+    work->doubts.count++;
+    fit_work_powers(work, p_w);
+    if (!fit_doubt_pair(doubt, p_w, work->fit->sums.x, pair)) {
+        return;
+    }
+    one = work->groups.of[pair[0]];
+    other = work->groups.of[pair[1]];
+    if (one != other && !(inverted && fit_work_is_idle(work, one)) &&
+        !(inverted && fit_work_is_idle(work, other))) {
+        *from = one;
+        *to = other;
+    }
+}
+
 /* One step towards groups that can be told apart. @return false: they can be. */
 static bool fit_work_narrow(struct fit_work *work)
 {
     size_t singular = fit_work_prepare(work), from, to;
-    bool inverted = singular == work->groups.count;
+    bool inverted = singular == work->groups.count, sure;
 
     if (!inverted) {
         from = singular;
@@ -226,7 +290,11 @@ static bool fit_work_narrow(struct fit_work *work)
     if (to == NO_GROUP) {
         return false;
     }
-    fit_work_join(work, from, to, inverted && !fit_work_lacks_rows(work));
+    sure = inverted && !fit_work_lacks_rows(work);
+    if (!inverted || sure) {
+        fit_work_choose(work, inverted, &from, &to);
+    }
+    fit_work_join(work, from, to, sure);
     return true;
 }
 
@@ -307,7 +375,8 @@ static double fit_work_within_j(const struct fit_work *work, size_t column, doub
 
     pure_j = work->based ? 0 : pure_j;
     if (fit_work_rules(work, column, group)) {
-        return work->within.half_w[work->groups.of[column]] * time_s + fmax(others_j, 0) + pure_j;
+        return (work->within.half_w[work->groups.of[column]] + work->doubt_w[column]) * time_s +
+               fmax(others_j, 0) + pure_j;
     }
     return (isnan(work->alone_w[column]) ? bound_j
                                          : fmin(bound_j, work->alone_w[column] * time_s)) +
@@ -350,7 +419,7 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
 
 static void fit_work_run(struct fit_work *work, struct fit_part parts[FIT_COLUMNS])
 {
-    double threads_s = 0;
+    double threads_s = 0, p_w[FIT_COLUMNS];
 
     for (size_t i = FIT_PARTS; i < FIT_COLUMNS; i++) {
         threads_s += work->fit->sums.x[i];
@@ -360,10 +429,8 @@ static void fit_work_run(struct fit_work *work, struct fit_part parts[FIT_COLUMN
     fit_work_begin(work, threads_s > 0 && fit_work_has_base(work));
     while (fit_work_narrow(work)) {
     }
-    fit_system_solve(&work->system, work->p);
-    for (size_t i = 0; i < work->groups.count; i++) {
-        work->p[i] *= work->system.scale[i];
-    }
+    fit_work_powers(work, p_w);
+    fit_doubts_within(&work->doubts, p_w, work->fit->sums.x, work->doubt_w);
     fit_work_share(work, parts);
 }
 

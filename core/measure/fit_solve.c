@@ -99,6 +99,26 @@ size_t fit_system_invert(const struct fit_system *system, double inverse[FIT_COL
     return first;
 }
 
+void fit_system_depend(const struct fit_system *system, size_t column, double factors[FIT_COLUMNS])
+{
+    struct fit_triangle triangle = {.size = 0};
+    double right[FIT_COLUMNS];
+    bool before[FIT_COLUMNS];
+
+    for (size_t i = 0; i < FIT_COLUMNS; i++) {
+        before[i] = i < column;
+        factors[i] = i == column;
+    }
+    fit_triangle_make(system, before, &triangle);
+    for (size_t i = 0; i < triangle.size; i++) {
+        right[i] = system->xx[column][triangle.column[i]];
+    }
+    fit_triangle_solve(&triangle, right);
+    for (size_t i = 0; i < triangle.size; i++) {
+        factors[triangle.column[i]] = -right[i];
+    }
+}
+
 double fit_system_tolerance(const struct fit_system *system)
 {
     struct fit_triangle triangle = {.size = 0};

@@ -22,6 +22,12 @@ void fit_system_scale(struct fit_system *system);
 /** Invert xx. @return `size`; the index of a column that is the sum of columns before it. */
 size_t fit_system_invert(const struct fit_system *system, double inverse[FIT_COLUMNS][FIT_COLUMNS]);
 
+/**
+ * A column that is the sum of columns before it, as fit_system_invert() finds it.
+ * @param factors  result: 1 for the column, less what it is of each of the others
+ */
+void fit_system_depend(const struct fit_system *system, size_t column, double factors[FIT_COLUMNS]);
+
 /** @return the part of the last column that the others do not explain, 0 to 1. */
 double fit_system_tolerance(const struct fit_system *system);
 

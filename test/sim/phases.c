@@ -4,8 +4,9 @@
  * 40, 100 and 160 W of the simulated hardware, each for a random 0.5 to 5 ms. At the end it prints
  * what that took in truth, as JSON.
  *
- * usage: apapi-phases LOAD_FILE SECONDS SEED THREADS [kill]
- * LOAD_FILE "-": it draws nothing. "kill": it ends by SIGKILL, in a region, and with open threads.
+ * usage: apapi-phases LOAD_FILE SECONDS SEED THREADS [kill|wait]
+ * LOAD_FILE "-": it draws nothing. "kill": it ends by SIGKILL, in a region. "wait": meanwhile its
+ * first thread is in a region "wait", and draws nothing.
  */
 #include <apapi/region.h>
 #include <fcntl.h>
@@ -132,11 +133,14 @@ int main(int argc, char **argv)
     unsigned int count = argc > 4 ? (unsigned int)atoi(argv[4]) : 0;
 
     if (count < 1 || count > SIM_LOAD_SLOTS) {
-        fputs("usage: apapi-phases LOAD_FILE SECONDS SEED THREADS [kill]\n", stderr);
+        fputs("usage: apapi-phases LOAD_FILE SECONDS SEED THREADS [kill|wait]\n", stderr);
         return 2;
     }
     if (strcmp(argv[1], "-") != 0 && !phases_map(argv[1])) {
         return 1;
+    }
+    if (argc > 5 && strcmp(argv[5], "wait") == 0) {
+        apapi_region_begin("wait");
     }
     phases_end_ns = phases_now_ns() + (uint64_t)(atof(argv[2]) * 1e9);
     for (unsigned int i = 0; i < count; i++) {
@@ -150,9 +154,10 @@ int main(int argc, char **argv)
         pthread_join(threads[i].thread, NULL);
     }
     phases_print(threads, count);
-    if (argc > 5) {
+    if (argc > 5 && strcmp(argv[5], "kill") == 0) {
         apapi_region_begin("end");
         raise(SIGKILL);
     }
+    apapi_region_stop();
     return 0;
 }

@@ -248,6 +248,38 @@ static void what_is_always_together_says_so(void **state)
 }
 
 /* Outside, in the first part, in the second one [s], and the energy [J]. */
+/* Another thread waits all the time, at no power: the rows cannot know that. */
+static void a_choice_that_moves_other_powers_is_in_their_uncertainty(void **state)
+{
+    const size_t waiting = FIT_PARTS + PHASES;
+    struct fit *waits = new_fit();
+    struct random random = {8};
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    for (unsigned row = 0; row < 600; row++) {
+        double x[FIT_COLUMNS] = {[FIT_INSIDE] = 0.1}, left_s = 0.1, joules = 0;
+
+        for (size_t i = 0; i < PHASES; i++) {
+            x[FIT_PARTS + i] = i + 1 < PHASES ? left_s * random_share(&random) : left_s;
+            left_s -= x[FIT_PARTS + i];
+            joules += x[FIT_PARTS + i] * phase_w[i];
+        }
+        x[waiting] = 0.1;
+        fit_add(waits, x, waiting + 1, joules);
+    }
+    assert_int_equal(fit_solve(waits, 0.01, parts), 0);
+    for (size_t i = 0; i < PHASES; i++) {
+        double true_j = phase_w[i] * waits->sums.x[FIT_PARTS + i];
+
+        assert_true(fabs(parts[FIT_PARTS + i].energy_j - true_j) <=
+                    parts[FIT_PARTS + i].within_j * 1.001);
+    }
+    assert_true(parts[FIT_PARTS + 2].within_j < 0.3 * parts[FIT_PARTS + 2].energy_j);
+    assert_true(parts[waiting].within_j >= parts[waiting].energy_j * 0.999);
+    free(waits);
+}
+
 static void add_rows(struct fit *fit, unsigned count, const double row[4])
 {
     for (unsigned i = 0; i < count; i++) {
@@ -468,6 +500,7 @@ int main(void)
         cmocka_unit_test(phases_shorter_than_a_reading_have_their_power),
         cmocka_unit_test(regions_of_any_length_add_up_to_the_energy),
         cmocka_unit_test(what_is_always_together_says_so),
+        cmocka_unit_test(a_choice_that_moves_other_powers_is_in_their_uncertainty),
         cmocka_unit_test(what_is_alone_is_measured),
         cmocka_unit_test(time_without_threads_is_idle),
         cmocka_unit_test(the_number_of_threads_shows_what_does_not_depend_on_it),
