@@ -28,7 +28,7 @@ void share_page_init(struct share_page *page)
     page->head.version = SHARE_PAGE_VERSION;
     page->head.size = sizeof *page;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        page->head.idle_w[d] = page->head.energy_j[d] = NAN;
+        page->head.idle_w[d] = page->head.energy_j[d] = page->head.rate[d] = NAN;
     }
 }
 
@@ -95,43 +95,74 @@ static int share_page_search(const struct share_page *page, uint32_t job, const 
     return result;
 }
 
-static int share_page_open(const char *live_dir, const char *node)
+static struct share_page *share_page_map(const struct share_asked *asked, bool write)
 {
     char path[PATH_MAX];
+    struct share_page *page = MAP_FAILED;
     struct stat status;
-    int file;
+    int file = -1;
 
-    if (snprintf(path, sizeof path, "%s/%s/" NODE_SHARES, live_dir, node) >= (int)sizeof path) {
-        errno = ENOENT;
-        return -1;
+    if (snprintf(path, sizeof path, "%s/%s/" NODE_SHARES, asked->live_dir, asked->node) <
+        (int)sizeof path) {
+        file = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
     }
-    file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (file >= 0 && (fstat(file, &status) || status.st_size < (off_t)sizeof(struct share_page) ||
-                      (status.st_uid != 0 && status.st_uid != geteuid()))) {
-        close(file);
-        errno = ENOENT;
-        return -1;
+    if (file >= 0 && fstat(file, &status) == 0 && status.st_size >= (off_t)sizeof *page &&
+        (status.st_uid == 0 || status.st_uid == geteuid())) {
+        page = mmap(NULL, sizeof *page, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                    file, 0);
     }
-    return file;
+    folder_close(file);
+    if (page != MAP_FAILED && !share_page_is_valid(page)) {
+        munmap(page, sizeof *page);
+        page = MAP_FAILED;
+    }
+    errno = ENOENT;
+    return page == MAP_FAILED ? NULL : page;
 }
 
-int share_page_look(const char *live_dir, const char *node, uint32_t job, const char *step,
-                    struct share_found *found)
+int share_page_look(const struct share_asked *asked, struct share_found *found)
 {
-    int file = share_page_open(live_dir, node), result;
-    struct share_page *page;
+    struct share_page *page = share_page_map(asked, false);
+    int result;
 
-    if (file < 0) {
-        return -1;
-    }
-    page = mmap(NULL, sizeof *page, PROT_READ, MAP_SHARED, file, 0);
-    folder_close(file);
-    if (page == MAP_FAILED) {
+    memset(found, 0, sizeof *found);
+    if (!page) {
         return -1;
     }
     found->head = page->head;
-    errno = ENOENT;
-    result = share_page_is_valid(page) ? share_page_search(page, job, step, &found->row) : -1;
+    result = share_page_search(page, asked->job, asked->step, &found->row);
     munmap(page, sizeof *page);
     return result;
+}
+
+int share_page_claim(const struct share_asked *asked, const struct share_claim *claim)
+{
+    struct share_page *page = share_page_map(asked, true);
+    struct share_claim *place;
+    uint64_t number;
+
+    if (!page) {
+        return -1;
+    }
+    number = __atomic_add_fetch(&page->head.claims, 1, __ATOMIC_ACQ_REL);
+    place = &page->claims[number % SHARE_PAGE_CLAIMS];
+    __atomic_store_n(&place->number, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    memcpy((char *)place + sizeof place->number, (const char *)claim + sizeof claim->number,
+           sizeof *claim - sizeof claim->number);
+    __atomic_store_n(&place->number, number, __ATOMIC_RELEASE);
+    munmap(page, sizeof *page);
+    return 0;
+}
+
+bool share_page_claimed(const struct share_page *page, uint64_t number, struct share_claim *claim)
+{
+    const struct share_claim *place = &page->claims[number % SHARE_PAGE_CLAIMS];
+
+    if (__atomic_load_n(&place->number, __ATOMIC_ACQUIRE) != number) {
+        return false;
+    }
+    memcpy(claim, place, sizeof *claim);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&place->number, __ATOMIC_RELAXED) == number;
 }

@@ -13,15 +13,17 @@
  */
 
 #define SHARE_PAGE_MAGIC "APAPISHR"
-#define SHARE_PAGE_VERSION 1
+#define SHARE_PAGE_VERSION 2
 #define SHARE_PAGE_ROWS 256 /* most steps at the same time; others are unattributed */
 #define SHARE_PAGE_STEP 32
+#define SHARE_PAGE_CLAIMS 64 /* of steps that end between two readings; more wait for nothing */
 
 enum share_row_flag {
     SHARE_ROW_USED = 1,
     SHARE_ROW_RUNNING = 2, /* its control group was there at the last reading */
     SHARE_ROW_COUNTED = 4, /* its CPU time is known */
-    SHARE_ROW_SLICES = 8   /* it has a GPU together with others */
+    SHARE_ROW_SLICES = 8,  /* it has a GPU together with others */
+    SHARE_ROW_ENDED = 16   /* its record is made: it is given no more */
 };
 
 /** A step. */
@@ -47,12 +49,29 @@ struct share_head {
     char method[APAPI_SHARE_WORD_SIZE], idle[APAPI_SHARE_WORD_SIZE];
     uint64_t time_ns;               /* of the last division */
     uint64_t interval_ns;           /* before that one */
+    uint64_t claims;                /* made so far */
+    double rate[APAPI_DOMAINS];     /* dynamic energy for each unit of the method's weight [J] */
     double idle_w[APAPI_DOMAINS];   /* idle power of the node */
     double energy_j[APAPI_DOMAINS]; /* of domains that this node measures; others NaN */
 };
 
+/*
+ * What the record of a step that has ended says it was given: up to the last reading as the node
+ * sampler found, after that by what the step used and the last known rate. The node sampler gives
+ * it exactly that, so that all records and the node's own add up.
+ */
+struct share_claim {
+    uint64_t number; /* of the claim, from 1; written last */
+    uint64_t inode;
+    uint32_t job, spare;
+    char step[SHARE_PAGE_STEP];
+    double cpu_s; /* used since the last reading */
+    double energy_j[APAPI_DOMAINS], idle_j[APAPI_DOMAINS];
+};
+
 struct share_page {
     struct share_head head;
+    struct share_claim claims[SHARE_PAGE_CLAIMS]; /* claim N is in place N modulo their number */
     struct share_row rows[SHARE_PAGE_ROWS];
 };
 
@@ -68,17 +87,32 @@ void share_row_write(struct share_row *row, const struct share_row *from);
 /** @return false: it was being written in each of a thousand tries. */
 bool share_row_read(const struct share_row *row, struct share_row *copy);
 
+/** Where the page is, and whose row is looked for. */
+struct share_asked {
+    const char *live_dir, *node;
+    uint32_t job;
+    const char *step;
+};
+
 /** What the page of a node says of a step. */
 struct share_found {
     struct share_head head;
-    struct share_row row;
+    struct share_row row; /* flags 0: it has none */
 };
 
 /**
  * Find the latest row of a step in the page of a node.
- * @return 0; -1 with errno ENOENT: the node has no page, or the step no row
+ * @return 0; -1 with errno ENOENT: the node has no page, `head.size` is 0, or the step has no row
  */
-int share_page_look(const char *live_dir, const char *node, uint32_t job, const char *step,
-                    struct share_found *found);
+int share_page_look(const struct share_asked *asked, struct share_found *found);
+
+/** Tell the node sampler what a step was given. `claim->number` has no meaning. 0; -1 with errno */
+int share_page_claim(const struct share_asked *asked, const struct share_claim *claim);
+
+/**
+ * @param number  of a claim, from 1
+ * @return false: it is not complete, or was overwritten
+ */
+bool share_page_claimed(const struct share_page *page, uint64_t number, struct share_claim *claim);
 
 #endif

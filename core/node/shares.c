@@ -18,10 +18,11 @@
 #include "node/gpus.h"
 #include "node/hours.h"
 #include "node/rest.h"
+#include "node/share_claims.h"
 #include "node/share_page.h"
+#include "node/share_rows.h"
 
 #define FIRST_LOOKS_NS (10 * NS_PER_S) /* a step's own sampler needs a moment to show its GPUs */
-#define NOWHERE SHARE_PAGE_ROWS
 
 _Static_assert(SHARE_GPUS_MAX == NODE_GPUS, "each GPU of a reading is divided");
 
@@ -39,6 +40,7 @@ struct node_shares {
     struct share_step steps[SHARE_PAGE_ROWS]; /* those that run */
     unsigned of[SHARE_PAGE_ROWS];             /* their rows */
     size_t count, begun, lost;
+    struct share_claims claims;
     uint64_t root_cpu_ns;
     double since_s[APAPI_DOMAINS]; /* the domain's meter moved */
     struct node_rest rest;
@@ -70,6 +72,7 @@ static int shares_map(struct node_shares *shares, struct apapi_error *err)
     if (shares->fresh) {
         share_page_init(shares->page);
     }
+    shares->claims.taken = shares->fresh ? 0 : shares->page->head.claims;
     for (int i = 0; i < SHARE_PAGE_ROWS; i++) {
         if (!share_row_read(&shares->page->rows[i], &shares->rows[i])) {
             shares->rows[i].flags = 0; /* its writer was killed in it */
@@ -103,31 +106,6 @@ struct node_shares *node_shares_new(const struct node_shares_settings *settings)
     return shares;
 }
 
-static bool shares_row_is(const struct share_row *row, const struct cgroup_step *step)
-{
-    return row->flags & SHARE_ROW_USED && row->inode == step->inode && row->job == step->job &&
-           strcmp(row->step, step->step) == 0;
-}
-
-/* A free row, or the one of the step that ended first. */
-static unsigned shares_free_row(const struct node_shares *shares)
-{
-    unsigned oldest = NOWHERE;
-
-    for (unsigned i = 0; i < SHARE_PAGE_ROWS; i++) {
-        const struct share_row *row = &shares->rows[i];
-
-        if (!(row->flags & SHARE_ROW_USED)) {
-            return i;
-        }
-        if (!(row->flags & SHARE_ROW_RUNNING) &&
-            (oldest == NOWHERE || row->time_ns < shares->rows[oldest].time_ns)) {
-            oldest = i;
-        }
-    }
-    return oldest;
-}
-
 static void shares_begin(struct node_shares *shares, struct share_row *row,
                          const struct cgroup_step *step)
 {
@@ -141,16 +119,13 @@ static void shares_begin(struct node_shares *shares, struct share_row *row,
 
 static unsigned shares_find_row(struct node_shares *shares, const struct cgroup_step *step)
 {
-    unsigned at;
+    unsigned at = share_rows_find(shares->rows, step);
 
-    for (unsigned i = 0; i < SHARE_PAGE_ROWS; i++) {
-        if (shares_row_is(&shares->rows[i], step)) {
-            return i;
+    if (at == SHARE_ROWS_NONE) {
+        at = share_rows_free(shares->rows);
+        if (at != SHARE_ROWS_NONE) {
+            shares_begin(shares, &shares->rows[at], step);
         }
-    }
-    at = shares_free_row(shares);
-    if (at != NOWHERE) {
-        shares_begin(shares, &shares->rows[at], step);
     }
     return at;
 }
@@ -188,10 +163,13 @@ static void shares_visit(const struct cgroup_step *step, void *context)
 {
     struct node_shares *shares = context;
     unsigned at = shares_find_row(shares, step);
-    struct share_row *row = &shares->rows[at < NOWHERE ? at : 0];
+    struct share_row *row = &shares->rows[at < SHARE_ROWS_NONE ? at : 0];
 
-    if (at == NOWHERE || shares->count == SHARE_PAGE_ROWS) {
+    if (at == SHARE_ROWS_NONE || shares->count == SHARE_PAGE_ROWS) {
         shares->lost++;
+        return;
+    }
+    if (row->flags & SHARE_ROW_ENDED) {
         return;
     }
     shares_look_for_gpus(shares, row);
@@ -258,7 +236,9 @@ static void shares_look_elsewhere(struct node_shares *shares)
 
 static void shares_scan(struct node_shares *shares)
 {
-    shares->count = shares->begun = shares->lost = 0;
+    share_claims_take(&shares->claims, shares->page, shares->rows, shares->reading);
+    shares->count = shares->lost = 0;
+    shares->begun = shares->claims.begun;
     shares->blind = false;
     for (int i = 0; i < SHARE_PAGE_ROWS; i++) {
         shares->rows[i].flags &= ~(uint32_t)SHARE_ROW_RUNNING;
@@ -303,7 +283,7 @@ static double shares_idle_w(struct node_shares *shares, int domain, double secon
 
 static void shares_learn(struct node_shares *shares, double cpu_s, double seconds)
 {
-    bool busy = shares->count > 0 || shares->blind || shares->lost > 0;
+    bool busy = shares->count > 0 || shares->blind || shares->lost > 0 || shares->claims.any;
 
     if (busy || shares->reading->gap) {
         node_rest_busy(&shares->rest);
@@ -325,7 +305,7 @@ static void shares_describe(struct node_shares *shares, struct share_interval *i
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         interval->idle_w[d] = shares_idle_w(shares, d, interval->seconds);
     }
-    interval->cpu_s = cpu_s - shares->rest.cores * interval->seconds;
+    interval->cpu_s = cpu_s - shares->rest.cores * interval->seconds - shares->claims.cpu_s;
 }
 
 static void shares_keep(struct node_shares *shares, double seconds)
@@ -349,9 +329,24 @@ static void shares_keep(struct node_shares *shares, double seconds)
     }
 }
 
+/* Energy for each unit of the method's weight: the same for all steps, so any of them shows it. */
+static void shares_show_rate(struct node_shares *shares, struct share_head *head)
+{
+    for (size_t i = 0; i < shares->count; i++) {
+        const struct share_step *step = &shares->steps[i];
+        double weight = shares->rule.method->weight(step);
+
+        for (int d = 0; weight > 0 && d < APAPI_DOMAINS; d++) {
+            head->rate[d] = (step->energy_j[d] - step->idle_j[d]) / weight;
+        }
+    }
+}
+
 static void shares_show(struct node_shares *shares, const struct share_interval *interval)
 {
     struct share_head *head = &shares->page->head;
+
+    shares_show_rate(shares, head);
 
     head->interval_ns = shares->reading->end_ns - shares->reading->begin_ns;
     memcpy(head->idle_w, shares->rest.idle_w, sizeof head->idle_w);
@@ -369,6 +364,7 @@ void node_shares_add(struct node_shares *shares, const struct node_reading *read
 {
     struct share_totals totals = {.energy_j = {0}};
     struct share_interval interval;
+    double paid_j[APAPI_DOMAINS];
     size_t count;
 
     if (!shares || reading->end_ns <= reading->begin_ns) {
@@ -381,7 +377,14 @@ void node_shares_add(struct node_shares *shares, const struct node_reading *read
     if (count == 0 && (shares->blind || shares->lost > 0)) {
         shares_stand_in(&shares->steps[count++]);
     }
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        paid_j[d] = share_claims_pay(&shares->claims, d, &interval.energy_j[d]);
+    }
     share_divide(&shares->rule, &interval, shares->steps, count, &totals);
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        totals.energy_j[d] += paid_j[d];
+        totals.steps_j[d] += paid_j[d];
+    }
     shares_keep(shares, interval.seconds);
     shares_show(shares, &interval);
     hours_add(&shares->hours,

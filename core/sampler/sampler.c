@@ -319,7 +319,6 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
                            const char *reason)
 {
     struct apapi_record record = {.id = sampler->step.id, .complete = !reason, .ending = *ending};
-    uint64_t ended_ns = deadline_now();
     struct apapi_error err;
 
     watchdog_set(STOP_LIMIT_S);
@@ -336,7 +335,7 @@ static void sampler_finish(struct sampler *sampler, const struct apapi_ending *e
     snprintf(record.reason, sizeof record.reason, "%s", reason ? reason : "");
     crossed_note(&record, totals_end(&sampler->totals, &record.measurement));
     finish_regions(sampler, &record);
-    share_finish(&sampler->step, ended_ns, &record);
+    share_finish(&sampler->step, &record);
     sampler_deliver(sampler, &record);
     apapi_record_clear(&record);
 }

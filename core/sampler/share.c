@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampler/share.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/duration.h"
-#include "node/share_page.h"
+#include "node/share_end.h"
 #include "sources/settings.h"
 
 #define STALE_NS ((uint64_t)(5 * NS_PER_S)) /* and two intervals: then the node sampler is dead */
@@ -51,75 +50,68 @@ static double share_uncertainty_j(const struct apapi_domain_result *domain, doub
     return domain->uncertainty_j * part + tail_j;
 }
 
-static void share_take_domain(const struct share_found *found, int domain,
-                              struct apapi_record *record)
+static void share_take_domain(const struct share_end *end, int domain, struct apapi_record *record)
 {
     const struct apapi_domain_result *measured = &record->measurement.domains[domain];
     struct apapi_share_energy *energy = &record->share.domains[domain];
-    double tail_j = found->row.power_w[domain] * (double)record->share.tail_ns / NS_PER_S;
 
-    if (!measured->measured || isnan(found->head.energy_j[domain])) {
+    if (!measured->measured || isnan(end->found.head.energy_j[domain])) {
         return;
     }
-    energy->energy_j = found->row.energy_j[domain] + tail_j;
-    energy->uncertainty_j = share_uncertainty_j(measured, energy->energy_j, tail_j);
-    energy->idle_w = found->head.idle_w[domain];
-    if (strcmp(found->head.idle, "cores") == 0) {
-        energy->idle_j = found->row.idle_j[domain];
+    energy->energy_j = end->found.row.energy_j[domain];
+    energy->uncertainty_j = share_uncertainty_j(measured, energy->energy_j, end->tail_j[domain]);
+    energy->idle_w = end->found.head.idle_w[domain];
+    if (strcmp(end->found.head.idle, "cores") == 0) {
+        energy->idle_j = end->found.row.idle_j[domain];
     }
 }
 
-static void share_take(const struct share_found *found, uint64_t end_ns,
-                       struct apapi_record *record)
+static void share_take(const struct share_end *end, struct apapi_record *record)
 {
+    const struct share_head *head = &end->found.head;
     struct apapi_share *share = &record->share;
 
-    snprintf(share->method, sizeof share->method, "%.23s", found->head.method);
-    snprintf(share->idle, sizeof share->idle, "%.23s", found->head.idle);
-    share->slices = found->row.flags & SHARE_ROW_SLICES;
-    share->interval_ns = found->head.interval_ns;
-    share->tail_ns = end_ns > found->row.time_ns ? end_ns - found->row.time_ns : 0;
+    snprintf(share->method, sizeof share->method, "%.23s", head->method);
+    snprintf(share->idle, sizeof share->idle, "%.23s", head->idle);
+    share->slices = end->found.row.flags & SHARE_ROW_SLICES;
+    share->interval_ns = head->interval_ns;
+    share->tail_ns = end->tail_ns;
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        share_take_domain(found, d, record);
+        share_take_domain(end, d, record);
     }
 }
 
 /* @return why there is no figure; NULL: there is. */
-static const char *share_lacks(const struct share_found *found, uint64_t end_ns)
+static const char *share_look(const struct share_asked *asked, struct share_end *end)
 {
-    uint64_t patience_ns = STALE_NS + 2 * found->head.interval_ns;
+    const struct share_head *head = &end->found.head;
 
-    if (end_ns > found->head.time_ns && end_ns - found->head.time_ns > patience_ns) {
+    if (share_end_look(asked, end)) {
+        return head->size > 0 ? "the node sampler has not seen the step" : "no node sampler runs";
+    }
+    if (end->tail_ns > STALE_NS + 2 * head->interval_ns) {
         return "the node sampler has stopped";
     }
-    if (strcmp(found->head.method, "cpu-time") == 0 && !(found->row.flags & SHARE_ROW_COUNTED)) {
+    if (strcmp(head->method, "cpu-time") == 0 && !(end->found.row.flags & SHARE_ROW_COUNTED)) {
         return "the CPU time of the step's control group is not known";
     }
     return NULL;
 }
 
-static const char *share_look(const struct step *step, struct share_found *found, uint64_t end_ns)
+void share_finish(const struct step *step, struct apapi_record *record)
 {
-    found->head.size = 0;
-    if (share_page_look(step->live_dir, step->id.node, step->id.job, step->id.step, found)) {
-        return found->head.size > 0 ? "the node sampler has not seen the step"
-                                    : "no node sampler runs";
-    }
-    return share_lacks(found, end_ns);
-}
-
-void share_finish(const struct step *step, uint64_t end_ns, struct apapi_record *record)
-{
-    struct share_found found;
+    const struct share_asked asked = {step->live_dir, step->id.node, step->id.job, step->id.step};
+    struct share_end end;
     const char *reason;
 
     if (!share_is_wanted(step)) {
         return;
     }
     record->share = apapi_share_unknown();
-    reason = share_look(step, &found, end_ns);
+    reason = share_look(&asked, &end);
     if (!reason) {
-        share_take(&found, end_ns, record);
+        share_take(&end, record);
+        share_end_claim(&asked, &end);
     } else if (share_is_exclusive(&step->id)) {
         share_take_all(record);
     } else {

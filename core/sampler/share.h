@@ -6,8 +6,7 @@
 /**
  * Put into a record what the step is given of its node's energy, if the site or the user wants it:
  * the node sampler knows it, or the step has the whole node. Does not wait.
- * @param end_ns  of the step, CLOCK_MONOTONIC
  */
-void share_finish(const struct step *step, uint64_t end_ns, struct apapi_record *record);
+void share_finish(const struct step *step, struct apapi_record *record);
 
 #endif

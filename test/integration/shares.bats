@@ -58,10 +58,10 @@ busy() {
     holds "$other" '.share.total.energy_j < 0.1 * .total.energy_j'
     end_node_sampler
     hours 'map(.total) | all(((.energy_j - .steps_j - .idle_j - .unattributed_j) | fabs) <= 0.001 * .energy_j)' | grep -x true
-    # all that was given to steps is in their records, but for what was extrapolated at their end
+    # all that was given to steps is in their records
     local shares
     shares=$(records n1 | jq -s 'map(.share.total.energy_j // 0) | add')
-    hours "(map(.total.steps_j) | add) as \$steps | ($shares - \$steps | fabs) <= 0.25 * \$steps" | grep -x true
+    hours "(map(.total.steps_j) | add) as \$steps | ($shares - \$steps | fabs) <= 0.001 * \$steps" | grep -x true
 }
 
 @test "without a node sampler only a step with all cores has a share" {

@@ -39,8 +39,8 @@ struct apapi_share {
                                              asked for it */
     bool slices;                          /* energy of GPUs by slices (MIG) */
     uint64_t interval_ns;                 /* between two divisions [ns]; 0: not known */
-    uint64_t tail_ns; /* at the end, of which the energy is extrapolated from the last known power
-                         [ns] */
+    uint64_t tail_ns; /* at the end, after the last division: its energy is what the step used
+                         then, at the last known rate [ns] */
     struct apapi_share_energy domains[APAPI_DOMAINS]; /* by enum apapi_domain */
 };
 
