@@ -84,6 +84,7 @@ END
     jq -e '.cpu == {used_s: 600, core_s: 800, efficiency: 0.75, j_per_used_hour: 300000} and (has("gpu") | not)' <<<"$output"
     jq -e '.program == {name: "app", energy_j: 50000, node_w: 250, user_median: {jobs: 3, energy_j: 40000, node_w: 400},
         site_median: {jobs: 4, energy_j: 60000, node_w: 450}}' <<<"$output"
+    grep -q '"nodes":2,"cores":8,' <<<"$output" # whole numbers
     grep -q '^%s ' "$BATS_TEST_TMPDIR/asked" # times in seconds
 }
 

@@ -11,6 +11,11 @@ static int put_number(json_t *object, const char *key, double value)
     return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
 }
 
+static int put_whole(json_t *object, const char *key, double count)
+{
+    return isfinite(count) ? field_put_count(object, key, (uint64_t)count) : 0;
+}
+
 static int put_word(json_t *object, const char *key, const char *text, const char *otherwise)
 {
     const char *known = *text ? text : otherwise;
@@ -29,7 +34,7 @@ static int put_who(json_t *root, const struct summary *summary)
            put_word(root, "user", id->user, slurm->user) ||
            put_word(root, "account", slurm->account, id->account) ||
            put_word(root, "state", slurm->state, "") || put_word(root, "exit", slurm->exit, "") ||
-           put_number(root, "nodes", summary->nodes) || put_number(root, "cores", summary->cores) ||
+           put_whole(root, "nodes", summary->nodes) || put_whole(root, "cores", summary->cores) ||
            put_number(root, "elapsed_s", summary->elapsed_s);
 }
 
@@ -56,7 +61,7 @@ static int put_use(json_t *root, const struct summary *summary)
     }
     if (result == 0 && isfinite(summary->gpu_share)) {
         object = json_object();
-        result = field_put(root, "gpu", object) || put_number(object, "gpus", summary->gpus) ||
+        result = field_put(root, "gpu", object) || put_whole(object, "gpus", summary->gpus) ||
                  put_number(object, "efficiency", summary->gpu_share);
     }
     return result;
