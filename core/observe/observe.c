@@ -66,10 +66,12 @@ static struct observe_moment observe_now(const struct observer *observer)
             now.ns > observer->looked_ns ? (double)(now.ns - observer->looked_ns) / NS_PER_S : 0};
 }
 
-static void observe_add_time(struct observer *observer, size_t node, double time_s)
+/* Up to `now_ns` since the last look. */
+static void observe_add_time(struct observer *observer, size_t column, uint64_t now_ns,
+                             double time_s)
 {
-    observer->nodes.list[node].time_s += time_s;
-    observer->times_s[observe_column(observer, node)] += time_s;
+    observer->times_s[column] += time_s;
+    bands_add(&observer->bands, column, observer->looked_ns, now_ns, time_s);
 }
 
 void observe_look(struct observer *observer)
@@ -86,11 +88,12 @@ void observe_look(struct observer *observer)
     }
     for (size_t i = 0; threads_s > 0 && i < observer->nodes.count; i++) {
         if (observer->news_s[i] > 0) {
-            observe_add_time(observer, i, observer->news_s[i]);
+            observer->nodes.list[i].time_s += observer->news_s[i];
+            observe_add_time(observer, observe_column(observer, i), now.ns, observer->news_s[i]);
             observer->news_s[i] = 0;
         }
     }
-    observer->times_s[threads_s > 0 ? FIT_INSIDE : FIT_OUTSIDE] += now.elapsed_s;
+    observe_add_time(observer, threads_s > 0 ? FIT_INSIDE : FIT_OUTSIDE, now.ns, now.elapsed_s);
     observer->looked_ns = now.ns;
 }
 
@@ -156,6 +159,7 @@ int observe_activate(struct observer *observer)
     if (observer->looked_ns == 0) {
         observer->looked_ns = clock_monotonic_ns();
     }
+    bands_begin(&observer->bands, observer->looked_ns);
     observe_look(observer);
     atomic_store_explicit(&observer->active, true, memory_order_release);
     return 0;

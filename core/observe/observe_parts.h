@@ -6,6 +6,7 @@
 
 #include "apapi/live.h"
 #include "measure/fit.h"
+#include "observe/bands.h"
 #include "observe/program.h"
 
 #define OBSERVE_DEPTH 32 /* of the shell's regions */
@@ -40,6 +41,7 @@ struct observer {
     size_t column_count;
     double times_s[FIT_COLUMNS]; /* by column, since the beginning */
     double news_s[NODES_MAX];    /* of a look */
+    struct bands bands;
     struct observe_domain domains[APAPI_DOMAINS];
     size_t depth;
     struct observe_shell shell[OBSERVE_DEPTH];

@@ -12,6 +12,7 @@
 
 #define MEASURED 0.9       /* part of its time that a measured region has for itself */
 #define UPDATE_NOISE 0.408 /* of an update's energy: two times the evenly spread rest of one */
+#define BANDS 6            /* regions whose share over time is kept */
 #define AGAIN_NS UINT64_C(1000000000)
 #define AGAIN_PART 20 /* of the time so far */
 
@@ -253,14 +254,79 @@ static void result_cut(struct apapi_regions *regions)
     }
 }
 
+/* --- over time ------------------------------------------------------------------------------ */
+
+/* The energy of a column in all domains that add up. */
+static double result_column_j(const struct estimates *estimates, size_t column)
+{
+    double sum_j = 0;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        double energy_j = estimates->parts[d][column].energy_j * estimates->factor[d];
+
+        if (apapi_domain_adds_up(d) && estimates->known[d] && isfinite(energy_j)) {
+            sum_j += energy_j;
+        }
+    }
+    return sum_j;
+}
+
+/* What does not depend on the threads has its power inside and outside of them. */
+static void result_powers(const struct observer *observer, const struct estimates *estimates,
+                          double power_w[FIT_COLUMNS])
+{
+    const double *times_s = observer->times_s;
+    bool constant = estimates->parts[estimates->main_domain][FIT_INSIDE].with == FIT_OUTSIDE;
+    double idle_s = times_s[FIT_OUTSIDE] + (constant ? times_s[FIT_INSIDE] : 0);
+
+    for (size_t column = FIT_PARTS; column < FIT_COLUMNS; column++) {
+        power_w[column] =
+            times_s[column] > 0 ? result_column_j(estimates, column) / times_s[column] : 0;
+    }
+    power_w[FIT_OUTSIDE] = idle_s > 0 ? result_column_j(estimates, FIT_OUTSIDE) / idle_s : 0;
+    power_w[FIT_INSIDE] = constant ? power_w[FIT_OUTSIDE] : 0;
+}
+
+struct shares {
+    double power_w[FIT_COLUMNS], sum_j[APAPI_REGION_BINS];
+};
+
+static struct shares result_shares(const struct observer *observer,
+                                   const struct estimates *estimates)
+{
+    struct shares shares;
+
+    result_powers(observer, estimates, shares.power_w);
+    bands_sum(&observer->bands, shares.power_w, shares.sum_j);
+    return shares;
+}
+
+/* Only those with the highest energy, which come first. */
+static void result_keep_bands(struct apapi_regions *regions)
+{
+    for (size_t i = 0; i < regions->count; i++) {
+        if (i >= BANDS || regions->list[i].kind != APAPI_REGION_NAMED) {
+            regions->list[i].bins = 0;
+        }
+    }
+}
+
 static void result_fill(const struct observer *observer, const struct estimates *estimates,
                         struct apapi_regions *regions)
 {
+    const struct shares shares = result_shares(observer, estimates);
+
     for (size_t i = 0; i < observer->nodes.count; i++) {
         const struct nodes_one *one = &observer->nodes.list[i];
+        size_t column = observer->columns[i];
 
         if (one->time_s > 0 || one->count > 0) {
-            regions->list[regions->count++] = result_node(observer, estimates, i);
+            struct apapi_region_result *region = &regions->list[regions->count++];
+
+            *region = result_node(observer, estimates, i);
+            if (column > COLUMN_COMMON) {
+                bands_share(&observer->bands, column, shares.power_w[column], shares.sum_j, region);
+            }
         }
     }
     regions->list[regions->count] = result_idle(observer, estimates);
@@ -268,6 +334,7 @@ static void result_fill(const struct observer *observer, const struct estimates 
     regions->losses = observer->losses;
     regions->losses.names += observer->nodes.lost;
     result_cut(regions);
+    result_keep_bands(regions);
 }
 
 static int result_copy_foms(const struct observer *observer, struct apapi_regions *regions)

@@ -46,6 +46,23 @@ static json_t *regions_encode_energy(const struct apapi_region_energy *energy, b
     return object;
 }
 
+/* {"bin_s": 0.4, "share_pct": [100, 55]} */
+static int regions_put_bins(json_t *object, const struct apapi_region_result *region)
+{
+    json_t *bins = json_object(), *shares = json_array();
+    int rc = field_put(object, "bins", bins);
+
+    if (rc != WRITTEN || field_put(bins, "bin_s", json_real((double)region->bin_ns / NS_PER_S))) {
+        json_decref(shares);
+        return OUT_OF_MEMORY;
+    }
+    rc = field_put(bins, "share_pct", shares);
+    for (uint32_t i = 0; i < region->bins && rc == WRITTEN; i++) {
+        rc = json_array_append_new(shares, json_integer(region->share_pct[i]));
+    }
+    return rc;
+}
+
 static json_t *regions_encode_one(const struct apapi_region_result *region, bool whole)
 {
     json_t *object = fields_object(fields_of_region, region);
@@ -57,6 +74,9 @@ static json_t *regions_encode_one(const struct apapi_region_result *region, bool
             rc = field_put(domains, apapi_domain_name(d),
                            regions_encode_energy(&region->domains[d], whole));
         }
+    }
+    if (rc == WRITTEN && region->bins > 0) {
+        rc = regions_put_bins(object, region);
     }
     if (rc == WRITTEN) {
         if (json_object_size(domains) == 0) {
@@ -135,13 +155,42 @@ static int regions_decode_domains(const struct tree_node *domains,
     return 0;
 }
 
+static int regions_decode_bins(const struct tree_node *bins, struct apapi_region_result *region,
+                               const struct field_path *path)
+{
+    const struct tree_node *shares = tree_get(bins, "share_pct"), *share;
+    double bin_ns = tree_number(tree_get(bins, "bin_s")) * NS_PER_S;
+
+    if (!bins) {
+        return 0;
+    }
+    if (!shares || shares->type != TREE_ARRAY || shares->size > APAPI_REGION_BINS ||
+        !(bin_ns >= 1 && bin_ns < 1e18)) {
+        return field_fail(path, "bins", "not a width and at most 60 shares");
+    }
+    share = shares->size > 0 ? tree_first(shares) : NULL;
+    for (uint32_t i = 0; i < shares->size; i++) {
+        double pct = tree_is_number(share) ? tree_number(share) : -1;
+
+        if (!(pct >= 0 && pct <= 100)) {
+            return field_fail(path, "bins", "a share that is no percentage");
+        }
+        region->share_pct[i] = (uint8_t)pct;
+        share = i + 1 < shares->size ? tree_next(share) : share;
+    }
+    region->bins = shares->size;
+    region->bin_ns = (uint64_t)(bin_ns + 0.5);
+    return 0;
+}
+
 static int regions_decode_one(const struct tree_node *object, struct apapi_region_result *region,
                               const struct field_path *path)
 {
     *region = region_unmeasured();
-    return fields_decode(object, fields_of_region, region, path) < 0
+    return fields_decode(object, fields_of_region, region, path) < 0 ||
+                   regions_decode_domains(tree_get(object, "domains"), region, path) < 0
                ? -1
-               : regions_decode_domains(tree_get(object, "domains"), region, path);
+               : regions_decode_bins(tree_get(object, "bins"), region, path);
 }
 
 /* @param room  result: memory for its elements; NULL: there are none */

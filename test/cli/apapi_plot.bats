@@ -105,6 +105,27 @@ assert d.tagName == "svg" and not d.getElementsByTagName("script") and len(d.get
     (($(height "$BATS_TEST_TMPDIR/a.svg") == $(height "$BATS_TEST_TMPDIR/b.svg") + 34))
 }
 
+@test "bands below the curve show when regions ran: shares of the power of all nodes, of the step that began last" {
+    local page=$BATS_TEST_TMPDIR/a.html region='{method: "measured", time_s: 1}'
+    # n1: a has all of it for 50 s, then b 40 %; b ends with its step, 80 s after the start. n2: a has half
+    record 17 0 n1 0 100 200 ".regions = [$region + {name: \"a\", bins: {bin_s: 25, share_pct: [100, 100]}, domains: {package: {energy_j: 10000}}},
+        $region + {name: \"b\", domains: {package: {energy_j: 5000}}}]"
+    record 17 1 n1 50 30 200 ".regions = [$region + {name: \"b\", bins: {bin_s: 1, share_pct: [range(30) | 40]}, domains: {package: {energy_j: 2400}}}]"
+    record 17 0 n2 0 100 100 ".regions = [$region + {name: \"a\", bins: {bin_s: 50, share_pct: [50, 50]}, domains: {package: {energy_j: 5000}}}]"
+    record 18 0 n1 200 100 200
+    run -0 plot 17 18 -o "$page"
+    [[ $(model "$page" | jq -c '[.jobs[0].bands[] | [.name, .colour, .power_w[0, 60, 119, 121, 191, 193, 239]]]') == \
+        '[["a",1,250,250,250,50,50,50,50],["b",2,0,0,0,80,80,0,0]]' ]]
+    [[ $(model "$page" | jq -c '[.jobs[0].regions[].name]') == '["a","b"]' && $(model "$page" | jq '.jobs[1] | has("bands")') == false ]]
+    run -0 plot --by node 17 -o "$page"
+    [[ $(model "$page" | jq '.jobs[0] | has("bands")') == false ]]
+    need_cairo
+    plot 17 -o "$BATS_TEST_TMPDIR/a.svg"
+    plot 18 -o "$BATS_TEST_TMPDIR/b.svg"
+    fills() { grep -cE 'rgb\(50%, ?72[.0-9]*%, ?85%\)' "$1" || true; }
+    (($(fills "$BATS_TEST_TMPDIR/a.svg") >= 2 && $(fills "$BATS_TEST_TMPDIR/b.svg") == 0))
+}
+
 @test "each job has its own scale, or all have one with --same-scale; marks where steps begin" {
     page=$BATS_TEST_TMPDIR/a.html
     record 17 batch n1 0 100 200

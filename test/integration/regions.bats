@@ -37,6 +37,10 @@ adds_up='
     # the meters do not change: 200 W and 40 W whatever the program does
     holds "$record" "$adds_up"' and (region("main/long") | .count > 10 and .method != "unknown" and
         (.domains.package.energy_j / .time_s / 200 - 1 | fabs) < 0.1 and (.domains.dram.energy_j / .time_s / 40 - 1 | fabs) < 0.1)'
+    # when they were used: both all the time, and in no bin more than there is
+    holds "$record" "$adds_up"' and ([region("main/long").bins, region("main/short").bins] as [$long, $short] | $long.bin_s == $short.bin_s and
+        ([$long.share_pct, $short.share_pct] | map(length) | min > 10) and
+        ([$long.share_pct, $short.share_pct] | transpose | map(map(. // 0) | add) | max <= 101 and add / length > 50))'
     holds "$record" '.foms == [{"name": "turns", "value": 12.5, "unit": "turns/s", "programs": 1}] and .regions_lost == null'
 }
 

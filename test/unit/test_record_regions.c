@@ -51,6 +51,9 @@ static void regions_come_back(void **state)
     (void)state;
     record.regions.list[0].method = APAPI_REGION_SHARED;
     strcpy(record.regions.list[0].reason, "not told apart from other");
+    record.regions.list[0].bins = 3;
+    record.regions.list[0].bin_ns = 400000000;
+    memcpy(record.regions.list[0].share_pct, (uint8_t[]){100, 0, 55}, 3);
     line = encode(&record);
     back = decode(line);
     again = encode(&back);
@@ -62,6 +65,10 @@ static void regions_come_back(void **state)
     assert_int_equal(back.regions.list[0].method, APAPI_REGION_SHARED);
     assert_int_equal(back.regions.list[0].count, 12);
     assert_int_equal(back.regions.list[0].threads, 8);
+    assert_int_equal(back.regions.list[0].bins, 3);
+    assert_int_equal(back.regions.list[0].bin_ns, 400000000);
+    assert_memory_equal(back.regions.list[0].share_pct, ((uint8_t[]){100, 0, 55}), 3);
+    assert_int_equal(back.regions.list[1].bins, 0);
     assert_int_equal(back.regions.list[1].kind, APAPI_REGION_IDLE);
     assert_int_equal(back.regions.list[1].programs, APAPI_UNKNOWN);
     assert_string_equal(back.regions.foms[0].unit, "GFLOP/s");
@@ -177,6 +184,12 @@ static void wrong_regions_are_refused(void **state)
         {"\"kind\":\"idle\"", "\"kind\":\"lazy\"", "record: regions[1].kind: not a kind of region"},
         {"\"energy_j\":120.5", "\"energy_j\":-1",
          "record: regions[0].domains.package.energy_j: below 0"},
+        {"\"method\":\"estimated\",",
+         "\"method\":\"estimated\",\"bins\":{\"bin_s\":0,\"share_pct\":[]},",
+         "record: regions[0].bins: not a width and at most 60 shares"},
+        {"\"method\":\"estimated\",",
+         "\"method\":\"estimated\",\"bins\":{\"bin_s\":1,\"share_pct\":[7,101]},",
+         "record: regions[0].bins: a share that is no percentage"},
         {"\"value\":12.5", "\"value\":\"much\"", "record: foms[0].value: not a number"},
         {"\"foms\":[", "\"foms\":{},\"y\":[", "record: foms: not an array"},
         {"\"regions_lost\":{", "\"regions_lost\":3,\"z\":{", "record: regions_lost: not an object"},

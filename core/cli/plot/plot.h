@@ -42,6 +42,19 @@ struct plot {
  */
 int plot_work_out(struct plot_job *job, bool by_node);
 
+#define PLOT_BANDS_MAX 6
+
+/** The power of regions over time, as far as records know it. */
+struct plot_bands {
+    size_t count;
+    const char *paths[PLOT_BANDS_MAX];
+    double power_w[PLOT_BANDS_MAX][PLOT_COLUMNS]; /* 0 at the start */
+    bool known;
+};
+
+/** Calculate the power of `paths`. @return 0; -1 with errno ENOMEM. */
+int plot_bands_work_out(const struct show *show, struct plot_bands *bands);
+
 /** @return everything that a picture shows; NULL: out of memory. */
 json_t *plot_model(const struct plot *plot);
 

@@ -10,47 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_of.h"
+#include "cli/plot/plot_cairo_draw.h"
 
 #define PNG_SCALE 2 /* pixels per point: sharp on paper */
 #define ROW_JOBS 3  /* panels in one row */
 #define HEIGHT 360
-#define LEFT 64
 #define RIGHT 16
 #define TOP 52
-#define BOTTOM 50
 #define LEGEND_ROW 18
 #define LEGEND_COLUMN 118
 #define TICKS 5
-#define INK 0.15
 #define FAINT 0.87
 #define MARK 0.6
 #define CROSSING 5      /* colour of the marks of crossings */
 #define REGIONS_ROOM 34 /* of the bar of regions, below the time axis */
-#define REGIONS_HEIGHT 16
-#define REGIONS_LEAST 24 /* width of one with a name */
-#define MARK_ROOM 4      /* between two marks or their names */
+#define MARK_ROOM 4     /* between two marks or their names */
 
-/* Colours of Okabe and Ito, distinct for colour-blind people, without yellow, too pale on paper. */
-static const double palette[][3] = {{0.20, 0.20, 0.20}, {0.00, 0.45, 0.70}, {0.90, 0.62, 0.00},
-                                    {0.00, 0.62, 0.45}, {0.80, 0.47, 0.65}, {0.84, 0.37, 0.00},
-                                    {0.34, 0.71, 0.91}, {0.55, 0.45, 0.15}};
 /* To distinguish lines in black-and-white print. */
 static const double dashes[][4] = {{0},          {0},          {7, 3, 7, 3},  {2, 2, 2, 2},
                                    {9, 3, 2, 3}, {4, 2, 4, 2}, {12, 4, 2, 4}, {1, 3, 1, 3}};
-#define COLOURS COUNT_OF(palette)
-
-/* Scale of an axis. */
-struct scale {
-    double greatest, step, unit; /* [s] or [W] */
-    const char *name;
-};
-
-struct panel {
-    double x, y, width, height; /* of the plot area */
-    double regions;             /* height of the bar below it; 0: no job has regions */
-    struct scale time, power;
-};
 
 static double nice_step(double greatest)
 {
@@ -94,40 +72,6 @@ static struct scale time_scale(double longest_s)
     return scale;
 }
 
-/* --- text ----------------------------------------------------------------------------------- */
-
-/* `align`: 0 starts at x, 0.5 is centred, 1 ends at x; cut to `room`. */
-struct text_box {
-    double x, y, align, room;
-};
-
-static void plot_cairo_put_text(cairo_t *cr, const struct text_box *box, const char *text)
-{
-    cairo_text_extents_t extents;
-    char shown[1024];
-    size_t size;
-
-    snprintf(shown, sizeof shown, "%s", text);
-    size = strlen(shown);
-    cairo_text_extents(cr, shown, &extents);
-    while (extents.x_advance > box->room && size > 0) {
-        do {
-            size--;
-        } while (size > 0 && ((unsigned char)shown[size] & 0xC0) == 0x80);
-        snprintf(shown + size, sizeof shown - size, "%s", size + 4 < sizeof shown ? "…" : "");
-        cairo_text_extents(cr, shown, &extents);
-    }
-    cairo_move_to(cr, box->x - extents.x_advance * box->align, box->y);
-    cairo_show_text(cr, shown);
-}
-
-static void set_font(cairo_t *cr, double size, cairo_font_weight_t weight)
-{
-    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, weight);
-    cairo_set_font_size(cr, size);
-    cairo_set_source_rgb(cr, INK, INK, INK);
-}
-
 /* --- axes ----------------------------------------------------------------------------------- */
 
 static void plot_cairo_put_line(cairo_t *cr, const double ends[4], double grey)
@@ -150,11 +94,11 @@ static void put_power_axis(cairo_t *cr, const struct panel *panel)
         plot_cairo_put_line(cr, (double[]){panel->x, y, panel->x + panel->width, y},
                             i ? FAINT : INK);
         snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
-        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_cairo_put_text(cr, &(struct text_box){panel->x - 6, y + 4, 1, LEFT}, label);
+        plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+        plot_draw_text(cr, &(struct text_box){panel->x - 6, y + 4, 1, LEFT}, label);
     }
-    plot_cairo_put_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60},
-                        scale->name);
+    plot_draw_text(cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 10, 0, LEFT + 60},
+                   scale->name);
 }
 
 static void put_time_axis(cairo_t *cr, const struct panel *panel)
@@ -168,20 +112,20 @@ static void put_time_axis(cairo_t *cr, const struct panel *panel)
 
         plot_cairo_put_line(cr, (double[]){x, bottom, x, bottom + 4}, INK);
         snprintf(label, sizeof label, "%g", i * scale->step / scale->unit);
-        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_cairo_put_text(cr, &(struct text_box){x, bottom + 17, 0.5, LEFT}, label);
+        plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+        plot_draw_text(cr, &(struct text_box){x, bottom + 17, 0.5, LEFT}, label);
     }
-    plot_cairo_put_text(
-        cr, &(struct text_box){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
-        scale->name);
+    plot_draw_text(cr,
+                   &(struct text_box){panel->x + panel->width / 2, bottom + 34, 0.5, panel->width},
+                   scale->name);
 }
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
 static size_t set_style(cairo_t *cr, const json_t *series)
 {
-    size_t colour = (size_t)json_integer_value(json_object_get(series, "colour")) % COLOURS;
-    const double *rgb = palette[colour];
+    size_t colour = (size_t)json_integer_value(json_object_get(series, "colour")) % PLOT_COLOURS;
+    const double *rgb = plot_colours[colour];
 
     cairo_set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
     cairo_set_line_width(cr, 1.8);
@@ -236,10 +180,10 @@ static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel, const j
         plot_cairo_put_line(cr, (double[]){x, panel->y, x, panel->y + panel->height}, MARK);
         cairo_set_dash(cr, NULL, 0, 0);
         last_mark = x;
-        set_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
+        plot_draw_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
         cairo_text_extents(cr, name ? name : "", &extents);
         if (name && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
-            plot_cairo_put_text(cr, &(struct text_box){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
+            plot_draw_text(cr, &(struct text_box){x, panel->y - 2, 0, LEGEND_COLUMN}, name);
             last_name = x + extents.x_advance + MARK_ROOM;
         }
     }
@@ -250,7 +194,7 @@ static void plot_cairo_put_marks(cairo_t *cr, const struct panel *panel, const j
 static void plot_cairo_put_crossings(cairo_t *cr, const struct panel *panel,
                                      const json_t *crossings)
 {
-    const double *rgb = palette[CROSSING], bottom = panel->y + panel->height;
+    const double *rgb = plot_colours[CROSSING], bottom = panel->y + panel->height;
     double last_name = panel->x;
     const json_t *crossing;
     size_t i;
@@ -267,11 +211,10 @@ static void plot_cairo_put_crossings(cairo_t *cr, const struct panel *panel,
         cairo_line_to(cr, x - 4, bottom - 9);
         cairo_line_to(cr, x + 4, bottom - 9);
         cairo_fill(cr);
-        set_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
+        plot_draw_font(cr, 9, CAIRO_FONT_WEIGHT_NORMAL);
         cairo_text_extents(cr, threshold ? threshold : "", &extents);
         if (threshold && x >= last_name && x + extents.x_advance <= panel->x + panel->width) {
-            plot_cairo_put_text(cr, &(struct text_box){x + 6, bottom - 3, 0, panel->width},
-                                threshold);
+            plot_draw_text(cr, &(struct text_box){x + 6, bottom - 3, 0, panel->width}, threshold);
             last_name = x + extents.x_advance + MARK_ROOM + 6;
         }
     }
@@ -293,40 +236,9 @@ static void put_legend(cairo_t *cr, const struct panel *panel, const json_t *lin
         cairo_line_to(cr, x + 26, y);
         cairo_stroke(cr);
         cairo_set_dash(cr, NULL, 0, 0);
-        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_cairo_put_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
-                            json_string_value(json_object_get(series, "name")));
-    }
-}
-
-/* How the energy divides into regions; names without room are omitted. */
-static void plot_cairo_put_regions(cairo_t *cr, const struct panel *panel, const json_t *regions)
-{
-    double x = panel->x, y = panel->y + panel->height + BOTTOM - 6;
-    const json_t *region;
-    size_t i;
-
-    if (regions) {
-        set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-        plot_cairo_put_text(cr, &(struct text_box){x - 6, y + 12, 1, LEFT}, "energy");
-    }
-    json_array_foreach(regions, i, region)
-    {
-        double width = panel->width * json_number_value(json_object_get(region, "share"));
-        const double *rgb = palette[1 + i % (COLOURS - 1)];
-        char text[1024];
-
-        cairo_set_source_rgb(cr, (1 + rgb[0]) / 2, (1 + rgb[1]) / 2, (1 + rgb[2]) / 2);
-        cairo_rectangle(cr, x, y, width, REGIONS_HEIGHT);
-        cairo_fill(cr);
-        snprintf(text, sizeof text, "%s %.0f %%",
-                 json_string_value(json_object_get(region, "name")),
-                 100 * json_number_value(json_object_get(region, "share")));
-        set_font(cr, 10, CAIRO_FONT_WEIGHT_NORMAL);
-        if (width > REGIONS_LEAST) {
-            plot_cairo_put_text(cr, &(struct text_box){x + 4, y + 12, 0, width - 6}, text);
-        }
-        x += width;
+        plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+        plot_draw_text(cr, &(struct text_box){x + 32, y + 4, 0, LEGEND_COLUMN - 36},
+                       json_string_value(json_object_get(series, "name")));
     }
 }
 
@@ -338,13 +250,12 @@ static void plot_cairo_put_title(cairo_t *cr, const struct panel *panel, const j
     char text[1024];
 
     snprintf(text, sizeof text, "job %s%s%s", id ? id : "-", name ? "  " : "", name ? name : "");
-    set_font(cr, 14, CAIRO_FONT_WEIGHT_BOLD);
-    plot_cairo_put_text(
+    plot_draw_font(cr, 14, CAIRO_FONT_WEIGHT_BOLD);
+    plot_draw_text(
         cr, &(struct text_box){panel->x - LEFT + 10, panel->y - 30, 0, panel->width - 90}, text);
     snprintf(text, sizeof text, "%.10s %.8s UTC", start, start + 11);
-    set_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
-    plot_cairo_put_text(cr, &(struct text_box){panel->x + panel->width, panel->y - 30, 1, 160},
-                        text);
+    plot_draw_font(cr, 11, CAIRO_FONT_WEIGHT_NORMAL);
+    plot_draw_text(cr, &(struct text_box){panel->x + panel->width, panel->y - 30, 1, 160}, text);
 }
 
 static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
@@ -353,6 +264,8 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
     size_t i;
 
     plot_cairo_put_title(cr, panel, job);
+    plot_draw_bands(cr, panel, json_object_get(job, "bands"),
+                    json_number_value(json_object_get(job, "length_s")));
     put_power_axis(cr, panel);
     put_time_axis(cr, panel);
     plot_cairo_put_marks(cr, panel, json_object_get(job, "steps"));
@@ -362,7 +275,7 @@ static void put_panel(cairo_t *cr, const struct panel *panel, const json_t *job)
                               json_number_value(json_object_get(job, "length_s")));
     }
     plot_cairo_put_crossings(cr, panel, json_object_get(job, "crossings"));
-    plot_cairo_put_regions(cr, panel, json_object_get(job, "regions"));
+    plot_draw_regions(cr, panel, json_object_get(job, "regions"));
     put_legend(cr, panel, lines);
 }
 

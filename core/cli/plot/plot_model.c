@@ -12,7 +12,8 @@
 #include "record/fields.h"
 #include "sum/regions.h"
 
-#define REGIONS_DRAWN 6 /* with a name */
+#define REGIONS_DRAWN PLOT_BANDS_MAX /* with a name */
+#define COLOURS 7                    /* of regions; 0 is of totals */
 #define CROSSINGS_DRAWN 256
 
 static int plot_model_put_line(json_t *array, const char *text)
@@ -20,17 +21,17 @@ static int plot_model_put_line(json_t *array, const char *text)
     return json_array_append_new(array, json_string(text));
 }
 
-static json_t *series_of(const struct plot_series *series)
+static json_t *plot_model_line_of(const char *name, unsigned colour, const double *power_w)
 {
     json_t *object = json_object(), *powers = json_array();
 
-    if (field_put_text(object, "name", series->name) ||
-        field_put_count(object, "colour", series->colour) || field_put(object, "power_w", powers)) {
+    if (field_put_text(object, "name", name) || field_put_count(object, "colour", colour) ||
+        field_put(object, "power_w", powers)) {
         json_decref(object);
         return NULL;
     }
     for (int i = 0; i < PLOT_COLUMNS; i++) {
-        double rounded_w = round(series->power_w[i] * 1000) / 1000;
+        double rounded_w = round(power_w[i] * 1000) / 1000;
 
         if (json_array_append_new(powers, isnan(rounded_w) ? json_null() : json_real(rounded_w))) {
             json_decref(object);
@@ -38,6 +39,11 @@ static json_t *series_of(const struct plot_series *series)
         }
     }
     return object;
+}
+
+static json_t *series_of(const struct plot_series *series)
+{
+    return plot_model_line_of(series->name, series->colour, series->power_w);
 }
 
 static int plot_model_put_series(json_t *object, const struct plot_job *job)
@@ -168,8 +174,7 @@ static int plot_model_sum_regions(const struct show *show, struct apapi_regions 
     return failed ? -1 : 0;
 }
 
-/* How the energy divides into regions, as far as that is known: records do not say when a region
- * ran. No key without any. */
+/* How the energy divides into regions, as far as that is known. No key without any. */
 static int plot_model_put_regions(json_t *object, const struct show *show)
 {
     json_t *array = json_array();
@@ -186,6 +191,48 @@ static int plot_model_put_regions(json_t *object, const struct show *show)
     }
     if (result == 0 && json_array_size(array) > 0) {
         return field_put(object, "regions", array);
+    }
+    json_decref(array);
+    return result;
+}
+
+/* Colours are those of the regions in plot_model_put_regions(). */
+static int plot_model_put_band_lines(json_t *array, const struct plot_bands *bands)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < bands->count && bands->known && result == 0; i++) {
+        char clean[APAPI_TEXT_SIZE];
+
+        text_clean(clean, sizeof clean, bands->paths[i]);
+        result = json_array_append_new(
+            array, plot_model_line_of(clean, 1 + (unsigned)i % COLOURS, bands->power_w[i]));
+    }
+    return result;
+}
+
+/* Their power over time, below the curve of the total. No key if no record knows it. */
+static int plot_model_put_bands(json_t *object, const struct show *show)
+{
+    struct plot_bands *bands = calloc(1, sizeof *bands);
+    json_t *array = json_array();
+    struct apapi_regions regions;
+    int result = bands && array ? plot_model_sum_regions(show, &regions) : -1;
+
+    if (result == 0) {
+        for (size_t i = 0; i < regions.count && bands->count < PLOT_BANDS_MAX; i++) {
+            if (regions.list[i].kind == APAPI_REGION_NAMED &&
+                apapi_region_energy_j(&regions.list[i]) > 0) {
+                bands->paths[bands->count++] = regions.list[i].path;
+            }
+        }
+        result =
+            plot_bands_work_out(show, bands) || plot_model_put_band_lines(array, bands) ? -1 : 0;
+        apapi_regions_clear(&regions);
+    }
+    free(bands);
+    if (result == 0 && json_array_size(array) > 0) {
+        return field_put(object, "bands", array);
     }
     json_decref(array);
     return result;
@@ -311,6 +358,7 @@ json_t *plot_model(const struct plot *plot)
         json_t *object = json_object();
 
         result = json_array_append(jobs, object) || plot_model_put_job(object, plot->jobs[i]) ||
+                 (!plot->by_node && plot_model_put_bands(object, &plot->jobs[i]->show)) ||
                  put_scale(object, &ends);
         json_decref(object);
     }

@@ -18,6 +18,7 @@ extern "C" {
 
 #define APAPI_REGION_PATH_SIZE 256 /* of "outer/inner", with its NUL [bytes] */
 #define APAPI_REGIONS_MAX 256      /* regions that a record names; the others are in its rest */
+#define APAPI_REGION_BINS 60       /* of a region's share over time */
 #define APAPI_FOM_NAME_SIZE 64     /* of a figure of merit, with its NUL [bytes] */
 #define APAPI_FOM_UNIT_SIZE 32     /* of its unit, with its NUL [bytes] */
 #define APAPI_FOMS_MAX 64          /* figures of merit in a record */
@@ -62,6 +63,10 @@ struct apapi_region_result {
                           APAPI_REGION_IDLE the time of the measurement */
     char reason[96];   /* why the energy is not known or not told apart; "": it is */
     struct apapi_region_energy domains[APAPI_DOMAINS]; /* by enum apapi_domain */
+    uint64_t bin_ns; /* width of a bin of `share_pct`, from the start of the measurement [ns] */
+    uint32_t bins;   /* of `share_pct`; 0: not known. In later ones the share is 0 */
+    uint8_t share_pct[APAPI_REGION_BINS]; /* of the node's energy (package + dram + gpu) in the bin,
+                                             by the mean power of each region, 0..100 [%] */
 };
 
 /** A result of the program, to be divided by its energy: iterations, floating-point operations. */

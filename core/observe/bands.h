@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OBSERVE_BANDS_H
+#define OBSERVE_BANDS_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "apapi/region_result.h"
+#include "measure/fit.h"
+
+/*
+ * When each column of a fit had its time: in bins of equal width from the start of the measurement.
+ * When all are used, pairs are joined. No allocation.
+ */
+struct bands {
+    uint64_t origin_ns; /* CLOCK_MONOTONIC */
+    uint64_t bin_ns;
+    float time_s[FIT_COLUMNS][APAPI_REGION_BINS];
+};
+
+void bands_begin(struct bands *bands, uint64_t origin_ns);
+
+/** Add a column's time between two moments, of which the second is the latest so far. */
+void bands_add(struct bands *bands, size_t column, uint64_t from_ns, uint64_t to_ns, double time_s);
+
+/** The energy of each bin, by the power of the columns [J]. */
+void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
+               double sum_j[APAPI_REGION_BINS]);
+
+/** A region's share of that. Fills in its `bins`, `bin_ns` and `share_pct`. */
+void bands_share(const struct bands *bands, size_t column, double power_w,
+                 const double sum_j[APAPI_REGION_BINS], struct apapi_region_result *region);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When regions had their time, and their share of the energy then. */
+#include <math.h>
+
+#include "observe/bands.h"
+#include "unit/unit.h"
+
+#define MS UINT64_C(1000000)
+#define ORIGIN (7 * MS)
+
+enum { SOLVE = FIT_PARTS + 2, OUTPUT };
+
+static struct bands bands;
+
+static double time_of(size_t column)
+{
+    double sum_s = 0;
+
+    for (size_t i = 0; i < APAPI_REGION_BINS; i++) {
+        sum_s += (double)bands.time_s[column][i];
+    }
+    return sum_s;
+}
+
+static void time_is_divided_among_the_bins_that_it_touches(void **state)
+{
+    (void)state;
+    bands_begin(&bands, ORIGIN);
+    bands_add(&bands, SOLVE, ORIGIN + 25 * MS, ORIGIN + 125 * MS, 0.4); /* four threads */
+    assert_int_equal(bands.bin_ns, 50 * MS);
+    assert_true(fabs((double)bands.time_s[SOLVE][0] - 0.1) < 1e-6);
+    assert_true(fabs((double)bands.time_s[SOLVE][1] - 0.2) < 1e-6);
+    assert_true(fabs((double)bands.time_s[SOLVE][2] - 0.1) < 1e-6);
+    bands_add(&bands, SOLVE, 0, ORIGIN, 1); /* before the measurement */
+    bands_add(&bands, SOLVE, ORIGIN + 9 * MS, ORIGIN + 9 * MS, 1);
+    assert_true(fabs(time_of(SOLVE) - 0.4) < 1e-6);
+}
+
+static void bins_of_a_long_run_are_joined(void **state)
+{
+    (void)state;
+    bands_begin(&bands, ORIGIN);
+    for (uint64_t s = 0; s < 100; s++) {
+        bands_add(&bands, s % 10 < 5 ? SOLVE : OUTPUT, ORIGIN + s * 1000 * MS,
+                  ORIGIN + (s + 1) * 1000 * MS, 1);
+    }
+    assert_int_equal(bands.bin_ns, 3200 * MS);
+    assert_true(fabs(time_of(SOLVE) - 50) < 1e-3 && fabs(time_of(OUTPUT) - 50) < 1e-3);
+    assert_true(fabs((double)bands.time_s[SOLVE][0] - 3.2) < 1e-4);
+    assert_true((double)bands.time_s[OUTPUT][0] == 0);
+    bands_add(&bands, SOLVE, ORIGIN, ORIGIN + (UINT64_C(1) << 62), 1); /* 146 years */
+    assert_true(fabs(time_of(SOLVE) - 51) < 1e-3);
+}
+
+static void a_share_is_of_the_energy_of_the_bin(void **state)
+{
+    double power_w[FIT_COLUMNS] = {[FIT_OUTSIDE] = 50, [SOLVE] = 100, [OUTPUT] = 20};
+    double sum_j[APAPI_REGION_BINS];
+    struct apapi_region_result region = {.bins = 9};
+
+    (void)state;
+    bands_begin(&bands, ORIGIN);
+    bands_add(&bands, SOLVE, ORIGIN, ORIGIN + 50 * MS, 0.05);
+    bands_add(&bands, FIT_OUTSIDE, ORIGIN + 50 * MS, ORIGIN + 100 * MS, 0.05);
+    bands_add(&bands, SOLVE, ORIGIN + 100 * MS, ORIGIN + 150 * MS, 0.02);
+    bands_add(&bands, OUTPUT, ORIGIN + 100 * MS, ORIGIN + 150 * MS, 0.03);
+    bands_add(&bands, OUTPUT, ORIGIN + 150 * MS, ORIGIN + 200 * MS, 0.05);
+    bands_sum(&bands, power_w, sum_j);
+    bands_share(&bands, SOLVE, power_w[SOLVE], sum_j, &region);
+    assert_int_equal(region.bin_ns, 50 * MS);
+    assert_int_equal(region.bins, 3); /* none after these */
+    assert_int_equal(region.share_pct[0], 100);
+    assert_int_equal(region.share_pct[1], 0);
+    assert_int_equal(region.share_pct[2], 77); /* 2 J of 2.6 J */
+    bands_share(&bands, OUTPUT, 0, sum_j, &region);
+    assert_int_equal(region.bins, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_is_divided_among_the_bins_that_it_touches),
+        cmocka_unit_test(bins_of_a_long_run_are_joined),
+        cmocka_unit_test(a_share_is_of_the_energy_of_the_bin)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
