@@ -46,6 +46,13 @@ static void loop_complain(const char *text, void *context)
     loop->options->say(LOG_WARNING, "%s", text);
 }
 
+static bool loop_wants_node_meter(const struct config *config)
+{
+    const char *energy = config_section_value(config, "node", "energy");
+
+    return energy && strcmp(energy, "node") == 0;
+}
+
 static void loop_read_config(struct loop *loop)
 {
     const struct config_sink sink = {loop_complain, loop};
@@ -140,7 +147,11 @@ static int loop_open(struct loop *loop, struct apapi_error *err)
         return apapi_fail(err, EINVAL, "live_dir = off: there is no place for its page");
     }
     loop->folder = node_folder_open(loop->config.live_dir, loop->options->node, err);
-    if (loop->folder < 0 || loop_open_meters(loop, err) || loop_open_session(loop, err)) {
+    if (loop->folder < 0 || loop_open_meters(loop, err)) {
+        return -1;
+    }
+    loop->meters.node_meter = loop_wants_node_meter(&loop->config);
+    if (loop_open_session(loop, err)) {
         return -1;
     }
     shares.folder = loop->folder;
