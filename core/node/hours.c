@@ -11,10 +11,12 @@
 
 #include "base/clock.h"
 #include "config/cluster.h"
+#include "node/day.h"
 #include "store/hour_encode.h"
 #include "store/store.h"
 
-#define HOUR_NS (3600 * NS_PER_S)
+#define HOUR_NS (NS_PER_S * 3600)
+#define DAY_NS (HOUR_NS * 24)
 #define SLURM_CONF "/etc/slurm/slurm.conf"
 #define CLOSE_S 2
 
@@ -22,6 +24,7 @@
 struct hours_job {
     pthread_t thread;
     bool done;
+    bool last; /* hour of its day */
     char *line;
     int64_t unix_ns;
     struct node_rest rest;
@@ -91,13 +94,31 @@ static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s)
     hour->gap_total++;
 }
 
+/* All hours of the day are in the file now, also those of samplers before this one. */
+static int hours_write_day(const struct hours_job *job, struct apapi_error *err)
+{
+    struct hour *day = calloc(1, sizeof *day);
+    char *line = NULL;
+    int result = day ? node_day_read(job->acct_dir, job->node, job->unix_ns, day, err) : -1;
+
+    if (result == 0) {
+        line = hour_encode(day, "day");
+        result = line ? apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, line, err)
+                      : apapi_fail(err, ENOMEM, "out of memory");
+    }
+    free(line);
+    free(day);
+    return result;
+}
+
 static void *hours_write(void *context)
 {
     struct hours_job *job = context;
-    struct apapi_error err;
+    struct apapi_error err = {"out of memory"};
 
     if (*job->acct_dir &&
-        apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, job->line, &err)) {
+        (apapi_store_append_hour(job->acct_dir, job->node, job->unix_ns, job->line, &err) ||
+         (job->last && hours_write_day(job, &err)))) {
         job->problem = err;
     }
     if (node_rest_save(&job->rest, job->spool_dir, job->node, &err)) {
@@ -134,7 +155,8 @@ static bool hours_finish(struct hours *hours)
     return true;
 }
 
-static struct hours_job *hours_describe(const struct hours *hours, const struct node_rest *rest)
+static struct hours_job *hours_describe(const struct hours *hours, const struct node_rest *rest,
+                                        int64_t now_ns)
 {
     const struct config *config = hours->settings->config;
     struct hours_job *job = calloc(1, sizeof *job);
@@ -142,8 +164,9 @@ static struct hours_job *hours_describe(const struct hours *hours, const struct 
     if (!job) {
         return NULL;
     }
-    job->line = hour_encode(&hours->hour);
+    job->line = hour_encode(&hours->hour, "hour");
     job->unix_ns = hours->hour.start_ns;
+    job->last = now_ns / DAY_NS > hours->hour.start_ns / DAY_NS;
     job->rest = *rest;
     snprintf(job->node, sizeof job->node, "%s", hours->settings->node);
     snprintf(job->acct_dir, sizeof job->acct_dir, "%s", config->acct_dir);
@@ -151,7 +174,7 @@ static struct hours_job *hours_describe(const struct hours *hours, const struct 
     return job;
 }
 
-static void hours_start(struct hours *hours, const struct node_rest *rest)
+static void hours_start(struct hours *hours, const struct node_rest *rest, int64_t now_ns)
 {
     struct hours_job *job;
 
@@ -162,7 +185,7 @@ static void hours_start(struct hours *hours, const struct node_rest *rest)
                              hours->settings->node);
         return;
     }
-    job = hours_describe(hours, rest);
+    job = hours_describe(hours, rest, now_ns);
     if (!job || !job->line || pthread_create(&job->thread, NULL, hours_write, job)) {
         hours->settings->say(LOG_WARNING, "the record of node %s: no memory for an hour",
                              hours->settings->node);
@@ -203,7 +226,7 @@ void hours_add(struct hours *hours, const struct hours_interval *interval,
     int64_t begin_ns = reading->end_unix_ns - (int64_t)(reading->end_ns - reading->begin_ns);
 
     if (hours->begun && hours->hour.start_ns / HOUR_NS != hour_ns / HOUR_NS) {
-        hours_start(hours, rest);
+        hours_start(hours, rest, hour_ns);
         hours->begun = false;
     }
     if (!hours->begun) {
@@ -223,7 +246,7 @@ void hours_close(struct hours *hours, const struct node_rest *rest)
     const struct timespec pause = {.tv_nsec = NS_PER_S / 100};
 
     if (hours->begun) {
-        hours_start(hours, rest);
+        hours_start(hours, rest, hours->hour.start_ns);
     }
     for (int i = 0; i < CLOSE_S * 100 && !hours_finish(hours); i++) {
         nanosleep(&pause, NULL);

@@ -73,28 +73,28 @@ static int hour_encode_gaps(json_t *root, const struct hour *hour)
     return result < 0 ? -1 : field_put_count(root, "gaps_total", hour->gap_total);
 }
 
-static int hour_encode_head(json_t *root, const struct hour *hour)
+static int hour_encode_head(json_t *root, const struct hour *hour, const char *type)
 {
     return field_put(root, "apapi", json_integer(HOUR_VERSION)) < 0 ||
-                   field_put_text(root, "type", "hour") < 0 ||
+                   field_put_text(root, "type", type) < 0 ||
                    (*hour->cluster && field_put_text(root, "cluster", hour->cluster) < 0) ||
                    field_put_text(root, "node", hour->node) < 0 ||
                    field_put_moment(root, "start", hour->start_ns) < 0 ||
                    field_put_moment(root, "end", hour->end_ns) < 0 ||
                    field_put_rounded(root, "measured_s", hour->measured_s, FIELD_FIGURES) < 0 ||
                    field_put_rounded(root, "idle_w", hour->idle_w, FIELD_ROUGH_FIGURES) < 0 ||
-                   field_put_count(root, "steps", hour->steps) < 0 ||
+                   (hour->steps > 0 && field_put_count(root, "steps", hour->steps) < 0) ||
                    field_put_text(root, "method", hour->method) < 0
                ? -1
                : 0;
 }
 
-char *hour_encode(const struct hour *hour)
+char *hour_encode(const struct hour *hour, const char *type)
 {
     json_t *root = json_object();
     char *line = NULL;
 
-    if (root && hour_encode_head(root, hour) == 0 && hour_encode_domains(root, hour) == 0 &&
+    if (root && hour_encode_head(root, hour, type) == 0 && hour_encode_domains(root, hour) == 0 &&
         hour_encode_put_sum(root, "total", &hour->total) == 0 &&
         hour_encode_put_sum(root, "node_meter", &hour->node_meter) == 0 &&
         hour_encode_gaps(root, hour) == 0 &&

@@ -3,7 +3,10 @@
 #define APAPI_STORE_HOUR_ENCODE_H
 #include "store/hour.h"
 
-/** @return the line of an hour, without the newline, free it with free(); NULL: out of memory. */
-char *hour_encode(const struct hour *hour);
+/**
+ * @param type  "hour", "day"
+ * @return the line, without the newline, free it with free(); NULL: out of memory
+ */
+char *hour_encode(const struct hour *hour, const char *type);
 
 #endif

@@ -403,6 +403,59 @@ static void an_hour_closes(void **state)
     assert_string_equal(hour.gaps[0].reason, "sampler down");
 }
 
+static unsigned count_lines(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    unsigned count = 0;
+
+    for (int c = file ? fgetc(file) : EOF; c != EOF; c = fgetc(file)) {
+        count += c == '\n';
+    }
+    if (file) {
+        fclose(file);
+    }
+    return count;
+}
+
+static void wait_for_lines(const char *path, unsigned count)
+{
+    for (int i = 0; i < 6000 && count_lines(path) < count; i++) {
+        usleep(10000);
+    }
+    assert_int_equal(count_lines(path), count);
+}
+
+static void a_day_adds_up_its_hours(void **state)
+{
+    const int64_t hour_ns = INT64_C(3600000000000), last_ns = INT64_C(1795388400000000000);
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    const unsigned lines[] = {0, 1, 3, 3}; /* another thread writes them */
+    char path[256], line[4096] = "", found[4096] = "";
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/acct/2026-11-22/n1.hours", top);
+    put_step("job_0/none", 0, "");
+    for (int i = -1; i <= 2; i++) { /* 22 h, 23 h, 0 h, 0 h */
+        struct node_reading reading = reading_of(1, 100);
+
+        reading.end_unix_ns = last_ns + (i < 1 ? i : 1) * hour_ns + 5 * INT64_C(1000000000) + i;
+        node_shares_add(shares, &reading);
+        wait_for_lines(path, lines[i + 1]);
+    }
+    node_shares_free(shares);
+    close(folder);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        strcpy(found, line);
+    }
+    fclose(file);
+    assert_non_null(strstr(found, "\"type\":\"day\""));
+    assert_non_null(strstr(found, "\"total\":{\"energy_j\":200.0,"));
+}
+
 static void idle_power_survives(void **state)
 {
     int folder = open_folder();
@@ -567,6 +620,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(steps_without_control_groups_are_said, make_root,
                                         remove_root),
         cmocka_unit_test_setup_teardown(an_hour_closes, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_day_adds_up_its_hours, make_root, remove_root),
         cmocka_unit_test_setup_teardown(idle_power_survives, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_slow_meter_has_its_power, make_root, remove_root),
         cmocka_unit_test_setup_teardown(the_end_of_a_step_is_claimed, make_root, remove_root),
