@@ -33,3 +33,19 @@ setup_file() {
     eventually no_helpers
     holds "$(last_record n1)" '.complete and .domains.package.energy_j > 0'
 }
+
+@test "a command of a threshold is in the control group of the task, and ends with the step" {
+    make_work
+    # shellcheck disable=SC2016 # for the shells of the step
+    begin_held_step 'cat /proc/self/cgroup >task' -D "$work" -N1 -w n1 --apapi=rapl \
+        --apapi-overflow='total >= 10J : exec=cat /proc/self/cgroup >command; sleep 1000 & echo $! >child; wait'
+    eventually test -s "$work/child"
+    cluster on n1 kill -0 "$(<"$work/child")"
+    end_held_step
+    [[ $status -eq 0 ]]
+    cat "$work/task"
+    grep -q '/job_[0-9]*/step_' "$work/task"
+    diff "$work/task" "$work/command"
+    eventually cluster on n1 sh -c "! kill -0 $(<"$work/child") 2>/dev/null"
+    holds "$(last_record n1)" '.crossings[0].result == "exec: ended with the program"'
+}
