@@ -25,7 +25,9 @@ static uint64_t threshold_time_ns(const struct apapi_threshold *threshold, uint6
                                   uint64_t now_ns, long double share)
 {
     uint64_t begin_ns = from_ns && from_ns < now_ns ? from_ns : threshold->last_ns;
-    uint64_t time_ns = begin_ns + (uint64_t)((long double)(now_ns - begin_ns) * share);
+    /* the first power of another component may be of an earlier time than the latest one */
+    uint64_t length_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
+    uint64_t time_ns = begin_ns + (uint64_t)((long double)length_ns * share);
 
     time_ns = time_ns > now_ns ? now_ns : time_ns;
     return time_ns > threshold->earliest_ns ? time_ns : threshold->earliest_ns;

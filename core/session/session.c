@@ -384,6 +384,16 @@ int apapi_session_measurement(struct apapi_session *session, struct apapi_measur
     return result;
 }
 
+struct session_power session_power(const struct apapi_session *session, enum apapi_domain domain)
+{
+    const struct overflows *overflows = &session->sampling->common.overflows;
+    const struct overflow_sum *sum =
+        domain == APAPI_DOMAIN_NONE ? &overflows->node : &overflows->domains[domain].sum;
+
+    return (struct session_power){sum->windows, sum->gap, sum->end_ns - sum->length_ns / 2,
+                                  sum->power_w};
+}
+
 void session_tell(struct apapi_session *session)
 {
     overflow_tell(&session->sampling->common);

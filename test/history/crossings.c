@@ -12,7 +12,7 @@
 
 #define ROUNDING 1e-9L /* of a sum of doubles */
 
-uint64_t crossings_told, crossings_counted;
+uint64_t crossings_told, crossings_counted, crossings_levels_judged;
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
@@ -246,6 +246,11 @@ void crossings_start(struct crossings *crossings)
             crossings->courses[i][k].overrun = false;
         }
     }
+    for (size_t i = 0; i < APAPI_DOMAINS; i++) {
+        crossings->powers[i].count = 0;
+        crossings->powers[i].overrun = false;
+        crossings->windows[i] = 0;
+    }
 }
 
 /* --- what was measured ------------------------------------------------------------------------ */
@@ -285,6 +290,22 @@ static void crossings_add_value(struct crossings *crossings, size_t component, s
     crossings_add_point(course, point);
 }
 
+/* Powers are judged by others, too: here it is only seen what thresholds make of them. */
+static void crossings_add_powers(struct crossings *crossings)
+{
+    for (int d = APAPI_DOMAIN_NONE; d < APAPI_DOMAINS; d++) {
+        const struct session_power power =
+            session_power(crossings->play->session, (enum apapi_domain)d);
+        const struct crossings_point point = {
+            .at_ns = power.at_ns, .total = power.power_w, .gap = power.gap};
+
+        if (power.windows != crossings->windows[d] && power.windows > 0) {
+            crossings_add_point(&crossings->powers[d], point);
+        }
+        crossings->windows[d] = power.windows;
+    }
+}
+
 void crossings_sample(struct crossings *crossings, size_t component,
                       const struct apapi_sample *sample)
 {
@@ -300,6 +321,7 @@ void crossings_sample(struct crossings *crossings, size_t component,
         crossings_add_value(crossings, component, sim_source_number(&sample->events[i]),
                             sample->values[i], point);
     }
+    crossings_add_powers(crossings);
     if (crossings->tell_once_in && random_once_in(&crossings->random, crossings->tell_once_in)) {
         session_tell(crossings->play->session);
     }
@@ -342,73 +364,22 @@ static void crossings_judge_total(struct crossings *crossings,
     }
 }
 
-/* The excursions of a gauge beyond the level, as lines between readings. */
-struct crossings_excursion {
-    bool known, beyond, done;
-    uint64_t since_ns, last_ns;
-    double last;
-};
-
-static uint64_t crossings_when_ns(const struct crossings_excursion *e, uint64_t now_ns,
-                                  double before, double now)
+/* The values of a gauge, or the powers of a domain. */
+static void crossings_judge_course(struct crossings *crossings,
+                                   const struct crossings_threshold *threshold,
+                                   const struct crossings_course *course)
 {
-    return e->last_ns + (uint64_t)((double)(now_ns - e->last_ns) * (before / (before - now)));
-}
+    struct crossings_levels levels;
 
-/* @return whether the hold time has passed; 2: within the rounding of a time. */
-static int crossings_has_held(const struct crossings_excursion *e, uint64_t until_ns,
-                              uint64_t hold_ns)
-{
-    int64_t over_ns = (int64_t)(until_ns - e->since_ns - hold_ns);
-
-    return over_ns > 1000 ? 1 : over_ns < -1000 ? 0 : 2;
-}
-
-static void crossings_judge_gauge(struct crossings *crossings,
-                                  const struct crossings_threshold *threshold)
-{
-    const struct crossings_course *course =
-        &crossings->courses[threshold->component][threshold->number];
-    double sign = threshold->mode == APAPI_OVERFLOW_ABOVE ? 1 : -1;
-    struct crossings_excursion e = {.known = false};
-    uint64_t least = 0, unsure = 0;
-
-    for (size_t i = 0; i < course->count; i++) {
-        const struct crossings_point *point = &course->points[i];
-        double excess = sign * ((double)point->total - threshold->level);
-        double back = excess + threshold->hysteresis;
-        int held = 0;
-
-        if (point->failed || isnan((double)point->total)) {
-            e.known = false;
-            e.beyond &= e.done;
-            continue;
-        }
-        if (!e.beyond && excess > 0) {
-            e.beyond = true;
-            e.done = false;
-            e.since_ns =
-                e.known ? crossings_when_ns(&e, point->at_ns, e.last, excess) : point->at_ns;
-        }
-        if (e.beyond && !e.done) {
-            uint64_t until_ns =
-                back < 0 ? crossings_when_ns(&e, point->at_ns, e.last + threshold->hysteresis, back)
-                         : point->at_ns;
-
-            held = crossings_has_held(&e, until_ns, threshold->hold_ns);
-            least += held == 1;
-            unsure += held == 2;
-            e.done = held > 0;
-        }
-        e.beyond &= back >= 0;
-        e.known = true;
-        e.last = excess;
-        e.last_ns = point->at_ns;
+    if (course->overrun) {
+        return;
     }
-    if (threshold->count < least || threshold->count > least + unsure) {
-        crossings_fail(crossings, threshold, "crossings of a gauge", (double)threshold->count,
-                       (double)least);
+    levels = crossings_find_levels(course, threshold);
+    if (threshold->count < levels.least || threshold->count > levels.least + levels.unsure) {
+        crossings_fail(crossings, threshold, "crossings of a level", (double)threshold->count,
+                       (double)levels.least);
     }
+    crossings_levels_judged += levels.least;
 }
 
 static bool crossings_is_part(const struct crossings_threshold *threshold,
@@ -478,13 +449,18 @@ static void crossings_judge_one(struct crossings *crossings,
     bool counts = crossings_counts(threshold);
 
     if (threshold->of == CROSSINGS_EVENT && threshold->gauge && !counts) {
-        crossings_judge_gauge(crossings, threshold);
+        crossings_judge_course(crossings, threshold,
+                               &crossings->courses[threshold->component][threshold->number]);
     } else if (threshold->of == CROSSINGS_EVENT && !threshold->gauge && counts) {
         crossings_judge_total(crossings, threshold,
                               crossings_total(crossings, threshold->component, threshold->number));
     } else if (threshold->of != CROSSINGS_EVENT && counts) {
         crossings_judge_sum(crossings, threshold);
         crossings_judge_least(crossings, threshold);
+    } else if (threshold->of != CROSSINGS_EVENT) {
+        crossings_judge_course(
+            crossings, threshold,
+            &crossings->powers[threshold->of == CROSSINGS_NODE ? 0 : threshold->number]);
     }
 }
 

@@ -24,6 +24,7 @@ struct crossings_course {
         uint64_t most_ns;
         long double total; /* of a counter, since its first good reading; a gauge's value */
         bool failed;
+        bool gap; /* it is not known what was since the one before */
     } points[CROSSINGS_POINTS];
 };
 
@@ -50,11 +51,21 @@ struct crossings {
     size_t count;
     struct crossings_threshold thresholds[CROSSINGS_MAX];
     struct crossings_course courses[HISTORY_COMPONENTS][HISTORY_EVENTS];
+    struct crossings_course powers[APAPI_DOMAINS]; /* of domains; NONE: of the node */
+    uint64_t windows[APAPI_DOMAINS];               /* of these, so far */
     uint64_t tell_once_in; /* handlers run after one reading in so many; 0: at the end only */
 };
 
-/** Calls and crossings of all histories. */
-extern uint64_t crossings_told, crossings_counted;
+/** Calls and crossings of all histories, and those of levels that were counted here, too. */
+extern uint64_t crossings_told, crossings_counted, crossings_levels_judged;
+
+/** How often a course passes the level of a threshold. */
+struct crossings_levels {
+    uint64_t least, unsure; /* within the rounding of a time */
+};
+
+struct crossings_levels crossings_find_levels(const struct crossings_course *course,
+                                              const struct crossings_threshold *threshold);
 
 /** Choose thresholds, from the history's seed. */
 void crossings_generate(struct crossings *crossings, struct play *play);

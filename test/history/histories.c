@@ -134,11 +134,12 @@ int main(int argc, char **argv)
     }
     printf("%" PRIu64 " histories, %" PRIu64 " failed; %" PRIu64 " steps of workers\n",
            options.played, options.failed, options.steps);
-    printf("%" PRIu64 " calls told of %" PRIu64 " crossings\n", crossings_told, crossings_counted);
+    printf("%" PRIu64 " calls told of %" PRIu64 " crossings; %" PRIu64 " of levels counted twice\n",
+           crossings_told, crossings_counted, crossings_levels_judged);
     if (options.steps == 0) {
         puts("no worker has made a step: the program does not test the session");
     }
-    if (options.played >= MANY && crossings_told == 0) {
+    if (options.played >= MANY && (crossings_told == 0 || crossings_levels_judged == 0)) {
         puts("no handler was called: the program does not test thresholds");
         options.failed++;
     }
