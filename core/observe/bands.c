@@ -17,33 +17,42 @@ static void bands_join(struct bands *bands)
 {
     const size_t half = APAPI_REGION_BINS / 2;
 
-    for (size_t column = 0; column < FIT_COLUMNS; column++) {
-        float *time_s = bands->time_s[column];
-
-        for (size_t i = 0; i < half; i++) {
-            time_s[i] = time_s[2 * i] + time_s[2 * i + 1];
+    for (size_t bin = 0; bin < half; bin++) {
+        for (size_t column = 0; column < FIT_COLUMNS; column++) {
+            bands->time_s[bin][column] =
+                bands->time_s[2 * bin][column] + bands->time_s[2 * bin + 1][column];
         }
-        memset(time_s + half, 0, half * sizeof(*time_s));
     }
+    memset(bands->time_s[half], 0, half * sizeof(bands->time_s[0]));
     bands->bin_ns *= 2;
 }
 
-void bands_add(struct bands *bands, size_t column, uint64_t from_ns, uint64_t to_ns, double time_s)
+void bands_span(struct bands *bands, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t from = from_ns > bands->origin_ns ? from_ns - bands->origin_ns : 0;
     uint64_t to = to_ns > bands->origin_ns ? to_ns - bands->origin_ns : 0;
 
+    bands->first = bands->end = 0;
     if (to <= from || bands->bin_ns == 0) {
         return;
     }
     while ((to - 1) / bands->bin_ns >= APAPI_REGION_BINS) {
         bands_join(bands);
     }
-    for (uint64_t bin = from / bands->bin_ns, at = from; at < to; bin++) {
-        uint64_t end = (bin + 1) * bands->bin_ns < to ? (bin + 1) * bands->bin_ns : to;
+    bands->first = bands->end = from / bands->bin_ns;
+    for (uint64_t at = from; at < to; bands->end++) {
+        uint64_t end = (bands->end + 1) * bands->bin_ns;
 
-        bands->time_s[column][bin] += (float)(time_s * (double)(end - at) / (double)(to - from));
+        end = end < to ? end : to;
+        bands->part[bands->end] = (float)(end - at) / (float)(to - from);
         at = end;
+    }
+}
+
+void bands_add(struct bands *bands, size_t column, double time_s)
+{
+    for (size_t bin = bands->first; bin < bands->end; bin++) {
+        bands->time_s[bin][column] += (float)time_s * bands->part[bin];
     }
 }
 
@@ -53,7 +62,7 @@ void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
     for (size_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
         sum_j[bin] = 0;
         for (size_t column = 0; column < FIT_COLUMNS; column++) {
-            sum_j[bin] += power_w[column] * (double)bands->time_s[column][bin];
+            sum_j[bin] += power_w[column] * (double)bands->time_s[bin][column];
         }
     }
 }
@@ -64,7 +73,7 @@ void bands_share(const struct bands *bands, size_t column, double power_w,
     region->bins = 0;
     region->bin_ns = bands->bin_ns;
     for (uint32_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
-        double own_j = power_w * (double)bands->time_s[column][bin];
+        double own_j = power_w * (double)bands->time_s[bin][column];
         double pct = sum_j[bin] > 0 ? fmin(round(100 * own_j / sum_j[bin]), 100) : 0;
 
         region->share_pct[bin] = (uint8_t)pct;

@@ -14,13 +14,18 @@
 struct bands {
     uint64_t origin_ns; /* CLOCK_MONOTONIC */
     uint64_t bin_ns;
-    float time_s[FIT_COLUMNS][APAPI_REGION_BINS];
+    size_t first, end;                            /* bins of the span */
+    float part[APAPI_REGION_BINS];                /* of the span in each of these */
+    float time_s[APAPI_REGION_BINS][FIT_COLUMNS]; /* of a moment in one row: few cache lines */
 };
 
 void bands_begin(struct bands *bands, uint64_t origin_ns);
 
-/** Add a column's time between two moments, of which the second is the latest so far. */
-void bands_add(struct bands *bands, size_t column, uint64_t from_ns, uint64_t to_ns, double time_s);
+/** What is added from now on was between two moments, of which the second is the latest so far. */
+void bands_span(struct bands *bands, uint64_t from_ns, uint64_t to_ns);
+
+/** Add a column's time in that span. */
+void bands_add(struct bands *bands, size_t column, double time_s);
 
 /** The energy of each bin, by the power of the columns [J]. */
 void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],

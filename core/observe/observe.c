@@ -66,12 +66,11 @@ static struct observe_moment observe_now(const struct observer *observer)
             now.ns > observer->looked_ns ? (double)(now.ns - observer->looked_ns) / NS_PER_S : 0};
 }
 
-/* Up to `now_ns` since the last look. */
-static void observe_add_time(struct observer *observer, size_t column, uint64_t now_ns,
-                             double time_s)
+/* Since the last look. */
+static void observe_add_time(struct observer *observer, size_t column, double time_s)
 {
     observer->times_s[column] += time_s;
-    bands_add(&observer->bands, column, observer->looked_ns, now_ns, time_s);
+    bands_add(&observer->bands, column, time_s);
 }
 
 void observe_look(struct observer *observer)
@@ -86,14 +85,15 @@ void observe_look(struct observer *observer)
         threads_s = now.elapsed_s;
         observer->news_s[observer->shell[observer->depth - 1].node] += threads_s;
     }
+    bands_span(&observer->bands, observer->looked_ns, now.ns);
     for (size_t i = 0; threads_s > 0 && i < observer->nodes.count; i++) {
         if (observer->news_s[i] > 0) {
             observer->nodes.list[i].time_s += observer->news_s[i];
-            observe_add_time(observer, observe_column(observer, i), now.ns, observer->news_s[i]);
+            observe_add_time(observer, observe_column(observer, i), observer->news_s[i]);
             observer->news_s[i] = 0;
         }
     }
-    observe_add_time(observer, threads_s > 0 ? FIT_INSIDE : FIT_OUTSIDE, now.ns, now.elapsed_s);
+    observe_add_time(observer, threads_s > 0 ? FIT_INSIDE : FIT_OUTSIDE, now.elapsed_s);
     observer->looked_ns = now.ns;
 }
 

@@ -12,12 +12,18 @@ enum { SOLVE = FIT_PARTS + 2, OUTPUT };
 
 static struct bands bands;
 
+static void add(size_t column, uint64_t from_ns, uint64_t to_ns, double time_s)
+{
+    bands_span(&bands, from_ns, to_ns);
+    bands_add(&bands, column, time_s);
+}
+
 static double time_of(size_t column)
 {
     double sum_s = 0;
 
     for (size_t i = 0; i < APAPI_REGION_BINS; i++) {
-        sum_s += (double)bands.time_s[column][i];
+        sum_s += (double)bands.time_s[i][column];
     }
     return sum_s;
 }
@@ -26,13 +32,13 @@ static void time_is_divided_among_the_bins_that_it_touches(void **state)
 {
     (void)state;
     bands_begin(&bands, ORIGIN);
-    bands_add(&bands, SOLVE, ORIGIN + 25 * MS, ORIGIN + 125 * MS, 0.4); /* four threads */
+    add(SOLVE, ORIGIN + 25 * MS, ORIGIN + 125 * MS, 0.4); /* four threads */
     assert_int_equal(bands.bin_ns, 50 * MS);
-    assert_true(fabs((double)bands.time_s[SOLVE][0] - 0.1) < 1e-6);
-    assert_true(fabs((double)bands.time_s[SOLVE][1] - 0.2) < 1e-6);
-    assert_true(fabs((double)bands.time_s[SOLVE][2] - 0.1) < 1e-6);
-    bands_add(&bands, SOLVE, 0, ORIGIN, 1); /* before the measurement */
-    bands_add(&bands, SOLVE, ORIGIN + 9 * MS, ORIGIN + 9 * MS, 1);
+    assert_true(fabs((double)bands.time_s[0][SOLVE] - 0.1) < 1e-6);
+    assert_true(fabs((double)bands.time_s[1][SOLVE] - 0.2) < 1e-6);
+    assert_true(fabs((double)bands.time_s[2][SOLVE] - 0.1) < 1e-6);
+    add(SOLVE, 0, ORIGIN, 1); /* before the measurement */
+    add(SOLVE, ORIGIN + 9 * MS, ORIGIN + 9 * MS, 1);
     assert_true(fabs(time_of(SOLVE) - 0.4) < 1e-6);
 }
 
@@ -41,14 +47,13 @@ static void bins_of_a_long_run_are_joined(void **state)
     (void)state;
     bands_begin(&bands, ORIGIN);
     for (uint64_t s = 0; s < 100; s++) {
-        bands_add(&bands, s % 10 < 5 ? SOLVE : OUTPUT, ORIGIN + s * 1000 * MS,
-                  ORIGIN + (s + 1) * 1000 * MS, 1);
+        add(s % 10 < 5 ? SOLVE : OUTPUT, ORIGIN + s * 1000 * MS, ORIGIN + (s + 1) * 1000 * MS, 1);
     }
     assert_int_equal(bands.bin_ns, 3200 * MS);
     assert_true(fabs(time_of(SOLVE) - 50) < 1e-3 && fabs(time_of(OUTPUT) - 50) < 1e-3);
-    assert_true(fabs((double)bands.time_s[SOLVE][0] - 3.2) < 1e-4);
-    assert_true((double)bands.time_s[OUTPUT][0] == 0);
-    bands_add(&bands, SOLVE, ORIGIN, ORIGIN + (UINT64_C(1) << 62), 1); /* 146 years */
+    assert_true(fabs((double)bands.time_s[0][SOLVE] - 3.2) < 1e-4);
+    assert_true((double)bands.time_s[0][OUTPUT] == 0);
+    add(SOLVE, ORIGIN, ORIGIN + (UINT64_C(1) << 62), 1); /* 146 years */
     assert_true(fabs(time_of(SOLVE) - 51) < 1e-3);
 }
 
@@ -60,11 +65,11 @@ static void a_share_is_of_the_energy_of_the_bin(void **state)
 
     (void)state;
     bands_begin(&bands, ORIGIN);
-    bands_add(&bands, SOLVE, ORIGIN, ORIGIN + 50 * MS, 0.05);
-    bands_add(&bands, FIT_OUTSIDE, ORIGIN + 50 * MS, ORIGIN + 100 * MS, 0.05);
-    bands_add(&bands, SOLVE, ORIGIN + 100 * MS, ORIGIN + 150 * MS, 0.02);
-    bands_add(&bands, OUTPUT, ORIGIN + 100 * MS, ORIGIN + 150 * MS, 0.03);
-    bands_add(&bands, OUTPUT, ORIGIN + 150 * MS, ORIGIN + 200 * MS, 0.05);
+    add(SOLVE, ORIGIN, ORIGIN + 50 * MS, 0.05);
+    add(FIT_OUTSIDE, ORIGIN + 50 * MS, ORIGIN + 100 * MS, 0.05);
+    add(SOLVE, ORIGIN + 100 * MS, ORIGIN + 150 * MS, 0.02);
+    add(OUTPUT, ORIGIN + 100 * MS, ORIGIN + 150 * MS, 0.03);
+    add(OUTPUT, ORIGIN + 150 * MS, ORIGIN + 200 * MS, 0.05);
     bands_sum(&bands, power_w, sum_j);
     bands_share(&bands, SOLVE, power_w[SOLVE], sum_j, &region);
     assert_int_equal(region.bin_ns, 50 * MS);
