@@ -144,6 +144,20 @@ static int db_batch_add_regions(struct db_batch *batch, const struct apapi_regio
     return result;
 }
 
+static int db_batch_add_share(struct db_batch *batch, const struct apapi_share *share,
+                              const char *line, size_t size)
+{
+    const int64_t no_id = 0;
+    struct db_share columns = {.energy_j = apapi_share_energy_j(share),
+                               .uncertainty_j = apapi_share_uncertainty_j(share)};
+    const void *const bases[] = {&columns};
+    struct db_row row = {.keys = &no_id, .bases = bases, .text = {.type = DB_TEXT}};
+
+    snprintf(columns.method, sizeof columns.method, "%s", share->method);
+    row.text.text = json_member(line, size, "share", &row.text.size);
+    return row.text.text ? db_batch_add_row(batch, BATCH_SHARES, &row) : 0;
+}
+
 static int db_batch_add_domains(struct db_batch *batch, const struct apapi_measurement *m)
 {
     const int64_t no_id = 0;
@@ -225,7 +239,7 @@ int db_batch_add(struct db_batch *batch, const struct apapi_record *record, cons
 
     if (db_batch_add_row(batch, BATCH_RECORDS, &(struct db_row){.keys = &no_id, .bases = bases}) ||
         db_batch_add_timeline(batch, line, size) || db_batch_add_regions(batch, &record->regions) ||
-        db_batch_add_domains(batch, m) ||
+        db_batch_add_share(batch, &record->share, line, size) || db_batch_add_domains(batch, m) ||
         (batch->with_events && db_batch_add_components(batch, m))) {
         errno = ENOMEM;
         return -1;

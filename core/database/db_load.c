@@ -10,6 +10,7 @@
 #include "database/db_load_jobs.h"
 #include "database/db_row.h"
 #include "database/db_tables.h"
+#include "store/hour_encode.h"
 
 #define TRANSACTION 50000 /* records per transaction */
 #define MARKED 4096
@@ -22,6 +23,7 @@ enum statement {
     DELETE_DOMAINS,
     DELETE_TIMELINE,
     DELETE_REGIONS,
+    DELETE_SHARE,
     DELETE_RECORD,
     FIND_FILE,
     NOTE_FILE,
@@ -41,6 +43,7 @@ static const char *const queries[] = {
     [DELETE_DOMAINS] = "DELETE FROM domains WHERE record = ?",
     [DELETE_TIMELINE] = "DELETE FROM timelines WHERE record = ?",
     [DELETE_REGIONS] = "DELETE FROM regions WHERE record = ?",
+    [DELETE_SHARE] = "DELETE FROM shares WHERE record = ?",
     [DELETE_RECORD] = "DELETE FROM records WHERE id = ?",
     [FIND_FILE] = "SELECT bytes FROM files WHERE folder = ? AND day = ? AND file = ?",
     [NOTE_FILE] = "REPLACE INTO files (folder, day, file, bytes) VALUES (?, ?, ?, ?)",
@@ -62,7 +65,7 @@ struct db_load {
     struct db *db;
     bool with_events, begun;
     struct db_statement *statements[STATEMENTS];
-    struct db_insert *inserts[BATCH_TABLES], *stale;
+    struct db_insert *inserts[BATCH_TABLES], *stale, *hours;
     size_t columns[COLUMNS]; /* their indexes in a row of `records` */
     struct db_load_counts counts;
     int64_t last_id;
@@ -84,9 +87,10 @@ static int prepare_queries(struct db_load *load, struct apapi_error *err)
 static int prepare_inserts(struct db_load *load, struct apapi_error *err)
 {
     static const struct db_table *const tables[] = {
-        [BATCH_RECORDS] = &db_records,       [BATCH_TIMELINES] = &db_timelines,
-        [BATCH_REGIONS] = &db_regions,       [BATCH_DOMAINS] = &db_domains,
-        [BATCH_COMPONENTS] = &db_components, [BATCH_EVENTS] = &db_events};
+        [BATCH_RECORDS] = &db_records, [BATCH_TIMELINES] = &db_timelines,
+        [BATCH_SHARES] = &db_shares,   [BATCH_REGIONS] = &db_regions,
+        [BATCH_DOMAINS] = &db_domains, [BATCH_COMPONENTS] = &db_components,
+        [BATCH_EVENTS] = &db_events};
 
     for (int i = 0; i < BATCH_TABLES; i++) {
         load->inserts[i] =
@@ -99,7 +103,8 @@ static int prepare_inserts(struct db_load *load, struct apapi_error *err)
         load->columns[i] = db_insert_column(load->inserts[BATCH_RECORDS], columns[i]);
     }
     load->stale = db_insert_create(load->db, &db_stale, DB_SKIP, err);
-    return load->stale ? 0 : -1;
+    load->hours = db_insert_create(load->db, &db_hours, DB_REPLACE, err);
+    return load->stale && load->hours ? 0 : -1;
 }
 
 struct db_load *db_load_create(struct db *db, bool with_events, struct apapi_error *err)
@@ -132,6 +137,7 @@ void db_load_destroy(struct db_load *load)
             db_insert_destroy(load->inserts[i]);
         }
         db_insert_destroy(load->stale);
+        db_insert_destroy(load->hours);
         free(load);
     }
     errno = saved;
@@ -343,14 +349,19 @@ static int add_records(struct db_load *load, const struct db_batch *batch, struc
     return finish_group(load, batch, &group, err) || db_load_flush(load, err) ? -1 : 0;
 }
 
+static int db_load_note(struct db_load *load, const struct batch_file *file,
+                        struct apapi_error *err)
+{
+    const struct db_value values[] = {db_text(file->folder), db_text(file->day),
+                                      db_text(file->name), db_integer((int64_t)file->offset)};
+
+    return db_run(load->statements[NOTE_FILE], values, COUNT_OF(values), err);
+}
+
 static int note_files(struct db_load *load, const struct db_batch *batch, struct apapi_error *err)
 {
     for (size_t i = 0; i < batch->file_count; i++) {
-        const struct batch_file *file = &batch->files[i];
-        const struct db_value values[] = {db_text(file->folder), db_text(file->day),
-                                          db_text(file->name), db_integer((int64_t)file->offset)};
-
-        if (db_run(load->statements[NOTE_FILE], values, COUNT_OF(values), err)) {
+        if (db_load_note(load, &batch->files[i], err)) {
             return -1;
         }
     }
@@ -374,6 +385,38 @@ int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_err
         return -1;
     }
     batch_empty(batch);
+    return load->in_transaction < TRANSACTION ? 0 : db_load_commit(load, err);
+}
+
+/* --- hours ---------------------------------------------------------------------------------- */
+
+int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err)
+{
+    const void *const bases[] = {hour};
+    char *line = hour_encode(hour);
+    int result = line ? db_load_begin(load, err) : apapi_fail(err, ENOMEM, "no memory");
+
+    if (result == 0) {
+        result = db_insert_run(load->hours, &(struct db_row){.bases = bases, .text = db_text(line)},
+                               err);
+    }
+    free(line);
+    load->counts.hours += result == 0;
+    load->in_transaction++;
+    return result;
+}
+
+int db_load_hours_end(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
+                      struct apapi_error *err)
+{
+    struct batch_file note = {.offset = file->size};
+
+    snprintf(note.folder, sizeof note.folder, "%s", folder);
+    snprintf(note.day, sizeof note.day, "%s", file->day);
+    snprintf(note.name, sizeof note.name, "%s", file->name);
+    if (db_load_begin(load, err) || db_load_note(load, &note, err)) {
+        return -1;
+    }
     return load->in_transaction < TRANSACTION ? 0 : db_load_commit(load, err);
 }
 

@@ -7,6 +7,7 @@
 
 #include "database/db.h"
 #include "database/db_batch.h"
+#include "store/hour.h"
 
 /*
  * Loads records into a database. Errors as in db.h. Only one thread at a time uses a db_load; any
@@ -19,6 +20,7 @@ struct db_load_counts {
     size_t added;    /* new rows */
     size_t replaced; /* rows that were replaced by a longer record */
     size_t known;    /* records that existed */
+    size_t hours;    /* lines of nodes' own records, new or not */
 };
 
 /**
@@ -43,6 +45,13 @@ int db_load_commit(struct db_load *load, struct apapi_error *err);
 /** @return how many bytes of an accounting file were loaded; 0: none; -1 with errno */
 int64_t db_load_offset(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
                        struct apapi_error *err);
+
+/** Add a line of a node's own record, or replace it. */
+int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err);
+
+/** Note that a file of them was read whole. Commits from time to time. */
+int db_load_hours_end(struct db_load *load, const char *folder, const struct apapi_scan_file *file,
+                      struct apapi_error *err);
 
 /** @return the counts so far; valid as long as `load`. */
 const struct db_load_counts *db_load_counts(const struct db_load *load);

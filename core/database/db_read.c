@@ -9,6 +9,7 @@
 #include "database/db_row.h"
 #include "database/db_tables.h"
 #include "record/regions.h"
+#include "record/share.h"
 #include "record/timeline.h"
 
 struct db_reader {
@@ -30,10 +31,11 @@ static struct db_statement *db_read_prepare(struct db *db, const struct db_table
     if (sql) {
         fprintf(sql, "SELECT %s, ", table->keys[0]);
         db_parts_write(sql, table);
-        fprintf(sql, "%s%s FROM %s %s",
+        fprintf(sql, "%s%s%s FROM %s %s",
                 parts->timelines ? ", (SELECT timeline FROM timelines WHERE record = id)" : "",
                 parts->regions ? ", (SELECT regions FROM regions WHERE record = id)" : "",
-                table->name, which);
+                parts->shares ? ", (SELECT share FROM shares WHERE record = id)" : "", table->name,
+                which);
     }
     return db_prepare_stream(db, sql, &text, err);
 }
@@ -90,6 +92,13 @@ static void db_read_regions(struct db_reader *reader, struct db_value text,
     }
 }
 
+static void db_read_share(struct db_value text, struct apapi_record *record)
+{
+    if (text.text) {
+        share_parse(text.text, text.size, &record->share); /* as it was decoded before */
+    }
+}
+
 static int read_domains(struct db_statement *domains, int64_t id, struct apapi_measurement *m,
                         struct apapi_error *err)
 {
@@ -136,6 +145,7 @@ static int read_record(struct db_reader *reader, struct apapi_record *record,
     size_t next;
 
     *record = (struct apapi_record){.id = APAPI_IDENTITY_UNKNOWN};
+    record->share = apapi_share_unknown();
     next = db_parts_read(reader->records, 1, &db_records, (void *const[]){record, m, &derived});
     reader->gaps = derived.gaps;
     m->unknown_domains = domain_list_parse(derived.unknown_domains);
@@ -144,7 +154,10 @@ static int read_record(struct db_reader *reader, struct apapi_record *record,
         read_timelines(db_column(reader->records, next++), m);
     }
     if (reader->parts.regions) {
-        db_read_regions(reader, db_column(reader->records, next), record);
+        db_read_regions(reader, db_column(reader->records, next++), record);
+    }
+    if (reader->parts.shares) {
+        db_read_share(db_column(reader->records, next), record);
     }
     return reader->domains
                ? read_domains(reader->domains, db_column(reader->records, 0).integer, m, err)

@@ -17,6 +17,7 @@
 /** What to read besides the row of `records`, which has the energy of each domain. */
 struct db_read_parts {
     bool regions;   /* of programs; they belong to the reader, up to its next record */
+    bool shares;    /* of the node's energy */
     bool timelines; /* the domains' power over time: the most expensive part */
     bool domains;   /* their uncertainties and powers: one query for each record */
 };

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #define REGIONS_SINCE 7 /* the version that has their table */
+#define SHARES_SINCE 8  /* the same of shares and hours */
 #define JOBS_CHANGED 5  /* the version since which totals of jobs and views are as they are */
 #define IN_DERIVED(member) offsetof(struct db_derived, member)
+#define IN_SHARE(member) offsetof(struct db_share, member)
+#define IN_HOUR(member) offsetof(struct hour, member)
 #define IN_JOB(member) offsetof(struct db_job, member)
 #define DOMAIN_COLUMNS(IN)                                                                         \
     {"package_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_PACKAGE]), 0},                    \
@@ -62,6 +65,34 @@ static const struct field job_columns[] = {
     {"missing_domains", FIELD_TEXT, false, IN_JOB(missing_domains), DOMAIN_LIST_SIZE},
     {NULL, 0, false, 0, 0}};
 
+static const struct field share_columns[] = {
+    {"method", FIELD_TEXT, false, IN_SHARE(method), APAPI_SHARE_WORD_SIZE},
+    {"energy_j", FIELD_AMOUNT, false, IN_SHARE(energy_j), 0},
+    {"uncertainty_j", FIELD_ROUGH, false, IN_SHARE(uncertainty_j), 0},
+    {NULL, 0, false, 0, 0}};
+
+#define HOUR_COLUMNS(prefix, member)                                                               \
+    {prefix "energy_j", FIELD_AMOUNT, false, IN_HOUR(member.energy_j), 0},                         \
+        {prefix "steps_j", FIELD_AMOUNT, false, IN_HOUR(member.steps_j), 0},                       \
+        {prefix "idle_j", FIELD_AMOUNT, false, IN_HOUR(member.idle_j), 0},                         \
+    {                                                                                              \
+        prefix "unattributed_j", FIELD_MEASURED, false, IN_HOUR(member.unattributed_j), 0          \
+    }
+
+static const struct field hour_columns[] = {
+    {"cluster", FIELD_TEXT, true, IN_HOUR(cluster), 64},
+    {"node", FIELD_TEXT, true, IN_HOUR(node), 256},
+    {"start", FIELD_MOMENT, true, IN_HOUR(start_ns), 0},
+    {"end", FIELD_MOMENT, true, IN_HOUR(end_ns), 0},
+    {"measured_s", FIELD_MEASURED, false, IN_HOUR(measured_s), 0},
+    {"idle_w", FIELD_ROUGH, false, IN_HOUR(idle_w), 0},
+    {"steps", FIELD_COUNT, false, IN_HOUR(steps), 0},
+    {"gaps", FIELD_COUNT, false, IN_HOUR(gap_total), 0},
+    {"resets", FIELD_COUNT, false, IN_HOUR(resets), 0},
+    HOUR_COLUMNS("", total),
+    HOUR_COLUMNS("node_", node_meter),
+    {NULL, 0, false, 0, 0}};
+
 static const struct field stale_columns[] = {{"cluster", FIELD_TEXT, true, IN_JOB(cluster), 64},
                                              {"job", FIELD_NUMBER, true, IN_JOB(job), 0},
                                              {NULL, 0, false, 0, 0}};
@@ -79,6 +110,17 @@ const struct db_table db_timelines = {
     .name = "timelines", .keys = {"record"}, .text = "timeline", .ending = "", .id = true};
 const struct db_table db_regions = {
     .name = "regions", .keys = {"record"}, .text = "regions", .ending = "", .id = true};
+const struct db_table db_shares = {.name = "shares",
+                                   .keys = {"record"},
+                                   .parts = {share_columns},
+                                   .text = "share",
+                                   .ending = "",
+                                   .id = true};
+const struct db_table db_hours = {.name = "hours",
+                                  .parts = {hour_columns},
+                                  .text = "line",
+                                  .ending = ", PRIMARY KEY (start_ns, node, cluster, end_ns)",
+                                  .ordered = true};
 const struct db_table db_domains = {.name = "domains",
                                     .keys = {"record"},
                                     .parts = {domain_name_column, fields_of_domain},
@@ -247,9 +289,9 @@ int db_tables_finish(struct db *db, struct apapi_error *err)
 
 static int create_all(struct db *db, struct apapi_error *err)
 {
-    static const struct db_table *const tables[] = {&db_records, &db_timelines,  &db_regions,
-                                                    &db_domains, &db_components, &db_events,
-                                                    &db_jobs,    &db_stale};
+    static const struct db_table *const tables[] = {
+        &db_records,    &db_timelines, &db_regions, &db_shares, &db_domains,
+        &db_components, &db_events,    &db_jobs,    &db_stale,  &db_hours};
     char version[64];
 
     for (size_t i = 0; i < sizeof tables / sizeof(struct db_table *); i++) {
@@ -337,6 +379,10 @@ static int db_tables_add_columns(struct db *db, int64_t version, struct apapi_er
         }
     }
     if (version < REGIONS_SINCE && create_table(db, &db_regions, err)) {
+        return -1;
+    }
+    if (version < SHARES_SINCE &&
+        (create_table(db, &db_shares, err) || create_table(db, &db_hours, err))) {
         return -1;
     }
     if (version < JOBS_CHANGED && db_tables_renew_jobs(db, err)) {

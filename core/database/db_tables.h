@@ -9,13 +9,14 @@
 #include "database/db.h"
 #include "record/domain_list.h"
 #include "record/fields.h"
+#include "store/hour.h"
 
 /*
  * The tables of a database of records, see docs/database.md. Most columns are made from the same
  * lists as the keys of a record.
  */
 
-#define DB_VERSION 7
+#define DB_VERSION 8
 #define DB_UPGRADED 2 /* the oldest version that an import brings up to date */
 #define DB_KEYS 3
 #define DB_PARTS 3
@@ -41,6 +42,12 @@ struct db_derived {
     char unknown_domains[DOMAIN_LIST_SIZE]; /* "package,dram" */
 };
 
+/** Columns of a share's row. */
+struct db_share {
+    char method[APAPI_SHARE_WORD_SIZE];
+    double energy_j, uncertainty_j; /* of the domains that add up */
+};
+
 /** A job's row. */
 struct db_job {
     char cluster[64];
@@ -62,8 +69,8 @@ bool db_is_key(const struct field *field);
 /** Write the name of a column. */
 void db_name_write(FILE *sql, const struct field *field);
 
-extern const struct db_table db_records, db_timelines, db_regions, db_domains, db_components,
-    db_events, db_jobs, db_stale;
+extern const struct db_table db_records, db_timelines, db_regions, db_shares, db_hours, db_domains,
+    db_components, db_events, db_jobs, db_stale;
 
 /** Create the tables in an empty database. 0; -1 (ENOTSUP: tables of another version exist) */
 int db_tables_create(struct db *db, struct apapi_error *err);

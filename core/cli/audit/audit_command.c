@@ -12,6 +12,7 @@
 #include "cli/audit/audit_print.h"
 #include "cli/audit/audit_result.h"
 #include "cli/command.h"
+#include "cli/records/hours_input.h"
 #include "cli/records/input.h"
 #include "cli/when.h"
 #include "config/config.h"
@@ -95,7 +96,7 @@ static void audit_note_problem(const struct apapi_scan_problem *problem, void *c
 
 static int audit_fail_hours(const struct audit *audit, int code, const struct apapi_error *err)
 {
-    if (code == EACCES) {
+    if (code == EACCES && !audit->input.db) {
         return command_fail_folder(COMMAND, audit->input.dir);
     }
     return code == EINVAL ? command_refuse(COMMAND, err->text)
@@ -113,6 +114,11 @@ static int audit_read_hours(struct audit *audit, size_t *left_out)
     struct apapi_scan_counts counts;
     struct apapi_error err = {""};
 
+    if (audit->input.db) {
+        return hours_input_db(audit->input.db, &filter, audit_take_hour, audit, &err)
+                   ? audit_fail_hours(audit, errno, &err)
+                   : EXIT_SUCCESS;
+    }
     if (hours_read(audit->input.dir, &filter, &sink, &counts, &err)) {
         return audit_fail_hours(audit, errno, &err);
     }
@@ -199,9 +205,6 @@ static int audit_run(struct audit *audit)
         audit->input.dir = audit->config.acct_dir; /* a user's own records say nothing of nodes */
     }
     status = report_input_complete(&audit->input, &audit->config);
-    if (audit->input.db) {
-        return command_refuse(COMMAND, "--db: a database has no hours of nodes; name a folder");
-    }
     status = status ? status : audit_set_times(audit);
     status = status ? status : audit_read_hours(audit, &left_out);
     status = status ? status : audit_read_records(audit, &left_out);
@@ -218,7 +221,7 @@ static int audit_run(struct audit *audit)
 
 int audit_command(int argc, char **argv)
 {
-    static struct audit audit = {.input.command = COMMAND};
+    static struct audit audit = {.input.command = COMMAND, .input.shares = true};
     int status = command_options(&table, argc, argv, &audit);
 
     if (status >= 0) {

@@ -116,8 +116,12 @@ static int load_all(const struct options *options, struct db_load *load,
     if (jobs < 0) {
         return -1;
     }
-    printf("%zu records added, %zu replaced, %zu known; %lld jobs added up\n", loaded->added,
+    printf("%zu records added, %zu replaced, %zu known; %lld jobs added up", loaded->added,
            loaded->replaced, loaded->known, (long long)jobs);
+    if (loaded->hours > 0) {
+        printf("; %zu hour%s of nodes", loaded->hours, loaded->hours == 1 ? "" : "s");
+    }
+    putchar('\n');
     return 0;
 }
 

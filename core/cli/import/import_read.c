@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/import/import_progress.h"
 #include "database/db_tables.h"
+#include "store/hours.h"
 
 #define THREADS_MAX 64
 #define COUNTED 64 /* records between two updates of the bar, in a dry run */
@@ -26,7 +27,7 @@ struct import {
         *folder; /* that is read, under the name stored in the database; NULL: nothing is stored */
     pthread_mutex_t lock;
     struct import_progress progress;
-    size_t records;
+    size_t records, bad_hours;
     int code; /* errno of the first error; 0: none */
     struct apapi_error err;
 };
@@ -256,6 +257,72 @@ static int import_read_path(struct import *import, const char *path, bool folder
     return result;
 }
 
+/* --- nodes' own records --------------------------------------------------------------------- */
+
+static int import_read_hour(const struct hour *hour, void *context)
+{
+    struct import *import = context;
+
+    return import->load ? db_load_hour(import->load, hour, &import->err) : 0;
+}
+
+static void import_read_hours_problem(const struct apapi_scan_problem *problem, void *context)
+{
+    struct import *import = context;
+
+    if (!strstr(problem->file, ".hours")) {
+        return; /* a folder, which was reported with the records */
+    }
+    import->bad_hours++;
+    if (import->input->verbose) {
+        command_note_skipped("import", problem);
+    }
+}
+
+/* A file that has grown is read from its start: it is short. */
+static bool import_read_hours_begin(const struct apapi_scan_file *file, void *context)
+{
+    struct import *import = context;
+    int64_t known =
+        import->folder ? db_load_offset(import->load, import->folder, file, &import->err) : 0;
+
+    return known < 0 || (uint64_t)known != file->size;
+}
+
+static void import_read_hours_end(const struct apapi_scan_file *file, void *context)
+{
+    struct import *import = context;
+
+    if (import->folder && db_load_hours_end(import->load, import->folder, file, &import->err)) {
+        import->code = errno;
+    }
+}
+
+static int import_read_hours(struct import *import, const char *path, struct import_counts *counts,
+                             struct apapi_error *err)
+{
+    const struct apapi_scan_filter filter = {.from_unix_ns = import->input->from_ns,
+                                             .to_unix_ns = import->input->to_ns};
+    const struct hours_sink sink = {.hour = import_read_hour,
+                                    .problem = import_read_hours_problem,
+                                    .begin = import_read_hours_begin,
+                                    .end = import_read_hours_end,
+                                    .context = import};
+    struct apapi_scan_counts found;
+    int result = hours_read(path, &filter, &sink, &found, err);
+
+    counts->left_out += import->bad_hours;
+    import->bad_hours = 0;
+    if (result == 0 && import->code) {
+        errno = import->code;
+        result = -1;
+    }
+    if (result && *import->err.text) {
+        *err = import->err;
+    }
+    return result;
+}
+
 /* --- what is read --------------------------------------------------------------------------- */
 
 static bool add_size(const struct apapi_scan_file *file, uint64_t *offset, void *context)
@@ -306,6 +373,9 @@ static int import_read_one(struct import *import, const char *path, bool folder,
 
     import->folder = whole && all && import->load && strlen(whole) < DB_FOLDER_SIZE ? whole : NULL;
     result = import_read_path(import, path, folder, counts, err);
+    if (result == 0 && folder) {
+        result = import_read_hours(import, path, counts, err);
+    }
     import->folder = NULL;
     free(whole);
     return result;

@@ -319,6 +319,7 @@ static int database_input_read_jobs(struct source *source, const struct db_read_
 static int database_input_read_all(struct source *source, struct apapi_error *err)
 {
     const struct db_read_parts parts = {.regions = source->input->regions,
+                                        .shares = source->input->shares,
                                         .timelines = source->input->timelines,
                                         .domains = source->input->powers};
 

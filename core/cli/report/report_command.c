@@ -204,6 +204,7 @@ static void choose_parts(struct report *report)
     struct report_input *input = &report->input;
 
     input->regions = report->ledger.by == REPORT_BY_REGION;
+    input->shares = report->ledger.shares;
     report->ledger.keep_timelines = input->jobs != NULL && !report->ledger.shares;
     input->timelines = report->ledger.keep_timelines && report->ledger.by != REPORT_BY_DAY;
     input->powers = report->ledger.keep_timelines || (report->sort && is_extreme(report->sort));
