@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 
 #define PATIENCE 5 /* intervals without a reading: nobody writes the page */
 #define AHEAD 2    /* intervals for which the latest power is taken to go on */
+#define MAPPED offsetof(struct apapi_live_page, events) /* nothing else is looked at */
 
 void node_page_init(struct node_page *page, const char *live_dir, const char *node)
 {
@@ -30,7 +32,6 @@ static bool node_page_is_sound(int file)
            status.st_size == (off_t)sizeof(struct apapi_live_page);
 }
 
-/* Only its first figure is looked at: one page of memory. */
 static void node_page_map(struct node_page *page)
 {
     int file = *page->path
@@ -42,7 +43,7 @@ static void node_page_map(struct node_page *page)
         return;
     }
     if (node_page_is_sound(file)) {
-        memory = mmap(NULL, sizeof *page->page, PROT_READ, MAP_SHARED, file, 0);
+        memory = mmap(NULL, MAPPED, PROT_READ, MAP_SHARED, file, 0);
     }
     close(file);
     if (memory != MAP_FAILED) {
@@ -100,7 +101,7 @@ void node_page_close(struct node_page *page)
 
     memcpy(&memory, &page->page, sizeof memory);
     if (memory) {
-        munmap(memory, sizeof *page->page);
+        munmap(memory, MAPPED);
     }
     page->page = NULL;
 }
