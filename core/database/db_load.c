@@ -393,7 +393,7 @@ int db_load_batch(struct db_load *load, struct db_batch *batch, struct apapi_err
 int db_load_hour(struct db_load *load, const struct hour *hour, struct apapi_error *err)
 {
     const void *const bases[] = {hour};
-    char *line = hour_encode(hour);
+    char *line = hour_encode(hour, "hour");
     int result = line ? db_load_begin(load, err) : apapi_fail(err, ENOMEM, "no memory");
 
     if (result == 0) {

@@ -13,6 +13,7 @@
 #define IN_DERIVED(member) offsetof(struct db_derived, member)
 #define IN_SHARE(member) offsetof(struct db_share, member)
 #define IN_HOUR(member) offsetof(struct hour, member)
+#define IN_SUM(member) offsetof(struct hour_sum, member)
 #define IN_JOB(member) offsetof(struct db_job, member)
 #define DOMAIN_COLUMNS(IN)                                                                         \
     {"package_j", FIELD_AMOUNT, false, IN(domains_j[APAPI_DOMAIN_PACKAGE]), 0},                    \
@@ -71,12 +72,12 @@ static const struct field share_columns[] = {
     {"uncertainty_j", FIELD_ROUGH, false, IN_SHARE(uncertainty_j), 0},
     {NULL, 0, false, 0, 0}};
 
-#define HOUR_COLUMNS(prefix, member)                                                               \
-    {prefix "energy_j", FIELD_AMOUNT, false, IN_HOUR(member.energy_j), 0},                         \
-        {prefix "steps_j", FIELD_AMOUNT, false, IN_HOUR(member.steps_j), 0},                       \
-        {prefix "idle_j", FIELD_AMOUNT, false, IN_HOUR(member.idle_j), 0},                         \
+#define HOUR_COLUMNS(prefix, at)                                                                   \
+    {prefix "energy_j", FIELD_AMOUNT, false, (at) + IN_SUM(energy_j), 0},                          \
+        {prefix "steps_j", FIELD_AMOUNT, false, (at) + IN_SUM(steps_j), 0},                        \
+        {prefix "idle_j", FIELD_AMOUNT, false, (at) + IN_SUM(idle_j), 0},                          \
     {                                                                                              \
-        prefix "unattributed_j", FIELD_MEASURED, false, IN_HOUR(member.unattributed_j), 0          \
+        prefix "unattributed_j", FIELD_MEASURED, false, (at) + IN_SUM(unattributed_j), 0           \
     }
 
 static const struct field hour_columns[] = {
@@ -89,8 +90,8 @@ static const struct field hour_columns[] = {
     {"steps", FIELD_COUNT, false, IN_HOUR(steps), 0},
     {"gaps", FIELD_COUNT, false, IN_HOUR(gap_total), 0},
     {"resets", FIELD_COUNT, false, IN_HOUR(resets), 0},
-    HOUR_COLUMNS("", total),
-    HOUR_COLUMNS("node_", node_meter),
+    HOUR_COLUMNS("", IN_HOUR(total)),
+    HOUR_COLUMNS("node_", IN_HOUR(node_meter)),
     {NULL, 0, false, 0, 0}};
 
 static const struct field stale_columns[] = {{"cluster", FIELD_TEXT, true, IN_JOB(cluster), 64},
