@@ -24,8 +24,9 @@ void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns)
 /* @return of an increment what belongs to one update. */
 static double one_update(const struct apapi_probe *probe, double increment, uint64_t since_ns)
 {
-    return since_ns > probe->update_ns ? increment * ((double)probe->update_ns / (double)since_ns)
-                                       : increment;
+    uint64_t updates = probe->update_ns ? since_ns / probe->update_ns : 0;
+
+    return updates > 1 ? increment / (double)updates : increment;
 }
 
 static void probe_add(struct apapi_probe *probe, double increment, uint64_t since_ns)
@@ -46,6 +47,7 @@ void apapi_probe_open(struct apapi_probe *probe, double value, struct apapi_mome
 {
     probe->open = true;
     probe->first = value;
+    probe->latest = value;
     probe->first_ns = when.begin_ns;
     probe->latest_ns = when.end_ns;
     probe->still_ns = 0;
@@ -81,11 +83,15 @@ void apapi_probe_close(struct apapi_probe *probe, double value, struct apapi_mom
 {
     double increment = value - probe->first;
 
+    if (probe->open && increment >= 0 && increment <= most) {
+        probe->latest = value;
+    }
     if (probe->open && increment >= 0) {
         probe_wait(probe, increment > 0, when);
     }
     if (probe->open && increment > 0 && increment <= most) {
-        probe_add(probe, increment, when.end_ns - probe->first_ns);
+        probe->recent = one_update(probe, increment, when.end_ns - probe->first_ns);
+        probe->most = fmax(probe->most, probe->recent);
     }
     probe->open &= increment == 0;
 }

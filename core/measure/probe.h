@@ -20,6 +20,8 @@ struct apapi_probe {
     uint64_t next; /* the increment to be looked at; the distances grow */
     bool open;     /* the first of two readings has been taken; no other value since */
     double first;  /* its value */
+    double latest; /* value of the latest reading of a probe */
+    double recent; /* energy of one update in the latest probe [raw units] */
     uint64_t first_ns;
     uint64_t latest_ns; /* end of the latest reading of the probe */
     uint64_t still_ns;  /* of this probe */

@@ -17,6 +17,8 @@ void apapi_rate_init(struct apapi_rate *rate, uint64_t window_ns, struct apapi_h
                                 .last = NAN,
                                 .min = NAN,
                                 .max = NAN,
+                                .least_before = NAN,
+                                .most_before = NAN,
                                 .histogram = histogram};
     if (histogram) {
         apapi_histogram_clear(histogram);
@@ -103,6 +105,10 @@ void apapi_rate_finish(struct apapi_rate *rate)
         rate->open = none;
     } else if (rate->windows == 0 && rate->open.length_ns > 0) {
         close_window(rate);
+    }
+    if (rate->closed.length_ns > 0) {
+        rate->least_before = rate->min;
+        rate->most_before = rate->max;
     }
     rate_settle(rate, per_s(&rate->closed), none);
 }

@@ -31,6 +31,7 @@ struct apapi_rate {
     double last;                     /* rate of the last closed window */
     double min;                      /* [per s]; of the windows before the last one */
     double max;
+    double least_before, most_before;  /* of the same when finished; NaN: there was one window */
     struct apapi_histogram *histogram; /* of the windows' rates; NULL: no percentiles */
 };
 

@@ -7,6 +7,7 @@
 #include "measure/extremes.h"
 
 #define EXCESS_LEAST 1.1
+#define RISEN_SHARE 10       /* power that rises does so earlier than in the last tenth */
 #define LOWEST_SHARE 1.001   /* of the least power: what is not more is as low as any */
 #define ALLOWED_SHARE 0.01   /* of the energy, beyond its uncertainty, without a word */
 #define GREATEST_TO_MEAN 30  /* no device uses more, times its mean power */
@@ -104,6 +105,44 @@ static double suspected_j(const struct apapi_meter *meter, const struct apapi_ev
     return lowest && missed_j > ends_j + ALLOWED_SHARE * result->total ? missed_j : 0;
 }
 
+/* @return what one update may have at the end if `excess_j` was counted in the time before [J] */
+static double risen_share_j(double excess_j, double updates)
+{
+    return excess_j > 0 ? excess_j * lesser(1, RISEN_SHARE / updates) : 0;
+}
+
+/*
+ * What was counted since the latest probe shows a power that has risen since then, which no probe
+ * has seen: it may be that of the end.
+ * @return what one update may have then [J]
+ */
+static double risen_since_probe_j(const struct apapi_meter *meter)
+{
+    const struct apapi_probe *probe = &meter->probe;
+    bool whole = !apapi_counts_doubles(meter->event);
+    double value = whole ? (double)meter->counter.last.raw : meter->doubles.last.raw;
+    uint64_t at_ns = whole ? meter->counter.last.at_ns : meter->doubles.last.at_ns;
+    double since_ns = (double)at_ns - (double)probe->latest_ns;
+    double updates = since_ns / (double)probe->update_ns;
+    double excess = value - probe->latest - probe->recent * updates;
+    double most = meter->counter.max_per_ns * since_ns + meter->counter.slack;
+
+    if (probe->recent == 0 || !(since_ns > 0) || since_ns > (double)meter->interval_ns ||
+        excess > most) {
+        return 0;
+    }
+    return risen_share_j(excess * meter->event->scale, updates);
+}
+
+/* The same of a last move whose power is greater than all before. */
+static double risen_at_last_j(const struct apapi_meter *meter)
+{
+    const struct last_move last = last_move_of(meter);
+
+    return risen_share_j(last.energy_j - meter->rate.most_before * last.length_s,
+                         last.length_s * 1e9 / (double)meter->probe.update_ns);
+}
+
 /*
  * What the last reading does not show yet and what the first one shows of the time before have
  * opposite signs, and each is no more than one update. Uncovered time is missing.
@@ -112,7 +151,9 @@ static double count_uncertainty_j(const struct apapi_meter *meter,
                                   const struct apapi_event_result *result, uint64_t whole_ns)
 {
     double update_j = ends_w(meter, result) * (double)longest_update_ns(meter) / 1e9;
-    double ends_j = greater(update_j, meter->probe.most * meter->event->scale);
+    double seen_j = greater(update_j, meter->probe.most * meter->event->scale);
+    double risen_j = greater(risen_at_last_j(meter), risen_since_probe_j(meter));
+    double ends_j = greater(seen_j, risen_j);
     double unit_j = apapi_counts_doubles(meter->event) ? 0 : meter->event->scale;
     double uncovered_j =
         uncovered_w(meter, result, whole_ns) * (double)uncovered_ns(result, whole_ns) / 1e9;
@@ -164,8 +205,18 @@ static double unseen_w(const struct apapi_event_result *result)
                   GREATEST_TO_MEAN * result->summary.mean);
 }
 
+/* The last move is like none before it, by more than an update: the power has just changed. */
+static bool has_changed(const struct apapi_meter *meter, struct last_move last)
+{
+    double update_s = (double)longest_update_ns(meter) / 1e9;
+
+    return last.energy_j > meter->rate.most_before * (last.length_s + update_s) ||
+           last.energy_j < meter->rate.least_before * (last.length_s - update_s);
+}
+
 /*
- * What the counter has used until the last reading is not shown for up to one more update.
+ * What the counter has used until the last reading is not shown for up to one more update. Where
+ * the power has just changed, what was seen before says nothing of it.
  * @return how much more the last move may have counted, if the counter had not stopped in it [J]
  */
 static double stopped_j(const struct apapi_meter *meter, const struct apapi_event_result *result)
@@ -175,7 +226,9 @@ static double stopped_j(const struct apapi_meter *meter, const struct apapi_even
     double short_w =
         meter->probe.most * meter->event->scale / ((double)meter->probe.update_ns / 1e9);
 
-    seen_w = meter->rate.windows < FEW_WINDOWS ? greater(seen_w, short_w) : seen_w;
+    if (meter->rate.windows < FEW_WINDOWS) {
+        seen_w = has_changed(meter, last) ? unseen_w(result) : greater(seen_w, short_w);
+    }
     return seen_w * (last.length_s + (double)longest_update_ns(meter) / 1e9) - last.energy_j;
 }
 

@@ -6,6 +6,7 @@
 #define STILL_UPDATES 4    /* so long a counter that is well does not stand still */
 #define LEAST_GROWTH 0.3   /* of the time that has passed, to the next probe */
 #define MOST_GROWTH 1.0
+#define SLOW_READINGS 3 /* one after the other: it is the source, and not a busy machine */
 
 void probe_plan_restart(struct probe_plan *plan, uint64_t update_ns, uint64_t interval_ns,
                         uint64_t grid_ns, uint64_t seed)
@@ -34,15 +35,18 @@ static void probe_plan_await_second(struct probe_plan *plan, struct apapi_moment
                    when.end_ns + plan->update_ns - plan->update_ns / SHORT_OF_UPDATE);
 }
 
-/* It would say little of one update, and disturb more than the usual readings do. */
-static bool takes_long(const struct probe_plan *plan, struct apapi_moment when)
+/* Where all readings are slow, probes say little of one update and disturb more than usual ones. */
+static bool probe_plan_is_slow(struct probe_plan *plan, struct apapi_moment when)
 {
-    return when.end_ns - when.begin_ns > plan->update_ns / 2;
+    bool takes_long = when.end_ns - when.begin_ns > plan->update_ns / 2;
+
+    plan->slow = takes_long ? plan->slow + 1 : 0;
+    return plan->slow >= SLOW_READINGS;
 }
 
 void probe_plan_begin(struct probe_plan *plan, struct apapi_moment when)
 {
-    if (plan->update_ns && !takes_long(plan, when)) {
+    if (plan->update_ns && !probe_plan_is_slow(plan, when)) {
         plan->starting = true;
         plan->begin_ns = when.end_ns;
         probe_plan_await_second(plan, when);
@@ -69,7 +73,7 @@ static void probe_plan_await_first(struct probe_plan *plan, struct apapi_moment 
 
 void probe_plan_next(struct probe_plan *plan, struct apapi_moment when, bool moved)
 {
-    if (takes_long(plan, when)) {
+    if (probe_plan_is_slow(plan, when)) {
         plan->due_ns = UINT64_MAX;
     } else if (plan->next == PROBE_FIRST) {
         probe_plan_await_second(plan, when);

@@ -20,6 +20,7 @@ struct probe_plan {
     uint64_t begin_ns;    /* the first reading of the run */
     uint64_t first_ns;    /* the first one of this probe */
     uint64_t due_ns;      /* the next reading; UINT64_MAX: none */
+    unsigned slow;        /* latest readings that took long, one after the other */
     bool starting;        /* the first probe is not done yet */
     enum probe_reading {
         PROBE_FIRST,

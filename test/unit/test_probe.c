@@ -49,6 +49,18 @@ static void test_of_a_longer_wait_only_one_update(void **state)
     assert_near(probe.most, 40);
 }
 
+/* In less than twice the time there may have been one alone. */
+static void test_of_a_wait_with_one_update_all(void **state)
+{
+    (void)state;
+    see(80, 2 * UPDATE_NS - 1);
+    assert_near(probe.most, 80);
+    see(90, 3 * UPDATE_NS - 1);
+    assert_near(probe.most, 80);
+    assert_near(probe.recent, 45);
+    assert_near(probe.latest, 190);
+}
+
 /* From the beginning of the first reading to the end of the second one. */
 static void test_a_reading_has_a_length(void **state)
 {
@@ -233,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_one_update_is_seen, begin),
         cmocka_unit_test_setup(test_of_a_longer_wait_only_one_update, begin),
+        cmocka_unit_test_setup(test_of_a_wait_with_one_update_all, begin),
         cmocka_unit_test_setup(test_a_reading_has_a_length, begin),
         cmocka_unit_test_setup(test_the_greatest_update_counts, begin),
         cmocka_unit_test_setup(test_a_second_reading_needs_a_first_one, begin),

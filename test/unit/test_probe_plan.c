@@ -133,19 +133,44 @@ static void test_later_it_insists_without_usual_readings(void **state)
     assert_int_equal(readings, 8);
 }
 
-static void test_slow_readings_stop_probes(void **state)
+/* @return whether there are more probes after a reading that took so long */
+static bool goes_on_after(uint64_t length_ns)
 {
-    struct apapi_moment lasts = {START_NS, START_NS + UPDATE_NS / 2};
+    const struct apapi_moment when = {START_NS, START_NS + length_ns};
+
+    probe_plan_next(&plan, when, true);
+    return plan.due_ns != UINT64_MAX;
+}
+
+/* A busy machine delays one now and then. */
+static void test_three_slow_readings_stop_probes(void **state)
+{
+    static const uint64_t most_ns = UPDATE_NS / 2;
 
     (void)state;
-    probe_plan_next(&plan, lasts, true);
-    assert_true(plan.due_ns != UINT64_MAX);
-    lasts.end_ns++;
-    probe_plan_next(&plan, lasts, true);
-    assert_true(plan.due_ns == UINT64_MAX);
+    for (int i = 0; i < 4; i++) {
+        assert_true(goes_on_after(most_ns));
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_true(goes_on_after(most_ns + 1));
+        assert_true(goes_on_after(most_ns + 1));
+        assert_true(goes_on_after(most_ns));
+    }
+    assert_true(goes_on_after(most_ns + 1));
+    assert_true(goes_on_after(most_ns + 1));
+    assert_false(goes_on_after(most_ns + 1));
+}
+
+static void test_a_slow_first_reading_begins_a_probe_as_well(void **state)
+{
+    const struct apapi_moment when = {START_NS, START_NS + 100 * UPDATE_NS};
+
+    (void)state;
     restart(UPDATE_NS, INTERVAL_NS, 1);
-    probe_plan_begin(&plan, lasts);
-    assert_true(plan.due_ns == UINT64_MAX);
+    probe_plan_begin(&plan, when);
+    assert_int_equal(plan.next, PROBE_SECOND);
+    assert_true(goes_on_after(when.end_ns - START_NS));
+    assert_false(goes_on_after(when.end_ns - START_NS));
 }
 
 struct need {
@@ -185,7 +210,8 @@ int main(void)
         cmocka_unit_test_setup(test_it_insists_on_a_move_at_the_start, begin),
         cmocka_unit_test_setup(test_early_usual_readings_end_with_the_first_move, begin),
         cmocka_unit_test_setup(test_later_it_insists_without_usual_readings, begin),
-        cmocka_unit_test_setup(test_slow_readings_stop_probes, begin),
+        cmocka_unit_test_setup(test_three_slow_readings_stop_probes, begin),
+        cmocka_unit_test(test_a_slow_first_reading_begins_a_probe_as_well),
         cmocka_unit_test(test_probes_where_usual_readings_do_not_show_enough),
     };
 
