@@ -68,14 +68,19 @@ rpm_files() { # but for folders and build ids
     [[ $output == */dist-packages/apapi/__init__.py* && $output != *.so* ]]
     run -0 deb_files slurm-spank-apapi
     [[ $output == */spank_apapi.so* && $output == */etc/slurm/plugstack.conf.d/apapi.conf* ]]
+    run -0 deb_files slurm-acct-energy-apapi
+    [[ $output == */acct_gather_energy_apapi.so* && $output != */etc/* ]]
 }
 
-@test "only the plugin's package depends on Slurm, and on the version that it was built for" {
+@test "only the plugins' packages depend on Slurm, and on the version that they were built for" {
     needs_rpm # the Slurm of this machine
     version=$(dpkg-query -W -f '${Version}' libslurm-dev | grep -oE '^[0-9]+\.[0-9]+')
     run -0 dpkg-deb -f "$(deb apapi)" Depends
     [[ $output != *slurm* ]]
     run -0 dpkg-deb -f "$(deb slurm-spank-apapi)" Depends
+    [[ $output == *"slurm-wlm-basic-plugins (>= $version), slurm-wlm-basic-plugins (<< $version.99)"* ]]
+    version=$(dpkg-query -W -f '${Version}' libslurm-dev | grep -oE '^[0-9]+\.[0-9]+\.[0-9]+') # the micro version, too
+    run -0 dpkg-deb -f "$(deb slurm-acct-energy-apapi)" Depends
     [[ $output == *"slurm-wlm-basic-plugins (>= $version), slurm-wlm-basic-plugins (<< $version.99)"* ]]
 }
 
