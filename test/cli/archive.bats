@@ -188,6 +188,29 @@ shim_sampler() { # VARIABLE=FILE
     [[ $(cat "$acct"/*/n1.jsonl) == "$(as_written <"$BATS_TEST_TMPDIR/out")" && $(spooled) -eq 0 ]]
 }
 
+@test "the users' file system does not answer: answer and accounting as ever, and the copy in the end" {
+    held=$BATS_TEST_TMPDIR/held users=$BATS_TEST_TMPDIR/users
+    shim_sampler "SHIM_USERS_HELD=$held"
+    : >"$held"
+    step 1 true user_records="$users" >"$BATS_TEST_TMPDIR/out" 3>&- &
+    host=$!
+    eventually test -s "$BATS_TEST_TMPDIR/out" # the answer
+    in_accounting() { [[ $(written .job) == 1 && $(spooled) -eq 0 ]]; }
+    eventually in_accounting
+    [[ ! -e $users/0/$(date -u +%F) ]]
+    rm "$held"
+    wait "$host"
+    [[ $(cat "$users"/0/*/n1.jsonl) == "$(cat "$acct"/*/n1.jsonl)" ]]
+}
+
+@test "no copies where others can change what is in the folder; the step gets its record" {
+    users=$BATS_TEST_TMPDIR/users
+    mkdir -m 1777 "$users"
+    run -0 step 1 true user_records="$users"
+    jq -e .complete <<<"$output"
+    [[ -z $(ls -A "$users") && $(written .job) == 1 ]]
+}
+
 @test "a sampler is killed between its record and the end of its checkpoint: one line, the whole one" {
     run -0 step 1 "checkpointed 1 && cp $spool/n1/1.0-*.json $BATS_TEST_TMPDIR/"
     cp "$BATS_TEST_TMPDIR"/1.0-*.json "$spool/n1/"

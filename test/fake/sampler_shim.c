@@ -5,7 +5,9 @@
  *   SHIM_CRASH=FILE        the next look at a clock is a crash
  *   SHIM_SLOW=FILE         the disk needs 300 ms until something is on it
  *   SHIM_HELD=FILE         the file system of the accounting files does not answer
+ *   SHIM_USERS_HELD=FILE   nor that of user_records, in which folders have the numbers of users
  */
+#define _GNU_SOURCE /* O_PATH */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -66,6 +68,12 @@ static int shim_is_accounting(const char *path)
     return end && strcmp(end, ".jsonl") == 0;
 }
 
+/* Not a part of a longer path, which is opened with O_PATH. */
+static int shim_is_user(const char *path, int flags)
+{
+    return !(flags & O_PATH) && *path && path[strspn(path, "0123456789")] == '\0';
+}
+
 int openat(int folder, const char *path, int flags, ...)
 {
     va_list rest;
@@ -74,7 +82,8 @@ int openat(int folder, const char *path, int flags, ...)
     va_start(rest, flags);
     mode = flags & O_CREAT ? va_arg(rest, int) : 0;
     va_end(rest);
-    while (shim_is_accounting(path) && shim_wants("SHIM_HELD")) {
+    while ((shim_is_accounting(path) && shim_wants("SHIM_HELD")) ||
+           (shim_is_user(path, flags) && shim_wants("SHIM_USERS_HELD"))) {
         usleep(LOOK_US);
     }
     return (int)syscall(SYS_openat, folder, path, flags, mode);
