@@ -56,6 +56,14 @@ void bands_add(struct bands *bands, size_t column, double time_s)
     }
 }
 
+void bands_move(struct bands *bands, size_t from, size_t to)
+{
+    for (size_t bin = 0; bin < APAPI_REGION_BINS; bin++) {
+        bands->time_s[bin][to] += bands->time_s[bin][from];
+        bands->time_s[bin][from] = 0;
+    }
+}
+
 void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
                double sum_j[APAPI_REGION_BINS])
 {

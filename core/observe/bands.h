@@ -27,6 +27,9 @@ void bands_span(struct bands *bands, uint64_t from_ns, uint64_t to_ns);
 /** Add a column's time in that span. */
 void bands_add(struct bands *bands, size_t column, double time_s);
 
+/** A column has become a part of another one, from the start on. */
+void bands_move(struct bands *bands, size_t from, size_t to);
+
 /** The energy of each bin, by the power of the columns [J]. */
 void bands_sum(const struct bands *bands, const double power_w[FIT_COLUMNS],
                double sum_j[APAPI_REGION_BINS]);

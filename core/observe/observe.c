@@ -43,17 +43,6 @@ void observe_destroy(struct observer *observer)
     free(observer);
 }
 
-/* Regions get columns of their own as they come, as long as there are any. */
-static size_t observe_column(struct observer *observer, size_t node)
-{
-    if (observer->columns[node] == 0) {
-        observer->columns[node] = observer->column_count < FIT_COLUMNS
-                                      ? (uint16_t)observer->column_count++
-                                      : COLUMN_COMMON;
-    }
-    return observer->columns[node];
-}
-
 static struct observe_moment observe_now(const struct observer *observer)
 {
     const struct ticks_moment now = {ticks_now(PAGE_CLOCK_CPU), clock_monotonic_ns()};
@@ -64,13 +53,6 @@ static struct observe_moment observe_now(const struct observer *observer)
         .tick_ns = ticks_length_ns(PAGE_CLOCK_CPU, observer->first, now),
         .elapsed_s =
             now.ns > observer->looked_ns ? (double)(now.ns - observer->looked_ns) / NS_PER_S : 0};
-}
-
-/* Since the last look. */
-static void observe_add_time(struct observer *observer, size_t column, double time_s)
-{
-    observer->times_s[column] += time_s;
-    bands_add(&observer->bands, column, time_s);
 }
 
 void observe_look(struct observer *observer)
@@ -88,8 +70,7 @@ void observe_look(struct observer *observer)
     bands_span(&observer->bands, observer->looked_ns, now.ns);
     for (size_t i = 0; threads_s > 0 && i < observer->nodes.count; i++) {
         if (observer->news_s[i] > 0) {
-            observer->nodes.list[i].time_s += observer->news_s[i];
-            observe_add_time(observer, observe_column(observer, i), observer->news_s[i]);
+            observe_add_node_time(observer, i, observer->news_s[i]);
             observer->news_s[i] = 0;
         }
     }
@@ -131,6 +112,7 @@ void observe_reading(const struct apapi_live_page *live, void *context)
             observe_row(observer, &observer->domains[d], slot);
         }
     }
+    observe_change_columns(observer);
     pthread_mutex_unlock(&observer->lock);
 }
 
@@ -141,10 +123,10 @@ int observe_activate(struct observer *observer)
         return 0;
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        bool measured = observer->live->domains[d].flags & APAPI_LIVE_MEASURED;
+        uint64_t flags = __atomic_load_n(&observer->live->domains[d].flags, __ATOMIC_RELAXED);
         struct fit *fit = observer->domains[d].fit;
 
-        if (!measured || fit) {
+        if (!(flags & APAPI_LIVE_MEASURED) || fit) {
             continue;
         }
         fit = malloc(sizeof(*fit));

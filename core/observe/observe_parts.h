@@ -40,6 +40,8 @@ struct observer {
     uint16_t columns[NODES_MAX]; /* by node */
     size_t column_count;
     double times_s[FIT_COLUMNS]; /* by column, since the beginning */
+    double common_s[NODES_MAX];  /* by node: time that is in COLUMN_COMMON */
+    unsigned held;               /* somebody works with these columns: they stay */
     double news_s[NODES_MAX];    /* of a look */
     struct bands bands;
     struct observe_domain domains[APAPI_DOMAINS];
@@ -52,6 +54,18 @@ struct observer {
 
 /** Add the time since the last look to all sums. With the lock. */
 void observe_look(struct observer *observer);
+
+/** Add time since the last look to a column. With the lock. */
+void observe_add_time(struct observer *observer, size_t column, double time_s);
+
+/** The same of a node, to its column. With the lock. */
+void observe_add_node_time(struct observer *observer, size_t node, double time_s);
+
+/**
+ * Let a region of the common column have one of its own, in place of one with much less time, which
+ * joins the common one with its past. Memory stays as it is. With the lock.
+ */
+void observe_change_columns(struct observer *observer);
 
 /** Go from nothing to sums. 0; -1 with ENOMEM. */
 int observe_activate(struct observer *observer);

@@ -11,6 +11,7 @@
 #include "record/regions.h"
 
 #define MEASURED 0.9       /* part of its time that a measured region has for itself */
+#define COMMON_MOST 0.1    /* of a region's time, for it to be told apart */
 #define UPDATE_NOISE 0.408 /* of an update's energy: two times the evenly spread rest of one */
 #define BANDS 6            /* regions whose share over time is kept */
 #define AGAIN_NS UINT64_C(1000000000)
@@ -134,6 +135,31 @@ static void result_explain(const struct observer *observer, const struct estimat
     }
 }
 
+/* What a region had before it got a column. */
+static void result_add_common(const struct observer *observer, const struct estimates *estimates,
+                              size_t node, struct apapi_region_result *region)
+{
+    double time_s = observer->nodes.list[node].time_s;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        const struct apapi_region_energy more =
+            result_energy(observer, estimates, d, COLUMN_COMMON, observer->common_s[node]);
+        struct apapi_region_energy *sum = &region->domains[d];
+
+        if (!isnan(more.energy_j)) {
+            sum->energy_j = more.energy_j + (isnan(sum->energy_j) ? 0 : sum->energy_j);
+            sum->uncertainty_j =
+                more.uncertainty_j + (isnan(sum->uncertainty_j) ? 0 : sum->uncertainty_j);
+            sum->power_w = time_s > 0 ? sum->energy_j / time_s : NAN;
+        }
+    }
+    region->time_ns = (uint64_t)(time_s * NS_PER_S);
+    if (observer->common_s[node] > COMMON_MOST * time_s) {
+        region->method = APAPI_REGION_SHARED;
+        snprintf(region->reason, sizeof region->reason, "too many regions to tell it apart");
+    }
+}
+
 static void result_put(const struct observer *observer, const struct estimates *estimates,
                        size_t column, double time_s, struct apapi_region_result *region)
 {
@@ -157,7 +183,13 @@ static struct apapi_region_result result_node(const struct observer *observer,
     region.count = one->count;
     region.programs = one->programs;
     region.threads = one->threads;
-    result_put(observer, estimates, observer->columns[node], one->time_s, &region);
+    if (observer->columns[node] == COLUMN_COMMON || observer->common_s[node] == 0) {
+        result_put(observer, estimates, observer->columns[node], one->time_s, &region);
+        return region;
+    }
+    result_put(observer, estimates, observer->columns[node],
+               fmax(one->time_s - observer->common_s[node], 0), &region);
+    result_add_common(observer, estimates, node, &region);
     return region;
 }
 
@@ -351,6 +383,14 @@ static int result_copy_foms(const struct observer *observer, struct apapi_region
     return 0;
 }
 
+/* Between the copies of the rows and what is made of them, no column may change. */
+static void result_hold(struct observer *observer, int holders)
+{
+    pthread_mutex_lock(&observer->lock);
+    observer->held += (unsigned)holders;
+    pthread_mutex_unlock(&observer->lock);
+}
+
 int observe_result(struct observer *observer, const struct apapi_measurement *m,
                    struct apapi_regions *result)
 {
@@ -358,6 +398,7 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
     struct estimates *estimates = NULL;
     int rc = result_copy_foms(observer, &regions);
 
+    result_hold(observer, 1);
     if (rc == 0 && atomic_load(&observer->active)) {
         estimates = calloc(1, sizeof(*estimates));
         regions.list = calloc(observer->nodes.count + 2, sizeof(*regions.list));
@@ -368,6 +409,7 @@ int observe_result(struct observer *observer, const struct apapi_measurement *m,
         result_fill(observer, estimates, &regions);
         pthread_mutex_unlock(&observer->lock);
     }
+    result_hold(observer, -1);
     free(estimates);
     if (rc < 0) {
         apapi_regions_clear(&regions);
@@ -411,6 +453,7 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
     struct estimates *estimates = calloc(1, sizeof(*estimates));
     uint64_t start_ns = observer->live->head.start_ns;
 
+    result_hold(observer, 1);
     if (estimates && result_estimate(observer, NULL, estimates) == 0) {
         pthread_mutex_lock(&observer->lock);
         for (struct observed *program = observer->programs; program; program = program->next) {
@@ -418,6 +461,7 @@ uint64_t observe_publish(struct observer *observer, uint64_t now_ns)
         }
         pthread_mutex_unlock(&observer->lock);
     }
+    result_hold(observer, -1);
     free(estimates);
     return now_ns + AGAIN_NS + (now_ns > start_ns ? (now_ns - start_ns) / AGAIN_PART : 0);
 }

@@ -19,9 +19,9 @@
 #include "regions/message.h"
 
 #define SERVE_CONNECTIONS (OBSERVE_PROGRAMS_MAX + 64)
-#define SERVE_AT_ONCE 64 /* events before other work is looked at */
-#define SERVE_BACKLOG 128
-#define SERVE_LOGS 8 /* lines at most */
+#define SERVE_AT_ONCE 64                /* events before other work is looked at */
+#define SERVE_BACKLOG SERVE_CONNECTIONS /* all ranks of a job may come at once */
+#define SERVE_LOGS 8                    /* lines at most */
 
 /* A process: it has registered a page, or it is `apapi mark`. */
 struct serve_peer {
@@ -39,6 +39,7 @@ struct serve {
     unsigned logged;
     uint32_t uid;
     int listener, poll;
+    bool deaf; /* no descriptor was left: programs wait in the queue */
     size_t peer_count;
     struct serve_peer *peers;
     uint64_t publish_ns; /* 0: nobody to publish for */
@@ -128,6 +129,18 @@ static void serve_drop(struct serve *serve, struct serve_peer *peer)
     }
     close(peer->channel);
     free(peer);
+    if (serve->deaf && serve_watch(serve, serve->listener, serve) == 0) {
+        serve->deaf = false;
+    }
+}
+
+/* Until there is one again: poll() would return at once, for ever. */
+static void serve_cannot_accept(struct serve *serve)
+{
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        epoll_ctl(serve->poll, EPOLL_CTL_DEL, serve->listener, NULL);
+        serve->deaf = true;
+    }
 }
 
 static void serve_accept(struct serve *serve)
@@ -138,6 +151,7 @@ static void serve_accept(struct serve *serve)
     struct serve_peer *peer;
 
     if (channel < 0) {
+        serve_cannot_accept(serve);
         return;
     }
     if (getsockopt(channel, SOL_SOCKET, SO_PEERCRED, &who, &size) ||

@@ -115,8 +115,8 @@ static inline void read_all(int from, char *text, size_t size)
     text[length] = '\0';
 }
 
-/** Run a program in the step; it ends with exit(0) after `program`. */
-static inline struct finished run_program(void (*program)(void))
+/** Run a program in the step; it ends with exit(0) after `work`. */
+static inline struct finished run_program(void (*work)(void))
 {
     struct finished finished = {.page = NULL};
     int errors[2];
@@ -130,7 +130,7 @@ static inline struct finished run_program(void (*program)(void))
         dup2(errors[1], 2);
         close(errors[0]);
         close(errors[1]);
-        program();
+        work();
         exit(0);
     }
     close(errors[1]);
@@ -143,9 +143,9 @@ static inline struct finished run_program(void (*program)(void))
 }
 
 /** The same; it ended well, and said nothing. */
-static inline const struct page_program *run_quiet_program(void (*program)(void))
+static inline const struct page_program *run_quiet_program(void (*work)(void))
 {
-    struct finished finished = run_program(program);
+    struct finished finished = run_program(work);
 
     assert_string_equal(finished.said, "");
     assert_int_equal(finished.status, 0);

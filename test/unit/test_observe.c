@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "observe/observe.h"
 #include "regions/message.h"
 #include "session/live_page.h"
@@ -130,6 +131,81 @@ static struct apapi_measurement measured_j(double energy_j)
     m.domains[APAPI_DOMAIN_PACKAGE].measured = true;
     m.domains[APAPI_DOMAIN_PACKAGE].energy_j = energy_j;
     return m;
+}
+
+#define MANY 70 /* regions; 60 have a power of their own */
+#define LATE 68
+#define ROWS 400
+
+static struct page_program *new_crowded_page(void)
+{
+    struct page_program *page = calloc(1, sizeof(*page));
+
+    assert_non_null(page);
+    memcpy(page->head.magic, PAGE_MAGIC, sizeof(page->head.magic));
+    page->head.version = PAGE_VERSION;
+    page->head.size = sizeof(*page);
+    page->head.clock = PAGE_CLOCK_MONOTONIC;
+    page->head.node_count = MANY + 1;
+    page->head.thread_count = 1;
+    page->slots[0].current = PAGE_NO_NODE;
+    for (uint32_t i = 1; i <= MANY; i++) {
+        snprintf(page->nodes[i].name, PAGE_NAME_SIZE, "r%u", i);
+        page->slots[0].own[i] = 1000; /* [ns] */
+    }
+    return page;
+}
+
+/* The first region and a late one, of 40 and 100 W, share the time until now. @return [J] */
+static double go_on(struct page_program *page, struct random *random, uint64_t *before_ns)
+{
+    uint64_t now_ns = clock_monotonic_ns(), time_ns, late_ns;
+
+    while (now_ns < *before_ns + 200000) {
+        now_ns = clock_monotonic_ns();
+    }
+    time_ns = now_ns - *before_ns;
+    late_ns = (uint64_t)(random_share(random) * (double)time_ns);
+    page->slots[0].own[LATE] += late_ns;
+    page->slots[0].own[1] += time_ns - late_ns;
+    *before_ns = now_ns;
+    return (100 * (double)late_ns + 40 * (double)(time_ns - late_ns)) / 1e9;
+}
+
+static void a_late_region_with_more_time_gets_a_power_of_its_own(void **state)
+{
+    struct observer *observer = new_observer();
+    struct page_program *page = new_crowded_page();
+    struct observed *program = calloc(1, sizeof(*program));
+    struct random random = {1};
+    struct apapi_regions regions;
+    const struct apapi_region_result *late;
+    uint64_t before_ns = clock_monotonic_ns();
+    double total_j = 0;
+
+    (void)state;
+    assert_non_null(program);
+    observed_begin(program, page);
+    assert_int_equal(observe_add(observer, program), 0);
+    for (int i = 0; i < ROWS; i++) {
+        total_j += go_on(page, &random, &before_ns);
+        reading(observer, total_j);
+    }
+    observe_remove(observer, program);
+    {
+        const struct apapi_measurement m = measured_j(total_j);
+
+        assert_int_equal(observe_result(observer, &m, &regions), 0);
+    }
+    late = find(&regions, "r68");
+    assert_non_null(late);
+    assert_int_equal(late->method, APAPI_REGION_ESTIMATED);
+    assert_true(fabs(late->domains[APAPI_DOMAIN_PACKAGE].power_w / 100 - 1) < 0.2);
+    assert_true(fabs(sum_j(&regions) / total_j - 1) < 1e-9);
+    assert_int_equal(find(&regions, "r70")->method, APAPI_REGION_SHARED);
+    apapi_regions_clear(&regions);
+    observe_destroy(observer);
+    free(page);
 }
 
 static void a_program_has_the_energy_of_its_regions(void **state)
@@ -255,6 +331,7 @@ static void figures_of_merit_are_added_over_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_late_region_with_more_time_gets_a_power_of_its_own),
         cmocka_unit_test(pages_that_could_end_their_reader_are_refused),
         cmocka_unit_test(a_program_has_the_energy_of_its_regions),
         cmocka_unit_test(times_that_cannot_be_are_cut),

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program of several threads and who looks at its regions, in one process: for ThreadSanitizer.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "observe/serve.h"
+#include "regions/program.h"
+#include "session/live_page.h"
+#include "unit/region_fixture.h"
+
+#define THREADS 6
+#define ROUNDS 3
+#define PASSES 4000
+
+static struct observer *observer; /* by the socket, with a mapping of its own */
+static struct observer *direct;   /* by the memory that the program writes */
+static atomic_bool over;
+static atomic_uint running;
+
+static void *program_work(void *unused)
+{
+    apapi_region inner = apapi_region_handle("inner");
+
+    for (int i = 0; i < PASSES; i++) {
+        assert_int_equal(apapi_region_begin("outer"), 0);
+        assert_int_equal(apapi_region_enter(inner), 0);
+        assert_int_equal(apapi_region_leave(inner), 0);
+        assert_int_equal(apapi_region_end("outer"), 0);
+    }
+    running--;
+    return unused;
+}
+
+/* The thread that reads the meters. */
+static void *read_meters(void *unused)
+{
+    struct apapi_live_slot figures = {.flags = APAPI_LIVE_MEASURED};
+
+    while (!over) {
+        figures.time_ns = clock_monotonic_ns();
+        figures.total += 0.01;
+        live_slot_write(&measured.page->domains[APAPI_DOMAIN_PACKAGE], &figures);
+        observe_reading(measured.page, observer);
+        observe_reading(measured.page, direct);
+    }
+    return unused;
+}
+
+static void work_and_serve(struct serve *serve)
+{
+    pthread_t threads[THREADS];
+
+    running = THREADS;
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, program_work, NULL), 0);
+    }
+    while (running > 0) {
+        serve_work(serve);
+        observe_publish(observer, clock_monotonic_ns());
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+static uint64_t count_of(struct observer *of, const char *path, double *all_j)
+{
+    struct apapi_measurement m = {0};
+    struct apapi_regions regions;
+    uint64_t count = 0;
+
+    assert_int_equal(observe_result(of, &m, &regions), 0);
+    *all_j = 0;
+    for (size_t i = 0; i < regions.count; i++) {
+        double energy_j = regions.list[i].domains[APAPI_DOMAIN_PACKAGE].energy_j;
+
+        count += strcmp(regions.list[i].path, path) == 0 ? regions.list[i].count : 0;
+        *all_j += isnan(energy_j) ? 0 : energy_j;
+    }
+    apapi_regions_clear(&regions);
+    return count;
+}
+
+static struct observed *look_directly(void)
+{
+    struct observed *observed = calloc(1, sizeof(*observed));
+
+    assert_non_null(observed);
+    assert_int_equal(apapi_region_begin("first"), 0); /* now there is a page */
+    assert_int_equal(apapi_region_end("first"), 0);
+    observed_begin(observed, program.page);
+    assert_int_equal(observe_add(direct, observed), 0);
+    return observed;
+}
+
+static void threads_are_seen_while_they_work(void **state)
+{
+    struct serve *serve;
+    struct observed *observed;
+    double by_socket_j, directly_j;
+    pthread_t reader;
+
+    (void)state;
+    measured.page->head.start_ns = clock_monotonic_ns();
+    measured.page->domains[APAPI_DOMAIN_PACKAGE].flags = APAPI_LIVE_MEASURED;
+    observer = observe_create(measured.page);
+    direct = observe_create(measured.page);
+    serve = serve_open(measured.path, geteuid(), observer, NULL);
+    assert_true(observer && direct && serve);
+    observed = look_directly();
+    assert_int_equal(pthread_create(&reader, NULL, read_meters, NULL), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        work_and_serve(serve);
+    }
+    over = true;
+    pthread_join(reader, NULL);
+    serve_close(serve);
+    observe_remove(direct, observed);
+    assert_int_equal(count_of(observer, "outer/inner", &by_socket_j), ROUNDS * THREADS * PASSES);
+    assert_int_equal(count_of(direct, "outer", &directly_j), ROUNDS * THREADS * PASSES);
+    assert_true(by_socket_j > 0 && directly_j > 0);
+    observe_destroy(observer);
+    observe_destroy(direct);
+}
+
+static int make_page_only(void **state)
+{
+    if (make_base(state)) {
+        return -1;
+    }
+    measured.listener = -1;
+    make_page();
+    setenv(APAPI_LIVE_ENVIRONMENT, measured.path, 1);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(threads_are_seen_while_they_work, make_page_only,
+                                        remove_step),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
