@@ -113,6 +113,10 @@ END
         {name: "solve", count: 3, programs: 1, threads: 1, time_s: 50, method: "measured", domains: {package: {energy_j: 4000, power_w: 80}}},
         {name: "read", count: 1, programs: 1, threads: 1, time_s: 40, method: "unknown"}]'
     record 8 0 n1 200 100 50 'del(.domains.package.energy_j, .total) | .complete = false | .reason = "the node has failed"'
+    record 9 0 n3 200 100 50 '.domains.package.uncertainty_j = 1 | .total.uncertainty_j = 1 | .share = {method: "cpu-time", idle: "apart", domains: {package: {energy_j: 3000}}, total: {energy_j: 3000}}'
+    echo '{"apapi":1,"type":"hour","cluster":"c1","node":"n3","start":"2026-11-20T10:00:00Z","end":"2026-11-20T11:00:00Z",'`
+        `'"measured_s":3600,"domains":{},"total":{"energy_j":8000,"steps_j":4000,"idle_j":3600,"unattributed_j":400}}' \
+        >"$acct/2026-11-20/n3.hours"
     run -0 "$apapi" import --db "$url" --acct-dir "$acct"
     python3 "$dashboard" queries "$monitoring/grafana-energy.json" >asked
     while IFS=$'\t' read -r title query; do
@@ -123,6 +127,9 @@ END
     query=$(grep '^Regions of job' asked | cut -f 2)
     run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
     [[ $(tr '\t' ' ' <<<"${lines[0]}") == 'solve 3 50 4000 NULL 80' && ${lines[1]} == read* ]]
+    query=$(grep '^Nodes: what became' asked | cut -f 2)
+    run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
+    [[ $(awk '{ print $2, $3, $4 * 3.6e6, $5 * 3.6e6, $9 }' <<<"$output") == 'n3 2026-11-20 8000 3000 87.5' ]]
     # the curve of a job: four bins of 25 s on each of two nodes
     query=$(grep '^Power of job' asked | cut -f 2)
     run -0 mariadb --no-defaults --socket="$server/socket" -N apapi -e "$query"
