@@ -127,6 +127,7 @@ static void local_describe_budget(void)
     slash = strrchr(program, '/');
     message_add_number(&message, "totals_ms", totals_ms);
     message_add_pair(&message, "budget", choice_budget(choice));
+    message_add_pair(&message, "job_budget", choice->job_budget ? "1" : NULL);
     message_add_pair(&message, "config", config.path);
     if (slash) {
         *slash = '\0';

@@ -59,7 +59,7 @@
  *     config  token step name nodes format verbose (first message)
  *             job: value of APAPI_JOB_ENV, to which the records are forwarded
  *             totals_ms budget config slurm_bin slurm_conf quiet: for energy budgets; its
- *             descriptor 2 is srun's standard error then
+ *             descriptor 2 is srun's standard error then. job_budget: the job has one
  *     end     nodelist wait_ms   the step has ended; nodelist: "n[1-4,7]", left out if not known.
  *                                Waits at most wait_ms for missing records.
  *   salloc's plugin to its apapi-collect, which answers the end with one table, "" if none

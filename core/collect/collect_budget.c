@@ -210,6 +210,7 @@ void collect_budget_begin(struct collect_budget *budget, const struct message *m
     }
     budget->active = true;
     budget->forward = receiver->forward;
+    budget->of_job = message_value(message, "job_budget") != NULL;
     budget->begun_ns = deadline_now();
     speak_begin(&budget->speaker);
     if (message_value(message, "quiet")) {
@@ -345,7 +346,7 @@ static void look_at_nodes(struct collect_budget *budget, uint64_t now_ns)
     size_t told = 0, more = 0;
 
     while ((node = budget_sum_look(&budget->sum, now_ns))) {
-        if (node->ended || budget->watch.count == 0) {
+        if (node->ended || (budget->watch.count == 0 && !budget->of_job)) {
             continue;
         }
         if (told < TOLD_MAX) {

@@ -33,6 +33,7 @@ struct collect_budget {
     uint64_t pass_ns;              /* when to pass the totals on again */
     const struct forward *forward; /* to the process that watches the job's budget, if any does */
     size_t nodes;                  /* of the step; 0: not known */
+    bool of_job;                   /* the job has a budget of its user */
     bool counted;                  /* nodes that have sent nothing were reported */
     char step[64];
     char user_text[256]; /* "": the user gave no budget */

@@ -71,6 +71,23 @@ notes() { # SIGNAL FILE WHAT
     holds "$(batch_record)" '.crossings[-1].threshold == "budget of 500J of the job" and .crossings[-1].action == "log"'
 }
 
+@test "a silent node of a step counts as drawing its latest power, and srun says so" {
+    hold
+    make_work
+    printf '%s\n' '#!/bin/sh' "srun -N4 -n4 sh -c '$until_over'" >"$BATS_TEST_TMPDIR/job"
+    as_alice sbatch -N4 --apapi-budget=9kJ,warn=20%,log --open-mode=append --output="$work/out" <"$BATS_TEST_TMPDIR/job"
+    eventually grep -q 'budget of 9kJ of the job, warn=20% crossed' "$work/out" # all have sent totals, so that their power is known
+    sampler=$(cluster on n4 pgrep -x apapi-sampler)
+    cluster on n4 kill -STOP "$sampler"
+    eventually grep -q ': n4 is silent: it counts as drawing 2' "$work/out"
+    eventually grep -q 'budget of 9kJ of the job crossed' "$work/out"
+    cluster on n4 kill -CONT "$sampler"
+    eventually grep -q ': n4 is heard again' "$work/out"
+    release
+    eventually nodes_idle
+    holds "$(batch_record)" '.complete and .crossings[-1].value < 9000 + 4 * 960'
+}
+
 @test "tables as without a budget, and none where none is wanted" {
     job 'srun -n1 sleep 0.3' -N1 --apapi-budget=5MJ --apapi-report=none
     [[ $status -eq 0 && $written != *apapi* ]]
