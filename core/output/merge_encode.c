@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
+#include "output/merge_encode_notes.h"
 #include "record/domain_list.h"
 #include "record/fields.h"
 #include "record/regions.h"
@@ -269,62 +270,6 @@ static int merge_encode_put_events(const struct encoding *encoding)
     return rc == 0 && events->full ? field_put(encoding->root, "more_events", json_true()) : rc;
 }
 
-/* A note about all nodes with a record needs no names. */
-static int merge_encode_put_names(json_t *object, const struct merge_note *note, size_t recorded)
-{
-    json_t *names;
-    int rc;
-
-    if (note->nodes == recorded) {
-        return 0;
-    }
-    names = json_array();
-    rc = field_put(object, "names", names);
-    for (size_t i = 0; i < note->named && rc == 0; i++) {
-        rc = merge_encode_append(names, field_text(note->names[i]));
-    }
-    return rc;
-}
-
-static json_t *encode_note(const struct merge_note *note, size_t recorded)
-{
-    const char *subject = note->kind == MERGE_NOTE_STUCK ? "event" : "component";
-    json_t *object = json_object();
-    int rc = field_put_text(object, subject, note->subject);
-
-    rc |= field_put_text(object, "verdict", note->verdict);
-    if (*note->reason) {
-        rc |= field_put_text(object, "reason", note->reason);
-    }
-    if (note->outages > 0) {
-        rc |= field_put_count(object, "outages", note->outages);
-        rc |= field_put(object, "outage_s", json_real((double)note->outage_ns / 1e9));
-    }
-    rc |= field_put_count(object, "nodes", note->nodes) |
-          merge_encode_put_names(object, note, recorded);
-    if (rc < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static int merge_encode_put_notes(const struct encoding *encoding)
-{
-    const struct merge_notes *notes = &encoding->merge->notes;
-    const struct merge_note **sorted = merge_notes_sorted(notes);
-    json_t *array = json_array();
-    int rc = field_put(encoding->root, "notes", array) | (sorted ? 0 : -1);
-
-    for (size_t i = 0; i < notes->count && rc == 0; i++) {
-        if (sorted[i]->kind == MERGE_NOTE_COMPONENT || sorted[i]->kind == MERGE_NOTE_STUCK) {
-            rc = merge_encode_append(array, encode_note(sorted[i], encoding->recorded));
-        }
-    }
-    free(sorted);
-    return rc == 0 && notes->full ? field_put(encoding->root, "more_notes", json_true()) : rc;
-}
-
 static int put_spans(json_t *trust, const struct apapi_merge *merge)
 {
     const struct merge_span *covered = &merge->covered_pct, *samples = &merge->samples;
@@ -468,7 +413,8 @@ static int merge_encode_put_merged(const struct encoding *encoding, const char *
         merge_encode_put_head(encoding, step) < 0 || put_moments(encoding) < 0 ||
         put_troubled(encoding) < 0 || merge_encode_put_domains(encoding) < 0 ||
         merge_encode_put_total(encoding, &total) < 0 || merge_encode_put_components(encoding) < 0 ||
-        merge_encode_put_events(encoding) < 0 || merge_encode_put_notes(encoding) < 0 ||
+        merge_encode_put_events(encoding) < 0 ||
+        merge_encode_notes(encoding->root, &encoding->merge->notes, encoding->recorded) < 0 ||
         merge_encode_put_timelines(encoding) < 0) {
         return -1;
     }
