@@ -88,6 +88,7 @@ int region_watch_publish(struct region_watch *watch, struct apapi_error *err)
 void region_watch_withdraw(struct region_watch *watch)
 {
     if (watch) {
+        region_watch_end(watch, NULL); /* a program that could not be started */
         private_page_withdraw(&watch->page);
     }
 }

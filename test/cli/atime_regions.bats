@@ -97,6 +97,8 @@ regions_fit() { # EXPRESSION TRUTH THREADS
     [[ ${lines[0]} == '700 directory' && ${lines[1]} == '600 regular file' && ${lines[2]} == *socket ]]
     [[ $(jq -c '[has("regions"), has("regions_lost")]' "$json") == '[false,false]' ]]
     nothing_is_left
+    run -127 marked -- "$atime" "$BATS_TEST_TMPDIR/nothing"
+    nothing_is_left
 }
 
 @test "no umask and no closed descriptor keeps regions away" {
