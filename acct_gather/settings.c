@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "node_option.h"
 
 #define CONFIG_ENVIRONMENT "APAPI_CONFIG"
 
@@ -32,25 +33,6 @@ enum role settings_role(void)
                : ROLE_OTHER;
 }
 
-/* The name after -N: "-N n1", "-Nn1", or in a word with further letters, "-DvN n1". */
-static bool settings_take_option(const char *words, size_t length, char *node, size_t size)
-{
-    for (size_t at = strlen(words) + 1; at < length; at += strlen(words + at) + 1) {
-        const char *word = words + at, *letter = strchr(word, 'N');
-        const char *name;
-
-        if (word[0] != '-' || word[1] == '-' || !letter) {
-            continue;
-        }
-        name = letter[1] ? letter + 1 : word + strlen(word) + 1;
-        if (name < words + length && *name) {
-            snprintf(node, size, "%s", name);
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool settings_take_command_line(char *node, size_t size)
 {
     char words[4096];
@@ -64,7 +46,7 @@ static bool settings_take_command_line(char *node, size_t size)
         return false;
     }
     words[length] = '\0';
-    return settings_take_option(words, (size_t)length, node, size);
+    return node_option_find(words, (size_t)length, node, size);
 }
 
 /* As slurmd finds it. */
