@@ -15,11 +15,35 @@
 #include "node/folder.h"
 
 #define WORDS (sizeof(struct share_row) / sizeof(uint64_t))
+#define CLAIM_WORDS (sizeof(struct share_claim) / sizeof(uint64_t))
 #define TRIES 1000
 
 typedef uint64_t __attribute__((may_alias)) share_word;
 
 _Static_assert(sizeof(struct share_row) % sizeof(uint64_t) == 0, "a row is copied by words");
+_Static_assert(sizeof(struct share_claim) % sizeof(uint64_t) == 0, "a claim is copied by words");
+
+/* All words but the first, which says what the others are worth: none before it was changed. */
+static void share_store(void *target, const void *source, size_t count)
+{
+    share_word *to = target;
+    const share_word *from = source;
+
+    for (size_t i = 1; i < count; i++) {
+        __atomic_store_n(to + i, from[i], __ATOMIC_RELEASE);
+    }
+}
+
+/* The same words, each before the first one is looked at again. */
+static void share_load(void *target, const void *source, size_t count)
+{
+    share_word *to = target;
+    const share_word *from = source;
+
+    for (size_t i = 1; i < count; i++) {
+        to[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+    }
+}
 
 void share_page_init(struct share_page *page)
 {
@@ -40,32 +64,24 @@ bool share_page_is_valid(const struct share_page *page)
 
 void share_row_write(struct share_row *row, const struct share_row *from)
 {
-    share_word *to = (share_word *)(void *)row;
-    const share_word *words = (const share_word *)(const void *)from;
     uint64_t sequence = row->sequence | 1; /* a writer that was killed has left it odd */
 
-    __atomic_store_n(to, sequence, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    for (size_t i = 1; i < WORDS; i++) {
-        __atomic_store_n(to + i, words[i], __ATOMIC_RELAXED);
-    }
-    __atomic_store_n(to, sequence + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->sequence, sequence, __ATOMIC_RELAXED);
+    share_store(row, from, WORDS);
+    __atomic_store_n(&row->sequence, sequence + 1, __ATOMIC_RELEASE);
 }
 
 bool share_row_read(const struct share_row *row, struct share_row *copy)
 {
-    const share_word *from = (const share_word *)(const void *)row;
-    uint64_t words[WORDS];
+    struct share_row found = {0};
 
     for (int tries = 0; tries < TRIES; tries++) {
-        uint64_t before = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+        uint64_t before = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);
 
-        for (size_t i = 1; i < WORDS; i++) {
-            words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
-        }
-        words[0] = __atomic_load_n(from, __ATOMIC_RELAXED);
-        if (words[0] == before && before % 2 == 0) {
-            memcpy(copy, words, sizeof *copy);
+        share_load(&found, row, WORDS);
+        found.sequence = __atomic_load_n(&row->sequence, __ATOMIC_RELAXED);
+        if (found.sequence == before && before % 2 == 0) {
+            *copy = found;
             return true;
         }
     }
@@ -147,9 +163,7 @@ int share_page_claim(const struct share_asked *asked, const struct share_claim *
     number = __atomic_add_fetch(&page->head.claims, 1, __ATOMIC_ACQ_REL);
     place = &page->claims[number % SHARE_PAGE_CLAIMS];
     __atomic_store_n(&place->number, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    memcpy((char *)place + sizeof place->number, (const char *)claim + sizeof claim->number,
-           sizeof *claim - sizeof claim->number);
+    share_store(place, claim, CLAIM_WORDS);
     __atomic_store_n(&place->number, number, __ATOMIC_RELEASE);
     munmap(page, sizeof *page);
     return 0;
@@ -162,7 +176,7 @@ bool share_page_claimed(const struct share_page *page, uint64_t number, struct s
     if (__atomic_load_n(&place->number, __ATOMIC_ACQUIRE) != number) {
         return false;
     }
-    memcpy(claim, place, sizeof *claim);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    claim->number = number;
+    share_load(claim, place, CLAIM_WORDS);
     return __atomic_load_n(&place->number, __ATOMIC_RELAXED) == number;
 }

@@ -66,7 +66,7 @@ void node_state_write(struct node_state *state)
 
     state->now.sequence++;
     __atomic_store_n(&copy->sequence, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* of this process: nobody else reads while it runs */
     copy->time_ns = state->now.time_ns;
     memcpy(copy->total_j, state->now.total_j, sizeof copy->total_j);
     memcpy(copy->counters, state->now.counters, sizeof copy->counters);

@@ -326,7 +326,7 @@ struct shares {
 static struct shares result_shares(const struct observer *observer,
                                    const struct estimates *estimates)
 {
-    struct shares shares;
+    struct shares shares = {0};
 
     result_powers(observer, estimates, shares.power_w);
     bands_sum(&observer->bands, shares.power_w, shares.sum_j);

@@ -155,12 +155,9 @@ static void table_notes_put_incidents(const struct table *table)
 static void put_rough(const struct table *table)
 {
     if (table->merge->incidents.rough > 0) {
-        text_wrap(
-            table->out,
-            "rough: too few readings, or too slow ones, to be sure of the energy. It is right "
-            "within its uncertainty in 95 of 100 runs; in the others, what was used in about "
-            "one interval between two readings (a power meter: in several) may be missing. "
-            "Nothing is broken: a longer run or a shorter interval is sure to 1 %");
+        text_wrap(table->out, "rough: the readings are too few, or too slow, to rule out an error "
+                              "of more than 1 % and the uncertainty; a longer run or a shorter "
+                              "interval is surer");
     }
 }
 

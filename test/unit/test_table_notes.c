@@ -34,7 +34,7 @@ static void incidents_are_reported_in_words(void **state)
         {{.samples = 5, .wraps = 7}, 0, "\n  covered 99.9 %, 5 samples\n"},
         {{.samples = 5, .rough = 1},
          0,
-         "\n  rough: too few readings, or too slow ones, to be sure of"},
+         "\n  rough: the readings are too few, or too slow, to rule out an error of more"},
     };
 
     (void)state;
