@@ -21,7 +21,7 @@ void apapi_probe_learn(struct apapi_probe *probe, uint64_t update_ns)
     }
 }
 
-/* @return of an increment what belongs to one update. */
+/* @return of an increment between the two readings of a probe what belongs to one update. */
 static double one_update(const struct apapi_probe *probe, double increment, uint64_t since_ns)
 {
     uint64_t updates = probe->update_ns ? since_ns / probe->update_ns : 0;
@@ -29,9 +29,12 @@ static double one_update(const struct apapi_probe *probe, double increment, uint
     return updates > 1 ? increment / (double)updates : increment;
 }
 
+/* Usual readings may be any part of an update apart, and the period only assumed: by time. */
 static void probe_add(struct apapi_probe *probe, double increment, uint64_t since_ns)
 {
-    probe->most = fmax(probe->most, one_update(probe, increment, since_ns));
+    double updates = since_ns > probe->update_ns ? (double)since_ns / (double)probe->update_ns : 1;
+
+    probe->most = fmax(probe->most, increment / updates);
 }
 
 /* A reading that finds the counter where it was shows nothing: the next one is looked at. */

@@ -126,12 +126,14 @@ static void result_explain(const struct observer *observer, const struct estimat
     } else if (column == COLUMN_COMMON) {
         region->method = APAPI_REGION_SHARED;
         snprintf(region->reason, sizeof region->reason, "too many regions to tell it apart");
-    } else if (part->with != column) {
+    } else if (part->pure >= MEASURED) {
+        region->method = APAPI_REGION_MEASURED;
+    } else if (part->with == column) {
+        region->method = APAPI_REGION_ESTIMATED;
+    } else {
         region->method = APAPI_REGION_SHARED;
         snprintf(region->reason, sizeof region->reason, "not told apart from %.70s",
                  result_name_of(observer, part->with));
-    } else {
-        region->method = part->pure >= MEASURED ? APAPI_REGION_MEASURED : APAPI_REGION_ESTIMATED;
     }
 }
 

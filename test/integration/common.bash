@@ -58,7 +58,7 @@ alice_sh() { as_alice sh -c "sbatch_wait() ( $(<"$tests/sbatch_wait.sh"); ); cd 
 
 # The accounting lines of a node, all days.
 records() { # NODE
-    find "$APAPI_ACCT_DIR" -name "$1.jsonl" -exec cat {} + 2>/dev/null
+    find "$APAPI_ACCT_DIR" -name "$1.jsonl" -print0 | sort -z | xargs -0r cat 2>/dev/null # by day
 }
 
 last_record() { # NODE

@@ -102,9 +102,9 @@ small_disk() { # OPTIONS
     holds "$record" ".elapsed_s >= 0.99 and .elapsed_s < $took_s"
     # the begin is what the clock said then
     holds "$record" "(.start | sub(\"[.][0-9]+\"; \"\") | fromdate) - $begun_s | . >= 0 and . < $took_s"
-    # from before the step to after it
+    # the next step's: in the first hour of a day, its day is the one before
     runs_measured
-    holds "$(last_record n1)" ".job == $job"
+    holds "$(records n1 | jq -c "select(.job == $job)")" '.exit_code == 3'
 }
 
 # What a user has put in the place of the folder, or of parts of it.

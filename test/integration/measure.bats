@@ -176,7 +176,7 @@ setup_file() {
 
 @test "an ordinary user can neither read nor write the accounting file" {
     as_alice srun -N1 --apapi=rapl sleep 0.1
-    file=$(find "$APAPI_ACCT_DIR" -name n1.jsonl | tail -n 1)
+    file=$(find "$APAPI_ACCT_DIR" -name n1.jsonl | sort | tail -n 1)
     [[ $(stat -c %U:%a "$file") == root:600 ]]
     run as_alice cat "$file"
     [[ $status -ne 0 ]]

@@ -57,13 +57,13 @@ ran_as_ever() {
 }
 
 # The commands of a page's block, and what they print; without what differs from run to run: numbers, the prefix of
-# their units, uncertainties, what is outside of the region, how well they are known, whether a busy machine was late.
+# their units, uncertainties, what is outside of the region, whether a busy machine was late.
 block() { # HEADING
     awk -v heading="$1" '/^## / { found = $0 == heading } found && /^```/ { inside = !inside; plain = $0 == "```"; next } found && inside && plain' \
         "$repository/docs/regions.md"
 }
 alike() {
-    sed -E '/^  \([a-z]+\) /d; /^  rough: /,+1d; /^  first .* not covered$/d; s/^  covered.*/  covered/; s/ ±[0-9.]+ %//g; s/\<(measured|estimated|shared)$/METHOD/
+    sed -E '/^  \([a-z]+\) /d; /^  rough: /,+1d; /^  first .* not covered$/d; s/^  covered.*/  covered/; s/ ±[0-9.]+ %//g
         s/[0-9.]+ (ms|us|s)\>/N s/g; s/[0-9.]+ [kmuM]?([JW])\>/N \1/g; s/[0-9.]+/N/g; s/ +/ /g' | LC_ALL=C sort
 }
 

@@ -16,6 +16,7 @@ static void test_each_key_as_a_word(void **state)
     write_file("");
     for (size_t i = 0; (name = config_key(i, &help)); i++) {
         const char *value = strcmp(name, "enabled") == 0            ? "no"
+                            : strcmp(name, "user_records") == 0     ? "/x"
                             : strcmp(name, "default") == 0          ? "rapl"
                             : strcmp(name, "interval") == 0         ? "1s"
                             : strcmp(name, "min_interval") == 0     ? "1s"
