@@ -207,8 +207,9 @@ row_fits() { # ROW NAME WATTS
     [[ $(wc -L <<<"$stderr") -le 80 ]]
     run --separate-stderr sim --packages 1 -- "$atime" -r 3 --compare -f json sleep 0.1 -- sleep 0.3
     jq -e '.programs | length == 2 and .[1].runs[2].program.command == ["sleep", "0.3"]' <<<"$stderr"
+    # three runs of each may have the same energy: the meter's steps are 0.1 J
     jq -e '(.programs[1].statistics.total.energy_j.mean - .programs[0].statistics.total.energy_j.mean) as $d |
-        .difference.energy_j | (.mean / $d - 1 | fabs) < 1e-6 and .ci95 > 0 and .p >= 0 and .p < 1' <<<"$stderr"
+        .difference.energy_j | (.mean / $d - 1 | fabs) < 1e-6 and .ci95 >= 0 and .p >= 0 and .p < 1' <<<"$stderr"
 }
 
 @test "--compare: status of the first program that failed, and of one that cannot be started" {
