@@ -76,3 +76,15 @@ synced_mail() { sync_all; has_mail "$1"; }
     eventually has_mail bob@example.org
     [[ $(head -n 3 "$(has_mail bob@example.org)") == $'-s\nSlurm Job_id=1 Name=x Ended, Run time 00:00:01\nbob@example.org' ]]
 }
+
+# setsid forks first. Until the new process has left the group, slurmctld can kill it together with the script.
+@test "slurmctld kills the group of the script as soon as it ends: the mail is sent" {
+    mkdir "$BATS_TEST_TMPDIR/slow"
+    printf '%s\n' '#!/bin/bash' 'shift; (sleep 0.5; exec /usr/bin/setsid "$@") &' >"$BATS_TEST_TMPDIR/slow/setsid"
+    chmod 755 "$BATS_TEST_TMPDIR/slow/setsid"
+    sed -i 's/^wait = .*/wait = 0s/' "$shared/apapi.conf"
+    # shellcheck disable=SC2016 # the shell in the group expands them
+    PATH=$BATS_TEST_TMPDIR/slow:$PATH /usr/bin/setsid --wait bash -c 'trap "" TERM; "$@" </dev/null; kill -KILL 0' - \
+        "$shared/mailprog" -s 'Slurm Job_id=1 Name=x Ended, Run time 00:00:01' carol@example.org || true
+    eventually has_mail carol@example.org
+}
