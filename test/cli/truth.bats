@@ -63,7 +63,8 @@ setup() {
     check "$incidents" incidents :3
 }
 
-@test "one absurd reading" {
+# A reading of a probe, which looks for the update period, may take one of the two: it counts for nothing.
+@test "one absurd reading, and another" {
     check "$incidents" incidents :4
 }
 
@@ -74,6 +75,6 @@ setup() {
 @test "the table counts what went wrong" {
     cat "$BATS_FILE_TMPDIR/table"
     grep -qE '(^|[ ,])[1-9][0-9]* readings failed' "$BATS_FILE_TMPDIR/table"
-    grep -qE '(^|[ ,])1 refused' "$BATS_FILE_TMPDIR/table"
+    grep -qE '(^|[ ,])[12] refused' "$BATS_FILE_TMPDIR/table"
     grep -qE '(^|[ ,])1 reset' "$BATS_FILE_TMPDIR/table"
 }

@@ -12,7 +12,7 @@ load papi_common.bash
 load public.bash
 
 # the file may have been asked once more because of what PAPI said, and then it was put right
-CASES=${CASES/refused=1/refused=0..1}
+CASES=${CASES/refused=1../refused=0..}
 
 readonly MODEL=85 # Skylake-X, which all of these versions know
 readonly PACKAGE=$REGISTER CORES=rapl:::PP0_ENERGY:PACKAGE0 DRAM=rapl:::DRAM_ENERGY:PACKAGE0
