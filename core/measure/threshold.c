@@ -4,6 +4,8 @@
 #include <math.h>
 
 #define NEARLY_WHOLE 1e-12L /* scales such as 1e-6 are no doubles: so far a quotient may be off */
+#define ROUNDING 1e-15L     /* of a total in joules and of a level, relative */
+#define ROUNDING_MAX 1e-9L  /* of levels: totals of 64 bits are whole numbers, and exact */
 
 long double apapi_threshold_units(double threshold, double scale)
 {
@@ -43,17 +45,26 @@ static uint64_t threshold_reached_ns(const struct apapi_threshold *threshold, ui
                              (at - threshold->last) / (value - threshold->last));
 }
 
+/* @return how many levels a total has reached, where rounding alone does not make it one less. */
+static long double threshold_levels(const struct apapi_threshold *threshold, long double total)
+{
+    long double levels = total / threshold->level;
+    long double rounding = fminl(ROUNDING * levels, ROUNDING_MAX);
+    long double whole = floorl(levels + rounding);
+
+    return whole * threshold->level > total + rounding * threshold->level ? whole - 1 : whole;
+}
+
 static bool threshold_count_every(struct apapi_threshold *threshold, uint64_t from_ns,
                                   uint64_t now_ns, long double total,
                                   struct apapi_threshold_crossing *crossing)
 {
     long double first = threshold->base + (threshold->told + 1) * threshold->level;
-    long double passed, latest;
+    long double passed = threshold_levels(threshold, total - threshold->base), latest;
 
-    if (total < first) {
+    if (passed <= threshold->told) {
         return false;
     }
-    passed = fmaxl(floorl((total - threshold->base) / threshold->level), threshold->told + 1);
     latest = threshold->base + passed * threshold->level;
     crossing->count = (uint64_t)(passed - threshold->told);
     crossing->first_ns = threshold_reached_ns(threshold, from_ns, now_ns, first, total);
@@ -67,7 +78,7 @@ static bool threshold_count_total(struct apapi_threshold *threshold, uint64_t fr
                                   uint64_t now_ns, long double total,
                                   struct apapi_threshold_crossing *crossing)
 {
-    if (threshold->told > 0 || total < threshold->level) {
+    if (threshold->told > 0 || total < threshold->level - ROUNDING * fabsl(threshold->level)) {
         return false;
     }
     crossing->count = 1;
