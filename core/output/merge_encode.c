@@ -42,11 +42,6 @@ struct encoding {
     size_t recorded, present;
 };
 
-static int merge_encode_append(json_t *array, json_t *value)
-{
-    return json_array_append_new(array, value);
-}
-
 /* "17.0" is all that is known of a step without records. */
 static void read_step(struct apapi_identity *id, const char *step)
 {
@@ -109,37 +104,27 @@ static int merge_encode_put_head(const struct encoding *encoding, const char *st
     return field_put_count(encoding->root, "recorded", encoding->recorded);
 }
 
-static json_t *encode_reason(const struct merge_node *node)
+static int put_reason(json_t *object, const struct merge_node *node)
 {
-    json_t *object = json_object();
-
-    if (field_put_text(object, "node", node->name) < 0 ||
-        (node->reason && *node->reason && field_put_text(object, "reason", node->reason) < 0)) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return field_put_text(object, "node", node->name) ||
+           (node->reason && *node->reason && field_put_text(object, "reason", node->reason));
 }
 
-static int put_troubled(const struct encoding *encoding)
+static int put_missing(json_t *object, const void *context, size_t i)
 {
-    json_t *missing = json_array(), *incomplete = json_array();
-    int rc = field_put(encoding->root, "missing", missing) |
-             field_put(encoding->root, "incomplete", incomplete);
+    const struct encoding *encoding = context;
 
-    for (size_t i = 0; i < encoding->present && rc == 0; i++) {
-        const struct merge_node *node = encoding->nodes[i];
-
-        if (i >= encoding->recorded) {
-            rc = merge_encode_append(missing, encode_reason(node));
-        } else if (node->incomplete) {
-            rc = merge_encode_append(incomplete, encode_reason(node));
-        }
-    }
-    return rc;
+    return put_reason(object, encoding->nodes[encoding->recorded + i]);
 }
 
-static json_t *encode_sum(const struct merge_domain *sum, double uncertainty_j)
+static int put_incomplete(json_t *object, const void *context, size_t i)
+{
+    const struct merge_node *node = ((const struct encoding *)context)->nodes[i];
+
+    return node->incomplete ? put_reason(object, node) : FIELDS_NONE;
+}
+
+static int put_sum(json_t *object, const struct merge_domain *sum, double uncertainty_j)
 {
     const struct apapi_domain_result domain = {.measured = true,
                                                .energy_j = sum->energy_j,
@@ -147,30 +132,18 @@ static json_t *encode_sum(const struct merge_domain *sum, double uncertainty_j)
                                                .covered = sum->covered,
                                                .rest_j = sum->rest_j,
                                                .power_w = sum->power_w};
-    json_t *object = fields_object(fields_of_domain, &domain);
 
-    if (field_put_count(object, "nodes", sum->nodes) < 0 ||
-        (sum->bin_ns > 0 && field_put(object, "bin_s", json_real((double)sum->bin_ns / 1e9)) < 0)) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return fields_encode(object, fields_of_domain, &domain) ||
+           field_put_count(object, "nodes", sum->nodes) ||
+           (sum->bin_ns > 0 && field_put(object, "bin_s", json_real((double)sum->bin_ns / 1e9)));
 }
 
-static int merge_encode_put_domains(const struct encoding *encoding)
+static int merge_encode_put_domain(json_t *object, const void *merge, size_t d)
 {
-    json_t *domains = json_object();
-    int rc = field_put(encoding->root, "domains", domains);
+    struct merge_domain sum;
 
-    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == 0; i++) {
-        struct merge_domain sum;
-
-        merge_domain(encoding->merge, i, &sum);
-        if (sum.nodes > 0) {
-            rc = field_put(domains, apapi_domain_name(i), encode_sum(&sum, sum.uncertainty_j));
-        }
-    }
-    return rc;
+    merge_domain(merge, (int)d, &sum);
+    return sum.nodes > 0 ? put_sum(object, &sum, sum.uncertainty_j) : FIELDS_NONE;
 }
 
 static int merge_encode_put_total(const struct encoding *encoding, const struct merge_total *total)
@@ -180,94 +153,62 @@ static int merge_encode_put_total(const struct encoding *encoding, const struct 
     if (total->sum.nodes == 0) {
         return 0;
     }
-    object = encode_sum(&total->sum, NAN); /* is in the trust block */
-    if (field_put(encoding->root, "total", object) < 0) {
-        return -1;
-    }
-    if (!total->missing) {
-        return 0;
-    }
-    return field_put(object, "partial", json_true()) |
-           field_put(object, "missing_domains", domain_list_json(total->missing));
-}
-
-static json_t *encode_timeline(const struct apapi_timeline_sum *sum)
-{
-    json_t *object = timeline_object(&sum->timeline);
-
-    if (field_put_moment(object, "start", sum->start_unix_ns) < 0 ||
-        field_put(object, "bin_s", json_real((double)sum->timeline.bin_ns / 1e9)) < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    object = json_object();
+    return field_put(encoding->root, "total", object) ||
+           put_sum(object, &total->sum, NAN) || /* is in the trust block */
+           (total->missing &&
+            (field_put(object, "partial", json_true()) ||
+             field_put(object, "missing_domains", domain_list_json(total->missing))));
 }
 
 /* A sum over some of the nodes would look as if the others drew nothing. */
+static int merge_encode_put_timeline(json_t *object, const void *merge, size_t d)
+{
+    const struct merge_sum *sum = &((const struct apapi_merge *)merge)->sums[d];
+
+    if (sum->timelines == 0 || sum->timelines != sum->own.nodes) {
+        return FIELDS_NONE;
+    }
+    return timeline_encode(object, &sum->timeline.timeline) ||
+           field_put_moment(object, "start", sum->timeline.start_unix_ns) ||
+           field_put(object, "bin_s", json_real((double)sum->timeline.timeline.bin_ns / 1e9));
+}
+
 static int merge_encode_put_timelines(const struct encoding *encoding)
 {
-    json_t *timelines = json_object();
-    int rc = timelines ? 0 : -1;
+    int rc = fields_put_domains(encoding->root, "timeline", merge_encode_put_timeline,
+                                encoding->merge);
 
-    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == 0; i++) {
-        const struct merge_sum *sum = &encoding->merge->sums[i];
-
-        if (sum->timelines > 0 && sum->timelines == sum->own.nodes) {
-            rc = field_put(timelines, apapi_domain_name(i), encode_timeline(&sum->timeline));
-        }
-    }
-    if (rc < 0 || json_object_size(timelines) == 0) {
-        json_decref(timelines);
-        return rc;
-    }
-    return field_put(encoding->root, "timeline", timelines);
-}
-
-static json_t *with_nodes(json_t *object, size_t nodes)
-{
-    if (field_put_count(object, "nodes", nodes) < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static int merge_encode_put_components(const struct encoding *encoding)
-{
-    json_t *components = json_array();
-    int rc = field_put(encoding->root, "components", components);
-
-    for (size_t i = 0; i < encoding->merge->component_count && rc == 0; i++) {
-        const struct merge_component *component = &encoding->merge->components[i];
-
-        rc = merge_encode_append(
-            components, with_nodes(fields_object(fields_of_source, component), component->nodes));
-    }
+    fields_drop_empty(encoding->root, "timeline");
     return rc;
 }
 
-static json_t *encode_row(const struct merge_event *row)
+static int merge_encode_put_component(json_t *object, const void *merge, size_t i)
 {
-    json_t *object = with_nodes(fields_object(fields_of_row, row), row->nodes);
+    const struct merge_component *component = &((const struct apapi_merge *)merge)->components[i];
 
-    if (field_put_rounded(object, "mean", row->covered_s > 0 ? row->weighted / row->covered_s : NAN,
-                          FIELD_MEASURED_FIGURES) < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return fields_encode(object, fields_of_source, component) ||
+           field_put_count(object, "nodes", component->nodes);
+}
+
+static int merge_encode_put_event(json_t *object, const void *events, size_t i)
+{
+    const struct merge_event *row = &((const struct merge_events *)events)->rows[i];
+
+    return fields_encode(object, fields_of_row, row) ||
+           field_put_count(object, "nodes", row->nodes) ||
+           field_put_rounded(object, "mean",
+                             row->covered_s > 0 ? row->weighted / row->covered_s : NAN,
+                             FIELD_MEASURED_FIGURES);
 }
 
 static int merge_encode_put_events(const struct encoding *encoding)
 {
     const struct merge_events *events = &encoding->merge->events;
-    json_t *array = json_array();
-    int rc = field_put(encoding->root, "events", array);
 
-    for (size_t i = 0; i < events->count && rc == 0; i++) {
-        rc = merge_encode_append(array, encode_row(&events->rows[i]));
-    }
-    return rc == 0 && events->full ? field_put(encoding->root, "more_events", json_true()) : rc;
+    return fields_put_list(encoding->root, "events", events->count, merge_encode_put_event,
+                           events) ||
+           (events->full && field_put(encoding->root, "more_events", json_true()));
 }
 
 static int put_spans(json_t *trust, const struct apapi_merge *merge)
@@ -308,52 +249,35 @@ static int merge_encode_put_trust(const struct encoding *encoding, const struct 
     return rc == 0 && sum->rough > 0 ? field_put_count(trust, "rough", sum->rough) : rc;
 }
 
-static json_t *encode_node_domains(const struct merge_node *node)
+static int put_node_domain(json_t *object, const void *context, size_t d)
 {
-    json_t *domains = json_object();
+    const struct merge_node *node = context;
+    const struct merge_node_domain *known = node->domains;
 
-    for (size_t i = 0; i < node->domain_count && domains; i++) {
-        const struct merge_node_domain *known = &node->domains[i];
-        json_t *domain = json_object();
-
-        if (field_put(domains, apapi_domain_name(known->domain), domain) < 0 ||
-            field_put_rounded(domain, "energy_j", known->energy_j, FIELD_MEASURED_FIGURES) < 0 ||
-            field_put_rounded(domain, "uncertainty_j", (double)known->uncertainty_j,
-                              FIELD_ROUGH_FIGURES) < 0 ||
-            (known->covered > 0 && field_put_rounded(domain, "covered", (double)known->covered,
-                                                     FIELD_ROUGH_FIGURES) < 0)) {
-            json_decref(domains);
-            return NULL;
-        }
+    while (known < node->domains + node->domain_count && (size_t)known->domain != d) {
+        known++;
     }
-    return domains;
+    if (known == node->domains + node->domain_count) {
+        return FIELDS_NONE;
+    }
+    return field_put_rounded(object, "energy_j", known->energy_j, FIELD_MEASURED_FIGURES) ||
+           field_put_rounded(object, "uncertainty_j", (double)known->uncertainty_j,
+                             FIELD_ROUGH_FIGURES) ||
+           (known->covered > 0 &&
+            field_put_rounded(object, "covered", (double)known->covered, FIELD_ROUGH_FIGURES));
 }
 
-static json_t *encode_node(const struct merge_node *node)
+static int merge_encode_put_node(json_t *object, const void *nodes, size_t i)
 {
-    json_t *object = json_object();
+    const struct merge_node *node = ((const struct merge_node *const *)nodes)[i];
 
-    if (field_put_text(object, "node", node->name) < 0 ||
-        field_put_rounded(object, "energy_j", node->total_j, FIELD_MEASURED_FIGURES) < 0 ||
-        field_put_rounded(object, "covered", node->covered, FIELD_MEASURED_FIGURES) < 0 ||
-        (node->domain_count > 0 && field_put(object, "domains", encode_node_domains(node)) < 0) ||
-        (node->unknown_domains &&
-         field_put(object, "unknown_domains", domain_list_json(node->unknown_domains)) < 0)) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static int merge_encode_put_nodes(const struct encoding *encoding)
-{
-    json_t *array = json_array();
-    int rc = field_put(encoding->root, "per_node", array);
-
-    for (size_t i = 0; i < encoding->recorded && rc == 0; i++) {
-        rc = merge_encode_append(array, encode_node(encoding->nodes[i]));
-    }
-    return rc;
+    return field_put_text(object, "node", node->name) ||
+           field_put_rounded(object, "energy_j", node->total_j, FIELD_MEASURED_FIGURES) ||
+           field_put_rounded(object, "covered", node->covered, FIELD_MEASURED_FIGURES) ||
+           (node->domain_count > 0 &&
+            fields_put_domains(object, "domains", put_node_domain, node)) ||
+           (node->unknown_domains &&
+            field_put(object, "unknown_domains", domain_list_json(node->unknown_domains)));
 }
 
 static int merge_encode_put_regions(const struct encoding *encoding)
@@ -368,63 +292,47 @@ static int merge_encode_put_regions(const struct encoding *encoding)
     return rc;
 }
 
-static json_t *encode_crossing(const struct merge_crossing *row)
+static int merge_encode_put_crossing(json_t *object, const void *crossings, size_t i)
 {
-    json_t *object = json_object();
+    const struct merge_crossing *row = &((const struct merge_crossings *)crossings)->rows[i];
 
-    if (field_put_text(object, "threshold", row->first.threshold) < 0 ||
-        field_put_count(object, "nodes", row->nodes) < 0 ||
-        field_put_count(object, "count", row->first.count) < 0 ||
-        field_put_moment(object, "first", row->first.unix_ns) < 0 ||
-        field_put_text(object, "first_node", row->first_node->name) < 0 ||
-        field_put_moment(object, "last", row->last_unix_ns) < 0 ||
-        field_put_rounded(object, "value", row->first.value, FIELD_MEASURED_FIGURES) < 0 ||
-        (*row->first.unit && field_put_text(object, "unit", row->first.unit) < 0) ||
-        (*row->first.action && field_put_text(object, "action", row->first.action) < 0)) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-static int merge_encode_put_crossings(const struct encoding *encoding)
-{
-    const struct merge_crossings *crossings = &encoding->merge->crossings;
-    json_t *array;
-    int rc;
-
-    if (crossings->count == 0) {
-        return 0;
-    }
-    array = json_array();
-    rc = field_put(encoding->root, "crossings", array);
-    for (size_t i = 0; i < crossings->count && rc == 0; i++) {
-        rc = merge_encode_append(array, encode_crossing(&crossings->rows[i]));
-    }
-    return rc;
+    return field_put_text(object, "threshold", row->first.threshold) ||
+           field_put_count(object, "nodes", row->nodes) ||
+           field_put_count(object, "count", row->first.count) ||
+           field_put_moment(object, "first", row->first.unix_ns) ||
+           field_put_text(object, "first_node", row->first_node->name) ||
+           field_put_moment(object, "last", row->last_unix_ns) ||
+           field_put_rounded(object, "value", row->first.value, FIELD_MEASURED_FIGURES) ||
+           (*row->first.unit && field_put_text(object, "unit", row->first.unit)) ||
+           (*row->first.action && field_put_text(object, "action", row->first.action));
 }
 
 static int merge_encode_put_merged(const struct encoding *encoding, const char *step)
 {
+    const struct apapi_merge *merge = encoding->merge;
+    json_t *root = encoding->root;
     struct merge_total total;
 
-    merge_total(encoding->merge, &total);
-    if (field_put(encoding->root, "merged", json_integer(MERGED_VERSION)) < 0 ||
-        merge_encode_put_head(encoding, step) < 0 || put_moments(encoding) < 0 ||
-        put_troubled(encoding) < 0 || merge_encode_put_domains(encoding) < 0 ||
-        merge_encode_put_total(encoding, &total) < 0 || merge_encode_put_components(encoding) < 0 ||
-        merge_encode_put_events(encoding) < 0 ||
-        merge_encode_notes(encoding->root, &encoding->merge->notes, encoding->recorded) < 0 ||
-        merge_encode_put_timelines(encoding) < 0) {
-        return -1;
-    }
-    if (encoding->recorded > 0 && merge_encode_put_trust(encoding, &total) < 0) {
-        return -1;
-    }
-    return merge_encode_put_nodes(encoding) < 0 || merge_encode_put_crossings(encoding) < 0 ||
-                   share_sum_encode(encoding->root, &encoding->merge->share) < 0
-               ? -1
-               : merge_encode_put_regions(encoding);
+    merge_total(merge, &total);
+    return field_put(root, "merged", json_integer(MERGED_VERSION)) ||
+           merge_encode_put_head(encoding, step) || put_moments(encoding) ||
+           fields_put_list(root, "missing", encoding->present - encoding->recorded, put_missing,
+                           encoding) ||
+           fields_put_list(root, "incomplete", encoding->recorded, put_incomplete, encoding) ||
+           fields_put_domains(root, "domains", merge_encode_put_domain, merge) ||
+           merge_encode_put_total(encoding, &total) ||
+           fields_put_list(root, "components", merge->component_count, merge_encode_put_component,
+                           merge) ||
+           merge_encode_put_events(encoding) ||
+           merge_encode_notes(root, &merge->notes, encoding->recorded) ||
+           merge_encode_put_timelines(encoding) ||
+           (encoding->recorded > 0 && merge_encode_put_trust(encoding, &total)) ||
+           fields_put_list(root, "per_node", encoding->recorded, merge_encode_put_node,
+                           encoding->nodes) ||
+           (merge->crossings.count > 0 &&
+            fields_put_list(root, "crossings", merge->crossings.count, merge_encode_put_crossing,
+                            &merge->crossings)) ||
+           share_sum_encode(root, &merge->share) || merge_encode_put_regions(encoding);
 }
 
 int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char **line,

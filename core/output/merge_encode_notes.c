@@ -22,39 +22,36 @@ static int put_names(json_t *object, const struct merge_note *note, size_t recor
     return rc;
 }
 
-static json_t *encode_note(const struct merge_note *note, size_t recorded)
-{
-    const char *subject = note->kind == MERGE_NOTE_STUCK ? "event" : "component";
-    json_t *object = json_object();
-    int rc = field_put_text(object, subject, note->subject);
+/* The notes of nodes, sorted, and on how many nodes a record has been made. */
+struct encoded_notes {
+    const struct merge_note **sorted;
+    size_t recorded;
+};
 
-    rc |= field_put_text(object, "verdict", note->verdict);
-    if (*note->reason) {
-        rc |= field_put_text(object, "reason", note->reason);
+static int put_note(json_t *object, const void *context, size_t i)
+{
+    const struct encoded_notes *notes = context;
+    const struct merge_note *note = notes->sorted[i];
+
+    if (note->kind != MERGE_NOTE_COMPONENT && note->kind != MERGE_NOTE_STUCK) {
+        return FIELDS_NONE;
     }
-    if (note->outages > 0) {
-        rc |= field_put_count(object, "outages", note->outages);
-        rc |= field_put(object, "outage_s", json_real((double)note->outage_ns / 1e9));
-    }
-    rc |= field_put_count(object, "nodes", note->nodes) | put_names(object, note, recorded);
-    if (rc < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return field_put_text(object, note->kind == MERGE_NOTE_STUCK ? "event" : "component",
+                          note->subject) ||
+           field_put_text(object, "verdict", note->verdict) ||
+           (*note->reason && field_put_text(object, "reason", note->reason)) ||
+           (note->outages > 0 &&
+            (field_put_count(object, "outages", note->outages) ||
+             field_put(object, "outage_s", json_real((double)note->outage_ns / 1e9)))) ||
+           field_put_count(object, "nodes", note->nodes) ||
+           put_names(object, note, notes->recorded);
 }
 
 int merge_encode_notes(json_t *root, const struct merge_notes *notes, size_t recorded)
 {
-    const struct merge_note **sorted = merge_notes_sorted(notes);
-    json_t *array = json_array();
-    int rc = field_put(root, "notes", array) | (sorted ? 0 : -1);
+    const struct encoded_notes encoded = {merge_notes_sorted(notes), recorded};
+    int rc = encoded.sorted ? fields_put_list(root, "notes", notes->count, put_note, &encoded) : -1;
 
-    for (size_t i = 0; i < notes->count && rc == 0; i++) {
-        if (sorted[i]->kind == MERGE_NOTE_COMPONENT || sorted[i]->kind == MERGE_NOTE_STUCK) {
-            rc = json_array_append_new(array, encode_note(sorted[i], recorded));
-        }
-    }
-    free(sorted);
+    free(encoded.sorted);
     return rc == 0 && notes->full ? field_put(root, "more_notes", json_true()) : rc;
 }

@@ -22,18 +22,12 @@
 
 enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
 
-static int encode_put_domains(json_t *root, const struct apapi_measurement *m)
+static int encode_put_domain(json_t *object, const void *measurement, size_t d)
 {
-    json_t *domains = json_object();
-    int rc = field_put(root, "domains", domains);
+    const struct apapi_domain_result *domain =
+        &((const struct apapi_measurement *)measurement)->domains[d];
 
-    for (int i = APAPI_DOMAIN_NONE + 1; i < APAPI_DOMAINS && rc == WRITTEN; i++) {
-        if (m->domains[i].measured) {
-            rc = field_put(domains, apapi_domain_name(i),
-                           fields_object(fields_of_domain, &m->domains[i]));
-        }
-    }
-    return rc;
+    return domain->measured ? fields_encode(object, fields_of_domain, domain) : FIELDS_NONE;
 }
 
 static int encode_put_total(json_t *root, const struct apapi_measurement *m)
@@ -58,27 +52,20 @@ static int encode_put_total(json_t *root, const struct apapi_measurement *m)
     return missing ? field_put(object, "missing_domains", domain_list_json(missing)) : WRITTEN;
 }
 
-static int encode_put_events(json_t *object, const struct apapi_component_result *component)
+static int encode_put_event(json_t *object, const void *component, size_t i)
 {
-    json_t *events = json_array();
-    int rc = field_put(object, "events", events);
-
-    for (size_t i = 0; i < component->event_count && rc == WRITTEN; i++) {
-        if (json_array_append_new(events, fields_object(fields_of_event, &component->events[i])) <
-            0) {
-            rc = OUT_OF_MEMORY;
-        }
-    }
-    return rc;
+    return fields_encode(object, fields_of_event,
+                         &((const struct apapi_component_result *)component)->events[i]);
 }
 
-static json_t *encode_component(const struct apapi_component_result *component)
+static int encode_put_component(json_t *object, const void *measurement, size_t i)
 {
-    json_t *object = fields_object(fields_of_component, component);
-    int rc = WRITTEN;
+    const struct apapi_component_result *component =
+        &((const struct apapi_measurement *)measurement)->components[i];
+    int rc = fields_encode(object, fields_of_component, component);
 
-    if (!object) {
-        return NULL;
+    if (rc < 0) {
+        return rc;
     }
     /* exactly one of the two keys says whether it was measured */
     if (component->measured) {
@@ -86,27 +73,10 @@ static json_t *encode_component(const struct apapi_component_result *component)
     } else if (json_object_del(object, "source") == 0 || component->reason[0] == '\0') {
         rc = field_put_text(object, "reason", component->reason);
     }
-    if (rc == WRITTEN && (component->measured || component->event_count > 0)) {
-        rc = encode_put_events(object, component);
-    }
-    if (rc == WRITTEN) {
-        return object;
-    }
-    json_decref(object);
-    return NULL;
-}
-
-static int encode_put_components(json_t *root, const struct apapi_measurement *m)
-{
-    json_t *components = json_array();
-    int rc = field_put(root, "components", components);
-
-    for (size_t i = 0; i < m->component_count && rc == WRITTEN; i++) {
-        if (json_array_append_new(components, encode_component(&m->components[i])) < 0) {
-            rc = OUT_OF_MEMORY;
-        }
-    }
-    return rc;
+    return rc == WRITTEN && (component->measured || component->event_count > 0)
+               ? fields_put_list(object, "events", component->event_count, encode_put_event,
+                                 component)
+               : rc;
 }
 
 static uint64_t missed_ticks(const struct apapi_measurement *m)
@@ -147,38 +117,38 @@ static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
     return rc;
 }
 
+static int encode_put_crossing(json_t *object, const void *record, size_t i)
+{
+    return fields_encode(object, fields_of_crossing,
+                         &((const struct apapi_record *)record)->crossing[i]);
+}
+
 /* Without thresholds, a record has no such keys. */
 static int encode_put_crossings(json_t *root, const struct apapi_record *record)
 {
-    json_t *list;
-    int rc;
-
     if (record->crossing_count == 0) {
         return WRITTEN;
     }
-    list = json_array();
-    rc = field_put(root, "crossings", list);
-    for (size_t i = 0; i < record->crossing_count && rc == WRITTEN; i++) {
-        if (json_array_append_new(list, fields_object(fields_of_crossing, &record->crossing[i])) <
-            0) {
-            rc = OUT_OF_MEMORY;
-        }
+    if (fields_put_list(root, "crossings", record->crossing_count, encode_put_crossing, record) <
+        0) {
+        return OUT_OF_MEMORY;
     }
-    return rc == WRITTEN && record->crossings > record->crossing_count
+    return record->crossings > record->crossing_count
                ? field_put_count(root, "crossings_total", record->crossings)
-               : rc;
+               : WRITTEN;
 }
 
 static int put_record(json_t *root, const struct apapi_record *record)
 {
+    const struct apapi_measurement *m = &record->measurement;
+
     if (field_put(root, "apapi", json_integer(APAPI_RECORD_VERSION)) < 0 ||
         fields_encode(root, fields_of_record, record) < 0 ||
-        field_put_moment(root, "end", record_end_ns(&record->measurement)) < 0 ||
-        encode_put_domains(root, &record->measurement) < 0 ||
-        encode_put_total(root, &record->measurement) < 0 ||
-        encode_put_components(root, &record->measurement) < 0 ||
-        timelines_encode(root, &record->measurement, 0) < 0 ||
-        encode_put_trust(root, &record->measurement) < 0 ||
+        field_put_moment(root, "end", record_end_ns(m)) < 0 ||
+        fields_put_domains(root, "domains", encode_put_domain, m) < 0 ||
+        encode_put_total(root, m) < 0 ||
+        fields_put_list(root, "components", m->component_count, encode_put_component, m) < 0 ||
+        timelines_encode(root, m, 0) < 0 || encode_put_trust(root, m) < 0 ||
         encode_put_crossings(root, record) < 0 || share_encode(root, &record->share) < 0) {
         return OUT_OF_MEMORY;
     }

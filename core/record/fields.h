@@ -80,6 +80,22 @@ double field_rounded(double value, int figures); /* to so many significant digit
 int field_put_rounded(json_t *object, const char *key, double value, int figures);
 int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
 
+enum { FIELDS_NONE = 2 }; /* see fields_put_f */
+
+/**
+ * Put the members of element `i` of `list` into its object.
+ * @return 0; FIELDS_NONE: the element is left out; other values: out of memory
+ */
+typedef int (*fields_put_f)(json_t *object, const void *list, size_t i);
+
+/* Put an array, or an object with a member for each domain. 0; -1: out of memory. */
+int fields_put_list(json_t *object, const char *key, size_t count, fields_put_f put,
+                    const void *list);
+int fields_put_domains(json_t *object, const char *key, fields_put_f put, const void *list);
+
+/** Remove an array or object without elements. */
+void fields_drop_empty(json_t *object, const char *key);
+
 /** The current position of the reader, for messages: "components[0].events[2]". */
 struct field_path {
     const struct field_path *outer; /* NULL: the top level */

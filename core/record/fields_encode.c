@@ -183,3 +183,54 @@ json_t *fields_object(const struct field *fields, const void *base)
     }
     return object;
 }
+
+/* NULL with *result 0: it is left out. */
+static json_t *fields_encode_element(fields_put_f put, const void *list, size_t i, int *result)
+{
+    json_t *object = json_object();
+    int outcome = object ? put(object, list, i) : OUT_OF_MEMORY;
+
+    *result = outcome == WRITTEN || outcome == FIELDS_NONE ? WRITTEN : OUT_OF_MEMORY;
+    if (outcome == WRITTEN) {
+        return object;
+    }
+    json_decref(object);
+    return NULL;
+}
+
+int fields_put_list(json_t *object, const char *key, size_t count, fields_put_f put,
+                    const void *list)
+{
+    json_t *array = json_array();
+    int result = field_put(object, key, array);
+
+    for (size_t i = 0; i < count && result == WRITTEN; i++) {
+        json_t *element = fields_encode_element(put, list, i, &result);
+
+        result = element ? json_array_append_new(array, element) : result;
+    }
+    return result;
+}
+
+int fields_put_domains(json_t *object, const char *key, fields_put_f put, const void *list)
+{
+    json_t *domains = json_object();
+    int result = field_put(object, key, domains);
+
+    for (size_t d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == WRITTEN; d++) {
+        json_t *element = fields_encode_element(put, list, d, &result);
+
+        result =
+            element ? field_put(domains, apapi_domain_name((enum apapi_domain)d), element) : result;
+    }
+    return result;
+}
+
+void fields_drop_empty(json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (json_array_size(value) == 0 && json_object_size(value) == 0) {
+        json_object_del(object, key);
+    }
+}

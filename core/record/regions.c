@@ -36,14 +36,24 @@ double region_power_w(const struct apapi_region_result *region, enum apapi_domai
                : NAN;
 }
 
-static json_t *regions_encode_energy(const struct apapi_region_energy *energy, bool whole)
-{
-    json_t *object = fields_object(fields_of_region_energy, energy);
+/* What is encoded. */
+struct regions_encoding {
+    const struct apapi_regions *regions;
+    const struct apapi_region_result *region;
+    bool whole;
+};
 
-    if (object && !whole) {
+static int regions_put_domain(json_t *object, const void *context, size_t d)
+{
+    const struct regions_encoding *encoding = context;
+    const struct apapi_region_energy *energy = &encoding->region->domains[d];
+    int rc = isnan(energy->energy_j) ? FIELDS_NONE
+                                     : fields_encode(object, fields_of_region_energy, energy);
+
+    if (rc == WRITTEN && !encoding->whole) {
         json_object_del(object, "power_w");
     }
-    return object;
+    return rc;
 }
 
 /* {"bin_s": 0.4, "share_pct": [100, 55]} */
@@ -63,67 +73,35 @@ static int regions_put_bins(json_t *object, const struct apapi_region_result *re
     return rc;
 }
 
-static json_t *regions_encode_one(const struct apapi_region_result *region, bool whole)
+static int regions_put_one(json_t *object, const void *context, size_t i)
 {
-    json_t *object = fields_object(fields_of_region, region);
-    json_t *domains = object ? json_object() : NULL;
-    int rc = object ? field_put(object, "domains", domains) : OUT_OF_MEMORY;
+    struct regions_encoding encoding = *(const struct regions_encoding *)context;
 
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && rc == WRITTEN; d++) {
-        if (!isnan(region->domains[d].energy_j)) {
-            rc = field_put(domains, apapi_domain_name(d),
-                           regions_encode_energy(&region->domains[d], whole));
-        }
+    encoding.region = &encoding.regions->list[i];
+    if (fields_encode(object, fields_of_region, encoding.region) < 0 ||
+        fields_put_domains(object, "domains", regions_put_domain, &encoding) < 0) {
+        return OUT_OF_MEMORY;
     }
-    if (rc == WRITTEN && region->bins > 0) {
-        rc = regions_put_bins(object, region);
-    }
-    if (rc == WRITTEN) {
-        if (json_object_size(domains) == 0) {
-            json_object_del(object, "domains");
-        }
-        return object;
-    }
-    json_decref(object);
-    return NULL;
+    fields_drop_empty(object, "domains");
+    return encoding.region->bins > 0 ? regions_put_bins(object, encoding.region) : WRITTEN;
 }
 
-static int regions_put_list(json_t *root, const struct apapi_regions *regions, bool whole)
+static int regions_put_fom(json_t *object, const void *regions, size_t i)
 {
-    json_t *list = json_array();
-    int rc = field_put(root, "regions", list);
-
-    for (size_t i = 0; i < regions->count && rc == WRITTEN; i++) {
-        if (json_array_append_new(list, regions_encode_one(&regions->list[i], whole)) < 0) {
-            rc = OUT_OF_MEMORY;
-        }
-    }
-    return rc;
-}
-
-static int regions_put_foms(json_t *root, const struct apapi_regions *regions)
-{
-    json_t *list = json_array();
-    int rc = field_put(root, "foms", list);
-
-    for (size_t i = 0; i < regions->fom_count && rc == WRITTEN; i++) {
-        if (json_array_append_new(list, fields_object(fields_of_fom, &regions->foms[i])) < 0) {
-            rc = OUT_OF_MEMORY;
-        }
-    }
-    return rc;
+    return fields_encode(object, fields_of_fom, &((const struct apapi_regions *)regions)->foms[i]);
 }
 
 int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole)
 {
+    const struct regions_encoding encoding = {.regions = regions, .whole = whole};
     json_t *losses = fields_object(fields_of_losses, &regions->losses);
     int rc = losses ? WRITTEN : OUT_OF_MEMORY;
 
     if (regions->count > 0 && rc == WRITTEN) {
-        rc = regions_put_list(root, regions, whole);
+        rc = fields_put_list(root, "regions", regions->count, regions_put_one, &encoding);
     }
     if (regions->fom_count > 0 && rc == WRITTEN) {
-        rc = regions_put_foms(root, regions);
+        rc = fields_put_list(root, "foms", regions->fom_count, regions_put_fom, regions);
     }
     if (json_object_size(losses) > 0 && rc == WRITTEN) {
         return field_put(root, "regions_lost", losses);

@@ -46,18 +46,12 @@ double apapi_share_uncertainty_j(const struct apapi_share *share)
     return sum_j;
 }
 
-static int share_put_domains(json_t *object, const struct apapi_share *share)
+static int share_put_domain(json_t *object, const void *share, size_t d)
 {
-    json_t *domains = json_object();
-    int rc = field_put(object, "domains", domains);
+    const struct apapi_share_energy *energy = &((const struct apapi_share *)share)->domains[d];
 
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && rc == WRITTEN; d++) {
-        if (!isnan(share->domains[d].energy_j)) {
-            rc = field_put(domains, apapi_domain_name(d),
-                           fields_object(fields_of_share_energy, &share->domains[d]));
-        }
-    }
-    return rc;
+    return isnan(energy->energy_j) ? FIELDS_NONE
+                                   : fields_encode(object, fields_of_share_energy, energy);
 }
 
 static int share_put_total(json_t *object, const struct apapi_share *share)
@@ -75,7 +69,8 @@ json_t *share_object(const struct apapi_share *share)
     json_t *object = fields_object(fields_of_share, share);
 
     if (object && apapi_share_known(share) &&
-        (share_put_domains(object, share) < 0 || share_put_total(object, share) < 0)) {
+        (fields_put_domains(object, "domains", share_put_domain, share) < 0 ||
+         share_put_total(object, share) < 0)) {
         json_decref(object);
         return NULL;
     }

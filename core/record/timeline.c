@@ -42,13 +42,14 @@ static double choose_unit_j(const struct apapi_timeline *timeline)
     return pow(10, exponent);
 }
 
-static json_t *encode_energies(const struct apapi_timeline *timeline, double unit_j)
+static int put_energies(json_t *object, const struct apapi_timeline *timeline, double unit_j)
 {
     json_t *array = json_array();
+    int rc = json_object_set_new(object, "n", array);
     double sum_j = 0;
     json_int_t written = 0;
 
-    for (size_t i = 0; i < timeline->count; i++) {
+    for (size_t i = 0; i < timeline->count && rc == 0; i++) {
         json_int_t until;
         json_t *value = json_null();
 
@@ -58,51 +59,35 @@ static json_t *encode_energies(const struct apapi_timeline *timeline, double uni
             value = json_integer(until - written);
             written = until;
         }
-        if (json_array_append_new(array, value) < 0) {
-            json_decref(array);
-            return NULL;
-        }
+        rc = json_array_append_new(array, value);
     }
-    return array;
+    return rc;
 }
 
-static json_t *encode_coverage(const struct apapi_timeline *timeline)
+static int put_coverage(json_t *object, const struct apapi_timeline *timeline)
 {
-    json_t *object = json_object();
+    json_t *coverage = json_object();
+    int rc = json_object_set_new(object, "covered_pct", coverage);
 
-    for (size_t i = 0; i < timeline->count; i++) {
+    for (size_t i = 0; i < timeline->count && rc == 0; i++) {
         char bin[24];
         double pct = timeline->covered_pct[i];
 
-        if (pct <= 0 || pct >= COVERED_PCT) {
-            continue;
-        }
-        snprintf(bin, sizeof bin, "%zu", i);
-        if (json_object_set_new(object, bin, json_integer((json_int_t)ceil(pct))) < 0) {
-            json_decref(object);
-            return NULL;
+        if (pct > 0 && pct < COVERED_PCT) {
+            snprintf(bin, sizeof bin, "%zu", i);
+            rc = json_object_set_new(coverage, bin, json_integer((json_int_t)ceil(pct)));
         }
     }
-    return object;
+    fields_drop_empty(object, "covered_pct");
+    return rc;
 }
 
-json_t *timeline_object(const struct apapi_timeline *timeline)
+int timeline_encode(json_t *object, const struct apapi_timeline *timeline)
 {
     double unit_j = choose_unit_j(timeline);
-    json_t *object = json_object(), *coverage = encode_coverage(timeline);
-    int failed = json_object_set_new(object, "unit_j", json_real(unit_j)) |
-                 json_object_set_new(object, "n", encode_energies(timeline, unit_j));
 
-    if (json_object_size(coverage) > 0) {
-        failed |= json_object_set(object, "covered_pct", coverage);
-    }
-    failed |= coverage == NULL;
-    json_decref(coverage);
-    if (failed) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return json_object_set_new(object, "unit_j", json_real(unit_j)) ||
+           put_energies(object, timeline, unit_j) || put_coverage(object, timeline);
 }
 
 static uint64_t record_timeline_widest_bin_ns(const struct apapi_measurement *m)
@@ -120,19 +105,19 @@ static uint64_t record_timeline_widest_bin_ns(const struct apapi_measurement *m)
 static int record_timeline_put_domains(json_t *object, const struct apapi_measurement *m,
                                        uint64_t bin_ns)
 {
-    for (int i = 0; i < APAPI_DOMAINS; i++) {
-        struct apapi_timeline timeline;
+    int rc = 0;
 
-        if (!has_timeline(m, i)) {
-            continue;
-        }
-        timeline = m->domains[i].timeline;
-        apapi_timeline_coarsen(&timeline, bin_ns);
-        if (json_object_set_new(object, apapi_domain_name(i), timeline_object(&timeline)) < 0) {
-            return -1;
+    for (int i = 0; i < APAPI_DOMAINS && rc == 0; i++) {
+        struct apapi_timeline timeline = m->domains[i].timeline;
+        json_t *domain = has_timeline(m, i) ? json_object() : NULL;
+
+        if (has_timeline(m, i)) {
+            apapi_timeline_coarsen(&timeline, bin_ns);
+            rc = json_object_set_new(object, apapi_domain_name(i), domain) ||
+                 timeline_encode(domain, &timeline);
         }
     }
-    return 0;
+    return rc;
 }
 
 int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned joins)
@@ -144,12 +129,11 @@ int timelines_encode(json_t *root, const struct apapi_measurement *m, unsigned j
         return 0;
     }
     object = json_object();
-    if (json_object_set_new(object, "bin_s", json_real((double)bin_ns / NS_PER_S)) < 0 ||
-        record_timeline_put_domains(object, m, bin_ns) < 0) {
-        json_decref(object);
-        return -1;
-    }
-    return json_object_set_new(root, "timeline", object);
+    return json_object_set_new(root, "timeline", object) ||
+                   json_object_set_new(object, "bin_s", json_real((double)bin_ns / NS_PER_S)) ||
+                   record_timeline_put_domains(object, m, bin_ns)
+               ? -1
+               : 0;
 }
 
 /* Each reader returns NULL, or what is wrong. */

@@ -6,8 +6,8 @@
 struct apapi_measurement;
 struct apapi_timeline;
 
-/** @return {"unit_j":…,"n":[…],"covered_pct":{…}} of a timeline with bins; NULL: out of memory. */
-json_t *timeline_object(const struct apapi_timeline *timeline);
+/** Put "unit_j":…,"n":[…],"covered_pct":{…} of a timeline with bins. 0; otherwise out of memory. */
+int timeline_encode(json_t *object, const struct apapi_timeline *timeline);
 
 /**
  * Add the domains' power over time to a record, or replace it.
