@@ -11,83 +11,64 @@
 
 /* --- power ----------------------------------------------------------------------------------- */
 
-static void ensembles_make_constant(struct scene *scene, const struct ensemble *ensemble,
-                                    struct random *random)
+static void ensembles_make_constant(struct scene *scene)
 {
-    (void)ensemble;
-    scene_set_interval(scene, DEFAULT_INTERVAL_NS, DEFAULT_INTERVAL_NS, random);
-    scene->length_ns = random_scale(random, 5 * MS, 50 * MS);
-    profile_make(PROFILE_CONSTANT, scene_power(scene), scene->length_ns, random);
+    scene_set_interval(scene, DEFAULT_INTERVAL_NS, DEFAULT_INTERVAL_NS);
+    scene->length_ns = random_scale(scene->random, 5 * MS, 50 * MS);
+    profile_make(PROFILE_CONSTANT, scene_power(scene), scene->length_ns, scene->random);
 }
 
-static void ensembles_make_steps(struct scene *scene, const struct ensemble *ensemble,
-                                 struct random *random)
+static void ensembles_make_steps(struct scene *scene)
 {
-    (void)ensemble;
-    profile_make_steps(scene_power(scene), 2 * MS, S, random);
+    profile_make_steps(scene_power(scene), 2 * MS, S, scene->random);
 }
 
-static void ensembles_make_any(struct scene *scene, struct random *random)
+static void ensembles_make_any(struct scene *scene)
 {
-    profile_make((enum profile)random_below(random, PROFILES), scene_power(scene), scene->length_ns,
-                 random);
+    profile_make((enum profile)random_below(scene->random, PROFILES), scene_power(scene),
+                 scene->length_ns, scene->random);
 }
 
-static void ensembles_make_profiles(struct scene *scene, const struct ensemble *ensemble,
-                                    struct random *random)
+static void ensembles_make_profile(struct scene *scene)
 {
-    (void)ensemble;
-    ensembles_make_any(scene, random);
+    profile_make((enum profile)scene->value, scene_power(scene), scene->length_ns, scene->random);
 }
 
-static void ensembles_make_profile(struct scene *scene, const struct ensemble *ensemble,
-                                   struct random *random)
+static void ensembles_make_square(struct scene *scene)
 {
-    profile_make((enum profile)ensemble->value, scene_power(scene), scene->length_ns, random);
-}
-
-static void ensembles_make_square(struct scene *scene, const struct ensemble *ensemble,
-                                  struct random *random)
-{
-    (void)ensemble;
-    (void)random;
     profile_make_square(scene_power(scene), scene_component(scene)->interval_ns, 0.5);
 }
 
 /* Often shorter than the interval. */
-static void ensembles_make_bursts(struct scene *scene, const struct ensemble *ensemble,
-                                  struct random *random)
+static void ensembles_make_bursts(struct scene *scene)
 {
-    uint64_t period_ns = random_scale(random, 2 * MS, 4 * S);
+    uint64_t period_ns = random_scale(scene->random, 2 * MS, 4 * S);
 
-    profile_make_square(scene_power(scene), period_ns, ensemble->value / 100);
+    profile_make_square(scene_power(scene), period_ns, scene->value / 100);
 }
 
 /* Two packages and their memory, each with a course of its own; their total counts. */
-static void ensembles_make_node(struct scene *scene, const struct ensemble *ensemble,
-                                struct random *random)
+static void ensembles_make_node(struct scene *scene)
 {
-    (void)ensemble;
-    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 1, random);
-    scene_add_counter(scene, APAPI_DOMAIN_DRAM, 0, random);
+    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 1);
+    scene_add_counter(scene, APAPI_DOMAIN_DRAM, 0);
     for (size_t i = 0; i < scene_component(scene)->event_count; i++) {
-        profile_make((enum profile)random_below(random, PROFILES),
+        profile_make((enum profile)random_below(scene->random, PROFILES),
                      scene_power_of(scene, &scene_component(scene)->meters[i]), scene->length_ns,
-                     random);
+                     scene->random);
     }
 }
 
 /* --- the counter ----------------------------------------------------------------------------- */
 
 /* The source says nothing, or what is true of RAPL. */
-static void ensembles_make_update(struct scene *scene, const struct ensemble *ensemble,
-                                  struct random *random)
+static void ensembles_make_update(struct scene *scene)
 {
     struct history_meter *meter = scene_meter(scene);
 
-    meter->update_ns = (uint64_t)ensemble->value;
-    meter->stated_ns = random_once_in(random, 2) ? 0 : (uint64_t)MS;
-    ensembles_make_any(scene, random);
+    meter->update_ns = (uint64_t)scene->value;
+    meter->stated_ns = random_once_in(scene->random, 2) ? 0 : (uint64_t)MS;
+    ensembles_make_any(scene);
 }
 
 /* --- late readings --------------------------------------------------------------------------- */
@@ -102,23 +83,22 @@ static void ensembles_add_fault(struct scene *scene, enum history_fault_kind kin
 }
 
 /* Readings take up to 200 ms longer: at the start, at any time, at the end, or always. */
-static void ensembles_make_late(struct scene *scene, const struct ensemble *ensemble,
-                                struct random *random)
+static void ensembles_make_late(struct scene *scene)
 {
-    enum history_fault_kind kind = (enum history_fault_kind)ensemble->value;
+    enum history_fault_kind kind = (enum history_fault_kind)scene->value;
     uint64_t begin_ns, end_ns;
 
-    ensembles_make_any(scene, random);
-    scene_set_start(scene, random);
+    ensembles_make_any(scene);
+    scene_set_start(scene);
     begin_ns = scene->start_ns;
     end_ns = begin_ns + scene->length_ns;
-    switch (random_below(random, 4)) {
+    switch (random_below(scene->random, 4)) {
     case 0:
         ensembles_add_fault(scene, kind, 0, begin_ns + (uint64_t)MS);
         break;
     case 1:
-        begin_ns += random_below(random, scene->length_ns);
-        ensembles_add_fault(scene, kind, begin_ns, begin_ns + random_scale(random, MS, S));
+        begin_ns += random_below(scene->random, scene->length_ns);
+        ensembles_add_fault(scene, kind, begin_ns, begin_ns + random_scale(scene->random, MS, S));
         break;
     case 2:
         ensembles_add_fault(scene, kind, end_ns, UINT64_MAX);
@@ -127,45 +107,40 @@ static void ensembles_make_late(struct scene *scene, const struct ensemble *ense
         ensembles_add_fault(scene, kind, 0, UINT64_MAX);
         break;
     }
-    scene_component(scene)->faults[0].length_ns = random_below(random, 200 * (uint64_t)MS) + 1;
+    scene_component(scene)->faults[0].length_ns =
+        random_below(scene->random, 200 * (uint64_t)MS) + 1;
 }
 
 /* Each reading takes up to 20 ms, as of files over FUSE on a busy machine. */
-static void ensembles_make_busy(struct scene *scene, const struct ensemble *ensemble,
-                                struct random *random)
+static void ensembles_make_busy(struct scene *scene)
 {
-    (void)ensemble;
-    ensembles_make_any(scene, random);
-    scene_component(scene)->read_ns = random_scale(random, 1e5, 2e7);
+    ensembles_make_any(scene);
+    scene_component(scene)->read_ns = random_scale(scene->random, 1e5, 2e7);
 }
 
 /* The process stands still, up to three times. */
-static void ensembles_make_stops(struct scene *scene, const struct ensemble *ensemble,
-                                 struct random *random)
+static void ensembles_make_stops(struct scene *scene)
 {
     uint64_t at_ns;
 
-    (void)ensemble;
-    ensembles_make_any(scene, random);
-    scene_set_start(scene, random);
+    ensembles_make_any(scene);
+    scene_set_start(scene);
     at_ns = scene->start_ns;
-    scene->history.stop_count = 1 + random_below(random, HISTORY_STOPS);
+    scene->history.stop_count = 1 + random_below(scene->random, HISTORY_STOPS);
     for (size_t i = 0; i < scene->history.stop_count; i++) {
-        at_ns += random_below(random, scene->length_ns);
+        at_ns += random_below(scene->random, scene->length_ns);
         scene->history.stops[i].from_ns = at_ns;
-        at_ns += random_scale(random, MS, S);
+        at_ns += random_scale(scene->random, MS, S);
         scene->history.stops[i].to_ns = at_ns;
     }
 }
 
 /* Threads are woken late. */
-static void ensembles_make_load(struct scene *scene, const struct ensemble *ensemble,
-                                struct random *random)
+static void ensembles_make_load(struct scene *scene)
 {
-    (void)ensemble;
-    ensembles_make_any(scene, random);
-    scene->history.late_once_in = 1 + random_below(random, 5);
-    scene->history.latest_ns = random_scale(random, 1e5, 1e8);
+    ensembles_make_any(scene);
+    scene->history.late_once_in = 1 + random_below(scene->random, 5);
+    scene->history.latest_ns = random_scale(scene->random, 1e5, 1e8);
 }
 
 /* --- frozen counters ------------------------------------------------------------------------- */
@@ -173,25 +148,24 @@ static void ensembles_make_load(struct scene *scene, const struct ensemble *ense
 enum frozen { FROZEN_START, FROZEN_MIDDLE, FROZEN_END };
 
 /* For 0.1 to 5 s. */
-static void ensembles_make_frozen(struct scene *scene, const struct ensemble *ensemble,
-                                  struct random *random)
+static void ensembles_make_frozen(struct scene *scene)
 {
-    uint64_t from_ns, freeze_ns = random_scale(random, 1e8, 5e9);
+    uint64_t from_ns, freeze_ns = random_scale(scene->random, 1e8, 5e9);
 
-    scene->length_ns = random_scale(random, S, 60 * S);
-    ensembles_make_any(scene, random);
-    scene_set_start(scene, random);
+    scene->length_ns = random_scale(scene->random, S, 60 * S);
+    ensembles_make_any(scene);
+    scene_set_start(scene);
     from_ns = scene->start_ns;
-    switch ((enum frozen)ensemble->value) {
+    switch ((enum frozen)scene->value) {
     case FROZEN_START:
-        from_ns -= random_below(random, scene->start_ns / 2);
+        from_ns -= random_below(scene->random, scene->start_ns / 2);
         freeze_ns += scene->start_ns - from_ns;
         break;
     case FROZEN_MIDDLE:
-        from_ns += random_below(random, scene->length_ns);
+        from_ns += random_below(scene->random, scene->length_ns);
         break;
     case FROZEN_END:
-        from_ns += scene->length_ns - random_below(random, scene->length_ns / 2);
+        from_ns += scene->length_ns - random_below(scene->random, scene->length_ns / 2);
         freeze_ns = 60 * (uint64_t)S;
         break;
     }
@@ -201,135 +175,82 @@ static void ensembles_make_frozen(struct scene *scene, const struct ensemble *en
 /* --- other faults ---------------------------------------------------------------------------- */
 
 /* For 1 ms to 5 s, at any time. */
-static void ensembles_add_any_fault(struct scene *scene, enum history_fault_kind kind,
-                                    struct random *random)
+static void ensembles_add_any_fault(struct scene *scene, enum history_fault_kind kind)
 {
-    uint64_t from_ns = scene->start_ns + random_below(random, scene->length_ns);
+    uint64_t from_ns = scene->start_ns + random_below(scene->random, scene->length_ns);
 
-    ensembles_add_fault(scene, kind, from_ns, from_ns + random_scale(random, MS, 5 * S));
+    ensembles_add_fault(scene, kind, from_ns, from_ns + random_scale(scene->random, MS, 5 * S));
 }
 
 /* For a thousand seconds at 2 kW. */
-static void ensembles_make_leap(struct scene *scene, const struct ensemble *ensemble,
-                                struct random *random)
+static void ensembles_make_leap(struct scene *scene)
 {
-    (void)ensemble;
-    ensembles_make_any(scene, random);
-    scene_set_start(scene, random);
-    ensembles_add_any_fault(scene, FAULT_LEAP, random);
+    ensembles_make_any(scene);
+    scene_set_start(scene);
+    ensembles_add_any_fault(scene, FAULT_LEAP);
     scene_component(scene)->faults[0].leap_s = 1000;
 }
 
-static void ensembles_make_fault(struct scene *scene, const struct ensemble *ensemble,
-                                 struct random *random)
+static void ensembles_make_fault(struct scene *scene)
 {
-    ensembles_make_any(scene, random);
-    scene_set_start(scene, random);
-    ensembles_add_any_fault(scene, (enum history_fault_kind)ensemble->value, random);
+    ensembles_make_any(scene);
+    scene_set_start(scene);
+    ensembles_add_any_fault(scene, (enum history_fault_kind)scene->value);
 }
 
 /* At 2 kW, after 0.05 to 5 s. */
-static void ensembles_make_wraps(struct scene *scene, const struct ensemble *ensemble,
-                                 struct random *random)
+static void ensembles_make_wraps(struct scene *scene)
 {
     struct history_meter *meter = scene_meter(scene);
 
-    (void)ensemble;
-    meter->range_max = (uint64_t)((double)random_scale(random, 100, 10000) / meter->scale);
-    meter->offset_j = random_share(random) * (double)meter->range_max * meter->scale;
-    ensembles_make_any(scene, random);
+    meter->range_max = (uint64_t)((double)random_scale(scene->random, 100, 10000) / meter->scale);
+    meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
+    ensembles_make_any(scene);
 }
 
 /* Joules as floating-point numbers. */
-static void ensembles_make_doubles(struct scene *scene, const struct ensemble *ensemble,
-                                   struct random *random)
+static void ensembles_make_doubles(struct scene *scene)
 {
     struct history_meter *meter = scene_meter(scene);
 
-    (void)ensemble;
     meter->doubles = true;
     meter->scale = 1;
     meter->range_max = 0;
-    meter->offset_j = floor(random_between(random, 0, 1e6));
-    ensembles_make_any(scene, random);
+    meter->offset_j = floor(random_between(scene->random, 0, 1e6));
+    ensembles_make_any(scene);
 }
 
 /* --- gauges ---------------------------------------------------------------------------------- */
 
-static void ensembles_make_gauge_profile(struct scene *scene, const struct ensemble *ensemble,
-                                         struct random *random)
-{
-    scene_make_gauge(scene);
-    ensembles_make_profile(scene, ensemble, random);
-}
-
 /* The period of the load is the interval's, or close to it. */
-static uint64_t ensembles_beating_ns(const struct scene *scene, struct random *random)
+static uint64_t ensembles_beating_ns(const struct scene *scene)
 {
-    double near = random_once_in(random, 2) ? 1 : random_between(random, 0.99, 1.01);
+    double near = random_once_in(scene->random, 2) ? 1 : random_between(scene->random, 0.99, 1.01);
 
     return (uint64_t)((double)scene->history.components[0].interval_ns * near);
 }
 
-static void ensembles_make_gauge_sine(struct scene *scene, const struct ensemble *ensemble,
-                                      struct random *random)
+static void ensembles_make_gauge_sine(struct scene *scene)
 {
-    (void)ensemble;
-    scene_make_gauge(scene);
-    profile_make_sine(scene_power(scene), ensembles_beating_ns(scene, random), random);
+    profile_make_sine(scene_power(scene), ensembles_beating_ns(scene), scene->random);
 }
 
-static void ensembles_make_gauge_square(struct scene *scene, const struct ensemble *ensemble,
-                                        struct random *random)
+static void ensembles_make_gauge_square(struct scene *scene)
 {
-    (void)ensemble;
-    scene_make_gauge(scene);
-    profile_make_square(scene_power(scene), ensembles_beating_ns(scene, random), 0.5);
-}
-
-static void ensembles_make_gauge_steps(struct scene *scene, const struct ensemble *ensemble,
-                                       struct random *random)
-{
-    scene_make_gauge(scene);
-    ensembles_make_steps(scene, ensemble, random);
+    profile_make_square(scene_power(scene), ensembles_beating_ns(scene), 0.5);
 }
 
 /* A power that changes faster than anybody reads it. */
-static void ensembles_make_gauge_noisy(struct scene *scene, const struct ensemble *ensemble,
-                                       struct random *random)
+static void ensembles_make_gauge_noisy(struct scene *scene)
 {
-    (void)ensemble;
-    scene_make_gauge(scene);
-    profile_make_steps(scene_power(scene), 1e5, 2 * MS, random);
-}
-
-static void ensembles_make_gauge_any(struct scene *scene, const struct ensemble *ensemble,
-                                     struct random *random)
-{
-    (void)ensemble;
-    scene_make_gauge(scene);
-    ensembles_make_any(scene, random);
-}
-
-static void ensembles_make_gauge_late(struct scene *scene, const struct ensemble *ensemble,
-                                      struct random *random)
-{
-    scene_make_gauge(scene);
-    ensembles_make_late(scene, ensemble, random);
-}
-
-static void ensembles_make_gauge_fault(struct scene *scene, const struct ensemble *ensemble,
-                                       struct random *random)
-{
-    scene_make_gauge(scene);
-    ensembles_make_fault(scene, ensemble, random);
+    profile_make_steps(scene_power(scene), 1e5, 2 * MS, scene->random);
 }
 
 const struct ensemble ensembles[] = {
     {"constant", "constant power, 5 to 50 ms", false, ensembles_make_constant, 0},
     {"steps", "random steps of power", false, ensembles_make_steps, 0},
     {"profiles", "constant, ramp, sine, square, bursts, steps, walk, idle then load", false,
-     ensembles_make_profiles, 0},
+     ensembles_make_any, 0},
     {"square", "15 and 450 W, with the period of the interval", false, ensembles_make_square, 0},
     {"bursts-1", "450 W for 1 % of the time, 15 W else", false, ensembles_make_bursts, 1},
     {"bursts-5", "450 W for 5 % of the time", false, ensembles_make_bursts, 5},
@@ -365,29 +286,27 @@ const struct ensemble ensembles[] = {
      FAULT_ABSURD},
     {"reset", "the counter begins again at 0", false, ensembles_make_fault, FAULT_RESET},
     {"leap", "the counter leaps ahead by more than any power can", false, ensembles_make_leap, 0},
-    {"gauge-constant", "a gauge of constant power", true, ensembles_make_gauge_profile,
-     PROFILE_CONSTANT},
-    {"gauge-profiles", "a gauge of the eight profiles", true, ensembles_make_gauge_any, 0},
+    {"gauge-constant", "a gauge of constant power", true, ensembles_make_profile, PROFILE_CONSTANT},
+    {"gauge-profiles", "a gauge of the eight profiles", true, ensembles_make_any, 0},
     {"gauge-sine", "a gauge of a sine with the period of the interval", true,
      ensembles_make_gauge_sine, 0},
     {"gauge-square", "a gauge of 15 and 450 W, with the period of the interval", true,
      ensembles_make_gauge_square, 0},
-    {"gauge-steps", "a gauge of random steps of power", true, ensembles_make_gauge_steps, 0},
+    {"gauge-steps", "a gauge of random steps of power", true, ensembles_make_steps, 0},
     {"gauge-noisy", "a gauge of a power that changes faster than it is read", true,
      ensembles_make_gauge_noisy, 0},
-    {"gauge-late", "a gauge whose readings take up to 200 ms longer", true,
-     ensembles_make_gauge_late, FAULT_LATE},
-    {"gauge-failing", "a gauge whose readings fail for 1 ms to 5 s", true,
-     ensembles_make_gauge_fault, FAULT_FAIL},
+    {"gauge-late", "a gauge whose readings take up to 200 ms longer", true, ensembles_make_late,
+     FAULT_LATE},
+    {"gauge-failing", "a gauge whose readings fail for 1 ms to 5 s", true, ensembles_make_fault,
+     FAULT_FAIL},
     {NULL, NULL, false, NULL, 0},
 };
 
-static void ensembles_make_real(struct scene *scene, const struct ensemble *ensemble,
-                                struct random *random)
+static void ensembles_make_real(struct scene *scene)
 {
-    scene_set_interval(scene, 5 * MS, S, random);
-    scene->length_ns = random_scale(random, 5 * MS, 1.3 * S);
-    ensembles_make_profile(scene, ensemble, random);
+    scene_set_interval(scene, 5 * MS, S);
+    scene->length_ns = random_scale(scene->random, 5 * MS, 1.3 * S);
+    ensembles_make_profile(scene);
 }
 
 const struct ensemble real_ensembles[] = {
@@ -406,8 +325,12 @@ void ensemble_make(const struct ensemble *ensemble, uint64_t interval_ns, struct
                    struct random *random)
 {
     scene_begin(scene, interval_ns, random);
-    ensemble->make(scene, ensemble, random);
+    scene->value = ensemble->value;
+    if (ensemble->gauge) {
+        scene_make_gauge(scene);
+    }
+    ensemble->make(scene);
     if (scene->start_ns == 0) {
-        scene_set_start(scene, random);
+        scene_set_start(scene);
     }
 }

@@ -7,9 +7,9 @@
 struct ensemble {
     const char *name; /* NULL: end of the table */
     const char *what;
-    bool gauge;
-    void (*make)(struct scene *scene, const struct ensemble *ensemble, struct random *random);
-    double value; /* for make() */
+    bool gauge; /* a gauge of power instead of a counter */
+    void (*make)(struct scene *scene);
+    double value; /* scene->value for make() */
 };
 
 extern const struct ensemble ensembles[];

@@ -8,8 +8,7 @@
 #define RAPL_J 61.03515625e-6
 #define LEAD_NS 100000000 /* the source has been opened by then */
 
-struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain, unsigned socket,
-                                struct random *random)
+struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain, unsigned socket)
 {
     struct history_component *component = scene_component(scene);
     struct history_meter *meter = &component->meters[component->event_count];
@@ -21,15 +20,15 @@ struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain, u
                                     .range_max = UINT32_MAX,
                                     .update_ns = (uint64_t)MS,
                                     .stated_ns = (uint64_t)MS};
-    meter->offset_j = random_share(random) * (double)meter->range_max * meter->scale;
+    meter->offset_j = random_share(scene->random) * (double)meter->range_max * meter->scale;
     power_init(power, scene->parts[component->event_count], SCENE_PARTS);
     component->event_count++;
     return power;
 }
 
-void scene_set_interval(struct scene *scene, double least_ns, double most_ns, struct random *random)
+void scene_set_interval(struct scene *scene, double least_ns, double most_ns)
 {
-    uint64_t interval_ns = random_scale(random, least_ns, most_ns);
+    uint64_t interval_ns = random_scale(scene->random, least_ns, most_ns);
 
     scene_component(scene)->interval_ns =
         scene->fixed_interval_ns ? scene->fixed_interval_ns : interval_ns;
@@ -42,11 +41,12 @@ void scene_begin(struct scene *scene, uint64_t fixed_interval_ns, struct random 
     memset(&scene->history, 0, sizeof scene->history);
     scene->start_ns = 0;
     scene->fixed_interval_ns = fixed_interval_ns;
+    scene->random = random;
     scene->history.component_count = 1;
     component->read_ns = random_scale(random, 5e3, 1e5);
     component->open_ns = (uint64_t)MS;
-    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 0, random);
-    scene_set_interval(scene, MS, S, random);
+    scene_add_counter(scene, APAPI_DOMAIN_PACKAGE, 0);
+    scene_set_interval(scene, MS, S);
     scene->length_ns = random_scale(random, 5 * MS, 60 * S);
 }
 
@@ -70,12 +70,12 @@ void scene_make_gauge(struct scene *scene)
         .domain = APAPI_DOMAIN_PACKAGE, .gauge = true, .scale = 1e-3, .update_ns = 1};
 }
 
-void scene_set_start(struct scene *scene, struct random *random)
+void scene_set_start(struct scene *scene)
 {
     struct history_component *component = scene_component(scene);
 
     for (size_t i = 0; i < component->event_count; i++) {
-        component->meters[i].phase_ns = random_below(random, component->meters[i].update_ns);
+        component->meters[i].phase_ns = random_below(scene->random, component->meters[i].update_ns);
     }
-    scene->start_ns = LEAD_NS + random_below(random, scene_power(scene)->period_ns);
+    scene->start_ns = LEAD_NS + random_below(scene->random, scene_power(scene)->period_ns);
 }

@@ -13,6 +13,8 @@ struct scene {
     uint64_t start_ns;          /* of the measurement, in the history's time; 0: not chosen yet */
     uint64_t length_ns;         /* from start to stop */
     uint64_t fixed_interval_ns; /* between readings; 0: the scene's own */
+    struct random *random;      /* what makes it */
+    double value;               /* of its ensemble */
 };
 
 /**
@@ -23,8 +25,7 @@ struct scene {
 void scene_begin(struct scene *scene, uint64_t fixed_interval_ns, struct random *random);
 
 /** Add a counter; up to HISTORY_EVENTS in all. @return its power, which has no parts yet. */
-struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain, unsigned socket,
-                                struct random *random);
+struct power *scene_add_counter(struct scene *scene, enum apapi_domain domain, unsigned socket);
 
 static inline struct history_component *scene_component(struct scene *scene)
 {
@@ -53,13 +54,12 @@ static inline struct power *scene_power(struct scene *scene)
 double scene_energy_j(const struct scene *scene, uint64_t from_ns, uint64_t to_ns);
 
 /** An interval from `least_ns` to `most_ns`, unless it is fixed. */
-void scene_set_interval(struct scene *scene, double least_ns, double most_ns,
-                        struct random *random);
+void scene_set_interval(struct scene *scene, double least_ns, double most_ns);
 
 /** The meter is a gauge of power. */
 void scene_make_gauge(struct scene *scene);
 
 /** The measurement begins at any phase of the power, which is there, and of the meters. */
-void scene_set_start(struct scene *scene, struct random *random);
+void scene_set_start(struct scene *scene);
 
 #endif
