@@ -176,8 +176,8 @@ static int merge_encode_put_timeline(json_t *object, const void *merge, size_t d
 
 static int merge_encode_put_timelines(const struct encoding *encoding)
 {
-    int rc = fields_put_domains(encoding->root, "timeline", merge_encode_put_timeline,
-                                encoding->merge);
+    int rc =
+        fields_put_domains(encoding->root, "timeline", merge_encode_put_timeline, encoding->merge);
 
     fields_drop_empty(encoding->root, "timeline");
     return rc;
