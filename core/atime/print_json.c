@@ -20,7 +20,7 @@
 /* As in a record; an unknown number has no key. */
 static int print_json_put_number(json_t *object, const char *key, double value)
 {
-    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
+    return field_put_measured(object, key, value);
 }
 
 /* It may be longer than any text of a record. */

@@ -197,9 +197,8 @@ static int merge_encode_put_event(json_t *object, const void *events, size_t i)
 
     return fields_encode(object, fields_of_row, row) ||
            field_put_count(object, "nodes", row->nodes) ||
-           field_put_rounded(object, "mean",
-                             row->covered_s > 0 ? row->weighted / row->covered_s : NAN,
-                             FIELD_MEASURED_FIGURES);
+           field_put_measured(object, "mean",
+                              row->covered_s > 0 ? row->weighted / row->covered_s : NAN);
 }
 
 static int merge_encode_put_events(const struct encoding *encoding)
@@ -218,8 +217,8 @@ static int put_spans(json_t *trust, const struct apapi_merge *merge)
     if (isnan(covered->least)) {
         return 0;
     }
-    return field_put_rounded(trust, "covered", covered->least / 100, FIELD_MEASURED_FIGURES) |
-           field_put_rounded(trust, "covered_max", covered->most / 100, FIELD_MEASURED_FIGURES) |
+    return field_put_measured(trust, "covered", covered->least / 100) |
+           field_put_measured(trust, "covered_max", covered->most / 100) |
            field_put_count(trust, "samples", (uint64_t)samples->least) |
            field_put_count(trust, "samples_max", (uint64_t)samples->most);
 }
@@ -240,8 +239,7 @@ static int merge_encode_put_trust(const struct encoding *encoding, const struct 
     if (rc == 0) {
         rc = put_spans(trust, merge) |
              field_put(trust, "cpu_s", json_real((double)merge->cpu_ns / 1e9)) |
-             field_put_rounded(trust, "uncertainty_j", total->sum.uncertainty_j,
-                               FIELD_ROUGH_FIGURES);
+             field_put_rough(trust, "uncertainty_j", total->sum.uncertainty_j);
     }
     for (size_t i = 0; i < COUNT_OF(counts) && rc == 0; i++) {
         rc = field_put_count(trust, counts[i].key, counts[i].count);
@@ -260,11 +258,9 @@ static int put_node_domain(json_t *object, const void *context, size_t d)
     if (known == node->domains + node->domain_count) {
         return FIELDS_NONE;
     }
-    return field_put_rounded(object, "energy_j", known->energy_j, FIELD_MEASURED_FIGURES) ||
-           field_put_rounded(object, "uncertainty_j", (double)known->uncertainty_j,
-                             FIELD_ROUGH_FIGURES) ||
-           (known->covered > 0 &&
-            field_put_rounded(object, "covered", (double)known->covered, FIELD_ROUGH_FIGURES));
+    return field_put_measured(object, "energy_j", known->energy_j) ||
+           field_put_rough(object, "uncertainty_j", (double)known->uncertainty_j) ||
+           (known->covered > 0 && field_put_rough(object, "covered", (double)known->covered));
 }
 
 static int merge_encode_put_node(json_t *object, const void *nodes, size_t i)
@@ -272,8 +268,8 @@ static int merge_encode_put_node(json_t *object, const void *nodes, size_t i)
     const struct merge_node *node = ((const struct merge_node *const *)nodes)[i];
 
     return field_put_text(object, "node", node->name) ||
-           field_put_rounded(object, "energy_j", node->total_j, FIELD_MEASURED_FIGURES) ||
-           field_put_rounded(object, "covered", node->covered, FIELD_MEASURED_FIGURES) ||
+           field_put_measured(object, "energy_j", node->total_j) ||
+           field_put_measured(object, "covered", node->covered) ||
            (node->domain_count > 0 &&
             fields_put_domains(object, "domains", put_node_domain, node)) ||
            (node->unknown_domains &&
@@ -302,7 +298,7 @@ static int merge_encode_put_crossing(json_t *object, const void *crossings, size
            field_put_moment(object, "first", row->first.unix_ns) ||
            field_put_text(object, "first_node", row->first_node->name) ||
            field_put_moment(object, "last", row->last_unix_ns) ||
-           field_put_rounded(object, "value", row->first.value, FIELD_MEASURED_FIGURES) ||
+           field_put_measured(object, "value", row->first.value) ||
            (*row->first.unit && field_put_text(object, "unit", row->first.unit)) ||
            (*row->first.action && field_put_text(object, "action", row->first.action));
 }
@@ -345,10 +341,7 @@ int apapi_merge_encode(const struct apapi_merge *merge, const char *step, char *
     if (recorded >= 0) {
         encoding.recorded = (size_t)recorded;
         encoding.root = json_object();
-        if (merge_encode_put_merged(&encoding, step) == 0) {
-            text = json_dumps(encoding.root, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
-        }
-        json_decref(encoding.root);
+        text = fields_text(encoding.root, merge_encode_put_merged(&encoding, step));
         free(encoding.nodes);
     }
     if (!text) {

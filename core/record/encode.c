@@ -105,8 +105,7 @@ static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
         rc = field_put(trust, "unknown_domains", domain_list_json(m->unknown_domains));
     }
     if (rc == WRITTEN) {
-        rc = field_put_rounded(trust, "uncertainty_j", apapi_record_uncertainty_j(m),
-                               FIELD_ROUGH_FIGURES);
+        rc = field_put_rough(trust, "uncertainty_j", apapi_record_uncertainty_j(m));
     }
     for (size_t i = 0; i < COUNT_OF(counts) && rc == WRITTEN; i++) {
         rc = field_put_count(trust, counts[i].key, counts[i].count);

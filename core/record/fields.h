@@ -78,6 +78,8 @@ json_t *field_text(const char *text); /* a JSON string; NULL: out of memory */
 int field_put_count(json_t *object, const char *key, uint64_t count);
 double field_rounded(double value, int figures); /* to so many significant digits */
 int field_put_rounded(json_t *object, const char *key, double value, int figures);
+int field_put_measured(json_t *object, const char *key, double value); /* nine digits */
+int field_put_rough(json_t *object, const char *key, double value);    /* six digits */
 int field_put_moment(json_t *object, const char *key, int64_t unix_ns);
 
 enum { FIELDS_NONE = 2 }; /* see fields_put_f */
@@ -92,6 +94,9 @@ typedef int (*fields_put_f)(json_t *object, const void *list, size_t i);
 int fields_put_list(json_t *object, const char *key, size_t count, fields_put_f put,
                     const void *list);
 int fields_put_domains(json_t *object, const char *key, fields_put_f put, const void *list);
+
+/** Steals the reference to `object`. @return its text if `result` is 0; NULL: out of memory */
+char *fields_text(json_t *object, int result);
 
 /** Remove an array or object without elements. */
 void fields_drop_empty(json_t *object, const char *key);

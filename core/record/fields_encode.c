@@ -68,6 +68,16 @@ int field_put_rounded(json_t *object, const char *key, double value, int figures
                            : WRITTEN;
 }
 
+int field_put_measured(json_t *object, const char *key, double value)
+{
+    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
+}
+
+int field_put_rough(json_t *object, const char *key, double value)
+{
+    return field_put_rounded(object, key, value, FIELD_ROUGH_FIGURES);
+}
+
 static int put_exact(json_t *object, const char *key, double value)
 {
     return isfinite(value) ? field_put(object, key, json_real(value)) : WRITTEN;
@@ -233,4 +243,13 @@ void fields_drop_empty(json_t *object, const char *key)
     if (json_array_size(value) == 0 && json_object_size(value) == 0) {
         json_object_del(object, key);
     }
+}
+
+char *fields_text(json_t *object, int result)
+{
+    char *text =
+        result ? NULL : json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
+
+    json_decref(object);
+    return text;
 }

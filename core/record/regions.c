@@ -245,12 +245,8 @@ int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
 char *regions_text(const struct apapi_regions *regions)
 {
     json_t *object = json_object();
-    char *text = regions_encode(object, regions, false) == WRITTEN
-                     ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES))
-                     : NULL;
 
-    json_decref(object);
-    return text;
+    return fields_text(object, regions_encode(object, regions, false));
 }
 
 int regions_parse(const char *text, size_t size, struct apapi_regions *regions)

@@ -63,7 +63,7 @@ static double scan_merged_uncertainty_of(const json_t *node, const char *domain,
     return own ? number_of(own, "uncertainty_j") : number_of(sum, "uncertainty_j") * share;
 }
 
-/* Each returns 0, or -1 without memory. */
+/* Each returns 0, or another value without memory. */
 
 static int copy(json_t *record, const struct merged *merged, const char *const *keys)
 {
@@ -103,9 +103,7 @@ static int scan_merged_put_ending(json_t *record, const struct merged *merged, c
 
         if (node && strcmp(node, name) == 0) {
             return field_put(record, "complete", json_false()) ||
-                           (reason && json_object_set(record, "reason", reason))
-                       ? -1
-                       : 0;
+                   (reason && json_object_set(record, "reason", reason));
         }
     }
     return field_put(record, "complete", json_true());
@@ -162,7 +160,7 @@ static int scan_merged_put_timelines(json_t *record, const struct merged *merged
     const json_t *start = json_object_get(merged->root, "start");
     json_t *timelines = json_object(), *one;
     const char *name;
-    int result = timelines ? 0 : -1;
+    int result = field_put(record, "timeline", timelines);
 
     json_object_foreach(json_object_get(merged->root, "timeline"), name, one)
     {
@@ -182,11 +180,8 @@ static int scan_merged_put_timelines(json_t *record, const struct merged *merged
         json_object_del(domain, "start");
         json_object_del(domain, "bin_s");
     }
-    if (result || json_object_size(timelines) == 0) {
-        json_decref(timelines);
-        return result ? -1 : 0;
-    }
-    return field_put(record, "timeline", timelines);
+    fields_drop_empty(record, "timeline");
+    return result;
 }
 
 static int scan_merged_put_trust(json_t *record, const json_t *node)
@@ -194,33 +189,25 @@ static int scan_merged_put_trust(json_t *record, const json_t *node)
     json_t *trust = json_object(), *unknown = json_object_get(node, "unknown_domains");
 
     return field_put(record, "trust", trust) ||
-                   (unknown && json_object_set(trust, "unknown_domains", unknown)) ||
-                   field_put_rounded(trust, "covered", number_of(node, "covered"),
-                                     FIELD_MEASURED_FIGURES) ||
-                   field_put(trust, "cpu_s", json_real(0))
-               ? -1
-               : 0;
+           (unknown && json_object_set(trust, "unknown_domains", unknown)) ||
+           field_put_measured(trust, "covered", number_of(node, "covered")) ||
+           field_put(trust, "cpu_s", json_real(0));
 }
 
 /* @return its text, to be freed; NULL: out of memory. */
 static char *record_of(const struct merged *merged, const json_t *node, const char *name)
 {
     json_t *record = json_object();
-    char *text = NULL;
 
-    if (field_put(record, "apapi", json_integer(APAPI_RECORD_VERSION)) == 0 &&
-        scan_merged_put_identity(record, merged) == 0 &&
-        field_put_text(record, "node", name) == 0 &&
-        scan_merged_put_ending(record, merged, name) == 0 &&
-        field_put_rounded(record, "elapsed_s", merged->elapsed_s, FIELD_FIGURES) == 0 &&
-        scan_merged_put_domains(record, merged, node) == 0 &&
-        field_put(record, "components", json_array()) == 0 &&
-        scan_merged_put_timelines(record, merged, node) == 0 &&
-        scan_merged_put_trust(record, node) == 0) {
-        text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
-    }
-    json_decref(record);
-    return text;
+    return fields_text(
+        record,
+        field_put(record, "apapi", json_integer(APAPI_RECORD_VERSION)) ||
+            scan_merged_put_identity(record, merged) || field_put_text(record, "node", name) ||
+            scan_merged_put_ending(record, merged, name) ||
+            field_put_rounded(record, "elapsed_s", merged->elapsed_s, FIELD_FIGURES) ||
+            scan_merged_put_domains(record, merged, node) ||
+            field_put(record, "components", json_array()) ||
+            scan_merged_put_timelines(record, merged, node) || scan_merged_put_trust(record, node));
 }
 
 /* From the first reading of any node to the last one. */

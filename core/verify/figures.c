@@ -40,20 +40,18 @@ static const struct field fields_of_figures[] = {
     {"rough", FIELD_COUNT, MEMBER(rough)},
     {0}};
 
+static int figures_put(json_t *object, const void *figures, size_t i)
+{
+    return fields_encode(object, fields_of_figures, &((const struct figures *)figures)[i]);
+}
+
 int figures_print_json(const struct figures *figures, size_t count, const struct play *play)
 {
-    json_t *object = json_object(), *array = json_array();
-    int rc = field_put(object, "version", json_integer(VERSION)) ||
-             field_put(object, "seed", json_integer((json_int_t)play->seed)) ||
-             field_put(object, "real", json_boolean(play->real));
+    json_t *object = json_object();
 
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = json_add(array, fields_object(fields_of_figures, &figures[i]), 0);
-    }
-    rc = field_put(object, "ensembles", array) || rc;
-    if (rc) {
-        json_decref(object);
-        return -1;
-    }
-    return json_print(object);
+    return json_print(object,
+                      field_put(object, "version", json_integer(VERSION)) ||
+                          field_put(object, "seed", json_integer((json_int_t)play->seed)) ||
+                          field_put(object, "real", json_boolean(play->real)) ||
+                          fields_put_list(object, "ensembles", count, figures_put, figures));
 }

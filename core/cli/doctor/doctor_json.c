@@ -12,40 +12,30 @@ static int put_flag(json_t *object, const char *key, bool value)
     return field_put(object, key, json_boolean(value));
 }
 
-static json_t *machine_json(const struct machine *machine)
+static int put_machine(json_t *object, const struct machine *machine)
 {
-    json_t *object = json_object();
-    int result = put_flag(object, "virtual_machine", machine->virtual_machine) ||
-                 put_flag(object, "container", machine->container) ||
-                 field_put_text(object, "user", machine->user) ||
-                 field_put(object, "uid", json_integer(machine->uid));
+    return put_flag(object, "virtual_machine", machine->virtual_machine) ||
+           put_flag(object, "container", machine->container) ||
+           field_put_text(object, "user", machine->user) ||
+           field_put(object, "uid", json_integer(machine->uid)) ||
+           (machine->perf_event_paranoid != PARANOID_UNKNOWN &&
+            field_put(object, "perf_event_paranoid", json_integer(machine->perf_event_paranoid)));
+}
 
-    if (result == 0 && machine->perf_event_paranoid != PARANOID_UNKNOWN) {
-        result =
-            field_put(object, "perf_event_paranoid", json_integer(machine->perf_event_paranoid));
-    }
-    if (result == 0) {
-        return object;
-    }
-    json_decref(object);
-    return NULL;
+static int doctor_json_put_trouble(json_t *object, const void *troubles, size_t i)
+{
+    const struct trouble *trouble = &((const struct trouble *)troubles)[i];
+
+    return field_put_text(object, "event", trouble->event) ||
+           put_flag(object, "dead", trouble->dead) ||
+           field_put_text(object, "reason", trouble->text);
 }
 
 static int put_troubles(json_t *object, const struct finding *finding)
 {
-    json_t *troubles = json_array();
-    int result = field_put(object, "troubles", troubles);
+    size_t count = finding->trouble_count < TROUBLES_MAX ? finding->trouble_count : TROUBLES_MAX;
 
-    for (size_t i = 0; i < finding->trouble_count && i < TROUBLES_MAX && result == 0; i++) {
-        const struct trouble *trouble = &finding->troubles[i];
-        json_t *item = json_object();
-
-        result = json_array_append_new(troubles, item) ||
-                 field_put_text(item, "event", trouble->event) ||
-                 put_flag(item, "dead", trouble->dead) ||
-                 field_put_text(item, "reason", trouble->text);
-    }
-    return result;
+    return fields_put_list(object, "troubles", count, doctor_json_put_trouble, finding->troubles);
 }
 
 /* The remedy for this user or, if not needed, for other users. */
@@ -80,77 +70,66 @@ static int doctor_json_put_open_way(json_t *object, const struct finding *findin
            (finding->trouble_count && put_troubles(object, finding));
 }
 
-static int doctor_json_put_way(json_t *ways, const struct examined *component,
-                               const struct examined_way *way, const struct machine *machine)
-{
-    json_t *object = json_object();
+/* What is printed. */
+struct doctor_json {
+    const struct diagnosis *diagnosis;
+    const struct examined *component;
+};
 
-    return json_array_append_new(ways, object) ||
-           field_put_text(object, "source", apapi_source_name(way->way.source)) ||
+static int doctor_json_put_way(json_t *object, const void *context, size_t i)
+{
+    const struct doctor_json *printed = context;
+    const struct examined_way *way = &printed->component->ways[i];
+
+    return field_put_text(object, "source", apapi_source_name(way->way.source)) ||
            field_put_text(object, "name", way->way.name) ||
            put_flag(object, "works", way_works(way)) ||
            (way->mine.error ? json_put_error(object, way->mine.error, way->mine.reason.text)
                             : doctor_json_put_open_way(object, &way->mine)) ||
            (way->ordinary.known && doctor_json_put_ordinary(object, &way->ordinary)) ||
-           doctor_json_put_remedy(object, component, way, machine);
+           doctor_json_put_remedy(object, printed->component, way, &printed->diagnosis->machine);
 }
 
-static int doctor_json_put_component(json_t *components, const struct examined *component,
-                                     const struct machine *machine)
+static int doctor_json_put_component(json_t *object, const void *diagnosis, size_t i)
 {
-    struct readers readers = examined_readers(component, machine);
-    json_t *object = json_object(), *ways = json_array();
-    int result = json_array_append_new(components, object) ||
-                 field_put_text(object, "name", component->name) ||
-                 put_flag(object, "readable", readers.me) ||
-                 put_flag(object, "readable_by_root", readers.root) ||
-                 (component->ways[0].ordinary.known &&
-                  put_flag(object, "readable_by_all", readers.ordinary)) ||
-                 put_flag(object, "estimated", examined_is_estimate(component)) ||
-                 field_put(object, "ways", ways);
+    const struct doctor_json printed = {diagnosis,
+                                        &((const struct diagnosis *)diagnosis)->components[i]};
+    const struct examined *component = printed.component;
+    struct readers readers = examined_readers(component, &printed.diagnosis->machine);
 
-    for (size_t i = 0; i < component->way_count && result == 0; i++) {
-        result = doctor_json_put_way(ways, component, &component->ways[i], machine);
-    }
-    return result;
+    return field_put_text(object, "name", component->name) ||
+           put_flag(object, "readable", readers.me) ||
+           put_flag(object, "readable_by_root", readers.root) ||
+           (component->ways[0].ordinary.known &&
+            put_flag(object, "readable_by_all", readers.ordinary)) ||
+           put_flag(object, "estimated", examined_is_estimate(component)) ||
+           fields_put_list(object, "ways", component->way_count, doctor_json_put_way, &printed);
 }
 
-static json_t *site_json(const struct site *site)
+static int doctor_json_put_site_trouble(json_t *object, const void *site, size_t i)
 {
-    json_t *object = json_object(), *troubles = json_array();
-    int result = field_put_text(object, "acct_dir", site->acct_dir) ||
-                 field_put_text(object, "spool_dir", site->spool_dir) ||
-                 field_put(object, "troubles", troubles);
+    const struct site *examined = site;
 
-    for (size_t i = 0; i < site->trouble_count && result == 0; i++) {
-        json_t *item = json_object();
+    return field_put_text(object, "key", examined->troubles[i].key) ||
+           field_put_text(object, "reason", examined->troubles[i].reason.text);
+}
 
-        result = json_array_append_new(troubles, item) ||
-                 field_put_text(item, "key", site->troubles[i].key) ||
-                 field_put_text(item, "reason", site->troubles[i].reason.text);
-    }
-    if (result == 0) {
-        return object;
-    }
-    json_decref(object);
-    return NULL;
+static int put_site(json_t *object, const struct site *site)
+{
+    return field_put_text(object, "acct_dir", site->acct_dir) ||
+           field_put_text(object, "spool_dir", site->spool_dir) ||
+           fields_put_list(object, "troubles", site->trouble_count, doctor_json_put_site_trouble,
+                           site);
 }
 
 int doctor_print_json(const struct diagnosis *diagnosis)
 {
-    json_t *root = json_object(), *components = json_array();
-    int result = field_put(root, "version", json_integer(1)) ||
-                 field_put(root, "machine", machine_json(&diagnosis->machine)) ||
-                 field_put(root, "site", site_json(&diagnosis->site)) ||
-                 field_put(root, "components", components);
+    json_t *root = json_pack("{s:i}", "version", 1), *machine = json_object(),
+           *site = json_object();
 
-    for (size_t i = 0; i < diagnosis->count && result == 0; i++) {
-        result =
-            doctor_json_put_component(components, &diagnosis->components[i], &diagnosis->machine);
-    }
-    if (result) {
-        json_decref(root);
-        return -1;
-    }
-    return json_print(root);
+    return json_print(root, field_put(root, "machine", machine) ||
+                                put_machine(machine, &diagnosis->machine) ||
+                                field_put(root, "site", site) || put_site(site, &diagnosis->site) ||
+                                fields_put_list(root, "components", diagnosis->count,
+                                                doctor_json_put_component, diagnosis));
 }

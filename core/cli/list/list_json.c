@@ -27,31 +27,25 @@ static const struct field fields_of_listed[] = {
     {"error", FIELD_TEXT, false, IN_LISTED(error), sizeof((struct listed_event *)0)->error},
     {NULL, 0, false, 0, 0}};
 
-static int list_json_put_events(json_t *object, const struct listed *listed)
+static int list_json_put_event(json_t *object, const void *events, size_t i)
 {
-    json_t *events = json_array();
-    int result = field_put(object, "events", events);
+    return fields_encode(object, fields_of_listed, &((const struct listed_event *)events)[i]);
+}
 
-    for (size_t i = 0; i < listed->event_count && result == 0; i++) {
-        result = json_array_append_new(events, fields_object(fields_of_listed, &listed->events[i]));
-    }
-    return result;
+static int list_json_put_way(json_t *object, const void *ways, size_t i)
+{
+    const struct apapi_way *way = &((const struct apapi_way *)ways)[i];
+
+    return field_put_text(object, "source", apapi_source_name(way->source)) ||
+           field_put_text(object, "name", way->name);
 }
 
 static int list_json_put_ways(json_t *object, const char *component)
 {
     struct apapi_way ways[APAPI_WAYS_MAX];
-    size_t count = apapi_catalog_ways(component, ways);
-    json_t *sources = json_array();
-    int result = field_put(object, "sources", sources);
 
-    for (size_t i = 0; i < count && result == 0; i++) {
-        json_t *way = json_pack("{s:s, s:s}", "source", apapi_source_name(ways[i].source), "name",
-                                ways[i].name);
-
-        result = json_array_append_new(sources, way);
-    }
-    return result;
+    return fields_put_list(object, "sources", apapi_catalog_ways(component, ways),
+                           list_json_put_way, ways);
 }
 
 static int fill_component(json_t *object, const struct listed *listed)
@@ -61,7 +55,8 @@ static int fill_component(json_t *object, const struct listed *listed)
         return field_put(object, "readable", json_true()) ||
                field_put_text(object, "source", apapi_source_name(listed->reader->source)) ||
                field_put_text(object, "detail", listed->reader->detail) ||
-               list_json_put_events(object, listed);
+               fields_put_list(object, "events", listed->event_count, list_json_put_event,
+                               listed->events);
     case LISTED_UNREADABLE:
         return field_put(object, "readable", json_false()) ||
                json_put_error(object, listed->error, listed->reason.text);
@@ -72,28 +67,25 @@ static int fill_component(json_t *object, const struct listed *listed)
     }
 }
 
-static json_t *component_json(const struct listed *listed, bool sources)
+static int list_json_put_component(json_t *object, const void *components, size_t i)
 {
-    json_t *object = json_object();
+    const struct listed *listed = &((const struct listed *)components)[i];
 
-    if (!object || field_put_text(object, "name", listed->wanted->name) ||
-        fill_component(object, listed) ||
-        (sources && list_json_put_ways(object, listed->wanted->name))) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return field_put_text(object, "name", listed->wanted->name) || fill_component(object, listed);
+}
+
+static int list_json_put_component_ways(json_t *object, const void *components, size_t i)
+{
+    return list_json_put_component(object, components, i) ||
+           list_json_put_ways(object, ((const struct listed *)components)[i].wanted->name);
 }
 
 int list_print_json(const struct listed *components, size_t count, const struct list_view *view)
 {
-    json_t *array = json_array();
+    json_t *object = json_pack("{s:i}", "version", 1);
 
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(array, component_json(&components[i], view->sources))) {
-            json_decref(array);
-            return -1;
-        }
-    }
-    return json_print(json_pack("{s:i, s:o}", "version", 1, "components", array));
+    return json_print(object, fields_put_list(object, "components", count,
+                                              view->sources ? list_json_put_component_ways
+                                                            : list_json_put_component,
+                                              components));
 }

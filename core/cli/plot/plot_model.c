@@ -21,40 +21,27 @@ static int plot_model_put_line(json_t *array, const char *text)
     return json_array_append_new(array, json_string(text));
 }
 
-static json_t *plot_model_line_of(const char *name, unsigned colour, const double *power_w)
+static int plot_model_put_power(json_t *object, const char *name, unsigned colour,
+                                const double *power_w)
 {
-    json_t *object = json_object(), *powers = json_array();
+    json_t *powers = json_array();
+    int result = field_put_text(object, "name", name) ||
+                 field_put_count(object, "colour", colour) || field_put(object, "power_w", powers);
 
-    if (field_put_text(object, "name", name) || field_put_count(object, "colour", colour) ||
-        field_put(object, "power_w", powers)) {
-        json_decref(object);
-        return NULL;
-    }
-    for (int i = 0; i < PLOT_COLUMNS; i++) {
+    for (int i = 0; i < PLOT_COLUMNS && result == 0; i++) {
         double rounded_w = round(power_w[i] * 1000) / 1000;
 
-        if (json_array_append_new(powers, isnan(rounded_w) ? json_null() : json_real(rounded_w))) {
-            json_decref(object);
-            return NULL;
-        }
-    }
-    return object;
-}
-
-static json_t *series_of(const struct plot_series *series)
-{
-    return plot_model_line_of(series->name, series->colour, series->power_w);
-}
-
-static int plot_model_put_series(json_t *object, const struct plot_job *job)
-{
-    json_t *array = json_array();
-    int result = field_put(object, "series", array);
-
-    for (size_t i = 0; i < job->series_count && result == 0; i++) {
-        result = json_array_append_new(array, series_of(&job->series[i]));
+        result =
+            json_array_append_new(powers, isnan(rounded_w) ? json_null() : json_real(rounded_w));
     }
     return result;
+}
+
+static int plot_model_put_series(json_t *object, const void *job, size_t i)
+{
+    const struct plot_series *series = &((const struct plot_job *)job)->series[i];
+
+    return plot_model_put_power(object, series->name, series->colour, series->power_w);
 }
 
 static void say_line(const char *text, void *array)
@@ -93,39 +80,20 @@ static int compare_starts(const void *left, const void *right)
     return strverscmp(a->step, b->step);
 }
 
-static json_t *plot_model_step_of(const struct show_step *step, int64_t start_ns)
+/* A mark on the time axis. A step as long as the job needs none. */
+static int plot_model_put_step(json_t *object, const void *context, size_t i)
 {
-    json_t *object = json_object();
+    const struct show *show = context;
+    const struct show_step *step = &show->steps[i];
+    int64_t start_ns = show->total.start_unix_ns;
 
-    if (plot_model_put_clean(object, "step", step->step) ||
-        field_put(object, "start_s", json_real((double)(step->start_ns - start_ns) / NS_PER_S)) ||
-        field_put(object, "end_s", json_real((double)(step->end_ns - start_ns) / NS_PER_S))) {
-        json_decref(object);
-        return NULL;
+    if (strcmp(step->step, "batch") == 0 || strcmp(step->step, "extern") == 0) {
+        return FIELDS_NONE;
     }
-    return object;
-}
-
-/* A step as long as the job needs no mark. */
-static bool is_marked(const struct show_step *step)
-{
-    return strcmp(step->step, "batch") != 0 && strcmp(step->step, "extern") != 0;
-}
-
-/* The starts of the steps in order: marks on the time axis. */
-static int plot_model_put_steps(json_t *object, struct show *show)
-{
-    json_t *steps = json_array();
-    int result = field_put(object, "steps", steps);
-
-    qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
-    for (size_t i = 0; i < show->step_count && result == 0; i++) {
-        if (is_marked(&show->steps[i])) {
-            result = json_array_append_new(
-                steps, plot_model_step_of(&show->steps[i], show->total.start_unix_ns));
-        }
-    }
-    return result;
+    return plot_model_put_clean(object, "step", step->step) ||
+           field_put(object, "start_s",
+                     json_real((double)(step->start_ns - start_ns) / NS_PER_S)) ||
+           field_put(object, "end_s", json_real((double)(step->end_ns - start_ns) / NS_PER_S));
 }
 
 /* --- regions -------------------------------------------------------------------------------- */
@@ -142,23 +110,23 @@ static double plot_model_known_j(const struct apapi_regions *regions)
     return sum_j;
 }
 
-static int plot_model_put_region(json_t *array, const struct apapi_region_result *region,
-                                 double total_j)
+struct drawn_regions {
+    struct apapi_regions regions;
+    double total_j;
+};
+
+static int plot_model_put_region(json_t *object, const void *context, size_t i)
 {
+    const struct drawn_regions *drawn = context;
+    const struct apapi_region_result *region = &drawn->regions.list[i];
     double energy_j = apapi_region_energy_j(region);
-    json_t *object;
 
     if (!(energy_j > 0)) {
-        return 0;
+        return FIELDS_NONE;
     }
-    object = json_object();
-    if (!object || plot_model_put_clean(object, "name", table_region_label(region)) ||
-        field_put_rounded(object, "energy_j", energy_j, FIELD_ROUGH_FIGURES) ||
-        field_put_rounded(object, "share", energy_j / total_j, FIELD_ROUGH_FIGURES)) {
-        json_decref(object);
-        return -1;
-    }
-    return json_array_append_new(array, object);
+    return plot_model_put_clean(object, "name", table_region_label(region)) ||
+           field_put_rough(object, "energy_j", energy_j) ||
+           field_put_rough(object, "share", energy_j / drawn->total_j);
 }
 
 static int plot_model_sum_regions(const struct show *show, struct apapi_regions *result)
@@ -177,47 +145,35 @@ static int plot_model_sum_regions(const struct show *show, struct apapi_regions 
 /* How the energy divides into regions, as far as that is known. No key without any. */
 static int plot_model_put_regions(json_t *object, const struct show *show)
 {
-    json_t *array = json_array();
-    struct apapi_regions regions;
-    int result = array ? plot_model_sum_regions(show, &regions) : -1;
+    struct drawn_regions drawn;
+    int result = plot_model_sum_regions(show, &drawn.regions);
 
     if (result == 0) {
-        double total_j = fmax(plot_model_known_j(&regions), show->total.energy_j);
-
-        for (size_t i = 0; i < regions.count && result == 0; i++) {
-            result = plot_model_put_region(array, &regions.list[i], total_j);
-        }
-        apapi_regions_clear(&regions);
+        drawn.total_j = fmax(plot_model_known_j(&drawn.regions), show->total.energy_j);
+        result =
+            fields_put_list(object, "regions", drawn.regions.count, plot_model_put_region, &drawn);
+        fields_drop_empty(object, "regions");
+        apapi_regions_clear(&drawn.regions);
     }
-    if (result == 0 && json_array_size(array) > 0) {
-        return field_put(object, "regions", array);
-    }
-    json_decref(array);
     return result;
 }
 
 /* Colours are those of the regions in plot_model_put_regions(). */
-static int plot_model_put_band_lines(json_t *array, const struct plot_bands *bands)
+static int plot_model_put_band(json_t *object, const void *context, size_t i)
 {
-    int result = 0;
+    const struct plot_bands *bands = context;
+    char clean[APAPI_TEXT_SIZE];
 
-    for (size_t i = 0; i < bands->count && bands->known && result == 0; i++) {
-        char clean[APAPI_TEXT_SIZE];
-
-        text_clean(clean, sizeof clean, bands->paths[i]);
-        result = json_array_append_new(
-            array, plot_model_line_of(clean, 1 + (unsigned)i % COLOURS, bands->power_w[i]));
-    }
-    return result;
+    text_clean(clean, sizeof clean, bands->paths[i]);
+    return plot_model_put_power(object, clean, 1 + (unsigned)i % COLOURS, bands->power_w[i]);
 }
 
 /* Their power over time, below the curve of the total. No key if no record knows it. */
 static int plot_model_put_bands(json_t *object, const struct show *show)
 {
     struct plot_bands *bands = calloc(1, sizeof *bands);
-    json_t *array = json_array();
     struct apapi_regions regions;
-    int result = bands && array ? plot_model_sum_regions(show, &regions) : -1;
+    int result = bands ? plot_model_sum_regions(show, &regions) : -1;
 
     if (result == 0) {
         for (size_t i = 0; i < regions.count && bands->count < PLOT_BANDS_MAX; i++) {
@@ -226,40 +182,31 @@ static int plot_model_put_bands(json_t *object, const struct show *show)
                 bands->paths[bands->count++] = regions.list[i].path;
             }
         }
-        result =
-            plot_bands_work_out(show, bands) || plot_model_put_band_lines(array, bands) ? -1 : 0;
+        result = plot_bands_work_out(show, bands) ||
+                 (bands->known && bands->count > 0 &&
+                  fields_put_list(object, "bands", bands->count, plot_model_put_band, bands));
         apapi_regions_clear(&regions);
     }
     free(bands);
-    if (result == 0 && json_array_size(array) > 0) {
-        return field_put(object, "bands", array);
-    }
-    json_decref(array);
     return result;
 }
 
 /* --- crossings ------------------------------------------------------------------------------ */
 
-static json_t *plot_model_crossing_of(const struct apapi_record *record,
-                                      const struct apapi_crossing *crossing, int64_t start_ns)
+static int plot_model_put_crossing(json_t *object, const struct apapi_record *record,
+                                   const struct apapi_crossing *crossing, int64_t start_ns)
 {
-    json_t *object = json_object();
-
-    if (plot_model_put_clean(object, "threshold", crossing->threshold) ||
-        plot_model_put_clean(object, "node", record->id.node) ||
-        plot_model_put_clean(object, "step", record->id.step) ||
-        field_put(object, "at_s", json_real((double)(crossing->unix_ns - start_ns) / NS_PER_S))) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return plot_model_put_clean(object, "threshold", crossing->threshold) ||
+           plot_model_put_clean(object, "node", record->id.node) ||
+           plot_model_put_clean(object, "step", record->id.step) ||
+           field_put(object, "at_s", json_real((double)(crossing->unix_ns - start_ns) / NS_PER_S));
 }
 
 /* Marks in time: each crossing that the records have. No key without any. */
 static int plot_model_put_crossings(json_t *object, const struct show *show)
 {
     json_t *array = json_array();
-    int result = array ? 0 : -1;
+    int result = field_put(object, "crossings", array);
 
     for (size_t i = 0; i < show->count && result == 0; i++) {
         const struct apapi_record *record = &show->records[i];
@@ -267,15 +214,14 @@ static int plot_model_put_crossings(json_t *object, const struct show *show)
         for (size_t k = 0;
              k < record->crossing_count && result == 0 && json_array_size(array) < CROSSINGS_DRAWN;
              k++) {
-            result =
-                json_array_append_new(array, plot_model_crossing_of(record, &record->crossing[k],
-                                                                    show->total.start_unix_ns));
+            json_t *mark = json_object();
+
+            result = json_array_append_new(array, mark) ||
+                     plot_model_put_crossing(mark, record, &record->crossing[k],
+                                             show->total.start_unix_ns);
         }
     }
-    if (result == 0 && json_array_size(array) > 0) {
-        return field_put(object, "crossings", array);
-    }
-    json_decref(array);
+    fields_drop_empty(object, "crossings");
     return result;
 }
 
@@ -286,21 +232,25 @@ static int plot_model_put_job(json_t *object, struct plot_job *job)
     struct show *show = &job->show;
     const struct apapi_identity *id = &show->records[0].id;
     json_t *unusual = json_array(), *trust = json_array();
-    int result = field_put(object, "odd", unusual) || field_put(object, "trust", trust) ||
-                 plot_model_put_clean(object, "job", job->id) ||
-                 plot_model_put_clean(object, "job_name", id->job_name) ||
-                 plot_model_put_clean(object, "cluster", id->cluster) ||
-                 plot_model_put_clean(object, "user", id->user) ||
-                 plot_model_put_clean(object, "account", id->account) ||
-                 plot_model_put_clean(object, "partition", id->partition) ||
-                 field_put_moment(object, "start", show->total.start_unix_ns) ||
-                 field_put_moment(object, "end", show->total.end_unix_ns) ||
-                 field_put(object, "length_s",
-                           json_real((double)(show->total.end_unix_ns - show->total.start_unix_ns) /
-                                     NS_PER_S)) ||
-                 plot_model_put_series(object, job) || plot_model_put_steps(object, show) ||
-                 plot_model_put_regions(object, show) || plot_model_put_crossings(object, show) ||
-                 plot_model_put_table(object, job);
+    int result;
+
+    qsort(show->steps, show->step_count, sizeof *show->steps, compare_starts);
+    result = field_put(object, "odd", unusual) || field_put(object, "trust", trust) ||
+             plot_model_put_clean(object, "job", job->id) ||
+             plot_model_put_clean(object, "job_name", id->job_name) ||
+             plot_model_put_clean(object, "cluster", id->cluster) ||
+             plot_model_put_clean(object, "user", id->user) ||
+             plot_model_put_clean(object, "account", id->account) ||
+             plot_model_put_clean(object, "partition", id->partition) ||
+             field_put_moment(object, "start", show->total.start_unix_ns) ||
+             field_put_moment(object, "end", show->total.end_unix_ns) ||
+             field_put(object, "length_s",
+                       json_real((double)(show->total.end_unix_ns - show->total.start_unix_ns) /
+                                 NS_PER_S)) ||
+             fields_put_list(object, "series", job->series_count, plot_model_put_series, job) ||
+             fields_put_list(object, "steps", show->step_count, plot_model_put_step, show) ||
+             plot_model_put_regions(object, show) || plot_model_put_crossings(object, show) ||
+             plot_model_put_table(object, job);
 
     if (result == 0) {
         show_find_unusual(show, say_line, unusual);

@@ -12,43 +12,26 @@
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-static int regions_json_number(json_t *object, const char *key, double value)
+static int regions_json_domain(json_t *object, const void *context, size_t d)
 {
-    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
-}
+    const struct region_use *use = context;
 
-static int regions_json_domains(json_t *object, const struct region_use *use)
-{
-    json_t *domains = json_object();
-    int result = field_put(object, "domains", domains);
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
-        json_t *domain = isnan(use->energy_j[d]) ? NULL : json_object();
-
-        if (domain) {
-            result = field_put(domains, apapi_domain_name(d), domain) ||
-                     regions_json_number(domain, "energy_j", use->energy_j[d]) ||
-                     field_put_rounded(domain, "uncertainty_j", use->uncertainty_j[d],
-                                       FIELD_ROUGH_FIGURES);
-        }
+    if (isnan(use->energy_j[d])) {
+        return FIELDS_NONE;
     }
-    return result;
+    return field_put_measured(object, "energy_j", use->energy_j[d]) ||
+           field_put_rough(object, "uncertainty_j", use->uncertainty_j[d]);
 }
 
 static int regions_json_events(json_t *object, const struct regions *regions,
                                const struct region_row *row)
 {
-    json_t *events;
-    int result;
+    json_t *events = json_object();
+    int result = field_put(object, "events", events);
 
-    if (regions->events.count == 0) {
-        return 0;
-    }
-    events = json_object();
-    result = field_put(object, "events", events);
     for (size_t i = 0; i < regions->events.count && result == 0; i++) {
-        result = regions_json_number(events, regions_event_name(regions, i),
-                                     regions_event_value(regions, row, i));
+        result = field_put_measured(events, regions_event_name(regions, i),
+                                    regions_event_value(regions, row, i));
     }
     return result;
 }
@@ -59,17 +42,18 @@ static int regions_json_figures(json_t *object, const struct regions *regions,
     const struct region_use *use = regions_use(regions, row);
     struct region_figures figures = regions_figures(regions, row);
 
-    return regions_json_number(object, "time_s", use->time_s) ||
-           regions_json_number(object, "wall_s", use->wall_s) ||
-           regions_json_number(object, "energy_j", figures.energy_j) ||
-           field_put_rounded(object, "uncertainty_j", figures.uncertainty_j, FIELD_ROUGH_FIGURES) ||
-           regions_json_number(object, "share", figures.share) ||
-           regions_json_number(object, "mean_w", figures.power_w) ||
-           regions_json_number(object, "edp_js", figures.edp_js) ||
-           regions_json_number(object, "ipc", figures.ipc) ||
-           regions_json_number(object, "mflop_per_s", figures.mflops) ||
-           regions_json_number(object, "mflop_per_j", figures.mflop_per_j) ||
-           regions_json_domains(object, use) || regions_json_events(object, regions, row);
+    return field_put_measured(object, "time_s", use->time_s) ||
+           field_put_measured(object, "wall_s", use->wall_s) ||
+           field_put_measured(object, "energy_j", figures.energy_j) ||
+           field_put_rough(object, "uncertainty_j", figures.uncertainty_j) ||
+           field_put_measured(object, "share", figures.share) ||
+           field_put_measured(object, "mean_w", figures.power_w) ||
+           field_put_measured(object, "edp_js", figures.edp_js) ||
+           field_put_measured(object, "ipc", figures.ipc) ||
+           field_put_measured(object, "mflop_per_s", figures.mflops) ||
+           field_put_measured(object, "mflop_per_j", figures.mflop_per_j) ||
+           fields_put_domains(object, "domains", regions_json_domain, use) ||
+           (regions->events.count > 0 && regions_json_events(object, regions, row));
 }
 
 static int regions_json_where(json_t *object, const struct regions *regions,
@@ -85,67 +69,47 @@ static int regions_json_where(json_t *object, const struct regions *regions,
     return 0;
 }
 
-static json_t *regions_json_row(const struct regions *regions, const struct region_row *row)
+static int regions_json_row(json_t *object, const void *context, size_t i)
 {
-    json_t *object = json_object();
+    const struct regions *regions = context;
+    const struct region_row *row = &regions->rows[i];
 
-    if (!object || regions_json_where(object, regions, row) ||
-        field_put_text(object, "region", pool_text(&regions->texts, row->path)) ||
-        (row->kind != APAPI_REGION_NAMED &&
-         field_put_text(object, "kind", apapi_region_kind_name(row->kind))) ||
-        (row->count > 0 && field_put_count(object, "count", row->count)) ||
-        field_put_count(object, regions->ranks_title, row->ranks) ||
-        field_put_count(object, "threads", row->threads) ||
-        (row->method && field_put_text(object, "method", row->method)) ||
-        regions_json_figures(object, regions, row)) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return regions_json_where(object, regions, row) ||
+           field_put_text(object, "region", pool_text(&regions->texts, row->path)) ||
+           (row->kind != APAPI_REGION_NAMED &&
+            field_put_text(object, "kind", apapi_region_kind_name(row->kind))) ||
+           (row->count > 0 && field_put_count(object, "count", row->count)) ||
+           field_put_count(object, regions->ranks_title, row->ranks) ||
+           field_put_count(object, "threads", row->threads) ||
+           (row->method && field_put_text(object, "method", row->method)) ||
+           regions_json_figures(object, regions, row);
 }
 
-static int regions_json_fom(json_t *object, const struct regions *regions,
-                            const struct region_fom *fom)
+static int regions_json_fom(json_t *object, const void *context, size_t i)
 {
+    const struct regions *regions = context;
+    const struct region_fom *fom = &regions->foms[i];
     double energy_j = regions_total_j(regions, fom->where);
 
     return (fom->where != POOL_NONE && field_put_text(object, regions->where_titles[0],
                                                       pool_text(&regions->texts, fom->where))) ||
            field_put_text(object, "name", fom->fom.name) ||
-           regions_json_number(object, "value", fom->fom.value) ||
+           field_put_measured(object, "value", fom->fom.value) ||
            (*fom->fom.unit && field_put_text(object, "unit", fom->fom.unit)) ||
-           regions_json_number(object, "energy_j_each",
-                               fom->fom.value > 0 ? energy_j / fom->fom.value : (double)NAN);
-}
-
-static int regions_json_foms(json_t *object, const struct regions *regions)
-{
-    json_t *foms = json_array();
-    int result = field_put(object, "foms", foms);
-
-    for (size_t i = 0; i < regions->fom_count && result == 0; i++) {
-        const struct region_fom *fom = &regions->foms[i];
-        json_t *element = json_object();
-
-        result = json_add(foms, element, !element || regions_json_fom(element, regions, fom));
-    }
-    return result;
+           field_put_measured(object, "energy_j_each",
+                              fom->fom.value > 0 ? energy_j / fom->fom.value : (double)NAN);
 }
 
 int regions_print_json(const struct regions *regions)
 {
-    json_t *object = json_object(), *rows = json_array();
-    int result =
-        !object || field_put_count(object, "version", 1) || field_put(object, "regions", rows);
+    json_t *object = json_object();
 
-    for (size_t i = 0; i < regions->row_count && result == 0; i++) {
-        result = json_add(rows, regions_json_row(regions, &regions->rows[i]), 0);
-    }
-    if (result || (regions->fom_count > 0 && regions_json_foms(object, regions))) {
-        json_decref(object);
-        return -1;
-    }
-    return json_print(object);
+    return json_print(
+        object,
+        field_put_count(object, "version", 1) ||
+            fields_put_list(object, "regions", regions->row_count, regions_json_row, regions) ||
+            (regions->fom_count > 0 &&
+             fields_put_list(object, "foms", regions->fom_count, regions_json_fom, regions)));
 }
 
 /* --- CSV ------------------------------------------------------------------------------------ */

@@ -171,16 +171,13 @@ static int put_member(json_t *object, const struct report_printer *printer,
 static int put_json_row(const struct report_printer *printer, const struct report_row *row)
 {
     json_t *object = json_object();
-    char *text = NULL;
-    int result = object ? 0 : -1;
+    char *text;
+    int result = 0;
 
     for (size_t i = 0; i < printer->format.count && result == 0; i++) {
         result = put_member(object, printer, printer->format.columns[i].field, row);
     }
-    if (result == 0) {
-        text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(FIELD_FIGURES));
-    }
-    json_decref(object);
+    text = fields_text(object, result);
     if (!text) {
         errno = ENOMEM;
         return -1;

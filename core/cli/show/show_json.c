@@ -9,35 +9,18 @@
 #include "record/fields.h"
 #include "record/regions.h"
 
-static int show_json_put_number(json_t *object, const char *key, double value)
+static int show_json_put_domain(json_t *object, const void *total, size_t d)
 {
-    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
-}
+    const struct apapi_job_domain *domain = &((const struct apapi_job_total *)total)->domains[d];
 
-static int show_json_put_uncertainty(json_t *object, double uncertainty_j)
-{
-    return field_put_rounded(object, "uncertainty_j", uncertainty_j, FIELD_ROUGH_FIGURES);
-}
-
-static int show_json_put_domains(json_t *object, const struct apapi_job_total *total)
-{
-    json_t *domains = json_object();
-    int result = field_put(object, "domains", domains);
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
-        json_t *domain = total->domains[d].nodes ? json_object() : NULL;
-
-        if (domain) {
-            result = field_put(domains, apapi_domain_name(d), domain) ||
-                     show_json_put_number(domain, "energy_j", total->domains[d].energy_j) ||
-                     show_json_put_uncertainty(domain, total->domains[d].uncertainty_j) ||
-                     show_json_put_number(domain, "covered",
-                                          (double)total->domains[d].covered_ns /
-                                              (double)total->domains[d].recorded_ns) ||
-                     field_put_count(domain, "nodes", total->domains[d].nodes);
-        }
+    if (!domain->nodes) {
+        return FIELDS_NONE;
     }
-    return result;
+    return field_put_measured(object, "energy_j", domain->energy_j) ||
+           field_put_rough(object, "uncertainty_j", domain->uncertainty_j) ||
+           field_put_measured(object, "covered",
+                              (double)domain->covered_ns / (double)domain->recorded_ns) ||
+           field_put_count(object, "nodes", domain->nodes);
 }
 
 static int put_missing_domains(json_t *object, uint32_t missing)
@@ -59,48 +42,31 @@ static int put_tasks(json_t *object, const struct show_step *step)
            put_known(object, "failed_tasks", step->ending.failed);
 }
 
-static int show_json_put_steps(json_t *object, const struct show *show)
+static int show_json_put_step(json_t *object, const void *steps, size_t i)
 {
-    json_t *steps = json_array();
-    int result = field_put(object, "steps", steps);
+    const struct show_step *step = &((const struct show_step *)steps)[i];
 
-    for (size_t i = 0; i < show->step_count && result == 0; i++) {
-        const struct show_step *step = &show->steps[i];
-        json_t *element = json_object();
-
-        result = json_add(steps, element,
-                          !element || field_put_text(element, "step", step->step) ||
-                              field_put_text(element, "name", step->name) ||
-                              field_put_count(element, "nodes", step->nodes) ||
-                              put_tasks(element, step) ||
-                              field_put_moment(element, "start", step->start_ns) ||
-                              field_put_moment(element, "end", step->end_ns) ||
-                              show_json_put_number(element, "energy_j", step->energy_j) ||
-                              show_json_put_uncertainty(element, step->uncertainty_j) ||
-                              put_missing_domains(element, step->missing_domains) ||
-                              show_json_put_number(element, "mean_w", step->power_w));
-    }
-    return result;
+    return field_put_text(object, "step", step->step) ||
+           field_put_text(object, "name", step->name) ||
+           field_put_count(object, "nodes", step->nodes) || put_tasks(object, step) ||
+           field_put_moment(object, "start", step->start_ns) ||
+           field_put_moment(object, "end", step->end_ns) ||
+           field_put_measured(object, "energy_j", step->energy_j) ||
+           field_put_rough(object, "uncertainty_j", step->uncertainty_j) ||
+           put_missing_domains(object, step->missing_domains) ||
+           field_put_measured(object, "mean_w", step->power_w);
 }
 
-static int show_json_put_nodes(json_t *object, const struct show *show)
+static int show_json_put_node(json_t *object, const void *nodes, size_t i)
 {
-    json_t *nodes = json_array();
-    int result = field_put(object, "nodes", nodes);
+    const struct show_node *node = &((const struct show_node *)nodes)[i];
 
-    for (size_t i = 0; i < show->node_count && result == 0; i++) {
-        const struct show_node *node = &show->nodes[i];
-        json_t *element = json_object();
-
-        result = json_add(nodes, element,
-                          !element || field_put_text(element, "node", node->name) ||
-                              show_json_put_number(element, "energy_j", node->energy_j) ||
-                              show_json_put_uncertainty(element, node->uncertainty_j) ||
-                              put_missing_domains(element, node->missing_domains) ||
-                              show_json_put_number(element, "mean_w", node->power_w) ||
-                              show_json_put_number(element, "measured_s", node->known_s));
-    }
-    return result;
+    return field_put_text(object, "node", node->name) ||
+           field_put_measured(object, "energy_j", node->energy_j) ||
+           field_put_rough(object, "uncertainty_j", node->uncertainty_j) ||
+           put_missing_domains(object, node->missing_domains) ||
+           field_put_measured(object, "mean_w", node->power_w) ||
+           field_put_measured(object, "measured_s", node->known_s);
 }
 
 /* Only here null stands for unknown: the columns of the curve keep their positions. */
@@ -109,7 +75,7 @@ static int put_curve(json_t *object, const struct show *show)
     double length_s = (double)(show->total.end_unix_ns - show->total.start_unix_ns) / NS_PER_S;
     json_t *curve = json_object(), *powers = json_array();
     int result = field_put(object, "power", curve) ||
-                 show_json_put_number(curve, "bin_s", length_s / SHOW_CURVE) ||
+                 field_put_measured(curve, "bin_s", length_s / SHOW_CURVE) ||
                  field_put(curve, "power_w", powers);
 
     for (int i = 0; i < SHOW_CURVE && result == 0; i++) {
@@ -129,9 +95,9 @@ static int show_json_put_trust(json_t *object, const struct show *show)
            field_put_count(trust, "recovered", sum.recovered) ||
            field_put_count(trust, "delayed", sum.delayed) ||
            field_put_count(trust, "verified", sum.verified) ||
-           show_json_put_number(trust, "covered", sum.covered) ||
-           show_json_put_number(trust, "uncertainty", sum.uncertainty) ||
-           show_json_put_number(trust, "cpu_s", sum.cpu_s);
+           field_put_measured(trust, "covered", sum.covered) ||
+           field_put_measured(trust, "uncertainty", sum.uncertainty) ||
+           field_put_measured(trust, "cpu_s", sum.cpu_s);
 }
 
 struct list {
@@ -143,9 +109,7 @@ static void show_json_say_unusual(const char *text, void *context)
 {
     struct list *list = context;
 
-    if (json_array_append_new(list->array, json_string(text))) {
-        list->result = -1;
-    }
+    list->result |= json_array_append_new(list->array, json_string(text));
 }
 
 static int show_json_put_unusual(json_t *object, const struct show *show)
@@ -164,14 +128,12 @@ static void put_gap(const struct show_gap *gap, void *context)
     struct list *list = context;
     json_t *element = json_object();
 
-    if (json_add(list->array, element,
-                 !element || field_put_text(element, "step", gap->step) ||
-                     (gap->restarts > 0 && field_put_count(element, "restarts", gap->restarts)) ||
-                     field_put_count(element, "nodes", gap->nodes) ||
-                     field_put_count(element, "missing", gap->lacking) ||
-                     (*gap->nodelist && field_put_text(element, "missing_nodes", gap->nodelist)))) {
-        list->result = -1;
-    }
+    list->result |= json_array_append_new(list->array, element) ||
+                    field_put_text(element, "step", gap->step) ||
+                    (gap->restarts > 0 && field_put_count(element, "restarts", gap->restarts)) ||
+                    field_put_count(element, "nodes", gap->nodes) ||
+                    field_put_count(element, "missing", gap->lacking) ||
+                    (*gap->nodelist && field_put_text(element, "missing_nodes", gap->nodelist));
 }
 
 static int show_json_put_step_regions(const struct show_step *step,
@@ -179,22 +141,20 @@ static int show_json_put_step_regions(const struct show_step *step,
 {
     json_t *element = json_object();
 
-    return json_add(array, element,
-                    !element || field_put_text(element, "step", step->step) ||
-                        regions_encode(element, regions, true));
+    return json_array_append_new(array, element) || field_put_text(element, "step", step->step) ||
+                   regions_encode(element, regions, true)
+               ? -1
+               : 0;
 }
 
 /* Without a key if no step has any. */
 static int show_json_put_regions(json_t *object, const struct show *show)
 {
     json_t *steps = json_array();
-    int result =
-        steps ? show_each_regions(show, APAPI_REGIONS_MAX, show_json_put_step_regions, steps) : -1;
+    int result = field_put(object, "regions", steps) ||
+                 show_each_regions(show, APAPI_REGIONS_MAX, show_json_put_step_regions, steps);
 
-    if (result == 0 && json_array_size(steps) > 0) {
-        return field_put(object, "regions", steps);
-    }
-    json_decref(steps);
+    fields_drop_empty(object, "regions");
     return result;
 }
 
@@ -222,22 +182,22 @@ int show_print_json(const struct show *show, const char *job_id)
     const struct apapi_job_total *total = &show->total;
     json_t *object = json_pack("{s:i}", "version", 1);
 
-    if (!object || show_json_put_identity(object, &show->records[0].id, job_id) ||
-        field_put_moment(object, "start", total->start_unix_ns) ||
-        field_put_moment(object, "end", total->end_unix_ns) ||
-        field_put_count(object, "records", total->records) ||
-        show_json_put_number(object, "energy_j", total->energy_j) ||
-        show_json_put_uncertainty(object, total->uncertainty_j) ||
-        put_missing_domains(object, total->missing_domains) ||
-        show_json_put_number(object, "mean_w", total->mean_w) ||
-        show_json_put_number(object, "measured",
-                             apapi_job_measured(total, show_node_total(show), 0, 0)) ||
-        show_json_put_domains(object, total) || show_json_put_steps(object, show) ||
-        show_json_put_nodes(object, show) || show_json_put_regions(object, show) ||
-        show_json_put_missing(object, show) || put_curve(object, show) ||
-        show_json_put_trust(object, show) || show_json_put_unusual(object, show)) {
-        json_decref(object);
-        return -1;
-    }
-    return json_print(object);
+    return json_print(
+        object,
+        show_json_put_identity(object, &show->records[0].id, job_id) ||
+            field_put_moment(object, "start", total->start_unix_ns) ||
+            field_put_moment(object, "end", total->end_unix_ns) ||
+            field_put_count(object, "records", total->records) ||
+            field_put_measured(object, "energy_j", total->energy_j) ||
+            field_put_rough(object, "uncertainty_j", total->uncertainty_j) ||
+            put_missing_domains(object, total->missing_domains) ||
+            field_put_measured(object, "mean_w", total->mean_w) ||
+            field_put_measured(object, "measured",
+                               apapi_job_measured(total, show_node_total(show), 0, 0)) ||
+            fields_put_domains(object, "domains", show_json_put_domain, total) ||
+            fields_put_list(object, "steps", show->step_count, show_json_put_step, show->steps) ||
+            fields_put_list(object, "nodes", show->node_count, show_json_put_node, show->nodes) ||
+            show_json_put_regions(object, show) || show_json_put_missing(object, show) ||
+            put_curve(object, show) || show_json_put_trust(object, show) ||
+            show_json_put_unusual(object, show));
 }

@@ -6,11 +6,6 @@
 #include "cli/summary/summary.h"
 #include "record/fields.h"
 
-static int put_number(json_t *object, const char *key, double value)
-{
-    return field_put_rounded(object, key, value, FIELD_MEASURED_FIGURES);
-}
-
 static int put_whole(json_t *object, const char *key, double count)
 {
     return isfinite(count) ? field_put_count(object, key, (uint64_t)count) : 0;
@@ -35,16 +30,16 @@ static int put_who(json_t *root, const struct summary *summary)
            put_word(root, "account", slurm->account, id->account) ||
            put_word(root, "state", slurm->state, "") || put_word(root, "exit", slurm->exit, "") ||
            put_whole(root, "nodes", summary->nodes) || put_whole(root, "cores", summary->cores) ||
-           put_number(root, "elapsed_s", summary->elapsed_s);
+           field_put_measured(root, "elapsed_s", summary->elapsed_s);
 }
 
 static int put_energy(json_t *root, const struct summary *summary)
 {
-    return put_number(root, "energy_j", summary->energy_j) ||
-           put_number(root, "uncertainty_j", summary->uncertainty_j) ||
-           put_number(root, "mean_w", summary->mean_w) ||
-           put_number(root, "node_w", summary->node_w) ||
-           put_number(root, "measured", summary->measured);
+    return field_put_measured(root, "energy_j", summary->energy_j) ||
+           field_put_measured(root, "uncertainty_j", summary->uncertainty_j) ||
+           field_put_measured(root, "mean_w", summary->mean_w) ||
+           field_put_measured(root, "node_w", summary->node_w) ||
+           field_put_measured(root, "measured", summary->measured);
 }
 
 static int put_use(json_t *root, const struct summary *summary)
@@ -54,15 +49,17 @@ static int put_use(json_t *root, const struct summary *summary)
 
     if (isfinite(summary->cpu_s) && isfinite(summary->core_s)) {
         object = json_object();
-        result = field_put(root, "cpu", object) || put_number(object, "used_s", summary->cpu_s) ||
-                 put_number(object, "core_s", summary->core_s) ||
-                 put_number(object, "efficiency", summary->cpu_s / summary->core_s) ||
-                 put_number(object, "j_per_used_hour", summary->energy_j / summary->cpu_s * 3600);
+        result = field_put(root, "cpu", object) ||
+                 field_put_measured(object, "used_s", summary->cpu_s) ||
+                 field_put_measured(object, "core_s", summary->core_s) ||
+                 field_put_measured(object, "efficiency", summary->cpu_s / summary->core_s) ||
+                 field_put_measured(object, "j_per_used_hour",
+                                    summary->energy_j / summary->cpu_s * 3600);
     }
     if (result == 0 && isfinite(summary->gpu_share)) {
         object = json_object();
         result = field_put(root, "gpu", object) || put_whole(object, "gpus", summary->gpus) ||
-                 put_number(object, "efficiency", summary->gpu_share);
+                 field_put_measured(object, "efficiency", summary->gpu_share);
     }
     return result;
 }
@@ -73,8 +70,8 @@ static int put_median(json_t *program, const char *key, const struct summary_med
 
     return object
                ? field_put(program, key, object) || field_put_count(object, "jobs", median->jobs) ||
-                     put_number(object, "energy_j", median->energy_j) ||
-                     put_number(object, "node_w", median->node_w)
+                     field_put_measured(object, "energy_j", median->energy_j) ||
+                     field_put_measured(object, "node_w", median->node_w)
                : 0;
 }
 
@@ -84,8 +81,8 @@ static int put_program(json_t *root, const struct summary_program *program)
 
     return object ? field_put(root, program->of_job ? "job_name" : "program", object) ||
                         field_put_text(object, "name", program->name) ||
-                        put_number(object, "energy_j", program->energy_j) ||
-                        put_number(object, "node_w", program->node_w) ||
+                        field_put_measured(object, "energy_j", program->energy_j) ||
+                        field_put_measured(object, "node_w", program->node_w) ||
                         put_median(object, "user_median", &program->user) ||
                         put_median(object, "site_median", &program->site)
                   : 0;
@@ -95,10 +92,6 @@ int summary_print_json(const struct summary *summary)
 {
     json_t *root = json_object();
 
-    if (!root || put_who(root, summary) || put_energy(root, summary) || put_use(root, summary) ||
-        put_program(root, &summary->program)) {
-        json_decref(root);
-        return -1;
-    }
-    return json_print(root);
+    return json_print(root, put_who(root, summary) || put_energy(root, summary) ||
+                                put_use(root, summary) || put_program(root, &summary->program));
 }

@@ -57,115 +57,80 @@ static const char *const states[] = {[APAPI_LIVE_STARTING] = "starting",
 static int put_figure(json_t *object, const struct top_figure *figure)
 {
     return fields_encode(object, power_fields, figure) ||
-                   fields_encode(object, trust_fields, figure)
-               ? -1
-               : 0;
+           fields_encode(object, trust_fields, figure);
+}
+
+static int top_json_put_domain(json_t *object, const void *domains, size_t d)
+{
+    const struct top_figure *figure = &((const struct top_figure *)domains)[d];
+
+    return figure->measured ? put_figure(object, figure) : FIELDS_NONE;
 }
 
 static int top_json_put_domains(json_t *object, const struct top_figure domains[APAPI_DOMAINS])
 {
-    json_t *parts = json_object();
-    int result = field_put(object, "domains", parts);
+    json_t *total = domains[TOP_TOTAL].measured ? json_object() : NULL;
 
-    for (int d = 0; d < APAPI_DOMAINS && result == 0; d++) {
-        json_t *part = domains[d].measured ? json_object() : NULL;
-
-        if (domains[d].measured) {
-            const char *name = d == TOP_TOTAL ? "total" : apapi_domain_name((enum apapi_domain)d);
-
-            result = field_put(d == TOP_TOTAL ? object : parts, name, part) ||
-                     put_figure(part, &domains[d]);
-        }
-    }
-    return result;
+    return fields_put_domains(object, "domains", top_json_put_domain, domains) ||
+           (total && (field_put(object, "total", total) || put_figure(total, &domains[TOP_TOTAL])));
 }
 
-static int top_json_put_event(json_t *object, const struct top_event *event)
+static int top_json_put_event(json_t *object, const void *events, size_t i)
 {
+    const struct top_event *event = &((const struct top_event *)events)[i];
     bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
 
-    return fields_encode(object, event_fields, event) ||
-                   (!energetic && *event->unit && field_put_text(object, "unit", event->unit)) ||
-                   (!energetic && field_put_text(object, "now_unit", event->now_unit)) ||
-                   fields_encode(object, energetic ? power_fields : value_fields, &event->figure) ||
-                   fields_encode(object, trust_fields, &event->figure)
-               ? -1
-               : 0;
-}
-
-static int top_json_put_events(json_t *object, const struct top_step *step)
-{
-    json_t *events = json_array();
-    int result = field_put(object, "events", events);
-
-    for (size_t i = 0; i < step->event_count && result == 0; i++) {
-        if (step->events[i].figure.measured) {
-            json_t *element = json_object();
-
-            result = json_add(events, element,
-                              !element || top_json_put_event(element, &step->events[i]));
-        }
+    if (!event->figure.measured) {
+        return FIELDS_NONE;
     }
-    return result;
+    return fields_encode(object, event_fields, event) ||
+           (!energetic && *event->unit && field_put_text(object, "unit", event->unit)) ||
+           (!energetic && field_put_text(object, "now_unit", event->now_unit)) ||
+           fields_encode(object, energetic ? power_fields : value_fields, &event->figure) ||
+           fields_encode(object, trust_fields, &event->figure);
 }
 
-static int top_json_put_step(json_t *object, const struct top_step *step, bool events)
+static int top_json_put_step(json_t *object, const void *steps, size_t i)
 {
+    const struct top_step *step = &((const struct top_step *)steps)[i];
+
     return fields_encode(object, step_fields, step) ||
-                   field_put_text(object, "state", states[step->state]) ||
-                   (step->start_unix_ns > 0 &&
-                    field_put_moment(object, "start", step->start_unix_ns)) ||
-                   top_json_put_domains(object, step->domains) ||
-                   (events && top_json_put_events(object, step))
-               ? -1
-               : 0;
+           field_put_text(object, "state", states[step->state]) ||
+           (step->start_unix_ns > 0 && field_put_moment(object, "start", step->start_unix_ns)) ||
+           top_json_put_domains(object, step->domains);
+}
+
+static int top_json_put_step_events(json_t *object, const void *steps, size_t i)
+{
+    const struct top_step *step = &((const struct top_step *)steps)[i];
+
+    return top_json_put_step(object, steps, i) ||
+           fields_put_list(object, "events", step->event_count, top_json_put_event, step->events);
+}
+
+static int top_json_put_node(json_t *object, const void *nodes, size_t i)
+{
+    const struct top_node *node = &((const struct top_node *)nodes)[i];
+
+    return field_put_text(object, "node", node->name) ||
+           field_put_count(object, "steps", node->steps) ||
+           top_json_put_domains(object, node->domains);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
-
-static int top_json_put_steps(json_t *object, const struct top_view *view, bool events)
-{
-    json_t *steps = json_array();
-    int result = field_put(object, "steps", steps);
-
-    for (size_t i = 0; i < view->count && result == 0; i++) {
-        json_t *element = json_object();
-
-        result = json_add(steps, element,
-                          !element || top_json_put_step(element, &view->steps[i], events));
-    }
-    return result;
-}
-
-static int top_json_put_nodes(json_t *object, const struct top_view *view)
-{
-    json_t *nodes = json_array();
-    int result = field_put(object, "nodes", nodes);
-
-    for (size_t i = 0; i < view->node_count && result == 0; i++) {
-        const struct top_node *node = &view->nodes[i];
-        json_t *element = json_object();
-
-        result = json_add(nodes, element,
-                          !element || field_put_text(element, "node", node->name) ||
-                              field_put_count(element, "steps", node->steps) ||
-                              top_json_put_domains(element, node->domains));
-    }
-    return result;
-}
 
 int top_print_json(const struct top_view *view, bool events)
 {
     const struct apapi_live_counts *counts = &view->counts;
     json_t *object = json_pack("{s:i}", "version", 1);
 
-    if (!object || field_put_moment(object, "time", view->unix_ns) ||
-        top_json_put_steps(object, view, events) || top_json_put_nodes(object, view) ||
-        field_put_count(object, "foreign", counts->foreign) ||
-        field_put_count(object, "dead", counts->dead) ||
-        field_put_count(object, "broken", counts->broken)) {
-        json_decref(object);
-        return -1;
-    }
-    return json_print(object);
+    return json_print(
+        object,
+        field_put_moment(object, "time", view->unix_ns) ||
+            fields_put_list(object, "steps", view->count,
+                            events ? top_json_put_step_events : top_json_put_step, view->steps) ||
+            fields_put_list(object, "nodes", view->node_count, top_json_put_node, view->nodes) ||
+            field_put_count(object, "foreign", counts->foreign) ||
+            field_put_count(object, "dead", counts->dead) ||
+            field_put_count(object, "broken", counts->broken));
 }
