@@ -328,11 +328,21 @@ struct fit_rest {
     double shown_j; /* by the unknowns and times */
 };
 
+static double fit_work_pure_s(const struct fit_work *work, size_t column)
+{
+    return work->based ? 0 : work->fit->pure_x[column];
+}
+
+/* With a power that does not depend on the threads, all of the time is FIT_OUTSIDE. */
 static double fit_work_time_s(const struct fit_work *work, size_t column)
 {
-    double pure_s = work->based ? 0 : work->fit->pure_x[column];
-
-    return fmax(work->fit->sums.x[column] - pure_s, 0);
+    if (work->based && column == FIT_INSIDE) {
+        return 0;
+    }
+    if (work->based && column == FIT_OUTSIDE) {
+        return work->fit->sums.x[FIT_OUTSIDE] + work->fit->sums.x[FIT_INSIDE];
+    }
+    return fmax(work->fit->sums.x[column] - fit_work_pure_s(work, column), 0);
 }
 
 static double fit_work_pure_j(const struct fit_work *work, size_t column)
@@ -365,18 +375,19 @@ static bool fit_work_rules(const struct fit_work *work, size_t column, const str
     return work->with[column] == column || fit_work_time_s(work, column) > RULES * group->time_s;
 }
 
-/* A part of a group is not sure beyond what the group has in all. */
+/* A part of a group is not sure beyond what the group can have in all. */
 static double fit_work_within_j(const struct fit_work *work, size_t column, double energy_j,
                                 const struct fit_sum *group)
 {
     double time_s = fit_work_time_s(work, column);
     double pure_j = work->noise_j * sqrt(2 * (double)work->fit->pure_runs[column]) * 2;
-    double others_j = group->energy_j - energy_j, bound_j = fmax(energy_j, others_j);
+    double within_w = work->within.half_w[work->groups.of[column]] + work->doubt_w[column];
+    double others_j = group->energy_j - energy_j;
+    double bound_j = fmax(energy_j, others_j) + within_w * group->time_s;
 
     pure_j = work->based ? 0 : pure_j;
     if (fit_work_rules(work, column, group)) {
-        return (work->within.half_w[work->groups.of[column]] + work->doubt_w[column]) * time_s +
-               fmax(others_j, 0) + pure_j;
+        return within_w * time_s + fmax(others_j, 0) + pure_j;
     }
     return (isnan(work->alone_w[column]) ? bound_j
                                          : fmin(bound_j, work->alone_w[column] * time_s)) +
@@ -403,16 +414,15 @@ static void fit_work_share(const struct fit_work *work, struct fit_part parts[FI
         size_t group = work->groups.of[i];
 
         if (group != NO_GROUP) {
-            parts[i].within_j = fit_work_within_j(work, i, parts[i].energy_j, &groups[group]);
+            parts[i].within_j = fmin(fit_work_within_j(work, i, parts[i].energy_j, &groups[group]),
+                                     work->fit->sums.y);
             parts[i].energy_j += fit_work_pure_j(work, i);
             parts[i].pure =
-                work->fit->sums.x[i] > 0 ? 1 - fit_work_time_s(work, i) / work->fit->sums.x[i] : 0;
+                work->fit->sums.x[i] > 0 ? fit_work_pure_s(work, i) / work->fit->sums.x[i] : 0;
             parts[i].with = fit_work_rules(work, i, &groups[group]) ? i : work->with[i];
         }
     }
-    if (work->based && !isnan(parts[FIT_INSIDE].energy_j)) {
-        parts[FIT_OUTSIDE].energy_j += parts[FIT_INSIDE].energy_j;
-        parts[FIT_OUTSIDE].within_j += parts[FIT_INSIDE].within_j;
+    if (work->based) {
         parts[FIT_INSIDE] = (struct fit_part){NAN, NAN, 0, FIT_OUTSIDE};
     }
 }

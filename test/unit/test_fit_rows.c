@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Power of parts of a program, from intervals as they are: what is idle, alone, drifting or without
+ * power. */
+#include "unit/fit_fixture.h"
+
+/* Outside, in the first part, in the second one [s], and the energy [J]. */
+static void add_rows(struct fit *fit, unsigned count, const double row[4])
+{
+    for (unsigned i = 0; i < count; i++) {
+        const double x[FIT_PARTS + 2] = {row[0], 0.1 - row[0], row[1], row[2]};
+
+        fit_add(fit, x, FIT_PARTS + 2, row[3]);
+    }
+}
+
+#define rows(fit, count, ...) add_rows(fit, count, (const double[4]){__VA_ARGS__})
+
+/* Of a region that has its intervals for itself nothing is estimated, however its power varies. */
+static void what_is_alone_is_measured(void **state)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        rows(fit, 1, 0, 0.1, 0, 5 + 0.1 * i);
+    }
+    rows(fit, 100, 0, 0, 0.1, 20);
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(fabs(parts[FIT_PARTS].energy_j - 995) < 1e-9);
+    assert_true(fabs(parts[FIT_PARTS + 1].energy_j - 2000) < 1e-9);
+    assert_true(parts[FIT_PARTS].pure == 1 && parts[FIT_PARTS + 1].pure == 1);
+    assert_true(parts[FIT_PARTS].within_j < 0.1);
+    free(fit);
+}
+
+/* Before the program and after it. */
+static void time_without_threads_is_idle(void **state)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    rows(fit, 20, 0.1, 0, 0, 3);
+    rows(fit, 1, 0.05, 0.05, 0, 6.5);
+    for (unsigned i = 1; i < 60; i++) {
+        rows(fit, 1, 0, 0.001 * i, 0.1 - 0.001 * i, 0.1 * i + 0.4 * (100 - i));
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(fabs(parts[FIT_OUTSIDE].energy_j - 61.5) < 0.5);
+    assert_true(isnan(parts[FIT_INSIDE].energy_j));
+    assert_true(fabs(parts[FIT_PARTS].energy_j / fit->sums.x[FIT_PARTS] - 100) < 2);
+    assert_true(fabs(parts[FIT_PARTS + 1].energy_j / fit->sums.x[FIT_PARTS + 1] - 400) < 2);
+    free(fit);
+}
+
+/* 50 W whatever happens, and 10 W for each of one to four threads. */
+static void the_number_of_threads_shows_what_does_not_depend_on_it(void **state)
+{
+    struct random random = {7};
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        double threads = 1 + i % 4, error_j = random_between(&random, -0.02, 0.02);
+
+        rows(fit, 1, 0, 0.1 * threads, 0, 5 + threads + error_j);
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(fabs(parts[FIT_OUTSIDE].energy_j - 1000) <= parts[FIT_OUTSIDE].within_j);
+    assert_true(parts[FIT_OUTSIDE].within_j < 10);
+    assert_true(isnan(parts[FIT_INSIDE].energy_j));
+    assert_true(fabs(parts[FIT_PARTS].energy_j - 500) <= parts[FIT_PARTS].within_j);
+    assert_true(parts[FIT_PARTS].within_j < 10);
+    free(fit);
+}
+
+/* Slow changes: successive rows err alike. */
+static void drifting_powers_are_covered(void **state)
+{
+    unsigned covered = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct random random = {seed};
+        double drift = 0, energies_j[2] = {0};
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+
+        for (unsigned i = 0; i < 600; i++) {
+            double share = random_share(&random);
+            double first_j = 0.1 * share * 100, second_j;
+
+            drift = 0.95 * drift + random_between(&random, -3, 3);
+            second_j = 0.1 * (1 - share) * (150 + drift);
+            rows(fit, 1, 0, 0.1 * share, 0.1 * (1 - share), first_j + second_j);
+            energies_j[0] += first_j;
+            energies_j[1] += second_j;
+        }
+        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+        for (size_t i = 0; i < 2; i++) {
+            covered += fabs(parts[FIT_PARTS + i].energy_j - energies_j[i]) <=
+                       parts[FIT_PARTS + i].within_j;
+        }
+        free(fit);
+    }
+    print_message("covered %u of %u\n", covered, 2 * RUNS);
+    assert_true(covered >= COVERED_LEAST * 2 * RUNS / 100);
+}
+
+static void no_power_is_below_0(void **state)
+{
+    struct fit *fit = new_fit();
+    struct fit_part parts[FIT_COLUMNS];
+    struct random random = {3};
+
+    (void)state;
+    for (unsigned i = 0; i < 300; i++) {
+        double share = random_share(&random);
+
+        rows(fit, 1, 0, 0.1 * share, 0.1 * (1 - share),
+             10 * share + random_between(&random, -0.5, 0.5));
+    }
+    assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+    assert_true(parts[FIT_PARTS + 1].energy_j >= 0);
+    assert_true(parts[FIT_PARTS + 1].energy_j <= parts[FIT_PARTS + 1].within_j);
+    assert_true(fabs(sum_of(parts) - fit->sums.y) < 1e-9 * fit->sums.y);
+    free(fit);
+}
+
+/* Few intervals tell nothing apart; all the same the energies add up. */
+static void a_few_rows_are_shared_by_time(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count <= 3; count++) {
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+
+        for (unsigned i = 0; i < count; i++) {
+            rows(fit, 1, 0, 0.02 + 0.01 * i, 0.08 - 0.01 * i, 10);
+        }
+        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+        assert_true(fabs(sum_of(parts) - 10 * count) < 1e-9);
+        assert_int_equal(parts[FIT_PARTS].with, FIT_PARTS + 1);
+        assert_true(parts[FIT_PARTS].energy_j + parts[FIT_PARTS].within_j >=
+                    10 * count - parts[FIT_PARTS + 1].within_j);
+        free(fit);
+    }
+}
+
+/* Two parts that are nearly always together have as good as no power beside what does not depend on
+ * them.
+ */
+static void parts_without_power_are_as_sure_as_what_they_are_told_from(void **state)
+{
+    unsigned covered = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct random random = {seed};
+        struct fit *fit = new_fit();
+        struct fit_part parts[FIT_COLUMNS];
+        double energies_j[2] = {0};
+
+        for (unsigned i = 0; i < 60; i++) {
+            double threads = 1 + i % 4, error_j = random_between(&random, -1, 1);
+            double first_s = threads * random_between(&random, 0.0795, 0.0805);
+
+            rows(fit, 1, 0, first_s, 0.1 * threads - first_s, 20 + 0.02 * threads + error_j);
+            energies_j[0] += 0.2 * first_s;
+            energies_j[1] += 0.2 * (0.1 * threads - first_s);
+        }
+        assert_int_equal(fit_solve(fit, 0.01, parts), 0);
+        assert_int_equal(parts[FIT_PARTS].with, FIT_PARTS + 1);
+        for (size_t i = 0; i < 2; i++) {
+            covered += fabs(parts[FIT_PARTS + i].energy_j - energies_j[i]) <=
+                       parts[FIT_PARTS + i].within_j;
+        }
+        free(fit);
+    }
+    print_message("covered %u of %u\n", covered, 2 * RUNS);
+    assert_true(covered >= COVERED_LEAST * 2 * RUNS / 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_alone_is_measured),
+        cmocka_unit_test(time_without_threads_is_idle),
+        cmocka_unit_test(the_number_of_threads_shows_what_does_not_depend_on_it),
+        cmocka_unit_test(drifting_powers_are_covered),
+        cmocka_unit_test(no_power_is_below_0),
+        cmocka_unit_test(a_few_rows_are_shared_by_time),
+        cmocka_unit_test(parts_without_power_are_as_sure_as_what_they_are_told_from),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
