@@ -155,26 +155,37 @@ static struct share_split share_processors(const struct share_work *work, int do
     return (struct share_split){idle_j - shared_j, shared_j + given_j};
 }
 
-static double share_gpu_parts(const struct share_work *work, uint64_t bit)
+/* @return the part of a GPU that a step has */
+static double share_gpu_part(const struct share_work *work, size_t step, unsigned gpu)
+{
+    const uint8_t *slices = work->steps[step].slices, *all = work->interval->gpu_slices;
+
+    if (!(work->steps[step].gpus >> gpu & 1)) {
+        return 0;
+    }
+    return slices && all && slices[gpu] && all[gpu] ? fmin(1, (double)slices[gpu] / all[gpu]) : 1;
+}
+
+static double share_gpu_parts(const struct share_work *work, unsigned gpu)
 {
     double parts = 0;
 
     for (size_t i = 0; i < work->count; i++) {
-        parts += work->steps[i].gpus & bit ? work->steps[i].slice : 0;
+        parts += share_gpu_part(work, i, gpu);
     }
     return parts;
 }
 
 /* Slices that no step has are idle, as is a whole GPU. */
-static void share_one_gpu(const struct share_work *work, uint64_t bit, double energy_j,
+static void share_one_gpu(const struct share_work *work, unsigned gpu, double energy_j,
                           struct share_split *split)
 {
-    double whole = fmax(1, share_gpu_parts(work, bit)), given_j = 0;
+    double whole = fmax(1, share_gpu_parts(work, gpu)), given_j = 0;
 
     for (size_t i = 0; i < work->count; i++) {
-        if (work->steps[i].gpus & bit) {
-            double part_j = energy_j * (work->steps[i].slice / whole);
+        double part_j = energy_j * (share_gpu_part(work, i, gpu) / whole);
 
+        if (part_j > 0) {
             share_give_step(&work->steps[i], APAPI_DOMAIN_GPU, part_j, 0);
             given_j += part_j;
         }
@@ -201,7 +212,7 @@ static struct share_split share_gpus(const struct share_work *work)
 
     for (unsigned gpu = 0; gpu < SHARE_GPUS_MAX; gpu++) {
         if (work->interval->gpu_j[gpu] > 0) {
-            share_one_gpu(work, UINT64_C(1) << gpu, work->interval->gpu_j[gpu] * scale, &split);
+            share_one_gpu(work, gpu, work->interval->gpu_j[gpu] * scale, &split);
         }
     }
     return split;

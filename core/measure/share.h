@@ -30,7 +30,8 @@ struct share_step {
     double cores;                   /* allocated to it; NaN: not known */
     double seconds;                 /* of the interval, in which it ran [s] */
     uint64_t gpus;                  /* bits of the GPUs that it has */
-    double slice;                   /* part of each of these GPUs, above 0: 1 is a whole one */
+    const uint8_t *slices;          /* of these GPUs, that it has, by their numbers; 0: the whole
+                                       GPU, or not known. NULL: whole ones */
     double energy_j[APAPI_DOMAINS]; /* given to it in all intervals [J] */
     double idle_j[APAPI_DOMAINS];   /* of this, idle energy [J] */
     double inner_j, inner_idle_j;   /* in this interval, in the domains that add up [J]; results */
@@ -41,6 +42,7 @@ struct share_interval {
     double seconds;                 /* > 0 */
     double energy_j[APAPI_DOMAINS]; /* [J]; NaN: not known */
     double gpu_j[SHARE_GPUS_MAX];   /* of each GPU, in energy_j[APAPI_DOMAIN_GPU] [J]; NaN */
+    const uint8_t *gpu_slices;      /* that each GPU has; 0: not known. NULL: none has slices */
     double idle_w[APAPI_DOMAINS];   /* while no step runs [W]; NaN: not known, all is dynamic */
     double cpu_s; /* CPU time of all processes, without what they use while no step runs, as that is
                      in the idle power [s]; NaN: not known */

@@ -31,43 +31,49 @@ int node_gpu_index(const char *name)
     return index < NODE_GPUS ? index : -1;
 }
 
-static uint64_t gpus_of_page(const struct apapi_live_page *page)
+/* Of a page that its user may have changed. */
+static void gpus_take_event(const struct apapi_live_event *event, struct node_gpus *gpus)
 {
-    uint64_t bits = 0;
+    int index = event->domain == APAPI_DOMAIN_GPU ? node_gpu_index(event->name) : -1;
 
-    for (uint32_t i = 0; i < apapi_live_event_count(page) && i < APAPI_LIVE_EVENTS; i++) {
-        int index =
-            page->names[i].domain == APAPI_DOMAIN_GPU ? node_gpu_index(page->names[i].name) : -1;
-
-        bits |= index >= 0 ? UINT64_C(1) << index : 0;
+    if (index >= 0) {
+        gpus->bits |= UINT64_C(1) << index;
     }
-    return bits;
+    if (index >= 0 && event->slices <= event->slices_all && event->slices_all <= UINT8_MAX) {
+        gpus->slices[index] = (uint8_t)event->slices;
+        gpus->slices_all[index] = (uint8_t)event->slices_all;
+    }
 }
 
-static uint64_t gpus_of_file(int folder, const char *name)
+static void gpus_of_page(const struct apapi_live_page *page, struct node_gpus *gpus)
+{
+    for (uint32_t i = 0; i < apapi_live_event_count(page) && i < APAPI_LIVE_EVENTS; i++) {
+        gpus_take_event(&page->names[i], gpus);
+    }
+}
+
+static void gpus_of_file(int folder, const char *name, struct node_gpus *gpus)
 {
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct apapi_live_page *page = MAP_FAILED;
     struct stat status;
-    uint64_t bits = 0;
 
     if (file >= 0 && fstat(file, &status) == 0 && status.st_size >= (off_t)sizeof *page) {
         page = mmap(NULL, sizeof *page, PROT_READ, MAP_SHARED, file, 0);
     }
     if (page != MAP_FAILED) {
-        bits = memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) == 0
-                   ? gpus_of_page(page)
-                   : 0;
+        if (memcmp(page->head.magic, APAPI_LIVE_MAGIC, sizeof page->head.magic) == 0) {
+            gpus_of_page(page, gpus);
+        }
         munmap(page, sizeof *page);
     }
     folder_close(file);
-    return bits;
 }
 
 /* A page in one of the users' folders. */
 struct gpus_search {
     char name[64];
-    uint64_t bits;
+    struct node_gpus *gpus;
     bool anyone;
 };
 
@@ -78,7 +84,7 @@ static void gpus_look(int folder, const char *user, void *context)
 
     if (isdigit((unsigned char)*user) &&
         snprintf(path, sizeof path, "%s/%s", user, search->name) < (int)sizeof path) {
-        search->bits |= gpus_of_file(folder, path);
+        gpus_of_file(folder, path, search->gpus);
     }
 }
 
@@ -94,13 +100,13 @@ static void gpus_each(int folder, void (*visit)(int folder, const char *name, vo
     }
 }
 
-uint64_t node_gpus_of(int folder, uint32_t job, const char *step)
+void node_gpus_of(int folder, uint32_t job, const char *step, struct node_gpus *gpus)
 {
-    struct gpus_search search = {.bits = 0};
+    struct gpus_search search = {.gpus = gpus};
 
+    *gpus = (struct node_gpus){.bits = 0};
     snprintf(search.name, sizeof search.name, "%u.%s", job, step);
     gpus_each(folder, gpus_look, &search);
-    return search.bits;
 }
 
 /* The page of a sampler that was killed stays. */

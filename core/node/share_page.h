@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "apapi/share_result.h"
+#include "node/reading.h"
 
 /*
  * <live_dir>/<node>/shares: what each step has been given of the node's energy so far. The node
@@ -13,7 +14,7 @@
  */
 
 #define SHARE_PAGE_MAGIC "APAPISHR"
-#define SHARE_PAGE_VERSION 2
+#define SHARE_PAGE_VERSION 3
 #define SHARE_PAGE_ROWS 256 /* most steps at the same time; others are unattributed */
 #define SHARE_PAGE_STEP 32
 #define SHARE_PAGE_CLAIMS 64 /* of steps that end between two readings; more wait for nothing */
@@ -22,7 +23,7 @@ enum share_row_flag {
     SHARE_ROW_USED = 1,
     SHARE_ROW_RUNNING = 2, /* its control group was there at the last reading */
     SHARE_ROW_COUNTED = 4, /* its CPU time is known */
-    SHARE_ROW_SLICES = 8,  /* it has a GPU together with others */
+    SHARE_ROW_SLICES = 8,  /* it has slices of a GPU, or one together with others */
     SHARE_ROW_ENDED = 16   /* its record is made: it is given no more */
 };
 
@@ -36,6 +37,7 @@ struct share_row {
     uint64_t time_ns;           /* the figures reach up to this reading */
     uint64_t cpu_ns;            /* CPU time then */
     uint64_t gpus;              /* bits of its GPUs */
+    uint8_t slices[NODE_GPUS];  /* of each, that it has (MIG); 0: all, or not known */
     double cores;
     double energy_j[APAPI_DOMAINS], idle_j[APAPI_DOMAINS]; /* given to it; the latter is part of
                                                               the former */
@@ -50,6 +52,7 @@ struct share_head {
     uint64_t time_ns;               /* of the last division */
     uint64_t interval_ns;           /* before that one */
     uint64_t claims;                /* made so far */
+    uint8_t gpu_slices[NODE_GPUS];  /* that each GPU has; 0: not known */
     double rate[APAPI_DOMAINS];     /* dynamic energy for each unit of the method's weight [J] */
     double idle_w[APAPI_DOMAINS];   /* idle power of the node */
     double energy_j[APAPI_DOMAINS]; /* of domains that this node measures; others NaN */

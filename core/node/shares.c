@@ -151,11 +151,26 @@ static double shares_cpu_s(const struct share_row *row, uint64_t cpu_ns)
     return cpu_ns > row->cpu_ns ? (double)(cpu_ns - row->cpu_ns) / NS_PER_S : 0;
 }
 
+static void shares_take_gpus(struct node_shares *shares, struct share_row *row,
+                             const struct node_gpus *gpus)
+{
+    row->gpus = gpus->bits;
+    memcpy(row->slices, gpus->slices, sizeof row->slices);
+    for (int i = 0; i < NODE_GPUS; i++) {
+        if (gpus->slices_all[i]) {
+            shares->page->head.gpu_slices[i] = gpus->slices_all[i];
+        }
+    }
+}
+
 static void shares_look_for_gpus(struct node_shares *shares, struct share_row *row)
 {
+    struct node_gpus gpus;
+
     if (row->gpus == 0 && shares->reading->gpus > 0 &&
         shares->reading->end_ns - row->begin_ns < (uint64_t)FIRST_LOOKS_NS) {
-        row->gpus = node_gpus_of(shares->settings.folder, row->job, row->step);
+        node_gpus_of(shares->settings.folder, row->job, row->step, &gpus);
+        shares_take_gpus(shares, row, &gpus);
     }
 }
 
@@ -179,7 +194,7 @@ static void shares_visit(const struct cgroup_step *step, void *context)
                             .cores = row->cores,
                             .seconds = shares_present_s(shares->reading, step),
                             .gpus = row->gpus,
-                            .slice = 1};
+                            .slices = row->slices};
     row->flags = SHARE_ROW_USED | SHARE_ROW_RUNNING | (row->flags & SHARE_ROW_SLICES);
     if (step->cpu_ns != CGROUP_CPU_UNKNOWN) {
         row->flags |= SHARE_ROW_COUNTED;
@@ -206,6 +221,13 @@ static void shares_count_cores_once(struct node_shares *shares, size_t number)
     }
 }
 
+static bool shares_has_slices(const struct share_row *row)
+{
+    static const uint8_t none[NODE_GPUS];
+
+    return memcmp(row->slices, none, sizeof none) != 0;
+}
+
 static void shares_mark_slices(struct node_shares *shares)
 {
     uint64_t once = 0, twice = 0;
@@ -215,7 +237,7 @@ static void shares_mark_slices(struct node_shares *shares)
         once |= shares->steps[i].gpus;
     }
     for (size_t i = 0; i < shares->count; i++) {
-        if (shares->steps[i].gpus & twice) {
+        if (shares->steps[i].gpus & twice || shares_has_slices(&shares->rows[shares->of[i]])) {
             shares->rows[shares->of[i]].flags |= SHARE_ROW_SLICES;
         }
     }
@@ -300,6 +322,7 @@ static void shares_describe(struct node_shares *shares, struct share_interval *i
     interval->seconds = shares_seconds(reading);
     memcpy(interval->energy_j, reading->energy_j, sizeof interval->energy_j);
     memcpy(interval->gpu_j, reading->gpu_energy_j, sizeof interval->gpu_j);
+    interval->gpu_slices = shares->page->head.gpu_slices;
     interval->cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
     shares_learn(shares, cpu_s, interval->seconds);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
@@ -357,7 +380,7 @@ static void shares_show(struct node_shares *shares, const struct share_interval 
 /* Steps that nobody knows: a single one, of which nothing is known. */
 static void shares_stand_in(struct share_step *step)
 {
-    *step = (struct share_step){.cpu_s = NAN, .cores = NAN, .seconds = NAN, .slice = 1};
+    *step = (struct share_step){.cpu_s = NAN, .cores = NAN, .seconds = NAN};
 }
 
 void node_shares_add(struct node_shares *shares, const struct node_reading *reading)

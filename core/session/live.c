@@ -68,6 +68,8 @@ static void name(struct apapi_live_event *entry, const struct apapi_event *event
     entry->kind = event->kind;
     entry->domain = event->domain;
     entry->accumulates = event->accumulates;
+    entry->slices = event->slices;
+    entry->slices_all = event->slices_all;
 }
 
 void live_join(struct apapi_live_page *page, struct component *component,

@@ -77,9 +77,10 @@ static void test_chosen_gpus_only(void **state)
 static void test_a_mig_part_stands_for_the_whole_gpu(void **state)
 {
     static const char *const lists[] = {"MIG-0123", "MIG-GPU-00000001/3/0"};
+    static const unsigned slices[] = {3, 0};
 
     (void)state;
-    write_spec("gpu\ngpu mig=MIG-01234567-89ab mig=MIG-89abcdef-0123\n");
+    write_spec("gpu\ngpu mig=MIG-01234567-89ab:3 mig=MIG-89abcdef-0123\n");
     for (size_t i = 0; i < 2; i++) {
         struct apapi_reader *reader;
 
@@ -88,6 +89,8 @@ static void test_a_mig_part_stands_for_the_whole_gpu(void **state)
         assert_int_equal(find(reader, nvidia.energy, 0), -1);
         assert_true(find(reader, nvidia.energy, 1) >= 0);
         assert_string_equal(reader->detail, "NVML 12.535.104.05, whole GPU (MIG)");
+        assert_int_equal(reader->events[0].slices, slices[i]);
+        assert_int_equal(reader->events[0].slices_all, slices[i] ? 7 : 0);
         reader->source->close(reader);
     }
 }

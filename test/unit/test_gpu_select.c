@@ -25,12 +25,15 @@ static void make_gpus(struct gpu_device gpus[GPUS])
     }
 }
 
-static bool has_part(const struct gpu_device *device, const char *uuid)
+static bool find_part(const struct gpu_device *device, const char *uuid, struct gpu_part *part)
 {
-    static const char *const parts[] = {"MIG-11112222-0000", "MIG-11113333-0000"};
+    static const char *const parts[] = {"MIG-11112222-0000", "MIG-11113333-0000",
+                                        "MIG-44445555-0000"};
+    static const struct gpu_part sizes[] = {{3, 7}, {1, 7}, {0, 0}};
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
         if (device->index == 3 && strncmp(parts[i], uuid, strlen(uuid)) == 0) {
+            *part = sizes[i];
             return true;
         }
     }
@@ -64,7 +67,7 @@ static void assert_choice(const char *list, const char *expected)
     char text[GPUS + 1];
 
     make_gpus(gpus);
-    if (gpu_select(gpus, GPUS, has_part, &err)) {
+    if (gpu_select(gpus, GPUS, find_part, &err)) {
         fail_msg("%s: %s", list, err.text);
     }
     chosen(gpus, text);
@@ -77,7 +80,7 @@ static void assert_refused(const char *list, int error, const char *says)
     struct apapi_error err = {""};
 
     make_gpus(gpus);
-    assert_int_equal(gpu_select(gpus, GPUS, has_part, &err), -1);
+    assert_int_equal(gpu_select(gpus, GPUS, find_part, &err), -1);
     if (errno != error || !strstr(err.text, says)) {
         fail_msg("'%s': %s: %s", list, strerror(errno), err.text);
     }
@@ -206,11 +209,35 @@ static void test_parts_are_noted(void **state)
     (void)state;
     make_gpus(gpus);
     setenv("APAPI_GPUS", "0,MIG-1111", 1);
-    assert_int_equal(gpu_select(gpus, GPUS, has_part, NULL), 0);
+    assert_int_equal(gpu_select(gpus, GPUS, find_part, NULL), 0);
     assert_false(gpus[0].by_part);
     assert_true(gpus[3].by_part);
     make_gpus(gpus);
     assert_int_equal(gpu_select(gpus, GPUS, NULL, NULL), -1);
+}
+
+static void test_slices_of_parts_are_added_up(void **state)
+{
+    static const struct {
+        const char *list;
+        unsigned slices, slices_all;
+    } cases[] = {{"MIG-11112222", 3, 7},
+                 {"MIG-11112222,MIG-11113333", 4, 7},
+                 {"MIG-44445555", 0, 0}, /* an old driver does not say */
+                 {"MIG-44445555,MIG-11113333", 0, 0},
+                 {"MIG-11113333,MIG-44445555", 0, 0},
+                 {"MIG-GPU-cccc4444/1/0", 0, 0},
+                 {"3", 0, 0}};
+    struct gpu_device gpus[GPUS];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        make_gpus(gpus);
+        setenv("APAPI_GPUS", cases[i].list, 1);
+        assert_int_equal(gpu_select(gpus, GPUS, find_part, NULL), 0);
+        assert_int_equal(gpus[3].slices, cases[i].slices);
+        assert_int_equal(gpus[3].slices_all, cases[i].slices_all);
+    }
 }
 
 int main(void)
@@ -223,6 +250,7 @@ int main(void)
         cmocka_unit_test_teardown(test_minor_numbers_where_the_site_says_so, forget),
         cmocka_unit_test_teardown(test_slurm_shows_only_the_steps_gpus, forget),
         cmocka_unit_test_teardown(test_parts_are_noted, forget),
+        cmocka_unit_test_teardown(test_slices_of_parts_are_added_up, forget),
     };
 
     forget(NULL);

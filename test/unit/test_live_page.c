@@ -51,7 +51,9 @@ AT(names[0].unit, 18112);
 AT(names[0].kind, 18128);
 AT(names[0].domain, 18132);
 AT(names[0].accumulates, 18136);
-AT(names[0].spare, 18140);
+AT(names[0].slices, 18140);
+AT(names[0].slices_all, 18144);
+AT(names[0].spare, 18148);
 AT(names[1], 18176);
 _Static_assert(sizeof(struct apapi_live_page) == 83456, "the page has another size");
 #undef AT

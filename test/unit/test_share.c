@@ -30,7 +30,7 @@ static struct share_interval interval_of(double seconds)
 
 static struct share_step step_of(double cpu_s, double cores)
 {
-    return (struct share_step){.cpu_s = cpu_s, .cores = cores, .seconds = 1, .slice = 1};
+    return (struct share_step){.cpu_s = cpu_s, .cores = cores, .seconds = 1};
 }
 
 static struct share_rule rule_of(const char *method, enum share_idle idle)
@@ -146,6 +146,8 @@ static void without_a_step_all_is_idle(void **state)
 
 static void a_gpu_goes_to_the_step_that_has_it(void **state)
 {
+    static const uint8_t three[SHARE_GPUS_MAX] = {0, 3, 3}, four[SHARE_GPUS_MAX] = {0, 0, 4};
+    static const uint8_t all[SHARE_GPUS_MAX] = {7, 7, 7, 7};
     struct share_rule rule = rule_of("cpu-time", SHARE_IDLE_APART);
     struct share_interval interval = interval_of(1);
     struct share_step steps[] = {step_of(1, 4), step_of(1, 4), step_of(1, 1)};
@@ -159,9 +161,10 @@ static void a_gpu_goes_to_the_step_that_has_it(void **state)
     interval.gpu_j[3] = 40; /* nobody has it; another 10 J are of no GPU that is known */
     steps[0].gpus = 1;
     steps[1].gpus = 2 | 4;
-    steps[1].slice = 3.0 / 7;
+    steps[1].slices = three;
     steps[2].gpus = 4;
-    steps[2].slice = 4.0 / 7;
+    steps[2].slices = four;
+    interval.gpu_slices = all;
     share_divide(&rule, &interval, steps, 3, &totals);
     assert_true(fabs(steps[0].energy_j[GPU] - 400) < ALMOST);
     assert_true(fabs(steps[1].energy_j[GPU] - 550 * 3.0 / 7) < ALMOST);

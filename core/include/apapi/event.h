@@ -58,6 +58,9 @@ struct apapi_event {
     double guard_j;     /* energy after which the hardware's counter wraps [J]; 0: it never wraps */
     uint64_t update_ns; /* time between two updates of the raw value [ns]; 0: not known */
     bool estimated;     /* not measured by a meter: no domain, and part of no total */
+    uint8_t slices;     /* of the GPU, that the step has (MIG); 0: all of it, or not known. The
+                           event is of the whole GPU */
+    uint8_t slices_all; /* that the GPU has; 0: not known */
 };
 
 /** @return "energy", "power", ...; "?" for any other number. Static storage. */

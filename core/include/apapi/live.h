@@ -79,7 +79,9 @@ struct apapi_live_event {
     uint32_t kind;              /* enum apapi_kind */
     uint32_t domain;            /* enum apapi_domain */
     uint32_t accumulates;       /* 1: a counter; 0: a gauge */
-    uint32_t spare[9];
+    uint32_t slices;            /* of the GPU, that the step has (MIG); 0: all, or not known */
+    uint32_t slices_all;        /* that the GPU has; 0: not known */
+    uint32_t spare[7];
 };
 
 /** The step that the page belongs to. */

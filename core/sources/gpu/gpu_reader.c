@@ -76,7 +76,9 @@ static size_t gpu_reader_add_event(struct gpu_reader *reader, const struct gpu_m
                              .type = metric->accumulates ? APAPI_TYPE_UINT64 : APAPI_TYPE_INT64,
                              .accumulates = metric->accumulates,
                              .scale = metric->scale,
-                             .update_ns = metric->update_ns};
+                             .update_ns = metric->update_ns,
+                             .slices = (uint8_t)device->slices,
+                             .slices_all = (uint8_t)device->slices_all};
     snprintf(event->unit, sizeof event->unit, "%s", metric->unit);
     gpu_reader_name_event(metric, device, event->name);
     reader->origins[index] = (struct gpu_origin){metric, device};
@@ -249,7 +251,7 @@ static int gpu_reader_begin(struct gpu_reader *reader, struct apapi_error *err)
     driver->version(reader->base.detail, sizeof reader->base.detail);
     reader->device_count = driver->find(reader->devices);
     drop_forbidden(reader);
-    if (gpu_select(reader->devices, reader->device_count, driver->has_part, err)) {
+    if (gpu_select(reader->devices, reader->device_count, driver->find_part, err)) {
         return -1;
     }
     if (gpu_reader_allocate(reader)) {

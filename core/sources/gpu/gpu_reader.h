@@ -55,7 +55,7 @@ struct gpu_driver {
 
     /** Find all GPUs, in the library's order. @return how many, at most GPU_DEVICES_MAX. */
     size_t (*find)(struct gpu_device *devices);
-    gpu_has_part_f has_part; /* NULL: GPUs have no parts */
+    gpu_find_part_f find_part; /* NULL: GPUs have no parts */
 
     /** "NVML 12.535.104.05" */
     void (*version)(char *text, size_t size);

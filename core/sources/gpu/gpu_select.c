@@ -20,7 +20,7 @@ struct search {
     bool of_slurm; /* numbers are Slurm's, which may know more GPUs than are visible here */
     struct gpu_device *devices;
     size_t count;
-    gpu_has_part_f has_part;
+    gpu_find_part_f find_part;
 };
 
 static const char *find_list(const char **origin, bool *of_slurm)
@@ -126,7 +126,7 @@ static bool begins_with(const char *text, const char *beginning)
 }
 
 static bool gpu_select_has_name(const struct search *search, const struct gpu_device *device,
-                                const char *word)
+                                const char *word, struct gpu_part *part)
 {
     char gpu[WORD_SIZE];
 
@@ -136,20 +136,31 @@ static bool gpu_select_has_name(const struct search *search, const struct gpu_de
         return begins_with(device->uuid, gpu);
     }
     if (begins_with(word, MIG_PREFIX)) {
-        return search->has_part && search->has_part(device, word);
+        return search->find_part && search->find_part(device, word, part);
     }
     return begins_with(device->uuid, word);
+}
+
+/* Without the size of one part, that of all of them is not known. */
+static void gpu_select_add_part(struct gpu_device *device, const struct gpu_part *part)
+{
+    bool known = part->slices > 0 && (device->slices > 0 || !device->by_part);
+
+    device->slices = known ? device->slices + part->slices : 0;
+    device->slices_all = known ? part->slices_all : 0;
+    device->by_part = true;
 }
 
 static int gpu_select_choose_name(const struct search *search, const char *word,
                                   struct apapi_error *err)
 {
     struct gpu_device *found = NULL;
+    struct gpu_part part = {0, 0};
 
     for (size_t i = 0; i < search->count; i++) {
         struct gpu_device *device = &search->devices[i];
 
-        if (gpu_select_has_name(search, device, word)) {
+        if (gpu_select_has_name(search, device, word, &part)) {
             if (found) {
                 return apapi_fail(err, EINVAL, "%s: '%s' fits more than one GPU", search->origin,
                                   word);
@@ -161,7 +172,9 @@ static int gpu_select_choose_name(const struct search *search, const char *word,
         return not_here(search, word, err);
     }
     found->chosen = true;
-    found->by_part |= begins_with(word, MIG_PREFIX);
+    if (begins_with(word, MIG_PREFIX)) {
+        gpu_select_add_part(found, &part);
+    }
     return 0;
 }
 
@@ -214,10 +227,10 @@ static void gpu_select_choose_all(const struct search *search)
     }
 }
 
-int gpu_select(struct gpu_device *devices, size_t count, gpu_has_part_f has_part,
+int gpu_select(struct gpu_device *devices, size_t count, gpu_find_part_f find_part,
                struct apapi_error *err)
 {
-    struct search search = {.devices = devices, .count = count, .has_part = has_part};
+    struct search search = {.devices = devices, .count = count, .find_part = find_part};
     const char *list = find_list(&search.origin, &search.of_slurm);
 
     if (!list) {

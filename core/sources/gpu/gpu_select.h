@@ -18,11 +18,22 @@ struct gpu_device {
     char name[GPU_TEXT_SIZE]; /* "NVIDIA A100-SXM4-40GB"; "": not known */
     int error;                /* errno if it exists but cannot be used */
     bool chosen;
-    bool by_part; /* chosen by the name of one of its parts */
+    bool by_part;                /* chosen by the names of its parts */
+    unsigned slices, slices_all; /* of these parts, and of the GPU; 0: not known */
 };
 
-/** Whether a GPU has a part (a MIG device) of this name. `uuid` may be the beginning of a name. */
-typedef bool (*gpu_has_part_f)(const struct gpu_device *device, const char *uuid);
+/** Size of a part of a GPU (a MIG device). */
+struct gpu_part {
+    unsigned slices, slices_all; /* its own and those of the GPU; 0: not known */
+};
+
+/**
+ * Find a part of a GPU by its name. `uuid` may be the beginning of one.
+ * @param part  result; not changed if there is none
+ * @return whether the GPU has it
+ */
+typedef bool (*gpu_find_part_f)(const struct gpu_device *device, const char *uuid,
+                                struct gpu_part *part);
 
 /**
  * The list of GPUs to measure, from the first of: APAPI_GPUS, the setting `gpus` of section
@@ -37,10 +48,10 @@ const char *gpu_list(void);
  * A list has words separated by commas: an index "0" or a range "0-3" in PCI order (minor numbers
  * of the device files with the setting `order` of section `gpus` at "minor"), "GPU-uuid",
  * "MIG-uuid", or the beginning of one that fits one GPU only. "none" selects no GPU.
- * @param has_part  NULL: GPUs have no parts
+ * @param find_part  NULL: GPUs have no parts
  * @return 0; -1 with errno EINVAL (bad text) or ENODEV (no such GPU, or none is wanted).
  */
-int gpu_select(struct gpu_device *devices, size_t count, gpu_has_part_f has_part,
+int gpu_select(struct gpu_device *devices, size_t count, gpu_find_part_f find_part,
                struct apapi_error *err);
 
 #endif

@@ -43,6 +43,21 @@ struct nvml_memory {
     unsigned long long total, free, used; /* B */
 };
 
+/* nvmlDeviceAttributes_t and nvmlGpuInstanceProfileInfo_t */
+struct nvml_attributes {
+    unsigned multiprocessors, copy_engines, decoders, encoders, jpegs, ofas;
+    unsigned gpu_slices, compute_slices;
+    unsigned long long memory_mib;
+};
+
+struct nvml_profile {
+    unsigned id, peer_to_peer, slices, instances;
+    unsigned multiprocessors, copy_engines, decoders, encoders, jpegs, ofas;
+    unsigned long long memory_mib;
+};
+
+#define PROFILE_1_SLICE 0
+
 /* NVML's functions, named as there without the prefix. */
 static struct {
     int (*Init_v2)(void);
@@ -62,6 +77,9 @@ static struct {
     int (*DeviceGetMemoryInfo)(void *device, struct nvml_memory *memory);
     int (*DeviceGetMaxMigDeviceCount)(void *device, unsigned *count);
     int (*DeviceGetMigDeviceHandleByIndex)(void *device, unsigned index, void **part);
+    int (*DeviceGetAttributes_v2)(void *part, struct nvml_attributes *attributes);
+    int (*DeviceGetGpuInstanceProfileInfo)(void *device, unsigned profile,
+                                           struct nvml_profile *info);
 } nvml;
 
 #define SYMBOL(name) LIBRARY_SYMBOL("nvml" #name, nvml, name)
@@ -86,6 +104,8 @@ static const struct library_symbol newer_symbols[] = {
     SYMBOL(DeviceGetTotalEnergyConsumption),
     SYMBOL(DeviceGetMaxMigDeviceCount),
     SYMBOL(DeviceGetMigDeviceHandleByIndex),
+    SYMBOL(DeviceGetAttributes_v2),
+    SYMBOL(DeviceGetGpuInstanceProfileInfo),
     {NULL, 0},
 };
 #undef SYMBOL
@@ -280,7 +300,22 @@ static size_t nvml_find(struct gpu_device *devices)
     return count;
 }
 
-static bool nvml_has_part(const struct gpu_device *device, const char *uuid)
+/* A GPU has as many slices as it can have parts of one slice. */
+static void nvml_measure_part(const struct gpu_device *device, void *handle, struct gpu_part *part)
+{
+    struct nvml_attributes attributes;
+    struct nvml_profile smallest;
+
+    if (nvml.DeviceGetAttributes_v2 && nvml.DeviceGetGpuInstanceProfileInfo &&
+        nvml.DeviceGetAttributes_v2(handle, &attributes) == NVML_SUCCESS &&
+        nvml.DeviceGetGpuInstanceProfileInfo(device->handle, PROFILE_1_SLICE, &smallest) ==
+            NVML_SUCCESS &&
+        attributes.compute_slices <= smallest.instances) {
+        *part = (struct gpu_part){attributes.compute_slices, smallest.instances};
+    }
+}
+
+static bool nvml_find_part(const struct gpu_device *device, const char *uuid, struct gpu_part *part)
 {
     unsigned count = 0;
 
@@ -291,11 +326,12 @@ static bool nvml_has_part(const struct gpu_device *device, const char *uuid)
     }
     for (unsigned i = 0; i < count; i++) {
         char found[GPU_TEXT_SIZE];
-        void *part;
+        void *handle;
 
-        if (nvml.DeviceGetMigDeviceHandleByIndex(device->handle, i, &part) == NVML_SUCCESS &&
-            nvml.DeviceGetUUID(part, found, sizeof found) == NVML_SUCCESS &&
+        if (nvml.DeviceGetMigDeviceHandleByIndex(device->handle, i, &handle) == NVML_SUCCESS &&
+            nvml.DeviceGetUUID(handle, found, sizeof found) == NVML_SUCCESS &&
             strncasecmp(found, uuid, strlen(uuid)) == 0) {
+            nvml_measure_part(device, handle, part);
             return true;
         }
     }
@@ -319,7 +355,7 @@ static const struct gpu_driver driver = {.component = COMPONENT,
                                          .start = nvml_start,
                                          .stop = nvml_stop,
                                          .find = nvml_find,
-                                         .has_part = nvml_has_part,
+                                         .find_part = nvml_find_part,
                                          .version = nvml_version};
 
 int nvml_available(struct apapi_error *err)

@@ -76,6 +76,19 @@ static bool set_number(struct fake_gpu *gpu, const char *key, const char *value)
     return true;
 }
 
+static void add_part(struct fake_gpu *gpu, const char *text)
+{
+    char *name = gpu->parts[gpu->part_count], *colon;
+
+    copy(name, FAKE_TEXT_SIZE, text);
+    colon = strchr(name, ':');
+    if (colon) {
+        *colon = '\0';
+        gpu->slices[gpu->part_count] = (unsigned)strtoul(colon + 1, NULL, 10);
+    }
+    gpu->part_count++;
+}
+
 static void set_of_gpu(struct fake_gpu *gpu, const char *key, const char *value)
 {
     if (set_number(gpu, key, value)) {
@@ -86,7 +99,7 @@ static void set_of_gpu(struct fake_gpu *gpu, const char *key, const char *value)
     } else if (strcmp(key, "uuid") == 0) {
         copy(gpu->uuid, sizeof gpu->uuid, value);
     } else if (strcmp(key, "mig") == 0 && gpu->part_count < FAKE_PARTS_MAX) {
-        copy(gpu->parts[gpu->part_count++], FAKE_TEXT_SIZE, value);
+        add_part(gpu, value);
     } else if (strcmp(key, "fail") == 0) {
         set_failure(&gpu->failure, value);
     } else {

@@ -234,6 +234,52 @@ FAKE_EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device_t device, unsigned in
     return gpu_call(gpu, "DeviceGetMigDeviceHandleByIndex");
 }
 
+struct attributes {
+    unsigned engines[6], gpu_slices, compute_slices;
+    unsigned long long memory_mib;
+};
+
+static unsigned slices_of(device_t part)
+{
+    const struct fake_gpus *all = fake_gpus();
+
+    for (size_t g = 0; g < all->count; g++) {
+        for (size_t p = 0; p < all->list[g].part_count; p++) {
+            if (part == all->list[g].parts[p]) {
+                return all->list[g].slices[p];
+            }
+        }
+    }
+    return 0;
+}
+
+FAKE_EXPORT int nvmlDeviceGetAttributes_v2(device_t part, struct attributes *attributes);
+FAKE_EXPORT int nvmlDeviceGetAttributes_v2(device_t part, struct attributes *attributes)
+{
+    unsigned slices = slices_of(part);
+
+    memset(attributes, 0, sizeof *attributes);
+    attributes->gpu_slices = attributes->compute_slices = slices;
+    return slices > 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+}
+
+struct profile {
+    unsigned id, peer_to_peer, slices, instances, engines[6];
+    unsigned long long memory_mib;
+};
+
+FAKE_EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(device_t device, unsigned profile,
+                                                    struct profile *info);
+FAKE_EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(device_t device, unsigned profile,
+                                                    struct profile *info)
+{
+    memset(info, 0, sizeof *info);
+    info->slices = 1;
+    info->instances = FAKE_PARTS_MAX;
+    return profile == 0 ? gpu_call(device, "DeviceGetGpuInstanceProfileInfo")
+                        : NVML_ERROR_NOT_SUPPORTED;
+}
+
 /* PAPI's component also looks for these: older names, and functions that these GPUs lack. */
 FAKE_EXPORT int nvmlInit(void);
 FAKE_EXPORT int nvmlInit(void)
