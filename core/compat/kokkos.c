@@ -48,62 +48,29 @@ void kokkosp_finalize_library(void)
     apapi_region_stop();
 }
 
-static void kokkos_begin(const char *name, uint64_t *id)
+void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id)
 {
     apapi_region region = apapi_region_handle(name);
 
+    (void)device;
     apapi_region_enter(region);
     *id = region;
 }
 
-static void kokkos_end(uint64_t id)
+void kokkosp_end_parallel_for(uint64_t id)
 {
     apapi_region_leave((apapi_region)id);
 }
 
-void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id)
-{
-    (void)device;
-    kokkos_begin(name, id);
-}
+/* All that is begun and ended with an id is a region. */
+#define REGION(what)                                                                               \
+    void kokkosp_begin_##what(const char *name, uint32_t device, uint64_t *id)                     \
+        __attribute__((alias("kokkosp_begin_parallel_for")));                                      \
+    void kokkosp_end_##what(uint64_t id) __attribute__((alias("kokkosp_end_parallel_for")))
 
-void kokkosp_end_parallel_for(uint64_t id)
-{
-    kokkos_end(id);
-}
-
-void kokkosp_begin_parallel_reduce(const char *name, uint32_t device, uint64_t *id)
-{
-    (void)device;
-    kokkos_begin(name, id);
-}
-
-void kokkosp_end_parallel_reduce(uint64_t id)
-{
-    kokkos_end(id);
-}
-
-void kokkosp_begin_parallel_scan(const char *name, uint32_t device, uint64_t *id)
-{
-    (void)device;
-    kokkos_begin(name, id);
-}
-
-void kokkosp_end_parallel_scan(uint64_t id)
-{
-    kokkos_end(id);
-}
-
-void kokkosp_begin_fence(const char *name, uint32_t device, uint64_t *id)
-{
-    (void)device;
-    kokkos_begin(name, id);
-}
-
-void kokkosp_end_fence(uint64_t id)
-{
-    kokkos_end(id);
-}
+REGION(parallel_reduce);
+REGION(parallel_scan);
+REGION(fence);
 
 static void kokkos_open(apapi_region region, bool section)
 {

@@ -5,44 +5,28 @@
  */
 #include "compat/likwid.h"
 
-void likwid_markerInit(void)
-{
-    apapi_likwid_init();
-}
+#define INIT(name)                                                                                 \
+    void name(void)                                                                                \
+    {                                                                                              \
+        apapi_likwid_init();                                                                       \
+    }
+#define FOR_REGION(name, function)                                                                 \
+    int name(const char *tag)                                                                      \
+    {                                                                                              \
+        return function(tag);                                                                      \
+    }
 
-void likwid_markerThreadInit(void)
-{
-    apapi_likwid_init();
-}
-
-void likwid_markerNextGroup(void)
-{
-    apapi_likwid_init();
-}
+INIT(likwid_markerInit)
+INIT(likwid_markerThreadInit)
+INIT(likwid_markerNextGroup)
+FOR_REGION(likwid_markerRegisterRegion, apapi_likwid_register_region)
+FOR_REGION(likwid_markerStartRegion, apapi_likwid_start_region)
+FOR_REGION(likwid_markerStopRegion, apapi_likwid_stop_region)
+FOR_REGION(likwid_markerResetRegion, apapi_likwid_reset_region)
 
 void likwid_markerClose(void)
 {
     apapi_likwid_close();
-}
-
-int likwid_markerRegisterRegion(const char *tag)
-{
-    return apapi_likwid_register_region(tag);
-}
-
-int likwid_markerStartRegion(const char *tag)
-{
-    return apapi_likwid_start_region(tag);
-}
-
-int likwid_markerStopRegion(const char *tag)
-{
-    return apapi_likwid_stop_region(tag);
-}
-
-int likwid_markerResetRegion(const char *tag)
-{
-    return apapi_likwid_reset_region(tag);
 }
 
 void likwid_markerGetRegion(const char *tag, int *count, double *values, double *time, int *passes)

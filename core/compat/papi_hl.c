@@ -20,49 +20,29 @@
 
 #define NAME_SIZE 256 /* regions tell that many bytes apart */
 
-int PAPI_hl_init(void)
-{
-    return apapi_hl_init();
-}
+#define CALL(name)                                                                                 \
+    int PAPI_hl_##name(void)                                                                       \
+    {                                                                                              \
+        return apapi_hl_##name();                                                                  \
+    }
+#define CALL_WITH(name, text)                                                                      \
+    int PAPI_hl_##name(const char *text)                                                           \
+    {                                                                                              \
+        return apapi_hl_##name(text);                                                              \
+    }
 
-int PAPI_hl_set_events(const char *events)
-{
-    return apapi_hl_set_events(events);
-}
-
-int PAPI_hl_region_begin(const char *region)
-{
-    return apapi_hl_region_begin(region);
-}
-
-int PAPI_hl_read(const char *region)
-{
-    return apapi_hl_read(region);
-}
-
-int PAPI_hl_region_end(const char *region)
-{
-    return apapi_hl_region_end(region);
-}
-
-int PAPI_hl_stop(void)
-{
-    return apapi_hl_stop();
-}
-
-int PAPI_hl_cleanup_thread(void)
-{
-    return apapi_hl_cleanup_thread();
-}
+CALL(init)
+CALL_WITH(set_events, events)
+CALL_WITH(region_begin, region)
+CALL_WITH(read, region)
+CALL_WITH(region_end, region)
+CALL(stop)
+CALL(cleanup_thread)
+CALL(finalize)
 
 void PAPI_hl_print_output(void)
 {
     apapi_hl_print_output();
-}
-
-int PAPI_hl_finalize(void)
-{
-    return apapi_hl_finalize();
 }
 
 /* Fortran. The names are of one type each, so that the others can be aliases of the first. */
