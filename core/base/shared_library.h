@@ -17,6 +17,9 @@ struct library_symbol {
         (symbol), offsetof(__typeof__(table), member)                                              \
     }
 
+/** A function of a list, as a member of a table: LIBRARY_MEMBER(int, init, (uint64_t flags)) */
+#define LIBRARY_MEMBER(type, name, parameters) type(*(name)) parameters;
+
 /**
  * Load a library permanently and fill a table with its functions.
  * @param soname   for the dynamic loader, or a path

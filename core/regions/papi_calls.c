@@ -22,30 +22,10 @@
 #endif
 
 static const struct library_symbol symbols[] = {
-#define SYMBOL(name) LIBRARY_SYMBOL("PAPI_" #name, struct papi_calls, name)
-    SYMBOL(is_initialized),
-    SYMBOL(library_init),
-    SYMBOL(thread_init),
-    SYMBOL(register_thread),
-    SYMBOL(num_components),
-    SYMBOL(get_component_info),
-    SYMBOL(disable_component),
-    SYMBOL(event_name_to_code),
-    SYMBOL(get_event_component),
-    SYMBOL(multiplex_init),
-    SYMBOL(assign_eventset_component),
-    SYMBOL(set_multiplex),
-    SYMBOL(create_eventset),
-    SYMBOL(add_event),
-    SYMBOL(start),
-    SYMBOL(read),
-    SYMBOL(stop),
-    SYMBOL(cleanup_eventset),
-    SYMBOL(destroy_eventset),
-    SYMBOL(strerror),
-#undef SYMBOL
-    {NULL, 0},
-};
+#define FUNCTION(type, name, parameters) LIBRARY_SYMBOL("PAPI_" #name, struct papi_calls, name),
+    PAPI_CALLS_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        {NULL, 0}};
 
 static struct papi_calls calls;
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "apapi/error.h"
+#include "base/shared_library.h"
 
 /*
  * What regions call of libpapi, which is loaded when a program wants CPU counters in its regions.
@@ -15,28 +16,34 @@
 #define PAPI_CALLS_NO_SET (-1)
 #define PAPI_CALLS_EISRUN (-10)
 
-/** PAPI's functions, named as there without the prefix. */
+/*
+ * PAPI's functions, named as there without the prefix. What get_component_info() returns begins
+ * with the component's name.
+ */
+#define PAPI_CALLS_FUNCTIONS(FUNCTION)                                                             \
+    FUNCTION(int, is_initialized, (void))                                                          \
+    FUNCTION(int, library_init, (int version))                                                     \
+    FUNCTION(int, thread_init, (unsigned long (*self)(void)))                                      \
+    FUNCTION(int, register_thread, (void))                                                         \
+    FUNCTION(int, num_components, (void))                                                          \
+    FUNCTION(const char *, get_component_info, (int component))                                    \
+    FUNCTION(int, disable_component, (int component))                                              \
+    FUNCTION(int, event_name_to_code, (const char *name, int *code))                               \
+    FUNCTION(int, get_event_component, (int code))                                                 \
+    FUNCTION(int, multiplex_init, (void))                                                          \
+    FUNCTION(int, assign_eventset_component, (int set, int component))                             \
+    FUNCTION(int, set_multiplex, (int set))                                                        \
+    FUNCTION(int, create_eventset, (int *set))                                                     \
+    FUNCTION(int, add_event, (int set, int code))                                                  \
+    FUNCTION(int, start, (int set))                                                                \
+    FUNCTION(int, read, (int set, long long *values))                                              \
+    FUNCTION(int, stop, (int set, long long *values))                                              \
+    FUNCTION(int, cleanup_eventset, (int set))                                                     \
+    FUNCTION(int, destroy_eventset, (int *set))                                                    \
+    FUNCTION(char *, strerror, (int code))
+
 struct papi_calls {
-    int (*is_initialized)(void);
-    int (*library_init)(int version);
-    int (*thread_init)(unsigned long (*self)(void));
-    int (*register_thread)(void);
-    int (*num_components)(void);
-    const char *(*get_component_info)(int component); /* begins with the component's name */
-    int (*disable_component)(int component);
-    int (*event_name_to_code)(const char *name, int *code);
-    int (*get_event_component)(int code);
-    int (*multiplex_init)(void);
-    int (*assign_eventset_component)(int set, int component);
-    int (*set_multiplex)(int set);
-    int (*create_eventset)(int *set);
-    int (*add_event)(int set, int code);
-    int (*start)(int set);
-    int (*read)(int set, long long *values);
-    int (*stop)(int set, long long *values);
-    int (*cleanup_eventset)(int set);
-    int (*destroy_eventset)(int *set);
-    char *(*strerror)(int code);
+    PAPI_CALLS_FUNCTIONS(LIBRARY_MEMBER)
 };
 
 /** @return whether PAPI is to start a component. */

@@ -37,28 +37,10 @@ static int unfinished[UNFINISHED_MAX]; /* event sets that could not be destroyed
 static size_t unfinished_count;
 
 static const struct library_symbol symbols[] = {
-#define SYMBOL(name) LIBRARY_SYMBOL("PAPI_" #name, struct papi_library, name)
-    SYMBOL(library_init),
-    SYMBOL(thread_init),
-    SYMBOL(register_thread),
-    SYMBOL(shutdown),
-    SYMBOL(num_components),
-    SYMBOL(get_component_info),
-    SYMBOL(disable_component),
-    SYMBOL(enum_cmp_event),
-    SYMBOL(event_code_to_name),
-    SYMBOL(get_event_info),
-    SYMBOL(create_eventset),
-    SYMBOL(add_named_event),
-    SYMBOL(start),
-    SYMBOL(read),
-    SYMBOL(stop),
-    SYMBOL(cleanup_eventset),
-    SYMBOL(destroy_eventset),
-    SYMBOL(strerror),
-#undef SYMBOL
-    {NULL, 0},
-};
+#define FUNCTION(name) LIBRARY_SYMBOL("PAPI_" #name, struct papi_library, name),
+    PAPI_LIBRARY_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        {NULL, 0}};
 
 /* Library of a site's own PAPI, or the one of this build. */
 static const char *library_name(void)

@@ -14,25 +14,30 @@
  */
 
 /** PAPI's functions, named as there without the prefix. */
+#define PAPI_LIBRARY_FUNCTIONS(FUNCTION)                                                           \
+    FUNCTION(library_init)                                                                         \
+    FUNCTION(thread_init)                                                                          \
+    FUNCTION(register_thread)                                                                      \
+    FUNCTION(shutdown)                                                                             \
+    FUNCTION(num_components)                                                                       \
+    FUNCTION(get_component_info)                                                                   \
+    FUNCTION(disable_component)                                                                    \
+    FUNCTION(enum_cmp_event)                                                                       \
+    FUNCTION(event_code_to_name)                                                                   \
+    FUNCTION(get_event_info)                                                                       \
+    FUNCTION(create_eventset)                                                                      \
+    FUNCTION(add_named_event)                                                                      \
+    FUNCTION(start)                                                                                \
+    FUNCTION(read)                                                                                 \
+    FUNCTION(stop)                                                                                 \
+    FUNCTION(cleanup_eventset)                                                                     \
+    FUNCTION(destroy_eventset)                                                                     \
+    FUNCTION(strerror)
+
 struct papi_library {
-    int (*library_init)(int version);
-    int (*thread_init)(unsigned long (*self)(void));
-    int (*register_thread)(void);
-    void (*shutdown)(void);
-    int (*num_components)(void);
-    const PAPI_component_info_t *(*get_component_info)(int component);
-    int (*disable_component)(int component);
-    int (*enum_cmp_event)(int *code, int modifier, int component);
-    int (*event_code_to_name)(int code, char *name);
-    int (*get_event_info)(int code, PAPI_event_info_t *info);
-    int (*create_eventset)(int *set);
-    int (*add_named_event)(int set, const char *name);
-    int (*start)(int set);
-    int (*read)(int set, long long *values);
-    int (*stop)(int set, long long *values);
-    int (*cleanup_eventset)(int set);
-    int (*destroy_eventset)(int *set);
-    char *(*strerror)(int code);
+#define FUNCTION(name) __typeof__(PAPI_##name) *(name);
+    PAPI_LIBRARY_FUNCTIONS(FUNCTION)
+#undef FUNCTION
 };
 
 /** @return the library, not yet initialized; NULL with errno ENOSYS and the reason. */
