@@ -23,22 +23,10 @@ static struct apapi_reader *no_ipmi_open(const char *component, struct apapi_err
     return NULL;
 }
 
-static void no_ipmi_read(struct apapi_reader *reader, struct apapi_reading *readings)
-{
-    (void)reader;
-    (void)readings;
-}
-
-static void no_ipmi_close(struct apapi_reader *reader)
-{
-    (void)reader;
-}
-
+/* Nothing can be open, to be read or closed. */
 const struct apapi_source apapi_source_ipmi = {
     .name = "ipmi",
     .probe = no_ipmi_probe,
     .list = no_ipmi_list,
     .open = no_ipmi_open,
-    .read = no_ipmi_read,
-    .close = no_ipmi_close,
 };

@@ -34,26 +34,13 @@ static struct apapi_reader *no_papi_open(const char *component, struct apapi_err
     return NULL;
 }
 
-/* Nothing can be open. */
-static void no_papi_read(struct apapi_reader *reader, struct apapi_reading *readings)
-{
-    (void)reader;
-    (void)readings;
-}
-
-static void no_papi_close(struct apapi_reader *reader)
-{
-    (void)reader;
-}
-
+/* Nothing can be open, to be read or closed. */
 const struct apapi_source apapi_source_papi = {
     .name = "papi",
     .probe = no_papi_probe,
     .want = no_papi_want,
     .list = no_papi_list,
     .open = no_papi_open,
-    .read = no_papi_read,
-    .close = no_papi_close,
 };
 
 static struct source_overflow_counter *no_papi_begin(const struct source_overflow_order *order,
@@ -64,16 +51,5 @@ static struct source_overflow_counter *no_papi_begin(const struct source_overflo
     return NULL;
 }
 
-static bool no_papi_is_mine(const struct source_overflow_counter *counter)
-{
-    (void)counter;
-    return false;
-}
-
-static void no_papi_end(struct source_overflow_counter *counter)
-{
-    (void)counter;
-}
-
-const struct source_overflow apapi_overflow_papi = {
-    .begin = no_papi_begin, .is_mine = no_papi_is_mine, .end = no_papi_end};
+/* There is no counter to be asked for or ended. */
+const struct source_overflow apapi_overflow_papi = {.begin = no_papi_begin};
