@@ -129,13 +129,10 @@ static int options_gather(const char *variable, struct apapi_error *err)
                     : overflow_add(&overflow, text, err);
 }
 
-/* Print each line, as a caret stands below another one. */
-static int options_refuse_lines(enum spank_apapi_option option, char *lines)
+/* Print each line. */
+static int options_refuse_each(enum spank_apapi_option option, char *lines)
 {
-    const char *line = strsep(&lines, "\n");
-
-    options_refuse(option, line);
-    while ((line = strsep(&lines, "\n"))) {
+    for (const char *line; (line = strsep(&lines, "\n"));) {
         if (*line && options_is_preference(option)) {
             options_ignore(option, line);
         } else if (*line) {
@@ -143,6 +140,13 @@ static int options_refuse_lines(enum spank_apapi_option option, char *lines)
         }
     }
     return -1;
+}
+
+/* The same, as a caret stands below another one; the first line with the option. */
+static int options_refuse_lines(enum spank_apapi_option option, char *lines)
+{
+    options_refuse(option, strsep(&lines, "\n"));
+    return options_refuse_each(option, lines);
 }
 
 /* All of them are checked at once: they must not contradict each other. */
@@ -204,14 +208,7 @@ static int options_pack(enum spank_apapi_option option)
     if (errno != ENOENT) {
         return options_refuse(option, err.text);
     }
-    for (char *rest = packet, *line; (line = strsep(&rest, "\n"));) {
-        if (*line && options_is_preference(option)) {
-            options_ignore(option, line);
-        } else if (*line) {
-            slurm_error("apapi: %s", line);
-        }
-    }
-    return -1;
+    return options_refuse_each(option, packet);
 }
 
 /* Check APAPI_CMPLIST if it applies. */

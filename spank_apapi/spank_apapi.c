@@ -28,12 +28,7 @@ int slurm_spank_local_user_init(spank_t spank, int ac, char *argv[])
 {
     (void)ac;
     (void)argv;
-    switch (spank_context()) {
-    case S_CTX_LOCAL:
-        return spank_apapi_local_user_init(spank);
-    default:
-        return ESPANK_SUCCESS;
-    }
+    return spank_context() == S_CTX_LOCAL ? spank_apapi_local_user_init(spank) : ESPANK_SUCCESS;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int ac, char *argv[])
@@ -57,49 +52,21 @@ int slurm_spank_user_init(spank_t spank, int ac, char *argv[])
     (void)spank;
     (void)ac;
     (void)argv;
-    switch (spank_context()) {
-    case S_CTX_REMOTE:
-        return spank_apapi_remote_user_init();
-    default:
-        return ESPANK_SUCCESS;
-    }
+    return spank_context() == S_CTX_REMOTE ? spank_apapi_remote_user_init() : ESPANK_SUCCESS;
 }
 
-int slurm_spank_task_init(spank_t spank, int ac, char *argv[])
-{
-    (void)ac;
-    (void)argv;
-    switch (spank_context()) {
-    case S_CTX_REMOTE:
-        return spank_apapi_remote_task_init(spank);
-    default:
-        return ESPANK_SUCCESS;
+#define REMOTE_TASK(hook)                                                                          \
+    int slurm_spank_task_##hook(spank_t spank, int ac, char *argv[])                               \
+    {                                                                                              \
+        (void)ac;                                                                                  \
+        (void)argv;                                                                                \
+        return spank_context() == S_CTX_REMOTE ? spank_apapi_remote_task_##hook(spank)             \
+                                               : ESPANK_SUCCESS;                                   \
     }
-}
 
-int slurm_spank_task_post_fork(spank_t spank, int ac, char *argv[])
-{
-    (void)ac;
-    (void)argv;
-    switch (spank_context()) {
-    case S_CTX_REMOTE:
-        return spank_apapi_remote_task_post_fork(spank);
-    default:
-        return ESPANK_SUCCESS;
-    }
-}
-
-int slurm_spank_task_exit(spank_t spank, int ac, char *argv[])
-{
-    (void)ac;
-    (void)argv;
-    switch (spank_context()) {
-    case S_CTX_REMOTE:
-        return spank_apapi_remote_task_exit(spank);
-    default:
-        return ESPANK_SUCCESS;
-    }
-}
+REMOTE_TASK(init)
+REMOTE_TASK(post_fork)
+REMOTE_TASK(exit)
 
 int slurm_spank_exit(spank_t spank, int ac, char *argv[])
 {

@@ -145,32 +145,34 @@ static int check_verdict(const struct check_call *call, int status, const char *
 static char path_variable[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang_variable[] = "LANG=C";
 static char name[] = "apapi-sampler";
 
-static int check_argument(const char *libexec_dir, char *option, const char *argument,
-                          struct apapi_error *err)
+static int check_argument(const char *libexec_dir, char *option, const char *argument, char *text,
+                          size_t size, struct apapi_error *err)
 {
-    char copy[PATH_MAX], text[sizeof err->text];
+    static char copy[OVERFLOW_LINES_SIZE];
     char *const words[] = {name, option, copy, NULL};
     char *const environment[] = {path_variable, lang_variable, NULL};
     struct check_call call = {.words = words, .environment = environment};
 
     snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
     snprintf(copy, sizeof copy, "%s", argument);
-    return check_verdict(&call, check_call(&call, text, sizeof text, err), text, err);
+    return check_verdict(&call, check_call(&call, text, size, err), text, err);
 }
 
 int spank_apapi_check_components(const char *libexec_dir, const char *components,
                                  struct apapi_error *err)
 {
     static char option[] = "--check";
+    char text[sizeof err->text];
 
-    return check_argument(libexec_dir, option, components, err);
+    return check_argument(libexec_dir, option, components, text, sizeof text, err);
 }
 
 int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err)
 {
     static char option[] = "--folders";
+    char text[sizeof err->text];
 
-    return check_argument(libexec_dir, option, folder, err);
+    return check_argument(libexec_dir, option, folder, text, sizeof text, err);
 }
 
 int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const char *config,
@@ -197,14 +199,9 @@ int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const 
 int spank_apapi_check_thresholds(const char *libexec_dir, const char *lines,
                                  char text[SPANK_APAPI_CHECK_SIZE], struct apapi_error *err)
 {
-    static char option[] = "--overflow", copy[OVERFLOW_LINES_SIZE];
-    char *const words[] = {name, option, copy, NULL};
-    char *const environment[] = {path_variable, lang_variable, NULL};
-    struct check_call call = {.words = words, .environment = environment};
+    static char option[] = "--overflow";
 
-    snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
-    snprintf(copy, sizeof copy, "%s", lines);
-    return check_verdict(&call, check_call(&call, text, SPANK_APAPI_CHECK_SIZE, err), text, err);
+    return check_argument(libexec_dir, option, lines, text, SPANK_APAPI_CHECK_SIZE, err);
 }
 
 static const char rules_variable[] = PACKET_VARIABLE "=";
