@@ -61,25 +61,23 @@ static int set_form(void *target, const char *text, struct apapi_error *err)
                       text);
 }
 
+static int options_set_number(unsigned *number, const char *option, const char *text,
+                              struct apapi_error *err)
+{
+    *number = (unsigned)positive_number(text, RUNS_MAX);
+    return *number ? 0
+                   : apapi_fail(err, EINVAL, "%s '%.60s': not a number of runs from 1 to %d",
+                                option, text, RUNS_MAX);
+}
+
 static int set_runs(void *target, const char *text, struct apapi_error *err)
 {
-    struct options *options = target;
-
-    options->runs = (unsigned)positive_number(text, RUNS_MAX);
-    return options->runs ? 0
-                         : apapi_fail(err, EINVAL, "-r '%.60s': not a number of runs from 1 to %d",
-                                      text, RUNS_MAX);
+    return options_set_number(&((struct options *)target)->runs, "-r", text, err);
 }
 
 static int set_warmups(void *target, const char *text, struct apapi_error *err)
 {
-    struct options *options = target;
-
-    options->warmups = (unsigned)positive_number(text, RUNS_MAX);
-    return options->warmups
-               ? 0
-               : apapi_fail(err, EINVAL, "--warmup '%.60s': not a number of runs from 1 to %d",
-                            text, RUNS_MAX);
+    return options_set_number(&((struct options *)target)->warmups, "--warmup", text, err);
 }
 
 static int set_pid(void *target, const char *text, struct apapi_error *err)

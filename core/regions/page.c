@@ -133,11 +133,6 @@ uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_
     return page_load(page->slots[slot].counts[node]);
 }
 
-uint64_t page_slot_shortest(const struct page_program *page, uint32_t slot, uint32_t node)
-{
-    return page_load(page->slots[slot].shortest[node]);
-}
-
 void page_results_init(struct page_results *page)
 {
     memset(page, 0, sizeof *page);

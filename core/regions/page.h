@@ -145,9 +145,6 @@ bool page_slot(const struct page_program *page, uint32_t slot, uint32_t node_cou
 /** @return times that a thread has entered a node. */
 uint64_t page_slot_count(const struct page_program *page, uint32_t slot, uint32_t node);
 
-/** @return time of the shortest stay in a node [ticks]; 0: none has ended. */
-uint64_t page_slot_shortest(const struct page_program *page, uint32_t slot, uint32_t node);
-
 /** Put zeros and the fixed parts into a result page; everything else is not known. */
 void page_results_init(struct page_results *page);
 
