@@ -12,12 +12,14 @@
 #include "base/text.h"
 #include "record/domain_list.h"
 
+#define IN_STEP(member) offsetof(struct step, member)
+#define IN_DOMAIN(member) offsetof(struct domain, member)
 #define ROOM (4UL * PROMETHEUS_STEPS_MAX) /* steps kept while more may come */
 
 struct domain {
     double energy_j, mean_w, present_w; /* NaN: unknown */
     double covered, rest_j;             /* the same */
-    bool unknown;                       /* it has meters */
+    double unknown;                     /* 1: it has meters, but no known energy; otherwise NaN */
 };
 
 /* Where the figures come from, the best source first. */
@@ -30,7 +32,7 @@ struct step {
     double elapsed_s, covered;
     double budget_j, budget_used_j;
     enum origin origin;
-    bool running;
+    double running; /* 0 or 1 */
     struct domain domains[APAPI_DOMAINS];
 };
 
@@ -160,7 +162,7 @@ static int compare_ages(const void *left, const void *right)
 {
     const struct step *a = left, *b = right;
 
-    return a->running != b->running ? b->running - a->running
+    return a->running != b->running ? (int)(b->running - a->running)
                                     : prometheus_compare_numbers(b->end_ns, a->end_ns);
 }
 
@@ -183,7 +185,7 @@ static void prometheus_learn(struct step *page, struct step *checkpoint)
         page->domains[d].covered = checkpoint->domains[d].covered;
         page->domains[d].rest_j = checkpoint->domains[d].rest_j;
         page->domains[d].unknown =
-            checkpoint->domains[d].unknown && isnan(page->domains[d].energy_j);
+            isnan(page->domains[d].energy_j) ? checkpoint->domains[d].unknown : NAN;
     }
 }
 
@@ -261,7 +263,7 @@ int prometheus_add(struct prometheus *prometheus, const struct apapi_record *rec
                                           .present_w = NAN,
                                           .covered = positive(result->covered),
                                           .rest_j = positive(result->rest_j),
-                                          .unknown = m->unknown_domains & domain_bit(i)};
+                                          .unknown = m->unknown_domains & domain_bit(i) ? 1 : NAN};
     }
     return prometheus_add_step(prometheus, &step);
 }
@@ -283,116 +285,52 @@ int prometheus_add_live(struct prometheus *prometheus, const struct prometheus_l
                                           .mean_w = NAN,
                                           .present_w = live->power_w[i],
                                           .covered = NAN,
-                                          .rest_j = NAN};
+                                          .rest_j = NAN,
+                                          .unknown = NAN};
     }
     return prometheus_add_step(prometheus, &step);
-}
-
-static double prometheus_elapsed_s(const struct step *step, int domain)
-{
-    (void)domain;
-    return step->elapsed_s;
-}
-
-static double covered(const struct step *step, int domain)
-{
-    (void)domain;
-    return step->covered;
-}
-
-static double budget_j(const struct step *step, int domain)
-{
-    (void)domain;
-    return step->budget_j;
-}
-
-static double budget_used_j(const struct step *step, int domain)
-{
-    (void)domain;
-    return step->budget_used_j;
-}
-
-static double running(const struct step *step, int domain)
-{
-    (void)domain;
-    return step->running;
-}
-
-static double energy_j(const struct step *step, int domain)
-{
-    return step->domains[domain].energy_j;
-}
-
-static double prometheus_mean_w(const struct step *step, int domain)
-{
-    return step->domains[domain].mean_w;
-}
-
-static double domain_covered(const struct step *step, int domain)
-{
-    return step->domains[domain].covered;
-}
-
-static double rest_j(const struct step *step, int domain)
-{
-    return step->domains[domain].rest_j;
-}
-
-static double is_unknown(const struct step *step, int domain)
-{
-    return step->domains[domain].unknown ? 1 : NAN;
-}
-
-static double present_w(const struct step *step, int domain)
-{
-    return step->domains[domain].present_w;
-}
-
-static double info_value(const struct step *step, int domain)
-{
-    (void)domain;
-    return step->about && *step->about ? 1 : NAN;
 }
 
 /* Metrics of a step, or of each of its domains. Names end with the unit, if there is one. */
 static const struct family {
     const char *name, *type, *unit, *help;
-    double (*value)(const struct step *step, int domain); /* NaN: unknown */
+    size_t offset; /* of the value in a step, or a domain; NaN: unknown */
     bool by_domain, about;
 } families[] = {
     {"apapi_step_energy_joules", "counter", "joules",
      "Energy that the step has used on the node. Domains package, dram and gpu add up; core and "
      "uncore lie within package, psys and node around all.",
-     energy_j, true, false},
+     IN_DOMAIN(energy_j), true, false},
     {"apapi_step_power_watts", "gauge", "watts", "Mean power of the step on the node.",
-     prometheus_mean_w, true, false},
+     IN_DOMAIN(mean_w), true, false},
     {"apapi_step_present_power_watts", "gauge", "watts",
-     "Power of the running step on the node between the latest two readings.", present_w, true,
-     false},
+     "Power of the running step on the node between the latest two readings.", IN_DOMAIN(present_w),
+     true, false},
     {"apapi_step_elapsed_seconds", "gauge", "seconds",
-     "Time that the step has been measured on the node.", prometheus_elapsed_s, false, false},
+     "Time that the step has been measured on the node.", IN_STEP(elapsed_s), false, false},
     {"apapi_step_covered_ratio", "gauge", "ratio",
-     "Share of the step's time between good readings of the meters.", covered, false, false},
-    {"apapi_step_domain_covered_ratio", "gauge", "ratio",
-     "Share of the step's time that the energy of a domain is of.", domain_covered, true, false},
-    {"apapi_step_rest_estimate_joules", "gauge", "joules",
-     "Estimate of the energy in the other part of the time, in no other value.", rest_j, true,
+     "Share of the step's time between good readings of the meters.", IN_STEP(covered), false,
      false},
+    {"apapi_step_domain_covered_ratio", "gauge", "ratio",
+     "Share of the step's time that the energy of a domain is of.", IN_DOMAIN(covered), true,
+     false},
+    {"apapi_step_rest_estimate_joules", "gauge", "joules",
+     "Estimate of the energy in the other part of the time, in no other value.", IN_DOMAIN(rest_j),
+     true, false},
     {"apapi_step_domain_unknown", "gauge", NULL,
      "Always 1. The domain has meters, and no energy that is known: sums over domains lack it.",
-     is_unknown, true, false},
+     IN_DOMAIN(unknown), true, false},
     {"apapi_step_budget_joules", "gauge", "joules",
-     "Energy budget of the whole step, all its nodes. Of several the least.", budget_j, false,
-     false},
-    {"apapi_step_budget_used_joules", "gauge", "joules",
-     "Energy of all nodes of the step with a budget, as srun adds it up.", budget_used_j, false,
-     false},
-    {"apapi_step_running", "gauge", NULL,
-     "1: the step is running, and its values are as far as it has got; 0: it has ended.", running,
+     "Energy budget of the whole step, all its nodes. Of several the least.", IN_STEP(budget_j),
      false, false},
+    {"apapi_step_budget_used_joules", "gauge", "joules",
+     "Energy of all nodes of the step with a budget, as srun adds it up.", IN_STEP(budget_used_j),
+     false, false},
+    {"apapi_step_running", "gauge", NULL,
+     "1: the step is running, and its values are as far as it has got; 0: it has ended.",
+     IN_STEP(running), false, false},
     {"apapi_step_info", "gauge", NULL,
-     "Always 1. What else is known of the step, as labels to join by the others.", info_value,
-     false, true},
+     "Always 1. What else is known of the step, as labels to join by the others.", 0, false, true},
 };
 
 static void prometheus_put_head(FILE *out, const struct family *family)
@@ -404,9 +342,21 @@ static void prometheus_put_head(FILE *out, const struct family *family)
     fprintf(out, "# HELP %s %s\n", family->name, family->help);
 }
 
+static double prometheus_value(const struct family *family, const struct step *step, int domain)
+{
+    const char *base =
+        family->by_domain ? (const char *)&step->domains[domain] : (const char *)step;
+    const void *value = base + family->offset;
+
+    if (family->about) {
+        return step->about && *step->about ? 1 : NAN;
+    }
+    return *(const double *)value;
+}
+
 static void put_sample(FILE *out, const struct family *family, const struct step *step, int domain)
 {
-    double value = family->value(step, domain);
+    double value = prometheus_value(family, step, domain);
 
     if (!isfinite(value)) {
         return;
