@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/grid.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct grid {
     struct give *gives;
     size_t column_count;
     struct namelist cells;
+    bool failed; /* memory ran out */
 };
 
 struct grid *grid_create(const struct grid_column *columns, size_t count)
@@ -51,16 +53,31 @@ struct grid *grid_create(const struct grid_column *columns, size_t count)
 
 void grid_yield(struct grid *grid, size_t column, size_t least, bool optional)
 {
-    grid->gives[column] = (struct give){least, optional};
+    if (grid) {
+        grid->gives[column] = (struct give){least, optional};
+    }
 }
 
-int grid_put(struct grid *grid, const char *text)
+void grid_put(struct grid *grid, const char *text)
 {
-    if (namelist_add(&grid->cells, text)) {
-        return -1;
+    if (!grid || grid->failed) {
+        return;
     }
-    text_clean(grid->cells.names[grid->cells.count - 1], strlen(text) + 1, text);
-    return 0;
+    grid->failed = namelist_add(&grid->cells, text) != 0;
+    if (!grid->failed) {
+        text_clean(grid->cells.names[grid->cells.count - 1], strlen(text) + 1, text);
+    }
+}
+
+void grid_format(struct grid *grid, const char *format, ...)
+{
+    char text[GRID_FORMAT_SIZE];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    grid_put(grid, text);
 }
 
 static size_t row_count(const struct grid *grid)
@@ -171,7 +188,7 @@ static void grid_put_row(const struct grid *grid, FILE *out, size_t row, const s
     fputc('\n', out);
 }
 
-void grid_print(const struct grid *grid, FILE *out, size_t width)
+static void grid_print(const struct grid *grid, FILE *out, size_t width)
 {
     size_t *widths = calloc(grid->column_count, sizeof *widths);
 
@@ -192,14 +209,20 @@ void grid_print(const struct grid *grid, FILE *out, size_t width)
     free(widths);
 }
 
-void grid_destroy(struct grid *grid)
+int grid_finish(struct grid *grid, const char *title, FILE *out, size_t width)
 {
-    if (!grid) {
-        return;
+    int result = grid && !grid->failed ? 0 : -1;
+
+    if (result == 0) {
+        fprintf(out, "%s%s", title ? title : "", title ? "\n" : "");
+        grid_print(grid, out, width);
     }
-    namelist_free(&grid->cells);
-    free(grid->gives);
-    free(grid);
+    if (grid) {
+        namelist_free(&grid->cells);
+        free(grid->gives);
+        free(grid);
+    }
+    return result;
 }
 
 size_t terminal_width(void)

@@ -15,7 +15,10 @@ struct grid_column {
     bool right; /* for numbers */
 };
 
-/** @param columns  `count` of them, which must outlive the grid. @return NULL: out of memory. */
+/**
+ * @param columns  `count` of them, which must outlive the grid
+ * @return NULL: out of memory. All functions accept that: grid_finish() reports it.
+ */
 struct grid *grid_create(const struct grid_column *columns, size_t count);
 
 #define GRID_WHOLE SIZE_MAX
@@ -28,17 +31,21 @@ struct grid *grid_create(const struct grid_column *columns, size_t count);
  */
 void grid_yield(struct grid *grid, size_t column, size_t least, bool optional);
 
-/** Set the next cell of the row. @return 0; -1 with errno ENOMEM. */
-int grid_put(struct grid *grid, const char *text);
+/** Set the next cell of the row. */
+void grid_put(struct grid *grid, const char *text);
+
+/** The same of up to GRID_FORMAT_SIZE bytes, as printf(). */
+#define GRID_FORMAT_SIZE 256
+void grid_format(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * Print it without empty columns, each line indented by 2.
+ * Print it without empty columns, each line indented by 2, and free it.
+ * @param grid   NULL, or one for which memory ran out: nothing is printed
+ * @param title  a line before it; NULL: none
  * @param width  columns of the terminal; 0: no limit
+ * @return 0; -1: out of memory
  */
-void grid_print(const struct grid *grid, FILE *out, size_t width);
-
-/** Free. NULL is allowed. */
-void grid_destroy(struct grid *grid);
+int grid_finish(struct grid *grid, const char *title, FILE *out, size_t width);
 
 /** @return the width of the terminal at standard output, or COLUMNS; 0: not known. */
 size_t terminal_width(void);

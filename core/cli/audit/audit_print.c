@@ -12,7 +12,6 @@
 #include "output/csv.h"
 
 #define REASONS_SIZE 1024
-#define CELL_SIZE 64
 
 struct audit_row audit_page_total(const struct audit_page *page)
 {
@@ -36,91 +35,67 @@ static const struct grid_column audit_columns[] = {
     {"shares", true},     {"idle", true},    {"nobody", true},
     {"unmeasured", true}, {"closure", true}, {"what is missing", false}};
 
-static int audit_put_energy(struct grid *grid, double energy_j)
+static void audit_put_energy(struct grid *grid, double energy_j)
 {
     char text[UNITS_SIZE] = "";
 
     if (!isnan(energy_j)) {
         units_quantity(text, sizeof text, energy_j, "J");
     }
-    return grid_put(grid, text);
+    grid_put(grid, text);
 }
 
-static int audit_put_percent(struct grid *grid, double percent)
-{
-    char text[CELL_SIZE] = "";
-
-    if (!isnan(percent)) {
-        snprintf(text, sizeof text, "%.2f %%", percent);
-    }
-    return grid_put(grid, text);
-}
-
-static int audit_put_time(struct grid *grid, double seconds)
+static void audit_put_time(struct grid *grid, double seconds)
 {
     char text[UNITS_SIZE] = "";
 
     if (seconds > 0) {
         units_duration(text, sizeof text, seconds);
     }
-    return grid_put(grid, text);
+    grid_put(grid, text);
 }
 
-static int audit_put_cells(const struct audit_ledger *ledger, const struct audit_row *row,
-                           struct grid *grid)
+static void audit_put_cells(const struct audit_ledger *ledger, const struct audit_row *row,
+                            struct grid *grid)
 {
     const struct audit_result result = audit_evaluate(ledger, row);
     char reasons[REASONS_SIZE];
 
     audit_reasons_text(&result, reasons, sizeof reasons);
-    return audit_put_energy(grid, result.sum.hours.energy_j) ||
-                   audit_put_energy(grid, result.sum.shares_j) ||
-                   audit_put_energy(grid, result.sum.hours.idle_j) ||
-                   audit_put_energy(grid, result.sum.hours.unattributed_j) ||
-                   audit_put_time(grid, result.unmeasured_s) ||
-                   audit_put_percent(grid, result.closure_pct) || grid_put(grid, reasons)
-               ? -1
-               : 0;
+    audit_put_energy(grid, result.sum.hours.energy_j);
+    audit_put_energy(grid, result.sum.shares_j);
+    audit_put_energy(grid, result.sum.hours.idle_j);
+    audit_put_energy(grid, result.sum.hours.unattributed_j);
+    audit_put_time(grid, result.unmeasured_s);
+    grid_format(grid, isnan(result.closure_pct) ? "" : "%.2f %%", result.closure_pct);
+    grid_put(grid, reasons);
 }
 
-static int audit_put_row(const struct audit_ledger *ledger, const struct audit_row *row,
-                         struct grid *grid)
+static void audit_put_row(const struct audit_ledger *ledger, const struct audit_row *row,
+                          struct grid *grid)
 {
     char day[TIMESTAMP_SIZE];
 
     audit_day_text(row, day, sizeof day);
-    return grid_put(grid, pool_text(&ledger->texts, row->node)) || grid_put(grid, day) ||
-                   audit_put_cells(ledger, row, grid)
-               ? -1
-               : 0;
-}
-
-static int audit_put_total(const struct audit_page *page, struct grid *grid)
-{
-    const struct audit_row total = audit_page_total(page);
-
-    return page->ledger->row_count > 1 && (grid_put(grid, "all") || grid_put(grid, "") ||
-                                           audit_put_cells(page->ledger, &total, grid))
-               ? -1
-               : 0;
+    grid_put(grid, pool_text(&ledger->texts, row->node));
+    grid_put(grid, day);
+    audit_put_cells(ledger, row, grid);
 }
 
 int audit_print_table(const struct audit_page *page)
 {
     struct grid *grid = grid_create(audit_columns, COUNT_OF(audit_columns));
-    int result = grid ? 0 : -1;
+    const struct audit_row total = audit_page_total(page);
 
-    for (size_t i = 0; i < page->count && result == 0; i++) {
-        result = audit_put_row(page->ledger, &page->ledger->rows[page->order[i]], grid);
+    for (size_t i = 0; i < page->count; i++) {
+        audit_put_row(page->ledger, &page->ledger->rows[page->order[i]], grid);
     }
-    if (result == 0) {
-        result = audit_put_total(page, grid);
+    if (page->ledger->row_count > 1) {
+        grid_put(grid, "all");
+        grid_put(grid, "");
+        audit_put_cells(page->ledger, &total, grid);
     }
-    if (result == 0) {
-        grid_print(grid, stdout, terminal_width());
-    }
-    grid_destroy(grid);
-    return result;
+    return grid_finish(grid, NULL, stdout, terminal_width());
 }
 
 /* --- for programs --------------------------------------------------------------------------- */

@@ -15,8 +15,6 @@ static const struct grid_column columns[] = {
     {"domain", false}, {"range", true},    {"width", true}, {"guard", true},
     {"update", true},  {"measured", true}, {"", false},     {"description", false}};
 
-enum { COLUMNS = COUNT_OF(columns) };
-
 /* "24.82 kJ", or the reason if there is no value. */
 static void value_text(const struct listed_event *listed, char *text, size_t size)
 {
@@ -50,45 +48,46 @@ static void list_text_measured(char *text, size_t size, const struct listed_upda
     list_text_period(text, size, "above ", update->above_s);
 }
 
-static int list_text_put_updates(struct grid *grid, const struct listed_event *listed)
+static void list_text_put_updates(struct grid *grid, const struct listed_event *listed)
 {
     char stated[UNITS_SIZE] = "", measured[2 * UNITS_SIZE] = "";
 
     list_text_period(stated, sizeof stated, "", duration(listed->event.update_ns) / NS_PER_S);
     list_text_measured(measured, sizeof measured, &listed->update);
-    return grid_put(grid, stated) || grid_put(grid, measured) ? -1 : 0;
+    grid_put(grid, stated);
+    grid_put(grid, measured);
 }
 
-static int list_text_put_range(struct grid *grid, const struct listed_event *listed)
+static void list_text_put_range(struct grid *grid, const struct listed_event *listed)
 {
-    char range[UNITS_SIZE] = "", width[UNITS_SIZE] = "", guard[UNITS_SIZE] = "";
+    char range[UNITS_SIZE] = "", guard[UNITS_SIZE] = "";
 
     if (!isnan(listed->range)) {
         units_quantity(range, sizeof range, listed->range, listed->event.unit);
     }
-    if (!isnan(listed->width)) {
-        snprintf(width, sizeof width, "%.0f bits", listed->width);
-    }
     if (!isnan(listed->guard_s)) {
         units_short(guard, sizeof guard, listed->guard_s);
     }
-    return grid_put(grid, range) || grid_put(grid, width) || grid_put(grid, guard) ? -1 : 0;
+    grid_put(grid, range);
+    grid_format(grid, isnan(listed->width) ? "" : "%.0f bits", listed->width);
+    grid_put(grid, guard);
 }
 
-static int list_text_put_event(struct grid *grid, const struct listed_event *listed)
+static void list_text_put_event(struct grid *grid, const struct listed_event *listed)
 {
     const struct apapi_event *event = &listed->event;
     char value[sizeof listed->error];
 
     value_text(listed, value, sizeof value);
-    return grid_put(grid, event->name) || grid_put(grid, value) || grid_put(grid, event->unit) ||
-                   grid_put(grid, apapi_kind_name(event->kind)) ||
-                   grid_put(grid, domain_text(event->domain)) ||
-                   list_text_put_range(grid, listed) || list_text_put_updates(grid, listed) ||
-                   grid_put(grid, event->estimated ? "estimated" : "") ||
-                   grid_put(grid, listed->description)
-               ? -1
-               : 0;
+    grid_put(grid, event->name);
+    grid_put(grid, value);
+    grid_put(grid, event->unit);
+    grid_put(grid, apapi_kind_name(event->kind));
+    grid_put(grid, domain_text(event->domain));
+    list_text_put_range(grid, listed);
+    list_text_put_updates(grid, listed);
+    grid_put(grid, event->estimated ? "estimated" : "");
+    grid_put(grid, listed->description);
 }
 
 static void list_text_put_ways(const char *component)
@@ -113,8 +112,7 @@ static void list_text_put_clean(const char *text)
 
 static int list_text_put_component(const struct listed *listed, const struct list_view *view)
 {
-    struct grid *grid = grid_create(columns, COLUMNS);
-    int result = grid ? 0 : -1;
+    struct grid *grid = grid_create(columns, COUNT_OF(columns));
 
     printf("%s (", listed->wanted->name);
     list_text_put_clean(listed->reader->detail);
@@ -122,14 +120,10 @@ static int list_text_put_component(const struct listed *listed, const struct lis
     if (view->sources) {
         list_text_put_ways(listed->wanted->name);
     }
-    for (size_t i = 0; i < listed->event_count && result == 0; i++) {
-        result = list_text_put_event(grid, &listed->events[i]);
+    for (size_t i = 0; i < listed->event_count; i++) {
+        list_text_put_event(grid, &listed->events[i]);
     }
-    if (result == 0) {
-        grid_print(grid, stdout, view->width);
-    }
-    grid_destroy(grid);
-    return result;
+    return grid_finish(grid, NULL, stdout, view->width);
 }
 
 static void put_unreadable(const struct listed *listed, const struct list_view *view)

@@ -14,58 +14,37 @@
 
 #define PATH_LEAST 16
 
-static int regions_text_count(struct grid *grid, uint64_t count)
+static void regions_text_count(struct grid *grid, uint64_t count)
 {
-    char text[24] = "";
-
-    if (count > 0) {
-        snprintf(text, sizeof text, "%" PRIu64, count);
-    }
-    return grid_put(grid, text);
+    grid_format(grid, count > 0 ? "%" PRIu64 : "", count);
 }
 
 /* Cells of numbers without a prefix: their title has the unit. */
-static int regions_text_number(struct grid *grid, double value, int decimals)
+static void regions_text_number(struct grid *grid, double value, int decimals)
 {
-    char text[UNITS_SIZE] = "";
-
-    if (!isnan(value)) {
-        snprintf(text, sizeof text, "%.*f", decimals, value);
-    }
-    return grid_put(grid, text);
+    grid_format(grid, isnan(value) ? "" : "%.*f", decimals, value);
 }
 
-static int regions_text_share(struct grid *grid, double share)
-{
-    char text[UNITS_SIZE] = "";
-
-    if (!isnan(share)) {
-        snprintf(text, sizeof text, "%.1f %%", 100 * share);
-    }
-    return grid_put(grid, text);
-}
-
-static int regions_text_time(struct grid *grid, double seconds)
+static void regions_text_time(struct grid *grid, double seconds)
 {
     char text[UNITS_SIZE];
 
     units_short(text, sizeof text, seconds);
-    return grid_put(grid, text);
+    grid_put(grid, text);
 }
 
-static int regions_text_energy(struct grid *grid, const struct region_figures *figures)
+static void regions_text_energy(struct grid *grid, const struct region_figures *figures)
 {
-    char energy[UNITS_SIZE], share[UNITS_SHARE_SIZE], text[UNITS_SIZE + UNITS_SHARE_SIZE] = "";
+    char energy[UNITS_SIZE] = "", share[UNITS_SHARE_SIZE] = "";
 
     if (!isnan(figures->energy_j)) {
         units_known_quantity(energy, sizeof energy, figures->energy_j, figures->uncertainty_j, "J");
         units_share(share, sizeof share, figures->uncertainty_j / figures->energy_j);
-        snprintf(text, sizeof text, "%s%s%s", energy, *share ? " " : "", share);
     }
-    return grid_put(grid, text);
+    grid_format(grid, "%s%s%s", energy, *share ? " " : "", share);
 }
 
-static int regions_text_power(struct grid *grid, const struct region_figures *figures)
+static void regions_text_power(struct grid *grid, const struct region_figures *figures)
 {
     char text[UNITS_SIZE] = "";
 
@@ -73,31 +52,29 @@ static int regions_text_power(struct grid *grid, const struct region_figures *fi
         units_known_quantity(text, sizeof text, figures->power_w,
                              figures->power_w * figures->uncertainty_j / figures->energy_j, "W");
     }
-    return grid_put(grid, text);
+    grid_put(grid, text);
 }
 
-static int regions_text_where(struct grid *grid, const struct regions *regions, uint32_t text)
-{
-    return grid_put(grid, text == POOL_NONE ? "" : pool_text(&regions->texts, text));
-}
-
-static int regions_text_row(struct grid *grid, const struct regions *regions,
-                            const struct region_row *row)
+static void regions_text_row(struct grid *grid, const struct regions *regions,
+                             const struct region_row *row)
 {
     struct region_figures figures = regions_figures(regions, row);
 
-    return regions_text_where(grid, regions, row->where[0]) ||
-           regions_text_where(grid, regions, row->where[1]) ||
-           grid_put(grid, pool_text(&regions->texts, row->path)) ||
-           regions_text_count(grid, row->count) ||
-           regions_text_count(grid, regions->split[1] ? 0 : row->ranks) ||
-           regions_text_count(grid, regions->split[1] && row->threads == 1 ? 0 : row->threads) ||
-           regions_text_time(grid, regions_use(regions, row)->time_s) ||
-           regions_text_energy(grid, &figures) || regions_text_share(grid, figures.share) ||
-           regions_text_power(grid, &figures) || regions_text_number(grid, figures.ipc, 2) ||
-           regions_text_number(grid, figures.mflops, 1) ||
-           regions_text_number(grid, figures.mflop_per_j, 2) ||
-           grid_put(grid, row->method ? row->method : "");
+    for (size_t i = 0; i < COUNT_OF(row->where); i++) {
+        grid_put(grid, row->where[i] == POOL_NONE ? "" : pool_text(&regions->texts, row->where[i]));
+    }
+    grid_put(grid, pool_text(&regions->texts, row->path));
+    regions_text_count(grid, row->count);
+    regions_text_count(grid, regions->split[1] ? 0 : row->ranks);
+    regions_text_count(grid, regions->split[1] && row->threads == 1 ? 0 : row->threads);
+    regions_text_time(grid, regions_use(regions, row)->time_s);
+    regions_text_energy(grid, &figures);
+    grid_format(grid, isnan(figures.share) ? "" : "%.1f %%", 100 * figures.share);
+    regions_text_power(grid, &figures);
+    regions_text_number(grid, figures.ipc, 2);
+    regions_text_number(grid, figures.mflops, 1);
+    regions_text_number(grid, figures.mflop_per_j, 2);
+    grid_put(grid, row->method ? row->method : "");
 }
 
 static void regions_text_fom(const struct regions *regions, const struct region_fom *fom)
@@ -145,18 +122,15 @@ int regions_print_text(const struct regions *regions)
                                           {"MFLOP/J", true},
                                           {"method", false}};
     struct grid *grid = grid_create(columns, COUNT_OF(columns));
-    int result = grid ? 0 : -1;
+    int result;
 
-    if (grid) {
-        grid_yield(grid, 2, PATH_LEAST, false);
+    grid_yield(grid, 2, PATH_LEAST, false);
+    for (size_t i = 0; i < regions->row_count; i++) {
+        regions_text_row(grid, regions, &regions->rows[i]);
     }
-    for (size_t i = 0; i < regions->row_count && result == 0; i++) {
-        result = regions_text_row(grid, regions, &regions->rows[i]);
-    }
+    result = grid_finish(grid, NULL, stdout, terminal_width());
     if (result == 0) {
-        grid_print(grid, stdout, terminal_width());
         regions_text_notes(regions);
     }
-    grid_destroy(grid);
     return result;
 }

@@ -146,64 +146,42 @@ static void show_text_put_identity(const struct show *show)
 /* --- steps and nodes ------------------------------------------------------------------------ */
 
 /* As in the table: with the digits that are known. */
-static int show_text_put_energy(struct grid *grid, double energy_j, double uncertainty_j)
+static void show_text_put_energy(struct grid *grid, double energy_j, double uncertainty_j)
 {
     char energy[UNITS_SIZE], share[UNITS_SHARE_SIZE];
-    char text[UNITS_SIZE + UNITS_SHARE_SIZE];
 
     units_known_quantity(energy, sizeof energy, energy_j, uncertainty_j, "J");
     units_share(share, sizeof share, uncertainty_j / energy_j);
-    snprintf(text, sizeof text, "%s%s%s", energy, *share ? " " : "", share);
-    return grid_put(grid, text);
+    grid_format(grid, "%s%s%s", energy, *share ? " " : "", share);
 }
 
 /* @param share  its uncertainty */
-static int show_text_put_power(struct grid *grid, double power_w, double share, bool brief)
+static void show_text_put_power(struct grid *grid, double power_w, double share, bool brief)
 {
     char text[UNITS_SIZE];
 
     units_known_quantity(text, sizeof text, brief ? (double)NAN : power_w, power_w * share, "W");
-    return grid_put(grid, text);
+    grid_put(grid, text);
 }
 
-static int show_text_put_duration(struct grid *grid, double seconds)
+static void show_text_put_duration(struct grid *grid, double seconds)
 {
     char text[UNITS_SIZE];
 
     units_duration(text, sizeof text, seconds);
-    return grid_put(grid, text);
+    grid_put(grid, text);
 }
 
-static int finish_grid(struct grid *grid, const char *title, int result)
+static void show_text_put_count(struct grid *grid, uint32_t count)
 {
-    if (result == 0) {
-        puts(title);
-        grid_print(grid, stdout, terminal_width());
-    }
-    grid_destroy(grid);
-    return result;
-}
-
-static int show_text_put_count(struct grid *grid, uint32_t count)
-{
-    char text[16] = "-";
-
-    if (count != APAPI_UNKNOWN) {
-        snprintf(text, sizeof text, "%" PRIu32, count);
-    }
-    return grid_put(grid, text);
+    grid_format(grid, count == APAPI_UNKNOWN ? "-" : "%" PRIu32, count);
 }
 
 /* As in sacct: the greatest status and the greatest signal. */
-static int show_text_put_ending(struct grid *grid, const struct apapi_ending *ending)
+static void show_text_put_ending(struct grid *grid, const struct apapi_ending *ending)
 {
-    char text[32] = "-";
-
-    if (ending->code != APAPI_UNKNOWN) {
-        snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32, ending->code,
-                 ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
-    }
-    return grid_put(grid, text);
+    grid_format(grid, ending->code == APAPI_UNKNOWN ? "-" : "%" PRIu32 ":%" PRIu32, ending->code,
+                ending->signal == APAPI_UNKNOWN ? 0 : ending->signal);
 }
 
 static int show_text_put_steps(const struct show *show)
@@ -212,24 +190,22 @@ static int show_text_put_steps(const struct show *show)
         {"step", false},  {"nodes", true}, {"tasks", true}, {"begins", true},  {"elapsed", true},
         {"energy", true}, {"mean", true},  {"exit", true},  {"program", false}};
     struct grid *grid = grid_create(columns, COUNT_OF(columns));
-    int result = grid ? 0 : -1;
 
-    for (size_t i = 0; i < show->step_count && result == 0; i++) {
+    for (size_t i = 0; i < show->step_count; i++) {
         const struct show_step *step = &show->steps[i];
-        char nodes[24];
 
-        snprintf(nodes, sizeof nodes, "%zu", step->nodes);
-        result = grid_put(grid, step->step) || grid_put(grid, nodes) ||
-                 show_text_put_count(grid, step->tasks) ||
-                 show_text_put_duration(grid, (double)(step->start_ns - show->total.start_unix_ns) /
-                                                  NS_PER_S) ||
-                 show_text_put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S) ||
-                 show_text_put_energy(grid, step->energy_j, step->uncertainty_j) ||
-                 show_text_put_power(grid, step->power_w, step->uncertainty_j / step->energy_j,
-                                     step->brief) ||
-                 show_text_put_ending(grid, &step->ending) || grid_put(grid, step->name);
+        grid_put(grid, step->step);
+        grid_format(grid, "%zu", step->nodes);
+        show_text_put_count(grid, step->tasks);
+        show_text_put_duration(grid,
+                               (double)(step->start_ns - show->total.start_unix_ns) / NS_PER_S);
+        show_text_put_duration(grid, (double)(step->end_ns - step->start_ns) / NS_PER_S);
+        show_text_put_energy(grid, step->energy_j, step->uncertainty_j);
+        show_text_put_power(grid, step->power_w, step->uncertainty_j / step->energy_j, step->brief);
+        show_text_put_ending(grid, &step->ending);
+        grid_put(grid, step->name);
     }
-    return finish_grid(grid, "steps", result ? -1 : 0);
+    return grid_finish(grid, "steps", stdout, terminal_width());
 }
 
 static void show_text_put_spread(const struct show_node *const *nodes, size_t count)
@@ -252,28 +228,24 @@ static void show_text_put_spread(const struct show_node *const *nodes, size_t co
            greatest, first, last);
 }
 
-static int put_node_row(struct grid *grid, const struct show_node *node)
-{
-    return grid_put(grid, node->name) ||
-           show_text_put_energy(grid, node->energy_j, node->uncertainty_j) ||
-           show_text_put_power(grid, node->power_w, node->uncertainty_j / node->energy_j,
-                               node->brief) ||
-           show_text_put_duration(grid, node->known_s);
-}
-
 static int put_node_rows(const struct show_node *const *nodes, size_t count)
 {
     static const struct grid_column columns[] = {
         {"node", false}, {"energy", true}, {"mean", true}, {"measured", true}};
     struct grid *grid = grid_create(columns, COUNT_OF(columns));
-    int result = grid ? 0 : -1;
+    int result;
 
-    for (size_t i = 0; i < count && i < NODES_LISTED && result == 0; i++) {
-        result = put_node_row(grid, nodes[i]);
+    for (size_t i = 0; i < count && i < NODES_LISTED; i++) {
+        const struct show_node *node = nodes[i];
+
+        grid_put(grid, node->name);
+        show_text_put_energy(grid, node->energy_j, node->uncertainty_j);
+        show_text_put_power(grid, node->power_w, node->uncertainty_j / node->energy_j, node->brief);
+        show_text_put_duration(grid, node->known_s);
     }
     result =
-        finish_grid(grid, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes",
-                    result ? -1 : 0);
+        grid_finish(grid, count > NODES_LISTED ? "nodes, those of the highest energy" : "nodes",
+                    stdout, terminal_width());
     if (result == 0 && count > 1) {
         show_text_put_spread(nodes, count);
     }

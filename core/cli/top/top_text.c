@@ -60,38 +60,38 @@ static const char *top_text_mark_of(const struct top_figure *figure)
     return figure->failed ? "!" : figure->stale ? "?" : figure->estimated ? "*" : "";
 }
 
-static int put_now(struct grid *grid, const struct top_figure *figure, const char *unit)
+static void put_now(struct grid *grid, const struct top_figure *figure, const char *unit)
 {
-    char text[CELL_SIZE], marked[CELL_SIZE + 1];
+    char text[CELL_SIZE];
 
     units_quantity(text, sizeof text, figure->now, unit);
-    snprintf(marked, sizeof marked, "%s%s", isnan(figure->now) ? "" : top_text_mark_of(figure),
-             text);
-    return grid_put(grid, marked);
+    grid_format(grid, "%s%s", isnan(figure->now) ? "" : top_text_mark_of(figure), text);
 }
 
-static int top_text_put_energy(struct grid *grid, const struct top_figure *figure,
-                               enum report_unit unit)
+static void top_text_put_energy(struct grid *grid, const struct top_figure *figure,
+                                enum report_unit unit)
 {
-    char text[CELL_SIZE], marked[CELL_SIZE + 1];
+    char text[CELL_SIZE];
 
     if (isnan(figure->total)) {
-        return grid_put(grid, "-");
+        grid_put(grid, "-");
+    } else {
+        report_energy_text(text, sizeof text, figure->total, NAN, unit);
+        grid_format(grid, "%s%s", top_text_mark_of(figure), text);
     }
-    report_energy_text(text, sizeof text, figure->total, NAN, unit);
-    snprintf(marked, sizeof marked, "%s%s", top_text_mark_of(figure), text);
-    return grid_put(grid, marked);
 }
 
-static int top_text_put_domains(struct grid *grid, const struct top_figure domains[APAPI_DOMAINS],
-                                const struct content *content)
+static void top_text_put_domains(struct grid *grid, const struct top_figure domains[APAPI_DOMAINS],
+                                 const struct content *content)
 {
-    int result = put_now(grid, &domains[TOP_TOTAL], "W");
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
-        result = content->domains[d] ? put_now(grid, &domains[d], "W") : grid_put(grid, "");
+    put_now(grid, &domains[TOP_TOTAL], "W");
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        if (content->domains[d]) {
+            put_now(grid, &domains[d], "W");
+        } else {
+            grid_put(grid, "");
+        }
     }
-    return result;
 }
 
 static const char *state_text(enum apapi_live_state state)
@@ -103,44 +103,44 @@ static const char *state_text(enum apapi_live_state state)
     return texts[state];
 }
 
-static int put_who(struct grid *grid, const struct top_step *step, const struct content *content)
+static void put_who(struct grid *grid, const struct top_step *step, const struct content *content)
 {
     char uid[CELL_SIZE] = "-";
 
     if (step->id.uid != APAPI_UNKNOWN) {
         snprintf(uid, sizeof uid, "%u", step->id.uid);
     }
-    return grid_put(grid, step->name) || grid_put(grid, *step->id.user ? step->id.user : uid) ||
-                   grid_put(grid, content->nodes ? step->id.node : "") ||
-                   grid_put(grid, state_text(step->state))
-               ? -1
-               : 0;
+    grid_put(grid, step->name);
+    grid_put(grid, *step->id.user ? step->id.user : uid);
+    grid_put(grid, content->nodes ? step->id.node : "");
+    grid_put(grid, state_text(step->state));
 }
 
-static int top_text_put_step(struct grid *grid, const struct top_step *step,
-                             const struct top_form *form, const struct content *content)
+static void top_text_put_step(struct grid *grid, const struct top_step *step,
+                              const struct top_form *form, const struct content *content)
 {
     char elapsed[CELL_SIZE] = "-";
 
     if (!isnan(step->elapsed_s)) {
         report_elapsed_text(elapsed, sizeof elapsed, step->elapsed_s);
     }
-    return put_who(grid, step, content) || grid_put(grid, elapsed) ||
-                   top_text_put_domains(grid, step->domains, content) ||
-                   top_text_put_energy(grid, &step->domains[TOP_TOTAL], form->unit) ||
-                   grid_put(grid, step->id.job_name)
-               ? -1
-               : 0;
+    put_who(grid, step, content);
+    grid_put(grid, elapsed);
+    top_text_put_domains(grid, step->domains, content);
+    top_text_put_energy(grid, &step->domains[TOP_TOTAL], form->unit);
+    grid_put(grid, step->id.job_name);
 }
 
-static int put_node(struct grid *grid, const struct top_node *node, const struct content *content)
+static void put_node(struct grid *grid, const struct top_node *node, const struct content *content)
 {
-    return grid_put(grid, "node") || grid_put(grid, "") ||
-                   grid_put(grid, content->nodes ? node->name : "") || grid_put(grid, "") ||
-                   grid_put(grid, "") || top_text_put_domains(grid, node->domains, content) ||
-                   grid_put(grid, "") || grid_put(grid, "")
-               ? -1
-               : 0;
+    const char *const cells[] = {"node", "", content->nodes ? node->name : "", "", ""};
+
+    for (size_t i = 0; i < COUNT_OF(cells); i++) {
+        grid_put(grid, cells[i]);
+    }
+    top_text_put_domains(grid, node->domains, content);
+    grid_put(grid, "");
+    grid_put(grid, "");
 }
 
 /* --- tables --------------------------------------------------------------------------------- */
@@ -180,84 +180,71 @@ static int top_text_put_steps(const struct top_view *view, const struct top_form
                               const struct content *content, FILE *out)
 {
     struct grid *grid = grid_create(step_columns, STEP_COLUMNS);
-    int result = grid ? 0 : -1;
 
-    for (size_t i = 0; i < view->count && result == 0; i++) {
-        result = top_text_put_step(grid, &view->steps[i], form, content);
+    for (size_t i = 0; i < view->count; i++) {
+        top_text_put_step(grid, &view->steps[i], form, content);
     }
-    for (size_t i = 0; i < view->node_count && result == 0; i++) {
-        result = view->nodes[i].steps > 1 ? put_node(grid, &view->nodes[i], content) : 0;
-    }
-    if (result == 0) {
-        grid_yield(grid, USER, NAME_LEAST, false);
-        grid_yield(grid, NODE, NAME_LEAST, false);
-        for (int column = DOMAIN; column < ENERGY; column++) {
-            grid_yield(grid, (size_t)column, GRID_WHOLE, true);
+    for (size_t i = 0; i < view->node_count; i++) {
+        if (view->nodes[i].steps > 1) {
+            put_node(grid, &view->nodes[i], content);
         }
-        grid_print(grid, out, form->width);
     }
-    grid_destroy(grid);
-    return result;
+    grid_yield(grid, USER, NAME_LEAST, false);
+    grid_yield(grid, NODE, NAME_LEAST, false);
+    for (int column = DOMAIN; column < ENERGY; column++) {
+        grid_yield(grid, (size_t)column, GRID_WHOLE, true);
+    }
+    return grid_finish(grid, NULL, out, form->width);
 }
 
-static int top_text_put_event(struct grid *grid, const struct top_step *step,
-                              const struct top_event *event, const struct content *content)
+static void top_text_put_event(struct grid *grid, const struct top_step *step,
+                               const struct top_event *event, const struct content *content)
 {
     bool energetic = event->kind == APAPI_KIND_ENERGY || event->kind == APAPI_KIND_POWER;
     char total[CELL_SIZE];
 
+    if (!event->figure.measured) {
+        return;
+    }
     units_total(total, sizeof total, event->figure.total, event->unit);
-    return grid_put(grid, step->name) || grid_put(grid, content->nodes ? step->id.node : "") ||
-                   grid_put(grid, event->domain == APAPI_DOMAIN_NONE
-                                      ? ""
-                                      : apapi_domain_name(event->domain)) ||
-                   put_now(grid, &event->figure, event->now_unit) ||
-                   grid_put(grid, energetic || !isnan(event->figure.total) ? total : "") ||
-                   grid_put(grid, event->name)
-               ? -1
-               : 0;
+    grid_put(grid, step->name);
+    grid_put(grid, content->nodes ? step->id.node : "");
+    grid_put(grid, event->domain == APAPI_DOMAIN_NONE ? "" : apapi_domain_name(event->domain));
+    put_now(grid, &event->figure, event->now_unit);
+    grid_put(grid, energetic || !isnan(event->figure.total) ? total : "");
+    grid_put(grid, event->name);
 }
 
 /* A domain's line precedes its events'. */
-static int put_parts(struct grid *grid, const struct top_step *step, const struct content *content)
+static void put_parts(struct grid *grid, const struct top_step *step, const struct content *content)
 {
-    int result = 0;
-
-    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == 0; d++) {
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
         const struct top_event whole = {.unit = "J",
                                         .now_unit = "W",
                                         .kind = APAPI_KIND_ENERGY,
                                         .domain = (enum apapi_domain)d,
                                         .figure = step->domains[d]};
 
-        result = step->domains[d].measured ? top_text_put_event(grid, step, &whole, content) : 0;
+        top_text_put_event(grid, step, &whole, content);
     }
-    for (size_t i = 0; i < step->event_count && result == 0; i++) {
-        result = step->events[i].figure.measured
-                     ? top_text_put_event(grid, step, &step->events[i], content)
-                     : 0;
+    for (size_t i = 0; i < step->event_count; i++) {
+        top_text_put_event(grid, step, &step->events[i], content);
     }
-    return result;
 }
 
 static int top_text_put_events(const struct top_view *view, const struct top_form *form,
                                const struct content *content, FILE *out)
 {
     struct grid *grid = grid_create(event_columns, COUNT_OF(event_columns));
-    int result = grid ? 0 : -1;
 
-    for (size_t i = 0; i < view->count && result == 0; i++) {
-        result = put_parts(grid, &view->steps[i], content);
+    for (size_t i = 0; i < view->count; i++) {
+        put_parts(grid, &view->steps[i], content);
     }
-    if (result == 0) {
-        grid_yield(grid, EVENT_NODE, NAME_LEAST, true);
-        grid_yield(grid, EVENT_DOMAIN, GRID_WHOLE, true);
-        grid_yield(grid, EVENT_TOTAL, GRID_WHOLE, true);
-        grid_yield(grid, EVENT_NAME, EVENT_LEAST, false);
-        grid_print(grid, out, form->width);
-    }
-    grid_destroy(grid);
-    return result;
+    grid_yield(grid, EVENT_NODE, NAME_LEAST, true);
+    grid_yield(grid, EVENT_DOMAIN, GRID_WHOLE, true);
+    grid_yield(grid, EVENT_TOTAL, GRID_WHOLE, true);
+    grid_yield(grid, EVENT_NAME, EVENT_LEAST, false);
+    return grid_finish(grid, NULL, out, form->width);
 }
 
 /* --- around them ---------------------------------------------------------------------------- */
