@@ -16,3 +16,13 @@ int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument
     errno = error;
     return error ? -1 : 0;
 }
+
+void thread_condition(pthread_cond_t *changed)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}

@@ -2,8 +2,24 @@
 #ifndef APAPI_BASE_THREAD_H
 #define APAPI_BASE_THREAD_H
 #include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/duration.h"
 
 /** Start a thread that blocks all signals: they belong to the host program. 0; -1 with errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+/**
+ * Initialize a condition whose waits end by CLOCK_MONOTONIC: who sets the clock of the day neither
+ * prolongs nor ends them.
+ */
+void thread_condition(pthread_cond_t *changed);
+
+/** @return `ns` of clock_monotonic_ns() for pthread_cond_timedwait() */
+static inline struct timespec thread_deadline(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+}
 
 #endif

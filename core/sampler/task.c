@@ -2,9 +2,8 @@
 #include "sampler/task.h"
 
 #include <errno.h>
-#include <time.h>
 
-#include "base/duration.h"
+#include "base/thread.h"
 
 static void *task_run(void *argument)
 {
@@ -36,14 +35,9 @@ static int task_start_thread(struct task *task)
 
 void task_start(struct task *task, void (*work)(void *context), void *context)
 {
-    pthread_condattr_t attributes;
-
     if (!task->started) {
         pthread_mutex_init(&task->mutex, NULL);
-        pthread_condattr_init(&attributes);
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        pthread_cond_init(&task->changed, &attributes);
-        pthread_condattr_destroy(&attributes);
+        thread_condition(&task->changed);
     }
     task->work = work;
     task->context = context;
@@ -56,8 +50,7 @@ void task_start(struct task *task, void (*work)(void *context), void *context)
 
 bool task_wait(struct task *task, uint64_t deadline_ns)
 {
-    const struct timespec until = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
-                                   .tv_nsec = (long)(deadline_ns % NS_PER_S)};
+    const struct timespec until = thread_deadline(deadline_ns);
     int code = 0;
     bool done;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "session/component.h"
 #include "session/overflow_cpu.h"
 
@@ -12,7 +13,7 @@ void overflow_init(struct overflows *overflows, struct session_clock *clock)
 {
     atomic_init(&overflows->active, 0);
     pthread_mutex_init(&overflows->mutex, NULL);
-    session_clock_condition(&overflows->changed);
+    thread_condition(&overflows->changed);
     sem_init(&overflows->semaphore, 0, 0);
     overflows->clock = clock;
     overflows->telling = -1;

@@ -30,8 +30,7 @@ static uint64_t real_cpu_ns(struct session_clock *clock, const pthread_t *thread
 static bool real_wait(struct session_clock *clock, pthread_cond_t *changed, pthread_mutex_t *mutex,
                       uint64_t deadline_ns)
 {
-    const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
-                                      .tv_nsec = (long)(deadline_ns % NS_PER_S)};
+    const struct timespec deadline = thread_deadline(deadline_ns);
 
     (void)clock;
     if (deadline_ns == UINT64_MAX) {
@@ -74,14 +73,4 @@ struct session_clock *session_clock_real(void)
                                         .leave = real_leave};
 
     return &real;
-}
-
-void session_clock_condition(pthread_cond_t *changed)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
 }

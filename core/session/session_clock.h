@@ -41,9 +41,6 @@ struct session_clock {
 /** @return the clock and the threads of the system. */
 struct session_clock *session_clock_real(void);
 
-/** Prepare a condition whose deadlines are monotonic time. */
-void session_clock_condition(pthread_cond_t *changed);
-
 static inline uint64_t session_clock_now_ns(struct session_clock *clock)
 {
     return clock->now_ns(clock);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/thread.h"
+
 /* @return false if the deadline has passed. */
 static bool worker_wait(struct worker *worker, uint64_t deadline_ns)
 {
@@ -104,7 +106,7 @@ void worker_init_shared(struct worker *worker, struct session_common *common,
     worker->own = own;
     worker->thread_main = worker_thread;
     pthread_mutex_init(&worker->mutex, NULL);
-    session_clock_condition(&worker->changed);
+    thread_condition(&worker->changed);
 }
 
 void worker_clear(struct worker *worker)

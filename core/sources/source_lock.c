@@ -5,10 +5,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
 
 #define SOURCES_MAX 32
-#define PATIENCE_S 1
+#define PATIENCE_NS (1 * NS_PER_S)
 
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct source_lock {
@@ -18,17 +20,11 @@ static struct source_lock {
     bool taken;
 } locks[SOURCES_MAX];
 
-/* Who sets the clock of the day shall neither prolong nor end a wait. */
 static void source_lock_init(struct source_lock *lock, const char *source)
 {
-    pthread_condattr_t monotonic;
-
     lock->source = source;
     pthread_mutex_init(&lock->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&lock->given_back, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition(&lock->given_back);
 }
 
 /* Sources of one name use one library. More names than places share the last one. */
@@ -49,11 +45,9 @@ static struct source_lock *source_lock_find(const struct apapi_source *source)
 
 static bool source_lock_take(struct source_lock *lock)
 {
-    struct timespec until;
+    const struct timespec until = thread_deadline(clock_monotonic_ns() + PATIENCE_NS);
     bool taken;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_S;
     pthread_mutex_lock(&lock->mutex);
     while (lock->taken &&
            pthread_cond_timedwait(&lock->given_back, &lock->mutex, &until) != ETIMEDOUT) {

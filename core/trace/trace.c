@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "trace/ring.h"
 #include "trace/trace_row.h"
 
@@ -66,11 +66,8 @@ static void drain(struct trace *trace)
 
 static void pause_a_while(struct trace *trace)
 {
-    struct timespec until;
-    uint64_t until_ns = clock_monotonic_ns() + PAUSE_NS;
+    const struct timespec until = thread_deadline(clock_monotonic_ns() + PAUSE_NS);
 
-    until.tv_sec = (time_t)(until_ns / NS_PER_S);
-    until.tv_nsec = (long)(until_ns % NS_PER_S);
     pthread_mutex_lock(&trace->lock);
     if (!atomic_load(&trace->stop)) {
         pthread_cond_timedwait(&trace->stopped, &trace->lock, &until);
@@ -90,29 +87,6 @@ static void *write_rows(void *argument)
     return NULL;
 }
 
-static void make_lock(struct trace *trace)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_mutex_init(&trace->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&trace->stopped, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
-static int trace_start_thread(struct trace *trace)
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&trace->thread, NULL, write_rows, trace);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 static void destroy(struct trace *trace)
 {
     ring_destroy(trace->ring);
@@ -128,14 +102,15 @@ struct trace *trace_create(FILE *file, const char *path, struct apapi_error *err
     int error = ENOMEM;
 
     if (trace) {
-        make_lock(trace);
+        pthread_mutex_init(&trace->lock, NULL);
+        thread_condition(&trace->stopped);
         trace->path = path;
         trace->file = file;
         trace->ring = ring_create(ROWS);
     }
     if (trace && trace->ring) {
         fputs(TRACE_HEADER, file);
-        error = trace_start_thread(trace);
+        error = thread_start(&trace->thread, write_rows, trace) ? errno : 0;
     }
     if (error) {
         fclose(file);
