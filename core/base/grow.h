@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ARRAY_ROOM_FIRST 16
 
@@ -40,6 +41,14 @@ static inline void *array_reserve(void *array, size_t count, size_t more, size_t
 static inline void *array_grow(void *array, size_t count, size_t *room, size_t size)
 {
     return array_reserve(array, count, 1, room, size);
+}
+
+/** @return a copy of `count` elements, for free(); NULL: there are none, or errno is ENOMEM. */
+static inline void *array_copy(const void *array, size_t count, size_t size)
+{
+    void *copy = count ? reallocarray(NULL, count, size) : NULL;
+
+    return copy ? memcpy(copy, array, count * size) : NULL;
 }
 
 #endif

@@ -16,20 +16,10 @@ struct unpacker {
     bool at_end; /* of one compressed frame */
 };
 
-static ssize_t inflow_read_some(int fd, void *buffer, size_t size)
-{
-    ssize_t got;
-
-    do {
-        got = read(fd, buffer, size);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
-
 /* @return 0; -1 */
 static int read_chunk(struct inflow *inflow)
 {
-    ssize_t got = inflow_read_some(inflow->fd, inflow->chunk, CHUNK_SIZE);
+    ssize_t got = TEMP_FAILURE_RETRY(read(inflow->fd, inflow->chunk, CHUNK_SIZE));
 
     if (got < 0) {
         return -1;
@@ -153,7 +143,7 @@ ssize_t inflow_read(struct inflow *inflow, void *buffer, size_t size)
     if (inflow->begin < inflow->end) {
         return hand_out(inflow, buffer, size);
     }
-    return inflow->ended ? 0 : inflow_read_some(inflow->fd, buffer, size);
+    return inflow->ended ? 0 : TEMP_FAILURE_RETRY(read(inflow->fd, buffer, size));
 }
 
 void inflow_end(struct inflow *inflow)

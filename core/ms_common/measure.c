@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ms_common/field.h"
 #include "ms_common/machine.h"
@@ -28,14 +27,6 @@ struct measure {
     bool running, session_running;
     uint64_t page_start_ns;
 };
-
-static uint64_t measure_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static int measure_choose(struct measure *measure)
 {
@@ -84,7 +75,7 @@ static void measure_read_machine(struct measure *measure)
     struct target *cpu = &measure->targets[RESOURCE_CPU];
 
     if (measure->machine && cpu->measurement) {
-        machine_read(measure->machine, measure_parts(measure), measure_now_ns(), cpu->measurement);
+        machine_read(measure->machine, measure_parts(measure), ticker_now_ns(), cpu->measurement);
     }
 }
 
@@ -143,7 +134,7 @@ static void measure_tick(void *context)
     struct measure *measure = context;
 
     pthread_mutex_lock(&measure->lock);
-    measure_take_page(measure, measure_now_ns(), true);
+    measure_take_page(measure, ticker_now_ns(), true);
     pthread_mutex_unlock(&measure->lock);
 }
 
@@ -228,7 +219,7 @@ static void measure_start_page(struct measure *measure)
     if (interval_ns == 0) {
         return;
     }
-    measure->page_start_ns = measure_now_ns();
+    measure->page_start_ns = ticker_now_ns();
     page_start(measure->page, measure->page_start_ns);
     measure_tick(measure);
     measure->ticker = ticker_start(interval_ns, measure_tick, measure);
@@ -320,7 +311,7 @@ static void measure_finish(struct measure *measure)
 
     ticker_stop(measure->ticker);
     measure->ticker = NULL;
-    now_ns = measure_now_ns();
+    now_ns = ticker_now_ns();
     if (measure->session_running) {
         measure_finish_session(measure, &m);
     }

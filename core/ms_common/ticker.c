@@ -19,7 +19,7 @@ struct ticker {
     bool ended;
 };
 
-static uint64_t ticker_now_ns(void)
+uint64_t ticker_now_ns(void)
 {
     struct timespec now;
 

@@ -6,6 +6,9 @@
 /** A thread that calls a function at an interval. It receives no signals. */
 struct ticker;
 
+/** @return CLOCK_MONOTONIC [ns] */
+uint64_t ticker_now_ns(void);
+
 typedef void (*ticker_f)(void *context);
 
 /** @return stop it with ticker_stop(). NULL: no thread, or no memory */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "base/grow.h"
 #include "observe/observe.h"
 #include "observe/observe_parts.h"
 #include "record/regions.h"
@@ -373,16 +374,9 @@ static void result_fill(const struct observer *observer, const struct estimates 
 
 static int result_copy_foms(const struct observer *observer, struct apapi_regions *regions)
 {
-    if (observer->fom_count == 0) {
-        return 0;
-    }
-    regions->foms = calloc(observer->fom_count, sizeof(*regions->foms));
-    if (!regions->foms) {
-        return -1;
-    }
-    memcpy(regions->foms, observer->foms, observer->fom_count * sizeof(*regions->foms));
-    regions->fom_count = observer->fom_count;
-    return 0;
+    regions->foms = array_copy(observer->foms, observer->fom_count, sizeof(*regions->foms));
+    regions->fom_count = regions->foms ? observer->fom_count : 0;
+    return regions->fom_count == observer->fom_count ? 0 : -1;
 }
 
 /* Between the copies of the rows and what is made of them, no column may change. */

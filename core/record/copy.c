@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "record/regions.h"
 
 void apapi_record_clear(struct apapi_record *record)
@@ -25,18 +26,9 @@ void apapi_record_clear(struct apapi_record *record)
 static int component_copy(struct apapi_component_result *copy,
                           const struct apapi_component_result *component)
 {
-    struct apapi_event_result *events = NULL;
-
-    if (component->event_count > 0) {
-        events = calloc(component->event_count, sizeof(*events));
-        if (!events) {
-            return -1;
-        }
-        memcpy(events, component->events, component->event_count * sizeof(*events));
-    }
     *copy = *component;
-    copy->events = events;
-    return 0;
+    copy->events = array_copy(component->events, component->event_count, sizeof(*copy->events));
+    return copy->events || component->event_count == 0 ? 0 : -1;
 }
 
 static int components_copy(struct apapi_measurement *copy, const struct apapi_measurement *m)
@@ -59,15 +51,8 @@ static int components_copy(struct apapi_measurement *copy, const struct apapi_me
 
 static int crossings_copy(struct apapi_record *copy, const struct apapi_record *record)
 {
-    if (record->crossing_count == 0) {
-        return 0;
-    }
-    copy->crossing = calloc(record->crossing_count, sizeof(*copy->crossing));
-    if (!copy->crossing) {
-        return -1;
-    }
-    memcpy(copy->crossing, record->crossing, record->crossing_count * sizeof(*copy->crossing));
-    return 0;
+    copy->crossing = array_copy(record->crossing, record->crossing_count, sizeof(*copy->crossing));
+    return copy->crossing || record->crossing_count == 0 ? 0 : -1;
 }
 
 int record_copy(struct apapi_record *copy, const struct apapi_record *record)

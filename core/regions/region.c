@@ -56,37 +56,31 @@ static inline uint32_t region_number(struct region_stack *stack, const char *nam
     return region_look_up(entry, name);
 }
 
-int apapi_region_begin(const char *name)
+/* Inlined with what it calls: regions may be as short as a call. */
+static inline __attribute__((always_inline)) int
+region_call(const char *name, int (*call)(struct region_stack *stack, uint32_t name))
 {
     struct region_stack *stack = region_stack_now();
 
     if (!stack) {
         return 0;
     }
-    return name ? stack_begin(stack, region_number(stack, name))
-                : misuse_report(MISUSE_NULL, "", NULL);
+    return name ? call(stack, region_number(stack, name)) : misuse_report(MISUSE_NULL, "", NULL);
+}
+
+int apapi_region_begin(const char *name)
+{
+    return region_call(name, stack_begin);
 }
 
 int apapi_region_end(const char *name)
 {
-    struct region_stack *stack = region_stack_now();
-
-    if (!stack) {
-        return 0;
-    }
-    return name ? stack_end(stack, region_number(stack, name))
-                : misuse_report(MISUSE_NULL, "", NULL);
+    return region_call(name, stack_end);
 }
 
 int apapi_region_read(const char *name)
 {
-    struct region_stack *stack = region_stack_now();
-
-    if (!stack) {
-        return 0;
-    }
-    return name ? stack_read(stack, region_number(stack, name))
-                : misuse_report(MISUSE_NULL, "", NULL);
+    return region_call(name, stack_read);
 }
 
 int apapi_region_stop(void)

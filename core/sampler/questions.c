@@ -18,16 +18,18 @@
 #include "threshold/threshold.h"
 #include "threshold/threshold_list.h"
 
+static int questions_refuse(const struct apapi_error *err)
+{
+    printf("%s\n", err->text);
+    return USAGE_ERROR;
+}
+
 /* For srun: check a list of components. Prints one line if it is invalid. */
 static int questions_check(const char *components)
 {
     struct apapi_error err;
 
-    if (apapi_components_check(components, &err)) {
-        printf("%s\n", err.text);
-        return USAGE_ERROR;
-    }
-    return EXIT_SUCCESS;
+    return apapi_components_check(components, &err) ? questions_refuse(&err) : EXIT_SUCCESS;
 }
 
 /* For slurmd: check whether records can be written to these folders. A line for each failure. */
@@ -38,8 +40,7 @@ static int check_folders(char *const folders[])
 
     for (; *folders; folders++) {
         if (config_folder_check(*folders, &err)) {
-            printf("%s\n", err.text);
-            result = USAGE_ERROR;
+            result = questions_refuse(&err);
         }
     }
     return result;
@@ -52,8 +53,7 @@ static int pack(void)
     struct apapi_error err;
 
     if (pack_environment(packet, stdout, &err)) {
-        printf("%s\n", err.text);
-        return USAGE_ERROR;
+        return questions_refuse(&err);
     }
     fputs(packet, stdout);
     return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -68,8 +68,7 @@ static int questions_check_budget(const char *text, const char *path)
     struct apapi_error err;
 
     if (budget_parse(text, &budget, &err)) {
-        printf("%s\n", err.text);
-        return USAGE_ERROR;
+        return questions_refuse(&err);
     }
     config_defaults(&config);
     config_read(&config, path, NULL);
@@ -130,11 +129,7 @@ static int questions_check_thresholds(const char *lines)
         result = questions_check_event(&list.thresholds[i], &rules, &err);
     }
     apapi_event_rules_clear(&rules);
-    if (result) {
-        printf("%s\n", err.text);
-        return USAGE_ERROR;
-    }
-    return EXIT_SUCCESS;
+    return result ? questions_refuse(&err) : EXIT_SUCCESS;
 }
 
 struct questions {

@@ -37,23 +37,13 @@ static void close_others(void)
     }
 }
 
-static ssize_t writer_read_some(char *bytes, size_t size)
-{
-    ssize_t got;
-
-    do {
-        got = read(SOCKET_FD, bytes, size);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
-
 /* The path comes first and ends with a NUL. @return bytes after it in `bytes`; -1: no path. */
 static ssize_t writer_read_path(char path[PATH_MAX], char *bytes, size_t size)
 {
     size_t length = 0;
 
     for (;;) {
-        ssize_t got = writer_read_some(bytes, size);
+        ssize_t got = TEMP_FAILURE_RETRY(read(SOCKET_FD, bytes, size));
         const char *end = got > 0 ? memchr(bytes, '\0', (size_t)got) : NULL;
         size_t part = end ? (size_t)(end - bytes) : (size_t)(got > 0 ? got : 0);
 
@@ -79,7 +69,7 @@ static int copy_rest(int fd, char *bytes, size_t size, size_t first)
         if (write_all(fd, bytes, (size_t)got)) {
             return errno;
         }
-        got = writer_read_some(bytes, size);
+        got = TEMP_FAILURE_RETRY(read(SOCKET_FD, bytes, size));
     } while (got > 0);
     return 0;
 }
