@@ -116,14 +116,46 @@ slurm_lines=('17 17 c1 nobody physics batch normal run COMPLETED 0:0 1795168800 
     jq -e '.rows | length == 3 and all(has("package_j") | not)' <<<"$output"
 }
 
+@test "sums of jobs from Slurm's accounting, and jobs by their state" {
+    echo "acct_dir = $acct" >"$public/apapi.conf"
+    local lines_of=("${slurm_lines[@]/18_1 18_1 c1 nobody physics/18 18_1 c1 nobody chemistry}")
+    fake_sacct "${lines_of[@]}" \
+        '21 21 c1 nobody physics gpu normal run COMPLETED 0:0 1795168700 1795168900 200 1 8 1600 00:00:00 {"apapi":{"v":1,"energy_j":1000,"uncertainty_j":2.5,"mean_w":5,"measured_pct":49.5}}'
+    run -0 --separate-stderr of_nobody report -P -n --by=account,partition \
+        --format=account,partition,user,jobs,nodes,elapsed,energy,uncertainty,power,measured,state
+    echo "$output"
+    [[ ${lines[0]} == 'chemistry|batch|nobody|1||100|2000||20||' ]]
+    [[ ${lines[1]} == 'physics|batch|nobody|2||200|4440.5||22.1986461||' ]]
+    [[ ${lines[2]} == 'physics|gpu|nobody|1||200|1000|2.5|5|49.5|' && ${#lines[@]} -eq 3 ]]
+    run -0 of_nobody report -P -n --by=user --format=user,partition,jobs,energy
+    [[ $output == 'nobody||4|7440.5' ]]
+    run -0 of_nobody report -P -n --by=partition --sort=energy --format=partition,energy --top=1
+    [[ $output == 'batch|6440.5' ]]
+    fake_sacct "${slurm_lines[0]}" "${slurm_lines[2]/100 1 8/300 1 8}"
+    sed -i 's/3000,"mean_w":30/3000,"mean_w":10,"measured_pct":39.5/' "$public/slurm"
+    run -0 of_nobody report -P -n --by=user --format=jobs,energy,power,measured # by time of nodes: 200 s and 300 s
+    echo "$output"
+    [[ $output == '2|4440.5|11.1002864|63.5' ]]
+    fake_sacct "${slurm_lines[0]/1440.5/-1440.5}" # no energy at all
+    run -1 of_nobody report
+    [[ $output == *"are root's: "* ]]
+    fake_sacct "${slurm_lines[@]/18_1 /18 }"
+    run -0 of_nobody report -P -n --state=F --format=jobid
+    [[ $output == 18_1 ]]
+    run -0 of_nobody report -P -n --state=CD,F --format=jobid
+    [[ $output == $'17\n18_1\n19' ]]
+}
+
 @test "what Slurm's accounting does not say either: why there is nothing" {
     echo "acct_dir = $acct" >"$public/apapi.conf"
     fake_sacct "${slurm_lines[3]}"
     run -1 of_nobody report
     [[ ${#lines[@]} -eq 1 && $output == "apapi report: the accounting files in $acct are root's: "* ]]
     fake_sacct "${slurm_lines[0]}"
-    run -1 of_nobody report --by user # sums need records
-    [[ ${#lines[@]} -eq 1 && $output == *"are root's: "* ]]
+    for option in --by=step --by=node --by=day --energy=share --nodelist=n1; do # these need records
+        run -1 of_nobody report "$option"
+        [[ ${#lines[@]} -eq 1 && $output == *"are root's: "* ]]
+    done
     run -1 of_nobody report --acct-dir "$acct"
     [[ $output == *"are root's: "* ]]
 }

@@ -5,7 +5,7 @@ set -euo pipefail
 usage() {
     cat <<END
 usage: test/fuzz/run.sh [RUNS | SECONDSs] [PARSER]...
-Fuzz the parsers (eventops, eventlist, interval, config, packet, record, regions, threshold, hours; default: all of them) with 20000 inputs each, or
+Fuzz the parsers (eventops, eventlist, interval, config, packet, record, regions, threshold, hours, sacct; default: all of them) with 20000 inputs each, or
 RUNS, or for SECONDS each ("60s"). Exit status: 0 nothing found, 1 something found, 2 wrong usage, 77 no libFuzzer here.
 What is found, and new inputs, lie in build/fuzz.
 END
@@ -45,13 +45,14 @@ declare -A sources=(
     [threshold]="core/threshold/*.c core/budget/budget.c core/budget/budget_site.c core/base/error.c core/base/interval.c core/base/nearest.c core/base/number.c
         core/measure/event.c"
     [hours]="core/store/hour.c core/json/json_*.c core/base/error.c core/base/text.c core/base/timestamp.c core/measure/event.c -lm"
+    [sacct]="core/cli/slurm/sacct_line.c core/json/json_*.c core/base/*number*.c core/base/error.c core/base/text.c -lm"
     [record]="core/record/copy.c core/record/coverage.c core/record/domain_list.c core/record/decode.c core/record/encode.c core/record/fields*.c core/record/region*.c core/record/share.c core/json/json_*.c
         core/record/shorten.c core/base/text.c core/record/timeline.c core/base/timestamp.c
         core/base/error.c core/base/interval.c core/measure/*.c -ljansson -lm")
 
 # The parsers that are named, in the order of the words.
 parsers=("$@")
-((${#parsers[@]} > 0)) || parsers=(eventops eventlist interval config packet record regions threshold hours)
+((${#parsers[@]} > 0)) || parsers=(eventops eventlist interval config packet record regions threshold hours sacct)
 for name in "${parsers[@]}"; do
     if [[ -z ${sources[$name]:-} ]]; then
         echo "run.sh: no parser is called '$name'" >&2

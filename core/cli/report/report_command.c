@@ -365,21 +365,21 @@ static bool slurm_may_help(const struct report *report)
 {
     const struct report_input *input = &report->input;
 
-    return own_is_all(input, &report->config) && report->ledger.by == REPORT_BY_JOB &&
-           !report->ledger.states && !input->nodes && !(input->jobs && strchr(input->jobs, '.'));
+    return own_is_all(input, &report->config) && !report->ledger.shares && !input->nodes &&
+           (report->ledger.by == REPORT_BY_JOB || report->ledger.by == REPORT_BY_GROUP) &&
+           !(input->jobs && strchr(input->jobs, '.'));
 }
 
 static int print_slurm(struct report *report, const struct report_slurm *slurm)
 {
     struct report_printer *printer = &report->printer;
-    struct report_row row;
+    size_t count = report->top && report->top < slurm->row_count ? report->top : slurm->row_count;
     int result = 0;
 
     printer->fit.width = terminal_width();
     report_print_begin(printer);
-    for (size_t i = 0; i < slurm->count && (!report->top || i < report->top) && result == 0; i++) {
-        report_slurm_row(&slurm->jobs[i], &row);
-        result = report_print_row(printer, &row);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = report_print_row(printer, &slurm->rows[i].row);
     }
     report_print_end(printer);
     if (printer->form == REPORT_TABLE) {
@@ -392,13 +392,13 @@ static int print_slurm(struct report *report, const struct report_slurm *slurm)
 /* @return the exit status; -1: it knows no energy of the wanted jobs. */
 static int report_from_slurm(struct report *report)
 {
-    struct report_slurm slurm = {.input = &report->input};
+    struct report_slurm slurm = {.input = &report->input, .ledger = &report->ledger};
     struct apapi_error err = {""};
     int status = -1;
 
     if (report_slurm_read(&slurm, &err) == 0 && slurm.count > 0) {
-        report_slurm_sort(&slurm, report->sort);
-        status = print_slurm(report, &slurm);
+        status = report_slurm_rows(&slurm, report->sort) ? command_fail(COMMAND, "no memory")
+                                                         : print_slurm(report, &slurm);
     } else if (report->input.verbose && *err.text) {
         command_fail(COMMAND, err.text);
     }

@@ -10,10 +10,20 @@
  * can read no records. Slurm decides whose jobs they see.
  */
 
+/** A row: a job, or all those of a group. */
+struct report_slurm_sum {
+    struct report_row row;         /* its texts are those of jobs */
+    const struct sacct_job *first; /* of its jobs */
+    double busy_s, node_s, measured_s;
+};
+
 struct report_slurm {
     const struct report_input *input;
-    struct sacct_job *jobs; /* wanted jobs with an energy */
+    const struct report_ledger *ledger; /* its groups and states */
+    struct sacct_job *jobs;             /* wanted jobs with an energy */
     size_t count, room;
+    struct report_slurm_sum *rows;
+    size_t row_count;
 };
 
 /**
@@ -22,11 +32,12 @@ struct report_slurm {
  */
 int report_slurm_read(struct report_slurm *slurm, struct apapi_error *err);
 
-/** Sort by the field, greatest first. NULL: leave them in Slurm's order. */
-void report_slurm_sort(struct report_slurm *slurm, const struct report_field *field);
-
-/** The row of a job; its texts are the job's. */
-void report_slurm_row(const struct sacct_job *job, struct report_row *row);
+/**
+ * Make the rows from the jobs.
+ * @param sort  the greatest first. NULL: leave them in Slurm's order
+ * @return 0; -1 with errno ENOMEM
+ */
+int report_slurm_rows(struct report_slurm *slurm, const struct report_field *sort);
 
 /** Free what it owns. */
 void report_slurm_free(struct report_slurm *slurm);

@@ -36,11 +36,18 @@ enum column {
 
 #define OWN_BEGIN "{\"apapi\":{" /* after other text, or as the whole: see apapi-sync(8) */
 
+/* @return NaN for what no amount can be */
+static double amount(double value)
+{
+    return value >= 0 && isfinite(value) ? value : NAN;
+}
+
 static double number_of(const char *text)
 {
     struct real_number number = {NAN, ""};
 
-    return *text && real_number_parse(text, &number) == 0 && !*number.rest ? number.value : NAN;
+    return *text && real_number_parse(text, &number) == 0 && !*number.rest ? amount(number.value)
+                                                                           : NAN;
 }
 
 static int64_t moment_of(const char *text)
@@ -67,7 +74,7 @@ static double cpu_time_of(const char *text)
         }
         seconds = 60 * seconds + part.value;
         if (*part.rest != ':') {
-            return *part.rest == '\0' ? seconds + 86400 * days : NAN;
+            return *part.rest == '\0' ? amount(seconds + 86400 * days) : NAN;
         }
     }
 }
@@ -76,7 +83,7 @@ static double member_of(const struct tree_node *object, const char *key, double 
 {
     const struct tree_node *value = tree_get(object, key);
 
-    return tree_is_number(value) ? tree_number(value) : otherwise;
+    return tree_is_number(value) ? amount(tree_number(value)) : otherwise;
 }
 
 /* The comment is an object with our key, or a text with such an object at its end. */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any text as a line of sacct; "|" stands for its delimiter. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/slurm/sacct_line.h"
+#include "fuzz/fuzz.h"
+
+static bool is_amount(double value)
+{
+    return isnan(value) || (value >= 0 && isfinite(value));
+}
+
+static bool is_text(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+static void check(const struct sacct_job *job)
+{
+    const double amounts[] = {job->elapsed_s,  job->nodes,       job->cores,  job->core_s,
+                              job->cpu_s,      job->energy_j,    job->mean_w, job->uncertainty_j,
+                              job->incomplete, job->measured_pct};
+
+    REQUIRE(job->job > 0);
+    REQUIRE(is_text(job->job_id, sizeof job->job_id) && is_text(job->user, sizeof job->user));
+    REQUIRE(is_text(job->job_name, sizeof job->job_name));
+    REQUIRE(strchr(job->state, ' ') == NULL);
+    REQUIRE(job->start_s >= 0 && job->end_s >= 0);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        REQUIRE(is_amount(amounts[i]));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
+{
+    for (int steps = 0; steps < 2; steps++) {
+        struct sacct_job job = {.job = 42};
+        char *line = malloc(size + 1);
+
+        REQUIRE(line != NULL);
+        memcpy(line, input, size);
+        line[size] = '\0';
+        for (char *c = line; (c = strchr(c, '|')) != NULL;) {
+            *c = *SACCT_DELIMITER;
+        }
+        if (sacct_line_parse(line, steps, &job)) {
+            check(&job);
+        }
+        free(line);
+    }
+    return 0;
+}
