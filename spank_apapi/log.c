@@ -3,7 +3,6 @@
 
 #include <slurm/spank.h>
 #include <stdio.h>
-#include <string.h>
 
 #define KEPT_MAX 8
 

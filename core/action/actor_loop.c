@@ -2,7 +2,6 @@
 #include "action/actor_loop.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>

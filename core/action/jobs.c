@@ -2,7 +2,6 @@
 #include "action/jobs.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

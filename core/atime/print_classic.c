@@ -2,7 +2,6 @@
 /* The layout of the original atime, for scripts that read it. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "atime/print.h"

@@ -6,8 +6,6 @@
 
 #include "base/duration.h"
 
-#include "base/duration.h"
-
 static inline uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now;

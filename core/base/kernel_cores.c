@@ -2,12 +2,10 @@
 #include "base/kernel_cores.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/kernel_file.h"
 

@@ -2,7 +2,6 @@
 #include "database/db_url.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/count_of.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "apapi/event.h"
 
-#include <stddef.h>
 #include <string.h>
 
 struct domain {

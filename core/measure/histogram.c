@@ -2,7 +2,6 @@
 #include "measure/histogram.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define SHARE 0.95

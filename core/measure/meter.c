@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/extremes.h"
-
 uint64_t apapi_meter_update_ns(const struct apapi_meter *meter)
 {
     const struct apapi_update *update = &meter->counter.update;

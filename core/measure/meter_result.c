@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/extremes.h"
 #include "measure/uncertainty.h"
 
 #define STUCK_AFTER_NS UINT64_C(1000000000)

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "regions/tree.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 uint8_t tree_children[PAGE_NODES][INTERN_NAMES];

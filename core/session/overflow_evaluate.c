@@ -7,7 +7,6 @@
 
 #include "base/thread.h"
 #include "session/component.h"
-#include "session/overflow_cpu.h"
 
 void overflow_init(struct overflows *overflows, struct session_clock *clock)
 {

@@ -5,12 +5,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apapi/scan.h"
 #include "base/duration.h"
-#include "base/folder.h"
 #include "sync/state.h"
 
 #define FIRST_REACH_NS (86400 * NS_PER_S) /* how far a first run reads back */

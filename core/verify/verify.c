@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "apapi/interval.h"
-#include "base/count_of.h"
 #include "base/number.h"
 #include "cli/command.h"
 #include "verify/figures.h"

@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "channel/channel.h"
 #include "exec.h"
 
 static void child_close(int *fd)

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/count_of.h"
 #include "sources/gpu/rocm_driver.h"

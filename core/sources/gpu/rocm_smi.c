@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/count_of.h"
 #include "sources/gpu/rocm_driver.h"
