@@ -18,6 +18,7 @@ struct library_symbol {
     }
 
 /** A function of a list, as a member of a table: LIBRARY_MEMBER(int, init, (uint64_t flags)) */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type cannot have any */
 #define LIBRARY_MEMBER(type, name, parameters) type(*(name)) parameters;
 
 /**

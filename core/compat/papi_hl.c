@@ -25,11 +25,13 @@
     {                                                                                              \
         return apapi_hl_##name();                                                                  \
     }
+/* NOLINTBEGIN(bugprone-macro-parentheses): a parameter cannot have any */
 #define CALL_WITH(name, text)                                                                      \
     int PAPI_hl_##name(const char *text)                                                           \
     {                                                                                              \
         return apapi_hl_##name(text);                                                              \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 CALL(init)
 CALL_WITH(set_events, events)

@@ -6,7 +6,6 @@
 
 #define MS_STRUCT(tag, bytes)                                                                      \
     _Static_assert(sizeof(struct tag) == (bytes), #tag " has another size");
-/* NOLINTNEXTLINE(bugprone-sizeof-expression): some members are pointers */
 #define MS_MEMBER(tag, offset, bytes, type, name, dimensions)                                      \
     _Static_assert(offsetof(struct tag, name) == (offset) &&                                       \
                        sizeof(((struct tag *)NULL)->name) == (bytes),                              \

@@ -145,8 +145,14 @@ static int check_verdict(const struct check_call *call, int status, const char *
 static char path_variable[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang_variable[] = "LANG=C";
 static char name[] = "apapi-sampler";
 
-static int check_argument(const char *libexec_dir, char *option, const char *argument, char *text,
-                          size_t size, struct apapi_error *err)
+/* Where the sampler's output goes. */
+struct check_answer {
+    char *text;
+    size_t size;
+};
+
+static int check_argument(const char *libexec_dir, char *option, const char *argument,
+                          struct check_answer answer, struct apapi_error *err)
 {
     static char copy[OVERFLOW_LINES_SIZE];
     char *const words[] = {name, option, copy, NULL};
@@ -155,7 +161,7 @@ static int check_argument(const char *libexec_dir, char *option, const char *arg
 
     snprintf(call.path, sizeof call.path, "%s/apapi-sampler", libexec_dir);
     snprintf(copy, sizeof copy, "%s", argument);
-    return check_verdict(&call, check_call(&call, text, size, err), text, err);
+    return check_verdict(&call, check_call(&call, answer.text, answer.size, err), answer.text, err);
 }
 
 int spank_apapi_check_components(const char *libexec_dir, const char *components,
@@ -164,7 +170,8 @@ int spank_apapi_check_components(const char *libexec_dir, const char *components
     static char option[] = "--check";
     char text[sizeof err->text];
 
-    return check_argument(libexec_dir, option, components, text, sizeof text, err);
+    return check_argument(libexec_dir, option, components, (struct check_answer){text, sizeof text},
+                          err);
 }
 
 int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err)
@@ -172,7 +179,8 @@ int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct
     static char option[] = "--folders";
     char text[sizeof err->text];
 
-    return check_argument(libexec_dir, option, folder, text, sizeof text, err);
+    return check_argument(libexec_dir, option, folder, (struct check_answer){text, sizeof text},
+                          err);
 }
 
 int spank_apapi_check_budget(const char *libexec_dir, const char *budget, const char *config,
@@ -201,7 +209,8 @@ int spank_apapi_check_thresholds(const char *libexec_dir, const char *lines,
 {
     static char option[] = "--overflow";
 
-    return check_argument(libexec_dir, option, lines, text, SPANK_APAPI_CHECK_SIZE, err);
+    return check_argument(libexec_dir, option, lines,
+                          (struct check_answer){text, SPANK_APAPI_CHECK_SIZE}, err);
 }
 
 static const char rules_variable[] = PACKET_VARIABLE "=";
