@@ -30,27 +30,15 @@
 #define KIB_OF_BYTES 1.0 / 1024, 1.0 / 1024
 
 /* Energy and power of a part of a package: the total, the mean and now. */
-#define RAIL(domain, index)                                                                        \
-    {"*",                                                                                          \
-     APAPI_KIND_ENERGY,                                                                            \
-     domain,                                                                                       \
-     STATISTIC_TOTAL,                                                                              \
-     JOIN_ADD,                                                                                     \
-     PART_NONE,                                                                                    \
-     PER_RAIL(msr_energy_acc, index),                                                              \
-     MILLI},                                                                                       \
-        {"*",                                                                                      \
-         APAPI_KIND_ENERGY,                                                                        \
-         domain,                                                                                   \
-         STATISTIC_MEAN,                                                                           \
-         JOIN_ADD,                                                                                 \
-         PART_NONE,                                                                                \
-         PER_RAIL(msr_power_avg, index),                                                           \
-         MILLI},                                                                                   \
+#define RAIL_FIELD(domain, statistic, member, index)                                               \
     {                                                                                              \
-        "*", APAPI_KIND_ENERGY, domain, STATISTIC_NOW, JOIN_ADD, PART_NONE,                        \
-            PER_RAIL(msr_power_cur, index), MILLI                                                  \
+        "*", APAPI_KIND_ENERGY, domain, STATISTIC_##statistic, JOIN_ADD, PART_NONE,                \
+            PER_RAIL(member, index), MILLI                                                         \
     }
+#define RAIL(domain, index)                                                                        \
+    RAIL_FIELD(domain, TOTAL, msr_energy_acc, index),                                              \
+        RAIL_FIELD(domain, MEAN, msr_power_avg, index),                                            \
+        RAIL_FIELD(domain, NOW, msr_power_cur, index)
 
 #define CPU(pattern, statistic, join, part, ...)                                                   \
     {                                                                                              \

@@ -23,6 +23,19 @@ struct gpu_metric {
     uint64_t update_ns;
 };
 
+/* A counter of energy, and values at the time of a reading. */
+#define GPU_METRIC(name, text, unit, kind, ...)                                                    \
+    {                                                                                              \
+        name, text, unit, APAPI_KIND_##kind, APAPI_DOMAIN_GPU, __VA_ARGS__                         \
+    }
+#define GPU_ENERGY(name, scale, update_ns)                                                         \
+    GPU_METRIC(name, "energy", "J", ENERGY, scale, true, update_ns)
+#define GPU_POWER(name, text, scale) GPU_METRIC(name, text, "W", POWER, scale, false, 0)
+#define GPU_TEMPERATURE(name, text, scale) GPU_METRIC(name, text, "C", TEMPERATURE, scale, false, 0)
+#define GPU_CLOCK(name, text, scale) GPU_METRIC(name, text, "Hz", FREQUENCY, scale, false, 0)
+#define GPU_SHARE(name, text) GPU_METRIC(name, text, "%", UTILIZATION, 1, false, 0)
+#define GPU_MEMORY(name, text) GPU_METRIC(name, text, "B", COUNT, 1, false, 0)
+
 /** One call of the vendor's library and the numbers that it returns. */
 struct gpu_query {
     /**

@@ -135,23 +135,16 @@ static int rocm_amd_smi_get_memory(const struct gpu_device *device, uint64_t *va
 /* Names and raw units as PAPI's amd_smi component has them. */
 static const struct gpu_query queries[] = {
     {rocm_amd_smi_get_energy,
-     {{"amd_smi:::energy_consumed:device=#", "energy", "J", APAPI_KIND_ENERGY, APAPI_DOMAIN_GPU,
-       1e-6, true, ROCM_ENERGY_UPDATE_NS}}},
+     {GPU_ENERGY("amd_smi:::energy_consumed:device=#", 1e-6, ROCM_ENERGY_UPDATE_NS)}},
     {rocm_amd_smi_get_power,
-     {{"amd_smi:::power_average:device=#", "average power draw", "W", APAPI_KIND_POWER,
-       APAPI_DOMAIN_GPU, 1, false, 0},
+     {GPU_POWER("amd_smi:::power_average:device=#", "average power draw", 1),
       {"amd_smi:::power_current:device=#", "power draw", "W", APAPI_KIND_POWER, APAPI_DOMAIN_NONE,
        1, false, 0}}},
     {get_activity,
-     {{"amd_smi:::gfx_activity:device=#", "share of time at work", "%", APAPI_KIND_UTILIZATION,
-       APAPI_DOMAIN_GPU, 1, false, 0},
-      {"amd_smi:::umc_activity:device=#", "share of time with memory in use", "%",
-       APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0},
-      {"amd_smi:::mm_activity:device=#", "share of time with media engines at work", "%",
-       APAPI_KIND_UTILIZATION, APAPI_DOMAIN_GPU, 1, false, 0}}},
-    {rocm_amd_smi_get_memory,
-     {{"amd_smi:::mem_usage_VRAM:device=#", "memory in use", "B", APAPI_KIND_COUNT,
-       APAPI_DOMAIN_GPU, 1, false, 0}}},
+     {GPU_SHARE("amd_smi:::gfx_activity:device=#", "share of time at work"),
+      GPU_SHARE("amd_smi:::umc_activity:device=#", "share of time with memory in use"),
+      GPU_SHARE("amd_smi:::mm_activity:device=#", "share of time with media engines at work")}},
+    {rocm_amd_smi_get_memory, {GPU_MEMORY("amd_smi:::mem_usage_VRAM:device=#", "memory in use")}},
 };
 
 static int rocm_amd_smi_start(struct apapi_error *err)
