@@ -6,23 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 #define WRONG_SHARE 0.01
 #define NORMAL_95 1.959964 /* standard deviations of 95 % */
 
 static int tally_reserve(struct tally *tally, size_t count)
 {
-    double *ratios;
+    double *ratios =
+        array_reserve(tally->ratios, tally->known, count, &tally->room, sizeof *ratios);
 
-    if (count <= tally->room) {
-        return 0;
-    }
-    ratios = realloc(tally->ratios, 2 * count * sizeof *ratios);
-    if (!ratios) {
-        return -1;
-    }
-    tally->ratios = ratios;
-    tally->room = 2 * count;
-    return 0;
+    tally->ratios = ratios ? ratios : tally->ratios;
+    return ratios ? 0 : -1;
 }
 
 static double tally_error_j(const struct run_result *result)
@@ -45,7 +40,7 @@ int tally_add(struct tally *tally, const struct run_result *result)
     if (result->flags & RUN_UNKNOWN) {
         return 0;
     }
-    if (tally_reserve(tally, tally->known + 1)) {
+    if (tally_reserve(tally, 1)) {
         return -1;
     }
     tally->ratios[tally->known++] = error_j > 0 ? result->uncertainty_j / error_j : INFINITY;
@@ -58,10 +53,10 @@ int tally_add(struct tally *tally, const struct run_result *result)
 
 int tally_join(struct tally *tally, const struct tally *other)
 {
-    if (tally_reserve(tally, tally->known + other->known)) {
-        return -1;
-    }
     if (other->known > 0) {
+        if (tally_reserve(tally, other->known)) {
+            return -1;
+        }
         memcpy(tally->ratios + tally->known, other->ratios, other->known * sizeof *other->ratios);
     }
     tally->runs += other->runs;

@@ -10,7 +10,7 @@
 #include "apapi/live.h"
 #include "apapi/record.h"
 #include "apapi/session.h"
-#include "base/clock.h"
+#include "base/thread.h"
 #include "session/session_create.h"
 #include "simulation/sim_source.h"
 
@@ -47,8 +47,7 @@ static void verify_run_begin(uint64_t seed)
 
 static void verify_run_sleep(uint64_t until_ns)
 {
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
-                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    const struct timespec until = thread_deadline(until_ns);
 
     if (!player.real) {
         sim_clock_sleep(&player.clock, until_ns);
