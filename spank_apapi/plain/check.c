@@ -168,7 +168,7 @@ int spank_apapi_check_components(const char *libexec_dir, const char *components
                                  struct apapi_error *err)
 {
     static char option[] = "--check";
-    char text[sizeof err->text];
+    char text[sizeof err->text] = "";
 
     return check_argument(libexec_dir, option, components, (struct check_answer){text, sizeof text},
                           err);
@@ -177,7 +177,7 @@ int spank_apapi_check_components(const char *libexec_dir, const char *components
 int spank_apapi_check_folder(const char *libexec_dir, const char *folder, struct apapi_error *err)
 {
     static char option[] = "--folders";
-    char text[sizeof err->text];
+    char text[sizeof err->text] = "";
 
     return check_argument(libexec_dir, option, folder, (struct check_answer){text, sizeof text},
                           err);
