@@ -9,7 +9,6 @@
 #define NODE_PAGE "node"     /* a live page: all that the node drew since it was started */
 #define NODE_SHARES "shares" /* what each step was given of it */
 #define NODE_STATE ".state"  /* what the next node sampler goes on from */
-#define NODE_SOCKET ".now"   /* for those who want a reading now */
 
 /**
  * Open the folder of a node. Missing folders are created, as those of live pages are.

@@ -18,8 +18,11 @@
 #include "base/number.h"
 #include "config/config.h"
 #include "config/installed.h"
+#include "node/asks.h"
 #include "node/folder.h"
 #include "node/meters.h"
+#include "node/readings.h"
+#include "node/share_page.h"
 #include "node/shares.h"
 
 #define INTERVAL_NS UINT64_C(1000000000)
@@ -36,6 +39,10 @@ struct loop {
     struct node_meters meters;
     struct apapi_session *session;
     struct node_shares *shares;
+    struct node_readings readings;
+    struct node_asks asks;
+    uint64_t answered_ns; /* requests before this one are answered */
+    uint64_t taken_ns;    /* when the shares were divided last */
     int folder, signals;
 };
 
@@ -111,6 +118,37 @@ static int loop_check_meters(struct loop *loop, struct apapi_error *err)
     return -1;
 }
 
+static bool loop_shows_readings(const struct config *config)
+{
+    const char *readings = config_section_value(config, "node", "readings");
+
+    return !readings || strcmp(readings, "off") != 0;
+}
+
+/* Without it, steps read the meters themselves. */
+static void loop_open_readings(struct loop *loop)
+{
+    struct apapi_error err;
+
+    if (!loop_shows_readings(&loop->config)) {
+        return;
+    }
+    if (node_readings_open(&loop->readings, loop->folder, &err)) {
+        loop->options->say(LOG_WARNING, "steps read the meters themselves: %s", err.text);
+        return;
+    }
+    session_listen(loop->session, node_readings_take, &loop->readings);
+}
+
+static void loop_open_asks(struct loop *loop)
+{
+    struct apapi_error err;
+
+    if (node_asks_open(&loop->asks, loop->folder, loop->session, &err)) {
+        loop->options->say(LOG_WARNING, "%s", err.text);
+    }
+}
+
 static int loop_open_session(struct loop *loop, struct apapi_error *err)
 {
     const struct apapi_environment nothing = {.softfail = true};
@@ -131,10 +169,11 @@ static int loop_open_session(struct loop *loop, struct apapi_error *err)
     }
     loop->shown.default_ops = loop->rules.default_ops; /* all events, as the site defines them */
     loop->session = apapi_session_create(&config, err);
-    if (!loop->session || apapi_session_start(loop->session, 0, err)) {
+    if (!loop->session) {
         return -1;
     }
-    return loop_check_meters(loop, err);
+    loop_open_readings(loop);
+    return apapi_session_start(loop->session, 0, err) ? -1 : loop_check_meters(loop, err);
 }
 
 static int loop_open(struct loop *loop, struct apapi_error *err)
@@ -156,40 +195,63 @@ static int loop_open(struct loop *loop, struct apapi_error *err)
     }
     shares.folder = loop->folder;
     loop->shares = node_shares_new(&shares);
+    loop_open_asks(loop);
     return 0;
 }
 
-static void loop_take(struct loop *loop)
+/* What is read sooner after the last time is divided with what is read later. */
+static void loop_take(struct loop *loop, uint64_t least_ns)
 {
     struct node_reading reading;
-    uint64_t count;
+    uint64_t now_ns = clock_monotonic_ns(), count;
 
     if (read(loop->meters.news, &count, sizeof count) == sizeof count &&
-        node_meters_take(&loop->meters, &reading)) {
+        now_ns - loop->taken_ns >= least_ns && node_meters_take(&loop->meters, &reading)) {
+        loop->taken_ns = now_ns;
         node_shares_add(loop->shares, &reading);
     }
 }
 
-/* What is read at the same time by several workers is one reading. */
-static void loop_serve(struct loop *loop)
+/*
+ * What is read at the same time by several workers is one reading. Whoever has asked for one waits
+ * for all meters, and for no longer than it takes.
+ */
+static void loop_gather(struct loop *loop)
 {
     const struct timespec together = {.tv_nsec = TOGETHER_MS * 1000000L};
+    const struct timespec moment = {.tv_nsec = 1000000L};
+    uint64_t asked_ns = atomic_load(&loop->asks.counted_ns);
+
+    if (asked_ns <= loop->answered_ns) {
+        nanosleep(&together, NULL);
+        return;
+    }
+    for (int ms = 0; ms < TOGETHER_MS && !node_meters_are_newer(&loop->meters, asked_ns); ms++) {
+        nanosleep(&moment, NULL);
+    }
+    loop->answered_ns = asked_ns;
+}
+
+static void loop_serve(struct loop *loop)
+{
     struct pollfd watched[] = {{.fd = loop->options->owner, .events = POLLIN},
                                {.fd = loop->signals, .events = POLLIN},
                                {.fd = loop->meters.news, .events = POLLIN}};
 
     while (watched[0].revents == 0 && watched[1].revents == 0) {
         if (poll(watched, 3, -1) > 0 && watched[2].revents) {
-            nanosleep(&together, NULL);
-            loop_take(loop);
+            loop_gather(loop);
+            loop_take(loop, SHARE_PAGE_FRESH_NS / 2); /* those who ask need it to be fresh */
         }
     }
 }
 
 static void loop_close(struct loop *loop)
 {
+    node_asks_close(&loop->asks);
     apapi_session_destroy(loop->session);
-    loop_take(loop);
+    loop_take(loop, 0);
+    node_readings_close(&loop->readings);
     node_shares_free(loop->shares);
     node_meters_close(&loop->meters);
     apapi_event_rules_clear(&loop->rules);
@@ -222,7 +284,7 @@ static void loop_fail(const struct loop *loop, const struct apapi_error *err)
 
 int node_run(const struct node_options *options)
 {
-    static struct loop loop;
+    static struct loop loop = {.readings = NODE_READINGS_NONE, .asks = NODE_ASKS_NONE};
     struct apapi_error err;
     int result = EXIT_SUCCESS;
 

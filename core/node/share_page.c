@@ -12,37 +12,27 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "base/shared_words.h"
 #include "node/folder.h"
 
 #define WORDS (sizeof(struct share_row) / sizeof(uint64_t))
 #define CLAIM_WORDS (sizeof(struct share_claim) / sizeof(uint64_t))
 #define TRIES 1000
 
-typedef uint64_t __attribute__((may_alias)) share_word;
-
 _Static_assert(sizeof(struct share_row) % sizeof(uint64_t) == 0, "a row is copied by words");
 _Static_assert(sizeof(struct share_claim) % sizeof(uint64_t) == 0, "a claim is copied by words");
 
-/* All words but the first, which says what the others are worth: none before it was changed. */
+/* The first word says what the others are worth. */
 static void share_store(void *target, const void *source, size_t count)
 {
-    share_word *to = target;
-    const share_word *from = source;
-
-    for (size_t i = 1; i < count; i++) {
-        __atomic_store_n(to + i, from[i], __ATOMIC_RELEASE);
-    }
+    shared_words_store((char *)target + sizeof(uint64_t), (const char *)source + sizeof(uint64_t),
+                       count - 1);
 }
 
-/* The same words, each before the first one is looked at again. */
 static void share_load(void *target, const void *source, size_t count)
 {
-    share_word *to = target;
-    const share_word *from = source;
-
-    for (size_t i = 1; i < count; i++) {
-        to[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
-    }
+    shared_words_load((char *)target + sizeof(uint64_t), (const char *)source + sizeof(uint64_t),
+                      count - 1);
 }
 
 void share_page_init(struct share_page *page)

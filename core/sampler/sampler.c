@@ -36,6 +36,7 @@
 #include "sampler/node_mode.h"
 #include "sampler/pack.h"
 #include "sampler/process.h"
+#include "sampler/relay.h"
 #include "sampler/sampler.h"
 #include "sampler/share.h"
 #include "sampler/step.h"
@@ -207,6 +208,7 @@ static int sampler_prepare(struct sampler *sampler, struct apapi_error *err)
     if (*sampler->step.config) {
         config_use_sources(sampler->step.config);
     }
+    relay_use(&sampler->step);
     if (sampler->step.slowed) {
         log_write(LOG_INFO, "job %u step %s: interval raised to min_interval, %g ms",
                   sampler->step.id.job, sampler->step.id.step,

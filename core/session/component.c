@@ -39,7 +39,7 @@ int component_adopt(struct component *component, struct apapi_reader *reader)
         return -1;
     }
     component_create_domains(component);
-    component->source = reader->source->name;
+    component->source = apapi_route_source(component->name, reader);
     snprintf(component->detail, sizeof component->detail, "%s", reader->detail);
     return 0;
 }
@@ -57,7 +57,7 @@ int component_open(struct component *component, const char *name,
     struct apapi_reader *reader;
 
     component_begin(component, name, settings);
-    reader = apapi_catalog_open(name, settings->order, &component->reason);
+    reader = apapi_route_open(name, settings->order, settings->interval_ns, &component->reason);
     if (!reader) {
         return errno == ENOMEM ? -1 : 0;
     }
@@ -128,6 +128,11 @@ void component_restart(struct component *component, uint64_t origin_ns)
     }
 }
 
+bool component_is_relayed(const struct component *component)
+{
+    return component->reader && component->reader->source->relay;
+}
+
 struct apapi_moment component_fetch(struct component *component)
 {
     struct apapi_moment when = {.begin_ns = session_clock_now_ns(component->clock)};
@@ -136,6 +141,9 @@ struct apapi_moment component_fetch(struct component *component)
         component->reader->source->read(component->reader, component->raw);
     }
     when.end_ns = session_clock_now_ns(component->clock);
+    if (component_is_relayed(component)) {
+        component->reader->source->relay->when(component->reader, &when.begin_ns, &when.end_ns);
+    }
     return when;
 }
 

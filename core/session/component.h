@@ -44,6 +44,9 @@ void component_read(struct component *component);
 /** The first part of it, which may take long: no more than `raw` changes. @return when it was. */
 struct apapi_moment component_fetch(struct component *component);
 
+/** @return whether another process reads it for this one. */
+bool component_is_relayed(const struct component *component);
+
 /** The second part: what the readings mean. */
 void component_account(struct component *component, struct apapi_moment when);
 

@@ -253,10 +253,10 @@ static size_t find_all_again(struct component *component, const struct apapi_rea
 
     for (size_t i = 0; i < component->meter_count; i++) {
         component->slots[i] = find_again(component, i, reader);
-        if (component->slots[i] < reader->count) {
+        if (component->slots[i] < reader->count && !component->goes_on) {
             apapi_meter_reopened(&component->meters[i]);
-            found++;
         }
+        found += component->slots[i] < reader->count;
     }
     return found;
 }

@@ -23,8 +23,14 @@ struct component {
     const char *source;        /* what is read, as in `order`; NULL: it has never been open */
     const struct apapi_event_rules *rules; /* borrowed; NULL: no files */
     bool softfail;
-    bool own_worker;    /* it is read by its own worker, not by the shared one, see worker.h */
-    bool to_open;       /* its worker has to open it */
+    bool own_worker; /* it is read by its own worker, not by the shared one, see worker.h */
+    bool to_open;    /* its worker has to open it */
+    enum component_wanted {
+        COMPONENT_UNWANTED,
+        COMPONENT_LOOK, /* to be read at once, and only passed on */
+        COMPONENT_COUNT /* and counted as well */
+    } wanted;
+    bool goes_on;       /* its next reader has the counters of this one */
     bool tried;         /* there was a reading in this run, good or not */
     bool finished;      /* the last one of this run has been made */
     bool lost;          /* its source has ended the thread that read it: it is never read again */

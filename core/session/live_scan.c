@@ -114,7 +114,8 @@ static bool is_user(int folder, const char *name)
 /* Of the node, and not of a step. */
 static bool is_node_page(const char *name)
 {
-    return strcmp(name, "node") == 0 || strcmp(name, "shares") == 0;
+    return strcmp(name, "node") == 0 || strcmp(name, "shares") == 0 ||
+           strcmp(name, "readings") == 0;
 }
 
 static int look_at_entry(struct scan *scan, int folder, const char *path, const char *name)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/overflow_deliver.h"
 
@@ -74,15 +75,33 @@ static bool sampling_has_own(struct sampling *sampling, size_t index)
     return own;
 }
 
-pthread_mutex_t *sampling_lock(struct sampling *sampling, size_t index)
+/* @return the worker of a component, with its mutex. */
+static struct worker *sampling_hold(struct sampling *sampling, size_t index)
 {
     pthread_mutex_lock(&sampling->shared.mutex);
     if (!sampling->components[index].own_worker) {
-        return &sampling->shared.mutex;
+        return &sampling->shared;
     }
     pthread_mutex_unlock(&sampling->shared.mutex);
     pthread_mutex_lock(&sampling->own[index].mutex);
-    return &sampling->own[index].mutex;
+    return &sampling->own[index];
+}
+
+pthread_mutex_t *sampling_lock(struct sampling *sampling, size_t index)
+{
+    return &sampling_hold(sampling, index)->mutex;
+}
+
+void sampling_read_now(struct sampling *sampling, const char *component, bool count)
+{
+    for (size_t i = 0; i < sampling->count; i++) {
+        if (!component || strcmp(sampling->components[i].name, component) == 0) {
+            struct worker *worker = sampling_hold(sampling, i);
+
+            worker_want(worker, &sampling->components[i], count);
+            pthread_mutex_unlock(&worker->mutex);
+        }
+    }
 }
 
 typedef void (*worker_f)(struct worker *worker);

@@ -47,6 +47,9 @@ uint64_t sampling_cpu_ns(struct sampling *sampling);
 /** Lock a component against its worker. @return the mutex, to be unlocked by the caller. */
 pthread_mutex_t *sampling_lock(struct sampling *sampling, size_t index);
 
+/** As session_read_now(). */
+void sampling_read_now(struct sampling *sampling, const char *component, bool count);
+
 /** As component_finish(). */
 int sampling_result(struct sampling *sampling, size_t index, const struct apapi_span *span,
                     struct apapi_component_result *result, struct domain_results *domains);

@@ -18,6 +18,7 @@
 #include "session/overflow_deliver.h"
 #include "session/sampling.h"
 #include "session/session_create.h"
+#include "session/session_now.h"
 #include "session/snapshot.h"
 #include "sources/settings.h"
 #include "sources/sources.h"
@@ -392,6 +393,17 @@ struct session_power session_power(const struct apapi_session *session, enum apa
 
     return (struct session_power){sum->windows, sum->gap, sum->end_ns - sum->length_ns / 2,
                                   sum->power_w};
+}
+
+void session_listen(struct apapi_session *session, session_reading_f on_reading, void *context)
+{
+    session->sampling->common.on_reading = on_reading;
+    session->sampling->common.reading_context = context;
+}
+
+void session_read_now(struct apapi_session *session, const char *component, bool count)
+{
+    sampling_read_now(session->sampling, component, count);
 }
 
 void session_tell(struct apapi_session *session)

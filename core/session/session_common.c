@@ -64,6 +64,17 @@ static size_t common_index(const struct session_common *common, const struct com
     return (size_t)(component - common->components);
 }
 
+void common_pass_on(struct session_common *common, const struct component *component,
+                    struct apapi_moment when)
+{
+    const struct session_reading reading = {component->name, component->reader, component->raw,
+                                            when};
+
+    if (common->on_reading && component->reader) {
+        common->on_reading(&reading, common->reading_context);
+    }
+}
+
 static void common_show(struct session_common *common, const struct component *component)
 {
     if (common->live) {

@@ -9,6 +9,7 @@
 #include "session/component.h"
 #include "session/overflow_parts.h"
 #include "session/session_clock.h"
+#include "session/session_now.h"
 
 /**
  * What the workers of a session have in common: the clock, and who is told of their readings. It
@@ -20,6 +21,8 @@ struct session_common {
     uint64_t start_ns;            /* of the run; set while none goes on */
     apapi_sample_f on_sample;     /* NULL: samples are not wanted */
     void *context;
+    session_reading_f on_reading; /* NULL: raw values are not wanted */
+    void *reading_context;
     struct apapi_live_page *live; /* NULL: none */
     apapi_live_shown_f on_live;   /* NULL: nobody looks at it after a reading */
     void *live_context;
@@ -51,6 +54,10 @@ void common_join(struct session_common *common, struct component *component);
 
 /** Forget all its readings: a run begins. */
 void common_restart(struct session_common *common, struct component *component);
+
+/** Its source has just been called: call on_reading. */
+void common_pass_on(struct session_common *common, const struct component *component,
+                    struct apapi_moment when);
 
 /** It has just been read: show that, and call on_sample. */
 void common_report(struct session_common *common, struct component *component);

@@ -144,6 +144,7 @@ static void worker_restart(struct worker *worker, struct component *component)
 
     common_restart(worker->common, component);
     component->tried = component->finished = false;
+    component->wanted = COMPONENT_UNWANTED;
     if (component->lost) {
         component->reason = reason;
     }
@@ -226,6 +227,14 @@ void worker_ask_last(struct worker *worker)
     worker->last = true;
     worker_changed(worker);
     pthread_mutex_unlock(&worker->mutex);
+}
+
+void worker_want(struct worker *worker, struct component *component, bool count)
+{
+    if (component->wanted != COMPONENT_COUNT) {
+        component->wanted = count ? COMPONENT_COUNT : COMPONENT_LOOK;
+    }
+    worker_changed(worker);
 }
 
 static bool worker_awaits_last(const struct worker *worker)

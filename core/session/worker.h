@@ -32,6 +32,12 @@ void worker_await_open(struct worker *worker, uint64_t deadline_ns);
 /** Wait for the first readings of the run, but for sources that are still being opened. */
 void worker_await_first(struct worker *worker, uint64_t deadline_ns);
 
+/**
+ * Have a component of a run read as soon as its source is free: a reading that begins after this.
+ * With the mutex. @param count  it counts as usual ones do; else it is only passed on
+ */
+void worker_want(struct worker *worker, struct component *component, bool count);
+
 /** Ask for the last readings of the run. */
 void worker_ask_last(struct worker *worker);
 

@@ -16,6 +16,7 @@ struct worker_task {
         WORKER_OPEN,
         WORKER_READ,
         WORKER_PROBE,
+        WORKER_LOOK, /* somebody wants to know the raw values */
         WORKER_REOPEN,
         WORKER_CLOSE
     } call;
@@ -23,6 +24,8 @@ struct worker_task {
     unsigned run;                /* in which it was begun */
     bool asked;                  /* the last reading had been asked for when it was begun */
     bool early;                  /* WORKER_READ: before its deadline, which remains */
+    bool usual;                  /* one of many: it may be shared with others, and a bit older */
+    bool extra;                  /* WORKER_READ: at any time, somebody wants it now */
     bool reopened;               /* WORKER_READ: with a source that was opened again */
     struct apapi_reader *reader; /* opened, or to be closed */
     int error;                   /* errno of what could not be opened */

@@ -8,6 +8,8 @@
 #include "sources/source_lock.h"
 #include "sources/sources.h"
 
+#define AGE_SHARE 4 /* part of its interval by which a usual reading may be older */
+
 static struct session_clock *worker_clock(const struct worker *worker)
 {
     return worker->common->clock;
@@ -19,6 +21,7 @@ static void worker_reopen(struct worker_task *task)
 {
     struct component *component = task->component;
 
+    component->goes_on = component_is_relayed(component);
     if (component->reader) {
         source_close(component->reader);
         component->reader = NULL;
@@ -27,16 +30,30 @@ static void worker_reopen(struct worker_task *task)
     task->error = task->reader ? 0 : errno;
 }
 
+/* What begins or ends a time has to be read then. */
+static void worker_allow_age(const struct worker_task *task)
+{
+    const struct component *component = task->component;
+
+    if (component_is_relayed(component)) {
+        component->reader->source->relay->allow_age(
+            component->reader, task->usual ? component->interval_ns / AGE_SHARE : 0);
+    }
+}
+
 static void worker_call(struct worker_task *task)
 {
     struct component *component = task->component;
 
     switch (task->call) {
     case WORKER_OPEN:
-        task->reader = apapi_catalog_open(component->name, component->order, &task->why);
+        task->reader =
+            apapi_route_open(component->name, component->order, component->interval_ns, &task->why);
         break;
     case WORKER_READ:
     case WORKER_PROBE:
+    case WORKER_LOOK:
+        worker_allow_age(task);
         task->when = component_fetch(component);
         break;
     case WORKER_REOPEN:
@@ -50,8 +67,19 @@ static void worker_call(struct worker_task *task)
     }
 }
 
+/* A reading that begins now is for all who have wanted one. */
+static void worker_answer_request(struct worker_task *task)
+{
+    bool probe = task->call == WORKER_PROBE && task->component->wanted == COMPONENT_LOOK;
+
+    if (probe || task->call == WORKER_READ || task->call == WORKER_LOOK) {
+        task->component->wanted = COMPONENT_UNWANTED;
+    }
+}
+
 static void worker_make_call(struct worker *worker, struct worker_task task)
 {
+    worker_answer_request(&task);
     task.run = worker->run;
     task.asked = worker->last;
     worker->task = task;
@@ -115,7 +143,13 @@ static bool worker_reopens(const struct worker *worker, const struct worker_task
 {
     struct retry retry = task->component->retry;
 
-    if (worker->own || task->reopened || !component_failed(task->component)) {
+    if (task->reopened || !component_failed(task->component)) {
+        return false;
+    }
+    if (component_is_relayed(task->component)) { /* its own source, from now on */
+        return true;
+    }
+    if (worker->own) {
         return false;
     }
     retry_failed(&retry, task->component->interval_ns, task->when.end_ns);
@@ -149,7 +183,7 @@ static void worker_account(struct worker *worker, const struct worker_task *task
     component_account(component, task->when);
     if (task->early) {
         component_probe(component, task->when);
-    } else {
+    } else if (!task->extra) {
         component_next_deadline(component, task->when.end_ns);
     }
     common_report(worker->common, component);
@@ -172,6 +206,7 @@ static void worker_has_read(struct worker *worker, const struct worker_task *tas
     if (!worker_wants(worker, task)) {
         return;
     }
+    common_pass_on(worker->common, task->component, task->when);
     if (worker_reopens(worker, task)) {
         worker->following =
             (struct worker_task){.call = WORKER_REOPEN, .component = task->component};
@@ -183,7 +218,15 @@ static void worker_has_read(struct worker *worker, const struct worker_task *tas
 static void worker_has_probed(struct worker *worker, const struct worker_task *task)
 {
     if (worker_wants(worker, task)) {
+        common_pass_on(worker->common, task->component, task->when);
         component_probe(task->component, task->when);
+    }
+}
+
+static void worker_has_looked(struct worker *worker, const struct worker_task *task)
+{
+    if (worker_wants(worker, task)) {
+        common_pass_on(worker->common, task->component, task->when);
     }
 }
 
@@ -201,6 +244,9 @@ static void worker_conclude(struct worker *worker)
         break;
     case WORKER_PROBE:
         worker_has_probed(worker, &task);
+        break;
+    case WORKER_LOOK:
+        worker_has_looked(worker, &task);
         break;
     case WORKER_REOPEN:
         worker_has_reopened(worker, &task);
@@ -226,6 +272,9 @@ static uint64_t worker_due_ns(const struct worker *worker, const struct componen
 
     if (!worker_reads(worker, component) || component->finished) {
         return UINT64_MAX;
+    }
+    if (component->wanted != COMPONENT_UNWANTED) {
+        return 0;
     }
     reading_ns = worker_reading_due_ns(worker, component, now_ns);
     probe_ns = component_probe_due_ns(component, now_ns);
@@ -263,10 +312,23 @@ static uint64_t worker_earliest_ns(const struct worker *worker)
 static struct worker_task worker_reading(const struct worker *worker, struct component *component)
 {
     bool due = worker_reading_due_ns(worker, component, worker->round_ns) <= worker->round_ns;
-    bool usual = due || component_probe_is_usual(component);
+    bool probed = component_probe_due_ns(component, worker->round_ns) <= worker->round_ns;
+    bool counted = component->wanted == COMPONENT_COUNT && component->retry.failures == 0;
+    struct worker_task task = {.call = WORKER_READ, .component = component};
 
-    return (struct worker_task){
-        .call = usual ? WORKER_READ : WORKER_PROBE, .component = component, .early = usual && !due};
+    if (due) {
+        task.usual = component->tried && !worker->last;
+        return task;
+    }
+    if (probed && !counted) {
+        task.early = component_probe_is_usual(component);
+        task.call = task.early ? WORKER_READ : WORKER_PROBE;
+    } else if (counted) {
+        task.extra = true;
+    } else {
+        task.call = WORKER_LOOK;
+    }
+    return task;
 }
 
 static uint64_t worker_read_next(struct worker *worker)

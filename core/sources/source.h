@@ -14,7 +14,24 @@
  */
 struct apapi_source {
     const char *name; /* "sysfs", "papi": as in APAPI_SOURCES */
-    bool slow;        /* open() may take seconds: the component gets a thread of its own */
+    bool common;      /* raw values are the same for all processes, whenever they opened it */
+
+    /** Another process reads. NULL: this one does. Such a source has no way in components.def. */
+    const struct source_relay {
+        /** @return name of the source by which it reads; valid as long as the reader. */
+        const char *(*origin)(const struct apapi_reader *reader);
+
+        /**
+         * Let read() return a reading that was made up to so long before the call, but after the
+         * one before, until this is called again. At first: none.
+         */
+        void (*allow_age)(struct apapi_reader *reader, uint64_t age_ns);
+
+        /** Tell when the latest good reading was made, CLOCK_MONOTONIC [ns]. */
+        void (*when)(const struct apapi_reader *reader, uint64_t *begin_ns, uint64_t *end_ns);
+    } * relay;
+
+    bool slow; /* open() may take seconds: the component gets a thread of its own */
 
     /**
      * Is the component known? Opens no device.

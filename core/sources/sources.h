@@ -19,6 +19,7 @@
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
 #undef APAPI_WAY
+extern const struct apapi_source apapi_source_node; /* relays what the node sampler reads */
 
 /** @return whether any source knows the component. */
 bool apapi_route_known(const char *component);
@@ -28,6 +29,20 @@ bool apapi_route_known(const char *component);
  * @return 0: PAPI knows it; -1 with errno ENOENT, ENOSYS (it cannot be asked), `err` says why.
  */
 int apapi_route_papi_check(const char *component, struct apapi_error *err);
+
+/* Shorter intervals are not worth the way to the node sampler and back [ns]. */
+#define APAPI_ROUTE_RELAY_NS UINT64_C(100000000)
+
+/**
+ * Open a component for a session: as apapi_catalog_open(), but the node sampler reads it if it can
+ * and if nobody says by which source.
+ * @param interval_ns  between two readings
+ */
+struct apapi_reader *apapi_route_open(const char *component, const char *order,
+                                      uint64_t interval_ns, struct apapi_error *err);
+
+/** @return name of the source by which a component is read in the end; static. */
+const char *apapi_route_source(const char *component, const struct apapi_reader *reader);
 
 /**
  * Note that a list names an event or a pattern, before its component is opened: events that are not

@@ -375,6 +375,7 @@ static void ipmi_describe(const struct apapi_reader *base, size_t index, char *t
 
 const struct apapi_source apapi_source_ipmi = {
     .name = "ipmi",
+    .common = true,
     .slow = true,
     .probe = ipmi_probe,
     .list = ipmi_list,

@@ -104,6 +104,7 @@ static void sysfs_describe(const struct apapi_reader *base, size_t index, char *
 
 const struct apapi_source apapi_source_sysfs = {
     .name = "sysfs",
+    .common = true,
     .probe = sysfs_probe,
     .list = sysfs_list,
     .open = sysfs_open,

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "channel/ask.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define NS_PER_MS 1000000
+
+int ask_open(const char *live_dir, const char *node)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd, error;
+
+    if (snprintf(address.sun_path, sizeof address.sun_path, "%s/%s/" ASK_SOCKET, live_dir, node) >=
+        (int)sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address)) {
+        error = errno;
+        close(fd);
+        errno = error;
+        fd = -1;
+    }
+    return fd;
+}
+
+static struct ask ask_make(enum ask_kind kind, const char *component)
+{
+    struct ask ask = {.version = ASK_VERSION, .kind = (uint32_t)kind};
+
+    memcpy(ask.magic, ASK_MAGIC, sizeof ask.magic);
+    snprintf(ask.component, sizeof ask.component, "%s", component ? component : "");
+    return ask;
+}
+
+/* Many who ask at the same time fill its queue. @return whether there is room again. */
+static bool ask_await_room(int fd, uint64_t deadline_ns)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLOUT};
+    uint64_t now_ns = clock_monotonic_ns();
+
+    return now_ns < deadline_ns && poll(&watched, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1);
+}
+
+int ask_send(int fd, enum ask_kind kind, const char *component, uint64_t deadline_ns)
+{
+    const struct ask ask = ask_make(kind, component);
+
+    while (send(fd, &ask, sizeof ask, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)sizeof ask) {
+        int error = errno;
+
+        if (error != EAGAIN || !ask_await_room(fd, deadline_ns)) {
+            errno = error;
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampler/relay.h"
+
+#include <string.h>
+
+#include "sources/node/node_source.h"
+#include "sources/settings.h"
+
+void relay_use(const struct step *step)
+{
+    const char *readings = source_setting("node", "readings");
+    bool off = readings && strcmp(readings, "off") == 0;
+
+    node_source_use(*step->live_dir && !off ? step->live_dir : NULL, step->id.node);
+}

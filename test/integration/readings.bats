@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# One process reads the meters of a node, for all steps that run there.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup_file() {
+    start_simulated_cluster
+}
+
+# The node sampler of n1, as slurmd's energy plugin starts it. LINES are its section [node].
+start_node_sampler() { # LINES
+    printf 'acct_dir = %s\nspool_dir = %s\n[node]\n%s\n' \
+        "$APAPI_ACCT_DIR" "$APAPI_SPOOL_DIR" "${1:-}" >"$APAPI_CLUSTER_DIR/readings.conf"
+    plugstack "config=$APAPI_CLUSTER_DIR/readings.conf"
+    mkdir -p "$APAPI_SPOOL_DIR"
+    cluster on n1 sh -c 'exec setsid "$0" --node n1 "$1" >/dev/null 2>&1 &' \
+        "$libexec/apapi-sampler" "$APAPI_CLUSTER_DIR/readings.conf"
+    eventually cluster on n1 test -s /run/apapi/n1/shares
+}
+
+# The pattern does not match the commands that it stands in.
+signal_node_sampler() { # SIGNAL
+    cluster on n1 pkill "-$1" -f 'apapi-sampler [-]-node'
+}
+
+teardown() {
+    signal_node_sampler KILL || true
+    undisturbed
+}
+
+# Samplers of steps on n1 that hold a file of the meters open, "hardware", or not, "page".
+readers() { # WHICH
+    cluster on n1 sh -c 'for pid in $(pgrep -x apapi-sampler); do
+        tr "\0" " " <"/proc/$pid/cmdline" | grep -q -e --node && continue
+        ls -l "/proc/$pid/fd" | grep -q energy_uj && echo hardware || echo page
+    done' | grep -c -x "$1"
+}
+
+has_readers() { # COUNT WHICH
+    [[ $(readers "$2") -eq $1 ]]
+}
+
+# Steps at once, each until its own file is gone.
+start_steps() { # COUNT
+    steps=()
+    for ((i = 0; i < $1; i++)); do
+        touch "$APAPI_CLUSTER_DIR/go.$i"
+        as_alice srun -N1 -w n1 -n1 -c1 --apapi=rapl \
+            sh -c "while [ -e '$APAPI_CLUSTER_DIR/go.$i' ]; do sleep 0.1; done" &
+        steps+=($!)
+    done
+}
+
+end_steps() {
+    rm -f "$APAPI_CLUSTER_DIR"/go.*
+    for step in "${steps[@]}"; do
+        wait "$step"
+    done
+}
+
+# The last COUNT records of n1 are whole and right, and say that WHO has read.
+all_say() { # COUNT WHO
+    local record
+    [[ $(records n1 | wc -l) -ge $1 ]]
+    while read -r record; do
+        right_energy "$record"
+        holds "$record" "(.trust.resets // 0) == 0 and (.components[0].source | $2)"
+    done < <(records n1 | tail -n "$1")
+}
+through_page='. == "sysfs powercap, node sampler"'
+directly='. == "sysfs powercap"'
+
+@test "the meters are read by the node sampler alone, whatever the number of steps" {
+    start_node_sampler
+    start_steps 4
+    eventually has_readers 4 page
+    has_readers 0 hardware
+    [[ $(cluster on n1 stat -c '%U %a' /run/apapi/n1/readings /run/apapi/n1/.now) == $'root 600\nroot 600' ]]
+    end_steps
+    all_say 4 "$through_page"
+}
+
+@test "each step reads the meters itself where the site says so, or often" {
+    start_node_sampler 'readings = off'
+    start_steps 1
+    eventually has_readers 1 hardware
+    end_steps
+    all_say 1 "$directly"
+    signal_node_sampler KILL
+    start_node_sampler
+    as_alice srun -N1 -w n1 -n1 --apapi=rapl --apapi-interval=20ms sleep 1
+    all_say 1 "$directly"
+}
+
+@test "a node sampler that is killed: the steps go on with the meters" {
+    start_node_sampler
+    start_steps 2
+    eventually has_readers 2 page
+    signal_node_sampler KILL
+    eventually has_readers 2 hardware
+    end_steps
+    all_say 2 "$directly"
+}
+
+@test "a node sampler that hangs: the steps go on with the meters" {
+    start_node_sampler
+    start_steps 2
+    eventually has_readers 2 page
+    signal_node_sampler STOP
+    eventually has_readers 2 hardware
+    end_steps
+    all_say 2 "$directly"
+    as_alice srun -N1 -w n1 -n1 --apapi=rapl sleep 1 # one that begins now
+    all_say 1 "$directly"
+}
