@@ -4,9 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/folder.h"
+#include "channel/ask.h"
 #include "measure/share.h"
 #include "node/cgroups.h"
 
@@ -97,6 +100,28 @@ static void share_end_add_tail(struct share_end *end, double weight)
         row->energy_j[d] += tail_j;
         row->idle_j[d] += idle_j;
     }
+}
+
+static bool share_end_is_fresh(const struct share_asked *asked, uint64_t now_ns)
+{
+    struct share_found found;
+
+    share_page_look(asked, &found);
+    return found.head.size > 0 && found.head.time_ns + SHARE_PAGE_FRESH_NS >= now_ns;
+}
+
+void share_end_refresh(const struct share_asked *asked)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    uint64_t now_ns = clock_monotonic_ns(), deadline_ns = now_ns + SHARE_END_WAIT_NS;
+    int ask = share_end_is_fresh(asked, now_ns) ? -1 : ask_open(asked->live_dir, asked->node);
+
+    if (ask >= 0 && ask_send(ask, ASK_COUNT, NULL, deadline_ns) == 0) {
+        while (!share_end_is_fresh(asked, now_ns) && clock_monotonic_ns() < deadline_ns) {
+            nanosleep(&moment, NULL);
+        }
+    }
+    folder_close(ask);
 }
 
 int share_end_look(const struct share_asked *asked, struct share_end *end)

@@ -11,6 +11,15 @@ struct share_end {
     double tail_j[APAPI_DOMAINS]; /* what `found.row` has of that time */
 };
 
+/** Longest time for which share_end_refresh() waits [ns]. */
+#define SHARE_END_WAIT_NS UINT64_C(200000000)
+
+/**
+ * Have the node sampler read the meters, unless it has just done so, and wait until the page shows
+ * it. If it does not answer, what comes after its last reading is extrapolated.
+ */
+void share_end_refresh(const struct share_asked *asked);
+
 /**
  * Find what a step is given in all, while its control group is still there: what the node sampler
  * has found, and after its last reading by what the step has used since then. Does not wait.

@@ -108,6 +108,7 @@ void share_finish(const struct step *step, struct apapi_record *record)
         return;
     }
     record->share = apapi_share_unknown();
+    share_end_refresh(&asked);
     reason = share_look(&asked, &end);
     if (!reason) {
         share_take(&end, record);

@@ -5,7 +5,8 @@
 
 /**
  * Put into a record what the step is given of its node's energy, if the site or the user wants it:
- * the node sampler knows it, or the step has the whole node. Does not wait.
+ * the node sampler knows it, or the step has the whole node. Waits for
+ * it for SHARE_END_WAIT_NS at most.
  */
 void share_finish(const struct step *step, struct apapi_record *record);
 

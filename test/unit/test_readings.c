@@ -13,7 +13,9 @@
 #include "channel/ask.h"
 #include "fake/energy_event.h"
 #include "node/asks.h"
+#include "node/folder.h"
 #include "node/readings.h"
+#include "node/share_end.h"
 #include "sources/node/node_source.h"
 #include "sources/sources.h"
 #include "unit/temporary.h"
@@ -57,6 +59,7 @@ static struct {
     atomic_bool silent, ends;
     atomic_int asked;
     atomic_ullong raw;
+    struct share_page *shares; /* NULL: none */
 } node;
 
 static void node_write(uint64_t begin_ns, uint64_t end_ns)
@@ -78,6 +81,9 @@ static void *node_answer(void *unused)
             uint64_t begin_ns = clock_monotonic_ns();
 
             atomic_fetch_add(&node.asked, 1);
+            if (ask.kind == ASK_COUNT) {
+                __atomic_store_n(&node.shares->head.time_ns, begin_ns, __ATOMIC_RELEASE);
+            }
             node_write(begin_ns, clock_monotonic_ns());
         }
     }
@@ -409,6 +415,35 @@ static void test_a_step_goes_on_where_the_node_sampler_hangs(void **state)
     go_on_alone(true);
 }
 
+/* The shares of a step that ends. */
+
+static void test_a_page_of_shares_that_is_old_is_refreshed(void **state)
+{
+    const struct share_asked asked = {"/tmp", node_name(), 7, "0"};
+    int folder = open_base(), file;
+    uint64_t before_ns = clock_monotonic_ns();
+
+    (void)state;
+    node.shares = node_folder_map(folder, NODE_SHARES, sizeof *node.shares, &file, NULL);
+    assert_non_null(node.shares);
+    share_page_init(node.shares);
+    node.shares->head.time_ns = 1;
+    node_begin();
+    share_end_refresh(&asked);
+    assert_int_equal(atomic_load(&node.asked), 1);
+    assert_true(node.shares->head.time_ns >= before_ns);
+    node.shares->head.time_ns = before_ns + FOREVER_NS; /* it is fresh */
+    share_end_refresh(&asked);
+    assert_int_equal(atomic_load(&node.asked), 1);
+    node.shares->head.time_ns = 1;
+    node_end();
+    share_end_refresh(&asked); /* nobody is there */
+    assert_int_equal(node.shares->head.time_ns, 1);
+    munmap(node.shares, sizeof *node.shares);
+    close(file);
+    close(folder);
+}
+
 /* The node sampler's own session. */
 
 static void test_requests_of_many_are_one_reading(void **state)
@@ -489,6 +524,7 @@ int main(void)
                                         end),
         cmocka_unit_test_setup_teardown(test_a_step_goes_on_where_the_node_sampler_hangs, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(test_a_page_of_shares_that_is_old_is_refreshed, begin, end),
         cmocka_unit_test_setup_teardown(test_requests_of_many_are_one_reading, begin, end),
         cmocka_unit_test_setup_teardown(test_whoever_asks_is_shown_a_reading, begin, end),
     };
