@@ -30,14 +30,11 @@ static int processes_hold(struct processes *processes, struct process_task *task
 int processes_add(struct processes *processes, pid_t pid)
 {
     struct process_task task = {.pid = pid, .fd = -1};
-    struct process_task *grown =
-        array_grow(processes->tasks, processes->count, &processes->capacity, sizeof *grown);
 
-    if (!grown) {
-        errno = ENOMEM;
+    if (array_add(&processes->tasks, processes->count, &processes->capacity,
+                  sizeof *processes->tasks)) {
         return -1;
     }
-    processes->tasks = grown;
     if (processes_hold(processes, &task)) {
         if (task.fd >= 0) {
             close(task.fd);
@@ -45,7 +42,7 @@ int processes_add(struct processes *processes, pid_t pid)
         errno = ESRCH;
         return -1;
     }
-    grown[processes->count++] = task;
+    processes->tasks[processes->count++] = task;
     return 0;
 }
 
@@ -144,16 +141,14 @@ static void processes_look_at(const struct processes *processes, pid_t pid,
                               struct snapshot *snapshot)
 {
     struct process_stat stat;
-    struct found *grown;
 
     if (process_stat_read(pid, &stat)) {
         return;
     }
-    grown = array_grow(snapshot->found, snapshot->count, &snapshot->capacity, sizeof *grown);
-    if (grown) {
-        snapshot->found = grown;
-        grown[snapshot->count++] = (struct found){stat, processes_is_task(processes, &stat) ||
-                                                            processes_is_grouped(processes, pid)};
+    if (array_add(&snapshot->found, snapshot->count, &snapshot->capacity,
+                  sizeof *snapshot->found) == 0) {
+        snapshot->found[snapshot->count++] = (struct found){
+            stat, processes_is_task(processes, &stat) || processes_is_grouped(processes, pid)};
     }
 }
 

@@ -37,10 +37,24 @@ static inline void *array_reserve(void *array, size_t count, size_t more, size_t
     return grown;
 }
 
-/** The same for one more element. */
-static inline void *array_grow(void *array, size_t count, size_t *room, size_t size)
+/** The same for the array that the pointer at `array` points to. 0; -1 with errno ENOMEM. */
+static inline int array_extend(void *array, size_t count, size_t more, size_t *room, size_t size)
 {
-    return array_reserve(array, count, 1, room, size);
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof old);
+    grown = array_reserve(old, count, more, room, size);
+    if (!grown) {
+        return -1;
+    }
+    memcpy(array, &grown, sizeof grown);
+    return 0; // cppcheck-suppress memleak; the array owns it
+}
+
+/** The same for one more element. */
+static inline int array_add(void *array, size_t count, size_t *room, size_t size)
+{
+    return array_extend(array, count, 1, room, size);
 }
 
 /** @return a copy of `count` elements, for free(); NULL: there are none, or errno is ENOMEM. */

@@ -9,12 +9,9 @@
 
 int namelist_add_part(struct namelist *list, const char *name, size_t size)
 {
-    char **names = array_grow(list->names, list->count, &list->room, sizeof *names);
-
-    if (!names) {
+    if (array_add(&list->names, list->count, &list->room, sizeof(char *))) {
         return -1;
     }
-    list->names = names;
     list->names[list->count] = strndup(name, size);
     if (!list->names[list->count]) {
         return -1;

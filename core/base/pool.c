@@ -16,19 +16,6 @@ static size_t hash(const char *text)
     return (size_t)(sum ^ sum >> 32);
 }
 
-int pool_reserve(void *array, size_t count, size_t *room, size_t size)
-{
-    void *old, *grown;
-
-    memcpy(&old, array, sizeof old);
-    grown = array_grow(old, count, room, size);
-    if (!grown) {
-        return -1;
-    }
-    memcpy(array, &grown, sizeof grown);
-    return 0; // cppcheck-suppress memleak; the array owns it
-}
-
 static uint32_t *pool_find_slot(const struct pool *pool, const char *text)
 {
     size_t at = hash(text) & (pool->slot_count - 1);
@@ -59,13 +46,10 @@ static int grow_slots(struct pool *pool)
 
 static int reserve_bytes(struct pool *pool, size_t size)
 {
-    char *bytes = array_reserve(pool->bytes, pool->size, size, &pool->room, 1);
-
-    if (!bytes) {
-        return -1;
-    }
-    pool->bytes = bytes;
-    return pool->size + size < POOL_NONE ? 0 : -1;
+    return array_extend(&pool->bytes, pool->size, size, &pool->room, 1) == 0 &&
+                   pool->size + size < POOL_NONE
+               ? 0
+               : -1;
 }
 
 uint32_t pool_put(struct pool *pool, const char *text)
@@ -81,7 +65,7 @@ uint32_t pool_put(struct pool *pool, const char *text)
         return *slot;
     }
     if (reserve_bytes(pool, size) ||
-        pool_reserve(&pool->offsets, pool->count, &pool->offset_room, sizeof *pool->offsets)) {
+        array_add(&pool->offsets, pool->count, &pool->offset_room, sizeof *pool->offsets)) {
         return POOL_NONE;
     }
     memcpy(pool->bytes + pool->size, text, size);

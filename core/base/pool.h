@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/grow.h"
+
 #define POOL_NONE UINT32_MAX
 
 /** Distinct texts, numbered from 0 in order of insertion. All zero at the start. */
@@ -21,9 +23,6 @@ uint32_t pool_put(struct pool *pool, const char *text);
 
 /** The text of a number; valid until the next pool_put(). */
 const char *pool_text(const struct pool *pool, uint32_t number);
-
-/** Make room for one more element of `size` bytes, as array_grow(); set *array. 0; -1: ENOMEM. */
-int pool_reserve(void *array, size_t count, size_t *room, size_t size);
 
 void pool_free(struct pool *pool);
 

@@ -20,17 +20,15 @@ static struct budget_job_node *budget_job_find(const struct budget_job *job, con
 
 static struct budget_job_node *budget_job_make(struct budget_job *job, const char *name)
 {
-    struct budget_job_node *node = budget_job_find(job, name), *grown;
+    struct budget_job_node *node = budget_job_find(job, name);
 
     if (node) {
         return node;
     }
-    grown = array_grow(job->nodes, job->count, &job->room, sizeof *grown);
-    if (!grown) {
+    if (array_add(&job->nodes, job->count, &job->room, sizeof *job->nodes)) {
         return NULL;
     }
-    job->nodes = grown;
-    node = &grown[job->count];
+    node = &job->nodes[job->count];
     *node = (struct budget_job_node){
         .name = strdup(name), .steps.silent_ns = job->silent_ns, .leader = BUDGET_JOB_NONE};
     job->count += node->name != NULL;

@@ -19,18 +19,16 @@ uint64_t budget_period_ns(uint64_t interval_ns, size_t nodes)
 
 static struct budget_node *budget_sum_find(struct budget_sum *sum, const char *name)
 {
-    struct budget_node *grown, *node;
+    struct budget_node *node;
 
     for (size_t i = 0; i < sum->count; i++) {
         if (strcmp(sum->nodes[i].name, name) == 0) {
             return &sum->nodes[i];
         }
     }
-    grown = array_grow(sum->nodes, sum->count, &sum->room, sizeof *sum->nodes);
-    if (!grown) {
+    if (array_add(&sum->nodes, sum->count, &sum->room, sizeof *sum->nodes)) {
         return NULL;
     }
-    sum->nodes = grown;
     node = &sum->nodes[sum->count];
     *node = (struct budget_node){.name = strdup(name), .power_w = NAN, .latest.total_j = NAN};
     sum->count += node->name != NULL;

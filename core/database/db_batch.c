@@ -73,15 +73,11 @@ void batch_settle(struct db_batch *batch)
 
 static int keep_text(struct db_batch *batch, struct db_value *value)
 {
-    char *texts =
-        array_reserve(batch->texts, batch->text_size, value->size + 1, &batch->text_room, 1);
-
-    if (!texts) {
+    if (array_extend(&batch->texts, batch->text_size, value->size + 1, &batch->text_room, 1)) {
         return -1;
     }
-    batch->texts = texts;
     if (value->size > 0) {
-        memcpy(texts + batch->text_size, value->text, value->size);
+        memcpy(batch->texts + batch->text_size, value->text, value->size);
     }
     value->integer = (int64_t)batch->text_size;
     batch->text_size += value->size;
@@ -92,24 +88,19 @@ static int db_batch_add_row(struct db_batch *batch, enum db_batch_table table,
                             const struct db_row *row)
 {
     const size_t width = db_insert_width(batch->inserts[table]), first = batch->value_count;
-    struct batch_row *rows =
-        array_grow(batch->rows, batch->row_count, &batch->row_room, sizeof *rows);
-    struct db_value *values =
-        array_reserve(batch->values, first, width, &batch->value_room, sizeof *values);
 
-    batch->rows = rows ? rows : batch->rows;
-    batch->values = values ? values : batch->values;
-    if (!rows || !values) {
+    if (array_add(&batch->rows, batch->row_count, &batch->row_room, sizeof *batch->rows) ||
+        array_extend(&batch->values, first, width, &batch->value_room, sizeof *batch->values)) {
         return -1;
     }
-    db_insert_values(batch->inserts[table], row, values + first);
+    db_insert_values(batch->inserts[table], row, batch->values + first);
     for (size_t i = first; i < first + width; i++) {
-        if (values[i].type == DB_TEXT && keep_text(batch, &values[i])) {
+        if (batch->values[i].type == DB_TEXT && keep_text(batch, &batch->values[i])) {
             return -1;
         }
     }
     batch->value_count += width;
-    rows[batch->row_count++] = (struct batch_row){table, first};
+    batch->rows[batch->row_count++] = (struct batch_row){table, first};
     return 0;
 }
 

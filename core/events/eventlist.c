@@ -16,13 +16,9 @@ struct apapi_eventlist {
 
 static int eventlist_add(struct apapi_eventlist *list, const struct event_line *line)
 {
-    struct apapi_listed *entries =
-        array_grow(list->entries, list->count, &list->room, sizeof *entries);
-
-    if (!entries) {
+    if (array_add(&list->entries, list->count, &list->room, sizeof *list->entries)) {
         return -1;
     }
-    list->entries = entries;
     list->entries[list->count++] = (struct apapi_listed){line->text, line->number};
     return 0;
 }

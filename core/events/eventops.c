@@ -17,13 +17,9 @@ struct apapi_eventops {
 
 static int eventops_add(struct apapi_eventops *eventops, const struct apapi_definition *definition)
 {
-    struct apapi_definition *definitions =
-        array_grow(eventops->definitions, eventops->count, &eventops->room, sizeof *definitions);
-
-    if (!definitions) {
+    if (array_add(&eventops->definitions, eventops->count, &eventops->room, sizeof *definition)) {
         return -1;
     }
-    eventops->definitions = definitions;
     eventops->definitions[eventops->count++] = *definition;
     return 0;
 }

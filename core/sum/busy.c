@@ -8,14 +8,10 @@
 
 int busy_add(struct busy *busy, int64_t start_ns, int64_t end_ns)
 {
-    struct busy_span *spans = array_grow(busy->spans, busy->count, &busy->room, sizeof *spans);
-
-    if (!spans) {
-        errno = ENOMEM;
+    if (array_add(&busy->spans, busy->count, &busy->room, sizeof *busy->spans)) {
         return -1;
     }
-    busy->spans = spans;
-    spans[busy->count++] = (struct busy_span){start_ns, end_ns};
+    busy->spans[busy->count++] = (struct busy_span){start_ns, end_ns};
     return 0;
 }
 

@@ -129,13 +129,11 @@ static struct piece *piece_create(const struct apapi_record *record)
 
 int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
 {
-    struct piece **pieces = array_grow(job->pieces, job->count, &job->room, sizeof(struct piece *));
     struct piece *piece;
 
-    if (!pieces) {
+    if (array_add(&job->pieces, job->count, &job->room, sizeof(struct piece *))) {
         return -1;
     }
-    job->pieces = pieces;
     piece = piece_create(record);
     if (!piece) {
         return -1;

@@ -13,8 +13,6 @@ static struct merge_crossing *merge_crossings_row(struct merge_crossings *crossi
                                                   const struct apapi_crossing *wanted,
                                                   bool *no_memory)
 {
-    struct merge_crossing *grown;
-
     for (size_t i = 0; i < crossings->count; i++) {
         if (strcmp(crossings->rows[i].first.threshold, wanted->threshold) == 0) {
             return &crossings->rows[i];
@@ -23,14 +21,13 @@ static struct merge_crossing *merge_crossings_row(struct merge_crossings *crossi
     if (crossings->count == ROWS_MAX) {
         return NULL;
     }
-    grown = array_grow(crossings->rows, crossings->count, &crossings->capacity, sizeof *grown);
-    if (!grown) {
+    if (array_add(&crossings->rows, crossings->count, &crossings->capacity,
+                  sizeof *crossings->rows)) {
         *no_memory = true;
         return NULL;
     }
-    crossings->rows = grown;
-    grown[crossings->count] = (struct merge_crossing){.last_unix_ns = INT64_MIN};
-    return &grown[crossings->count++];
+    crossings->rows[crossings->count] = (struct merge_crossing){.last_unix_ns = INT64_MIN};
+    return &crossings->rows[crossings->count++];
 }
 
 /* @param index  of the last crossing of its threshold in the record */

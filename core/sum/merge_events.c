@@ -17,25 +17,11 @@ static bool is_same_event(const struct merge_event *row, const struct apapi_even
            strcmp(row->event.name, event->name) == 0;
 }
 
-static struct merge_event *merge_events_append(struct merge_events *events)
-{
-    struct merge_event *grown =
-        array_grow(events->rows, events->count, &events->capacity, sizeof(*grown));
-
-    if (!grown) {
-        return NULL;
-    }
-    events->rows = grown;
-    return &events->rows[events->count++];
-}
-
 /* NULL with errno ENOMEM, or ENOSPC: too many. */
 static struct merge_event *merge_events_find(struct merge_events *events,
                                              const struct apapi_event *event)
 {
     uint32_t hash = merge_hash(event->name);
-    struct merge_event *row;
-
     for (size_t i = 0; i < events->count; i++) {
         size_t index = (events->next + i) % events->count;
 
@@ -49,11 +35,11 @@ static struct merge_event *merge_events_find(struct merge_events *events,
         errno = ENOSPC;
         return NULL;
     }
-    row = merge_events_append(events);
-    if (row) {
-        *row = (struct merge_event){*event, hash, 0, NAN, 0, 0, NAN, NAN};
+    if (array_add(&events->rows, events->count, &events->capacity, sizeof(*events->rows))) {
+        return NULL;
     }
-    return row;
+    events->rows[events->count] = (struct merge_event){*event, hash, 0, NAN, 0, 0, NAN, NAN};
+    return &events->rows[events->count++];
 }
 
 static int merge_events_add_event(struct merge_events *events,

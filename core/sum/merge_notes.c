@@ -17,18 +17,6 @@ static bool is_same_note(const struct merge_note *a, const struct merge_note *b)
            strcmp(a->subject, b->subject) == 0 && strcmp(a->reason, b->reason) == 0;
 }
 
-static int merge_notes_reserve(struct merge_notes *notes)
-{
-    struct merge_note *grown =
-        array_grow(notes->notes, notes->count, &notes->capacity, sizeof(*grown));
-
-    if (!grown) {
-        return -1;
-    }
-    notes->notes = grown;
-    return 0;
-}
-
 /* Copy subject and reason into one block. NULL with ENOMEM. */
 static char *merge_notes_copy_texts(const struct merge_note *note)
 {
@@ -46,7 +34,10 @@ static struct merge_note *merge_notes_append(struct merge_notes *notes,
                                              const struct merge_note *note)
 {
     struct merge_note *added;
-    char *texts = merge_notes_reserve(notes) < 0 ? NULL : merge_notes_copy_texts(note);
+    char *texts =
+        array_add(&notes->notes, notes->count, &notes->capacity, sizeof(*notes->notes)) < 0
+            ? NULL
+            : merge_notes_copy_texts(note);
 
     if (!texts) {
         errno = ENOMEM;
@@ -85,16 +76,12 @@ static struct merge_note *merge_notes_find(struct merge_notes *notes,
 static int merge_notes_add_name(struct merge_notes *notes, struct merge_note *note,
                                 const char *name)
 {
-    const char **names;
-
     if (notes->named == NAMES_MAX) {
         return 0;
     }
-    names = array_grow(note->names, note->named, &note->room, sizeof(char *));
-    if (!names) {
+    if (array_add(&note->names, note->named, &note->room, sizeof(char *))) {
         return -1;
     }
-    note->names = names;
     note->names[note->named++] = name;
     notes->named++;
     return 0;

@@ -90,7 +90,7 @@ static struct region_sum *regions_find(struct region_sums *sums, enum apapi_regi
     }
     snprintf(key, sizeof key, "%c%s", (char)('0' + kind), kind == APAPI_REGION_NAMED ? path : "");
     number = pool_put(&sums->keys, key);
-    if (number == POOL_NONE || pool_reserve(&sums->rows, number, &sums->room, sizeof *sums->rows)) {
+    if (number == POOL_NONE || array_add(&sums->rows, number, &sums->room, sizeof *sums->rows)) {
         return NULL;
     }
     *first = sums->keys.count > before;

@@ -42,18 +42,10 @@ void found_tidy(struct found *found)
 
 static int found_make_room(struct found *found)
 {
-    struct found_job *jobs;
-
     found_tidy(found);
-    if (found->jobs && found->count < found->room / 2) {
-        return 0;
-    }
-    jobs = array_grow(found->jobs, found->room, &found->room, sizeof *jobs);
-    if (!jobs) {
-        return -1;
-    }
-    found->jobs = jobs;
-    return 0;
+    return found->jobs && found->count < found->room / 2
+               ? 0
+               : array_add(&found->jobs, found->room, &found->room, sizeof *found->jobs);
 }
 
 int found_add(struct found *found, const struct found_job *job)

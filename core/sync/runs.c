@@ -10,13 +10,9 @@
 int runs_add(const struct dbd_run *run, void *context)
 {
     struct runs *runs = context;
-    struct dbd_run *more = array_grow(runs->runs, runs->count, &runs->room, sizeof *more);
 
-    if (!more) {
-        return -1;
-    }
-    runs->runs = more;
-    if (namelist_add(&runs->comments, run->comment)) {
+    if (array_add(&runs->runs, runs->count, &runs->room, sizeof *runs->runs) ||
+        namelist_add(&runs->comments, run->comment)) {
         return -1;
     }
     runs->runs[runs->count] = *run;

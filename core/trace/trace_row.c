@@ -21,15 +21,11 @@ struct trace_event {
 static struct trace_event *trace_row_append(struct trace_rows *rows,
                                             const struct apapi_event *event)
 {
-    struct trace_event *grown =
-        array_grow(rows->events, rows->count, &rows->room, sizeof *rows->events);
-
-    if (!grown) {
+    if (array_add(&rows->events, rows->count, &rows->room, sizeof *rows->events)) {
         return NULL;
     }
-    rows->events = grown;
-    grown[rows->count] = (struct trace_event){.event = event};
-    return &grown[rows->count++];
+    rows->events[rows->count] = (struct trace_event){.event = event};
+    return &rows->events[rows->count++];
 }
 
 static struct trace_event *trace_row_find(struct trace_rows *rows, const struct apapi_event *event)

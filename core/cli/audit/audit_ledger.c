@@ -58,7 +58,7 @@ static uint32_t audit_new_row(struct audit_ledger *ledger, const char *cluster, 
     struct audit_row *row;
 
     if (of_cluster == POOL_NONE || of_node == POOL_NONE ||
-        pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
+        array_add(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
         return POOL_NONE;
     }
     row = &ledger->rows[ledger->row_count];
@@ -87,7 +87,7 @@ static bool audit_is_row(struct audit_ledger *ledger, struct audit_row *row, con
 static uint32_t audit_begin_key(struct audit_ledger *ledger, uint32_t key)
 {
     if (key == POOL_NONE ||
-        pool_reserve(&ledger->first_rows, key, &ledger->first_room, sizeof *ledger->first_rows)) {
+        array_add(&ledger->first_rows, key, &ledger->first_room, sizeof *ledger->first_rows)) {
         return POOL_NONE;
     }
     ledger->first_rows[key] = POOL_NONE;
@@ -139,8 +139,7 @@ static bool audit_has_span(const struct audit_ledger *ledger, const struct audit
 static int audit_put_span(struct audit_ledger *ledger, struct audit_row *row,
                           const struct hour *hour)
 {
-    if (pool_reserve(&ledger->spans, ledger->span_count, &ledger->span_room,
-                     sizeof *ledger->spans)) {
+    if (array_add(&ledger->spans, ledger->span_count, &ledger->span_room, sizeof *ledger->spans)) {
         return -1;
     }
     ledger->spans[ledger->span_count] =
@@ -288,8 +287,8 @@ static int audit_put_energies(struct audit_ledger *ledger, const struct apapi_sh
         if (isnan(energy_j)) {
             continue;
         }
-        if (pool_reserve(&ledger->energies, ledger->energy_count, &ledger->energy_room,
-                         sizeof *ledger->energies)) {
+        if (array_add(&ledger->energies, ledger->energy_count, &ledger->energy_room,
+                      sizeof *ledger->energies)) {
             return -1;
         }
         ledger->energies[ledger->energy_count++] = energy_j;
@@ -303,8 +302,8 @@ static int audit_put_piece(struct audit_ledger *ledger, const struct apapi_recor
 {
     struct audit_piece *added;
 
-    if (pool_reserve(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
-                     sizeof *ledger->pieces)) {
+    if (array_add(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
+                  sizeof *ledger->pieces)) {
         return -1;
     }
     added = &ledger->pieces[ledger->piece_count++];

@@ -23,20 +23,17 @@ static bool show_is_of(const struct show *show, const struct show_share *share,
 /* NULL with ENOMEM. */
 static struct show_share *show_find_share(struct show *show, const struct apapi_identity *id)
 {
-    struct show_share *shares = show->shares;
-
     for (size_t i = 0; i < show->share_count; i++) {
-        if (show_is_of(show, &shares[i], id)) {
-            return &shares[i];
+        if (show_is_of(show, &show->shares[i], id)) {
+            return &show->shares[i];
         }
     }
-    shares = array_grow(shares, show->share_count, &show->share_room, sizeof *shares);
-    if (!shares) {
+    if (array_add(&show->shares, show->share_count, &show->share_room, sizeof *show->shares)) {
         return NULL;
     }
-    show->shares = shares;
-    shares[show->share_count] = (struct show_share){.own = show_is_own(show, id), .uid = id->uid};
-    return &shares[show->share_count++];
+    show->shares[show->share_count] =
+        (struct show_share){.own = show_is_own(show, id), .uid = id->uid};
+    return &show->shares[show->share_count++];
 }
 
 /* Of those that are not the job's own; NULL: nobody has more than `share`. */
@@ -89,7 +86,6 @@ static bool show_make_room(struct show *show, struct show_share *share)
 int show_add(struct show *show, const struct apapi_record *record, const char *line, size_t size)
 {
     struct show_share *share = show_find_share(show, &record->id);
-    struct apapi_record *records;
 
     if (!share) {
         return -1;
@@ -97,11 +93,9 @@ int show_add(struct show *show, const struct apapi_record *record, const char *l
     if (!show_make_room(show, share)) {
         return 0;
     }
-    records = array_grow(show->records, show->count, &show->room, sizeof *records);
-    if (!records) {
+    if (array_add(&show->records, show->count, &show->room, sizeof *show->records)) {
         return -1;
     }
-    show->records = records;
     if (!line) {
         show->records[show->count] = *record;
         if (regions_copy(&show->records[show->count].regions, &record->regions)) {

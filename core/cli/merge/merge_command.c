@@ -95,12 +95,9 @@ static int keep(struct merging *merging, const struct apapi_record *record, cons
                         .start_ns = record->measurement.start_unix_ns,
                         .elapsed_ns = record->measurement.elapsed_ns};
 
-    struct part *parts = array_grow(merging->parts, merging->count, &merging->room, sizeof *parts);
-
-    if (!parts) {
+    if (array_add(&merging->parts, merging->count, &merging->room, sizeof *merging->parts)) {
         return -1;
     }
-    merging->parts = parts;
     part.node = strdup(record->id.node);
     part.line = strndup(line, size);
     merging->parts[merging->count++] = part;

@@ -227,7 +227,7 @@ struct numbers {
 
 static int database_input_add_number(struct numbers *numbers, int64_t number)
 {
-    if (pool_reserve(&numbers->list, numbers->count, &numbers->room, sizeof *numbers->list)) {
+    if (array_add(&numbers->list, numbers->count, &numbers->room, sizeof *numbers->list)) {
         return -1;
     }
     numbers->list[numbers->count++] = number;

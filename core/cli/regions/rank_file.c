@@ -163,7 +163,7 @@ static uint32_t rank_file_row(struct rank_file *file, const char *path)
     uint32_t text = pool_put(&file->regions->texts, path);
 
     if (number == POOL_NONE || text == POOL_NONE ||
-        pool_reserve(&file->rows, number, &file->row_room, sizeof *file->rows)) {
+        array_add(&file->rows, number, &file->row_room, sizeof *file->rows)) {
         return UINT32_MAX;
     }
     if (file->keys.count > before) {
@@ -174,14 +174,10 @@ static uint32_t rank_file_row(struct rank_file *file, const char *path)
 
 static int rank_file_remember(struct rank_file *file, int64_t id, uint32_t row)
 {
-    struct instance *instances =
-        array_grow(file->instances, file->count, &file->room, sizeof *instances);
-
-    if (!instances) {
+    if (array_add(&file->instances, file->count, &file->room, sizeof *file->instances)) {
         return -1;
     }
-    file->instances = instances;
-    instances[file->count++] = (struct instance){id, row};
+    file->instances[file->count++] = (struct instance){id, row};
     return 0;
 }
 

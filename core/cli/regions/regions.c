@@ -215,7 +215,7 @@ int regions_add(struct regions *regions, const struct region_row *row)
     }
     number = regions_find(regions, row);
     if (number == POOL_NONE ||
-        pool_reserve(&regions->rows, number, &regions->row_room, sizeof *regions->rows)) {
+        array_add(&regions->rows, number, &regions->row_room, sizeof *regions->rows)) {
         errno = ENOMEM;
         return -1;
     }
@@ -308,8 +308,7 @@ int regions_add_fom(struct regions *regions, uint32_t where, const struct apapi_
             return 0;
         }
     }
-    if (pool_reserve(&regions->foms, regions->fom_count, &regions->fom_room,
-                     sizeof *regions->foms)) {
+    if (array_add(&regions->foms, regions->fom_count, &regions->fom_room, sizeof *regions->foms)) {
         return -1;
     }
     regions->foms[regions->fom_count++] = (struct region_fom){where, *fom};

@@ -44,7 +44,7 @@ static int report_slurm_take(const struct sacct_job *job, void *context)
         !report_slurm_has_state(slurm->ledger->states, job)) {
         return 0;
     }
-    if (pool_reserve(&slurm->jobs, slurm->count, &slurm->room, sizeof *slurm->jobs)) {
+    if (array_add(&slurm->jobs, slurm->count, &slurm->room, sizeof *slurm->jobs)) {
         return -1;
     }
     slurm->jobs[slurm->count++] = *job;

@@ -174,14 +174,12 @@ static void pages_read_times(const struct apapi_live_page *page, const struct to
 
 int top_add(struct top_view *view, const struct apapi_live_page *page)
 {
-    struct top_step *steps = array_grow(view->steps, view->count, &view->room, sizeof *steps);
     struct top_step *step;
 
-    if (!steps) {
+    if (array_add(&view->steps, view->count, &view->room, sizeof *view->steps)) {
         return -1;
     }
-    view->steps = steps;
-    step = &steps[view->count];
+    step = &view->steps[view->count];
     *step = (struct top_step){0};
     copy_identity(&page->head, &step->id);
     pages_name_step(step);

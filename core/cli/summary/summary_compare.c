@@ -79,7 +79,7 @@ static struct peer *peer_of(struct peers *peers, const struct apapi_identity *id
     if (!peers->slots[slot]) {
         struct apapi_job *records = NULL;
 
-        if (pool_reserve(&peers->list, peers->count, &peers->room, sizeof *peers->list) ||
+        if (array_add(&peers->list, peers->count, &peers->room, sizeof *peers->list) ||
             !(records = apapi_job_create())) {
             return NULL;
         }

@@ -148,8 +148,8 @@ static int begin_bucket(struct report_ledger *ledger, const char *cluster, const
              of_day = ledger_put_text(ledger, day);
 
     if (none == POOL_NONE || of_cluster == POOL_NONE || of_day == POOL_NONE ||
-        pool_reserve(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
-                     sizeof *ledger->buckets)) {
+        array_add(&ledger->buckets, ledger->bucket_count, &ledger->bucket_room,
+                  sizeof *ledger->buckets)) {
         return -1;
     }
     ledger->buckets[ledger->bucket_count++] = (struct report_bucket){.first_ns = INT64_MAX,
@@ -211,8 +211,8 @@ static int put_timeline(struct report_ledger *ledger, const struct apapi_timelin
         ledger->timeline_count == TIMELINES_MAX) {
         return 0;
     }
-    if (pool_reserve(&ledger->timelines, ledger->timeline_count, &ledger->timeline_room,
-                     sizeof *ledger->timelines)) {
+    if (array_add(&ledger->timelines, ledger->timeline_count, &ledger->timeline_room,
+                  sizeof *ledger->timelines)) {
         return -1;
     }
     ledger->timelines[ledger->timeline_count++] = *timeline;
@@ -248,8 +248,8 @@ static int put_energies(struct report_ledger *ledger, const struct apapi_measure
             continue;
         }
         if (put_timeline(ledger, &domain->timeline) ||
-            pool_reserve(&ledger->energies, ledger->energy_count, &ledger->energy_room,
-                         sizeof *ledger->energies)) {
+            array_add(&ledger->energies, ledger->energy_count, &ledger->energy_room,
+                      sizeof *ledger->energies)) {
             return -1;
         }
         ledger->energies[ledger->energy_count++] =
@@ -325,8 +325,8 @@ static int put_piece(struct report_ledger *ledger, const struct apapi_record *re
     }
     if (!bucket || piece.node == POOL_NONE || piece.step == POOL_NONE ||
         (!record->complete && piece.reason == POOL_NONE) ||
-        pool_reserve(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
-                     sizeof *ledger->pieces) ||
+        array_add(&ledger->pieces, ledger->piece_count, &ledger->piece_room,
+                  sizeof *ledger->pieces) ||
         put_energies(ledger, &record->measurement, span->share, &piece)) {
         errno = ENOMEM;
         return -1;
@@ -396,7 +396,7 @@ static int chain_bucket(struct report_ledger *ledger, uint32_t number)
     report_row_key(ledger, &ledger->buckets[number], NULL, key);
     row = pool_put(&ledger->row_keys, key);
     if (row == POOL_NONE ||
-        pool_reserve(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
+        array_add(&ledger->rows, ledger->row_count, &ledger->row_room, sizeof *ledger->rows)) {
         return -1;
     }
     if (row == ledger->row_count) {

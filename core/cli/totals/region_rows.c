@@ -28,8 +28,8 @@ static int region_rows_put_energies(struct report_regions *regions,
             region->unknown_mask |= (uint8_t)(metered ? 1U << d : 0);
             continue;
         }
-        if (pool_reserve(&regions->energies, regions->energy_count, &regions->energy_room,
-                         sizeof *regions->energies)) {
+        if (array_add(&regions->energies, regions->energy_count, &regions->energy_room,
+                      sizeof *regions->energies)) {
             return -1;
         }
         regions->energies[regions->energy_count++] =
@@ -49,7 +49,7 @@ static int region_rows_put(struct report_ledger *ledger, const struct apapi_regi
                                    .kind = (uint8_t)from->kind};
 
     if (region.name == POOL_NONE ||
-        pool_reserve(&regions->list, regions->count, &regions->room, sizeof *regions->list) ||
+        array_add(&regions->list, regions->count, &regions->room, sizeof *regions->list) ||
         region_rows_put_energies(regions, from, m, &region)) {
         return -1;
     }
@@ -65,7 +65,7 @@ int report_regions_add(struct report_ledger *ledger, const struct apapi_record *
     if (ledger->by != REPORT_BY_REGION) {
         return 0;
     }
-    if (pool_reserve(&regions->ends, piece, &regions->end_room, sizeof *regions->ends)) {
+    if (array_add(&regions->ends, piece, &regions->end_room, sizeof *regions->ends)) {
         return -1;
     }
     for (size_t i = 0; i < record->regions.count; i++) {
@@ -118,8 +118,8 @@ static struct report_row *region_rows_find(struct report_ledger *ledger,
     report_row_key(ledger, bucket, region, key);
     *number = pool_put(&ledger->row_keys, key);
     if (*number == POOL_NONE ||
-        pool_reserve(&regions->rows, *number, &regions->row_room, sizeof *regions->rows) ||
-        pool_reserve(&progress->rows, *number, &progress->room, sizeof *progress->rows)) {
+        array_add(&regions->rows, *number, &regions->row_room, sizeof *regions->rows) ||
+        array_add(&progress->rows, *number, &progress->room, sizeof *progress->rows)) {
         return NULL;
     }
     if (ledger->row_keys.count > before) {

@@ -71,7 +71,7 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
 {
     const struct finding *finding = context;
     struct ipmi_sensors *sensors = finding->sensors;
-    struct ipmi_sensor sensor = {.record_size = size}, *list;
+    struct ipmi_sensor sensor = {.record_size = size};
 
     if (type != IPMI_SDR_FORMAT_FULL_SENSOR_RECORD || size > sizeof sensor.record) {
         return 0;
@@ -82,12 +82,10 @@ static int add_record(ipmi_sdr_ctx_t sdr, uint8_t type, const void *record, unsi
         !parse_identity(finding->library, sdr, &sensor)) {
         return 0;
     }
-    list = array_grow(sensors->list, sensors->count, &sensors->room, sizeof *list);
-    if (!list) {
+    if (array_add(&sensors->list, sensors->count, &sensors->room, sizeof *sensors->list)) {
         return -1;
     }
-    sensors->list = list;
-    list[sensors->count++] = sensor;
+    sensors->list[sensors->count++] = sensor;
     return 0;
 }
 

@@ -37,20 +37,12 @@ static int refuse_path(const char *path, int error, struct apapi_error *err)
 static int grow(struct sysfs_reader *reader)
 {
     size_t count = reader->base.count, event_room = reader->room;
-    struct apapi_event *events = array_grow(reader->events, count, &event_room, sizeof *events);
-    struct sysfs_meter *meters;
 
-    if (!events) {
+    if (array_add(&reader->events, count, &event_room, sizeof *reader->events)) {
         return -1;
     }
-    reader->events = events;
-    reader->base.events = events;
-    meters = array_grow(reader->meters, count, &reader->room, sizeof *meters);
-    if (!meters) {
-        return -1;
-    }
-    reader->meters = meters;
-    return 0;
+    reader->base.events = reader->events;
+    return array_add(&reader->meters, count, &reader->room, sizeof *reader->meters);
 }
 
 /* Add an event. The reader owns its descriptor then. */
