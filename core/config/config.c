@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,9 +157,15 @@ static int key_set(struct config *config, const struct key *key, const struct co
     return 0;
 }
 
-static void config_complain(const struct config_sink *sink, const char *text)
+void config_complain(const struct config_sink *sink, const char *format, ...)
 {
+    char text[LINE_SIZE];
+    va_list values;
+
     if (sink && sink->complain) {
+        va_start(values, format);
+        vsnprintf(text, sizeof text, format, values);
+        va_end(values);
         sink->complain(text, sink->context);
     }
 }
@@ -180,12 +187,11 @@ static void meant_offer(struct meant *meant, const char *name)
 
 static void complain_unknown(const struct config_sink *sink, const char *where, struct meant *meant)
 {
-    char nearest[128], line[LINE_SIZE];
+    char nearest[128];
 
     nearest_text(&meant->nearest, nearest, sizeof nearest);
-    snprintf(line, sizeof line, "%s '%.60s'%s", where, meant->nearest.wanted,
-             *nearest ? nearest : meant->all);
-    config_complain(sink, line);
+    config_complain(sink, "%s '%.60s'%s", where, meant->nearest.wanted,
+                    *nearest ? nearest : meant->all);
 }
 
 static void unknown_key(const char *word, const char *where, const struct config_sink *sink)
@@ -214,14 +220,12 @@ static void config_read_key(struct config *config, const struct ini_line *line,
         return;
     }
     if (config->origins[key - keys].line) {
-        snprintf(text, sizeof text, "%.200s:%zu: %s is already set in line %zu", config->path,
-                 line->number, key->name, config->origins[key - keys].line);
-        config_complain(sink, text);
+        config_complain(sink, "%.200s:%zu: %s is already set in line %zu", config->path,
+                        line->number, key->name, config->origins[key - keys].line);
     } else if (key_set(config, key, &origin, &err)) {
-        snprintf(text, sizeof text, "%.200s:%zu: '%s = %.60s' has no effect: %s; %s takes: %s",
-                 config->path, line->number, key->name, line->value, err.text, key->name,
-                 key->help);
-        config_complain(sink, text);
+        config_complain(sink, "%.200s:%zu: '%s = %.60s' has no effect: %s; %s takes: %s",
+                        config->path, line->number, key->name, line->value, err.text, key->name,
+                        key->help);
     }
 }
 
@@ -278,12 +282,12 @@ static void unknown_section_key(const struct ini_line *line, const char *where,
     complain_unknown(sink, where, &meant);
 }
 
-static const struct config_setting *config_setting_find(const struct config *config,
-                                                        const struct ini_line *line)
+const struct config_setting *config_setting_find(const struct config *config, const char *section,
+                                                 const char *key)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
-        if (strcmp(config->settings[i].section, line->section) == 0 &&
-            strcmp(config->settings[i].key, line->key) == 0) {
+        if (strcmp(config->settings[i].section, section) == 0 &&
+            strcmp(config->settings[i].key, key) == 0) {
             return &config->settings[i];
         }
     }
@@ -294,7 +298,7 @@ static const struct config_setting *config_setting_find(const struct config *con
 static void read_setting(struct config *config, const struct ini_line *line,
                          const struct config_sink *sink)
 {
-    const struct config_setting *before = config_setting_find(config, line);
+    const struct config_setting *before = config_setting_find(config, line->section, line->key);
     char text[LINE_SIZE];
 
     if (!section_is_known(line->section)) {
@@ -305,9 +309,8 @@ static void read_setting(struct config *config, const struct ini_line *line,
                  line->section);
         unknown_section_key(line, text, sink);
     } else if (before) {
-        snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s is already set in line %zu", config->path,
-                 line->number, line->section, line->key, before->line);
-        config_complain(sink, text);
+        config_complain(sink, "%.200s:%zu: [%s]: %s is already set in line %zu", config->path,
+                        line->number, line->section, line->key, before->line);
     } else {
         config->settings[config->setting_count++] =
             (struct config_setting){line->section, line->key, line->value, line->number};
@@ -321,15 +324,13 @@ void config_parse(struct config *config, const char *path, char *text,
     struct ini_line line;
     struct apapi_error err;
     enum ini_result result;
-    char where[LINE_SIZE];
 
     free(config->file);
     config->file = text;
     config->path = path;
     while ((result = ini_next(&ini, &line, &err)) != INI_END) {
         if (result == INI_BAD) {
-            snprintf(where, sizeof where, "%.200s:%zu: %s", config->path, line.number, err.text);
-            config_complain(sink, where);
+            config_complain(sink, "%.200s:%zu: %s", config->path, line.number, err.text);
         } else if (*line.section == '\0' || strcmp(line.section, TOP_SECTION) == 0) {
             config_read_key(config, &line, sink);
         } else {
@@ -345,7 +346,7 @@ int config_read(struct config *config, const char *path, const struct config_sin
 
     if (!text) {
         if (errno != ENOENT) {
-            config_complain(sink, err.text);
+            config_complain(sink, "%s", err.text);
         }
         return -1;
     }
@@ -361,15 +362,13 @@ static void config_read_word(struct config *config, const char *word,
     const struct key *key = word[length] ? key_find(word, length) : NULL;
     const struct config_origin origin = {.text = word[length] ? word + length + 1 : "",
                                          .word = true};
-    char line[LINE_SIZE];
     struct apapi_error err;
 
     if (!key) {
         unknown_key(word, PLUGSTACK ": unknown argument", sink);
     } else if (key_set(config, key, &origin, &err)) {
-        snprintf(line, sizeof line, PLUGSTACK ": '%.100s' has no effect: %s; %s= takes: %s", word,
-                 err.text, key->name, key->help);
-        config_complain(sink, line);
+        config_complain(sink, PLUGSTACK ": '%.100s' has no effect: %s; %s= takes: %s", word,
+                        err.text, key->name, key->help);
     }
 }
 
@@ -386,7 +385,6 @@ void config_load(struct config *config, int count, char *const words[],
 {
     const char *path = config_site_path();
     bool named = false;
-    char line[LINE_SIZE];
 
     for (int i = 0; i < count; i++) {
         const char *other = word_value(words[i], "config");
@@ -396,8 +394,7 @@ void config_load(struct config *config, int count, char *const words[],
     }
     config_defaults(config);
     if (config_read(config, path, sink) && errno == ENOENT && named) {
-        snprintf(line, sizeof line, PLUGSTACK ": 'config=%.200s': there is no such file", path);
-        config_complain(sink, line);
+        config_complain(sink, PLUGSTACK ": 'config=%.200s': there is no such file", path);
     }
     for (int i = 0; i < count; i++) {
         if (!word_value(words[i], "config")) {
@@ -416,11 +413,7 @@ void config_clear(struct config *config)
 
 const char *config_section_value(const struct config *config, const char *section, const char *key)
 {
-    for (size_t i = 0; i < config->setting_count; i++) {
-        if (strcmp(config->settings[i].section, section) == 0 &&
-            strcmp(config->settings[i].key, key) == 0) {
-            return config->settings[i].value;
-        }
-    }
-    return NULL;
+    const struct config_setting *setting = config_setting_find(config, section, key);
+
+    return setting ? setting->value : NULL;
 }

@@ -16,6 +16,10 @@ struct config_sink {
     void *context;
 };
 
+/** Report a problem, formatted as by printf(), in up to 1023 bytes. */
+void config_complain(const struct config_sink *sink, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /** Set all defaults. Thread-safety: none at the first call. */
 void config_defaults(struct config *config);
 
@@ -53,7 +57,11 @@ const char *config_key(size_t index, const char **help);
 /** Name and help of key number `index` in the sections. @return its section; NULL: no more. */
 const char *config_section_key(size_t index, const char **key, const char **help);
 
-/** @return the value of a key in a section; NULL: the file does not have it. */
+/** @return a key in a section; NULL: the file does not have it. */
+const struct config_setting *config_setting_find(const struct config *config, const char *section,
+                                                 const char *key);
+
+/** @return its value; NULL: the file does not have it. */
 const char *config_section_value(const struct config *config, const char *section, const char *key);
 
 /** Pass the lines of all sections to the sources. Programs only: needs libapapi. */

@@ -20,7 +20,6 @@
 #include "config/values.h"
 
 #define MAX_W 100000.0
-#define LINE_SIZE 1024
 
 struct value_check {
     int (*check)(const struct value_check *this, const char *key, const char *value,
@@ -148,39 +147,20 @@ static const struct section_check {
 #undef CONFIG_SECTION_KEY
 };
 
-static void config_check_complain(const struct config_sink *sink, const char *text)
-{
-    sink->complain(text, sink->context);
-}
-
 static void check_setting(const struct config *config, const struct config_setting *setting,
                           const struct config_sink *sink)
 {
-    char text[LINE_SIZE];
     struct apapi_error err;
 
     for (size_t i = 0; i < COUNT_OF(checks); i++) {
         if (strcmp(checks[i].section, setting->section) == 0 &&
             strcmp(checks[i].key, setting->key) == 0 &&
             checks[i].value.check(&checks[i].value, setting->key, setting->value, &err)) {
-            snprintf(text, sizeof text, "%.200s:%zu: [%s]: '%s = %.60s': %.200s; %s takes: %s",
-                     config->path, setting->line, setting->section, setting->key, setting->value,
-                     err.text, setting->key, checks[i].help);
-            config_check_complain(sink, text);
+            config_complain(sink, "%.200s:%zu: [%s]: '%s = %.60s': %.200s; %s takes: %s",
+                            config->path, setting->line, setting->section, setting->key,
+                            setting->value, err.text, setting->key, checks[i].help);
         }
     }
-}
-
-static const struct config_setting *config_check_setting_find(const struct config *config,
-                                                              const char *section, const char *key)
-{
-    for (size_t i = 0; i < config->setting_count; i++) {
-        if (strcmp(config->settings[i].section, section) == 0 &&
-            strcmp(config->settings[i].key, key) == 0) {
-            return &config->settings[i];
-        }
-    }
-    return NULL;
 }
 
 /* Values that only make sense together. */
@@ -192,16 +172,14 @@ static void check_pairs(const struct config *config, const struct config_sink *s
                  {"estimate", "core_w", "idle_w"},
                  {"ipmi", "user", "host"},
                  {"ipmi", "password_file", "host"}};
-    char text[LINE_SIZE];
 
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         const struct config_setting *setting =
-            config_check_setting_find(config, pairs[i].section, pairs[i].key);
+            config_setting_find(config, pairs[i].section, pairs[i].key);
 
-        if (setting && !config_check_setting_find(config, pairs[i].section, pairs[i].needs)) {
-            snprintf(text, sizeof text, "%.200s:%zu: [%s]: %s has no effect without %s",
-                     config->path, setting->line, setting->section, setting->key, pairs[i].needs);
-            config_check_complain(sink, text);
+        if (setting && !config_setting_find(config, pairs[i].section, pairs[i].needs)) {
+            config_complain(sink, "%.200s:%zu: [%s]: %s has no effect without %s", config->path,
+                            setting->line, setting->section, setting->key, pairs[i].needs);
         }
     }
 }
@@ -224,13 +202,12 @@ static const char *origin_of(const struct config *config, const char *wanted, ch
 static void check_component(const struct config *config, const char *key, const char *list,
                             const struct config_sink *sink)
 {
-    char origin[256], text[LINE_SIZE];
+    char origin[256];
     struct apapi_error err;
 
     if (apapi_components_check(list, &err)) {
-        snprintf(text, sizeof text, "%s%s: %.200s", origin_of(config, key, origin, sizeof origin),
-                 key, err.text);
-        config_check_complain(sink, text);
+        config_complain(sink, "%s%s: %.200s", origin_of(config, key, origin, sizeof origin), key,
+                        err.text);
     }
 }
 
@@ -251,13 +228,12 @@ static void check_components(const struct config *config, const struct config_si
 static void check_folder(const struct config *config, const char *key, const char *path,
                          const struct config_sink *sink)
 {
-    char origin[256], text[LINE_SIZE];
+    char origin[256];
     struct apapi_error err;
 
     if (config_folder_check(path, &err)) {
-        snprintf(text, sizeof text, "%s%s: no records can be written on this machine: %.200s",
-                 origin_of(config, key, origin, sizeof origin), key, err.text);
-        config_check_complain(sink, text);
+        config_complain(sink, "%s%s: no records can be written on this machine: %.200s",
+                        origin_of(config, key, origin, sizeof origin), key, err.text);
     }
 }
 
