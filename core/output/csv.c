@@ -78,8 +78,7 @@ static void csv_put_text_cell(FILE *out, const char *text)
     csv_put_text(out, text);
 }
 
-/* Writes nothing for an unknown number. */
-static void csv_put_number_cell(FILE *out, double number)
+void csv_put_number_cell(FILE *out, double number)
 {
     fputc(',', out);
     if (isfinite(number)) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/count_of.h"
 #include "base/duration.h"
 #include "base/text.h"
@@ -137,11 +138,6 @@ static char *format(void (*put)(FILE *, const struct apapi_identity *),
     return labels;
 }
 
-static int prometheus_compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Sort by labels; of the same step, the preferred figures first. */
 static int compare_labels(const void *left, const void *right)
 {
@@ -149,12 +145,12 @@ static int compare_labels(const void *left, const void *right)
     int order = strcmp(a->labels, b->labels);
 
     if (order == 0) {
-        order = prometheus_compare_numbers(b->start_ns, a->start_ns);
+        order = COMPARE(b->start_ns, a->start_ns);
     }
     if (order == 0) {
         order = (int)a->origin - (int)b->origin;
     }
-    return order ? order : prometheus_compare_numbers(b->end_ns, a->end_ns);
+    return order ? order : COMPARE(b->end_ns, a->end_ns);
 }
 
 /* Sort running steps first, then the newest. */
@@ -163,7 +159,7 @@ static int compare_ages(const void *left, const void *right)
     const struct step *a = left, *b = right;
 
     return a->running != b->running ? (int)(b->running - a->running)
-                                    : prometheus_compare_numbers(b->end_ns, a->end_ns);
+                                    : COMPARE(b->end_ns, a->end_ns);
 }
 
 static void sort(struct prometheus *prometheus, int (*compare)(const void *, const void *))

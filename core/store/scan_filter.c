@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/duration.h"
 #include "base/hostlist.h"
 #include "base/timestamp.h"
@@ -33,13 +34,6 @@ static const struct {
 #undef TEXT
 };
 
-static int scan_filter_compare_jobs(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static int copy_jobs(struct filter *filter, const struct apapi_scan_filter *wanted)
 {
     if (wanted->job_count == 0) {
@@ -52,7 +46,7 @@ static int copy_jobs(struct filter *filter, const struct apapi_scan_filter *want
     memcpy(filter->jobs, wanted->jobs, wanted->job_count * sizeof *filter->jobs);
     filter->job_count = wanted->job_count;
     filter->job_parts = wanted->job_parts;
-    qsort(filter->jobs, filter->job_count, sizeof *filter->jobs, scan_filter_compare_jobs);
+    qsort(filter->jobs, filter->job_count, sizeof *filter->jobs, compare_uint32);
     return 0;
 }
 
@@ -135,8 +129,8 @@ bool filter_wants_day(const struct filter *filter, const char *day)
 
 static bool has_job(const struct filter *filter, uint32_t job)
 {
-    return bsearch(&job, filter->jobs, filter->job_count, sizeof *filter->jobs,
-                   scan_filter_compare_jobs) != NULL;
+    return bsearch(&job, filter->jobs, filter->job_count, sizeof *filter->jobs, compare_uint32) !=
+           NULL;
 }
 
 static bool wants_job(const struct filter *filter, const struct apapi_identity *id)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/duration.h"
 #include "base/grow.h"
 #include "record/domain_list.h"
@@ -142,20 +143,15 @@ int apapi_job_add(struct apapi_job *job, const struct apapi_record *record)
     return 0;
 }
 
-static int compare_times(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Sorts duplicates so that the one to keep comes first: the longer one, then the complete one. */
 static int compare_pieces(const void *left, const void *right)
 {
     const struct piece *a = *(struct piece *const *)left, *b = *(struct piece *const *)right;
     int order = strcmp(a->node, b->node);
 
-    order = order ? order : compare_times(a->start_ns, b->start_ns);
+    order = order ? order : COMPARE(a->start_ns, b->start_ns);
     order = order ? order : strcmp(a->step, b->step);
-    order = order ? order : compare_times(b->end_ns, a->end_ns);
+    order = order ? order : COMPARE(b->end_ns, a->end_ns);
     return order ? order : b->complete - a->complete;
 }
 

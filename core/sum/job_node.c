@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/duration.h"
 #include "record/domain_list.h"
 #include "sum/job_piece.h"
@@ -300,13 +301,6 @@ static void add_moment(struct sweep *sweep, size_t moment, struct node_total *to
 
 /* --- a node --------------------------------------------------------------------------------- */
 
-static int compare_edges(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static void job_node_cut(struct sweep *sweep)
 {
     size_t kept = 0;
@@ -315,7 +309,7 @@ static void job_node_cut(struct sweep *sweep)
         sweep->edges[2 * i] = sweep->pieces[i]->start_ns;
         sweep->edges[2 * i + 1] = sweep->pieces[i]->end_ns;
     }
-    qsort(sweep->edges, 2 * sweep->count, sizeof *sweep->edges, compare_edges);
+    qsort(sweep->edges, 2 * sweep->count, sizeof *sweep->edges, compare_int64);
     for (size_t i = 0; i < 2 * sweep->count; i++) {
         if (kept == 0 || sweep->edges[i] != sweep->edges[kept - 1]) {
             sweep->edges[kept] = sweep->edges[i];

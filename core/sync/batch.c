@@ -9,6 +9,7 @@
 
 #include "apapi/job.h"
 #include "apapi/scan.h"
+#include "base/compare.h"
 #include "base/duration.h"
 #include "sync/comment.h"
 #include "sync/runs.h"
@@ -108,13 +109,6 @@ static int sort_out(struct batch *batch, const struct found_job *jobs)
     return 0;
 }
 
-static int batch_compare_numbers(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* If a node does not know its cluster, a user may forge the record's cluster, but not the uid. */
 static bool batch_is_of(const struct apapi_record *record, const struct runs_job *known,
                         const struct dbd_target *target)
@@ -130,7 +124,7 @@ static int batch_take_record(const struct apapi_record *record, const char *line
     const struct apapi_measurement *m = &record->measurement;
     struct batch *batch = context;
     const uint32_t *number = bsearch(&record->id.job, batch->numbers, batch->count,
-                                     sizeof *batch->numbers, batch_compare_numbers);
+                                     sizeof *batch->numbers, compare_uint32);
     struct batch_job *job = number ? &batch->jobs[number - batch->numbers] : NULL;
     int64_t end_s = m->start_unix_ns / NS_PER_S + (int64_t)(m->elapsed_ns / NS_PER_S);
 

@@ -100,15 +100,6 @@ int audit_print_table(const struct audit_page *page)
 
 /* --- for programs --------------------------------------------------------------------------- */
 
-static void audit_csv_number(double number)
-{
-    if (isnan(number)) {
-        putchar(',');
-    } else {
-        printf(",%.9g", number);
-    }
-}
-
 static void audit_csv_row(const struct audit_ledger *ledger, const struct audit_row *row)
 {
     const struct audit_result result = audit_evaluate(ledger, row);
@@ -120,14 +111,14 @@ static void audit_csv_row(const struct audit_ledger *ledger, const struct audit_
     putchar(',');
     csv_put_text(stdout, pool_text(&ledger->texts, row->node));
     printf(",%s", day);
-    audit_csv_number(result.sum.hours.energy_j);
-    audit_csv_number(result.sum.shares_j);
-    audit_csv_number(result.sum.hours.idle_j);
-    audit_csv_number(result.sum.hours.unattributed_j);
-    audit_csv_number(result.sum.hours.steps_j);
-    audit_csv_number(result.unmeasured_s);
-    audit_csv_number(result.closure_pct);
-    audit_csv_number(result.idle_w);
+    csv_put_number_cell(stdout, result.sum.hours.energy_j);
+    csv_put_number_cell(stdout, result.sum.shares_j);
+    csv_put_number_cell(stdout, result.sum.hours.idle_j);
+    csv_put_number_cell(stdout, result.sum.hours.unattributed_j);
+    csv_put_number_cell(stdout, result.sum.hours.steps_j);
+    csv_put_number_cell(stdout, result.unmeasured_s);
+    csv_put_number_cell(stdout, result.closure_pct);
+    csv_put_number_cell(stdout, result.idle_w);
     printf(",%llu,%llu,", (unsigned long long)row->records, (unsigned long long)row->shareless);
     csv_put_text(stdout, reasons);
     putchar('\n');

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/count_of.h"
 #include "base/duration.h"
 #include "base/hostlist.h"
@@ -43,13 +44,6 @@ __attribute__((format(printf, 2, 3))) static void job_unusual_report(struct repo
     reporter->count++;
 }
 
-static int compare_powers(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Median of the nodes' powers; NaN: too few. */
 static double usual_power(const struct show *show)
 {
@@ -62,7 +56,7 @@ static double usual_power(const struct show *show)
         }
     }
     if (count >= NODES_MIN) {
-        qsort(powers, count, sizeof *powers, compare_powers);
+        qsort(powers, count, sizeof *powers, compare_double);
         median = powers[count / 2];
     }
     free(powers);

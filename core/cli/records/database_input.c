@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/pool.h"
 #include "base/timestamp.h"
 #include "database/db_read.h"
@@ -265,13 +266,6 @@ static struct db_statement *prepare_parts(const struct source *source, struct ap
     return statement;
 }
 
-static int database_input_compare_numbers(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static int find_numbers(const struct source *source, struct numbers *numbers,
                         struct apapi_error *err)
 {
@@ -286,7 +280,7 @@ static int find_numbers(const struct source *source, struct numbers *numbers,
         failed = database_input_add_number(numbers, source->wanted->jobs[i]);
     }
     if (numbers->count > 0) {
-        qsort(numbers->list, numbers->count, sizeof *numbers->list, database_input_compare_numbers);
+        qsort(numbers->list, numbers->count, sizeof *numbers->list, compare_int64);
     }
     return failed ? apapi_fail(err, ENOMEM, "no memory") : got;
 }

@@ -114,15 +114,6 @@ int regions_print_json(const struct regions *regions)
 
 /* --- CSV ------------------------------------------------------------------------------------ */
 
-static void regions_csv_number(double value)
-{
-    if (isnan(value)) {
-        putchar(',');
-    } else {
-        printf(",%.9g", value);
-    }
-}
-
 static void regions_csv_titles(const struct regions *regions)
 {
     printf("%s,%s,region,count,%s,threads,method,time_s,wall_s,energy_j,uncertainty_j,share,mean_w,"
@@ -146,7 +137,7 @@ static void regions_csv_lead(const struct regions *regions, const struct region_
         putchar(',');
     }
     csv_put_text(stdout, pool_text(&regions->texts, row->path));
-    regions_csv_number(row->count > 0 ? (double)row->count : (double)NAN);
+    csv_put_number_cell(stdout, row->count > 0 ? (double)row->count : (double)NAN);
     printf(",%" PRIu64 ",%" PRIu64 ",%s", row->ranks, row->threads, row->method ? row->method : "");
 }
 
@@ -161,13 +152,13 @@ static void regions_csv_row(const struct regions *regions, const struct region_r
 
     regions_csv_lead(regions, row);
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        regions_csv_number(numbers[i]);
+        csv_put_number_cell(stdout, numbers[i]);
     }
     for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
-        regions_csv_number(use->energy_j[d]);
+        csv_put_number_cell(stdout, use->energy_j[d]);
     }
     for (size_t i = 0; i < regions->events.count; i++) {
-        regions_csv_number(regions_event_value(regions, row, i));
+        csv_put_number_cell(stdout, regions_event_value(regions, row, i));
     }
     putchar('\n');
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "cli/totals/ledger.h"
 #include "cli/totals/order.h"
 #include "cli/totals/pieces.h"
@@ -26,29 +27,22 @@ static uint32_t cluster_of(const struct report_ledger *ledger, const struct entr
     return ledger->buckets[entry->bucket].cluster;
 }
 
-static int report_shared_compare_numbers(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Sort by node and time. */
 static int compare_entries(const void *left, const void *right, void *ledger)
 {
     const struct entry *a = left, *b = right;
-    int order = report_shared_compare_numbers(a->piece->node, b->piece->node);
+    int order = COMPARE(a->piece->node, b->piece->node);
 
-    order =
-        order ? order : report_shared_compare_numbers(cluster_of(ledger, a), cluster_of(ledger, b));
+    order = order ? order : COMPARE(cluster_of(ledger, a), cluster_of(ledger, b));
     if (order == 0 && a->piece->start_ns != b->piece->start_ns) {
         order = a->piece->start_ns < b->piece->start_ns ? -1 : 1;
     }
-    return order ? order : report_shared_compare_numbers(a->bucket, b->bucket);
+    return order ? order : COMPARE(a->bucket, b->bucket);
 }
 
 static int report_shared_compare_buckets(const void *left, const void *right)
 {
-    return report_shared_compare_numbers(((const struct entry *)left)->bucket,
-                                         ((const struct entry *)right)->bucket);
+    return COMPARE(((const struct entry *)left)->bucket, ((const struct entry *)right)->bucket);
 }
 
 static int gather(struct entries *entries)

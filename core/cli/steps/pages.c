@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/duration.h"
 #include "base/grow.h"
 #include "base/hostlist.h"
@@ -210,17 +211,12 @@ void top_clear(struct top_view *view)
 
 /* --- order ---------------------------------------------------------------------------------- */
 
-static int pages_compare_numbers(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* In the order of the pages: node, job and step, numbers by value. */
 static int pages_compare_names(const struct top_step *a, const struct top_step *b)
 {
     int result = strverscmp(a->id.node, b->id.node);
 
-    result = result ? result : pages_compare_numbers(a->id.job, b->id.job);
+    result = result ? result : COMPARE(a->id.job, b->id.job);
     return result ? result : strverscmp(a->id.step, b->id.step);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/duration.h"
 #include "base/pool.h"
 #include "cli/records/input.h"
@@ -121,16 +122,9 @@ static void work_out(struct peer *peer)
     }
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 static double median(double *numbers, size_t count)
 {
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    qsort(numbers, count, sizeof *numbers, compare_double);
     return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/duration.h"
 
 int report_compare_pieces(const void *left, const void *right, void *texts)
@@ -65,13 +66,6 @@ int report_gather_pieces(const struct report_ledger *ledger, const struct report
     return 0;
 }
 
-static int pieces_compare_numbers(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint32_t *nodes)
 {
     size_t kept = 0;
@@ -79,7 +73,7 @@ size_t report_nodes(const struct report_piece *const *pieces, size_t count, uint
     for (size_t i = 0; i < count; i++) {
         nodes[i] = pieces[i]->node;
     }
-    qsort(nodes, count, sizeof *nodes, pieces_compare_numbers);
+    qsort(nodes, count, sizeof *nodes, compare_uint32);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || nodes[i] != nodes[kept - 1]) {
             nodes[kept++] = nodes[i];
