@@ -44,11 +44,16 @@ static bool shorten_is_meter(const struct apapi_event_result *event, int domain,
            event->event.accumulates == (kind == APAPI_KIND_ENERGY);
 }
 
-static double sum_uncertainties(const struct apapi_component_result *component, int domain,
-                                enum apapi_kind kind)
+/* What the meters of a domain in a component say of it together; NaN: nothing. */
+typedef double (*shorten_f)(const struct apapi_component_result *component,
+                            const struct apapi_measurement *m, int domain, enum apapi_kind kind);
+
+static double sum_uncertainties(const struct apapi_component_result *component,
+                                const struct apapi_measurement *m, int domain, enum apapi_kind kind)
 {
     double sum_j = NAN;
 
+    (void)m;
     for (size_t i = 0; i < component->event_count; i++) {
         if (shorten_is_meter(&component->events[i], domain, kind)) {
             sum_j = (isnan(sum_j) ? 0 : sum_j) + component->events[i].uncertainty_j;
@@ -57,21 +62,7 @@ static double sum_uncertainties(const struct apapi_component_result *component, 
     return sum_j;
 }
 
-/* The uncertainty of the domain's meters in the first component that has any; NaN: not known. */
-static double domain_uncertainty(const struct apapi_measurement *m, int domain)
-{
-    double sum_j = NAN;
-
-    for (size_t i = 0; i < m->component_count && isnan(sum_j); i++) {
-        sum_j = sum_uncertainties(&m->components[i], domain, APAPI_KIND_ENERGY);
-        if (isnan(sum_j)) {
-            sum_j = sum_uncertainties(&m->components[i], domain, APAPI_KIND_POWER);
-        }
-    }
-    return sum_j;
-}
-
-/* The meter with the least; NaN: the component has none for this domain. */
+/* The meter with the least. */
 static double least_coverage(const struct apapi_component_result *component,
                              const struct apapi_measurement *m, int domain, enum apapi_kind kind)
 {
@@ -85,18 +76,18 @@ static double least_coverage(const struct apapi_component_result *component,
     return least;
 }
 
-/* As far as the record shows the meters; NaN: not known. */
-static double domain_coverage(const struct apapi_measurement *m, int domain)
+/* Of the first component that has meters of the domain, as far as the record shows them. */
+static double shorten_domain(const struct apapi_measurement *m, int domain, shorten_f together)
 {
-    double least = NAN;
+    double value = NAN;
 
-    for (size_t i = 0; i < m->component_count && isnan(least); i++) {
-        least = least_coverage(&m->components[i], m, domain, APAPI_KIND_ENERGY);
-        if (isnan(least)) {
-            least = least_coverage(&m->components[i], m, domain, APAPI_KIND_POWER);
+    for (size_t i = 0; i < m->component_count && isnan(value); i++) {
+        value = together(&m->components[i], m, domain, APAPI_KIND_ENERGY);
+        if (isnan(value)) {
+            value = together(&m->components[i], m, domain, APAPI_KIND_POWER);
         }
     }
-    return least;
+    return value;
 }
 
 static uint64_t raw_of(double total, double scale)
@@ -296,12 +287,13 @@ static void shorten_domains(json_t *domains, const struct apapi_measurement *m)
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         json_t *domain = json_object_get(domains, apapi_domain_name(d));
 
-        if (domain && shorten_is_number(domain, "uncertainty_j", domain_uncertainty(m, d),
-                                        FIELD_ROUGH_FIGURES)) {
+        if (domain &&
+            shorten_is_number(domain, "uncertainty_j", shorten_domain(m, d, sum_uncertainties),
+                              FIELD_ROUGH_FIGURES)) {
             json_object_del(domain, "uncertainty_j");
         }
-        if (domain &&
-            shorten_is_number(domain, "covered", domain_coverage(m, d), FIELD_ROUGH_FIGURES)) {
+        if (domain && shorten_is_number(domain, "covered", shorten_domain(m, d, least_coverage),
+                                        FIELD_ROUGH_FIGURES)) {
             json_object_del(domain, "covered");
         }
     }
@@ -384,10 +376,10 @@ void shortened_fill_in(struct apapi_measurement *m)
     }
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         if (m->domains[d].measured && isnan(m->domains[d].uncertainty_j)) {
-            m->domains[d].uncertainty_j = domain_uncertainty(m, d);
+            m->domains[d].uncertainty_j = shorten_domain(m, d, sum_uncertainties);
         }
         if (m->domains[d].measured && isnan(m->domains[d].covered)) {
-            m->domains[d].covered = domain_coverage(m, d);
+            m->domains[d].covered = shorten_domain(m, d, least_coverage);
         }
     }
 }
