@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/count_of.h"
@@ -215,4 +216,19 @@ void text_wrap(FILE *out, const char *text)
         word += bytes;
     }
     fputc('\n', out);
+}
+
+char *text_of_stream(FILE *out, char **text, int result)
+{
+    if (!out) {
+        return NULL;
+    }
+    if (ferror(out)) {
+        result = -1;
+    }
+    if (fclose(out) == EOF || result) {
+        free(*text);
+        *text = NULL;
+    }
+    return *text;
 }

@@ -37,6 +37,15 @@ struct text_line {
 /** Put a clean text after `gap` spaces. It is not split, but shortened if it exceeds a line. */
 void text_item(struct text_line *line, size_t gap, const char *item);
 
+/**
+ * Close what open_memstream() has opened.
+ * @param out     NULL: it could not be opened
+ * @param text    its text
+ * @param result  0: all was written
+ * @return the text, for free(); NULL: out of memory, or `result` is not 0
+ */
+char *text_of_stream(FILE *out, char **text, int result);
+
 /** Write one paragraph, cleaned, in lines of at most TEXT_COLUMNS, indented by 2, then by 4. */
 void text_wrap(FILE *out, const char *text);
 

@@ -176,29 +176,28 @@ static void put_measured(const struct job_table *table)
             floor(share * 1000 + 1e-6) / 10, nodes, job_table_plural(nodes), duration);
 }
 
-static int job_table_put_line(FILE *out, char **text, FILE *line)
-{
-    if (fclose(line) == EOF) {
-        return -1;
-    }
-    text_wrap(out, *text);
-    return 0;
-}
-
-static int job_table_put_names(const struct job_table *table, const struct namelist *nodes)
+/* A paragraph. */
+static int job_table_wrap(const struct job_table *table,
+                          int (*put)(const struct job_table *table, FILE *line))
 {
     char *text = NULL;
     size_t size;
     FILE *line = open_memstream(&text, &size);
-    int rc = -1;
+    int result;
 
-    if (line) {
-        fputs("no record of ", line);
-        rc = hostlist_put_names(line, nodes, NAMES_COLUMNS);
-        rc = job_table_put_line(table->out, &text, line) ? -1 : rc;
+    text = text_of_stream(line, &text, line ? put(table, line) : -1);
+    result = text ? 0 : -1;
+    if (text) {
+        text_wrap(table->out, text);
     }
     free(text);
-    return rc;
+    return result;
+}
+
+static int job_table_put_names(const struct job_table *table, FILE *line)
+{
+    fputs("no record of ", line);
+    return hostlist_put_names(line, &table->missing, NAMES_COLUMNS);
 }
 
 static int job_table_put_missing(const struct job_table *table)
@@ -206,7 +205,7 @@ static int job_table_put_missing(const struct job_table *table)
     size_t missing = table->nodes - table->total.nodes;
 
     if (table->missing.count > 0) {
-        return job_table_put_names(table, &table->missing);
+        return job_table_wrap(table, job_table_put_names);
     }
     if (missing > 0) {
         fprintf(table->out, "  no record of %zu of the nodes\n", missing);
@@ -214,21 +213,11 @@ static int job_table_put_missing(const struct job_table *table)
     return 0;
 }
 
-static int put_incomplete(const struct job_table *table)
+static int put_incomplete(const struct job_table *table, FILE *line)
 {
     const char *step, *node;
-    char *text = NULL;
-    size_t size, listed = 0;
-    FILE *line;
-    int rc;
+    size_t listed = 0;
 
-    if (table->total.incomplete == 0) {
-        return 0;
-    }
-    line = open_memstream(&text, &size);
-    if (!line) {
-        return -1;
-    }
     for (; listed < INCOMPLETE_LISTED && (step = apapi_job_incomplete(table->job, listed, &node));
          listed++) {
         fprintf(line, "%sstep %s on %s", listed ? ", " : "incomplete: ", step, node);
@@ -236,13 +225,12 @@ static int put_incomplete(const struct job_table *table)
     if (table->total.incomplete > listed) {
         fprintf(line, " and %zu more", table->total.incomplete - listed);
     }
-    rc = job_table_put_line(table->out, &text, line);
-    free(text);
-    return rc;
+    return 0;
 }
 
-static void list_running(const struct apapi_job_table_head *head, FILE *line)
+static int put_running(const struct job_table *table, FILE *line)
 {
+    const struct apapi_job_table_head *head = table->head;
     size_t listed = head->running_count < RUNNING_LISTED ? head->running_count : RUNNING_LISTED;
 
     fprintf(line, "not in this table, still running: step%s",
@@ -256,26 +244,7 @@ static void list_running(const struct apapi_job_table_head *head, FILE *line)
     if (head->running_count > listed) {
         fprintf(line, " and %zu more", head->running_count - listed);
     }
-}
-
-static int put_running(const struct job_table *table)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *line;
-    int rc;
-
-    if (table->head->running_count == 0) {
-        return 0;
-    }
-    line = open_memstream(&text, &size);
-    if (!line) {
-        return -1;
-    }
-    list_running(table->head, line);
-    rc = job_table_put_line(table->out, &text, line);
-    free(text);
-    return rc;
+    return 0;
 }
 
 static int job_table_put_all(const struct job_table *table)
@@ -288,28 +257,25 @@ static int job_table_put_all(const struct job_table *table)
         fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
                 job_table_plural(table->head->left_out));
     }
-    return put_running(table) < 0 || job_table_put_missing(table) < 0 ? -1 : put_incomplete(table);
+    if ((table->head->running_count > 0 && job_table_wrap(table, put_running) < 0) ||
+        job_table_put_missing(table) < 0) {
+        return -1;
+    }
+    return table->total.incomplete > 0 ? job_table_wrap(table, put_incomplete) : 0;
 }
 
 static int job_table_put_table(struct job_table *table, char **text)
 {
     char *result = NULL;
     size_t size;
-    int rc;
 
     if (apapi_job_total(table->job, &table->total)) {
         return -1;
     }
     count_nodes(table);
     table->out = open_memstream(&result, &size);
-    if (!table->out) {
-        return -1;
-    }
-    rc = job_table_put_all(table);
-    rc = ferror(table->out) ? -1 : rc;
-    rc = fclose(table->out) == EOF ? -1 : rc;
-    if (rc < 0) {
-        free(result);
+    result = text_of_stream(table->out, &result, table->out ? job_table_put_all(table) : -1);
+    if (!result) {
         return -1;
     }
     *text = result;

@@ -127,15 +127,10 @@ static char *format(void (*put)(FILE *, const struct apapi_identity *),
     size_t size;
     FILE *out = open_memstream(&labels, &size);
 
-    if (!out) {
-        return NULL;
+    if (out) {
+        put(out, id);
     }
-    put(out, id);
-    if (fclose(out) == EOF) {
-        free(labels);
-        return NULL;
-    }
-    return labels;
+    return text_of_stream(out, &labels, 0);
 }
 
 /* Sort by labels; of the same step, the preferred figures first. */

@@ -199,25 +199,14 @@ static int table_put_table(struct table *table, char **text)
 {
     char *result = NULL;
     size_t size;
-    int rc;
 
     table->out = open_memstream(&result, &size);
-    if (!table->out) {
+    result = text_of_stream(table->out, &result, table->out ? table_put_all(table) : -1);
+    if (!result) {
         return -1;
     }
-    rc = table_put_all(table);
-    if (ferror(table->out)) {
-        rc = -1;
-    }
-    if (fclose(table->out) == EOF) {
-        rc = -1;
-    }
-    if (rc < 0) {
-        free(result);
-    } else {
-        *text = result;
-    }
-    return rc;
+    *text = result;
+    return 0;
 }
 
 int apapi_table_format(const struct apapi_merge *merge, const struct apapi_table_head *head,

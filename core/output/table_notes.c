@@ -54,13 +54,11 @@ static int table_notes_put_note(const struct merge_note *note, const struct tabl
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
-    if (!out) {
-        return -1;
+    if (out) {
+        put_subject(out, note, table);
+        put_verdict(out, note);
     }
-    put_subject(out, note, table);
-    put_verdict(out, note);
-    if (fclose(out) == EOF) {
-        free(text);
+    if (!text_of_stream(out, &text, 0)) {
         return -1;
     }
     text_wrap(table->out, text[0] == ':' ? text + 2 : text);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/replace.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/export/export_read.h"
 #include "cli/when.h"
@@ -72,13 +73,8 @@ static int write_text(struct prometheus *prometheus, const struct prometheus_cou
                       char **text, size_t *size)
 {
     FILE *out = open_memstream(text, size);
-    int result;
 
-    if (!out) {
-        return -1;
-    }
-    result = prometheus_write(prometheus, counts, out);
-    return fclose(out) == EOF ? -1 : result;
+    return text_of_stream(out, text, out ? prometheus_write(prometheus, counts, out) : -1) ? 0 : -1;
 }
 
 static bool is_collected(const char *file)

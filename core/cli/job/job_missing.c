@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "base/text.h"
 #include "cli/job/job_view.h"
 #include "sum/lacking.h"
 
@@ -83,13 +84,9 @@ static char *list_lacking(const struct run *run)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    int result = out ? hostlist_put_names(out, &run->lacking, LIST_COLUMNS) : -1;
 
-    if (out && fclose(out) == 0 && result == 0) {
-        return text;
-    }
-    free(text);
-    return NULL;
+    return text_of_stream(out, &text,
+                          out ? hostlist_put_names(out, &run->lacking, LIST_COLUMNS) : -1);
 }
 
 /* Records without room here are not missing, but then it is not known which are. */

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/plot/plot.h"
 #include "cli/plot/plot_page.h"
 #include "config/config.h"
@@ -42,13 +43,9 @@ char *plot_page(const json_t *model, size_t *size)
         fwrite(plot_page_text, 1, (size_t)(mark - plot_page_text), out);
         plot_write_put_escaped(out, text);
         fputs(mark + strlen(MARK), out);
-        if (fclose(out)) {
-            free(page);
-            page = NULL;
-        }
     }
     free(text);
-    return page;
+    return text_of_stream(out, &page, 0);
 }
 
 static char *plot_write_read_all(FILE *file, size_t *size)
@@ -57,18 +54,11 @@ static char *plot_write_read_all(FILE *file, size_t *size)
     FILE *out = open_memstream(&text, size);
     size_t got;
 
-    if (!out) {
-        return NULL;
-    }
     rewind(file);
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+    while (out && (got = fread(buffer, 1, sizeof buffer, file)) > 0) {
         fwrite(buffer, 1, got, out);
     }
-    if (fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return text_of_stream(out, &text, 0);
 }
 
 static FILE *open_temporary(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi top: the steps that run on this machine, see apapi-top(1). */
+#include "base/text.h"
 #include "cli/steps/view.h"
 
 #include <errno.h>
@@ -167,18 +168,14 @@ static int show_on_screen(struct top *top)
     char *text = NULL;
     size_t size, rows;
     FILE *out = open_memstream(&text, &size);
-    int result;
 
-    if (!out) {
+    top->form.width = screen_size(&rows);
+    if (!text_of_stream(out, &text, out ? top_print_text(&top->view, &top->form, out) : -1)) {
         return -1;
     }
-    top->form.width = screen_size(&rows);
-    result = top_print_text(&top->view, &top->form, out);
-    if (fclose(out) == 0 && result == 0) {
-        screen_show(text);
-    }
+    screen_show(text);
     free(text);
-    return result;
+    return 0;
 }
 
 static int top_command_show(struct top *top, bool first)

@@ -7,6 +7,7 @@
 
 #include "base/duration.h"
 #include "base/hostlist.h"
+#include "base/text.h"
 #include "cli/jobs.h"
 #include "cli/totals/pieces.h"
 #include "cli/totals/shares.h"
@@ -72,7 +73,7 @@ static int make_nodelist(const struct report_ledger *ledger, const struct pieces
             : -1;
 
     free(nodes);
-    return out && fclose(out) == 0 ? result : -1;
+    return text_of_stream(out, nodelist, result) ? 0 : -1;
 }
 
 /* --- incomplete records --------------------------------------------------------------------- */

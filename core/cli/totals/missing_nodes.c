@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "base/text.h"
 #include "cli/totals/pieces.h"
 #include "sum/lacking.h"
 
@@ -225,11 +226,12 @@ static int remark(const struct search *search, const struct run *run, uint32_t m
                 restart, missing, run->nodes, run->named ? ": " : "; there is one of ");
         result = hostlist_put_names(out, run->named ? &run->missing : &run->own, REMARK_COLUMNS);
     }
-    if (out && fclose(out) == 0 && result == 0) {
-        search->view->remark(text, search->view->context);
+    if (!text_of_stream(out, &text, result)) {
+        return -1;
     }
+    search->view->remark(text, search->view->context);
     free(text);
-    return result;
+    return 0;
 }
 
 static int note_run(struct search *search, struct run *run)
@@ -279,12 +281,9 @@ static int list_missing(struct search *search)
     FILE *out = open_memstream(&search->total->missing_nodes, &size);
     int result;
 
-    if (!out) {
-        return -1;
-    }
     namelist_unique(&search->missing);
-    result = hostlist_put_names(out, &search->missing, REPORT_LIST_COLUMNS);
-    return fclose(out) == 0 ? result : -1;
+    result = out ? hostlist_put_names(out, &search->missing, REPORT_LIST_COLUMNS) : -1;
+    return text_of_stream(out, &search->total->missing_nodes, result) ? 0 : -1;
 }
 
 int report_find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
