@@ -45,11 +45,12 @@ static int decode_domains(const struct tree_node *domains, struct apapi_measurem
 }
 
 /* The event's own keys have precedence over the common keys of its kind. */
-static int decode_event(const struct tree_node *component, const struct tree_node *object,
-                        struct apapi_event_result *event, const struct field_path *path)
+static int decode_event(const struct tree_node *object, void *element, const void *component,
+                        const struct field_path *path)
 {
     const struct tree_node *common = shortened_common(component, object);
     struct field_values values = {{NULL}};
+    const struct apapi_event_result *event = element;
 
     if (object->type != TREE_OBJECT) {
         return field_fail(path, "", "not an object");
@@ -58,7 +59,7 @@ static int decode_event(const struct tree_node *component, const struct tree_nod
         fields_find(common, fields_of_event, &values);
     }
     fields_find(object, fields_of_event, &values);
-    if (fields_read(&values, fields_of_event, event, path) < 0) {
+    if (fields_read(&values, fields_of_event, element, path) < 0) {
         return -1;
     }
     if (event->event.kind == APAPI_KIND_ENERGY && event->total < 0) {
@@ -73,36 +74,24 @@ static int decode_event(const struct tree_node *component, const struct tree_nod
 static int decode_events(const struct tree_node *object, struct apapi_component_result *component,
                          const struct field_path *path)
 {
-    const struct tree_node *events = tree_get(object, "events"), *event;
+    const struct fields_list events = {.key = "events",
+                                       .size = sizeof(*component->events),
+                                       .count = &component->event_count,
+                                       .read = decode_event,
+                                       .context = object};
     const struct tree_node *common = tree_get(object, "common");
-    const struct field_path inner = {path, "events", &component->event_count, path->err};
 
-    if (events && events->type != TREE_ARRAY) {
-        return field_fail(path, "events", "not an array");
-    }
-    if (common && common->type != TREE_OBJECT) {
-        return field_fail(path, "common", "not an object");
-    }
-    if (!events || events->size == 0) {
-        return 0;
-    }
-    component->events = calloc(events->size, sizeof(*component->events));
-    if (!component->events) {
-        return decode_no_memory(path->err);
-    }
-    event = tree_first(events);
-    for (; component->event_count < events->size; component->event_count++) {
-        if (decode_event(object, event, &component->events[component->event_count], &inner) < 0) {
-            return -1;
-        }
-        event = tree_next(event);
-    }
-    return 0;
+    return common && common->type != TREE_OBJECT
+               ? field_fail(path, "common", "not an object")
+               : fields_decode_list(object, &events, &component->events, path);
 }
 
-static int decode_component(const struct tree_node *object,
-                            struct apapi_component_result *component, const struct field_path *path)
+static int decode_component(const struct tree_node *object, void *element, const void *context,
+                            const struct field_path *path)
 {
+    struct apapi_component_result *component = element;
+
+    (void)context;
     if (fields_decode(object, fields_of_component, component, path) < 0) {
         return -1;
     }
@@ -110,35 +99,26 @@ static int decode_component(const struct tree_node *object,
     if (!component->measured && !tree_get(object, "reason")) {
         return field_fail(path, "source", "is missing, and there is no reason");
     }
-    return decode_events(object, component, path);
+    if (decode_events(object, component, path) < 0) {
+        free(component->events); /* it does not count as a component */
+        return -1;
+    }
+    return 0;
 }
 
-static int decode_components(const struct tree_node *components, struct apapi_measurement *m,
+static int decode_components(const struct tree_node *root, struct apapi_measurement *m,
                              const struct field_path *path)
 {
-    const struct field_path inner = {path, "components", &m->component_count, path->err};
-    const struct tree_node *object;
+    const struct fields_list components = {.key = "components",
+                                           .size = sizeof(*m->components),
+                                           .count = &m->component_count,
+                                           .read = decode_component};
 
-    if (!tree_is(components, TREE_ARRAY)) {
-        return field_fail(path, "components", components ? "not an array" : "is missing");
+    if (!tree_get(root, "components")) {
+        return field_fail(path, "components", "is missing");
     }
-    if (components->size == 0) {
-        return 0;
-    }
-    m->components = calloc(components->size, sizeof(*m->components));
-    if (!m->components) {
-        return decode_no_memory(path->err);
-    }
-    object = tree_first(components);
-    for (; m->component_count < components->size; m->component_count++) {
-        /* counted only when complete: otherwise its memory is freed here */
-        struct apapi_component_result *component = &m->components[m->component_count];
-
-        if (decode_component(object, component, &inner) < 0) {
-            free(component->events);
-            return -1;
-        }
-        object = tree_next(object);
+    if (fields_decode_list(root, &components, &m->components, path) < 0) {
+        return -1;
     }
     shortened_fill_in(m);
     return 0;
@@ -176,9 +156,12 @@ static int decode_trust(const struct tree_node *trust, struct apapi_measurement 
     return 0;
 }
 
-static int decode_crossing(const struct tree_node *object, struct apapi_crossing *crossing,
+static int decode_crossing(const struct tree_node *object, void *element, const void *context,
                            const struct field_path *path)
 {
+    struct apapi_crossing *crossing = element;
+
+    (void)context;
     crossing->value = NAN;
     return fields_decode(object, fields_of_crossing, crossing, path);
 }
@@ -187,9 +170,12 @@ static int decode_crossing(const struct tree_node *object, struct apapi_crossing
 static int decode_crossings(const struct tree_node *root, struct apapi_record *record,
                             const struct field_path *path)
 {
-    const struct tree_node *list = tree_get(root, "crossings"), *object;
+    const struct fields_list crossings = {.key = "crossings",
+                                          .size = sizeof(*record->crossing),
+                                          .count = &record->crossing_count,
+                                          .read = decode_crossing};
+    const struct tree_node *list = tree_get(root, "crossings");
     const struct tree_node *total = tree_get(root, "crossings_total");
-    const struct field_path inner = {path, "crossings", &record->crossing_count, path->err};
 
     if (!list) {
         return 0;
@@ -201,18 +187,7 @@ static int decode_crossings(const struct tree_node *root, struct apapi_record *r
         return field_fail(path, "crossings_total", "less than there are");
     }
     record->crossings = total ? (uint64_t)total->integer : list->size;
-    record->crossing = list->size ? calloc(list->size, sizeof(*record->crossing)) : NULL;
-    if (list->size && !record->crossing) {
-        return decode_no_memory(path->err);
-    }
-    object = tree_first(list);
-    for (; record->crossing_count < list->size; record->crossing_count++) {
-        if (decode_crossing(object, &record->crossing[record->crossing_count], &inner) < 0) {
-            return -1;
-        }
-        object = tree_next(object);
-    }
-    return 0;
+    return fields_decode_list(root, &crossings, &record->crossing, path);
 }
 
 static int check_version(const struct tree_node *root, const struct field_path *path)
@@ -242,7 +217,7 @@ static int decode_root(const struct tree_node *root, struct apapi_record *record
     if (check_version(root, &path) < 0 ||
         fields_decode(root, fields_of_record, record, &path) < 0 ||
         decode_domains(tree_get(root, "domains"), m, &path) < 0 ||
-        decode_components(tree_get(root, "components"), m, &path) < 0 ||
+        decode_components(root, m, &path) < 0 ||
         timelines_decode(tree_get(root, "timeline"), m, &path) < 0 ||
         decode_trust(tree_get(root, "trust"), m, &path) < 0 ||
         regions_decode(root, &record->regions, &path) < 0 ||

@@ -127,6 +127,25 @@ int fields_read(const struct field_values *values, const struct field *fields, v
 int fields_decode(const struct tree_node *object, const struct field *fields, void *base,
                   const struct field_path *where);
 
+/** How an array of objects is read. */
+struct fields_list {
+    const char *key; /* of the array */
+    size_t size;     /* of an element [bytes] */
+    size_t *count;   /* result: elements that are complete */
+    /** Read one object into an element, which is all zero. 0; -1 with errno and path->err. */
+    int (*read)(const struct tree_node *object, void *element, const void *context,
+                const struct field_path *path);
+    const void *context; /* for `read` */
+};
+
+/**
+ * Read an array, which the object may lack.
+ * @param elements  the address of a pointer, which is set to their memory, also on failure
+ * @return 0; -1 with errno and `where->err`
+ */
+int fields_decode_list(const struct tree_node *object, const struct fields_list *list,
+                       void *elements, const struct field_path *where);
+
 /** Fill `where->err` with "record: <path>.<key>: <what>". -1 with EINVAL. */
 int field_fail(const struct field_path *where, const char *key, const char *what);
 

@@ -341,3 +341,30 @@ int fields_decode(const struct tree_node *object, const struct field *fields, vo
     fields_find(object, fields, &values);
     return fields_read(&values, fields, base, where);
 }
+
+int fields_decode_list(const struct tree_node *object, const struct fields_list *list,
+                       void *elements, const struct field_path *where)
+{
+    const struct field_path inner = {where, list->key, list->count, where->err};
+    const struct tree_node *array = tree_get(object, list->key), *element;
+    char *room;
+
+    if (array && array->type != TREE_ARRAY) {
+        return field_fail(where, list->key, "not an array");
+    }
+    if (!array || array->size == 0) {
+        return 0;
+    }
+    room = calloc(array->size, list->size);
+    if (!room) {
+        return apapi_fail(where->err, ENOMEM, "record: out of memory");
+    }
+    memcpy(elements, &room, sizeof room);
+    element = tree_first(array);
+    for (; *list->count < array->size; ++*list->count, element = tree_next(element)) {
+        if (list->read(element, room + *list->count * list->size, list->context, &inner) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -161,9 +161,12 @@ static int regions_decode_bins(const struct tree_node *bins, struct apapi_region
     return 0;
 }
 
-static int regions_decode_one(const struct tree_node *object, struct apapi_region_result *region,
+static int regions_decode_one(const struct tree_node *object, void *element, const void *context,
                               const struct field_path *path)
 {
+    struct apapi_region_result *region = element;
+
+    (void)context;
     *region = region_unmeasured();
     return fields_decode(object, fields_of_region, region, path) < 0 ||
                    regions_decode_domains(tree_get(object, "domains"), region, path) < 0
@@ -171,72 +174,29 @@ static int regions_decode_one(const struct tree_node *object, struct apapi_regio
                : regions_decode_bins(tree_get(object, "bins"), region, path);
 }
 
-/* @param room  result: memory for its elements; NULL: there are none */
-static int regions_decode_array(const struct tree_node *array, size_t size, void **room,
-                                const struct field_path *path)
+static int regions_decode_fom(const struct tree_node *object, void *fom, const void *context,
+                              const struct field_path *path)
 {
-    *room = NULL;
-    if (array && array->type != TREE_ARRAY) {
-        return field_fail(path, "", "not an array");
-    }
-    if (!array || array->size == 0) {
-        return 0;
-    }
-    *room = calloc(array->size, size);
-    return *room ? 0 : apapi_fail(path->err, ENOMEM, "record: out of memory");
-}
-
-static int regions_decode_list(const struct tree_node *array, struct apapi_regions *regions,
-                               const struct field_path *path)
-{
-    const struct field_path whole = {path, "regions", NULL, path->err};
-    const struct field_path inner = {path, "regions", &regions->count, path->err};
-    const struct tree_node *object;
-    void *room;
-
-    if (regions_decode_array(array, sizeof(*regions->list), &room, &whole) < 0) {
-        return -1;
-    }
-    regions->list = room;
-    object = room ? tree_first(array) : NULL;
-    for (; room && regions->count < array->size; regions->count++, object = tree_next(object)) {
-        if (regions_decode_one(object, &regions->list[regions->count], &inner) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int regions_decode_foms(const struct tree_node *array, struct apapi_regions *regions,
-                               const struct field_path *path)
-{
-    const struct field_path whole = {path, "foms", NULL, path->err};
-    const struct field_path inner = {path, "foms", &regions->fom_count, path->err};
-    const struct tree_node *object;
-    void *room;
-
-    if (regions_decode_array(array, sizeof(*regions->foms), &room, &whole) < 0) {
-        return -1;
-    }
-    regions->foms = room;
-    object = room ? tree_first(array) : NULL;
-    for (; room && regions->fom_count < array->size;
-         regions->fom_count++, object = tree_next(object)) {
-        if (fields_decode(object, fields_of_fom, &regions->foms[regions->fom_count], &inner) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+    (void)context;
+    return fields_decode(object, fields_of_fom, fom, path);
 }
 
 int regions_decode(const struct tree_node *root, struct apapi_regions *regions,
                    const struct field_path *path)
 {
+    const struct fields_list list = {.key = "regions",
+                                     .size = sizeof(*regions->list),
+                                     .count = &regions->count,
+                                     .read = regions_decode_one};
+    const struct fields_list foms = {.key = "foms",
+                                     .size = sizeof(*regions->foms),
+                                     .count = &regions->fom_count,
+                                     .read = regions_decode_fom};
     const struct field_path lost = {path, "regions_lost", NULL, path->err};
     const struct tree_node *losses = tree_get(root, "regions_lost");
 
-    if (regions_decode_list(tree_get(root, "regions"), regions, path) < 0 ||
-        regions_decode_foms(tree_get(root, "foms"), regions, path) < 0) {
+    if (fields_decode_list(root, &list, &regions->list, path) < 0 ||
+        fields_decode_list(root, &foms, &regions->foms, path) < 0) {
         return -1;
     }
     return losses ? fields_decode(losses, fields_of_losses, &regions->losses, &lost) : 0;
