@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ACTION_CROSSED_H
 #define ACTION_CROSSED_H
-#include <stddef.h>
 
 #include "apapi/record.h"
 #include "threshold/types.h"

@@ -3,7 +3,6 @@
 #define CHANNEL_REPORT_H
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 #include "apapi/error.h"
 #include "channel/channel.h"

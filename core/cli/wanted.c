@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/wanted.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #define APAPI_GATHER_RECEIVER_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "apapi/record.h"
 #include "gather/forward.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MEASURE_FIT_H
 #define MEASURE_FIT_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

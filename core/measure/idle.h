@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MEASURE_IDLE_H
 #define MEASURE_IDLE_H
-#include <stdint.h>
 
 /*
  * Idle power: the 10th percentile of the power while no step runs, of about the last week of such

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef MS_COMMON_FIELD_H
 #define MS_COMMON_FIELD_H
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "apapi/event.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef OBSERVE_OBSERVE_H
 #define OBSERVE_OBSERVE_H
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "apapi/live.h"

@@ -2,7 +2,6 @@
 #ifndef SAMPLER_BESIDE_H
 #define SAMPLER_BESIDE_H
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "action/jobs.h"
 

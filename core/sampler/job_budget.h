@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SAMPLER_JOB_BUDGET_H
 #define SAMPLER_JOB_BUDGET_H
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 

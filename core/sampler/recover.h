@@ -2,7 +2,6 @@
 #ifndef SAMPLER_RECOVER_H
 #define SAMPLER_RECOVER_H
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "sampler/step.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SYNC_COMMENT_H
 #define SYNC_COMMENT_H
-#include <stddef.h>
 
 #include "apapi/job.h"
 

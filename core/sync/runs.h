@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SYNC_RUNS_H
 #define SYNC_RUNS_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

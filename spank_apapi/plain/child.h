@@ -2,7 +2,6 @@
 #ifndef SPANK_APAPI_CHILD_H
 #define SPANK_APAPI_CHILD_H
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "apapi/error.h"
 #include "channel/message.h"

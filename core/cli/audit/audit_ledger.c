@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/duration.h"
-#include "base/timestamp.h"
 #include "cli/audit/audit.h"
 
 #define KEY_SIZE 400

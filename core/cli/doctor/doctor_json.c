@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apapi doctor for programs, described in apapi-doctor(1). Unknown values have no key. */
-#include <errno.h>
-#include <string.h>
 
 #include "cli/doctor/doctor.h"
 #include "cli/json.h"

@@ -2,7 +2,6 @@
 #include "cli/import/import_read.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * Which records of a job are kept where there are too many. A user can write any number of steps
  * that say that they are part of another user's job: they must not take the room of its own.
  */
-#include <stdlib.h>
 
 #include "base/grow.h"
 #include "cli/job/job_view.h"

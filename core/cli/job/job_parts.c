@@ -2,7 +2,6 @@
 /* What `apapi show` and `apapi plot` have in common. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/duration.h"

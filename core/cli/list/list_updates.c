@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How often counters move: what sources state need not be true. */
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 

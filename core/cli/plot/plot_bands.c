@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
 #include "cli/job/job_power.h"
 #include "cli/plot/plot.h"
 

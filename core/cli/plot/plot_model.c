@@ -6,7 +6,6 @@
 
 #include "base/duration.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "cli/plot/plot.h"
 #include "output/table_regions.h"
 #include "record/fields.h"

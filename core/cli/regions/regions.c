@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/count_of.h"
-#include "base/grow.h"
 
 #define OWN_COMPONENT "apapi"
 

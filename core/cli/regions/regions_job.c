@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions of a job's records: each step's are added up over its nodes. */
-#include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/duration.h"

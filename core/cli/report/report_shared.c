@@ -2,7 +2,6 @@
 /* Jobs that ran on a node at the same time: each has the energy of the whole node. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compare.h"
 #include "cli/totals/ledger.h"

@@ -2,7 +2,6 @@
 /* apapi show: one job in full, see apapi-show(1). */
 #include "cli/job/job_view.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>

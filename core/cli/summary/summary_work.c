@@ -5,7 +5,6 @@
 
 #include "base/duration.h"
 #include "cli/summary/summary.h"
-#include "sum/job_id.h"
 
 static double known(double value, double otherwise)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows by region: what the regions of a name took in all records of a group of jobs. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/duration.h"
 #include "cli/totals/ledger.h"

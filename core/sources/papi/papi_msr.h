@@ -2,8 +2,6 @@
 #ifndef APAPI_SOURCES_PAPI_MSR_H
 #define APAPI_SOURCES_PAPI_MSR_H
 #include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
 
 #include "apapi/error.h"
 

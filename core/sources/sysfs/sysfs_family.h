@@ -3,7 +3,6 @@
 #define APAPI_SOURCES_SYSFS_FAMILY_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "sources/source.h"
