@@ -14,11 +14,11 @@
  */
 
 #define SHARE_PAGE_MAGIC "APAPISHR"
-#define SHARE_PAGE_VERSION 3
+#define SHARE_PAGE_VERSION 4
 #define SHARE_PAGE_ROWS 256 /* most steps at the same time; others are unattributed */
 #define SHARE_PAGE_STEP 32
 #define SHARE_PAGE_FRESH_NS UINT64_C(100000000) /* it is not divided sooner again */
-#define SHARE_PAGE_CLAIMS 64 /* of steps that end between two readings; more wait for nothing */
+#define SHARE_PAGE_CLAIMS 512 /* most steps that end between two readings; more lose some */
 
 enum share_row_flag {
     SHARE_ROW_USED = 1,

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIT_NODE_FIXTURE_H
+#define UNIT_NODE_FIXTURE_H
+/* A node whose control groups, folders and readings are the test's. */
+#include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "config/config.h"
+#include "node/share_page.h"
+#include "node/shares.h"
+#include "store/hours.h"
+#include "unit/unit.h"
+
+#define PACKAGE APAPI_DOMAIN_PACKAGE
+#define V1_CPU "/sys/fs/cgroup/cpuacct/slurm_n1"
+#define V1_SET "/sys/fs/cgroup/cpuset/slurm_n1"
+#define V2 "/sys/fs/cgroup/system.slice/slurmstepd.scope"
+
+static char top[64];
+static struct config config;
+static char said[1024];
+
+__attribute__((format(printf, 2, 3))) static inline void say(int priority, const char *format, ...)
+{
+    va_list list;
+
+    (void)priority;
+    va_start(list, format);
+    vsnprintf(said, sizeof said, format, list);
+    va_end(list);
+}
+
+static inline void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+/* Below the test's root. */
+static inline void put(const char *name, const char *text)
+{
+    char path[512];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s%s", top, name);
+    make_folders(path);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static inline int erase(const char *path, const struct stat *status, int flag, struct FTW *where)
+{
+    (void)status;
+    (void)flag;
+    (void)where;
+    return remove(path);
+}
+
+static inline void drop(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s%s", top, name);
+    nftw(path, erase, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A step in version 1: CPU time in seconds. */
+static inline void put_step(const char *step, double cpu_s, const char *cores)
+{
+    char name[256], text[64];
+
+    snprintf(name, sizeof name, V1_CPU "/uid_0/%s/cpuacct.usage", step);
+    snprintf(text, sizeof text, "%.0f\n", cpu_s * 1e9);
+    put(name, text);
+    snprintf(name, sizeof name, V1_SET "/uid_0/%s/cpuset.cpus", step);
+    put(name, cores);
+}
+
+static inline void put_node_cpu(double cpu_s)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%.0f\n", cpu_s * 1e9);
+    put("/sys/fs/cgroup/cpuacct/cpuacct.usage", text);
+}
+
+static inline int make_root(void **state)
+{
+    static char acct[128], spool[128], live[128];
+
+    (void)state;
+    strcpy(top, "/dev/shm/apapi-shares-XXXXXX");
+    assert_non_null(mkdtemp(top));
+    setenv("APAPI_SYSROOT", top, 1);
+    setenv("SLURM_CONF", "/nonexistent", 1);
+    put("/sys/fs/cgroup/empty", "");
+    put("/live/n1/empty", "");
+    put("/spool/empty", "");
+    put("/acct/empty", "");
+    config_defaults(&config);
+    snprintf(acct, sizeof acct, "%s/acct", top);
+    snprintf(spool, sizeof spool, "%s/spool", top);
+    snprintf(live, sizeof live, "%s/live", top);
+    config.acct_dir = acct;
+    config.spool_dir = spool;
+    config.live_dir = live;
+    *said = '\0';
+    return 0;
+}
+
+static inline int remove_root(void **state)
+{
+    (void)state;
+    drop("");
+    config_clear(&config);
+    return 0;
+}
+
+static inline int open_folder(void)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/live/n1", top);
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static inline struct node_shares *shares_of(int folder)
+{
+    const struct node_shares_settings settings = {
+        .config = &config, .node = "n1", .folder = folder, .say = say};
+    struct node_shares *shares = node_shares_new(&settings);
+
+    assert_non_null(shares);
+    return shares;
+}
+
+/* An interval of `seconds`, right after the one before. */
+static inline struct node_reading reading_of(double seconds, double package_j)
+{
+    static uint64_t now_ns = 1000000000;
+    struct node_reading reading = {.begin_ns = now_ns};
+
+    now_ns += (uint64_t)(seconds * 1e9);
+    reading.end_ns = now_ns;
+    reading.end_unix_ns = clock_unix_ns();
+    for (int d = 0; d < APAPI_DOMAINS; d++) {
+        reading.energy_j[d] = NAN;
+    }
+    for (int i = 0; i < NODE_GPUS; i++) {
+        reading.gpu_energy_j[i] = NAN;
+    }
+    reading.energy_j[PACKAGE] = package_j;
+    return reading;
+}
+
+static inline void add(struct node_shares *shares, double seconds, double package_j)
+{
+    const struct node_reading reading = reading_of(seconds, package_j);
+
+    node_shares_add(shares, &reading);
+}
+
+static inline struct share_row row_of(uint32_t job, const char *step)
+{
+    const struct share_asked asked = {config.live_dir, "n1", job, step};
+    struct share_found found;
+
+    assert_int_equal(share_page_look(&asked, &found), 0);
+    return found.row;
+}
+
+static inline void assert_near(double value, double wanted)
+{
+    if (!(fabs(value - wanted) <= 1e-6 * (1 + fabs(wanted)))) {
+        fail_msg("%g instead of %g", value, wanted);
+    }
+}
+
+static inline int keep_hour(const struct hour *hour, void *context)
+{
+    struct hour *kept = context;
+
+    assert_true(isnan(kept->total.energy_j));
+    *kept = *hour;
+    return 0;
+}
+
+static inline struct hour read_hour(void)
+{
+    struct hour hour = {.total = {.energy_j = NAN}};
+    const struct hours_sink sink = {.hour = keep_hour, .context = &hour};
+    const struct apapi_scan_filter all = {.nodes = NULL};
+    struct apapi_scan_counts counts;
+    struct apapi_error err;
+
+    assert_int_equal(hours_read(config.acct_dir, &all, &sink, &counts, &err), 0);
+    assert_int_equal(counts.skipped, 0);
+    return hour;
+}
+
+static inline unsigned count_lines(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    unsigned count = 0;
+
+    for (int c = file ? fgetc(file) : EOF; c != EOF; c = fgetc(file)) {
+        count += c == '\n';
+    }
+    if (file) {
+        fclose(file);
+    }
+    return count;
+}
+
+static inline void wait_for_lines(const char *path, unsigned count)
+{
+    for (int i = 0; i < 6000 && count_lines(path) < count; i++) {
+        usleep(10000);
+    }
+    assert_int_equal(count_lines(path), count);
+}
+
+#endif

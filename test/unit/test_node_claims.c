@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Steps that end between two readings. */
+#include "node/share_claims.h"
+#include "node/share_end.h"
+#include "unit/node_fixture.h"
+
+/* What a record says of the time since the last reading is what the node's own record says. */
+static void the_end_of_a_step_is_claimed(void **state)
+{
+    const struct share_asked asked = {config.live_dir, "n1", 7, "0"};
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    struct share_end end;
+
+    (void)state;
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    for (int i = 0; i < 60; i++) {
+        add(shares, 1, 100);
+    }
+    put_step("job_7/step_0", 4, "0-3\n");
+    put_node_cpu(4);
+    add(shares, 1, 140);
+    put_step("job_7/step_0", 6, "0-3\n"); /* 10 J for each second of CPU time */
+    put_node_cpu(6);
+    assert_int_equal(share_end_look(&asked, &end), 0);
+    assert_near(end.found.row.energy_j[PACKAGE], 60);
+    assert_near(end.tail_j[PACKAGE], 20);
+    share_end_claim(&asked, &end);
+    add(shares, 1, 125); /* its control group is still there */
+    drop(V1_CPU "/uid_0/job_7");
+    add(shares, 1, 100);
+    assert_near(row_of(7, "0").energy_j[PACKAGE], 60);
+    node_shares_free(shares);
+    close(folder);
+    assert_near(read_hour().total.steps_j, 60);
+    assert_near(read_hour().total.idle_j + read_hour().total.unattributed_j, 6305);
+    assert_near(read_hour().total.energy_j, 6365);
+}
+
+static void a_short_step_is_claimed_too(void **state)
+{
+    const struct share_asked asked = {config.live_dir, "n1", 8, "0"};
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    struct share_end end;
+
+    (void)state;
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    add(shares, 1, 100);
+    put_step("job_8/step_0", 0.5, "0\n");
+    assert_int_equal(share_end_look(&asked, &end), -1); /* nobody has used anything yet */
+    put_step("job_7/step_0", 1, "0-3\n");
+    drop(V1_CPU "/uid_0/job_8");
+    put_node_cpu(1);
+    add(shares, 1, 40);
+    put_step("job_8/step_0", 0.5, "0\n");
+    assert_int_equal(share_end_look(&asked, &end), 0);
+    assert_near(end.found.row.energy_j[PACKAGE], 20);
+    share_end_claim(&asked, &end);
+    drop(V1_CPU "/uid_0/job_8");
+    put_step("job_7/step_0", 1.5, "0-3\n");
+    put_node_cpu(2);
+    add(shares, 1, 50);
+    assert_near(row_of(8, "0").energy_j[PACKAGE], 20);
+    assert_near(row_of(7, "0").energy_j[PACKAGE], 40 + 30);
+    node_shares_free(shares);
+    close(folder);
+    assert_near(read_hour().total.unattributed_j, 0);
+    assert_int_equal(read_hour().steps, 2);
+}
+
+/* A writer that was killed in a claim holds nobody up for longer than one interval. */
+static void a_torn_claim_is_passed_over(void **state)
+{
+    static struct share_page page;
+    static struct share_row rows[SHARE_PAGE_ROWS];
+    struct share_claims claims = {.taken = 0};
+    const struct node_reading reading = reading_of(1, 0);
+
+    (void)state;
+    share_page_init(&page);
+    page.head.claims = 2;
+    page.claims[2].number = 2;
+    page.claims[2].energy_j[PACKAGE] = 5;
+    share_claims_take(&claims, &page, rows, &reading);
+    assert_false(claims.any);
+    share_claims_take(&claims, &page, rows, &reading);
+    assert_true(claims.any);
+    assert_near(claims.owed_j[PACKAGE], 5);
+    assert_int_equal(claims.taken, 2);
+}
+
+#define ENDED 400 /* steps */
+
+/* As many as end when a job array of short steps is cancelled on a big node. */
+static void all_steps_that_end_in_an_interval_are_claimed(void **state)
+{
+    const struct share_asked asked = {config.live_dir, "n1", 0, "0"};
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+
+    (void)state;
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    add(shares, 1, 100);
+    for (uint32_t job = 1; job <= ENDED; job++) {
+        struct share_claim claim = {.inode = job, .job = job, .step = "0"};
+
+        claim.energy_j[PACKAGE] = 0.5;
+        assert_int_equal(share_page_claim(&asked, &claim), 0);
+    }
+    add(shares, 1, 300);
+    node_shares_free(shares);
+    close(folder);
+    assert_near(read_hour().total.steps_j, 0.5 * ENDED);
+    assert_near(read_hour().total.energy_j, 400);
+    assert_int_equal(read_hour().steps, ENDED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_end_of_a_step_is_claimed, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_short_step_is_claimed_too, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_torn_claim_is_passed_over, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(all_steps_that_end_in_an_interval_are_claimed, make_root,
+                                        remove_root),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

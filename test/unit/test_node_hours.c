@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node's own record, and its idle power. */
+#include "node/rest.h"
+#include "unit/node_fixture.h"
+
+static void an_hour_closes(void **state)
+{
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    struct node_reading reading;
+    struct hour hour;
+
+    (void)state;
+    put_node_cpu(0);
+    put_step("job_0/none", 0, "");
+    for (int i = 0; i < 60; i++) {
+        reading = reading_of(1, 100);
+        reading.end_unix_ns = INT64_C(1795350000000000000) + i * INT64_C(1000000000);
+        reading.energy_j[APAPI_DOMAIN_NODE] = i % 5 == 0 ? 1000 : 0; /* a slow meter */
+        reading.gap = i == 3;
+        node_shares_add(shares, &reading);
+    }
+    put_step("job_7/step_0", 3, "0-3\n");
+    put_node_cpu(4);
+    reading = reading_of(1, 140);
+    reading.end_unix_ns = INT64_C(1795350060000000000);
+    node_shares_add(shares, &reading);
+    node_shares_free(shares);
+    close(folder);
+    hour = read_hour();
+    assert_string_equal(hour.node, "n1");
+    assert_string_equal(hour.method, "cpu-time");
+    assert_near(hour.total.energy_j, 6140);
+    assert_near(hour.total.steps_j, 30);
+    assert_near(hour.total.unattributed_j, 10);
+    assert_near(hour.total.idle_j, 6100);
+    assert_near(hour.node_meter.energy_j, 12000);
+    assert_near(hour.idle_w, 100);
+    assert_near(hour.measured_s, 60);
+    assert_int_equal(hour.steps, 1);
+    assert_int_equal(hour.gap_total, 1);
+    assert_string_equal(hour.gaps[0].reason, "sampler down");
+}
+
+static void a_day_adds_up_its_hours(void **state)
+{
+    const int64_t hour_ns = INT64_C(3600000000000), last_ns = INT64_C(1795388400000000000);
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    const unsigned lines[] = {0, 1, 3, 3}; /* another thread writes them */
+    char path[256], line[4096] = "", found[4096] = "";
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/acct/2026-11-22/n1.hours", top);
+    put_step("job_0/none", 0, "");
+    for (int i = -1; i <= 2; i++) { /* 22 h, 23 h, 0 h, 0 h */
+        struct node_reading reading = reading_of(1, 100);
+
+        reading.end_unix_ns = last_ns + (i < 1 ? i : 1) * hour_ns + 5 * INT64_C(1000000000) + i;
+        node_shares_add(shares, &reading);
+        wait_for_lines(path, lines[i + 1]);
+    }
+    node_shares_free(shares);
+    close(folder);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        strcpy(found, line);
+    }
+    fclose(file);
+    assert_non_null(strstr(found, "\"type\":\"day\""));
+    assert_non_null(strstr(found, "\"total\":{\"energy_j\":200.0,"));
+}
+
+static void idle_power_survives(void **state)
+{
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    struct node_rest rest;
+
+    (void)state;
+    put_step("job_0/none", 0, "");
+    for (int i = 0; i < 60; i++) {
+        add(shares, 1, 100);
+    }
+    node_shares_free(shares);
+    close(folder);
+    node_rest_load(&rest, config.spool_dir, "n1");
+    assert_near(rest.idle_w[PACKAGE], 100);
+    assert_near(node_rest_w(&rest), 100);
+    assert_true(isnan(rest.idle_w[APAPI_DOMAIN_DRAM]));
+    put("/spool/n1.idle", "rubbish");
+    node_rest_load(&rest, config.spool_dir, "n1");
+    assert_true(isnan(node_rest_w(&rest)));
+}
+
+/* A meter that moves every ten seconds has the same idle power, whatever is read in between. */
+static void a_slow_meter_has_its_power(void **state)
+{
+    static struct node_rest rest;
+    double energy_j[APAPI_DOMAINS] = {0};
+
+    (void)state;
+    node_rest_load(&rest, "", "n1");
+    node_rest_busy(&rest);
+    for (int i = 1; i <= 200; i++) {
+        energy_j[APAPI_DOMAIN_NODE] = i % 10 == 0 ? 2000 : 0;
+        node_rest_add(&rest, energy_j, NAN, 1);
+    }
+    assert_near(rest.idle_w[APAPI_DOMAIN_NODE], 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_hour_closes, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_day_adds_up_its_hours, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(idle_power_survives, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_slow_meter_has_its_power, make_root, remove_root),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
