@@ -51,9 +51,10 @@ void readings_page_end(struct readings_page *page)
 
 static uint32_t readings_page_next_event(const struct readings_page *page)
 {
-    const struct readings_component *last = &page->components[page->component_count - 1];
+    uint64_t count = page->component_count;
+    const struct readings_component *last = &page->components[count > 0 ? count - 1 : 0];
 
-    return page->component_count > 0 ? last->first + last->count : 0;
+    return count > 0 ? last->first + last->count : 0;
 }
 
 static void readings_page_describe(struct readings_event *to, const struct apapi_event *from)
