@@ -99,39 +99,9 @@ int db_commit(struct db *db, struct apapi_error *err)
     return db_exec(db, "COMMIT", err);
 }
 
-const char *db_id_type(const struct db *db)
+const struct db_dialect *db_dialect(const struct db *db)
 {
-    return db->driver->id_type;
-}
-
-const char *db_table_end(const struct db *db)
-{
-    return db->driver->table_end;
-}
-
-const char *db_ordered_table_end(const struct db *db)
-{
-    return db->driver->ordered_table_end;
-}
-
-const char *db_add_column(const struct db *db)
-{
-    return db->driver->add_column;
-}
-
-const char *db_skip(const struct db *db)
-{
-    return db->driver->skip;
-}
-
-size_t db_rows(const struct db *db)
-{
-    return db->driver->rows;
-}
-
-bool db_indexes_later(const struct db *db)
-{
-    return db->driver->indexes_later;
+    return &db->driver->dialect;
 }
 
 size_t db_changes(struct db_statement *statement)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "apapi/error.h"
+#include "database/db_dialect.h"
 #include "database/db_value.h"
 
 /*
@@ -88,24 +89,7 @@ struct db_value db_column(struct db_statement *statement, size_t number);
 /** @return the number of rows that the last run of a statement added or changed. */
 size_t db_changes(struct db_statement *statement);
 
-/** @return how many rows one INSERT should have: 1 to DB_ROWS_MAX. */
-size_t db_rows(const struct db *db);
-
-/** @return the end of an INSERT that skips existing rows. They have a column `job`. */
-const char *db_skip(const struct db *db);
-
-/** @return whether it is faster to create indexes after the rows were added. */
-bool db_indexes_later(const struct db *db);
-
-/**
- * The database's SQL for: the type of an auto-increment key; the end of CREATE TABLE; the same for
- * a table stored in the order of its primary key.
- */
-const char *db_id_type(const struct db *db);
-const char *db_table_end(const struct db *db);
-const char *db_ordered_table_end(const struct db *db);
-
-/** What adds a column to a table, one that may be there where DDL has no transactions. */
-const char *db_add_column(const struct db *db);
+/** @return those of this database. */
+const struct db_dialect *db_dialect(const struct db *db);
 
 #endif

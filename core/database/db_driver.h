@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "apapi/error.h"
+#include "database/db_dialect.h"
 #include "database/db_value.h"
 
 /** The parts of "mysql://user@host:port/database?socket=PATH" or "sqlite:FILE". Unset: NULL, 0. */
@@ -14,14 +15,10 @@ struct db_address {
 
 /** A kind of database. Statements and connections belong to the driver; errors as in db.h. */
 struct db_driver {
-    const char *begin; /* SQL that begins a write transaction */
-    const char *lock;  /* SQL that makes other imports wait; NULL: `begin` does */
-    const char *id_type, *table_end, *ordered_table_end; /* see db_id_type() */
-    const char *skip;                                    /* see db_skip() */
-    size_t rows;                                         /* see db_rows() */
-    bool indexes_later;                                  /* see db_indexes_later() */
-    const char *has_table;                               /* SQL that counts the tables named "?" */
-    const char *add_column;                              /* see db_add_column() */
+    const char *begin;     /* SQL that begins a write transaction */
+    const char *lock;      /* SQL that makes other imports wait; NULL: `begin` does */
+    const char *has_table; /* SQL that counts the tables named "?" */
+    struct db_dialect dialect;
     /* writing: create the database if needed; otherwise only read it */
     void *(*open)(const struct db_address *address, bool writing, struct apapi_error *err);
     void (*close)(void *connection);

@@ -330,7 +330,7 @@ static int finish_group(struct db_load *load, const struct db_batch *batch, stru
 
 static int add_records(struct db_load *load, const struct db_batch *batch, struct apapi_error *err)
 {
-    const size_t room = db_rows(load->db);
+    const size_t room = db_dialect(load->db)->rows;
     struct group group = {.count = 0};
 
     for (size_t i = 0; i < batch->row_count; i++) {

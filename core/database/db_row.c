@@ -122,7 +122,7 @@ static struct db_statement *db_row_prepare(const struct db_insert *insert, size_
         fprintf(sql, "%s%s)", insert->text && insert->column_count ? ", " : "",
                 insert->text ? table->text : "");
         write_values(sql, insert, rows);
-        fputs(insert->conflict == DB_SKIP ? db_skip(insert->db) : "", sql);
+        fputs(insert->conflict == DB_SKIP ? db_dialect(insert->db)->skip : "", sql);
     }
     return db_prepare_stream(insert->db, sql, &text, err);
 }
@@ -155,7 +155,7 @@ static void plan(struct db_insert *insert, const struct db_table *table)
 
 static int open_insert(struct db_insert *insert, struct apapi_error *err)
 {
-    insert->room = db_rows(insert->db);
+    insert->room = db_dialect(insert->db)->rows;
     insert->kept = calloc(insert->room + 1, sizeof(struct db_value *));
     insert->values = calloc(insert->width + 1, sizeof *insert->values);
     if (!insert->kept || !insert->values) {

@@ -193,7 +193,7 @@ static char *create_statement(const struct db *db, const struct db_table *table)
     fprintf(sql, "CREATE TABLE IF NOT EXISTS %s (", table->name);
     for (size_t i = 0; i < DB_KEYS && table->keys[i]; i++, comma = ", ") {
         fprintf(sql, "%s%s %s", comma, table->keys[i],
-                table->id ? db_id_type(db) : "BIGINT NOT NULL");
+                table->id ? db_dialect(db)->id_type : "BIGINT NOT NULL");
         fputs(table->id ? " PRIMARY KEY" : "", sql);
     }
     for (size_t i = 0; i < DB_PARTS && table->parts[i]; i++) {
@@ -207,7 +207,7 @@ static char *create_statement(const struct db *db, const struct db_table *table)
     }
     fprintf(sql, "%s%s%s%s)%s", table->text ? ", " : "", table->text ? table->text : "",
             table->text ? " MEDIUMTEXT" : "", table->ending,
-            table->ordered ? db_ordered_table_end(db) : db_table_end(db));
+            table->ordered ? db_dialect(db)->ordered_table_end : db_dialect(db)->table_end);
     return fclose(sql) == 0 ? text : NULL;
 }
 
@@ -230,7 +230,7 @@ static int create_files(struct db *db, struct apapi_error *err)
              "CREATE TABLE IF NOT EXISTS files (folder VARCHAR(%d) NOT NULL, day VARCHAR(11) NOT "
              "NULL, file VARCHAR(255) NOT NULL, bytes BIGINT NOT NULL, PRIMARY KEY (folder, day, "
              "file))%s",
-             DB_FOLDER_SIZE, db_table_end(db));
+             DB_FOLDER_SIZE, db_dialect(db)->table_end);
     return db_exec(db, text, err);
 }
 
@@ -281,7 +281,7 @@ static int make_indexes(struct db *db, struct apapi_error *err)
 
 int db_tables_finish(struct db *db, struct apapi_error *err)
 {
-    if (!db_indexes_later(db)) {
+    if (!db_dialect(db)->indexes_later) {
         return 0;
     }
     return db_begin(db, err) || make_indexes(db, err) || db_commit(db, err) ? -1 : 0;
@@ -303,7 +303,7 @@ static int create_all(struct db *db, struct apapi_error *err)
         return -1;
     }
     if (run_all(db, views, sizeof views / sizeof(char *), err) ||
-        (!db_indexes_later(db) && make_indexes(db, err))) {
+        (!db_dialect(db)->indexes_later && make_indexes(db, err))) {
         return -1;
     }
     snprintf(version, sizeof version, "INSERT INTO apapi_schema VALUES (%d)", DB_VERSION);
@@ -372,8 +372,8 @@ static int db_tables_add_columns(struct db *db, int64_t version, struct apapi_er
     char text[128];
 
     for (size_t i = 0; i < sizeof upgrades / sizeof *upgrades; i++) {
-        snprintf(text, sizeof text, "ALTER TABLE %s %s %s", upgrades[i].table, db_add_column(db),
-                 upgrades[i].column);
+        snprintf(text, sizeof text, "ALTER TABLE %s %s %s", upgrades[i].table,
+                 db_dialect(db)->add_column, upgrades[i].column);
         if (upgrades[i].version > version && db_exec(db, text, err)) {
             return -1;
         }
@@ -433,7 +433,7 @@ int db_tables_create(struct db *db, struct apapi_error *err)
     }
     snprintf(text, sizeof text,
              "CREATE TABLE IF NOT EXISTS apapi_schema (version BIGINT PRIMARY KEY)%s",
-             db_table_end(db));
+             db_dialect(db)->table_end);
     return db_exec(db, text, err) || db_begin(db, err) || create_all(db, err) || db_commit(db, err)
                ? -1
                : 0;
