@@ -33,11 +33,6 @@ struct batch {
     size_t written;
 };
 
-static int batch_no_memory(struct apapi_error *err)
-{
-    return apapi_fail(err, ENOMEM, "no memory");
-}
-
 static int batch_init(struct batch *batch, const struct found_job *jobs, size_t count)
 {
     batch->numbers = calloc(count, sizeof *batch->numbers);
@@ -208,7 +203,7 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
     int result;
 
     if (apapi_job_total(job->records, &total)) {
-        return batch_no_memory(err);
+        return apapi_fail(err, ENOMEM, "no memory");
     }
     if (total.records == 0) {
         return 0; /* of another job with the same number */
@@ -216,7 +211,7 @@ static int write_job(struct batch *batch, struct batch_job *job, struct apapi_er
     comment_own(job->own, &total, measured_of(&total, &job->known));
     if (comment_put(job->known.latest->comment, job->own, &comment)) {
         if (errno != EMSGSIZE) {
-            return batch_no_memory(err);
+            return apapi_fail(err, ENOMEM, "no memory");
         }
         fprintf(stderr, "apapi sync: job %u: %s is too long to add to it\n", job->known.latest->job,
                 dbd_field_name(batch->target.field));
@@ -265,11 +260,11 @@ int sync_batch(const struct sync_options *options, const struct found_job *jobs,
     int result;
 
     if (batch_init(&batch, jobs, count)) {
-        result = batch_no_memory(err);
+        result = apapi_fail(err, ENOMEM, "no memory");
     } else if (find_runs(&batch, &batch.runs, err)) {
         result = -1;
     } else {
-        result = sort_out(&batch, jobs) ? batch_no_memory(err) : 0;
+        result = sort_out(&batch, jobs) ? apapi_fail(err, ENOMEM, "no memory") : 0;
         if (result == 0) {
             result = batch_read_records(&batch, err) || write_jobs(&batch, err) ? -1 : 0;
         }

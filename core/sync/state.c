@@ -15,11 +15,6 @@
 
 #define VERSION 1
 
-static int state_no_memory(struct apapi_error *err)
-{
-    return apapi_fail(err, ENOMEM, "no memory");
-}
-
 static int begin_first_run(struct state *state, int64_t first_ns, struct apapi_error *err)
 {
     state_free(state);
@@ -27,7 +22,7 @@ static int begin_first_run(struct state *state, int64_t first_ns, struct apapi_e
                             .files = json_object(),
                             .next = json_object(),
                             .waiting = json_array()};
-    return state->files && state->next && state->waiting ? 0 : state_no_memory(err);
+    return state->files && state->next && state->waiting ? 0 : apapi_fail(err, ENOMEM, "no memory");
 }
 
 /* Unlike folder_open(), creates nothing. */
@@ -143,7 +138,7 @@ int state_save(const struct state *state, const char *dir, const char *name, int
 
     json_decref(root);
     if (!text) {
-        return state_no_memory(err);
+        return apapi_fail(err, ENOMEM, "no memory");
     }
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path) {
         apapi_fail(err, ENAMETOOLONG, "the path of the state is too long");

@@ -24,11 +24,6 @@ struct sync {
     struct found found;
 };
 
-static int sync_no_memory(struct apapi_error *err)
-{
-    return apapi_fail(err, ENOMEM, "no memory");
-}
-
 /* --- which jobs ----------------------------------------------------------------------------- */
 
 /* A record without a cluster belongs to that of slurm.conf. Otherwise one job would become two. */
@@ -158,10 +153,10 @@ static int take_waiting(struct sync *sync, struct apapi_error *err)
 
         name_cluster(&job, cluster ? cluster : "");
         if (job.job > 0 && job.since_s >= oldest_s && found_add(&sync->found, &job)) {
-            return sync_no_memory(err);
+            return apapi_fail(err, ENOMEM, "no memory");
         }
     }
-    return json_array_clear(sync->state.waiting) ? sync_no_memory(err) : 0;
+    return json_array_clear(sync->state.waiting) ? apapi_fail(err, ENOMEM, "no memory") : 0;
 }
 
 static int sync_load(struct sync *sync, struct apapi_error *err)
@@ -187,7 +182,7 @@ static int save(struct sync *sync, struct apapi_error *err)
         const struct found_job *job = &sync->outcome->waiting.jobs[i];
 
         if (state_wait(&sync->state, job->cluster, job->job, job->since_s)) {
-            return sync_no_memory(err);
+            return apapi_fail(err, ENOMEM, "no memory");
         }
     }
     return state_save(&sync->state, sync->options->dir, sync->state_name, sync->options->now_ns,

@@ -92,11 +92,6 @@ static void fill_event(const struct apapi_reader *reader, size_t index,
     apapi_catalog_describe(reader, index, listed->description, DESCRIPTION_SIZE);
 }
 
-static int list_command_no_memory(struct apapi_error *err)
-{
-    return apapi_fail(err, ENOMEM, "no memory");
-}
-
 static int list_command_read_events(struct listed *listed, struct apapi_error *err)
 {
     struct apapi_reader *reader = listed->reader;
@@ -105,7 +100,7 @@ static int list_command_read_events(struct listed *listed, struct apapi_error *e
     listed->events = calloc(reader->count + 1, sizeof *listed->events);
     if (!readings || !listed->events) {
         free(readings);
-        return list_command_no_memory(err);
+        return apapi_fail(err, ENOMEM, "no memory");
     }
     apapi_catalog_read(reader, readings);
     for (size_t i = 0; i < reader->count; i++) {
@@ -187,7 +182,7 @@ static int list_command_look_at_all(const struct list *list, struct apapi_error 
         const struct listed *listed = &list->components[i];
 
         if (listed->state == LISTED_OPEN && list_look_at_updates(listed)) {
-            return list_command_no_memory(err);
+            return apapi_fail(err, ENOMEM, "no memory");
         }
     }
     return 0;
