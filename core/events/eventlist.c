@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/text_file.h"
-#include "events/problems.h"
+#include "events/entries.h"
 #include "events/selection.h"
 
 struct apapi_eventlist {
-    char *text; /* the entries point into it */
-    size_t count, room;
-    struct apapi_listed *entries;
+    struct event_entries entries; /* struct apapi_listed */
 };
-
-static int eventlist_add(struct apapi_eventlist *list, const struct event_line *line)
-{
-    if (array_add(&list->entries, list->count, &list->room, sizeof *list->entries)) {
-        return -1;
-    }
-    list->entries[list->count++] = (struct apapi_listed){line->text, line->number};
-    return 0;
-}
 
 static const char *find_control(const char *text)
 {
@@ -33,7 +19,7 @@ static const char *find_control(const char *text)
     return NULL;
 }
 
-static int check_line(struct problems *problems, const struct event_line *line)
+static int parse_name(struct problems *problems, const struct event_line *line, void *entry)
 {
     const char *control = find_control(line->text);
 
@@ -55,42 +41,14 @@ static int check_line(struct problems *problems, const struct event_line *line)
                        quote(line->text).text);
         return -1;
     }
+    *(struct apapi_listed *)entry = (struct apapi_listed){line->text, line->number};
     return 0;
 }
 
-static int eventlist_parse_lines(struct apapi_eventlist *list, struct problems *problems,
-                                 struct apapi_error *err)
-{
-    struct event_lines lines = event_lines_of(list->text);
-    struct event_line line;
-
-    while (event_lines_next(&lines, &line)) {
-        if (check_line(problems, &line) == 0 && eventlist_add(list, &line)) {
-            return apapi_fail(err, ENOMEM, "no memory");
-        }
-    }
-    return problems_finish(problems, err);
-}
-
-/* Takes ownership of the text. */
 static struct apapi_eventlist *eventlist_create(char *text, struct problems *problems,
                                                 struct apapi_error *err)
 {
-    struct apapi_eventlist *list = text ? calloc(1, sizeof *list) : NULL;
-
-    if (!list) {
-        if (text) {
-            apapi_fail(err, ENOMEM, "no memory");
-            free(text);
-        }
-        return NULL;
-    }
-    list->text = text;
-    if (eventlist_parse_lines(list, problems, err)) {
-        apapi_eventlist_destroy(list);
-        return NULL;
-    }
-    return list;
+    return event_entries_create(text, sizeof(struct apapi_listed), parse_name, problems, err);
 }
 
 struct apapi_eventlist *apapi_eventlist_read(const char *path,
@@ -113,12 +71,14 @@ struct apapi_eventlist *apapi_eventlist_parse(const char *name, const char *text
 
 size_t apapi_eventlist_count(const struct apapi_eventlist *list)
 {
-    return list ? list->count : 0;
+    return list ? list->entries.count : 0;
 }
 
 const struct apapi_listed *apapi_eventlist_at(const struct apapi_eventlist *list, size_t index)
 {
-    return index < apapi_eventlist_count(list) ? &list->entries[index] : NULL;
+    const struct apapi_listed *entries = list ? list->entries.list : NULL;
+
+    return index < apapi_eventlist_count(list) ? &entries[index] : NULL;
 }
 
 bool apapi_listed_names(const struct apapi_listed *listed, const char *component)
@@ -131,12 +91,5 @@ bool apapi_listed_names(const struct apapi_listed *listed, const char *component
 
 void apapi_eventlist_destroy(struct apapi_eventlist *list)
 {
-    int saved = errno;
-
-    if (list) {
-        free(list->entries);
-        free(list->text);
-        free(list);
-    }
-    errno = saved;
+    event_entries_destroy(list ? &list->entries : NULL);
 }
