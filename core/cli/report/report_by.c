@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/count_of.h"
+#include "base/word.h"
 
 /* Groups with one bucket per row. */
 static const struct {
@@ -25,15 +26,10 @@ static const char *const groups[] = {
     [REPORT_GROUP_CLUSTER] = "cluster",     [REPORT_GROUP_DAY] = "day",
     [REPORT_GROUP_REGION] = "region"};
 
-static bool is_word(const char *word, size_t size, const char *name)
-{
-    return strlen(name) == size && strncmp(word, name, size) == 0;
-}
-
 static bool find_group(const char *word, size_t size, enum report_group *group)
 {
     for (int i = 0; i < REPORT_GROUPS; i++) {
-        if (is_word(word, size, groups[i])) {
+        if (word_is(word, size, groups[i])) {
             *group = (enum report_group)i;
             return true;
         }
