@@ -29,16 +29,6 @@ static int load_user(struct apapi_event_rules *rules, const struct apapi_environ
     return 0;
 }
 
-static int default_path(const char *folder, const char *file, char path[PATH_MAX],
-                        struct apapi_error *err)
-{
-    int length = snprintf(path, PATH_MAX, "%s/%s", folder, file);
-
-    return length > 0 && length < PATH_MAX
-               ? 0
-               : apapi_fail(err, ENAMETOOLONG, "%.180s: %s", folder, strerror(ENAMETOOLONG));
-}
-
 /* Report a default file that is not used as a warning without a line. */
 static int rules_leave_out(const struct apapi_problem_sink *sink, const struct apapi_error *why)
 {
@@ -52,28 +42,22 @@ static int rules_leave_out(const struct apapi_problem_sink *sink, const struct a
     return 0;
 }
 
-static int load_default_list(struct apapi_event_rules *rules, const char *folder,
-                             const struct apapi_problem_sink *sink, struct apapi_error *err)
+/* 0, also if there is no such file; -1 with errno. */
+static int load_default(struct apapi_event_rules *rules, const char *folder, bool ops,
+                        const struct apapi_problem_sink *sink, struct apapi_error *err)
 {
     char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, ops ? DEFAULT_OPS : DEFAULT_LIST);
 
-    if (default_path(folder, DEFAULT_LIST, path, err)) {
-        return -1;
+    if (length < 0 || length >= PATH_MAX) {
+        return apapi_fail(err, ENAMETOOLONG, "%.180s: %s", folder, strerror(ENAMETOOLONG));
     }
-    rules->default_list = apapi_eventlist_read(path, sink, err);
-    return rules->default_list || errno == ENOENT ? 0 : -1;
-}
-
-static int load_default_ops(struct apapi_event_rules *rules, const char *folder,
-                            const struct apapi_problem_sink *sink, struct apapi_error *err)
-{
-    char path[PATH_MAX];
-
-    if (default_path(folder, DEFAULT_OPS, path, err)) {
-        return -1;
+    if (ops) {
+        rules->default_ops = apapi_eventops_read(path, sink, err);
+    } else {
+        rules->default_list = apapi_eventlist_read(path, sink, err);
     }
-    rules->default_ops = apapi_eventops_read(path, sink, err);
-    return rules->default_ops || errno == ENOENT ? 0 : -1;
+    return rules->default_ops || (!ops && rules->default_list) || errno == ENOENT ? 0 : -1;
 }
 
 /* A user cannot do anything about a folder without permission to enter. */
@@ -87,13 +71,13 @@ static int load_defaults(struct apapi_event_rules *rules, const char *folder, bo
 {
     bool barred = false;
 
-    if (load_default_list(rules, folder, sink, err)) {
+    if (load_default(rules, folder, false, sink, err)) {
         barred = errno == EACCES;
         if (!is_forgiven(softfail) || rules_leave_out(sink, err)) {
             return -1;
         }
     }
-    if (load_default_ops(rules, folder, sink, err) == 0 || (barred && errno == EACCES)) {
+    if (load_default(rules, folder, true, sink, err) == 0 || (barred && errno == EACCES)) {
         return 0;
     }
     return !is_forgiven(softfail) || rules_leave_out(sink, err) ? -1 : 0;
