@@ -19,6 +19,12 @@ void text_utf8(char *copy, size_t size, const char *text);
 /** The same, safe for a terminal: control and direction characters also become '?'. */
 void text_clean(char *copy, size_t size, const char *text);
 
+/** @return what a word ends with that stands for so many: "", "s". */
+static inline const char *text_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /** Columns that a clean text occupies on a terminal. */
 size_t text_columns(const char *text);
 

@@ -52,11 +52,6 @@ static void count_nodes(struct job_table *table)
     }
 }
 
-static const char *job_table_plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static double job_table_elapsed_s(const struct job_table *table)
 {
     return (double)(table->total.end_unix_ns - table->total.start_unix_ns) / NS_PER_S;
@@ -69,8 +64,8 @@ static void job_table_put_headline(const struct job_table *table)
     text_clean(job, sizeof(job), table->head->job ? table->head->job : "");
     units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
     fprintf(table->out, "apapi: job%s%s  %zu node%s  %zu step%s  %s\n", *job ? " " : "", job,
-            table->nodes, job_table_plural(table->nodes), table->total.steps,
-            job_table_plural(table->total.steps), duration);
+            table->nodes, text_plural(table->nodes), table->total.steps,
+            text_plural(table->total.steps), duration);
 }
 
 static bool job_table_is_brief(const struct job_table *table)
@@ -173,7 +168,7 @@ static void put_measured(const struct job_table *table)
     units_duration(duration, sizeof(duration), job_table_elapsed_s(table));
     fprintf(table->out,
             "  measured %.1f %% of %zu node%s x %s; each moment of a node counts once\n",
-            floor(share * 1000 + 1e-6) / 10, nodes, job_table_plural(nodes), duration);
+            floor(share * 1000 + 1e-6) / 10, nodes, text_plural(nodes), duration);
 }
 
 /* A paragraph. */
@@ -233,8 +228,7 @@ static int put_running(const struct job_table *table, FILE *line)
     const struct apapi_job_table_head *head = table->head;
     size_t listed = head->running_count < RUNNING_LISTED ? head->running_count : RUNNING_LISTED;
 
-    fprintf(line, "not in this table, still running: step%s",
-            job_table_plural(head->running_count));
+    fprintf(line, "not in this table, still running: step%s", text_plural(head->running_count));
     for (size_t i = 0; i < listed; i++) {
         char step[64];
 
@@ -255,7 +249,7 @@ static int job_table_put_all(const struct job_table *table)
     put_measured(table);
     if (table->head->left_out > 0) {
         fprintf(table->out, "  %zu record%s had no room\n", table->head->left_out,
-                job_table_plural(table->head->left_out));
+                text_plural(table->head->left_out));
     }
     if ((table->head->running_count > 0 && job_table_wrap(table, put_running) < 0) ||
         job_table_put_missing(table) < 0) {

@@ -247,7 +247,6 @@ static void write_parts(FILE *sql, const char *column, const struct apapi_scan_f
 /* Tasks and components. The table of jobs may not know what jobs without totals are part of. */
 static struct db_statement *prepare_parts(const struct source *source, struct apapi_error *err)
 {
-    struct db_statement *statement = NULL;
     char *text = NULL;
     size_t size;
     FILE *sql = open_memstream(&text, &size);
@@ -257,13 +256,7 @@ static struct db_statement *prepare_parts(const struct source *source, struct ap
         write_parts(sql, "het_job", source->wanted);
         fputs("SELECT job FROM stale_jobs", sql);
     }
-    if (sql && fclose(sql) == 0) {
-        statement = db_prepare(source->db, text, err);
-    } else {
-        apapi_fail(err, ENOMEM, "no memory");
-    }
-    free(text);
-    return statement;
+    return db_prepare_stream(source->db, sql, &text, err);
 }
 
 static int find_numbers(const struct source *source, struct numbers *numbers,

@@ -249,11 +249,6 @@ static int top_text_put_events(const struct top_view *view, const struct top_for
 
 /* --- around them ---------------------------------------------------------------------------- */
 
-static const char *top_text_plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* One line, cut at the edge of the terminal. */
 static void top_text_put_line(FILE *out, const struct top_form *form, const char *text)
 {
@@ -279,7 +274,7 @@ static void top_text_put_title(const struct top_view *view, const struct top_for
                  form->filtered ? "such " : "", time, hint);
     } else {
         snprintf(line, sizeof line, "apapi: %zu step%s  %s%s%s%s", view->count,
-                 top_text_plural(view->count), node, *node ? "  " : "", time, hint);
+                 text_plural(view->count), node, *node ? "  " : "", time, hint);
     }
     top_text_put_line(out, form, line);
 }
@@ -311,12 +306,12 @@ static void put_counts(const struct apapi_live_counts *counts, const struct top_
 
     if (counts->foreign > 0) {
         snprintf(text, sizeof text, "%zu step%s of other users %s not shown", counts->foreign,
-                 top_text_plural(counts->foreign), counts->foreign == 1 ? "is" : "are");
+                 text_plural(counts->foreign), counts->foreign == 1 ? "is" : "are");
         top_text_put_note(out, form, text);
     }
     if (form->verbose && counts->dead > 0) {
         snprintf(text, sizeof text, "%zu page%s left by a sampler that was killed", counts->dead,
-                 top_text_plural(counts->dead));
+                 text_plural(counts->dead));
         top_text_put_note(out, form, text);
     }
     if (form->verbose && counts->broken > 0) {
