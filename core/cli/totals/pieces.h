@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef APAPI_TOTALS_PIECES_H
 #define APAPI_TOTALS_PIECES_H
+#include <math.h>
 #include <stdio.h>
 
 #include "apapi/job.h"
@@ -203,5 +204,11 @@ int report_pieces_total(const struct report_ledger *ledger, const struct pieces 
 /** Count the missing records of nodes in its steps, and name the nodes. 0; -1 with errno ENOMEM. */
 int report_find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
                         const struct report_view *view, struct report_total *total);
+
+/** @return the sum of two numbers, of which each may be NaN: not known. */
+static inline double report_plus(double known, double more)
+{
+    return isnan(known) ? more : isnan(more) ? known : known + more;
+}
 
 #endif

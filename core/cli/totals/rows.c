@@ -23,11 +23,6 @@ struct sum {
     uint32_t missing_domains;
 };
 
-static double rows_plus(double known, double more)
-{
-    return isnan(known) ? more : isnan(more) ? known : known + more;
-}
-
 static double number(uint32_t value)
 {
     return value == APAPI_UNKNOWN ? (double)NAN : (double)value;
@@ -83,10 +78,10 @@ static double rows_nodes_of(const struct report_ledger *ledger, const struct rep
 static void add_costs(const struct rates *rates, const struct apapi_job_total *job,
                       struct report_row *row)
 {
-    row->co2_g = rows_plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
+    row->co2_g = report_plus(row->co2_g, rates_apply(rates, rates->co2_g_per_kwh, job->energy_j,
+                                                     job->start_unix_ns, job->end_unix_ns));
+    row->cost = report_plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
                                                    job->start_unix_ns, job->end_unix_ns));
-    row->cost = rows_plus(row->cost, rates_apply(rates, rates->price_per_kwh, job->energy_j,
-                                                 job->start_unix_ns, job->end_unix_ns));
 }
 
 static void rows_add_times(const struct report_ledger *ledger, const struct report_total *total,
@@ -121,7 +116,7 @@ static void rows_add_energy(const struct apapi_job_total *job, struct report_row
         row->uncertainty_j =
             isnan(row->energy_j) ? job->uncertainty_j : row->uncertainty_j + job->uncertainty_j;
     }
-    row->energy_j = rows_plus(row->energy_j, job->energy_j);
+    row->energy_j = report_plus(row->energy_j, job->energy_j);
 }
 
 static void rows_add_total(const struct report_ledger *ledger, const struct report_total *total,
@@ -141,7 +136,7 @@ static void rows_add_total(const struct report_ledger *ledger, const struct repo
     row->max_power_w = fmax(row->max_power_w, total->max_w);
     sum->missing_domains |= total->job.missing_domains;
     for (int d = 0; d < APAPI_DOMAINS; d++) {
-        row->domain_j[d] = rows_plus(row->domain_j[d], total->job.domains[d].energy_j);
+        row->domain_j[d] = report_plus(row->domain_j[d], total->job.domains[d].energy_j);
     }
     if (total->reason != POOL_NONE && !*row->reason) {
         row->reason = pool_text(&ledger->texts, total->reason);

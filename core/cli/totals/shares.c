@@ -26,17 +26,12 @@ const struct apapi_record *report_share_of(const struct apapi_record *record)
     return &given;
 }
 
-static double shares_plus(double known, double more)
-{
-    return isnan(known) ? more : isnan(more) ? known : known + more;
-}
-
 /* An energy without uncertainty makes that of the sum unknown. */
 static void shares_add(double energy_j, double uncertainty_j, double *sum_j, double *sum_of_j)
 {
     if (!isnan(energy_j)) {
         *sum_of_j = isnan(*sum_j) ? uncertainty_j : *sum_of_j + uncertainty_j;
-        *sum_j = shares_plus(*sum_j, energy_j);
+        *sum_j = report_plus(*sum_j, energy_j);
     }
 }
 
@@ -54,7 +49,7 @@ static void shares_add_piece(const struct report_ledger *ledger, const struct re
         }
         shares_add(energy->energy_j, energy->energy_j * (double)piece->uncertainty,
                    &domain->energy_j, &domain->uncertainty_j);
-        sum_j = apapi_domain_adds_up(d) ? shares_plus(sum_j, energy->energy_j) : sum_j;
+        sum_j = apapi_domain_adds_up(d) ? report_plus(sum_j, energy->energy_j) : sum_j;
         energy++;
     }
     shares_add(sum_j, sum_j * (double)piece->uncertainty, &total->energy_j, &total->uncertainty_j);
