@@ -241,6 +241,26 @@ void hours_add(struct hours *hours, const struct hours_interval *interval,
     hours_finish(hours);
 }
 
+static void hours_owe_sum(struct hour_sum *sum, double owed_j)
+{
+    if (!isnan(sum->energy_j)) {
+        sum->steps_j += owed_j;
+        sum->unattributed_j -= owed_j;
+    }
+}
+
+void hours_owe(struct hours *hours, const double owed_j[APAPI_DOMAINS])
+{
+    struct hour *hour = &hours->hour;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; hours->begun && d < APAPI_DOMAINS; d++) {
+        hours_owe_sum(d == APAPI_DOMAIN_NODE ? &hour->node_meter : &hour->domains[d], owed_j[d]);
+        if (apapi_domain_adds_up(d)) {
+            hours_owe_sum(&hour->total, owed_j[d]);
+        }
+    }
+}
+
 void hours_close(struct hours *hours, const struct node_rest *rest)
 {
     const struct timespec pause = {.tv_nsec = NS_PER_S / 100};

@@ -44,6 +44,9 @@ struct hours_interval {
 void hours_add(struct hours *hours, const struct hours_interval *interval,
                const struct node_rest *rest);
 
+/** Add what steps were given that no interval had the energy for: it is nobody's, below 0. [J] */
+void hours_owe(struct hours *hours, const double owed_j[APAPI_DOMAINS]);
+
 /** Write what there is of this hour. Waits 2 s at most for a slow file system. */
 void hours_close(struct hours *hours, const struct node_rest *rest);
 

@@ -421,6 +421,7 @@ void node_shares_free(struct node_shares *shares)
     if (!shares) {
         return;
     }
+    hours_owe(&shares->hours, shares->claims.owed_j);
     hours_close(&shares->hours, &shares->rest);
     munmap(shares->page, sizeof *shares->page);
     folder_close(shares->file);

@@ -81,6 +81,23 @@ static void share_take(const struct share_end *end, struct apapi_record *record)
     }
 }
 
+/* No step had more than the node used while it ran, whatever was extrapolated at its end. */
+static void share_bound(struct share_end *end, const struct apapi_measurement *m)
+{
+    struct share_row *row = &end->found.row;
+
+    for (int d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS; d++) {
+        double over_j = m->domains[d].measured ? row->energy_j[d] - m->domains[d].energy_j : 0;
+
+        if (over_j > 0) {
+            over_j = fmin(over_j, end->tail_j[d]);
+            row->energy_j[d] -= over_j;
+            end->tail_j[d] -= over_j;
+            row->idle_j[d] = fmin(row->idle_j[d], row->energy_j[d]);
+        }
+    }
+}
+
 /* @return why there is no figure; NULL: there is. */
 static const char *share_look(const struct share_asked *asked, struct share_end *end)
 {
@@ -111,6 +128,7 @@ void share_finish(const struct step *step, struct apapi_record *record)
     share_end_refresh(&asked);
     reason = share_look(&asked, &end);
     if (!reason) {
+        share_bound(&end, &record->measurement);
         share_take(&end, record);
         share_end_claim(&asked, &end);
     } else if (share_is_exclusive(&step->id)) {

@@ -205,6 +205,18 @@ rows() { # EXPRESSION [OPTION...]
     [ "$(plain '.total | [.unmeasured_s, .closure_pct]' <<<"$output")" = '[0,100]' ]
 }
 
+@test "a sampler that has ended in the present hour: up to its line" {
+    local now end
+    now=$(date +%s) end=$((now - 1))
+    ((now / 3600 == (end - 10) / 3600)) || skip "the hour has just begun"
+    mkdir -p "$acct/$(date -u +%F)"
+    printf '{"apapi":1,"type":"hour","cluster":"c1","node":"n1","start":"%s","end":"%s","measured_s":10,"steps":1,"method":"cpu-time","total":{"energy_j":100,"steps_j":60,"idle_j":30,"unattributed_j":10}}\n' \
+        "$(date -u -d "@$((end - 10))" +%FT%TZ)" "$(date -u -d "@$end" +%FT%TZ)" >"$acct/$(date -u +%F)/n1.hours"
+    step 17 n1 "$(date -u -d "@$((end - 10))" +%FT%TZ)" 5 60
+    run -0 "$apapi" audit --acct-dir "$acct" --json
+    [ "$(plain '.total | [.energy_j, .shares_j, .closure_pct, .records]' <<<"$output")" = '[100,60,100,1]' ]
+}
+
 @test "bad lines are named, and skipped" {
     hours n1 2024-03-05
     echo '{"apapi":1,"type":"hour","node":"n1"}' >>"$acct/2024-03-05/n1.hours"

@@ -13,25 +13,31 @@ setup_file() {
         'ProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\nJobAcctGatherType=jobacct_gather/cgroup'
 }
 
-# The node sampler of n1, as slurmd's energy plugin starts it.
-start_node_sampler() {
+# The node samplers, as slurmd's energy plugin starts them.
+start_node_sampler() { # LINE [NODE]...
+    local node
     printf 'acct_dir = %s\nspool_dir = %s\n[shares]\nrecords = on\n%s\n' \
         "$APAPI_ACCT_DIR" "$APAPI_SPOOL_DIR" "${1:-}" >"$APAPI_CLUSTER_DIR/shares.conf"
     plugstack "config=$APAPI_CLUSTER_DIR/shares.conf"
     mkdir -p "$APAPI_SPOOL_DIR"
-    cluster on n1 sh -c 'exec setsid "$0" --node n1 "$1" >/dev/null 2>&1 &' \
-        "$libexec/apapi-sampler" "$APAPI_CLUSTER_DIR/shares.conf"
-    eventually cluster on n1 test -s /run/apapi/n1/shares
+    for node in "${@:2}"; do
+        cluster on "$node" sh -c 'exec setsid "$0" --node "$1" "$2" >/dev/null 2>&1 &' \
+            "$libexec/apapi-sampler" "$node" "$APAPI_CLUSTER_DIR/shares.conf"
+        eventually cluster on "$node" test -s "/run/apapi/$node/shares"
+    done
 }
 
-end_node_sampler() {
-    cluster on n1 pkill -TERM -f 'apapi-sampler --node'
+end_node_samplers() { # NODE...
+    local node
+    for node; do
+        cluster on "$node" pkill -TERM -f "apapi-sampler --node $node"
+    done
     eventually no_helpers
 }
 
 
 teardown() {
-    cluster on n1 pkill -KILL -f 'apapi-sampler --node' || true
+    cluster run pkill -KILL -f 'apapi-sampler --node' || true
     undisturbed
 }
 
@@ -46,7 +52,7 @@ busy() {
 
 @test "two steps on a node have their shares, and the sum closes" {
     local one other
-    start_node_sampler
+    start_node_sampler '' n1
     as_alice srun -N1 -w n1 -n1 -c2 --apapi=rapl sh -c "$(busy 2 8)" 2>"$BATS_TEST_TMPDIR/one" &
     as_alice srun -N1 -w n1 -n1 -c2 --apapi=rapl sleep 8 2>"$BATS_TEST_TMPDIR/other"
     wait
@@ -56,12 +62,42 @@ busy() {
     holds "$one" '.share.total.energy_j > 0 and .share.total.energy_j <= .total.energy_j'
     jq -c .share <<<"$one$other"
     holds "$other" '.share.total.energy_j < 0.1 * .total.energy_j'
-    end_node_sampler
+    end_node_samplers n1
     hours 'map(.total) | all(((.energy_j - .steps_j - .idle_j - .unattributed_j) | fabs) <= 0.001 * .energy_j)' | grep -x true
     # all that was given to steps is in their records
     local shares
     shares=$(records n1 | jq -s 'map(.share.total.energy_j // 0) | add')
     hours "(map(.total.steps_j) | add) as \$steps | ($shares - \$steps | fabs) <= 0.001 * \$steps" | grep -x true
+}
+
+# Steps of random length, cores and load, one after the other in their line. The seed is in the test's output.
+line_of_steps() { # NODE SEED STEPS
+    local step
+    RANDOM=$2
+    for ((step = 0; step < $3; step++)); do
+        as_alice srun -N1 -w "$1" -n1 -c $((RANDOM % 3 + 1)) --apapi=rapl sh -c \
+            "timeout 0.$((RANDOM % 9 + 1)) sh -c 'while :; do :; done'; sleep $((RANDOM % 2)).$((RANDOM % 9))" 2>/dev/null
+    done
+}
+
+@test "steps of any length on two nodes: the audit closes" {
+    local seed=$SRANDOM before
+    echo "seed $seed"
+    before=$(records 'n?' | wc -l)
+    start_node_sampler '' n1 n2
+    for line in 1 2 3; do
+        line_of_steps n1 $((seed + line)) 6 3>&- &
+        line_of_steps n2 $((seed + 10 * line)) 6 3>&- &
+    done
+    wait
+    end_node_samplers n1 n2
+    [[ $(($(records 'n?' | wc -l) - before)) -eq 36 ]]
+    # a node sampler that has just begun may not have a rate yet for the first steps
+    [[ $(records 'n?' | jq -s 'map(select(.share.reason)) | length') -le 6 ]]
+    records 'n?' | jq -se 'map(select(.share.total)) | all(.share.total.energy_j <= 1.001 * .total.energy_j)'
+    run -0 "$install/bin/apapi" audit --acct-dir "$APAPI_ACCT_DIR" --json
+    echo "$output"
+    jq -e '.total.records >= 36 and ([.rows[], .total] | all((.closure_pct - 100 | fabs) <= 0.1 and .shares_j > 0))' <<<"$output"
 }
 
 @test "without a node sampler only a step with all cores has a share" {

@@ -38,6 +38,37 @@ static void the_end_of_a_step_is_claimed(void **state)
     assert_near(read_hour().total.energy_j, 6365);
 }
 
+/* More than the node used until its sampler ended: the sum closes all the same. */
+static void what_is_owed_at_the_end_is_nobodys(void **state)
+{
+    const struct share_asked asked = {config.live_dir, "n1", 7, "0"};
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    struct share_end end;
+
+    (void)state;
+    put_node_cpu(0);
+    put_step("job_7/step_0", 0, "0-3\n");
+    add(shares, 1, 100);
+    put_step("job_7/step_0", 1, "0-3\n");
+    put_node_cpu(1);
+    add(shares, 1, 100);
+    put_step("job_7/step_0", 3, "0-3\n");
+    assert_int_equal(share_end_look(&asked, &end), 0);
+    assert_true(end.tail_j[PACKAGE] > 100);
+    share_end_claim(&asked, &end);
+    drop(V1_CPU "/uid_0/job_7");
+    add(shares, 1, 20);
+    node_shares_free(shares);
+    close(folder);
+    assert_near(read_hour().total.steps_j, end.found.row.energy_j[PACKAGE]);
+    assert_near(read_hour().total.energy_j, 220);
+    assert_true(read_hour().total.unattributed_j < 0);
+    assert_near(read_hour().total.steps_j + read_hour().total.idle_j +
+                    read_hour().total.unattributed_j,
+                220);
+}
+
 static void a_short_step_is_claimed_too(void **state)
 {
     const struct share_asked asked = {config.live_dir, "n1", 8, "0"};
@@ -123,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_end_of_a_step_is_claimed, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(what_is_owed_at_the_end_is_nobodys, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_short_step_is_claimed_too, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_torn_claim_is_passed_over, make_root, remove_root),
         cmocka_unit_test_setup_teardown(all_steps_that_end_in_an_interval_are_claimed, make_root,

@@ -34,8 +34,8 @@ struct audit_row {
     uint32_t cluster, node; /* texts of the ledger */
     uint32_t next;          /* row of the same node and day in another cluster; POOL_NONE */
     uint32_t first_span;    /* of the node's own record; POOL_NONE: it has none for this day */
-    int64_t day_ns;         /* its begin [ns since 1970] */
-    double expected_s;      /* of the day, up to the last full hour [s] */
+    int64_t day_ns, end_ns; /* its begin, and up to where lines can be expected [ns since 1970] */
+    double expected_s;      /* between them [s] */
     double measured_s;
     double idle_sum_j, idle_s; /* idle power by its time */
     uint64_t steps, resets, gaps_total;

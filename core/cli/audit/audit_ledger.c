@@ -41,12 +41,18 @@ struct audit_row audit_row_empty(void)
     return row;
 }
 
-/* Today ends with the last full hour: the line of the present one is not written yet. */
+/* Today ends with the last full hour: the line of the present one may not be written yet. */
 static int64_t audit_day_end(const struct audit_ledger *ledger, int64_t day_ns)
 {
     bool today = ledger->now_ns >= day_ns && ledger->now_ns < day_ns + DAY_NS;
 
     return today ? ledger->now_ns - ledger->now_ns % HOUR_NS : day_ns + DAY_NS;
+}
+
+static void audit_set_end(struct audit_row *row, int64_t end_ns)
+{
+    row->end_ns = end_ns;
+    row->expected_s = (double)(end_ns - row->day_ns) / NS_PER_S;
 }
 
 static uint32_t audit_new_row(struct audit_ledger *ledger, const char *cluster, const char *node,
@@ -65,7 +71,7 @@ static uint32_t audit_new_row(struct audit_ledger *ledger, const char *cluster, 
     row->cluster = of_cluster;
     row->node = of_node;
     row->day_ns = day_ns;
-    row->expected_s = (double)(audit_day_end(ledger, day_ns) - day_ns) / NS_PER_S;
+    audit_set_end(row, audit_day_end(ledger, day_ns));
     return (uint32_t)ledger->row_count++;
 }
 
@@ -93,24 +99,38 @@ static uint32_t audit_begin_key(struct audit_ledger *ledger, uint32_t key)
     return key;
 }
 
+/* @return a number for the rows of a node and day; POOL_NONE: out of memory */
+static uint32_t audit_key(struct audit_ledger *ledger, const char *node, int64_t day_ns)
+{
+    char text[KEY_SIZE];
+    size_t known = ledger->keys.count;
+    uint32_t key;
+
+    snprintf(text, sizeof text, "%lld/%s", (long long)day_ns, node);
+    key = pool_put(&ledger->keys, text);
+    return key == known ? audit_begin_key(ledger, key) : key;
+}
+
+/* @return its number; POOL_NONE: there is none */
+static uint32_t audit_known_row(struct audit_ledger *ledger, uint32_t key, const char *cluster)
+{
+    uint32_t number = ledger->first_rows[key];
+
+    while (number != POOL_NONE && !audit_is_row(ledger, &ledger->rows[number], cluster)) {
+        number = ledger->rows[number].next;
+    }
+    return number;
+}
+
 /* @return its number; POOL_NONE: out of memory */
 static uint32_t audit_find_row(struct audit_ledger *ledger, const char *cluster, const char *node,
                                int64_t day_ns)
 {
-    char text[KEY_SIZE];
-    size_t known = ledger->keys.count;
-    uint32_t key, number;
+    uint32_t key = audit_key(ledger, node, day_ns);
+    uint32_t number = key == POOL_NONE ? POOL_NONE : audit_known_row(ledger, key, cluster);
 
-    snprintf(text, sizeof text, "%lld/%s", (long long)day_ns, node);
-    key = pool_put(&ledger->keys, text);
-    if (key == POOL_NONE || (key == known && audit_begin_key(ledger, key) == POOL_NONE)) {
-        return POOL_NONE;
-    }
-    for (number = ledger->first_rows[key]; number != POOL_NONE;
-         number = ledger->rows[number].next) {
-        if (audit_is_row(ledger, &ledger->rows[number], cluster)) {
-            return number;
-        }
+    if (key == POOL_NONE || number != POOL_NONE) {
+        return number;
     }
     number = audit_new_row(ledger, cluster, node, day_ns);
     if (number != POOL_NONE) {
@@ -202,10 +222,11 @@ static void audit_take_hour(struct audit_row *row, const struct hour *hour)
 int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
 {
     int64_t day_ns = hour->start_ns - hour->start_ns % DAY_NS;
+    bool present = hour->start_ns >= audit_day_end(ledger, day_ns);
     uint32_t number;
     struct audit_row *row;
 
-    if (day_ns < ledger->from_ns || hour->start_ns >= audit_day_end(ledger, day_ns)) {
+    if (day_ns < ledger->from_ns || (present && hour->end_ns > ledger->now_ns)) {
         return 0;
     }
     number = audit_find_row(ledger, hour->cluster, hour->node, day_ns);
@@ -220,6 +241,9 @@ int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
         return -1;
     }
     audit_take_hour(row, hour);
+    if (present && hour->end_ns > row->end_ns) { /* the sampler has ended in the present hour */
+        audit_set_end(row, hour->end_ns);
+    }
     return 0;
 }
 
@@ -315,7 +339,16 @@ static int64_t audit_earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The part of a record in one day, up to where the node's own record may reach. */
+static int64_t audit_end_of(struct audit_ledger *ledger, const struct apapi_identity *id,
+                            int64_t day_ns)
+{
+    uint32_t key = audit_key(ledger, id->node, day_ns);
+    uint32_t number = key == POOL_NONE ? POOL_NONE : audit_known_row(ledger, key, id->cluster);
+
+    return number == POOL_NONE ? audit_day_end(ledger, day_ns) : ledger->rows[number].end_ns;
+}
+
+/* The part of a record in one day, up to where the node's own record reaches. */
 static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record *record,
                           int64_t from_ns, int64_t to_ns)
 {
@@ -325,7 +358,7 @@ static int audit_add_part(struct audit_ledger *ledger, const struct apapi_record
                                 .elapsed_ns = m->elapsed_ns,
                                 .known = apapi_share_known(&record->share)};
 
-    to_ns = audit_earlier(to_ns, audit_day_end(ledger, day_ns));
+    to_ns = audit_earlier(to_ns, audit_end_of(ledger, &record->id, day_ns));
     if (day_ns < ledger->from_ns || to_ns <= from_ns) {
         return 0;
     }
