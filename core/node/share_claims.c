@@ -28,15 +28,18 @@ static struct share_row *claims_row(struct share_claims *claims, const struct sh
     return &rows[at];
 }
 
-/* The last reading may have been after the claim was made: then the row has some of it already. */
+/*
+ * The last reading may have been after the claim was made: then the row has some of it already. A
+ * record may say less than the row, as no step has more than the node used while it ran.
+ */
 static void claims_grant(struct share_claims *claims, const struct share_claim *claim,
                          struct share_row *row)
 {
     for (int d = 0; d < APAPI_DOMAINS; d++) {
         double more_j = claim->energy_j[d] - row->energy_j[d];
 
-        if (more_j > 0 && isfinite(more_j)) {
-            claims->owed_j[d] += more_j;
+        if (isfinite(more_j)) {
+            *(more_j > 0 ? &claims->owed_j[d] : &claims->returned_j[d]) += fabs(more_j);
             row->energy_j[d] = claim->energy_j[d];
             row->idle_j[d] = claim->idle_j[d];
         }
@@ -76,6 +79,14 @@ void share_claims_take(struct share_claims *claims, const struct share_page *pag
             return;
         }
     }
+}
+
+double share_claims_return(struct share_claims *claims, int domain)
+{
+    double returned_j = claims->returned_j[domain];
+
+    claims->returned_j[domain] = 0;
+    return returned_j;
 }
 
 double share_claims_pay(struct share_claims *claims, int domain, double *energy_j)

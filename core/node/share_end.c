@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node/share_end.h"
 
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -124,6 +126,11 @@ void share_end_refresh(const struct share_asked *asked)
     folder_close(ask);
 }
 
+static bool share_end_is_orphaned(const struct share_head *head)
+{
+    return head->writer > 0 && kill((pid_t)head->writer, 0) && errno == ESRCH;
+}
+
 int share_end_look(const struct share_asked *asked, struct share_end *end)
 {
     struct share_end_search search = {.asked = asked};
@@ -137,6 +144,7 @@ int share_end_look(const struct share_asked *asked, struct share_end *end)
     if (end->found.head.size == 0) {
         return -1;
     }
+    end->orphaned = share_end_is_orphaned(&end->found.head);
     grouped = share_end_find_group(&search, &groups);
     if (grouped && (!seen || end->found.row.inode != search.group.inode)) {
         seen = false;
@@ -145,7 +153,8 @@ int share_end_look(const struct share_asked *asked, struct share_end *end)
     now_ns = clock_monotonic_ns();
     end->tail_ns = now_ns > end->found.row.time_ns ? now_ns - end->found.row.time_ns : 0;
     weight = share_end_weight(end, grouped ? &search.group : NULL);
-    if (!seen && (!grouped || isnan(weight * end->found.head.rate[APAPI_DOMAIN_PACKAGE]))) {
+    if (!seen &&
+        (!grouped || end->orphaned || isnan(weight * end->found.head.rate[APAPI_DOMAIN_PACKAGE]))) {
         return -1;
     }
     share_end_add_tail(end, weight);

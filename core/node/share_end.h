@@ -6,6 +6,7 @@
 /** A step at its end. */
 struct share_end {
     struct share_found found;     /* energies up to the end */
+    bool orphaned;                /* the node sampler that wrote them has ended */
     uint64_t tail_ns;             /* since the last reading */
     double cpu_s;                 /* used in that time [s] */
     double tail_j[APAPI_DOMAINS]; /* what `found.row` has of that time */
@@ -24,7 +25,7 @@ void share_end_refresh(const struct share_asked *asked);
  * Find what a step is given in all, while its control group is still there: what the node sampler
  * has found, and after its last reading by what the step has used since then. Does not wait.
  * @param end  result; `found.head.size` 0: the node has no page
- * @return 0; -1: the step is not known
+ * @return 0; -1: the step is not known, or began after the node sampler had ended
  */
 int share_end_look(const struct share_asked *asked, struct share_end *end);
 

@@ -50,6 +50,7 @@ struct share_head {
     char magic[8];
     uint32_t version, size;
     char method[APAPI_SHARE_WORD_SIZE], idle[APAPI_SHARE_WORD_SIZE];
+    uint64_t writer;                /* process id of the node sampler */
     uint64_t time_ns;               /* of the last division */
     uint64_t interval_ns;           /* before that one */
     uint64_t claims;                /* made so far */

@@ -78,6 +78,7 @@ static int shares_map(struct node_shares *shares, struct apapi_error *err)
             shares->rows[i].flags = 0; /* its writer was killed in it */
         }
     }
+    shares->page->head.writer = (uint64_t)getpid();
     snprintf(shares->page->head.method, sizeof shares->page->head.method, "%s",
              shares->rule.method->name);
     snprintf(shares->page->head.idle, sizeof shares->page->head.idle, "%s",
@@ -405,8 +406,11 @@ void node_shares_add(struct node_shares *shares, const struct node_reading *read
     }
     share_divide(&shares->rule, &interval, shares->steps, count, &totals);
     for (int d = 0; d < APAPI_DOMAINS; d++) {
+        double returned_j = share_claims_return(&shares->claims, d);
+
         totals.energy_j[d] += paid_j[d];
-        totals.steps_j[d] += paid_j[d];
+        totals.steps_j[d] += paid_j[d] - returned_j;
+        totals.unattributed_j[d] += returned_j;
     }
     shares_keep(shares, interval.seconds);
     shares_show(shares, &interval);

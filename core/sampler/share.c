@@ -81,7 +81,10 @@ static void share_take(const struct share_end *end, struct apapi_record *record)
     }
 }
 
-/* No step had more than the node used while it ran, whatever was extrapolated at its end. */
+/*
+ * No step had more than the node used while it ran: neither by what was extrapolated at its end,
+ * nor by an interval of which it had only a part.
+ */
 static void share_bound(struct share_end *end, const struct apapi_measurement *m)
 {
     struct share_row *row = &end->found.row;
@@ -90,9 +93,8 @@ static void share_bound(struct share_end *end, const struct apapi_measurement *m
         double over_j = m->domains[d].measured ? row->energy_j[d] - m->domains[d].energy_j : 0;
 
         if (over_j > 0) {
-            over_j = fmin(over_j, end->tail_j[d]);
             row->energy_j[d] -= over_j;
-            end->tail_j[d] -= over_j;
+            end->tail_j[d] = fmax(end->tail_j[d] - over_j, 0);
             row->idle_j[d] = fmin(row->idle_j[d], row->energy_j[d]);
         }
     }
@@ -104,7 +106,8 @@ static const char *share_look(const struct share_asked *asked, struct share_end 
     const struct share_head *head = &end->found.head;
 
     if (share_end_look(asked, end)) {
-        return head->size > 0 ? "the node sampler has not seen the step" : "no node sampler runs";
+        return head->size > 0 && !end->orphaned ? "the node sampler has not seen the step"
+                                                : "no node sampler runs";
     }
     if (end->tail_ns > STALE_NS + 2 * head->interval_ns) {
         return "the node sampler has stopped";

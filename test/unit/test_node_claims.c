@@ -69,6 +69,33 @@ static void what_is_owed_at_the_end_is_nobodys(void **state)
                 220);
 }
 
+/* The record says less than was given: the rest is nobody's. */
+static void what_a_record_does_not_say_is_given_back(void **state)
+{
+    const struct share_asked asked = {config.live_dir, "n1", 7, "0"};
+    int folder = open_folder();
+    struct node_shares *shares = shares_of(folder);
+    struct share_end end;
+
+    (void)state;
+    put_node_cpu(0);
+    put_step("job_7/step_0", 0, "0-3\n");
+    add(shares, 1, 100);
+    put_step("job_7/step_0", 1, "0-3\n");
+    put_node_cpu(1);
+    add(shares, 1, 100);
+    assert_int_equal(share_end_look(&asked, &end), 0);
+    end.found.row.energy_j[PACKAGE] = 30;
+    share_end_claim(&asked, &end);
+    drop(V1_CPU "/uid_0/job_7");
+    add(shares, 1, 20);
+    assert_near(row_of(7, "0").energy_j[PACKAGE], 30);
+    node_shares_free(shares);
+    close(folder);
+    assert_near(read_hour().total.steps_j, 30);
+    assert_near(read_hour().total.idle_j + read_hour().total.unattributed_j, 190);
+}
+
 static void a_short_step_is_claimed_too(void **state)
 {
     const struct share_asked asked = {config.live_dir, "n1", 8, "0"};
@@ -155,6 +182,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_end_of_a_step_is_claimed, make_root, remove_root),
         cmocka_unit_test_setup_teardown(what_is_owed_at_the_end_is_nobodys, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(what_a_record_does_not_say_is_given_back, make_root,
+                                        remove_root),
         cmocka_unit_test_setup_teardown(a_short_step_is_claimed_too, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_torn_claim_is_passed_over, make_root, remove_root),
         cmocka_unit_test_setup_teardown(all_steps_that_end_in_an_interval_are_claimed, make_root,
