@@ -2,8 +2,8 @@
 # Tests have an environment of their own, whatever the caller's is: for `load`, before all else. What a test is about,
 # it sets itself; what setup_file exports stays.
 
-# Variables that stay: those of bats, of scripts/test, of compilers and sanitizers, and what this machine needs.
-environment_kept='^(BATS_.*|bats_.*|APAPI_TEST_.*|APAPI_SIMHW|.*SAN_OPTIONS|CC|CXX|LLVM_PROFILE_FILE|.*_proxy|.*_PROXY|PATH|PWD|OLDPWD|SHLVL|TMPDIR|_)$'
+# Variables that stay: those of bats (TESTS_LIST_FILE since 1.11), of scripts/test, of compilers and sanitizers, and what this machine needs.
+environment_kept='^(BATS_.*|bats_.*|APAPI_TEST_.*|APAPI_SIMHW|.*SAN_OPTIONS|CC|CXX|LLVM_PROFILE_FILE|TESTS_LIST_FILE|.*_proxy|.*_PROXY|PATH|PWD|OLDPWD|SHLVL|TMPDIR|_)$'
 
 environment_clean() {
     local name

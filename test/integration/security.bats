@@ -110,7 +110,7 @@ calls_with_the_users_names() {
     sampler=$(sed -nE 's/^([0-9]+) +execve\("[^"]*apapi-sampler".*/\1/p' "$APAPI_CLUSTER_DIR/trace")
     [[ -n $sampler ]]
     others=$(grep -E "^$sampler " "$APAPI_CLUSTER_DIR/trace" | grep -oE '"/[^"]*"' | tr -d '"' | sort -u |
-        grep -vE "^(/|/proc|/(etc|lib|lib64|usr|proc|sys|dev|var/run/nscd)/.*|$install/.*|$libexec/.*|$APAPI_CLUSTER_DIR/etc/slurm.conf|$APAPI_ACCT_DIR.*|$APAPI_SPOOL_DIR.*|/run/apapi/n1/[0-9]+/[0-9]+\.0\.regions)\$" || true)
+        grep -vE "^(/|/proc|/(etc|lib|lib64|usr|proc|sys|dev|var/run/nscd)/.*|$install/.*|$libexec/.*|$APAPI_CLUSTER_DIR/etc/slurm.conf|$APAPI_ACCT_DIR.*|$APAPI_SPOOL_DIR.*|/run/apapi/n1/(.now|readings|[0-9]+/[0-9]+\.0\.regions))\$" || true)
     while read -r path; do
         [[ -z $path || $libexec/ == "$path"/* ]] || outside+=("$path")
     done <<<"$others"
