@@ -38,6 +38,7 @@ void hours_open(struct hours *hours, const struct node_shares_settings *settings
     const char *slurm_conf = getenv("SLURM_CONF");
 
     *hours = (struct hours){.settings = settings, .method = method};
+    hours->before_ns = node_rest_saved_ns(settings->config->spool_dir, settings->node);
     config_cluster(slurm_conf ? slurm_conf : SLURM_CONF, hours->cluster, sizeof hours->cluster);
 }
 
@@ -83,15 +84,35 @@ static void hours_add_energy(struct hour *hour, const struct node_reading *readi
     }
 }
 
-static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s)
+static void hours_add_gap(struct hour *hour, int64_t start_ns, double elapsed_s, const char *reason)
 {
     if (hour->gap_count < HOUR_GAPS_MAX) {
         struct hour_gap *gap = &hour->gaps[hour->gap_count++];
 
         *gap = (struct hour_gap){.start_ns = start_ns, .elapsed_s = elapsed_s};
-        snprintf(gap->reason, sizeof gap->reason, "sampler down");
+        snprintf(gap->reason, sizeof gap->reason, "%s", reason);
     }
     hour->gap_total++;
+}
+
+static int64_t hours_boot_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return clock_unix_ns() - now.tv_sec * NS_PER_S - now.tv_nsec;
+}
+
+/* Counters do not go on over a boot: nothing is known of the time since the last line but this. */
+static void hours_add_boot(struct hours *hours, int64_t begin_ns)
+{
+    int64_t day_ns = begin_ns - begin_ns % DAY_NS;
+    int64_t start_ns = hours->before_ns > day_ns ? hours->before_ns : day_ns;
+
+    if (begin_ns > start_ns) {
+        hours_add_gap(&hours->hour, start_ns, (double)(begin_ns - start_ns) / NS_PER_S,
+                      hours->before_ns < hours_boot_ns() ? "reboot" : "sampler down");
+    }
 }
 
 /* All hours of the day are in the file now, also those of samplers before this one. */
@@ -212,7 +233,7 @@ static void hours_add_time(struct hour *hour, const struct node_reading *reading
         hour->end_ns = reading->end_unix_ns;
     }
     if (reading->gap) {
-        hours_add_gap(hour, reading->end_unix_ns - length_ns, seconds);
+        hours_add_gap(hour, reading->end_unix_ns - length_ns, seconds, "sampler down");
     } else {
         hour->measured_s = fmin(hour->measured_s + seconds, hours_length_s(hour));
     }
@@ -233,6 +254,10 @@ void hours_add(struct hours *hours, const struct hours_interval *interval,
         hours_begin(hours, hour_ns, begin_ns);
         hours->hour.steps = interval->running - interval->begun;
     }
+    if (hours->before_ns > 0 && !reading->gap) {
+        hours_add_boot(hours, begin_ns);
+    }
+    hours->before_ns = 0;
     hours->hour.steps += interval->begun;
     hours->hour.resets += reading->resets;
     hours->hour.idle_w = node_rest_w(rest);

@@ -21,7 +21,9 @@ struct hours {
     const struct node_shares_settings *settings;
     char cluster[64];
     const char *method;
-    bool begun; /* `hour` is the current one */
+    int64_t
+        before_ns; /* the last sampler's line ended [ns since 1970]; 0: not known, or explained */
+    bool begun;    /* `hour` is the current one */
     struct hour hour;
     struct hours_job *job; /* being written by a thread; NULL: none */
 };

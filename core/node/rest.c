@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/duration.h"
 #include "base/folder.h"
 #include "base/replace.h"
 #include "base/text_file.h"
@@ -94,6 +96,17 @@ void node_rest_load(struct node_rest *rest, const char *spool_dir, const char *n
         rest_read(rest, path);
     }
     rest_evaluate(rest);
+}
+
+int64_t node_rest_saved_ns(const char *spool_dir, const char *node)
+{
+    char path[PATH_MAX];
+    struct stat status;
+
+    if (rest_path(path, spool_dir, node) || stat(path, &status)) {
+        return 0;
+    }
+    return status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec;
 }
 
 int node_rest_save(struct node_rest *rest, const char *spool_dir, const char *node,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NODE_REST_H
 #define NODE_REST_H
+#include <stdint.h>
+
 #include "apapi/error.h"
 #include "measure/idle.h"
 #include "measure/share.h"
@@ -16,6 +18,10 @@ struct node_rest {
 
 /** Read what was saved; nothing is known if that cannot be read. */
 void node_rest_load(struct node_rest *rest, const char *spool_dir, const char *node);
+
+/** @return when it was saved, with the last line of the node's own record [ns since 1970]; 0: never
+ */
+int64_t node_rest_saved_ns(const char *spool_dir, const char *node);
 
 /** 0; -1 with errno. Allocates, and may wait for the disk. */
 int node_rest_save(struct node_rest *rest, const char *spool_dir, const char *node,

@@ -42,6 +42,54 @@ static void an_hour_closes(void **state)
     assert_string_equal(hour.gaps[0].reason, "sampler down");
 }
 
+/* Counters and the memory of the last sampler end with the boot; the time of its last line does
+ * not. */
+static void assert_gap(int64_t saved_ns, int64_t begin_ns, const char *reason)
+{
+    int folder = open_folder();
+    const struct timespec times[] = {
+        {.tv_nsec = UTIME_OMIT}, {.tv_sec = saved_ns / NS_PER_S, .tv_nsec = saved_ns % NS_PER_S}};
+    struct node_shares *shares;
+    struct node_reading reading;
+    struct hour hour;
+    char path[128];
+
+    drop("/acct");
+    put("/spool/n1.idle", "");
+    put("/acct/empty", "");
+    snprintf(path, sizeof path, "%s/spool/n1.idle", top);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    shares = shares_of(folder);
+    for (int i = 1; i <= 2; i++) {
+        reading = reading_of(1, 100);
+        reading.end_unix_ns = begin_ns + i * NS_PER_S;
+        node_shares_add(shares, &reading);
+    }
+    node_shares_free(shares);
+    close(folder);
+    hour = read_hour();
+    assert_int_equal(hour.gap_total, *reason != '\0');
+    assert_string_equal(hour.gap_total ? hour.gaps[0].reason : "", reason);
+    if (hour.gap_total) {
+        assert_true(hour.gaps[0].elapsed_s > 0 && hour.gaps[0].elapsed_s <= 4200.1);
+        assert_near(hour.measured_s, 2);
+    }
+}
+
+static void a_boot_is_a_gap(void **state)
+{
+    struct timespec now;
+    int64_t boot_ns, begin_ns;
+
+    (void)state;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    boot_ns = clock_unix_ns() - now.tv_sec * NS_PER_S;
+    begin_ns = boot_ns + 3600 * NS_PER_S;
+    assert_gap(boot_ns - 600 * NS_PER_S, begin_ns, "reboot");
+    assert_gap(boot_ns + 1200 * NS_PER_S, begin_ns, "sampler down");
+    assert_gap(begin_ns + 60 * NS_PER_S, begin_ns, ""); /* the clock was set */
+}
+
 static void a_day_adds_up_its_hours(void **state)
 {
     const int64_t hour_ns = INT64_C(3600000000000), last_ns = INT64_C(1795388400000000000);
@@ -115,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_hour_closes, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_boot_is_a_gap, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_day_adds_up_its_hours, make_root, remove_root),
         cmocka_unit_test_setup_teardown(idle_power_survives, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_slow_meter_has_its_power, make_root, remove_root),
