@@ -1,91 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The content of the merged record, and what it omits. */
-#include <jansson.h>
-
-#include "unit/merge_fixture.h"
-
-static const struct apapi_summary power_w = {90, 100, 110, 109};
-
-static json_t *encoded(const struct apapi_merge *merge, const char *step)
-{
-    char *line = NULL;
-    json_t *root;
-
-    assert_int_equal(apapi_merge_encode(merge, step, &line, NULL), 0);
-    assert_null(strchr(line, '\n'));
-    root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(root);
-    free(line);
-    return root;
-}
-
-/* "domains.package.energy_j", "missing.0.node"; NULL: not there. */
-static json_t *at(json_t *value, const char *path)
-{
-    char text[128], *rest = text;
-
-    snprintf(text, sizeof text, "%s", path);
-    for (char *key = strtok_r(text, ".", &rest); key; key = strtok_r(NULL, ".", &rest)) {
-        value = json_is_array(value) ? json_array_get(value, strtoul(key, NULL, 10))
-                                     : json_object_get(value, key);
-    }
-    return value;
-}
-
-static void assert_number(json_t *root, const char *path, double expected)
-{
-    if (!json_is_number(at(root, path))) {
-        fail_msg("%s is not there", path);
-    }
-    assert_value(json_number_value(at(root, path)), expected);
-}
-
-static void assert_text(json_t *root, const char *path, const char *expected)
-{
-    if (!json_is_string(at(root, path))) {
-        fail_msg("%s is not there", path);
-    }
-    assert_string_equal(json_string_value(at(root, path)), expected);
-}
-
-static void assert_absent(json_t *root, const char *const *paths, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (at(root, paths[i])) {
-            fail_msg("%s is there", paths[i]);
-        }
-    }
-}
-
-static struct apapi_record step_record(const char *node, uint32_t index)
-{
-    struct apapi_record record = node_record(node, index);
-    struct apapi_identity *id = &record.id;
-
-    *id = APAPI_IDENTITY_UNKNOWN;
-    snprintf(id->node, sizeof id->node, "%s", node);
-    snprintf(id->cluster, sizeof id->cluster, "mars");
-    snprintf(id->step, sizeof id->step, "0");
-    snprintf(id->user, sizeof id->user, "alice");
-    id->job = 17;
-    id->uid = 1000;
-    id->node_index = index;
-    id->nodes = 3;
-    id->tasks = 4;
-    id->cores = 8;
-    id->gpus = 1;
-    id->verified = true;
-    record.ending = (struct apapi_ending){0, APAPI_UNKNOWN, APAPI_UNKNOWN};
-    record.measurement.start_unix_ns = (int64_t)((1000 + index) * S);
-    record.measurement.cpu_ns = S / 4;
-    set_domain(&record, APAPI_DOMAIN_PACKAGE, 1000 * (index + 1), power_w);
-    return record;
-}
-
-static void add(struct apapi_merge *merge, const struct apapi_record *record)
-{
-    assert_int_equal(apapi_merge_add(merge, record), 0);
-}
+#include "unit/merge_encode_fixture.h"
 
 static void what_was_crossed_on_all_nodes(void **state)
 {
@@ -456,80 +371,6 @@ static void a_timeline_of_all_nodes_or_none(void **state)
     apapi_merge_destroy(merge);
 }
 
-static void without_any_record_it_says_which_step(void **state)
-{
-    static const char *const absent[] = {"start", "end",   "elapsed_s", "late_s",
-                                         "total", "trust", "exit_code", "name"};
-    static const char *const others[] = {NULL, "", "17", "x.0", "0.0", "4294967295.0", "1+2.0"};
-    struct apapi_merge *merge = apapi_merge_create();
-    json_t *root;
-
-    (void)state;
-    assert_int_equal(apapi_merge_absent(merge, "n1", "no answer"), 0);
-    root = encoded(merge, "17.batch");
-    assert_number(root, "job", 17);
-    assert_text(root, "step", "batch");
-    assert_number(root, "nodes", 1);
-    assert_number(root, "recorded", 0);
-    assert_text(root, "missing.0.reason", "no answer");
-    assert_absent(root, absent, COUNT_OF(absent));
-    json_decref(root);
-    for (size_t i = 0; i < COUNT_OF(others); i++) {
-        root = encoded(merge, others[i]);
-        assert_null(at(root, "job"));
-        assert_null(at(root, "step"));
-        json_decref(root);
-    }
-    apapi_merge_destroy(merge);
-}
-
-static void hostile_texts_stay_texts(void **state)
-{
-    static const char *const texts[] = {"\"}],\"job\":0,", "\xFF\xFEn", "a\x1B[31m\nb\\", "{}"};
-    struct apapi_merge *merge = apapi_merge_create();
-    json_t *root;
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct apapi_record record = step_record(texts[i], (uint32_t)i);
-
-        snprintf(record.id.job_name, sizeof record.id.job_name, "%s", texts[1]);
-        record.complete = false;
-        snprintf(record.reason, sizeof record.reason, "%s", texts[i]);
-        add(merge, &record);
-    }
-    root = encoded(merge, NULL);
-    assert_number(root, "job", 17);
-    assert_text(root, "job_name", "??n");
-    assert_text(root, "per_node.0.node", texts[0]);
-    assert_text(root, "per_node.1.node", "??n");
-    assert_text(root, "incomplete.2.reason", texts[2]);
-    assert_text(root, "incomplete.3.reason", texts[3]);
-    json_decref(root);
-    apapi_merge_destroy(merge);
-}
-
-static void numbers_at_their_limits(void **state)
-{
-    struct apapi_merge *merge = apapi_merge_create();
-    struct apapi_record n1 = step_record("n1", 0), n2 = step_record("n2", 1);
-    json_t *root;
-
-    (void)state;
-    n1.id.tasks = n2.id.tasks = APAPI_UNKNOWN - 1;
-    n1.measurement.elapsed_ns = UINT64_MAX;
-    n1.measurement.start_unix_ns = INT64_MAX;
-    n2.measurement.start_unix_ns = INT64_MIN;
-    add(merge, &n1);
-    add(merge, &n2);
-    root = encoded(merge, NULL);
-    assert_null(at(root, "tasks"));
-    assert_number(root, "elapsed_s", 18446744073.7096);
-    assert_true(json_is_string(at(root, "start")) && json_is_string(at(root, "end")));
-    json_decref(root);
-    apapi_merge_destroy(merge);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -543,9 +384,6 @@ int main(void)
         cmocka_unit_test(what_is_not_covered_is_beside_the_energy),
         cmocka_unit_test(components_events_notes_and_trust),
         cmocka_unit_test(a_timeline_of_all_nodes_or_none),
-        cmocka_unit_test(without_any_record_it_says_which_step),
-        cmocka_unit_test(hostile_texts_stay_texts),
-        cmocka_unit_test(numbers_at_their_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
