@@ -9,7 +9,8 @@ load energy_common
 setup_file() {
     make_energy_folder
     make_prefix
-    start_cluster --extra "$(energy_lines)" --sim "--packages 2 --package-w 30 --dram-w 20"
+    # n2 has no meters
+    start_cluster --extra "$(energy_lines)" --sim "--packages 2 --package-w 30 --dram-w 20" --sim "n2:--packages 0"
 }
 
 no_helpers() { ! cluster run pgrep -x apapi-collect; }
@@ -82,6 +83,48 @@ truth_on() { # NODE
     energy_config
     restart_slurmd n1
     eventually node_has n1 'p > 99'
+}
+
+@test "a node without meters: the reason once, no power, and steps run" {
+    expected_errors='mpi|MPI|acct_gather_energy/apapi: node n2 is not measured'
+    restart_slurmd n2
+    said() { slurmd_log n2 | grep 'acct_gather_energy/apapi: node n2 is not measured: '; }
+    eventually said
+    cluster run scontrol show node n2 | grep 'CurrentWatts=n/s'
+    run as_alice srun -w n2 sh -c 'exit 5'
+    [[ $status -eq 5 ]]
+    tried_again() { [[ $(slurmd_log n2 | grep -c 'the node sampler has ended') -ge 3 ]]; }
+    eventually tried_again
+    [[ $(slurmd_log n2 | grep -c 'is not measured') -eq 1 ]]
+}
+
+# The plugin as built for micro version 99 of this Slurm.
+name_version_99() { # PLUGIN
+    local at
+    at=$(nm -D "$1" | awk '$3 == "plugin_version" { print "0x" $1 }')
+    cp "$1" "$1.99"
+    printf '\x63' | dd of="$1.99" bs=1 seek=$((at)) conv=notrunc status=none
+    mv "$1.99" "$1" # those who have loaded the other keep it
+}
+
+@test "built for another version of Slurm: slurmd says so and does not start" {
+    expected_errors='.' # each of slurmd's own words about it
+    local plugin=$energy/prefix/lib/slurm/acct_gather_energy_apapi.so
+    cluster on n1 pkill -TERM -x slurmd
+    gone() { ! cluster on n1 pgrep -x slurmd && ! node_sampler n1; }
+    eventually gone
+    name_version_99 "$plugin"
+    run cluster on n1 slurmd
+    said() { slurmd_log n1 | grep -E 'Incompatible Slurm plugin .*acct_gather_energy_apapi.so version \([0-9.]*\.99\)'; }
+    eventually said
+    eventually gone
+    cp "$install/lib/slurm/acct_gather_energy_apapi.so" "$plugin.new"
+    mv "$plugin.new" "$plugin"
+    cluster on n1 slurmd
+    eventually nodes_idle
+    eventually node_has n1 'p > 99'
+    run as_alice srun -w n1 true
+    [[ $status -eq 0 ]]
 }
 
 @test "energy plugins of Slurm's own besides: the joules that count twice are told" {
