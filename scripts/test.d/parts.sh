@@ -20,6 +20,7 @@ bench||the benchmarks run, quickly
 readonly long_parts_table='
 packages||.deb, .rpm and .tar.gz, and a clean Debian 12 in which they are installed, upgraded and purged
 asan-cli|build/asan|the programs with AddressSanitizer and UndefinedBehaviorSanitizer
+slurm-energy||the energy plugin with the Slurm of other Debian releases
 '
 readonly named_parts_table='
 slurm-matrix||unit, abi and integration with the Slurm and the compiler of other Debian releases
@@ -113,7 +114,7 @@ jobs_of() { # PART
     cli | integration | packages) bats_files "$1" ;;
     tsan) tsan_tests ;;
     asan-cli) printf '%s.bats\n' "${asan_files[@]}" ;;
-    slurm-matrix) tr -s ' ' '\n' <<<"${APAPI_SLURM_SUITES:-trixie}" ;;
+    slurm-matrix | slurm-energy) tr -s ' ' '\n' <<<"${APAPI_SLURM_SUITES:-trixie}" ;;
     *) [[ $selection == long ]] || jobs_of_checker "$1" ;;
     esac
 }
@@ -153,7 +154,8 @@ run_job() { # JOB
     asan | tsan) run_unit "$part" "$name" ;;
     cli | integration | packages) run_bats "test/$1" ;;
     asan-cli) selection=every APAPI_TEST_BUILD=build/asan run_bats "test/cli/$name" ;;
-    slurm-matrix) slurm_matrix "$name" ;;
+    slurm-matrix) in_release "$name" slurm_matrix ;;
+    slurm-energy) in_release "$name" slurm_energy ;;
     *) as_tap "$name" check "$part" "$name" ;;
     esac
 }
@@ -194,8 +196,9 @@ run_bats() { # FILE
     bounded "${launcher[@]}" bats "${words[@]}" "$1"
 }
 
-slurm_matrix() { # SUITE
-    local log=build/test/slurm-matrix-$1.log status=0 file
+# Make the release, which is the first test; then FUNCTION, whose commands run there.
+in_release() { # SUITE FUNCTION
+    local log=build/test/$2-$1.log status=0
     scripts/slurm-matrix make "$1" >"$log" 2>&1 || status=$?
     if [[ $status == 125 ]]; then
         echo "ok 1 - make # skip $(tail -n 1 "$log" | sed 's/^slurm-matrix: //')"
@@ -203,10 +206,24 @@ slurm_matrix() { # SUITE
     fi
     launcher=(scripts/slurm-matrix run "$1")
     as_tap "make" sh -c "cat $log; exit $status" || return
+    "$2"
+}
+
+slurm_matrix() {
+    local status=0 file
     as_tap "unit, abi" "${launcher[@]}" ctest --test-dir build/release -L 'unit|abi' \
         --output-on-failure --no-tests=error || status=1
     for file in test/integration/*.bats; do
         run_bats "$file" || status=1
+    done
+    return $status
+}
+
+# Without the tests marked long: what they look for does not depend on the version of Slurm.
+slurm_energy() {
+    local selection=usual status=0 file
+    for file in $(bats_files integration | grep '^energy'); do
+        run_bats "test/integration/$file" || status=1
     done
     return $status
 }

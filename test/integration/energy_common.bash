@@ -32,7 +32,7 @@ energy_config() { # LINES
 # Lines of slurm.conf.
 energy_lines() {
     local plugins
-    plugins=$(dirname "$(find /usr/lib /usr/lib64 -name acct_gather_energy_none.so 2>/dev/null | head -n 1)")
+    plugins=$(dirname "$(find /usr/lib /usr/lib64 -name auth_munge.so 2>/dev/null | head -n 1)")
     printf '%s\\n' "PluginDir=$plugins:$energy/prefix/lib/slurm" \
         "AcctGatherEnergyType=${1:-acct_gather_energy/apapi}" AcctGatherNodeFreq=1 \
         JobAcctGatherFrequency=task=300
