@@ -20,9 +20,9 @@ bench||the benchmarks run, quickly
 readonly long_parts_table='
 packages||.deb, .rpm and .tar.gz, and a clean Debian 12 in which they are installed, upgraded and purged
 asan-cli|build/asan|the programs with AddressSanitizer and UndefinedBehaviorSanitizer
-slurm-energy||the energy plugin with the Slurm of other Debian releases
 '
 readonly named_parts_table='
+slurm-energy||the energy plugin with the Slurm of other Debian releases
 slurm-matrix||unit, abi and integration with the Slurm and the compiler of other Debian releases
 '
 
