@@ -21,13 +21,6 @@ setup_file() {
 
 no_helpers() { ! cluster run pgrep -x apapi-collect; }
 
-# Both nodes' samplers write their hours when slurmd ends.
-end_slurmd() { # NODE
-    cluster on "$1" pkill -TERM -x slurmd
-    gone() { ! cluster on "$1" pgrep -x slurmd && ! node_sampler "$1"; }
-    eventually gone "$1"
-}
-
 # The hour that runs now is not audited: the same two days earlier.
 move_to_past() {
     local day before file

@@ -105,9 +105,7 @@ draw_400_j() {
     cluster run scontrol reconfigure
     let_pass 50000
     eventually node_has n1 "e - $before > 99.9 && e - $before < 101"
-    cluster on n1 pkill -TERM -x slurmd
-    gone() { ! cluster on n1 pgrep -x slurmd && ! node_sampler n1; }
-    eventually gone
+    end_slurmd n1
     let_pass 50000 # while nobody looks
     cluster on n1 slurmd
     eventually node_has n1 "e - $before > 199.9 && e - $before < 201"

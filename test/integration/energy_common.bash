@@ -68,4 +68,12 @@ node_has() { # NODE CONDITION
 
 node_sampler() { cluster on "$1" pgrep -x apapi-sampler; }
 
+# End slurmd, and with it the node sampler. After `scontrol reconfigure`, that of Slurm 24.11 is another
+# program with the name of its file, which Debian calls slurmd-wlm.
+end_slurmd() { # NODE
+    cluster on "$1" pkill -TERM -x 'slurmd(-wlm)?'
+    eventually slurmd_is_gone "$1"
+}
+slurmd_is_gone() { ! cluster on "$1" pgrep -x 'slurmd(-wlm)?' && ! node_sampler "$1"; } # NODE
+
 slurmd_log() { cat "$APAPI_CLUSTER_DIR/log/slurmd-$1.log"; }

@@ -16,9 +16,7 @@ setup_file() {
 no_helpers() { ! cluster run pgrep -x apapi-collect; }
 
 restart_slurmd() { # NODE
-    cluster on "$1" pkill -TERM -x slurmd
-    gone() { ! cluster on "$1" pgrep -x slurmd && ! node_sampler "$1"; }
-    eventually gone "$1"
+    end_slurmd "$1"
     cluster on "$1" slurmd
     eventually nodes_idle
 }
@@ -90,7 +88,7 @@ truth_on() { # NODE
     restart_slurmd n2
     said() { slurmd_log n2 | grep 'acct_gather_energy/apapi: node n2 is not measured: '; }
     eventually said
-    cluster run scontrol show node n2 | grep 'CurrentWatts=n/s'
+    cluster run scontrol show node n2 | grep 'CurrentWatts=n/[as]' # n/a: Slurm 24.11
     run as_alice srun -w n2 sh -c 'exit 5'
     [[ $status -eq 5 ]]
     tried_again() { [[ $(slurmd_log n2 | grep -c 'the node sampler has ended') -ge 3 ]]; }
@@ -110,14 +108,12 @@ name_version_99() { # PLUGIN
 @test "built for another version of Slurm: slurmd says so and does not start" {
     expected_errors='.' # each of slurmd's own words about it
     local plugin=$energy/prefix/lib/slurm/acct_gather_energy_apapi.so
-    cluster on n1 pkill -TERM -x slurmd
-    gone() { ! cluster on n1 pgrep -x slurmd && ! node_sampler n1; }
-    eventually gone
+    end_slurmd n1
     name_version_99 "$plugin"
     run cluster on n1 slurmd
     said() { slurmd_log n1 | grep -E 'Incompatible Slurm plugin .*acct_gather_energy_apapi.so version \([0-9.]*\.99\)'; }
     eventually said
-    eventually gone
+    eventually slurmd_is_gone n1
     cp "$install/lib/slurm/acct_gather_energy_apapi.so" "$plugin.new"
     mv "$plugin.new" "$plugin"
     cluster on n1 slurmd
