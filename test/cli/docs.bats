@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# scripts/test.d/docs: do the documents say what is true of the tree and of the programs?
+# test/analyze/docs: do the documents say what is true of the tree and of the programs?
 
 bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {
-    docs=$BATS_TEST_DIRNAME/../../scripts/test.d/docs
+    docs=$BATS_TEST_DIRNAME/../../test/analyze/docs
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/{build/install/bin,core/config,docs/man,scripts,spank_apapi,test/unit}
     touch "$tree/test/unit/test_units.c"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# scripts/test.d/links: who may call whom in core/, circles of files, and files that are compiled twice.
+# test/analyze/links: who may call whom in core/, circles of files, and files that are compiled twice.
 
 bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {
-    links=$BATS_TEST_DIRNAME/../../scripts/test.d/links
+    links=$BATS_TEST_DIRNAME/../../test/analyze/links
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/core/{base,record,sum,cli/show} "$tree/build/core"
     cat >"$tree/core/rooms" <<'END'

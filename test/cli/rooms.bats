@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# scripts/test.d/rooms: who may include whom in core/, and circles of files.
+# test/analyze/rooms: who may include whom in core/, and circles of files.
 
 bats_require_minimum_version 1.5.0
 load ../environment
 
 setup() {
-    rooms=$BATS_TEST_DIRNAME/../../scripts/test.d/rooms
+    rooms=$BATS_TEST_DIRNAME/../../test/analyze/rooms
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/core/{base,record,sum,cli/{totals,show,plot}}
     cat >"$tree/core/rooms" <<'END'

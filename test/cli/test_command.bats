@@ -20,13 +20,15 @@ refuses() { # MESSAGE ARGUMENT...
 
 @test "what it does not know is refused before anything runs, with what there is" {
     refuses "no part or file 'unti'" unti
-    [[ $stderr == *'parts: analyze integration cli '*' slurm-matrix all long'* ]]
+    [[ $stderr == *'parts: unit abi cli integration format analyze '*' slurm-matrix long all'* ]]
     refuses "part cli has no 'trut.bats'; it has: " cli/trut.bats
     [[ $stderr == *' truth.bats '* ]]
     refuses "part unit has no 'test_nothing'; it has: test_a" test/unit/test_nothing.c
-    refuses "cli/truth.bats has no test with 'nothing like this'" cli/truth.bats -f 'nothing like this'
+    refuses "part fuzz has no 'none'; it has: " fuzz/none
+    [[ $stderr == *' eventlist '* ]]
+    refuses "no test of cli/truth.bats has 'nothing like this' in its name; there are:" cli/truth.bats -f 'nothing like this'
     [[ $stderr == *'constant power'* ]]
-    refuses " files has a test with 'nothing like this'" unit -f 'nothing like this'
+    refuses "no test of unit has 'nothing like this' in its name" unit -f 'nothing like this'
 }
 
 @test "wrong options" {
@@ -41,85 +43,129 @@ refuses() { # MESSAGE ARGUMENT...
     ((EUID == 0)) || skip "for root's clones"
     mkdir -p "$BATS_TEST_TMPDIR/clone/test"
     cp -r "$repository/scripts" "$BATS_TEST_TMPDIR/clone"
+    cp "$repository/test/run_folder.bash" "$BATS_TEST_TMPDIR/clone/test"
     chmod 700 "$BATS_TEST_TMPDIR/clone/scripts"
     run -1 --separate-stderr "$BATS_TEST_TMPDIR/clone/scripts/test" analyze
-    [[ $stderr == *"cannot enter $BATS_TEST_TMPDIR/clone/scripts"*": chmod -R go+rX $BATS_TEST_TMPDIR/clone" ]]
+    [[ $stderr == *"cannot enter $BATS_TEST_TMPDIR/clone/scripts"*": chmod -R go+rX '$BATS_TEST_TMPDIR/clone'" ]]
 }
 
 @test "a file by its part, by its path, and by its tests" {
-    run -0 "$runner" --list cli/truth.bats test/cli/events.bats "$repository/test/unit/test_base.c"
-    [[ $output == $'cli/truth.bats\ncli/events.bats\nunit/test_base' ]]
-    run -0 "$runner" --list tsan/test_base asan/test_base
-    [[ $output == $'tsan/test_base\nasan/test_base' ]]
+    run -0 "$runner" --list test/cli/events.bats cli/truth.bats "$repository/test/unit/test_base.c"
+    [[ $(sort <<<"$output") == $'cli/events.bats\ncli/truth.bats\nunit/test_base' ]]
+    run -0 "$runner" --list tsan/test_session asan/test_base
+    [[ $(sort <<<"$output") == $'asan/test_base\ntsan/test_session' ]]
     run -0 "$runner" --list cli -f 'a reset to 0'
     [[ $output == cli/truth.bats ]]
     run -0 "$runner" --list unit -f a_positive_number_is_digits_alone
     [[ $output == unit/test_base ]]
 }
 
-@test "each test stands in exactly one of the usual and the long selection" {
+@test "each test is usual, long or both, and no file is left out" {
     "$runner" --list >"$BATS_TEST_TMPDIR/usual"
     "$runner" --list long >"$BATS_TEST_TMPDIR/long"
     "$runner" --list all >"$BATS_TEST_TMPDIR/all"
-    diff <(sort "$BATS_TEST_TMPDIR/usual" "$BATS_TEST_TMPDIR/long" | uniq) <(sort "$BATS_TEST_TMPDIR/all")
+    diff <(sort -u "$BATS_TEST_TMPDIR/usual" "$BATS_TEST_TMPDIR/long") <(sort "$BATS_TEST_TMPDIR/all")
     # a file in both has tests with and without the tag
     for job in $(sort "$BATS_TEST_TMPDIR/usual" "$BATS_TEST_TMPDIR/long" | uniq -d); do
         grep -q '^# bats test_tags=.*long' "$repository/test/$job"
     done
-    for file in "$repository"/test/{cli,integration}/*.bats "$repository"/test/unit/test_*.c; do
+    for file in "$repository"/test/{cli,integration,packages}/*.bats "$repository"/test/unit/test_*.c; do
         file=${file#"$repository/test/"}
         grep -qxF "${file%.c}" "$BATS_TEST_TMPDIR/all"
     done
 }
 
-# Counts one job that prints these lines and ends with STATUS.
+# --- how one test is run --------------------------------------------------------------------------
+
+# Runs test/launch for unit/test_x, whose program is the script of stdin.
+launch() { # KIND
+    cat >"$BATS_TEST_TMPDIR/program"
+    chmod +x "$BATS_TEST_TMPDIR/program"
+    "$repository/test/launch" "$BATS_TEST_TMPDIR/tap" unit/test_x "$1" "$BATS_TEST_TMPDIR/program"
+}
+
+@test "a program that dies or runs nothing has failed, one whose tests are all skipped is skipped" {
+    run -0 launch program <<<$'#!/bin/sh\necho "ok 1 - one"'
+    [[ ${lines[0]} == 'ok 1 - one' && ${lines[1]} == '# test unit/test_x '* ]]
+    run -1 launch program <<<$'#!/bin/sh\necho "ok 1 - one"; kill -ABRT $$'
+    [[ ${lines[1]} == *'status 134'* || ${lines[2]} == 'not ok - ended with status 134' ]]
+    run -1 launch program <<<$'#!/bin/sh\n:'
+    [[ ${lines[0]} == 'not ok - ended with status 0, but no test has run' ]]
+    run -1 launch program <<<$'#!/bin/sh\necho "ok 1 - one"; echo "not ok 2 - two"; exit 1'
+    [[ $output != *'ended with'* ]]
+    run -77 launch program <<<$'#!/bin/sh\necho "ok 1 one # skip no BMC"'
+    run -77 launch check <<<$'#!/bin/sh\necho "no abidw"; exit 77'
+    [[ $output == *'ok 1 - test_x # skip no abidw'* ]]
+    run -1 launch check <<<$'#!/bin/sh\nexit 3'
+}
+
+@test "nothing that a test has started outlives it, and its temporary files are gone" {
+    nap=4711.$RANDOM$RANDOM
+    run -0 env -u APAPI_TEST_RUN -u TMPDIR "$repository/test/launch" "$BATS_TEST_TMPDIR/tap" unit/test_x check \
+        sh -c "sleep $nap & echo \$TMPDIR >$BATS_TEST_TMPDIR/folder; touch \$TMPDIR/file"
+    echo "$output"
+    run -1 pgrep -f "sleep $nap"
+    folder=$(<"$BATS_TEST_TMPDIR/folder")
+    [[ $folder == /?*/apapi-test.* && ! -e $folder ]]
+}
+
+# --- what is counted ------------------------------------------------------------------------------
+
+# Counts the tests of one file, which printed these lines, after ctest ended with STATUS.
 count() { # STATUS LINE...
-    printf '%s\n' "${@:2}" >"$BATS_TEST_TMPDIR/tap"
-    # shellcheck source-path=SCRIPTDIR source=../../scripts/test.d/parts.sh
-    . "$repository/scripts/test.d/parts.sh"
-    # shellcheck source-path=SCRIPTDIR source=../../scripts/test.d/results.sh
-    . "$repository/scripts/test.d/results.sh"
-    hang_limit_s=9
-    count_tap "$BATS_TEST_TMPDIR/tap" "$1" unit/test_base
-    echo "$good $bad $left_out"
-    printf '%s\n' "${skips[@]}" "${failures[@]}"
+    printf '%s\n' "${@:2}" '# test cli/x.bats 1.5 0.5 0.25' >"$BATS_TEST_TMPDIR/tap"
+    awk -v status="$1" -f "$repository/test/count.awk" "$BATS_TEST_TMPDIR/tap"
 }
 
 @test "passed, failed and skipped are counted" {
     run -0 count 0 1..3 'ok 1 - one' 'ok 2 two' '# ok 4 - a comment'
-    [[ ${lines[0]} == '2 0 0' && ${#lines[@]} -eq 1 ]]
-    run -0 count 1 1..2 'ok 1 - one' 'not ok 2 - two'
-    [[ ${lines[0]} == '1 1 0' && ${lines[1]} == 'unit/test_base: two' ]]
-    [[ ${lines[2]} == *"scripts/test unit/test_base -f 'two'" ]]
-    run -0 count 0 1..3 'ok 1 one # skip no BMC' 'not ok 2 # SKIP two' 'ok 3 three'
-    [[ ${lines[0]} == '1 0 2' && ${lines[1]} == 'unit/test_base: one: no BMC' ]]
-    [[ ${lines[2]} == 'unit/test_base: two: '* ]]
-}
-
-@test "a program that dies, hangs or runs nothing has failed" {
-    run -0 count 134 'ok 1 - one'
-    [[ ${lines[0]} == '1 1 0' && $(tail -n 1 "$BATS_TEST_TMPDIR/tap") == '# ended with status 134' ]]
-    run -0 count 0
-    [[ ${lines[0]} == '0 1 0' && $(tail -n 1 "$BATS_TEST_TMPDIR/tap") == *'no test has run' ]]
-    run -0 count 124 'ok 1 - one'
-    [[ ${lines[0]} == '1 1 0' && $(tail -n 1 "$BATS_TEST_TMPDIR/tap") == *'no end after 9 s'* ]]
-    run -0 count 1 'ok 1 - one' 'not ok 2 - two'
-    [[ ${lines[0]} == '1 1 0' ]]
+    [[ $output == '2 passed, 0 failed' ]]
+    run -1 count 8 1..2 'ok 1 - one' 'not ok 2 - two'
+    [[ ${lines[-1]} == '1 passed, 1 failed' && ${lines[-3]} == '  cli/x.bats: two' ]]
+    run -0 count 0 1..3 'ok 1 one # skip no BMC' 'ok 2 two # skip no BMC' '# skip: no PMU' 'not ok 3 # SKIP three' 'ok 4 four'
+    [[ ${lines[-1]} == '1 passed, 0 failed, 2 skipped' && $output == *'cli/x.bats: no BMC'* && $output == *'cli/x.bats: no PMU'* ]]
+    run -0 count 0 'ok 1 one # skip needs root, for a cluster' 'ok 2 two # skip only root can do that' 'ok 3 three'
+    [[ ${lines[-1]} == '1 passed, 0 failed, 1 skipped' && $output == *'  cli/x.bats: needs root'* ]]
+    run -1 count 8 'ok 1 one'
+    [[ ${lines[-1]} == '1 passed, 1 failed' && $output == *'ctest itself has failed'* ]]
 }
 
 @test "the command that repeats a failure names this test and no other" {
-    run -0 count 1 'not ok 1 - a reset (to 0): 100 % | "lost"'
-    [[ ${lines[1]} == *'a reset (to 0)'* ]]
-    # shellcheck source-path=SCRIPTDIR source=../../scripts/test.d/parts.sh
-    . "$repository/scripts/test.d/parts.sh"
-    # shellcheck source-path=SCRIPTDIR source=../../scripts/test.d/results.sh
-    . "$repository/scripts/test.d/results.sh"
-    pattern=$(filter_for cli/truth.bats 'a reset (to 0): 100 % | "lost" [x]')
-    for text in "it's" 'a $b "c"' 'plain words' "it's \$5 \"now\""; do
-        eval "word=$(quoted "$text")"
-        [[ $word == "$text" ]]
-    done
-    [[ 'a reset (to 0): 100 % | "lost" [x]' =~ $pattern && ! 'a reset (to 0): 100 % | "lost" [x] twice' =~ $pattern ]]
+    name="it's (to 0): 100 % | \"lost\" [x] \$5"
+    run -1 count 8 "not ok 1 $name"
+    echo "$output"
+    [[ $output == *"scripts/test cli/x.bats -f "* ]]
+    eval "words=(${lines[2]})"
+    [[ ${#words[@]} -eq 4 && $name =~ ${words[3]} && ! "$name twice" =~ ${words[3]} ]]
+}
+
+# --- a run ----------------------------------------------------------------------------------------
+
+# A clone whose only test is integration/held.bats, which contains the text of stdin.
+make_clone() { # FOLDER
+    mkdir -p "$1/test/integration" "$1/build/release" "$1/build/test"
+    cp -r "$repository/scripts" "$1"
+    cp "$repository"/test/{launch,run_folder.bash,count.awk} "$1/test"
+    printf '#!/bin/sh\n' >"$1/scripts/setup"
+    cat >"$1/test/integration/held.bats"
+    cat >"$1/build/release/CTestTestfile.cmake" <<END
+add_test([=[integration/held.bats]=] "$1/test/launch" "$1/build/release/tap" integration/held.bats bats "$1/test/integration/held.bats")
+set_tests_properties([=[integration/held.bats]=] PROPERTIES LABELS "integration;usual")
+END
+}
+
+@test "a second run in the same clone waits for the first" {
+    make_clone "$BATS_TEST_TMPDIR/clone" <<<'@test "held" { true; }'
+    exec {lock}>"$BATS_TEST_TMPDIR/clone/build/test/lock"
+    flock "$lock"
+    "$BATS_TEST_TMPDIR/clone/scripts/test" unit/test_none -f held --list >/dev/null 2>&1 || true # refused without the lock
+    "$BATS_TEST_TMPDIR/clone/scripts/test" --list integration >"$BATS_TEST_TMPDIR/log" 2>&1 {lock}>&- 3>&- &
+    pid=$!
+    eventually grep -q 'another scripts/test runs in this clone: waiting for its end' "$BATS_TEST_TMPDIR/log"
+    exec {lock}>&-
+    wait "$pid"
+    cat "$BATS_TEST_TMPDIR/log"
+    [[ $(tail -n 1 "$BATS_TEST_TMPDIR/log") == integration/held.bats ]]
 }
 
 # As timeout does it, and a terminal: all of the run's processes get the signal.
@@ -129,12 +175,9 @@ count() { # STATUS LINE...
     local clone=$BATS_TEST_TMPDIR/clone pid
     folder=$(mktemp -d /tmp/held.XXXXXX) # short: sockets have their names in it
     chmod 755 "$folder"
-    mkdir -p "$clone/test/integration"
-    cp -r "$repository/scripts" "$clone"
-    printf '#!/bin/sh\n' >"$clone/scripts/setup"
     printf '%s\n' "setup_file() { APAPI_CLUSTER_DIR=\$BATS_FILE_TMPDIR/cluster $clone/scripts/cluster start --nodes 1 3>&-; touch $folder/begun; }" \
-        '@test "held" { sleep 1000 3>&-; }' >"$clone/test/integration/held.bats"
-    TMPDIR=$folder setsid "$clone/scripts/test" integration/held.bats >"$folder/log" 2>&1 3>&- &
+        '@test "held" { sleep 1000 3>&-; }' | make_clone "$clone"
+    TMPDIR=$folder setsid env -u APAPI_TEST_RUN "$clone/scripts/test" integration/held.bats >"$folder/log" 2>&1 3>&- &
     # shellcheck disable=SC2031
     pid=$!
     eventually test -e "$folder/begun"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Part of scripts/test.d/rooms and scripts/test.d/links: the table core/rooms, and circles of files. Paths are those
+# Part of test/analyze/rooms and test/analyze/links: the table core/rooms, and circles of files. Paths are those
 # below core/.
 
 function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
