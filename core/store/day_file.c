@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/folder.h"
 #include "base/timestamp.h"
+
+#define LOOKS_MAX 1000 /* at the end of a file to which others append all the time */
 
 int day_file_name(struct day_file *day_file, const char *dir, const char *node, int64_t unix_ns,
                   struct apapi_error *err)
@@ -63,7 +66,7 @@ void day_file_leave(struct day_file *day_file)
     folder_close(day_file->folder);
 }
 
-static bool last_line_is_torn(const struct day_file *day_file)
+static bool ends_within_a_line(const struct day_file *day_file)
 {
     char last;
 
@@ -71,7 +74,25 @@ static bool last_line_is_torn(const struct day_file *day_file)
            pread(day_file->file, &last, 1, day_file->status.st_size - 1) == 1 && last != '\n';
 }
 
-static int day_file_write(const struct day_file *day_file, const char *line,
+/*
+ * While another process appends a line, the file ends within it: a write makes the file longer page
+ * by page. So a line is torn only if no write is under way. fchmod() takes the inode's lock, which
+ * a write holds to its end: after it, a line that was being written is complete.
+ */
+static bool last_line_is_torn(struct day_file *day_file)
+{
+    for (int i = 0; i < LOOKS_MAX && ends_within_a_line(day_file); i++) {
+        off_t size = day_file->status.st_size;
+
+        if (fchmod(day_file->file, day_file->status.st_mode & 07777) ||
+            fstat(day_file->file, &day_file->status) || day_file->status.st_size == size) {
+            return true;
+        }
+    }
+    return ends_within_a_line(day_file);
+}
+
+static int day_file_write(struct day_file *day_file, const char *line,
                           struct apapi_error *err)
 {
     bool torn = last_line_is_torn(day_file);

@@ -11,7 +11,7 @@
 struct day_file {
     int folder, file;
     char path[PATH_MAX];
-    struct stat status; /* of the file, when it was opened */
+    struct stat status; /* of the file, when it was opened or last looked at */
 };
 
 /** Make the path <dir>/<YYYY-MM-DD>/<node>.jsonl. 0; -1 with errno ENAMETOOLONG, EINVAL. */
