@@ -12,7 +12,8 @@ clean_env=()          # environment of all daemons and commands
 # Sets `state` and `clean_env`. The path ends up in slurm.conf and /etc/passwd, where spaces and
 # some other characters cannot be written.
 state_locate() {
-    state=$(realpath -m -- "${APAPI_CLUSTER_DIR:-$repository/build/cluster}")
+    state=${APAPI_CLUSTER_DIR:-$repository/build/cluster}
+    state=$(cd -P -- "$state" 2>/dev/null && echo "$PWD" || realpath -m -- "$state")
     [[ $state =~ ^/[A-Za-z0-9@_./+~-]+$ ]] ||
         die "the path $state has characters that slurm.conf cannot hold: set APAPI_CLUSTER_DIR"
     state_set "$state"

@@ -6,7 +6,7 @@
 set -euo pipefail
 umask 022
 
-helpers=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+helpers=${BASH_SOURCE[0]%/*} # scripts/cluster calls it by its absolute path, without links
 repository=${helpers%/scripts/cluster.d}
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$helpers/common.sh"
@@ -212,7 +212,7 @@ status() {
 # STATE/run has NODE: the process whose death is the node's, and NODE.init: the first process inside
 # (under scripts/sim not necessarily the first of the node's PID namespace).
 
-node_check() { grep -q "^$1 " "$state/etc/nodes" || die "there is no node $1"; }
+node_check() { [[ $'\n'$(<"$state/etc/nodes") == *$'\n'"$1 "* ]] || die "there is no node $1"; }
 
 node_power_on() {
     # of a node that has died by itself it may still be there
@@ -360,10 +360,12 @@ on_node() {
 # descriptors, same status; signals to this process go to it; it dies with this process. Those that mean
 # "end" go to its whole process group, as from a terminal.
 attach() {
-    local user=$1 folder=$2 entry uid gid home shell status command
+    local user=$1 folder=$2 name uid gid home shell status command
     shift 2
-    entry=$(getent passwd -- "$user") || die -125 "there is no user $user"
-    IFS=: read -r _ _ uid gid _ home shell <<<"$entry"
+    while IFS=: read -r name _ uid gid _ home shell; do # what getent would say here
+        [[ $name != "$user" ]] || break
+    done </etc/passwd
+    [[ $name == "$user" ]] || die -125 "there is no user $user"
     # shellcheck disable=SC2016,SC2054  # for sh to expand; one argument
     command=(setpriv --reuid "$uid" --regid "$gid" --init-groups --pdeathsig KILL --
         sh -c 'cd -- "$1" 2>/dev/null || cd -- "$2" 2>/dev/null || cd /; shift 2; exec "$@"' sh
