@@ -37,7 +37,8 @@ static void print_usage(FILE *out)
     fputs("usage: apapi-bench [--quick] [--json] [--check] [PART...]\n"
           "Compare what APAPI costs with the least that could do the same, in turns, and print\n"
           "the medians. Takes three minutes.\n"
-          "  --quick  a few seconds: shows that it works, the figures are rough\n"
+          "  --quick  a few seconds: shows that it works; the figures are rough, there is no "
+          "--check\n"
           "  --json   the table as JSON\n"
           "  --check  end with status 1 if a figure is above its limit, and say which\n"
           "  --help   this text\n"
@@ -93,6 +94,10 @@ static int parse_options(int argc, char **argv, struct options *options)
             print_usage(letter == 'h' ? stdout : stderr);
             return letter == 'h' ? EXIT_SUCCESS : USAGE_ERROR;
         }
+    }
+    if (options->quick && options->check) {
+        fputs("apapi-bench: --quick measures too little for --check\n", stderr);
+        return USAGE_ERROR;
     }
     return parse_parts(argc - optind, argv + optind, options);
 }

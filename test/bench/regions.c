@@ -2,6 +2,7 @@
 /* A region's begin and end, and the first call, against those of PAPI's high-level API. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,10 +18,14 @@
 #define PASSES 2000
 #define PAIRS 101
 #define QUICK_PAIRS 11
-#define HANDLE_LIMIT_NS 50
-#define NAME_LIMIT_NS 80
-#define OFF_LIMIT_NS 4 /* for two calls */
-#define FIRST_LIMIT_US 100
+#define HANDLE_LIMIT 2.6
+#define NAME_LIMIT 1.3
+#define OFF_LIMIT 2
+#define FIRST_LIMIT 1
+#define FIRST_PAGES 45 /* as many as the first call touches */
+#define PAGE_BYTES 4096
+#define HASH_START UINT64_C(14695981039346656037) /* FNV-1a */
+#define HASH_PRIME UINT64_C(1099511628211)
 #define PAPI_EVENT "perf::TASK-CLOCK"
 #define NAME "a region of a usual name"
 
@@ -35,12 +40,12 @@ static void bench_nothing(void)
 }
 
 #define TIMED_PASSES(work)                                                                         \
-    uint64_t start_ns = clock_monotonic_ns();                                                      \
+    uint64_t start_ns = clock_thread_cpu_ns();                                                     \
     (void)unused;                                                                                  \
     for (int i = 0; i < PASSES; i++) {                                                             \
         work;                                                                                      \
     }                                                                                              \
-    return (double)(clock_monotonic_ns() - start_ns) / PASSES
+    return (double)(clock_thread_cpu_ns() - start_ns) / PASSES
 
 static double run_loop(void *unused)
 {
@@ -79,6 +84,67 @@ static double run_clock(void *unused)
     });
 }
 
+static atomic_int off;
+static int (*volatile look)(const char *);
+
+/* A call that finds out that there is nothing to do. */
+static int bench_look(const char *name)
+{
+    return atomic_load_explicit(&off, memory_order_acquire) ? *name : 0;
+}
+
+/* The yardstick of two calls outside of a step. */
+static double run_look(void *unused)
+{
+    TIMED_PASSES({
+        look(NAME);
+        look(NAME);
+    });
+}
+
+static volatile uint64_t hash_sink; /* it must not be optimised away */
+
+static void bench_hash(const char *name)
+{
+    uint64_t hash = HASH_START;
+
+    for (; *name; name++) {
+        hash = (hash ^ (unsigned char)*name) * HASH_PRIME;
+    }
+    hash_sink = hash;
+}
+
+/* The yardstick of two calls by name: the looks at the clock, and the name's bytes. */
+static double run_clock_and_name(void *unused)
+{
+    TIMED_PASSES({
+        ticks_now(program.clock);
+        bench_hash(NAME);
+        ticks_now(program.clock);
+        bench_hash(NAME);
+    });
+}
+
+/* The yardstick of a first call: a file in memory that is made, mapped and touched. */
+static int touch_pages(const char *name)
+{
+    char path[] = "/dev/shm/apapi-bench-pages-XXXXXX";
+    int file = mkstemp(path);
+    volatile char *pages;
+
+    if (file < 0 || *name == '\0' || ftruncate(file, FIRST_PAGES * PAGE_BYTES)) {
+        bench_die(path);
+    }
+    pages = mmap(NULL, FIRST_PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (pages == MAP_FAILED || unlink(path)) {
+        bench_die("mmap");
+    }
+    for (size_t i = 0; i < FIRST_PAGES; i++) {
+        pages[i * PAGE_BYTES] = 1;
+    }
+    return close(file);
+}
+
 /* @return [us] in a process that has made no call. */
 static double run_first(void *first)
 {
@@ -115,12 +181,14 @@ static void compare(struct bench_table *table, bool quick, struct bench_row abou
                   (struct bench_side){ours, NULL}, (struct bench_side){bare, NULL});
 }
 
-static struct bench_row added(const char *what, double limit_ns)
+/* What two calls add to a loop, in yardsticks. */
+static void compare_added(struct bench_table *table, bool quick, struct bench_row about,
+                          double (*ours)(void *), double (*yardstick)(void *))
 {
-    struct bench_row row = {.unit = "ns", .relation = BENCH_ADDED, .limit = limit_ns};
-
-    snprintf(row.what, sizeof row.what, "%s", what);
-    return row;
+    about.unit = "ns";
+    bench_compare_yardstick(
+        bench_table_add(table, about), quick ? QUICK_PAIRS : PAIRS,
+        (struct bench_side[]){{ours, NULL}, {run_loop, NULL}, {yardstick, NULL}});
 }
 
 /* A live page, as a session would write it. */
@@ -158,18 +226,18 @@ static bool find_papi(void)
 }
 
 static int (*const our_begin)(const char *) = apapi_region_begin;
+static int (*const our_yardstick)(const char *) = touch_pages;
 
 /* Before this process has made a call. */
 static void compare_first(struct bench_table *table, bool quick, bool papi)
 {
-    struct bench_row row = {.what = "region: first call",
-                            .unit = "us",
-                            .relation = BENCH_ADDED,
-                            .limit = FIRST_LIMIT_US};
+    struct bench_row row = {.what = "region: first call", .unit = "us", .limit = FIRST_LIMIT};
     struct bench_side ours = {run_first, (void *)(uintptr_t)&our_begin};
 
-    bench_compare(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS, ours,
-                  (struct bench_side){run_loop, NULL});
+    bench_compare_yardstick(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS,
+                            (struct bench_side[]){ours,
+                                                  {run_loop, NULL},
+                                                  {run_first, (void *)(uintptr_t)&our_yardstick}});
     if (papi) {
         row = (struct bench_row){.what = "region: first call; bare: PAPI", .unit = "us"};
         bench_compare(bench_table_add(table, row), quick ? QUICK_PAIRS : PAIRS, ours,
@@ -182,11 +250,13 @@ static void compare_calls(struct bench_table *table, bool quick, bool papi)
     struct bench_row row = {.what = "region by handle; bare: PAPI's by name", .unit = "ns"};
 
     handle = apapi_region_handle(NAME);
-    compare(table, quick, added("region: begin and end by handle", HANDLE_LIMIT_NS), run_handle,
-            run_loop);
-    compare(table, quick, added("region: begin and end by name", NAME_LIMIT_NS), run_name,
-            run_loop);
-    compare(table, quick, added("region: two looks at its clock", 0), run_clock, run_loop);
+    compare_added(
+        table, quick,
+        (struct bench_row){.what = "region: begin and end by handle", .limit = HANDLE_LIMIT},
+        run_handle, run_clock);
+    compare_added(table, quick,
+                  (struct bench_row){.what = "region: begin and end by name", .limit = NAME_LIMIT},
+                  run_name, run_clock_and_name);
     setenv("PAPI_EVENTS", PAPI_EVENT, 1); /* our regions would count it, too, before this */
     if (papi && papi_begin(NAME) == 0 && papi_end(NAME) == 0) {
         compare(table, quick, row, run_handle, run_papi);
@@ -201,8 +271,11 @@ static void measure(struct bench_table *table, bool quick)
 {
     bool papi;
 
-    compare(table, quick, added("region outside of a step: by name", OFF_LIMIT_NS), run_name,
-            run_loop);
+    look = bench_look;
+    compare_added(
+        table, quick,
+        (struct bench_row){.what = "region outside of a step: by name", .limit = OFF_LIMIT},
+        run_name, run_look);
     make_live_page();
     setenv(APAPI_LIVE_ENVIRONMENT, live_path, 1);
     program_want(); /* the calls so far have found no step */

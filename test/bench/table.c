@@ -4,7 +4,7 @@
 
 #include "bench/parts.h"
 
-#define RULE_COLUMNS 94
+#define RULE_COLUMNS 99
 
 struct bench_row *bench_table_add(struct bench_table *table, struct bench_row row)
 {
@@ -23,11 +23,13 @@ static const char *verdict(const struct bench_row *row)
     return bench_row_within_limit(row) ? "yes" : "NO";
 }
 
-/* "1.07 x" or "+2.31 ms" */
+/* "1.07 x", "+2.31 ms", "1.07 y" */
 static void format_relation(const struct bench_row *row, double value, char *text, size_t size)
 {
     if (row->relation == BENCH_RATIO) {
         snprintf(text, size, "%.2f x", value);
+    } else if (row->relation == BENCH_YARDSTICK) {
+        snprintf(text, size, "%.2f y", value);
     } else {
         snprintf(text, size, "%+.2f %s", value, row->unit);
     }
@@ -35,20 +37,23 @@ static void format_relation(const struct bench_row *row, double value, char *tex
 
 static void print_row(const struct bench_row *row)
 {
-    char relation[32], limit[32] = "";
+    char relation[32], limit[32] = "", yardstick[32] = "";
 
     format_relation(row, row->value, relation, sizeof relation);
     if (row->limit != 0) {
         format_relation(row, row->limit, limit, sizeof limit);
     }
-    printf("%-44s %9.2f %9.2f %-5s %9s %9s  %s\n", row->what, row->ours, row->bare, row->unit,
-           relation, limit, verdict(row));
+    if (row->yardstick != 0) {
+        snprintf(yardstick, sizeof yardstick, "%.2f", row->yardstick);
+    }
+    printf("%-44s %8.2f %8.2f %8s %-4s %9s %7s  %s\n", row->what, row->ours, row->bare, yardstick,
+           row->unit, relation, limit, verdict(row));
 }
 
 void bench_table_print(const struct bench_table *table)
 {
-    printf("%-44s %9s %9s %-5s %9s %9s  %s\n", "what", "ours", "bare", "unit", "ratio", "limit",
-           "ok");
+    printf("%-44s %8s %8s %8s %-4s %9s %7s  %s\n", "what", "ours", "bare", "yardst.", "unit",
+           "ratio", "limit", "ok");
     for (int i = 0; i < RULE_COLUMNS; i++) {
         putchar('-');
     }
@@ -60,12 +65,13 @@ void bench_table_print(const struct bench_table *table)
 
 static json_t *encode_row(const struct bench_row *row)
 {
+    static const char *const relations[] = {"ratio", "added", "yardstick"};
     json_t *limit = row->limit != 0 ? json_real(row->limit) : json_null();
 
-    return json_pack("{s:s, s:s, s:f, s:f, s:s, s:f, s:o, s:b}", "what", row->what, "unit",
-                     row->unit, "ours", row->ours, "bare", row->bare, "relation",
-                     row->relation == BENCH_RATIO ? "ratio" : "added", "value", row->value, "limit",
-                     limit, "ok", bench_row_within_limit(row));
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:s, s:f, s:o, s:b}", "what", row->what, "unit",
+                     row->unit, "ours", row->ours, "bare", row->bare, "yardstick", row->yardstick,
+                     "relation", relations[row->relation], "value", row->value, "limit", limit,
+                     "ok", bench_row_within_limit(row));
 }
 
 int bench_table_print_json(const struct bench_table *table)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What one tick costs, and the reading in it, against the system calls that it cannot avoid. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +21,20 @@
 #define READINGS_PER_QUICK_RUN 800
 #define PAIRS 251
 #define QUICK_PAIRS 21
-#define TICK_LIMIT_NS                                                                              \
-    60 /* for each event, whatever the kernel takes; 50 where nothing else runs                    \
-        */
-#define READING_LIMIT_NS 20
-#define LIVE_LIMIT_NS 30
-#define OVERFLOW_LIMIT_NS 2000  /* for all thresholds together */
-#define NO_OVERFLOW_LIMIT_NS 50 /* it is nothing; so much may look like something */
+/* Times what the plain reader adds to each pread. */
+#define TICK_LIMIT 1.3
+#define READING_LIMIT 0.45
+#define LIVE_LIMIT 0.65
+#define OVERFLOW_LIMIT 43     /* for all thresholds together */
+#define NO_OVERFLOW_LIMIT 1.1 /* it is nothing; so much may look like something */
 #define NEVER_J 1e12
 #define LEAST_STEP_UJ 400 /* in some 4 us: 100 W and more */
 #define STEP_UJ 100
 #define STEPS 8
+#define PLAIN_DOMAINS 4
+#define PLAIN_BINS 512
+#define PLAIN_BINS_PER_OCTAVE 16
+#define PLAIN_INTERVAL_US 4.0
 
 struct ticking {
     struct bench_meters meters;
@@ -90,13 +94,13 @@ static void ticking_destroy(struct ticking *ticking)
 
 static double ns_per_tick(uint64_t start_ns, const struct ticking *ticking)
 {
-    return (double)(clock_monotonic_ns() - start_ns) / (double)ticking->ticks;
+    return (double)(clock_thread_cpu_ns() - start_ns) / (double)ticking->ticks;
 }
 
 static double run_ticks(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (size_t i = 0; i < ticking->ticks; i++) {
         component_read(&ticking->component);
@@ -108,7 +112,7 @@ static double run_source(void *context)
 {
     struct ticking *ticking = context;
     struct apapi_reader *reader = ticking->component.reader;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (size_t i = 0; i < ticking->ticks; i++) {
         apapi_source_sysfs.read(reader, ticking->component.raw);
@@ -119,7 +123,7 @@ static double run_source(void *context)
 static double run_bare(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (size_t i = 0; i < ticking->ticks; i++) {
         bench_meters_read(&ticking->meters);
@@ -132,7 +136,7 @@ static double run_bare_moving(void *context)
 {
     static struct apapi_reading readings[METERS_MAX];
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (size_t i = 0; i < ticking->ticks; i++) {
         bench_meters_read(&ticking->meters);
@@ -146,7 +150,7 @@ static double run_bare_moving(void *context)
 static double run_strtoull(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (size_t tick = 0; tick < ticking->ticks; tick++) {
         for (size_t i = 0; i < ticking->meters.count; i++) {
@@ -160,22 +164,99 @@ static double run_strtoull(void *context)
     return ns_per_tick(start_ns, ticking);
 }
 
+/* What the plain reader keeps of an event or a domain. */
+struct plain {
+    uint64_t last;
+    double sum_j, min_w, max_w;
+    unsigned histogram[PLAIN_BINS];
+};
+
+static volatile uint64_t plain_took_ns;
+static struct plain plain_events[METERS_MAX], plain_domains[PLAIN_DOMAINS];
+
+static void plain_add(struct plain *plain, uint64_t raw)
+{
+    double power_w = (double)(raw - plain->last) / PLAIN_INTERVAL_US;
+    int bin = (int)(log2(power_w) * PLAIN_BINS_PER_OCTAVE);
+
+    plain->last = raw;
+    plain->sum_j += power_w;
+    plain->min_w = fmin(plain->min_w, power_w);
+    plain->max_w = fmax(plain->max_w, power_w);
+    plain->histogram[bin > 0 && bin < PLAIN_BINS ? bin : 0]++;
+}
+
+/*
+ * One tick of a reader as one would write it first: the time before and after, strtoull, and of
+ * each event and domain fmin, fmax and a histogram by log2.
+ */
+static void plain_tick(const struct bench_meters *meters, uint64_t moved_uj)
+{
+    uint64_t totals[PLAIN_DOMAINS] = {0}, start_ns = clock_monotonic_ns();
+
+    for (size_t i = 0; i < meters->count; i++) {
+        char text[METER_TEXT_SIZE];
+        ssize_t got = pread(meters->fds[i], text, sizeof text - 1, 0);
+        uint64_t raw;
+
+        text[got > 0 ? got : 0] = '\0';
+        raw = strtoull(text, NULL, 10) + moved_uj;
+        plain_add(&plain_events[i], raw);
+        totals[i % PLAIN_DOMAINS] += raw;
+    }
+    plain_took_ns = clock_monotonic_ns() - start_ns;
+    for (size_t d = 0; d < PLAIN_DOMAINS && d < meters->count; d++) {
+        plain_add(&plain_domains[d], totals[d]);
+    }
+}
+
+static double run_plain(void *context)
+{
+    static uint64_t ticks, moved_uj;
+    struct ticking *ticking = context;
+    uint64_t start_ns = clock_thread_cpu_ns();
+
+    for (size_t i = 0; i < ticking->ticks; i++) {
+        moved_uj += LEAST_STEP_UJ + ticks++ % STEPS * STEP_UJ;
+        plain_tick(&ticking->meters, moved_uj);
+    }
+    return ns_per_tick(start_ns, ticking);
+}
+
+/*
+ * The yardstick: what the plain reader adds to each pread. It gets slower with the processor, and
+ * with what a system call leaves in the caches, as ours does. @return [ns] for each event
+ */
+static double run_yardstick(void *context)
+{
+    const struct ticking *ticking = context;
+
+    return (run_plain(context) - run_bare(context)) / (double)ticking->meters.count;
+}
+
 /* The ratio depends on how fast the kernel is, what is added to it does not. */
 static void add_rows(struct bench_table *table, struct ticking *ticking, const char *what,
-                     double limit_ns, double (*run)(void *context), double (*bare)(void *context))
+                     double limit, double (*run)(void *context), double (*bare)(void *context))
 {
     double events = (double)ticking->meters.count;
     struct bench_row *row = bench_table_add(table, (struct bench_row){.unit = "ns"});
-    struct bench_row *each = bench_table_add(
-        table, (struct bench_row){.unit = "ns", .relation = BENCH_ADDED, .limit = limit_ns});
+    struct bench_row *each =
+        bench_table_add(table, (struct bench_row){.unit = "ns", .limit = limit});
 
     snprintf(row->what, sizeof row->what, "%s, %zu events", what, ticking->meters.count);
     snprintf(each->what, sizeof each->what, "%s, each of %zu events", what, ticking->meters.count);
-    bench_compare(row, ticking->pairs, (struct bench_side){run, ticking},
-                  (struct bench_side){bare, ticking});
+    bench_compare_yardstick(
+        row, ticking->pairs,
+        (struct bench_side[]){{run, ticking}, {bare, ticking}, {run_yardstick, ticking}});
+    each->relation = BENCH_YARDSTICK;
     each->ours = row->ours / events;
     each->bare = row->bare / events;
-    each->value = each->added = row->added / events;
+    each->added = row->added / events;
+    each->yardstick = row->yardstick;
+    bench_row_measure(each);
+    row->relation = BENCH_RATIO;
+    row->value = row->ours / row->bare;
+    row->yardstick = 0;
 }
 
 void bench_tick(struct bench_table *table, bool quick)
@@ -186,7 +267,7 @@ void bench_tick(struct bench_table *table, bool quick)
         struct ticking ticking;
 
         ticking_create(&ticking, sizes[i], quick);
-        add_rows(table, &ticking, "tick", sizes[i] == 8 ? TICK_LIMIT_NS : 0, run_ticks,
+        add_rows(table, &ticking, "tick", sizes[i] == 8 ? TICK_LIMIT : 0, run_ticks,
                  run_bare_moving);
         ticking_destroy(&ticking);
     }
@@ -198,7 +279,7 @@ static struct feed feeds[APAPI_DOMAINS];
 static double run_live_ticks(void *context)
 {
     struct ticking *ticking = context;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (size_t i = 0; i < ticking->ticks; i++) {
         component_read(&ticking->component);
@@ -215,7 +296,7 @@ void bench_live_tick(struct bench_table *table, bool quick)
     live_page_init(&page);
     feed_clear(feeds);
     live_join(&page, &ticking.component, feeds);
-    add_rows(table, &ticking, "live page: tick with it", LIVE_LIMIT_NS, run_live_ticks, run_ticks);
+    add_rows(table, &ticking, "live page: tick with it", LIVE_LIMIT, run_live_ticks, run_ticks);
     ticking_destroy(&ticking);
 }
 
@@ -229,7 +310,7 @@ static double run_watched_ticks(void *context)
 {
     struct watched *watched = context;
     struct ticking *ticking = &watched->ticking;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (size_t i = 0; i < ticking->ticks; i++) {
         component_read(&ticking->component);
@@ -268,9 +349,8 @@ static void add_overflow_row(struct bench_table *table, const char *what, size_t
 {
     struct watched watched;
     struct bench_row *row = bench_table_add(
-        table, (struct bench_row){.unit = "ns",
-                                  .relation = BENCH_ADDED,
-                                  .limit = thresholds ? OVERFLOW_LIMIT_NS : NO_OVERFLOW_LIMIT_NS});
+        table,
+        (struct bench_row){.unit = "ns", .limit = thresholds ? OVERFLOW_LIMIT : NO_OVERFLOW_LIMIT});
 
     snprintf(row->what, sizeof row->what, "%s", what);
     ticking_create(&watched.ticking, 8, quick);
@@ -280,9 +360,10 @@ static void add_overflow_row(struct bench_table *table, const char *what, size_t
     for (size_t i = 0; i < thresholds; i++) {
         watch(&watched, threshold, i);
     }
-    bench_compare(row, watched.ticking.pairs, (struct bench_side){run_watched_ticks, &watched},
-                  (struct bench_side){run_ticks, &watched.ticking});
-    row->value = row->added;
+    bench_compare_yardstick(row, watched.ticking.pairs,
+                            (struct bench_side[]){{run_watched_ticks, &watched},
+                                                  {run_ticks, &watched.ticking},
+                                                  {run_yardstick, &watched.ticking}});
     memset(watched.sampling->components, 0, sizeof *watched.sampling->components);
     sampling_end(watched.sampling);
     ticking_destroy(&watched.ticking);
@@ -299,7 +380,7 @@ void bench_reading(struct bench_table *table, bool quick)
     struct ticking ticking;
 
     ticking_create(&ticking, 8, quick);
-    add_rows(table, &ticking, "reading alone", READING_LIMIT_NS, run_source, run_bare);
+    add_rows(table, &ticking, "reading alone", READING_LIMIT, run_source, run_bare);
     add_rows(table, &ticking, "pread + strtoull", 0, run_strtoull, run_bare);
     ticking_destroy(&ticking);
 }

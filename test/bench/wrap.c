@@ -40,13 +40,13 @@ static void wrapping_create(struct wrapping *wrapping)
 
 static double ns_per_reading(uint64_t start_ns)
 {
-    return (double)(clock_monotonic_ns() - start_ns) / (READINGS * RUNS_OVER);
+    return (double)(clock_thread_cpu_ns() - start_ns) / (READINGS * RUNS_OVER);
 }
 
 static double run_counter(void *context)
 {
     struct wrapping *wrapping = context;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (int run = 0; run < RUNS_OVER; run++) {
         apapi_counter_restart(&wrapping->counter);
@@ -65,7 +65,7 @@ static double run_counter(void *context)
 static double run_bare(void *context)
 {
     struct wrapping *wrapping = context;
-    uint64_t start_ns = clock_monotonic_ns();
+    uint64_t start_ns = clock_thread_cpu_ns();
 
     for (int run = 0; run < RUNS_OVER; run++) {
         uint64_t total = 0, last = wrapping->raws[0];
