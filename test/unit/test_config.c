@@ -226,7 +226,7 @@ static void test_root_reads_only_what_root_alone_can_write(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        skip();
+        skip_because("needs root");
     }
     write_file("format=csv\n");
     assert_int_equal(chmod(path, 0646), 0);

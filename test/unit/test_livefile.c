@@ -253,7 +253,7 @@ static void test_a_disk_is_refused(void **state)
 
     (void)state;
     if (statfs("/var", &status) || status.f_type == TMPFS_MAGIC) {
-        skip();
+        skip_because("/var is a tmpfs");
     }
     need_root();
     snprintf(step.live_dir, sizeof step.live_dir, "/var/apapi-test-%ld", (long)getpid());
@@ -282,8 +282,7 @@ static void test_full_memory_costs_the_page_only(void **state)
     need_root();
     result = as_user(0, try_full_memory);
     if (result == 77) {
-        print_message("no mounts of one's own here\n");
-        skip();
+        skip_because("no mount namespaces here");
     }
     assert_int_equal(result, 0);
 }
@@ -317,8 +316,7 @@ static void test_ended_pages_that_stay_mapped_leave_a_tenth_free(void **state)
     need_root();
     result = as_user(0, try_hoarding);
     if (result == 77) {
-        print_message("no mounts of one's own here\n");
-        skip();
+        skip_because("no mount namespaces here");
     }
     assert_int_equal(result, 0);
 }

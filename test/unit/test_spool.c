@@ -269,8 +269,7 @@ static void test_a_link_above_the_nodes_folder_is_not_followed(void **state)
 
     (void)state;
     if (geteuid() != 0) {
-        print_message("not root: no other users to be had\n");
-        skip();
+        skip_because("needs root, to be another user");
     }
     make_folders();
     write_file("n1/1.0.json", "a\n", 2);

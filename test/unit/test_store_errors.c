@@ -76,7 +76,7 @@ static void a_link_of_others_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        skip();
+        skip_because("needs root");
     }
     assert_int_equal(mkdir(in_base("elsewhere"), 0700), 0);
     assert_int_equal(symlink("elsewhere", in_base("link")), 0);
@@ -199,7 +199,7 @@ static void what_belongs_to_others_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        skip();
+        skip_because("needs root");
     }
     make_day();
     assert_int_equal(chmod(store, 0755), 0);

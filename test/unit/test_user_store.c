@@ -67,7 +67,7 @@ static void only_its_user_can_read_it_and_nobody_can_write(void **state)
 
     (void)state;
     if (geteuid() != 0) {
-        skip();
+        skip_because("needs root");
     }
     assert_int_equal(append("{}", NULL), 0);
     assert_true(may(USER, file, R_OK));
@@ -112,7 +112,7 @@ static void folders_and_files_of_others_are_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        skip();
+        skip_because("needs root");
     }
     assert_int_equal(append("{}", NULL), 0);
     assert_int_equal(chown(in_base(FILE_PATH), USER, USER), 0);

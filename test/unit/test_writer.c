@@ -115,7 +115,7 @@ static void test_root_lends_nothing(void **state)
 
     (void)state;
     if (geteuid() != 0) {
-        skip();
+        skip_because("needs root");
     }
     refused("/etc/apapi-writer-test", "Permission denied");
     assert_int_not_equal(stat("/etc/apapi-writer-test", &file), 0);
