@@ -13,6 +13,12 @@ environment_clean() {
     # no .jq, .my.cnf, .sqliterc, .gitconfig
     export HOME=$BATS_RUN_TMPDIR/home LC_ALL=C TZ=UTC PATH=$PATH:/usr/sbin:/sbin
     mkdir -p "$HOME"
+    # Debian 12's jq needs 30 ms to start, gojq 3 ms. It sorts the keys of objects.
+    if command -v gojq >/dev/null; then
+        mkdir -p "$BATS_RUN_TMPDIR/bin"
+        ln -sf "$(command -v gojq)" "$BATS_RUN_TMPDIR/bin/jq"
+        export PATH=$BATS_RUN_TMPDIR/bin:$PATH
+    fi
 }
 
 # Once for each file, when bats reads it first: before setup_file.

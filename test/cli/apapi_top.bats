@@ -24,10 +24,12 @@ teardown() {
 
 top() { "${clocked[@]}" "$apapi" top --dir "$live" "$@"; }
 
-# Hold these pages until let_go.
+# Hold these pages until let_go. Where the clock goes, no figure grows old.
 pages() { # JQ EXPRESSION
+    local interval='{}'
+    [[ ${clocked[2]} != LIVE_CLOCK=goes ]] || interval='{interval_s: 3600}'
     hold_pages '[def page(job; user): {node: "n1", job: job, step: "0", user: user, cluster: "c1", uid: 1000, age_s: 3600,
-                domains: {package: {now: 200, total: 1000}, dram: {now: 40, total: 200}}}; '"$1"']'
+                domains: {package: ({now: 200, total: 1000} + '"$interval"'), dram: ({now: 40, total: 200} + '"$interval"')}}; '"$1"']'
 }
 
 # A column of the table of steps.
@@ -100,8 +102,9 @@ three_steps='page(17; "anna") * {job_name: "stream"}, page(18; "bert") * {step: 
 @test "for programs: a line for each look, as docs/top.schema.json says" {
     set_clock goes
     pages "$three_steps"', page(20; "x") * {state: "starting", domains: null}, page(21; "x") * {het_job: 20, het_offset: 1, state: "ended",
-        domains: {node: {now: 500, failed: true}}, events: [{name: "a:::t", unit: "C", kind: 2, now: -3},
-        {name: "a:::c", unit: "B", kind: 5, counter: true, now: 7, total: 70}, {name: "a:::e", unit: "J", domain: 3, counter: true, total: 1}]}'
+        domains: {node: {now: 500, failed: true}}, events: ([{name: "a:::t", unit: "C", kind: 2, now: -3},
+        {name: "a:::c", unit: "B", kind: 5, counter: true, now: 7, total: 70}, {name: "a:::e", unit: "J", domain: 3, counter: true, total: 1}]
+        | map(.interval_s = 3600))}'
     top --json -e -d 0.1 -n 3 >"$BATS_TEST_TMPDIR/looks"
     [[ $(wc -l <"$BATS_TEST_TMPDIR/looks") == 3 ]]
     "$repository/test/validate_records" --schema=docs/top.schema.json "$BATS_TEST_TMPDIR/looks"

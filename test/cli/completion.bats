@@ -9,8 +9,9 @@ load ../environment
 setup_file() {
     repository=$(cd "$BATS_TEST_DIRNAME/../.." && pwd -P)
     export repository install=$repository/build/install
-    # a Slurm that answers at once, and one that never does
+    # a Slurm that answers in time, however long a process takes to start here, and one that never does
     mkdir -p "$BATS_FILE_TMPDIR/slurm" "$BATS_FILE_TMPDIR/slow"
+    printf '#!/bin/sh\nshift\nexec "$@"\n' >"$BATS_FILE_TMPDIR/slurm/timeout"
     printf '#!/bin/sh\nprintf "4711\\n4712\\n"\n' >"$BATS_FILE_TMPDIR/slurm/squeue"
     printf '#!/bin/sh\necho 815\n' >"$BATS_FILE_TMPDIR/slurm/sacct"
     printf '#!/bin/sh\nexec sleep 1000\n' | tee "$BATS_FILE_TMPDIR/slow/squeue" >"$BATS_FILE_TMPDIR/slow/sacct"

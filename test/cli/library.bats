@@ -170,7 +170,7 @@ rapl:::A 1000.500 J' ]]
     [[ $output == 'assemble -1 1
 solve -1 1
 smooth 1 100' ]]
-    [[ $(jq -c .foms papi_hl_output/rank_000003.json) == '[{"name":"updates","value":"100000000","unit":"points"}]' ]]
+    jq -e '.foms == [{name: "updates", value: "100000000", unit: "points"}]' papi_hl_output/rank_000003.json
     run -0 "$apapi" regions papi_hl_output
     [[ $output == *"updates 100.0 Mpoints"* ]]
 }

@@ -44,7 +44,8 @@ both_run() {
     both_run
     for user in alice bob; do
         diff <(copies_of "$user" | sort) <(records 'n?' | jq -c "select(.user == \"$user\")" | sort) >/dev/null ||
-            diff <(copies_of "$user" | jq -cS . | sort) <(records 'n?' | jq -cS "select(.user == \"$user\")" | sort)
+            sorted='walk(if type == "object" then to_entries | sort_by(.key) | from_entries else . end)'
+            diff <(copies_of "$user" | jq -c "$sorted" | sort) <(records 'n?' | jq -c "select(.user == \"$user\") | $sorted" | sort)
     done
     [[ -z $(find "$users" ! -uid 0) ]]
     local mine theirs

@@ -111,8 +111,7 @@ static inline int as_user(uid_t uid, as_user_f call)
 static inline void need_root(void)
 {
     if (geteuid() != 0) {
-        print_message("not root: no other users to be had\n");
-        skip();
+        skip_because("needs root, to be another user");
     }
 }
 
