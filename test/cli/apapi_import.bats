@@ -142,6 +142,7 @@ check_twins() {
     [[ $(ask "pragma integrity_check") == ok ]]
 }
 
+# bats test_tags=long
 @test "MariaDB: twins among many" {
     needs_server
     ask() { sql "$1" apapi; }
@@ -232,6 +233,7 @@ check_twins() {
     [[ $(sqlite3 db "select timeline from timelines") == '{"bin_s":10,'* ]]
 }
 
+# bats test_tags=long
 @test "MariaDB: hostile values, capitals and blanks are told apart" {
     needs_server
     cd "$BATS_TEST_TMPDIR"
@@ -296,6 +298,7 @@ check_upgrade() {
     check_upgrade
 }
 
+# bats test_tags=long
 @test "MariaDB: a database of version 2, 3 or 4 is brought up to date by an import" {
     needs_server
     ask() { sql "$1" apapi; }
@@ -395,6 +398,7 @@ check_uncertainty() {
     [[ $output == '1 records added,'* ]]
 }
 
+# bats test_tags=long
 @test "totals join to slurmdbd's table of jobs by cluster and job" {
     needs_server
     cd "$BATS_TEST_TMPDIR"

@@ -309,13 +309,21 @@ EOF
     [[ $(grep -o 'https\?://[^"]*' "$page" | sort -u) == http://www.w3.org/2000/svg ]]
     grep -q "default-src 'none'" "$page"
     [[ $(grep -c '<script' "$page") == 2 && $(grep -c '</script>' "$page") == 2 ]]
+}
+
+# bats test_tags=long
+@test "in the browser: hostile names stay texts" {
     need_browser
+    page=$BATS_TEST_TMPDIR/a.html
+    record 17 0 n1 0 100 200 "$hostile"
+    run -0 plot 17 -o "$page"
     run -0 browse "$page" --dump-dom
     [[ $output == *"<h2>job 17  &lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x"* ]]
     [[ $output == *"<dd>&lt;/script&gt;&lt;b&gt;u</dd>"* && $output == *"<title>apapi: power of job 17</title>"* ]]
     [[ $output != *CONSOLE* ]]
 }
 
+# bats test_tags=long
 @test "in the browser: curves, table, trust, no error on the console" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
@@ -332,6 +340,7 @@ EOF
     [[ $output == *CONSOLE*nonsense* ]]
 }
 
+# bats test_tags=long
 @test "in the browser: marks of steps, zoom of one job alone or, with --same-scale, of all" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
@@ -348,6 +357,7 @@ EOF
     [[ ${lines[0]} == "20 180" && ${lines[1]} == 180 ]]
 }
 
+# bats test_tags=long
 @test "in the browser: no scroll bar on a page of 500 pixels" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
@@ -361,6 +371,7 @@ EOF
     done
 }
 
+# bats test_tags=long
 @test "in the browser: tooltip, zoom by wheel and by dragging, double click, keys" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html
@@ -382,6 +393,7 @@ EOF
     [[ ${lines[7]} == "0 100" && ${lines[8]} == "25 75" && ${lines[9]} == "0 100" ]]
 }
 
+# bats test_tags=long
 @test "in the browser: on paper, the curves and the table, not the hints" {
     need_browser
     page=$BATS_TEST_TMPDIR/a.html

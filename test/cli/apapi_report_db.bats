@@ -109,6 +109,7 @@ check_all() {
     check_all
 }
 
+# bats test_tags=long
 @test "MariaDB: the same answers as from files" {
     needs_server
     check_all
@@ -201,6 +202,7 @@ told() { # SOURCE AND OPTIONS
     [[ $output == "17|1" ]]
 }
 
+# bats test_tags=long
 @test "MariaDB: the server is down, or refuses; a user who may only read" {
     needs_server
     record 17 0 n1 0 100 200

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake --install: everything names the prefix that it was installed to, which need not be the configured one.
 
+# bats file_tags=long
 bats_require_minimum_version 1.5.0
 load atime_common
 load public

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libapapi as other programs use it: the examples are compiled against an installed tree, outside of the sources, and run.
 
+# bats file_tags=long
 bats_require_minimum_version 1.5.0
 load atime_common
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A MariaDB server of the tests' own, for `load`: `server` is its folder, which has `up` while it runs, and `why` where it
-# does not.
+# A MariaDB server of the tests' own, for `load`, which the first test that needs it starts: `server` is its folder, which
+# has `up` while it runs, and `why` where it does not.
 
 load public
 load ../eventually
@@ -16,16 +16,19 @@ server_begin() {
         server=$(mktemp -d "${TMPDIR:-/tmp}/apapi-test.XXXXXX")
     fi
     export server
-    server_start 2>"$server/why" || true
 }
 
 # For teardown_file().
 server_end() {
     if [[ -s $server/pid ]]; then
         kill -KILL "$(<"$server/pid")" # nobody needs its data
-        wait "$(<"$server/pid")" 2>/dev/null || true
+        eventually server_is_gone "$(<"$server/pid")"
     fi
     rm -rf "$server"
+}
+
+server_is_gone() { # PID
+    ! grep -q '^State:.[^Z]' "/proc/$1/status" 2>/dev/null
 }
 
 # What it writes need not survive the machine.
@@ -64,6 +67,7 @@ sql() { mariadb --no-defaults --default-character-set=utf8mb4 --socket="$server/
 
 # An empty database, whose URL is `url`.
 needs_server() {
+    [[ -e $server/up || -s $server/why ]] || server_start 2>"$server/why" || true
     if [[ ! -e $server/up ]]; then
         [[ $(<"$server/why") != "$no_server" ]] || skip "$no_server"
         echo "the server does not start:"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Dashboards and alert rules: each query is asked of a real Prometheus, or of a real MariaDB.
 
+# bats file_tags=long
 bats_require_minimum_version 1.5.0
 load report_common
 load live

@@ -92,6 +92,7 @@ print([(b.start_s, b.length_s, b.energy_j, b.covered, b.mean_w) for b in eight.t
     [[ $output == "['true', 'true']" ]]
 }
 
+# bats test_tags=long
 @test "a frame of pandas" {
     record 7 0 n1 0 100 50
     record 7 0 n2 0 100 70 'del(.total)'
@@ -138,6 +139,7 @@ picture.save('power.svg')"
     [[ $output == *RuntimeError:*apapi\ plot:*8* ]]
 }
 
+# bats test_tags=long
 @test "types" {
     command -v mypy >/dev/null # scripts/setup --test installs it
     run -0 mypy --strict --cache-dir="$BATS_TEST_TMPDIR/cache" "$repository/bindings/python/apapi"

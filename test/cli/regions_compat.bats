@@ -208,6 +208,7 @@ first passes 0 time 0 values 4' && -z $stderr ]]
     [[ $output == 'fences 1' ]]
 }
 
+# bats test_tags=long
 @test "Fortran: the module compiles and marks regions" {
     command -v gfortran >/dev/null || skip 'no gfortran'
     cat >program.f90 <<'EOF'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # scripts/setup-papi, without a network; truth_papi.bats uses what it builds.
 
+# bats file_tags=long
 bats_require_minimum_version 1.5.0
 load ../environment
 

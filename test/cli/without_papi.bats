@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Built without PAPI: -DWITH_PAPI=OFF.
 
+# bats file_tags=long
 bats_require_minimum_version 1.5.0
 load atime_common.bash
 
