@@ -19,6 +19,13 @@ target_compile_options(
             -Wconversion
             -Wno-sign-conversion
             -Wimplicit-fallthrough)
+# Of files that are compiled together: static variables with one name would be one variable. That a local name is a static
+# one of another file is no mistake.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(apapi_flags INTERFACE -Wredundant-decls -Wno-shadow -Wshadow=local)
+  # The helper processes leave out what they do not call (--gc-sections), not whole folders.
+  target_compile_options(apapi_flags INTERFACE -ffunction-sections -fdata-sections)
+endif()
 if(APAPI_WERROR)
   target_compile_options(apapi_flags INTERFACE -Werror)
 endif()

@@ -23,13 +23,13 @@ static struct {
     pid_t pid; /* process that started the collector; 0: none */
 } allocator = {.collector = {.channel = -1, .pidfd = -1}};
 
-static struct config config;
-static struct message message;
+static struct config allocator_config;
+static struct message allocator_message;
 
 int spank_apapi_allocator_init(spank_t spank, int count, char *const words[])
 {
-    config_load(&config, count, words, &spank_apapi_log_keep);
-    spank_apapi_options_register(spank, &config);
+    config_load(&allocator_config, count, words, &spank_apapi_log_keep);
+    spank_apapi_options_register(spank, &allocator_config);
     return ESPANK_SUCCESS;
 }
 
@@ -44,21 +44,22 @@ static bool allocator_waits(void)
 
 static void allocator_start(void)
 {
-    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
-    struct spank_apapi_program program = {.dir = config.libexec_dir, .name = "apapi-collect"};
+    uint64_t deadline_ns = deadline_now() + allocator_config.start_timeout_ns;
+    struct spank_apapi_program program = {.dir = allocator_config.libexec_dir,
+                                          .name = "apapi-collect"};
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
     if (rendezvous_open(&rendezvous, NULL)) {
         return;
     }
     program.listener = rendezvous.listener;
-    message_start(&message, APAPI_WORD_CONFIG);
-    message_add_pair(&message, "token", rendezvous.token);
-    message_add_pair(&message, "whole_job", "1");
-    message_add_pair(&message, "job_only",
+    message_start(&allocator_message, APAPI_WORD_CONFIG);
+    message_add_pair(&allocator_message, "token", rendezvous.token);
+    message_add_pair(&allocator_message, "whole_job", "1");
+    message_add_pair(&allocator_message, "job_only",
                      choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_apapi_child_start(&allocator.collector, &program, NULL) == 0) {
-        if (message_send(allocator.collector.channel, &message, deadline_ns) == 0) {
+        if (message_send(allocator.collector.channel, &allocator_message, deadline_ns) == 0) {
             allocator.pid = getpid();
             setenv(APAPI_JOB_ENV, rendezvous.where, 1);
         } else { /* it waits for no sruns; there is no table */
@@ -87,16 +88,16 @@ static char *allocator_ask(void)
     static char nodelist[APAPI_MESSAGE_MAX / 2];
     char *text = NULL;
 
-    message_start(&message, APAPI_WORD_END);
-    message_add_pair(&message, "nodes", getenv("SLURM_JOB_NUM_NODES"));
+    message_start(&allocator_message, APAPI_WORD_END);
+    message_add_pair(&allocator_message, "nodes", getenv("SLURM_JOB_NUM_NODES"));
     if (spank_apapi_job_nodes(spank_apapi_look_here, NULL, nodelist, sizeof nodelist) == 0) {
-        message_add_pair(&message, "nodelist", nodelist);
+        message_add_pair(&allocator_message, "nodelist", nodelist);
     }
-    if (message_send(allocator.collector.channel, &message, deadline_ns) ||
-        message_receive_text(allocator.collector.channel, &message, &text, deadline_ns)) {
+    if (message_send(allocator.collector.channel, &allocator_message, deadline_ns) ||
+        message_receive_text(allocator.collector.channel, &allocator_message, &text, deadline_ns)) {
         return NULL;
     }
-    if (!message_is(&message, APAPI_WORD_TABLE)) {
+    if (!message_is(&allocator_message, APAPI_WORD_TABLE)) {
         free(text);
         return NULL;
     }

@@ -45,13 +45,13 @@ static struct {
     struct apapi_error failure; /* "": none */
 } local = {.collector = {.channel = -1, .pidfd = -1}, .listener = -1};
 
-static struct config config;
-static struct message message;
+static struct config local_config;
+static struct message local_message;
 
 int spank_apapi_local_init(spank_t spank, int count, char *const words[])
 {
-    config_load(&config, count, words, &spank_apapi_log_keep);
-    spank_apapi_options_register(spank, &config);
+    config_load(&local_config, count, words, &spank_apapi_log_keep);
+    spank_apapi_options_register(spank, &local_config);
     return ESPANK_SUCCESS;
 }
 
@@ -124,16 +124,16 @@ static void local_describe_budget(void)
     }
     program[length > 0 ? length : 0] = '\0';
     slash = strrchr(program, '/');
-    message_add_number(&message, "totals_ms", totals_ms);
-    message_add_pair(&message, "budget", choice_budget(choice));
-    message_add_pair(&message, "job_budget", choice->job_budget ? "1" : NULL);
-    message_add_pair(&message, "config", config.path);
+    message_add_number(&local_message, "totals_ms", totals_ms);
+    message_add_pair(&local_message, "budget", choice_budget(choice));
+    message_add_pair(&local_message, "job_budget", choice->job_budget ? "1" : NULL);
+    message_add_pair(&local_message, "config", local_config.path);
     if (slash) {
         *slash = '\0';
-        message_add_pair(&message, "slurm_bin", program);
+        message_add_pair(&local_message, "slurm_bin", program);
     }
-    message_add_pair(&message, "slurm_conf", getenv("SLURM_CONF"));
-    message_add_pair(&message, "quiet", local_is_quiet() ? "1" : NULL);
+    message_add_pair(&local_message, "slurm_conf", getenv("SLURM_CONF"));
+    message_add_pair(&local_message, "quiet", local_is_quiet() ? "1" : NULL);
 }
 
 static int local_configure(spank_t spank, uint64_t deadline_ns)
@@ -141,24 +141,25 @@ static int local_configure(spank_t spank, uint64_t deadline_ns)
     char name[SPANK_APAPI_NAME_SIZE];
 
     spank_apapi_step_program(spank, name);
-    message_start(&message, APAPI_WORD_CONFIG);
-    message_add_pair(&message, "token", local.token);
-    message_add_pair(&message, "step", local.step);
-    message_add_pair(&message, "name", name[0] ? name : NULL);
-    message_add_number(&message, "nodes", local.nodes);
-    message_add_pair(&message, "job", getenv(APAPI_JOB_ENV));
-    message_add_pair(&message, "format",
+    message_start(&local_message, APAPI_WORD_CONFIG);
+    message_add_pair(&local_message, "token", local.token);
+    message_add_pair(&local_message, "step", local.step);
+    message_add_pair(&local_message, "name", name[0] ? name : NULL);
+    message_add_number(&local_message, "nodes", local.nodes);
+    message_add_pair(&local_message, "job", getenv(APAPI_JOB_ENV));
+    message_add_pair(&local_message, "format",
                      config_format_word(choice_format(spank_apapi_options_choice())));
-    message_add_pair(&message, "verbose", packet_is_verbose(getenv(PACKET_VARIABLE)) ? "1" : NULL);
+    message_add_pair(&local_message, "verbose",
+                     packet_is_verbose(getenv(PACKET_VARIABLE)) ? "1" : NULL);
     local_describe_budget();
-    return message_send(local.collector.channel, &message, deadline_ns);
+    return message_send(local.collector.channel, &local_message, deadline_ns);
 }
 
 static int local_start_collector(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
+    uint64_t deadline_ns = deadline_now() + local_config.start_timeout_ns;
     const struct spank_apapi_program program = {
-        .dir = config.libexec_dir,
+        .dir = local_config.libexec_dir,
         .name = "apapi-collect",
         .listener = local.listener,
         .speaks = choice_totals_ms(spank_apapi_options_choice()) > 0};
@@ -217,31 +218,32 @@ static int local_send_end(uint64_t wait_ns)
 {
     const char *nodelist = spank_apapi_nodelist(local.nodes);
 
-    message_start(&message, APAPI_WORD_END);
-    message_add_pair(&message, "nodelist",
+    message_start(&local_message, APAPI_WORD_END);
+    message_add_pair(&local_message, "nodelist",
                      nodelist && strlen(nodelist) < APAPI_MESSAGE_MAX / 2 ? nodelist : NULL);
-    message_add_number(&message, "wait_ms", wait_ns / DEADLINE_MS);
-    return message_send(local.collector.channel, &message, deadline_now() + WAIT_MORE_NS);
+    message_add_number(&local_message, "wait_ms", wait_ns / DEADLINE_MS);
+    return message_send(local.collector.channel, &local_message, deadline_now() + WAIT_MORE_NS);
 }
 
-/* Receive the report into `message`. @return 0; -1 with the reason in local.failure. */
+/* Receive the report into `local_message`. @return 0; -1 with the reason in local.failure. */
 static int local_receive_table(void)
 {
-    uint64_t wait_ns = config.stop_timeout_ns + WAIT_MORE_NS;
+    uint64_t wait_ns = local_config.stop_timeout_ns + WAIT_MORE_NS;
     uint64_t deadline_ns = deadline_now() + wait_ns + WAIT_MORE_NS;
 
     if (local_send_end(wait_ns) ||
-        message_receive(local.collector.channel, &message, deadline_ns)) {
+        message_receive(local.collector.channel, &local_message, deadline_ns)) {
         return errno == ETIMEDOUT
                    ? apapi_fail(&local.failure, errno, "the collector did not answer within %g s",
                                 (double)(wait_ns + WAIT_MORE_NS) / 1e9)
                    : apapi_fail(&local.failure, errno, "the collector ended too early");
     }
-    if (message_is(&message, APAPI_WORD_TABLE) || message_is(&message, APAPI_WORD_END)) {
+    if (message_is(&local_message, APAPI_WORD_TABLE) ||
+        message_is(&local_message, APAPI_WORD_END)) {
         return 0;
     }
-    return message_is(&message, APAPI_WORD_FAILED)
-               ? spank_apapi_child_reason(&message, &local.failure)
+    return message_is(&local_message, APAPI_WORD_FAILED)
+               ? spank_apapi_child_reason(&local_message, &local.failure)
                : apapi_fail(&local.failure, EBADMSG, "the collector gave no report");
 }
 
@@ -276,20 +278,20 @@ static void local_fall_back(struct spank_apapi_destination *destination)
     destination->path = NULL;
 }
 
-/* Write the part of the report in `message`. */
+/* Write the part of the report in `local_message`. */
 static int local_write_part(struct spank_apapi_destination *destination)
 {
-    if (destination_write(destination, message_text(&message), &local.failure) == 0) {
+    if (destination_write(destination, message_text(&local_message), &local.failure) == 0) {
         return 0;
     }
     if (!destination->path) {
         return -1;
     }
     local_fall_back(destination);
-    return destination_write(destination, message_text(&message), &local.failure);
+    return destination_write(destination, message_text(&local_message), &local.failure);
 }
 
-/* Write the report. Its first part is in `message`. */
+/* Write the report. Its first part is in `local_message`. */
 static int local_write_report(void)
 {
     const char *pattern = choice_output(spank_apapi_options_choice());
@@ -300,10 +302,10 @@ static int local_write_report(void)
     if (pattern && local_name_file(pattern, path)) {
         local_fall_back(&destination);
     }
-    while (result == 0 && message_is(&message, APAPI_WORD_TABLE)) {
+    while (result == 0 && message_is(&local_message, APAPI_WORD_TABLE)) {
         result = local_write_part(&destination);
-        if (result == 0 &&
-            message_receive(local.collector.channel, &message, deadline_now() + WAIT_MORE_NS)) {
+        if (result == 0 && message_receive(local.collector.channel, &local_message,
+                                           deadline_now() + WAIT_MORE_NS)) {
             result = apapi_fail(&local.failure, errno, "the collector ended too early");
         }
     }

@@ -49,14 +49,14 @@ static struct {
 } remote = {.sampler = {.channel = -1, .pidfd = -1}};
 
 static char folder[PATH_MAX]; /* working folder of the job; "": not known */
-static struct config config;
-static struct message message;
+static struct config remote_config;
+static struct message remote_message;
 static char *answer; /* text of the sampler's last message; NULL: none */
 
 int spank_apapi_remote_init(spank_t spank, int count, char *const words[])
 {
-    config_load(&config, count, words, &spank_apapi_log_errors);
-    spank_apapi_options_register(spank, &config);
+    config_load(&remote_config, count, words, &spank_apapi_log_errors);
+    spank_apapi_options_register(spank, &remote_config);
     return ESPANK_SUCCESS;
 }
 
@@ -94,7 +94,7 @@ static int remote_hear(uint64_t deadline_ns)
 {
     free(answer);
     answer = NULL;
-    return message_receive_text(remote.sampler.channel, &message, &answer, deadline_ns);
+    return message_receive_text(remote.sampler.channel, &remote_message, &answer, deadline_ns);
 }
 
 /*
@@ -104,13 +104,14 @@ static int remote_hear(uint64_t deadline_ns)
 static int remote_expect(const char *word, uint64_t deadline_ns)
 {
     for (bool first = true; remote_hear(deadline_ns) == 0; first = false) {
-        if (message_is(&message, word)) {
+        if (message_is(&remote_message, word)) {
             return 0;
         }
-        if (message_is(&message, APAPI_WORD_FAILED)) {
-            return spank_apapi_child_reason(&message, &remote.failure);
+        if (message_is(&remote_message, APAPI_WORD_FAILED)) {
+            return spank_apapi_child_reason(&remote_message, &remote.failure);
         }
-        if (!first || !message_is(&message, APAPI_WORD_READY)) { /* READY may have been late */
+        if (!first ||
+            !message_is(&remote_message, APAPI_WORD_READY)) { /* READY may have been late */
             remote_fail(EBADMSG, 0);
             return -1;
         }
@@ -124,7 +125,7 @@ static int remote_expect(const char *word, uint64_t deadline_ns)
 /* Send `message`. If the sampler has ended, its last message is a better reason than that. */
 static void remote_send(uint64_t deadline_ns)
 {
-    if (message_send(remote.sampler.channel, &message, deadline_ns)) {
+    if (message_send(remote.sampler.channel, &remote_message, deadline_ns)) {
         int code = errno;
 
         remote_expect("", 0);
@@ -134,10 +135,10 @@ static void remote_send(uint64_t deadline_ns)
 
 static void remote_send_begin(spank_t spank, uint64_t deadline_ns)
 {
-    message_start(&message, APAPI_WORD_BEGIN);
-    message_add_number(&message, "ns", deadline_now());
-    message_add_pair(&message, "folder", folder[0] ? folder : NULL);
-    spank_apapi_deliver_describe(spank, &remote.collector, &message);
+    message_start(&remote_message, APAPI_WORD_BEGIN);
+    message_add_number(&remote_message, "ns", deadline_now());
+    message_add_pair(&remote_message, "folder", folder[0] ? folder : NULL);
+    spank_apapi_deliver_describe(spank, &remote.collector, &remote_message);
     remote_send(deadline_ns);
 }
 
@@ -162,25 +163,25 @@ static void remote_describe_job(spank_t spank, const struct spank_apapi_rendezvo
     if (rendezvous->listener < 0) {
         return;
     }
-    message_add_pair(&message, "job_token", rendezvous->token);
-    message_add_pair(&message, "job_only",
+    message_add_pair(&remote_message, "job_token", rendezvous->token);
+    message_add_pair(&remote_message, "job_only",
                      choice_reports_steps(spank_apapi_options_choice()) ? NULL : "1");
-    message_add_pair(&message, "job_quiet",
+    message_add_pair(&remote_message, "job_quiet",
                      choice_reports_job(spank_apapi_options_choice()) ? NULL : "1");
     if (spank_getenv(spank, "SLURM_JOB_NUM_NODES", nodes, sizeof nodes) == ESPANK_SUCCESS) {
-        message_add_pair(&message, "job_nodes", nodes);
+        message_add_pair(&remote_message, "job_nodes", nodes);
     }
     if (spank_apapi_job_nodes(spank_apapi_step_look, spank, nodelist, sizeof nodelist) == 0) {
-        message_add_pair(&message, "job_nodelist", nodelist);
+        message_add_pair(&remote_message, "job_nodelist", nodelist);
     }
 }
 
 static void remote_configure(spank_t spank, const struct spank_apapi_request *request,
                              const struct spank_apapi_rendezvous *rendezvous, uint64_t deadline_ns)
 {
-    message_start(&message, APAPI_WORD_CONFIG);
-    remote.files =
-        spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, request, &message);
+    message_start(&remote_message, APAPI_WORD_CONFIG);
+    remote.files = spank_apapi_configure(spank, spank_apapi_options_choice(), &remote.step, request,
+                                         &remote_message);
     remote_describe_job(spank, rendezvous);
     remote_send(deadline_ns);
 }
@@ -192,7 +193,7 @@ static const char *remote_components(spank_t spank, const char *rules)
     static char list[CONFIG_LIST_SIZE];
     struct spank_apapi_choice *choice = spank_apapi_options_choice();
 
-    if (choice_asked(choice) && !spank_apapi_may_ask(spank, &config, &remote.step)) {
+    if (choice_asked(choice) && !spank_apapi_may_ask(spank, &remote_config, &remote.step)) {
         choice_forget(choice);
     }
     if (packet_find(rules, PACKET_COMPONENTS, &listed) && listed.size < sizeof list) {
@@ -219,7 +220,7 @@ static const char *remote_rules(spank_t spank)
 static int remote_check_partition(spank_t spank)
 {
     bool disabled = false;
-    int result = spank_apapi_may_measure(spank, &config, &disabled, &remote.failure);
+    int result = spank_apapi_may_measure(spank, &remote_config, &disabled, &remote.failure);
 
     if (result) {
         remote.silent = disabled || !choice_asked(spank_apapi_options_choice());
@@ -229,12 +230,13 @@ static int remote_check_partition(spank_t spank)
 
 static void remote_start(spank_t spank, const struct spank_apapi_request *request)
 {
-    struct spank_apapi_program sampler = {.dir = config.libexec_dir, .name = "apapi-sampler"};
+    struct spank_apapi_program sampler = {.dir = remote_config.libexec_dir,
+                                          .name = "apapi-sampler"};
     struct spank_apapi_rendezvous rendezvous = SPANK_APAPI_RENDEZVOUS_NONE;
 
     remote.measuring = true;
     remote.silent = !choice_asked(spank_apapi_options_choice()) &&
-                    !components_known(config.components); /* only root gets a message */
+                    !components_known(remote_config.components); /* only root gets a message */
     remote.reports =
         remote.step.batch && choice_format(spank_apapi_options_choice()) != CONFIG_NONE;
     if (remote_check_partition(spank)) {
@@ -244,7 +246,8 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
     remote_open_rendezvous(spank, &rendezvous);
     sampler.listener = rendezvous.listener;
     if (spank_apapi_child_start(&remote.sampler, &sampler, &remote.failure) == 0) {
-        remote_configure(spank, request, &rendezvous, deadline_now() + config.start_timeout_ns);
+        remote_configure(spank, request, &rendezvous,
+                         deadline_now() + remote_config.start_timeout_ns);
     }
     rendezvous_close(&rendezvous);
 }
@@ -256,7 +259,7 @@ static void remote_start(spank_t spank, const struct spank_apapi_request *reques
 static bool remote_counts(void)
 {
     return remote.step.step != SLURM_EXTERN_CONT ||
-           (config.job_total == CONFIG_TOTAL_EXTERN && policy_extern(&config));
+           (remote_config.job_total == CONFIG_TOTAL_EXTERN && policy_extern(&remote_config));
 }
 
 int spank_apapi_remote_init_post_opt(spank_t spank)
@@ -293,9 +296,9 @@ int spank_apapi_remote_task_init(spank_t spank)
     char path[PATH_MAX];
     uid_t uid = 0;
 
-    if (remote.measuring && !remote_failed() && *config.live_dir &&
+    if (remote.measuring && !remote_failed() && *remote_config.live_dir &&
         spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS &&
-        snprintf(path, sizeof path, APAPI_LIVE_PATH, config.live_dir, remote.step.node, uid,
+        snprintf(path, sizeof path, APAPI_LIVE_PATH, remote_config.live_dir, remote.step.node, uid,
                  remote.step.job, remote.step.step_name) < (int)sizeof path) {
         spank_setenv(spank, APAPI_LIVE_ENVIRONMENT, path, 1);
     }
@@ -312,15 +315,15 @@ static void remote_send_task(spank_t spank, uint64_t deadline_ns)
                   (remote.step.batch && choice_watches_job(choice));
 
     if (wanted && !remote_failed() && spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS) {
-        message_start(&message, APAPI_WORD_TASK);
-        message_add_number(&message, "pid", (uint64_t)pid);
+        message_start(&remote_message, APAPI_WORD_TASK);
+        message_add_number(&remote_message, "pid", (uint64_t)pid);
         remote_send(deadline_ns);
     }
 }
 
 int spank_apapi_remote_task_post_fork(spank_t spank)
 {
-    uint64_t deadline_ns = deadline_now() + config.start_timeout_ns;
+    uint64_t deadline_ns = deadline_now() + remote_config.start_timeout_ns;
 
     if (!remote.measuring) {
         return ESPANK_SUCCESS;
@@ -335,7 +338,7 @@ int spank_apapi_remote_task_post_fork(spank_t spank)
     }
     if (!remote_failed() && remote_expect(APAPI_WORD_READY, deadline_ns) && !remote_failed()) {
         slurm_verbose("apapi: the sampler is late: not ready after %g s",
-                      (double)config.start_timeout_ns / 1e9);
+                      (double)remote_config.start_timeout_ns / 1e9);
     }
     return ESPANK_SUCCESS;
 }
@@ -354,7 +357,7 @@ static void remote_note(const char *text)
  */
 static uint64_t remote_steps_limit_ns(void)
 {
-    uint64_t limit_ns = config.stop_timeout_ns / 4 * 3;
+    uint64_t limit_ns = remote_config.stop_timeout_ns / 4 * 3;
 
     if (!remote.reports) {
         return 0;
@@ -365,12 +368,12 @@ static uint64_t remote_steps_limit_ns(void)
 /* Get the results of a working sampler. */
 static void remote_receive(spank_t spank)
 {
-    uint64_t limit_ns = config.stop_timeout_ns;
+    uint64_t limit_ns = remote_config.stop_timeout_ns;
     uint64_t deadline_ns = deadline_now() + limit_ns;
 
-    message_start(&message, APAPI_WORD_STOP);
-    spank_apapi_ending_describe(&remote.ending, &message);
-    message_add_number(&message, "wait_ms", remote_steps_limit_ns() / DEADLINE_MS);
+    message_start(&remote_message, APAPI_WORD_STOP);
+    spank_apapi_ending_describe(&remote.ending, &remote_message);
+    message_add_number(&remote_message, "wait_ms", remote_steps_limit_ns() / DEADLINE_MS);
     remote_send(deadline_ns);
     if (remote_failed()) {
         return;

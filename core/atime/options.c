@@ -104,7 +104,7 @@ static int set_overflow(void *target, const char *text, struct apapi_error *err)
 
 static char components_help[256];
 
-static const struct option_row rows[] = {
+static const struct option_row option_rows[] = {
     {'c', "components", " LIST", components_help, TO_CALL(set_components)},
     {'t', "intervals", " LIST", "time between two readings: 100ms, or nvml:250ms:ipmi:3s",
      TO_CALL(set_intervals)},
@@ -139,7 +139,7 @@ static const struct option_table table = {
             "executable; 2 wrong usage; 1 no such process.\n",
     .column = 25,
     .words_end = true,
-    .rows = rows};
+    .rows = option_rows};
 
 /* As parsed by the original APAPI: a whole number in any base, 1. */
 static bool is_one(const char *text)

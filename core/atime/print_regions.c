@@ -12,7 +12,7 @@
 
 #define LABEL_WIDTH 16
 #define LABEL_TAIL 10
-#define CELL_WIDTH 22
+#define REGIONS_CELL_WIDTH 22
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
 
 int report_regions(const struct report *report, struct apapi_regions *result)
@@ -74,7 +74,8 @@ static void print_regions_cell(FILE *out, const struct spread *spread, const cha
 
     print_spread(cell, sizeof cell, spread, unit);
     columns = (int)text_columns(cell);
-    fprintf(out, "  %*s%s", columns < CELL_WIDTH ? CELL_WIDTH - columns : 0, "", cell);
+    fprintf(out, "  %*s%s", columns < REGIONS_CELL_WIDTH ? REGIONS_CELL_WIDTH - columns : 0, "",
+            cell);
 }
 
 static void print_regions_row(FILE *out, const struct report *report,
@@ -118,8 +119,8 @@ int print_regions(FILE *out, const struct report *report)
     }
     for (; named < regions.count && regions.list[named].kind == APAPI_REGION_NAMED; named++) {
         if (named == 0) {
-            fprintf(out, "  %-*s%*s%*s  method\n", LABEL_WIDTH, "region", CELL_WIDTH + 2, "energy",
-                    CELL_WIDTH + 2, "mean");
+            fprintf(out, "  %-*s%*s%*s  method\n", LABEL_WIDTH, "region", REGIONS_CELL_WIDTH + 2,
+                    "energy", REGIONS_CELL_WIDTH + 2, "mean");
         }
         if (named < TABLE_REGIONS) {
             print_regions_row(out, report, &regions.list[named]);

@@ -15,7 +15,7 @@
 #include "record/domain_list.h"
 
 #define CELL_SIZE (2 * UNITS_SIZE + 8)
-#define CELL_WIDTH 24
+#define TABLE_CELL_WIDTH 24
 #define TEXT_SIZE 512
 
 /* "exit status 3", "killed by signal 9 (Killed)"; "" for a success. */
@@ -90,7 +90,7 @@ static void print_table_put_cell(FILE *out, const char *cell)
 {
     int columns = (int)text_columns(cell);
 
-    fprintf(out, "  %*s%s", columns < CELL_WIDTH ? CELL_WIDTH - columns : 0, "", cell);
+    fprintf(out, "  %*s%s", columns < TABLE_CELL_WIDTH ? TABLE_CELL_WIDTH - columns : 0, "", cell);
 }
 
 static int label_width(const struct report *report)

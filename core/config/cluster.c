@@ -7,12 +7,12 @@
 
 #include "config/slurm_conf.h"
 
-struct search {
+struct cluster_search {
     char *name;
     size_t size;
 };
 
-static void cluster_take(struct search *search, const char *value)
+static void cluster_take(struct cluster_search *search, const char *value)
 {
     bool quoted = *value == '"';
     size_t length = quoted ? strcspn(++value, "\"\r\n") : (size_t)slurm_conf_length(value);
@@ -39,7 +39,7 @@ static void cluster_search(char *line, void *context)
 
 int config_cluster(const char *path, char *name, size_t size)
 {
-    struct search search = {name, size};
+    struct cluster_search search = {name, size};
 
     name[0] = '\0';
     slurm_conf_each(path, cluster_search, &search);

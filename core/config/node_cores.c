@@ -21,15 +21,15 @@ struct shape {
 static const struct {
     const char *key;
     size_t offset;
-} keys[] = {{"CPUs", offsetof(struct shape, cpus)},
-            {"Procs", offsetof(struct shape, cpus)},
-            {"Boards", offsetof(struct shape, boards)},
-            {"Sockets", offsetof(struct shape, sockets)},
-            {"SocketsPerBoard", offsetof(struct shape, board_sockets)},
-            {"CoresPerSocket", offsetof(struct shape, cores)},
-            {"ThreadsPerCore", offsetof(struct shape, threads)}};
+} core_keys[] = {{"CPUs", offsetof(struct shape, cpus)},
+                 {"Procs", offsetof(struct shape, cpus)},
+                 {"Boards", offsetof(struct shape, boards)},
+                 {"Sockets", offsetof(struct shape, sockets)},
+                 {"SocketsPerBoard", offsetof(struct shape, board_sockets)},
+                 {"CoresPerSocket", offsetof(struct shape, cores)},
+                 {"ThreadsPerCore", offsetof(struct shape, threads)}};
 
-struct search {
+struct node_search {
     const char *node;
     struct shape defaults, found;
 };
@@ -62,19 +62,19 @@ static bool names(const char *value, const char *node)
 
 static void read_shape(char *line, struct shape *shape)
 {
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *value = slurm_conf_find(line, keys[i].key);
+    for (size_t i = 0; i < sizeof core_keys / sizeof *core_keys; i++) {
+        const char *value = slurm_conf_find(line, core_keys[i].key);
         unsigned long number = value ? strtoul(value, NULL, 10) : 0;
 
         if (number > 0 && number < COUNT_MAX) {
-            *(uint32_t *)(void *)((char *)shape + keys[i].offset) = (uint32_t)number;
+            *(uint32_t *)(void *)((char *)shape + core_keys[i].offset) = (uint32_t)number;
         }
     }
 }
 
 static void node_cores_search(char *line, void *context)
 {
-    struct search *search = context;
+    struct node_search *search = context;
     const char *value = slurm_conf_find(line, "NodeName");
 
     if (!value) {
@@ -114,7 +114,7 @@ static uint32_t cores_of(const struct shape *shape)
 
 uint32_t config_node_cores(const char *path, const char *node)
 {
-    struct search search = {.node = node};
+    struct node_search search = {.node = node};
 
     slurm_conf_each(path, node_cores_search, &search);
     return cores_of(&search.found);

@@ -15,7 +15,7 @@
 #define TRANSACTION 50000 /* records per transaction */
 #define MARKED 4096
 
-enum statement {
+enum load_statement {
     FIND,
     IS_THERE,
     DELETE_EVENTS,

@@ -26,7 +26,7 @@ struct cell {
     my_bool is_null;
 };
 
-struct statement {
+struct mariadb_statement {
     const struct mariadb_library *library;
     MYSQL_STMT *stmt;
     size_t parameters, columns;
@@ -116,7 +116,7 @@ static void *open_connection(const struct db_address *address, bool writing,
 
 /* --- statements ----------------------------------------------------------------------------- */
 
-static int fail_statement(const struct statement *statement, struct apapi_error *err)
+static int fail_statement(const struct mariadb_statement *statement, struct apapi_error *err)
 {
     return apapi_fail(err, EIO, "MariaDB: %.220s",
                       statement->library->mysql_stmt_error(statement->stmt));
@@ -124,7 +124,7 @@ static int fail_statement(const struct statement *statement, struct apapi_error 
 
 static void db_mariadb_finalize(void *handle)
 {
-    struct statement *statement = handle;
+    struct mariadb_statement *statement = handle;
 
     if (statement->stmt) {
         statement->library->mysql_stmt_close(statement->stmt);
@@ -181,7 +181,7 @@ static void point_at(MYSQL_BIND *bind, struct cell *cell)
     }
 }
 
-static int db_mariadb_allocate(struct statement *statement)
+static int db_mariadb_allocate(struct mariadb_statement *statement)
 {
     MYSQL_RES *result = statement->library->mysql_stmt_result_metadata(statement->stmt);
     const MYSQL_FIELD *fields = result ? statement->library->mysql_fetch_fields(result) : NULL;
@@ -209,7 +209,7 @@ static int db_mariadb_allocate(struct statement *statement)
 static void *db_mariadb_prepare(void *handle, const char *sql, struct apapi_error *err)
 {
     struct connection *connection = handle;
-    struct statement *statement = calloc(1, sizeof *statement);
+    struct mariadb_statement *statement = calloc(1, sizeof *statement);
 
     if (!statement) {
         apapi_fail(err, ENOMEM, "no memory");
@@ -232,7 +232,7 @@ static void *db_mariadb_prepare(void *handle, const char *sql, struct apapi_erro
 
 static int db_mariadb_bind(void *handle, size_t number, const struct db_value *value)
 {
-    struct statement *statement = handle;
+    struct mariadb_statement *statement = handle;
     struct cell *cell = &statement->in_cells[number];
 
     *cell = (struct cell){.type = value->type,
@@ -246,7 +246,7 @@ static int db_mariadb_bind(void *handle, size_t number, const struct db_value *v
     return 0;
 }
 
-static int execute(struct statement *statement)
+static int execute(struct mariadb_statement *statement)
 {
     const struct mariadb_library *library = statement->library;
 
@@ -264,7 +264,7 @@ static int execute(struct statement *statement)
 }
 
 /* The fetch returned the sizes. The texts are fetched after memory for them was allocated. */
-static int fetch_texts(struct statement *statement)
+static int fetch_texts(struct mariadb_statement *statement)
 {
     for (size_t i = 0; i < statement->columns; i++) {
         struct cell *cell = &statement->out_cells[i];
@@ -293,7 +293,7 @@ static int fetch_texts(struct statement *statement)
 
 static void db_mariadb_reset(void *handle)
 {
-    struct statement *statement = handle;
+    struct mariadb_statement *statement = handle;
 
     if (statement->running) {
         statement->library->mysql_stmt_free_result(statement->stmt);
@@ -303,7 +303,7 @@ static void db_mariadb_reset(void *handle)
 
 static int db_mariadb_step(void *handle, struct apapi_error *err)
 {
-    struct statement *statement = handle;
+    struct mariadb_statement *statement = handle;
     int got;
 
     if (!statement->running && execute(statement)) {
@@ -326,14 +326,14 @@ static int db_mariadb_step(void *handle, struct apapi_error *err)
 
 static size_t db_mariadb_changes(void *handle)
 {
-    struct statement *statement = handle;
+    struct mariadb_statement *statement = handle;
 
     return (size_t)statement->library->mysql_stmt_affected_rows(statement->stmt);
 }
 
 static struct db_value db_mariadb_column(void *handle, size_t number)
 {
-    const struct cell *cell = &((struct statement *)handle)->out_cells[number];
+    const struct cell *cell = &((struct mariadb_statement *)handle)->out_cells[number];
 
     if (cell->is_null) {
         return db_text(NULL);

@@ -19,7 +19,7 @@ static const char *find_control(const char *text)
     return NULL;
 }
 
-static int parse_name(struct problems *problems, const struct event_line *line, void *entry)
+static int parse_listed_name(struct problems *problems, const struct event_line *line, void *entry)
 {
     const char *control = find_control(line->text);
 
@@ -48,7 +48,8 @@ static int parse_name(struct problems *problems, const struct event_line *line, 
 static struct apapi_eventlist *eventlist_create(char *text, struct problems *problems,
                                                 struct apapi_error *err)
 {
-    return event_entries_create(text, sizeof(struct apapi_listed), parse_name, problems, err);
+    return event_entries_create(text, sizeof(struct apapi_listed), parse_listed_name, problems,
+                                err);
 }
 
 struct apapi_eventlist *apapi_eventlist_read(const char *path,

@@ -34,7 +34,7 @@ static int expected(const struct field *field, const char *what)
     return -1;
 }
 
-static int parse_name(const struct field *field, struct apapi_definition *definition)
+static int parse_event_name(const struct field *field, struct apapi_definition *definition)
 {
     definition->name = field->text;
     return *field->text ? 0 : expected(field, "the name of an event");
@@ -229,7 +229,7 @@ static const struct {
     const char *title;
     field_parse_f parse;
 } fields[FIELDS_MOST] = {
-    {"field 1 (event)", parse_name},
+    {"field 1 (event)", parse_event_name},
     {"field 2 (operation)", parse_operation},
     {"field 3 (statistics of value0)", parse_stats0},
     {"field 4 (statistics of value1)", parse_stats1},

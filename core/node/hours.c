@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 #define HOUR_NS (NS_PER_S * 3600)
-#define DAY_NS (HOUR_NS * 24)
+#define DAY_NS (NS_PER_S * 24 * 3600)
 #define SLURM_CONF "/etc/slurm/slurm.conf"
 #define CLOSE_S 2
 

@@ -208,7 +208,7 @@ static int job_table_put_missing(const struct job_table *table)
     return 0;
 }
 
-static int put_incomplete(const struct job_table *table, FILE *line)
+static int job_table_put_incomplete(const struct job_table *table, FILE *line)
 {
     const char *step, *node;
     size_t listed = 0;
@@ -255,7 +255,7 @@ static int job_table_put_all(const struct job_table *table)
         job_table_put_missing(table) < 0) {
         return -1;
     }
-    return table->total.incomplete > 0 ? job_table_wrap(table, put_incomplete) : 0;
+    return table->total.incomplete > 0 ? job_table_wrap(table, job_table_put_incomplete) : 0;
 }
 
 static int job_table_put_table(struct job_table *table, char **text)

@@ -20,8 +20,6 @@
 #define LINE_SIZE 4096 /* of a typical node, with its newline */
 #define JOINS_MAX 2    /* 120 bins, 60, 30 */
 
-enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
-
 static int encode_put_domain(json_t *object, const void *measurement, size_t d)
 {
     const struct apapi_domain_result *domain =
@@ -43,13 +41,14 @@ static int encode_put_total(json_t *root, const struct apapi_measurement *m)
     json_t *object;
 
     if (isnan(total.energy_j) && isnan(total.power_w.mean)) {
-        return WRITTEN;
+        return FIELDS_WRITTEN;
     }
     object = fields_object(fields_of_domain, &total);
     if (field_put(root, "total", object) < 0) {
-        return OUT_OF_MEMORY;
+        return FIELDS_OUT_OF_MEMORY;
     }
-    return missing ? field_put(object, "missing_domains", domain_list_json(missing)) : WRITTEN;
+    return missing ? field_put(object, "missing_domains", domain_list_json(missing))
+                   : FIELDS_WRITTEN;
 }
 
 static int encode_put_event(json_t *object, const void *component, size_t i)
@@ -73,7 +72,7 @@ static int encode_put_component(json_t *object, const void *measurement, size_t 
     } else if (json_object_del(object, "source") == 0 || component->reason[0] == '\0') {
         rc = field_put_text(object, "reason", component->reason);
     }
-    return rc == WRITTEN && (component->measured || component->event_count > 0)
+    return rc == FIELDS_WRITTEN && (component->measured || component->event_count > 0)
                ? fields_put_list(object, "events", component->event_count, encode_put_event,
                                  component)
                : rc;
@@ -101,16 +100,16 @@ static int encode_put_trust(json_t *root, const struct apapi_measurement *m)
     json_t *trust = fields_object(fields_of_trust, m);
     int rc = field_put(root, "trust", trust);
 
-    if (rc == WRITTEN && m->unknown_domains) {
+    if (rc == FIELDS_WRITTEN && m->unknown_domains) {
         rc = field_put(trust, "unknown_domains", domain_list_json(m->unknown_domains));
     }
-    if (rc == WRITTEN) {
+    if (rc == FIELDS_WRITTEN) {
         rc = field_put_rough(trust, "uncertainty_j", apapi_record_uncertainty_j(m));
     }
-    for (size_t i = 0; i < COUNT_OF(counts) && rc == WRITTEN; i++) {
+    for (size_t i = 0; i < COUNT_OF(counts) && rc == FIELDS_WRITTEN; i++) {
         rc = field_put_count(trust, counts[i].key, counts[i].count);
     }
-    if (rc == WRITTEN && sum.rough > 0) {
+    if (rc == FIELDS_WRITTEN && sum.rough > 0) {
         rc = field_put_count(trust, "rough", sum.rough);
     }
     return rc;
@@ -126,15 +125,15 @@ static int encode_put_crossing(json_t *object, const void *record, size_t i)
 static int encode_put_crossings(json_t *root, const struct apapi_record *record)
 {
     if (record->crossing_count == 0) {
-        return WRITTEN;
+        return FIELDS_WRITTEN;
     }
     if (fields_put_list(root, "crossings", record->crossing_count, encode_put_crossing, record) <
         0) {
-        return OUT_OF_MEMORY;
+        return FIELDS_OUT_OF_MEMORY;
     }
     return record->crossings > record->crossing_count
                ? field_put_count(root, "crossings_total", record->crossings)
-               : WRITTEN;
+               : FIELDS_WRITTEN;
 }
 
 static int put_record(json_t *root, const struct apapi_record *record)
@@ -149,9 +148,9 @@ static int put_record(json_t *root, const struct apapi_record *record)
         fields_put_list(root, "components", m->component_count, encode_put_component, m) < 0 ||
         timelines_encode(root, m, 0) < 0 || encode_put_trust(root, m) < 0 ||
         encode_put_crossings(root, record) < 0 || share_encode(root, &record->share) < 0) {
-        return OUT_OF_MEMORY;
+        return FIELDS_OUT_OF_MEMORY;
     }
-    return WRITTEN;
+    return FIELDS_WRITTEN;
 }
 
 static char *dump(const json_t *root)
@@ -161,8 +160,8 @@ static char *dump(const json_t *root)
 
 static char *dump_whole(json_t *root, const struct apapi_record *record)
 {
-    return put_record(root, record) == WRITTEN &&
-                   regions_encode(root, &record->regions, true) == WRITTEN
+    return put_record(root, record) == FIELDS_WRITTEN &&
+                   regions_encode(root, &record->regions, true) == FIELDS_WRITTEN
                ? dump(root)
                : NULL;
 }

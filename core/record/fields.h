@@ -31,6 +31,9 @@ enum field_form {
     FIELD_METHOD    /* enum apapi_region_method */
 };
 
+/** What a function that writes JSON returns. */
+enum fields_outcome { FIELDS_WRITTEN = 0, FIELDS_OUT_OF_MEMORY = -1 };
+
 /** One member. The list ends with a NULL key. */
 struct field {
     const char *key;

@@ -11,11 +11,9 @@
 #include "base/timestamp.h"
 #include "record/fields.h"
 
-enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
-
 int field_put(json_t *object, const char *key, json_t *value)
 {
-    return json_object_set_new(object, key, value) < 0 ? OUT_OF_MEMORY : WRITTEN;
+    return json_object_set_new(object, key, value) < 0 ? FIELDS_OUT_OF_MEMORY : FIELDS_WRITTEN;
 }
 
 json_t *field_text(const char *text)
@@ -65,7 +63,7 @@ static double rounded_to_side(double value, int figures, int direction)
 int field_put_rounded(json_t *object, const char *key, double value, int figures)
 {
     return isfinite(value) ? field_put(object, key, json_real(field_rounded(value, figures)))
-                           : WRITTEN;
+                           : FIELDS_WRITTEN;
 }
 
 int field_put_measured(json_t *object, const char *key, double value)
@@ -80,7 +78,7 @@ int field_put_rough(json_t *object, const char *key, double value)
 
 static int put_exact(json_t *object, const char *key, double value)
 {
-    return isfinite(value) ? field_put(object, key, json_real(value)) : WRITTEN;
+    return isfinite(value) ? field_put(object, key, json_real(value)) : FIELDS_WRITTEN;
 }
 
 int field_put_moment(json_t *object, const char *key, int64_t unix_ns)
@@ -165,7 +163,7 @@ static int put_field(json_t *object, const struct field *field, const void *memb
         return field_put_text(object, field->key,
                               apapi_region_method_name(*(const enum apapi_region_method *)member));
     }
-    return WRITTEN;
+    return FIELDS_WRITTEN;
 }
 
 int fields_encode(json_t *object, const struct field *fields, const void *base)
@@ -177,10 +175,10 @@ int fields_encode(json_t *object, const struct field *fields, const void *base)
             continue;
         }
         if (put_field(object, field, member) < 0) {
-            return OUT_OF_MEMORY;
+            return FIELDS_OUT_OF_MEMORY;
         }
     }
-    return WRITTEN;
+    return FIELDS_WRITTEN;
 }
 
 json_t *fields_object(const struct field *fields, const void *base)
@@ -198,10 +196,11 @@ json_t *fields_object(const struct field *fields, const void *base)
 static json_t *fields_encode_element(fields_put_f put, const void *list, size_t i, int *result)
 {
     json_t *object = json_object();
-    int outcome = object ? put(object, list, i) : OUT_OF_MEMORY;
+    int outcome = object ? put(object, list, i) : FIELDS_OUT_OF_MEMORY;
 
-    *result = outcome == WRITTEN || outcome == FIELDS_NONE ? WRITTEN : OUT_OF_MEMORY;
-    if (outcome == WRITTEN) {
+    *result =
+        outcome == FIELDS_WRITTEN || outcome == FIELDS_NONE ? FIELDS_WRITTEN : FIELDS_OUT_OF_MEMORY;
+    if (outcome == FIELDS_WRITTEN) {
         return object;
     }
     json_decref(object);
@@ -214,7 +213,7 @@ int fields_put_list(json_t *object, const char *key, size_t count, fields_put_f 
     json_t *array = json_array();
     int result = field_put(object, key, array);
 
-    for (size_t i = 0; i < count && result == WRITTEN; i++) {
+    for (size_t i = 0; i < count && result == FIELDS_WRITTEN; i++) {
         json_t *element = fields_encode_element(put, list, i, &result);
 
         result = element ? json_array_append_new(array, element) : result;
@@ -227,7 +226,7 @@ int fields_put_domains(json_t *object, const char *key, fields_put_f put, const 
     json_t *domains = json_object();
     int result = field_put(object, key, domains);
 
-    for (size_t d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == WRITTEN; d++) {
+    for (size_t d = APAPI_DOMAIN_NONE + 1; d < APAPI_DOMAINS && result == FIELDS_WRITTEN; d++) {
         json_t *element = fields_encode_element(put, list, d, &result);
 
         result =

@@ -9,8 +9,6 @@
 #include "apapi/record.h"
 #include "base/duration.h"
 
-enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
-
 bool regions_exist(const struct apapi_regions *regions)
 {
     const struct apapi_region_losses none = {0};
@@ -50,7 +48,7 @@ static int regions_put_domain(json_t *object, const void *context, size_t d)
     int rc = isnan(energy->energy_j) ? FIELDS_NONE
                                      : fields_encode(object, fields_of_region_energy, energy);
 
-    if (rc == WRITTEN && !encoding->whole) {
+    if (rc == FIELDS_WRITTEN && !encoding->whole) {
         json_object_del(object, "power_w");
     }
     return rc;
@@ -62,12 +60,13 @@ static int regions_put_bins(json_t *object, const struct apapi_region_result *re
     json_t *bins = json_object(), *shares = json_array();
     int rc = field_put(object, "bins", bins);
 
-    if (rc != WRITTEN || field_put(bins, "bin_s", json_real((double)region->bin_ns / NS_PER_S))) {
+    if (rc != FIELDS_WRITTEN ||
+        field_put(bins, "bin_s", json_real((double)region->bin_ns / NS_PER_S))) {
         json_decref(shares);
-        return OUT_OF_MEMORY;
+        return FIELDS_OUT_OF_MEMORY;
     }
     rc = field_put(bins, "share_pct", shares);
-    for (uint32_t i = 0; i < region->bins && rc == WRITTEN; i++) {
+    for (uint32_t i = 0; i < region->bins && rc == FIELDS_WRITTEN; i++) {
         rc = json_array_append_new(shares, json_integer(region->share_pct[i]));
     }
     return rc;
@@ -80,10 +79,10 @@ static int regions_put_one(json_t *object, const void *context, size_t i)
     encoding.region = &encoding.regions->list[i];
     if (fields_encode(object, fields_of_region, encoding.region) < 0 ||
         fields_put_domains(object, "domains", regions_put_domain, &encoding) < 0) {
-        return OUT_OF_MEMORY;
+        return FIELDS_OUT_OF_MEMORY;
     }
     fields_drop_empty(object, "domains");
-    return encoding.region->bins > 0 ? regions_put_bins(object, encoding.region) : WRITTEN;
+    return encoding.region->bins > 0 ? regions_put_bins(object, encoding.region) : FIELDS_WRITTEN;
 }
 
 static int regions_put_fom(json_t *object, const void *regions, size_t i)
@@ -95,15 +94,15 @@ int regions_encode(json_t *root, const struct apapi_regions *regions, bool whole
 {
     const struct regions_encoding encoding = {.regions = regions, .whole = whole};
     json_t *losses = fields_object(fields_of_losses, &regions->losses);
-    int rc = losses ? WRITTEN : OUT_OF_MEMORY;
+    int rc = losses ? FIELDS_WRITTEN : FIELDS_OUT_OF_MEMORY;
 
-    if (regions->count > 0 && rc == WRITTEN) {
+    if (regions->count > 0 && rc == FIELDS_WRITTEN) {
         rc = fields_put_list(root, "regions", regions->count, regions_put_one, &encoding);
     }
-    if (regions->fom_count > 0 && rc == WRITTEN) {
+    if (regions->fom_count > 0 && rc == FIELDS_WRITTEN) {
         rc = fields_put_list(root, "foms", regions->fom_count, regions_put_fom, regions);
     }
-    if (json_object_size(losses) > 0 && rc == WRITTEN) {
+    if (json_object_size(losses) > 0 && rc == FIELDS_WRITTEN) {
         return field_put(root, "regions_lost", losses);
     }
     json_decref(losses);

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-enum outcome { WRITTEN = 0, OUT_OF_MEMORY = -1 };
-
 struct apapi_share apapi_share_unknown(void)
 {
     struct apapi_share share = {.method = ""};
@@ -60,7 +58,7 @@ static int share_put_total(json_t *object, const struct apapi_share *share)
                                              apapi_share_uncertainty_j(share), NAN, NAN};
 
     return isnan(total.energy_j)
-               ? WRITTEN
+               ? FIELDS_WRITTEN
                : field_put(object, "total", fields_object(fields_of_share_energy, &total));
 }
 
@@ -81,7 +79,7 @@ int share_encode(json_t *root, const struct apapi_share *share)
 {
     return apapi_share_known(share) || share->reason[0]
                ? field_put(root, "share", share_object(share))
-               : WRITTEN;
+               : FIELDS_WRITTEN;
 }
 
 static int share_decode_domains(const struct tree_node *domains, struct apapi_share *share,

@@ -17,7 +17,7 @@
 
 #define UNKNOWN_RANKS 1000000 /* a number of six digits stands for a rank that is not known */
 
-static bool wanted;
+static bool output_wanted;
 static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t output_owner; /* of `output_path`, which a child of a fork has not */
 static char output_path[OUTPUT_FILE_SIZE];
@@ -34,7 +34,7 @@ static void output_want_once(void)
     output_folder_run(output_run);
     pthread_atfork(NULL, NULL, output_unlock);
     program_want();
-    __atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&output_wanted, true, __ATOMIC_RELEASE);
 }
 
 void output_want(void)
@@ -46,7 +46,7 @@ void output_want(void)
 
 bool output_is_wanted(void)
 {
-    return __atomic_load_n(&wanted, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&output_wanted, __ATOMIC_ACQUIRE);
 }
 
 void output_want_if_asked(void)

@@ -28,7 +28,7 @@ struct tally_thread {
 };
 
 static struct tally_thread *threads[PAGE_THREADS];
-static bool wanted;
+static bool tally_wanted;
 static bool started; /* PAPI was */
 static bool forked;  /* the counters are the parent's */
 static char *asked_for;
@@ -171,7 +171,7 @@ int tally_want(const char *events)
     bool before = false;
     const char *list = events ? events : getenv("PAPI_EVENTS");
 
-    if (!__atomic_compare_exchange_n(&wanted, &before, true, false, __ATOMIC_ACQ_REL,
+    if (!__atomic_compare_exchange_n(&tally_wanted, &before, true, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
         errno = EALREADY;
         return -1;
@@ -183,14 +183,14 @@ int tally_want(const char *events)
 
 void tally_want_if_asked(void)
 {
-    if (!tally_get(wanted) && getenv("PAPI_EVENTS")) {
+    if (!tally_get(tally_wanted) && getenv("PAPI_EVENTS")) {
         tally_want(NULL);
     }
 }
 
 size_t tally_event_count(void)
 {
-    return tally_get(wanted) ? counters_events()->count : 0;
+    return tally_get(tally_wanted) ? counters_events()->count : 0;
 }
 
 const struct counter_event *tally_event(size_t index)

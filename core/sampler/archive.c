@@ -24,7 +24,7 @@
 #define SPOOL_PATIENCE_NS (200 * DEADLINE_MS)
 #define RECOVERY_PATIENCE_NS (10000 * DEADLINE_MS)
 #define COPY_PATIENCE_NS (10000 * DEADLINE_MS) /* for the users' file system */
-#define PAUSE_NS (50 * DEADLINE_MS)
+#define CHECKPOINT_PAUSE_NS (50 * DEADLINE_MS)
 #define LINGER_S 60 /* for the accounting file, once the spool has the line */
 
 void archive_init(struct archive *archive, const struct step *step)
@@ -162,7 +162,7 @@ void archive_work(struct archive *archive, struct apapi_session *session)
         return;
     }
     if (now_ns < archive->recovery_end_ns && !task_wait(&archive->recovery, 0)) {
-        archive->checkpoint_ns = now_ns + PAUSE_NS;
+        archive->checkpoint_ns = now_ns + CHECKPOINT_PAUSE_NS;
         return;
     }
     checkpoint(archive, session);

@@ -21,7 +21,7 @@
 #define EXECUTE "execute"
 #define ENVIRONMENT_MAX (8 << 20)
 #define TRIES 100 /* a task that has not called exec yet cannot be looked at by its user */
-#define PAUSE_NS 20000000
+#define LOOK_PAUSE_NS 20000000
 
 void beside_become(const struct job_launch *launch)
 {
@@ -41,7 +41,7 @@ bool beside_is_asked(int argc, char **argv)
 /* The texts of /proc/PID/environ as a list. @return NULL: it cannot be read. */
 static char **beside_environment(pid_t pid)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
     char *bytes = malloc(ENVIRONMENT_MAX), **list;
     size_t length = 0, count = 1;
 
@@ -132,7 +132,7 @@ static bool beside_may_write(pid_t pid, const char *path)
 
 static int beside_print(pid_t pid, const char *line)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
     char path[64];
     int fd = -1;
 

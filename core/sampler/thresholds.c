@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "action/shell.h"
+#include "base/duration.h"
 #include "channel/channel.h"
 #include "config/slurm_conf.h"
 #include "sampler/beside.h"
@@ -16,7 +17,6 @@
 #include "sampler/process.h"
 
 #define KILL_WAIT_S 30 /* Slurm's default */
-#define NS_PER_S UINT64_C(1000000000)
 #define PAUSE_MS                                                                                   \
     1000 /* between attempts to set a threshold of a component that is being opened                \
           */

@@ -14,11 +14,14 @@
  * or none, one GPU that is lost fails them all, and only some versions have the energy counter.
  * Where that is missing, the power is integrated.
  */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls" /* some are for several components */
 #define APAPI_WAY(source, name) extern const struct apapi_source apapi_source_##source;
 #define APAPI_COMPONENT(name, ways) ways
 #include "apapi/components.def"
 #undef APAPI_COMPONENT
 #undef APAPI_WAY
+#pragma GCC diagnostic pop
 extern const struct apapi_source apapi_source_node; /* relays what the node sampler reads */
 
 /** @return whether any source knows the component. */

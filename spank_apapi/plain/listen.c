@@ -11,7 +11,7 @@
 
 #include "child.h"
 
-#define BACKLOG 4096 /* nodes that report at the same moment */
+#define LISTEN_BACKLOG 4096 /* nodes that report at the same moment */
 
 union listen_address {
     struct sockaddr any;
@@ -49,7 +49,7 @@ static int listen_begin(int fd, sa_family_t family, uint16_t port)
     if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes)) {
         return -1;
     }
-    return bind(fd, &address.any, size) || listen(fd, BACKLOG) ? -1 : 0;
+    return bind(fd, &address.any, size) || listen(fd, LISTEN_BACKLOG) ? -1 : 0;
 }
 
 /* @return descriptor; -1 with errno. */

@@ -12,7 +12,7 @@
 #include "child.h"
 #include "token.h"
 
-#define BACKLOG 256
+#define RENDEZVOUS_BACKLOG 256
 
 /* The kernel chooses a free abstract name, which starts with a NUL. No file is left behind. */
 static int rendezvous_bind(int fd, char *name, size_t size)
@@ -21,7 +21,7 @@ static int rendezvous_bind(int fd, char *name, size_t size)
     socklen_t length = sizeof address.sun_family;
     const size_t before = offsetof(struct sockaddr_un, sun_path) + 1;
 
-    if (bind(fd, (const struct sockaddr *)&address, length) || listen(fd, BACKLOG)) {
+    if (bind(fd, (const struct sockaddr *)&address, length) || listen(fd, RENDEZVOUS_BACKLOG)) {
         return -1;
     }
     length = sizeof address;

@@ -6,7 +6,7 @@
 
 #define PRIs "%.6f s"
 
-static double seconds(uint64_t ns)
+static double words_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
@@ -22,14 +22,14 @@ static void print_meter(const struct history *history, const struct history_mete
                              : "counter",
             apapi_domain_name(meter->domain), meter->socket);
     if (!meter->gauge) {
-        fprintf(out, ", unit %g J, moves every " PRIs "%s", meter->scale, seconds(meter->update_ns),
-                meter->stated_ns ? "" : " (unknown)");
+        fprintf(out, ", unit %g J, moves every " PRIs "%s", meter->scale,
+                words_seconds(meter->update_ns), meter->stated_ns ? "" : " (unknown)");
     }
     if (meter->range_max) {
         fprintf(out, ", wraps after %.6g J", (double)meter->range_max * meter->scale);
     }
     fprintf(out, "; truth: %g to %g W in %zu parts of " PRIs "\n", power->min_w, power->max_w,
-            power->count, seconds(power->period_ns));
+            power->count, words_seconds(power->period_ns));
 }
 
 static void print_fault(const struct history_fault *fault, FILE *out)
@@ -48,10 +48,10 @@ static void print_fault(const struct history_fault *fault, FILE *out)
         [FAULT_EARLY] = "readings are made late",
     };
 
-    fprintf(out, "    " PRIs " to " PRIs ": %s", seconds(fault->from_ns), seconds(fault->to_ns),
-            words[fault->kind]);
+    fprintf(out, "    " PRIs " to " PRIs ": %s", words_seconds(fault->from_ns),
+            words_seconds(fault->to_ns), words[fault->kind]);
     if (fault->kind == FAULT_LATE || fault->kind == FAULT_EARLY) {
-        fprintf(out, " by " PRIs " at most", seconds(fault->length_ns));
+        fprintf(out, " by " PRIs " at most", words_seconds(fault->length_ns));
     } else {
         fprintf(out, " (event %zu)", fault->event);
     }
@@ -66,10 +66,10 @@ static void print_component(const struct history *history, size_t index, FILE *o
     const struct history_component *component = &history->components[index];
 
     fprintf(out, "  component c%zu: interval " PRIs ", a reading takes about " PRIs "%s", index,
-            seconds(component->interval_ns), seconds(component->read_ns),
+            words_seconds(component->interval_ns), words_seconds(component->read_ns),
             component->own_worker ? ", own worker" : "");
     fprintf(out, component->slow ? ", slow to open: " PRIs "\n" : ", opens in " PRIs "\n",
-            seconds(component->open_ns));
+            words_seconds(component->open_ns));
     for (size_t i = 0; i < component->event_count; i++) {
         print_meter(history, &component->meters[i], i, out);
     }
@@ -82,18 +82,18 @@ void history_print(const struct history *history, FILE *out)
 {
     static const char *const orders[] = {"start", "snapshot", "stop"};
 
-    fprintf(out, "  min_interval " PRIs ", patience " PRIs "\n", seconds(history->min_interval_ns),
-            seconds(history->patience_ns));
+    fprintf(out, "  min_interval " PRIs ", patience " PRIs "\n",
+            words_seconds(history->min_interval_ns), words_seconds(history->patience_ns));
     for (size_t i = 0; i < history->component_count; i++) {
         print_component(history, i, out);
     }
     for (size_t i = 0; i < history->stop_count; i++) {
         fprintf(out, "  " PRIs " to " PRIs ": the process stands still\n",
-                seconds(history->stops[i].from_ns), seconds(history->stops[i].to_ns));
+                words_seconds(history->stops[i].from_ns), words_seconds(history->stops[i].to_ns));
     }
     if (history->late_once_in) {
         fprintf(out, "  one wake-up in %" PRIu64 " is late by " PRIs " at most\n",
-                history->late_once_in, seconds(history->latest_ns));
+                history->late_once_in, words_seconds(history->latest_ns));
     }
     if (history->refused_threads) {
         fprintf(out, "  threads that cannot be started, from the first one on:");
@@ -103,7 +103,7 @@ void history_print(const struct history *history, FILE *out)
         fputc('\n', out);
     }
     for (size_t i = 0; i < history->action_count; i++) {
-        fprintf(out, "  " PRIs ": %s\n", seconds(history->actions[i].at_ns),
+        fprintf(out, "  " PRIs ": %s\n", words_seconds(history->actions[i].at_ns),
                 orders[history->actions[i].order]);
     }
 }

@@ -53,7 +53,7 @@ static int spec_watts(struct spec_line *line, int arg, double min, int64_t *powe
 
 static int spec_power(struct spec_line *line, int arg, uint64_t *power_uw)
 {
-    int64_t value;
+    int64_t value = 0;
 
     if (spec_watts(line, arg, 0, &value) != 0) {
         return -1;

@@ -85,7 +85,6 @@ static long signals_at_rest(void)
 
 static int help_describe(void)
 {
-    extern char **environ;
     long variables = 0;
     char folder[64] = "";
 

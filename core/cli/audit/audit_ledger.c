@@ -10,7 +10,7 @@
 
 #define KEY_SIZE 400
 #define HOUR_NS (3600 * NS_PER_S)
-#define DAY_NS (24 * HOUR_NS)
+#define DAY_NS (86400 * NS_PER_S)
 
 static const struct hour_sum audit_unknown = {NAN, NAN, NAN, NAN};
 
@@ -202,7 +202,7 @@ static int audit_take_gaps(struct audit_ledger *ledger, struct audit_row *row,
     return 0;
 }
 
-static void audit_take_hour(struct audit_row *row, const struct hour *hour)
+static void audit_row_add_hour(struct audit_row *row, const struct hour *hour)
 {
     row->measured_s += hour->measured_s;
     row->steps += hour->steps;
@@ -240,7 +240,7 @@ int audit_add_hour(struct audit_ledger *ledger, const struct hour *hour)
     if (audit_put_span(ledger, row, hour) || audit_take_gaps(ledger, row, hour)) {
         return -1;
     }
-    audit_take_hour(row, hour);
+    audit_row_add_hour(row, hour);
     if (present && hour->end_ns > row->end_ns) { /* the sampler has ended in the present hour */
         audit_set_end(row, hour->end_ns);
     }

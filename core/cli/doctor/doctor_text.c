@@ -21,7 +21,7 @@ struct page {
     size_t shown_count;
 };
 
-static void put_machine(const struct machine *machine)
+static void doctor_text_put_machine(const struct machine *machine)
 {
     printf("%s%s; user %s", machine->virtual_machine ? "virtual machine" : "no virtual machine",
            machine->container ? ", in a container" : "", machine->user);
@@ -289,7 +289,7 @@ static bool is_folder_key(const char *key)
 }
 
 /* Only root can know whether a folder can be written to. Others see what they can check. */
-static void put_site(const struct page *page, const struct site *site)
+static void doctor_text_put_site(const struct page *page, const struct site *site)
 {
 
     if (site->trouble_count == 0 && page->machine->uid != 0) {
@@ -309,10 +309,10 @@ void doctor_print_text(const struct diagnosis *diagnosis, size_t width)
 {
     struct page page = {.machine = &diagnosis->machine, .width = width};
 
-    put_machine(page.machine);
+    doctor_text_put_machine(page.machine);
     for (size_t i = 0; i < diagnosis->count; i++) {
         doctor_text_put_component(&page, &diagnosis->components[i]);
     }
     put_summary(&page, diagnosis);
-    put_site(&page, &diagnosis->site);
+    doctor_text_put_site(&page, &diagnosis->site);
 }

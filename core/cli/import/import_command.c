@@ -14,7 +14,7 @@
 #include "database/db.h"
 
 #define COMMAND "import"
-#define THREADS_MAX 63
+#define OPTION_THREADS_MAX 63
 #define THREADS_USUAL 8
 
 struct options {
@@ -27,7 +27,7 @@ static int set_threads(void *target, const char *text, struct apapi_error *err)
 {
     struct options *options = target;
 
-    options->input.threads = (unsigned)positive_number(text, THREADS_MAX);
+    options->input.threads = (unsigned)positive_number(text, OPTION_THREADS_MAX);
     return options->input.threads
                ? 0
                : apapi_fail(err, EINVAL, "--threads takes a number from 1 to 63");

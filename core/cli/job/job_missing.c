@@ -11,7 +11,7 @@
 #define LIST_COLUMNS 300
 
 /* Records of one step in one run of its job, by node. */
-struct run {
+struct missing_run {
     const struct apapi_record *const *records;
     size_t count;
     uint32_t nodes;
@@ -43,9 +43,9 @@ static bool is_of_run(const struct apapi_record *a, const struct apapi_record *b
 
 /* Take the run that starts with the first of `count` records. */
 static int job_missing_take_run(const struct apapi_record *const *records, size_t count,
-                                struct run *run)
+                                struct missing_run *run)
 {
-    *run = (struct run){.records = records};
+    *run = (struct missing_run){.records = records};
     for (; run->count < count && is_of_run(records[0], records[run->count]); run->count++) {
         const struct apapi_identity *id = &records[run->count]->id;
 
@@ -62,7 +62,7 @@ static int job_missing_take_run(const struct apapi_record *const *records, size_
 }
 
 /* @return 1: `lacking` is known; 0: no record shows it; -1: out of memory */
-static int name_lacking(struct run *run)
+static int name_lacking(struct missing_run *run)
 {
     const char *tried = "";
     int result = 0;
@@ -79,7 +79,7 @@ static int name_lacking(struct run *run)
 }
 
 /* @return a text to be freed; NULL: out of memory */
-static char *list_lacking(const struct run *run)
+static char *list_lacking(const struct missing_run *run)
 {
     char *text = NULL;
     size_t size;
@@ -90,7 +90,8 @@ static char *list_lacking(const struct run *run)
 }
 
 /* Records without room here are not missing, but then it is not known which are. */
-static int report_run(const struct show *show, struct run *run, show_gap_f visit, void *context)
+static int report_run(const struct show *show, struct missing_run *run, show_gap_f visit,
+                      void *context)
 {
     const struct apapi_record *first = run->records[0];
     struct show_gap gap = {.step = first->id.step,
@@ -116,7 +117,7 @@ int show_find_gaps(const struct show *show, show_gap_f visit, void *context)
 {
     const struct apapi_record **records = calloc(show->count + 1, sizeof(struct apapi_record *));
     int result = records ? 0 : -1;
-    struct run run;
+    struct missing_run run;
 
     for (size_t i = 0; i < show->count && records; i++) {
         records[i] = &show->records[i];

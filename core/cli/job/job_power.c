@@ -12,20 +12,20 @@ struct span {
 };
 
 /* A step on a node. */
-struct run {
+struct power_run {
     const struct apapi_record *record;
     struct span ran, recorded;
 };
 
 /* Runs of a node, and what must be known of it while one of them lasts. */
 struct node {
-    const struct run *runs;
+    const struct power_run *runs;
     size_t count;
     unsigned domains; /* bits */
 };
 
 struct power {
-    struct run *runs;
+    struct power_run *runs;
     struct node *nodes;
     size_t node_count;
     struct span *busy; /* when any of the nodes ran, sorted */
@@ -42,11 +42,11 @@ static struct span recorded_of(const struct apapi_record *record)
     return (struct span){m->start_unix_ns, m->start_unix_ns + (int64_t)m->elapsed_ns};
 }
 
-static void make_runs(const struct show *show, size_t first, size_t count, struct run *runs)
+static void make_runs(const struct show *show, size_t first, size_t count, struct power_run *runs)
 {
     for (size_t i = 0; i < count; i++) {
         const struct apapi_record *record = &show->records[first + i];
-        struct run *run = &runs[i];
+        struct power_run *run = &runs[i];
 
         run->record = record;
         run->ran = run->recorded = recorded_of(record);
@@ -78,7 +78,7 @@ static unsigned domains_of(const struct apapi_record *record)
 static void make_nodes(struct power *power, size_t count, unsigned wanted)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct run *run = &power->runs[i];
+        const struct power_run *run = &power->runs[i];
         struct node *node;
 
         if (i == 0 || strcmp(run->record->id.node, run[-1].record->id.node) != 0) {
@@ -146,7 +146,7 @@ static int64_t next_edge(const struct node *node, const struct span *span)
     int64_t next_ns = span->end_ns;
 
     for (size_t i = 0; i < node->count; i++) {
-        const struct run *run = &node->runs[i];
+        const struct power_run *run = &node->runs[i];
         const int64_t edges_ns[] = {run->ran.begin_ns, run->recorded.begin_ns, run->recorded.end_ns,
                                     run->ran.end_ns};
 
@@ -166,7 +166,7 @@ static void add_piece(const struct node *node, int domain, const struct span *pi
     bool ran = false;
 
     for (size_t i = 0; i < node->count; i++) {
-        const struct run *run = &node->runs[i];
+        const struct power_run *run = &node->runs[i];
         const struct apapi_domain_result *result = &run->record->measurement.domains[domain];
         int64_t start_ns = run->recorded.begin_ns;
         uint64_t known_ns;

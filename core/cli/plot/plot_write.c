@@ -18,8 +18,6 @@
 #define PROGRAM "apapi-plot"
 #define MARK "@MODEL@"
 
-extern char **environ;
-
 /* In a <script>, only "</script" and "<!--" are special: every '<' is escaped. */
 static void plot_write_put_escaped(FILE *out, const char *text)
 {

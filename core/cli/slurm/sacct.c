@@ -81,7 +81,6 @@ static void words_of(struct words *words, const struct sacct_query *query)
 
 static int start(const struct sacct_query *query, posix_spawn_file_actions_t *actions, pid_t *pid)
 {
-    extern char **environ;
     static struct words words;
 
     words_of(&words, query);

@@ -30,7 +30,7 @@ static const char *either(const char *text, const char *otherwise)
     return *text ? text : otherwise;
 }
 
-static void put_who(const struct summary *summary)
+static void summary_text_put_who(const struct summary *summary)
 {
     const struct apapi_identity none = APAPI_IDENTITY_UNKNOWN;
     const struct apapi_identity *id = summary->id ? summary->id : &none;
@@ -48,7 +48,7 @@ static void put_who(const struct summary *summary)
     put("State", *summary->slurm.state ? text : "");
 }
 
-static void put_energy(const struct summary *summary)
+static void summary_text_put_energy(const struct summary *summary)
 {
     char text[UNITS_SIZE], each[UNITS_SIZE], share[UNITS_SHARE_SIZE];
 
@@ -69,7 +69,7 @@ static void put_energy(const struct summary *summary)
     }
 }
 
-static void put_use(const struct summary *summary)
+static void summary_text_put_use(const struct summary *summary)
 {
     char used[32], core[32], energy[UNITS_SIZE];
 
@@ -91,7 +91,7 @@ static void put_use(const struct summary *summary)
 }
 
 /* "12 % more than" */
-static void compare(char *text, size_t size, double own, double median)
+static void compare_to_median(char *text, size_t size, double own, double median)
 {
     double percent = 100 * (own / median - 1);
 
@@ -104,8 +104,8 @@ static void compare(char *text, size_t size, double own, double median)
     }
 }
 
-static void put_median(const char *whose, const struct summary_program *program,
-                       const struct summary_median *median)
+static void summary_text_put_median(const char *whose, const struct summary_program *program,
+                                    const struct summary_median *median)
 {
     char energy[UNITS_SIZE], power[UNITS_SIZE], energy_is[40], power_is[40], name[256];
 
@@ -114,8 +114,8 @@ static void put_median(const char *whose, const struct summary_program *program,
     }
     units_quantity(energy, sizeof energy, median->energy_j, "J");
     units_quantity(power, sizeof power, median->node_w, "W");
-    compare(energy_is, sizeof energy_is, program->energy_j, median->energy_j);
-    compare(power_is, sizeof power_is, program->node_w, median->node_w);
+    compare_to_median(energy_is, sizeof energy_is, program->energy_j, median->energy_j);
+    compare_to_median(power_is, sizeof power_is, program->node_w, median->node_w);
     text_clean(name, sizeof name, program->name);
     printf("Compared with %s %zu job%s of \"%s\": energy %s the median (%s), power of a node %s it "
            "(%s)\n",
@@ -127,7 +127,7 @@ void summary_print_text(const struct summary *summary)
 {
     char elapsed[32];
 
-    put_who(summary);
+    summary_text_put_who(summary);
     put(summary->program.of_job ? "Job name" : "Program", summary->program.name);
     put_count("Nodes", summary->nodes);
     put_count("Cores", summary->cores);
@@ -135,8 +135,8 @@ void summary_print_text(const struct summary *summary)
         report_elapsed_text(elapsed, sizeof elapsed, summary->elapsed_s);
         put("Wall-clock time", elapsed);
     }
-    put_energy(summary);
-    put_use(summary);
-    put_median("your", &summary->program, &summary->program.user);
-    put_median("the site's", &summary->program, &summary->program.site);
+    summary_text_put_energy(summary);
+    summary_text_put_use(summary);
+    summary_text_put_median("your", &summary->program, &summary->program.user);
+    summary_text_put_median("the site's", &summary->program, &summary->program.site);
 }

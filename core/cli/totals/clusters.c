@@ -11,13 +11,13 @@
 
 #define COMPARED_MAX 1000000 /* pairs of records */
 
-struct search {
+struct cluster_search {
     struct report_ledger *ledger;
     uint32_t *order; /* buckets of jobs, by their number */
     size_t count;
 };
 
-static const struct report_bucket *bucket_at(const struct search *search, size_t index)
+static const struct report_bucket *bucket_at(const struct cluster_search *search, size_t index)
 {
     return &search->ledger->buckets[search->order[index]];
 }
@@ -36,7 +36,7 @@ static int clusters_compare_jobs(const void *left, const void *right, void *buck
     return a == b ? (i > k) - (i < k) : (a > b) - (a < b);
 }
 
-static int sort_jobs(struct search *search)
+static int sort_jobs(struct cluster_search *search)
 {
     const struct report_ledger *ledger = search->ledger;
 
@@ -81,8 +81,9 @@ static bool may_be_same(const struct report_ledger *ledger, const struct report_
 }
 
 /* @return the cluster of one of this job's buckets; POOL_NONE: ambiguous */
-static uint32_t find_cluster(const struct search *search, const struct report_bucket *nameless,
-                             size_t first, size_t count, bool by_node)
+static uint32_t find_cluster(const struct cluster_search *search,
+                             const struct report_bucket *nameless, size_t first, size_t count,
+                             bool by_node)
 {
     uint32_t found = POOL_NONE;
 
@@ -141,8 +142,8 @@ static void move_pieces(struct report_ledger *ledger, struct report_bucket *from
     to->restarts = known_greater(to->restarts, from->restarts);
 }
 
-static void name_bucket(const struct search *search, struct report_bucket *nameless, size_t first,
-                        size_t count)
+static void name_bucket(const struct cluster_search *search, struct report_bucket *nameless,
+                        size_t first, size_t count)
 {
     struct report_ledger *ledger = search->ledger;
     uint32_t cluster = find_cluster(search, nameless, first, count, false);
@@ -165,7 +166,7 @@ static void name_bucket(const struct search *search, struct report_bucket *namel
     }
 }
 
-static size_t same_job(const struct search *search, size_t first)
+static size_t same_job(const struct cluster_search *search, size_t first)
 {
     size_t end = first + 1;
 
@@ -178,7 +179,7 @@ static size_t same_job(const struct search *search, size_t first)
 
 int report_name_clusters(struct report_ledger *ledger)
 {
-    struct search search = {.ledger = ledger};
+    struct cluster_search search = {.ledger = ledger};
 
     if (ledger->by == REPORT_BY_NODE) {
         return 0;

@@ -23,7 +23,7 @@ struct run {
     bool named; /* `missing` is known */
 };
 
-struct search {
+struct node_search {
     const struct report_ledger *ledger;
     const struct pieces *pieces; /* all of the bucket */
     const struct report_view *view;
@@ -144,7 +144,7 @@ static uint32_t count_job_nodes(const struct report_ledger *ledger, const struct
 }
 
 /* The nodes of the job without a record of this step, if every node has a record of some step. */
-static int name_by_records(const struct search *search, struct run *run)
+static int name_by_records(const struct node_search *search, struct run *run)
 {
     const struct pieces *pieces = search->pieces;
     uint32_t *nodes = calloc(pieces->count + 1, sizeof *nodes);
@@ -163,7 +163,7 @@ static int name_by_records(const struct search *search, struct run *run)
 }
 
 /* In a job that ran once, a step on all nodes has the nodes of every other such step. */
-static int name_by_job(const struct search *search, struct run *run)
+static int name_by_job(const struct node_search *search, struct run *run)
 {
     const struct pieces *pieces = search->pieces;
     int result;
@@ -175,7 +175,7 @@ static int name_by_job(const struct search *search, struct run *run)
     return result ? result : name_by_records(search, run);
 }
 
-static int name_missing(const struct search *search, struct run *run)
+static int name_missing(const struct node_search *search, struct run *run)
 {
     int result = list_own(search->ledger, run);
 
@@ -192,7 +192,7 @@ static int name_missing(const struct search *search, struct run *run)
 /* --- the report ----------------------------------------------------------------------------- */
 
 /* Nodes that were not read are not missing. @return number of missing ones */
-static uint32_t missing_nodes_count_missing(const struct search *search, struct run *run)
+static uint32_t missing_nodes_count_missing(const struct node_search *search, struct run *run)
 {
     const struct namelist *asked = &search->ledger->asked;
     size_t kept = 0;
@@ -211,7 +211,7 @@ static uint32_t missing_nodes_count_missing(const struct search *search, struct 
     return (uint32_t)kept;
 }
 
-static int remark(const struct search *search, const struct run *run, uint32_t missing)
+static int remark(const struct node_search *search, const struct run *run, uint32_t missing)
 {
     char *text = NULL, restart[32] = "";
     size_t size;
@@ -234,7 +234,7 @@ static int remark(const struct search *search, const struct run *run, uint32_t m
     return 0;
 }
 
-static int note_run(struct search *search, struct run *run)
+static int note_run(struct node_search *search, struct run *run)
 {
     const struct report_view *view = search->view;
     bool by_name = view->remark || view->nodelists || search->ledger->asked.count > 0;
@@ -256,7 +256,7 @@ static int note_run(struct search *search, struct run *run)
     return 0;
 }
 
-static int missing_nodes_find(struct search *search, const struct report_piece *const *pieces)
+static int missing_nodes_find(struct node_search *search, const struct report_piece *const *pieces)
 {
     size_t left = search->pieces->count;
     int result = 0;
@@ -275,7 +275,7 @@ static int missing_nodes_find(struct search *search, const struct report_piece *
     return result;
 }
 
-static int list_missing(struct search *search)
+static int list_missing(struct node_search *search)
 {
     size_t size;
     FILE *out = open_memstream(&search->total->missing_nodes, &size);
@@ -289,12 +289,12 @@ static int list_missing(struct search *search)
 int report_find_missing(const struct report_ledger *ledger, const struct pieces *pieces,
                         const struct report_view *view, struct report_total *total)
 {
-    struct search search = {.ledger = ledger,
-                            .pieces = pieces,
-                            .view = view,
-                            .total = total,
-                            .restarted = is_restarted(pieces),
-                            .job_nodes = count_job_nodes(ledger, pieces)};
+    struct node_search search = {.ledger = ledger,
+                                 .pieces = pieces,
+                                 .view = view,
+                                 .total = total,
+                                 .restarted = is_restarted(pieces),
+                                 .job_nodes = count_job_nodes(ledger, pieces)};
     const struct report_piece **sorted = NULL;
     int result = -1;
 

@@ -83,7 +83,7 @@ static struct {
 } nvml;
 
 #define SYMBOL(name) LIBRARY_SYMBOL("nvml" #name, nvml, name)
-static const struct library_symbol symbols[] = {
+static const struct library_symbol nvml_symbols[] = {
     SYMBOL(Init_v2),
     SYMBOL(Shutdown),
     SYMBOL(ErrorString),
@@ -99,7 +99,7 @@ static const struct library_symbol symbols[] = {
     SYMBOL(DeviceGetMemoryInfo),
     {NULL, 0},
 };
-static const struct library_symbol newer_symbols[] = {
+static const struct library_symbol nvml_newer_symbols[] = {
     SYMBOL(DeviceGetMinorNumber),
     SYMBOL(DeviceGetTotalEnergyConsumption),
     SYMBOL(DeviceGetMaxMigDeviceCount),
@@ -110,16 +110,16 @@ static const struct library_symbol newer_symbols[] = {
 };
 #undef SYMBOL
 
-static const char *const names[] = {"libnvidia-ml.so.1", NULL};
+static const char *const nvml_names[] = {"libnvidia-ml.so.1", NULL};
 
-static struct gpu_library library = {.section = COMPONENT,
-                                     .names = names,
-                                     .missing = "no NVIDIA driver",
-                                     .symbols = symbols,
-                                     .newer = newer_symbols,
-                                     .functions = &nvml};
+static struct gpu_library nvml_library = {.section = COMPONENT,
+                                          .names = nvml_names,
+                                          .missing = "no NVIDIA driver",
+                                          .symbols = nvml_symbols,
+                                          .newer = nvml_newer_symbols,
+                                          .functions = &nvml};
 
-static const struct gpu_status statuses[] = {
+static const struct gpu_status nvml_statuses[] = {
     {NVML_ERROR_INVALID_ARGUMENT, EINVAL},
     {NVML_ERROR_NOT_SUPPORTED, ENOTSUP},
     {NVML_ERROR_NO_PERMISSION, EACCES},
@@ -137,7 +137,7 @@ static const struct gpu_status statuses[] = {
 
 static int nvml_error_of(int code)
 {
-    return gpu_status_error(statuses, code);
+    return gpu_status_error(nvml_statuses, code);
 }
 
 static int nvml_get_energy(const struct gpu_device *device, uint64_t *values)
@@ -215,7 +215,7 @@ static int nvml_get_memory(const struct gpu_device *device, uint64_t *values)
 }
 
 /* Names and units as PAPI's nvml component has them. */
-static const struct gpu_query queries[] = {
+static const struct gpu_query nvml_queries[] = {
     {nvml_get_energy,
      {GPU_ENERGY("nvml:::@:device_#:total_energy_consumption", 1e-3, ENERGY_UPDATE_NS)}},
     {nvml_get_power, {GPU_POWER("nvml:::@:device_#:power", "power draw", 1e-3)}},
@@ -333,9 +333,9 @@ static void nvml_version(char *text, size_t size)
 }
 
 static const struct gpu_driver driver = {.component = COMPONENT,
-                                         .library = &library,
-                                         .queries = queries,
-                                         .query_count = COUNT_OF(queries),
+                                         .library = &nvml_library,
+                                         .queries = nvml_queries,
+                                         .query_count = COUNT_OF(nvml_queries),
                                          .start = nvml_start,
                                          .stop = nvml_stop,
                                          .find = nvml_find,
@@ -344,7 +344,7 @@ static const struct gpu_driver driver = {.component = COMPONENT,
 
 int nvml_available(struct apapi_error *err)
 {
-    return gpu_library_load(&library, err);
+    return gpu_library_load(&nvml_library, err);
 }
 
 static int nvml_probe(const char *component, struct apapi_error *err)

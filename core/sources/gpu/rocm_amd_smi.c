@@ -43,7 +43,7 @@ static struct {
 } amdsmi;
 
 #define SYMBOL(name) LIBRARY_SYMBOL("amdsmi_" #name, amdsmi, name)
-static const struct library_symbol symbols[] = {
+static const struct library_symbol amd_smi_symbols[] = {
     SYMBOL(init),
     SYMBOL(get_lib_version),
     SYMBOL(get_socket_handles),
@@ -57,20 +57,20 @@ static const struct library_symbol symbols[] = {
 };
 #undef SYMBOL
 
-static const char *const names[] = {"libamd_smi.so.26", "libamd_smi.so.25",
-                                    "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so",
-                                    "libamd_smi.so",    NULL};
+static const char *const amd_smi_names[] = {"libamd_smi.so.26", "libamd_smi.so.25",
+                                            "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so",
+                                            "libamd_smi.so",    NULL};
 
-static struct gpu_library library = {.section = "amd_smi",
-                                     .names = names,
-                                     .missing = "no AMD SMI library",
-                                     .symbols = symbols,
-                                     .functions = &amdsmi};
+static struct gpu_library amd_smi_library = {.section = "amd_smi",
+                                             .names = amd_smi_names,
+                                             .missing = "no AMD SMI library",
+                                             .symbols = amd_smi_symbols,
+                                             .functions = &amdsmi};
 
 /* First number of the version: up to 24 the year, then the release. */
 static uint32_t release;
 
-static const struct gpu_status statuses[] = {
+static const struct gpu_status amd_smi_statuses[] = {
     {AMDSMI_STATUS_NOT_SUPPORTED, ENOTSUP}, {AMDSMI_STATUS_NOT_YET_IMPLEMENTED, ENOTSUP},
     {AMDSMI_STATUS_INVAL, EINVAL},          {AMDSMI_STATUS_TIMEOUT, ETIMEDOUT},
     {AMDSMI_STATUS_NO_PERM, EACCES},        {AMDSMI_STATUS_BUSY, EBUSY},
@@ -80,7 +80,7 @@ static const struct gpu_status statuses[] = {
 
 static int rocm_amd_smi_error_of(int status)
 {
-    return gpu_status_error(statuses, status);
+    return gpu_status_error(amd_smi_statuses, status);
 }
 
 static int rocm_amd_smi_get_energy(const struct gpu_device *device, uint64_t *values)
@@ -133,7 +133,7 @@ static int rocm_amd_smi_get_memory(const struct gpu_device *device, uint64_t *va
 }
 
 /* Names and raw units as PAPI's amd_smi component has them. */
-static const struct gpu_query queries[] = {
+static const struct gpu_query amd_smi_queries[] = {
     {rocm_amd_smi_get_energy,
      {GPU_ENERGY("amd_smi:::energy_consumed:device=#", 1e-6, ROCM_ENERGY_UPDATE_NS)}},
     {rocm_amd_smi_get_power,
@@ -207,9 +207,9 @@ static void rocm_amd_smi_version(char *text, size_t size)
 }
 
 const struct gpu_driver amd_smi_driver = {.component = "amd_smi",
-                                          .library = &library,
-                                          .queries = queries,
-                                          .query_count = COUNT_OF(queries),
+                                          .library = &amd_smi_library,
+                                          .queries = amd_smi_queries,
+                                          .query_count = COUNT_OF(amd_smi_queries),
                                           .start = rocm_amd_smi_start,
                                           .stop = rocm_amd_smi_stop,
                                           .find = rocm_amd_smi_find,

@@ -45,7 +45,7 @@ static struct {
 } rsmi;
 
 #define SYMBOL(name) LIBRARY_SYMBOL("rsmi_" #name, rsmi, name)
-static const struct library_symbol symbols[] = {
+static const struct library_symbol rocm_smi_symbols[] = {
     SYMBOL(init),
     SYMBOL(shut_down),
     SYMBOL(num_monitor_devices),
@@ -56,29 +56,29 @@ static const struct library_symbol symbols[] = {
     SYMBOL(dev_memory_usage_get),
     {NULL, 0},
 };
-static const struct library_symbol newer_symbols[] = {
+static const struct library_symbol rocm_smi_newer_symbols[] = {
     SYMBOL(dev_unique_id_get),           SYMBOL(dev_drm_render_minor_get),
     SYMBOL(dev_energy_count_get),        SYMBOL(dev_current_socket_power_get),
     SYMBOL(dev_memory_busy_percent_get), {NULL, 0},
 };
 #undef SYMBOL
 
-static const char *const names[] = {"librocm_smi64.so.7",
-                                    "librocm_smi64.so.6",
-                                    "librocm_smi64.so.5",
-                                    "librocm_smi64.so.1",
-                                    "/opt/rocm/lib/librocm_smi64.so",
-                                    "librocm_smi64.so",
-                                    NULL};
+static const char *const rocm_smi_names[] = {"librocm_smi64.so.7",
+                                             "librocm_smi64.so.6",
+                                             "librocm_smi64.so.5",
+                                             "librocm_smi64.so.1",
+                                             "/opt/rocm/lib/librocm_smi64.so",
+                                             "librocm_smi64.so",
+                                             NULL};
 
-static struct gpu_library library = {.section = "rocm_smi",
-                                     .names = names,
-                                     .missing = "no ROCm SMI library",
-                                     .symbols = symbols,
-                                     .newer = newer_symbols,
-                                     .functions = &rsmi};
+static struct gpu_library rocm_smi_library = {.section = "rocm_smi",
+                                              .names = rocm_smi_names,
+                                              .missing = "no ROCm SMI library",
+                                              .symbols = rocm_smi_symbols,
+                                              .newer = rocm_smi_newer_symbols,
+                                              .functions = &rsmi};
 
-static const struct gpu_status statuses[] = {
+static const struct gpu_status rocm_smi_statuses[] = {
     {RSMI_STATUS_NOT_SUPPORTED, ENOTSUP},
     {RSMI_STATUS_NOT_YET_IMPLEMENTED, ENOTSUP},
     {RSMI_STATUS_INVALID_ARGS, EINVAL},
@@ -92,7 +92,7 @@ static const struct gpu_status statuses[] = {
 
 static int rocm_smi_error_of(int status)
 {
-    return gpu_status_error(statuses, status);
+    return gpu_status_error(rocm_smi_statuses, status);
 }
 
 static int rocm_smi_get_energy(const struct gpu_device *device, uint64_t *values)
@@ -171,7 +171,7 @@ static int rocm_smi_get_memory(const struct gpu_device *device, uint64_t *values
 }
 
 /* Names and raw units as PAPI's rocm_smi component has them. */
-static const struct gpu_query queries[] = {
+static const struct gpu_query rocm_smi_queries[] = {
     {rocm_smi_get_energy,
      {GPU_ENERGY("rocm_smi:::energy_count:device=#", 1e-6, ROCM_ENERGY_UPDATE_NS)}},
     {get_average_power,
@@ -247,9 +247,9 @@ static void rocm_smi_version(char *text, size_t size)
 }
 
 const struct gpu_driver rocm_smi_driver = {.component = "rocm_smi",
-                                           .library = &library,
-                                           .queries = queries,
-                                           .query_count = COUNT_OF(queries),
+                                           .library = &rocm_smi_library,
+                                           .queries = rocm_smi_queries,
+                                           .query_count = COUNT_OF(rocm_smi_queries),
                                            .start = rocm_smi_start,
                                            .stop = rocm_smi_stop,
                                            .find = rocm_smi_find,

@@ -15,7 +15,7 @@
 #include "base/kernel_file.h"
 #include "sources/cloexec.h"
 
-#define NS_PER_MS 1000000
+#define NS_PER_MS UINT64_C(1000000)
 #define RETRANSMISSIONS 4 /* within the timeout */
 
 static const char *const devices[] = {"/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0"};

@@ -365,7 +365,7 @@ static struct apapi_reader *finish_opening(struct papi_reader *reader)
     char component[sizeof reader->base.detail];
 
     strcpy(component, reader->base.detail);
-    snprintf(reader->base.detail, sizeof reader->base.detail, "%s %.40s", papi_library_version(),
+    snprintf(reader->base.detail, sizeof reader->base.detail, "%.22s %.40s", papi_library_version(),
              component);
     return &reader->base;
 }

@@ -44,7 +44,7 @@ static const struct library_symbol overflow_symbols[] = {
     {NULL, 0},
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of sets */
+static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of sets */
 static struct papi_overflow_set *sets;
 static _Thread_local struct papi_overflow_set *mine; /* for the signal */
 static const struct papi_library *papi;
@@ -312,9 +312,9 @@ papi_overflow_begin(const struct source_overflow_order *order, struct apapi_erro
         apapi_fail(err, ENOMEM, "no memory");
         return NULL;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&sets_lock);
     result = papi_overflow_insert(counter, err);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&sets_lock);
     if (result) {
         papi_overflow_free(counter);
         return NULL;
@@ -332,13 +332,13 @@ static void papi_overflow_end(struct source_overflow_counter *counter)
 {
     struct papi_overflow_set *of = counter->owner;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&sets_lock);
     papi_exit_guard(papi_overflow_drop_guarded, of);
     papi_overflow_take_out(of, counter);
     if (of == mine) {
         papi_overflow_rebuild(of);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&sets_lock);
     papi_overflow_free(counter);
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/thread.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
+static pthread_mutex_t thread_lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool running;
 
@@ -28,10 +28,10 @@ static void papi_thread_answer(int value, int error)
 static void papi_thread_end(void *unused)
 {
     (void)unused;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&thread_lock);
     running = false;
     papi_thread_answer(PAPI_THREAD_ENDED, EIO);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&thread_lock);
 }
 
 /* Holds the lock except during calls. */
@@ -41,12 +41,12 @@ static void papi_thread_serve(void)
         int value;
 
         while (state != ASKED) {
-            pthread_cond_wait(&changed, &lock);
+            pthread_cond_wait(&changed, &thread_lock);
         }
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&thread_lock);
         value = asked(asked_with);
         int error = errno;
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&thread_lock);
         papi_thread_answer(value, error);
     }
 }
@@ -54,7 +54,7 @@ static void papi_thread_serve(void)
 static void *papi_thread_run(void *unused)
 {
     pthread_cleanup_push(papi_thread_end, NULL);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&thread_lock);
     papi_thread_serve();
     pthread_cleanup_pop(1);
     return unused;
@@ -66,7 +66,7 @@ static void forget_parent(void)
     const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
     const pthread_cond_t unused = PTHREAD_COND_INITIALIZER;
 
-    lock = unlocked;
+    thread_lock = unlocked;
     changed = unused;
     running = false;
     state = FREE;
@@ -99,7 +99,7 @@ static int papi_thread_ask(int (*call)(void *context), void *context)
     state = ASKED;
     pthread_cond_broadcast(&changed);
     while (state != ANSWERED) {
-        pthread_cond_wait(&changed, &lock);
+        pthread_cond_wait(&changed, &thread_lock);
     }
     state = FREE;
     pthread_cond_broadcast(&changed);
@@ -113,13 +113,13 @@ int papi_thread_call(int (*call)(void *context), void *context, struct apapi_err
     int value;
 
     pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&thread_lock);
     while (state != FREE) {
-        pthread_cond_wait(&changed, &lock);
+        pthread_cond_wait(&changed, &thread_lock);
     }
     value = papi_thread_start(err) ? -1 : papi_thread_ask(call, context);
     int error = errno;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&thread_lock);
     errno = error;
     return value;
 }

@@ -33,7 +33,7 @@ static const struct sysfs_quantity limit = {
 enum { SUM, PART };
 
 /* Names as in Cray's own PAPI component. On nodes without accelerators their files contain 0. */
-static const struct sysfs_row rows[] = {
+static const struct sysfs_row cray_rows[] = {
     {"energy", "PM_ENERGY:NODE", "energy of the node", &joules, APAPI_DOMAIN_NODE, SUM, false},
     {"cpu_energy", "PM_ENERGY:CPU", "energy of all CPUs", &joules, APAPI_DOMAIN_PACKAGE, SUM,
      false},
@@ -214,7 +214,7 @@ const struct sysfs_family sysfs_cray_pm = {
     .folder = CRAY_DIR,
     .detail = "sysfs pm_counters",
     .nothing = "counter of energy or power",
-    .rows = rows,
+    .rows = cray_rows,
     .begin = sysfs_cray_begin,
     .read = read_counters,
     .end = sysfs_cray_end,

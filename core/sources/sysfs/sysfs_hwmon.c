@@ -19,14 +19,14 @@
 #define NS_PER_MS 1000000
 #define ANY "*"
 
-static const struct sysfs_quantity microjoules = {
+static const struct sysfs_quantity hwmon_microjoules = {
     .unit = "J", .scale = 1e-6, .kind = APAPI_KIND_ENERGY, .accumulates = true};
 static const struct sysfs_quantity microwatts = {
     .unit = "W", .scale = 1e-6, .kind = APAPI_KIND_POWER};
 
 /* An average power is better than a single sample. Each power is one event. */
-static const struct sysfs_row rows[] = {
-    {.file = "energy#_input", "energy#", "energy of ", &microjoules},
+static const struct sysfs_row hwmon_rows[] = {
+    {.file = "energy#_input", "energy#", "energy of ", &hwmon_microjoules},
     {.file = "power#_average", "power#", "average power of ", &microwatts},
     {.file = "power#_input", "power#", "power of ", &microwatts},
     {0},
@@ -287,7 +287,7 @@ const struct sysfs_family sysfs_hwmon = {
     .folder = HWMON_DIR,
     .detail = "sysfs hwmon",
     .nothing = "chip that measures energy or power",
-    .rows = rows,
+    .rows = hwmon_rows,
     .is_item = is_chip,
     .arrange = label_chips,
     .complete = sysfs_hwmon_complete,
@@ -298,7 +298,7 @@ const struct sysfs_family sysfs_intel_gpu = {
     .folder = HWMON_DIR,
     .detail = "sysfs hwmon",
     .nothing = "Intel GPU (i915, xe) that measures energy or power",
-    .rows = rows,
+    .rows = hwmon_rows,
     .is_item = is_gpu,
     .arrange = group_chips,
     .complete = sysfs_hwmon_complete,

@@ -16,11 +16,11 @@
 #define ZONE_PREFIX "intel-rapl:"
 #define UPDATE_NS 1000000
 
-static const struct sysfs_quantity microjoules = {
+static const struct sysfs_quantity powercap_microjoules = {
     .unit = "J", .scale = 1e-6, .kind = APAPI_KIND_ENERGY, .accumulates = true};
 
-static const struct sysfs_row rows[] = {
-    {.file = "energy_uj", .text = "energy", .quantity = &microjoules},
+static const struct sysfs_row powercap_rows[] = {
+    {.file = "energy_uj", .text = "energy", .quantity = &powercap_microjoules},
     {0},
 };
 
@@ -179,8 +179,8 @@ static int complete_as_powercap(const struct sysfs_match *match, struct apapi_ev
 }
 
 #define ENERGY_ZONES                                                                               \
-    .folder = POWERCAP_DIR, .detail = "sysfs powercap", .nothing = "energy zone", .rows = rows,    \
-    .is_item = is_zone, .arrange = name_packages
+    .folder = POWERCAP_DIR, .detail = "sysfs powercap", .nothing = "energy zone",                  \
+    .rows = powercap_rows, .is_item = is_zone, .arrange = name_packages
 
 const struct sysfs_family sysfs_rapl = {
     .component = "rapl", ENERGY_ZONES, .complete = complete_as_rapl};
