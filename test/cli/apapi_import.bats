@@ -330,6 +330,7 @@ check_uncertainty() {
     check_uncertainty
 }
 
+# bats test_tags=long
 @test "MariaDB: the uncertainty of a job is in jobs, of a day in apapi_days, where all of it is known" {
     needs_server
     ask() { sql "$1" apapi; }
@@ -359,6 +360,7 @@ check_uncertainty() {
     [[ $(sqlite3 db "select count(*) from records") == 0 && $(sqlite3 db "select count(*) from domains") == 0 ]]
 }
 
+# bats test_tags=long
 @test "MariaDB: the server is down, dies, or refuses" {
     needs_server
     cd "$BATS_TEST_TMPDIR"
@@ -383,6 +385,7 @@ check_uncertainty() {
     [[ $(sql "select count(*) from records" apapi) == 0 ]]
 }
 
+# bats test_tags=long
 @test "MariaDB: a user who may only add rows, with a password from a file" {
     needs_server
     cd "$BATS_TEST_TMPDIR"

@@ -120,8 +120,8 @@ row_fits() { # ROW NAME WATTS
     echo "$stderr"
     [[ $status -eq 5 && $stderr == 'atime: no report: /dev/full: No space left on device' ]]
     mkfifo "$BATS_TEST_TMPDIR/fifo"
-    timeout 10 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
-    run --separate-stderr timeout 10 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
+    timeout 120 head -c 0 "$BATS_TEST_TMPDIR/fifo" 3>&- &
+    run --separate-stderr timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/fifo" sh -c 'sleep 0.3; exit 6'
     [[ $status -eq 6 && $stderr == *'Broken pipe' ]]
     run "$atime" --trace /dev/full sh -c 'exit 7'
     [[ $status -eq 7 ]]
@@ -333,9 +333,9 @@ watch_process() { # ATIME-AND-OPTION...
 @test "-p: no such process" {
     sh -c 'exit 0' &
     wait $!
-    run --separate-stderr timeout 10 "$atime" -o "$BATS_TEST_TMPDIR/report" -p $!
+    run --separate-stderr timeout 120 "$atime" -o "$BATS_TEST_TMPDIR/report" -p $!
     [[ $status -eq 1 && $stderr == "atime: there is no process $!" && ! -e $BATS_TEST_TMPDIR/report ]]
-    run timeout 10 "$atime" -r 2 -p $$
+    run timeout 120 "$atime" -r 2 -p $$
     [[ $status -eq 2 && $output == *'-p PID and -r RUNS'* ]]
 }
 

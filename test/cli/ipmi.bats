@@ -81,7 +81,8 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
         sh -c 'sleep 1.5; echo 100 >"$0.new"; mv "$0.new" "$0"; sleep 1.5' "$bmc/sensor2"
     event SYSTEM_POWER 'min == 200'
     event SYSTEM_POWER 'max == 400'
-    close_to "$(jq .domains.node.mean_w <<<"$stderr")" 300 0.2 # half of the time each, on a busy machine not just so
+    # half of the time each, but for the time for which the program was held up in one of them
+    jq -e '.domains.node.mean_w > 210 and .domains.node.mean_w < 390' <<<"$stderr"
 }
 
 @test "the BMC is asked once in a period, however short the interval is" {
@@ -135,11 +136,11 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
     needs_dcmi
     set_dcmi 0 350 1000 1
     APAPI_IPMI_PERIOD=0s as_boss measure -t 20ms \
-        sh -c 'sleep 0.5; echo 0 0 1000 1 >"$0.new"; mv "$0.new" "$0"; sleep 1' "$bmc/dcmi"
+        sh -c 'sleep 0.5; echo 0 0 1000 1 >"$0.new"; mv "$0.new" "$0"; sleep 2' "$bmc/dcmi"
     event SYSTEM_POWER 'min == 350'
     event SYSTEM_POWER 'failed > 2'
     event BOARD_POWER 'failed == null'
-    jq -e '.components[0].events[0].covered_s < .elapsed_s - 0.9' <<<"$stderr"
+    jq -e '.components[0].events[0].covered_s < .elapsed_s - 1' <<<"$stderr"
 }
 
 @test "sensors of power alone" {
@@ -216,7 +217,7 @@ not_measured() { # TEXT [SECONDS]: the reason, wherever its lines are broken
         echo 100 >"$2.new"
         mv "$2.new" "$2"
         kill -CONT "$1"
-        sleep 4' - "$bmc_pid" "$bmc/sensor2"
+        sleep 6' - "$bmc_pid" "$bmc/sensor2"
     event SYSTEM_POWER 'min == 200'
     event SYSTEM_POWER 'max == 400'
     event SYSTEM_POWER 'failed > 0'

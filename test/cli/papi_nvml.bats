@@ -24,10 +24,11 @@ setup() {
     unset APAPI_GPUS SLURM_STEP_GPUS SLURM_JOB_GPUS
 }
 
-measure_gpus() { # SPEC SECONDS
+measure_gpus() { # SPEC SECONDS [FILE that appears after half of them]
     # shellcheck disable=SC2059 # lines
     printf "$1" >"$FAKE_GPUS"
-    run -0 --separate-stderr "$atime" -c nvml -t 50ms -f json sleep "$2"
+    run -0 --separate-stderr "$atime" -c nvml -t 50ms -f json sh -c 'sleep "$0"; touch "$2"; sleep "$1"' \
+        "$(jq -n "$2 / 2")" "$(jq -n "$2 / 2")" "${3:-/dev/null}"
     keep_records
     echo "$stderr"
 }
@@ -55,9 +56,9 @@ holds() { # EXPRESSION, in which gpu(N; WORD) is an event of a GPU
 
 # PAPI then fails for all of them and leaves its values as they were.
 @test "nvml: where one GPU is lost, nothing stale is taken for a value" {
-    measure_gpus 'gpu power_w=250 uuid=GPU-a minor=0\ngpu power_w=400 uuid=GPU-b minor=1 lost_s=1.5\n' 3
-    holds 'gpu(0; "power") | .mean == 250 and .samples > 2 and .failed > 0 and .covered_s < 2'
-    holds 'gpu(1; "power") | .mean == 400 and .samples > 2 and .failed > 0 and .covered_s < 2'
+    measure_gpus 'gpu power_w=250 uuid=GPU-a minor=0\ngpu power_w=400 uuid=GPU-b minor=1 lost_with='"$BATS_TEST_TMPDIR/lost"'\n' 3 "$BATS_TEST_TMPDIR/lost"
+    holds '.elapsed_s as $elapsed | gpu(0, 1; "power") | .samples > 2 and .failed > 0 and .covered_s < $elapsed - 1'
+    holds 'gpu(0; "power").mean == 250 and gpu(1; "power").mean == 400'
 }
 
 @test "nvml: a library that does not start is a reason" {

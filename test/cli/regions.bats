@@ -404,7 +404,7 @@ mark() { "$apapi" mark "$@"; }
     [[ $stderr == "apapi mark: region wrong is?[31m not open" ]]
     run -0 --separate-stderr mark read new
     [[ -z $output && $stderr == *"the energy is not known yet" ]]
-    run -1 --separate-stderr timeout 20 "$apapi" mark --strict begin silent
+    run -1 --separate-stderr timeout 120 "$apapi" mark --strict begin silent
     [[ $stderr == *"the step's sampler: Connection timed out" ]]
     run -1 --separate-stderr mark --strict begin foreign
     [[ $stderr == *"the step's sampler: Bad message" ]]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Types keys into an interactive shell, and prints the line that stands there then.
 
-usage: type_keys.py SHELL START KEYS [TABS]
-START is a command that is run first; KEYS are typed, then TABS (default 1) tab keys. With two tab keys, what the shell
-lists is printed, too.
+usage: type_keys.py SHELL START TABS KEYS...
+START is a command that is run first. Each KEYS is typed at a prompt of its own, then TABS tab keys. With two tab keys, what
+the shell lists is printed, too.
 """
 import fcntl
 import os
@@ -16,10 +16,10 @@ import sys
 import termios
 import time
 
-shell, start, keys = sys.argv[1:4]
-tabs = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+shell, start, tabs = sys.argv[1:4]
 WAIT_S = 60
 END = b"<END"
+READY = rb"ready\r\n.*PROMPT> "  # a prompt that comes after what was echoed
 
 
 def read_until(fd, pattern):
@@ -41,10 +41,13 @@ if child == 0:
     os.execvp(words[0], words)
 setup = "PS1='PROMPT> '; unset PROMPT_SP"
 os.write(fd, f"{setup}; {start}; echo rea''dy\n".encode())
-read_until(fd, rb"ready\r\n.*PROMPT> ")
-# what is typed after the tabs is shown when they have been answered
-os.write(fd, keys.encode() + b"\t" * tabs + END)
-shown = read_until(fd, re.escape(END))
-text = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]|[\r\x07\x08]", b"", shown).decode(errors="replace")
-print(text.removesuffix(END.decode()))
+read_until(fd, READY)
+for keys in sys.argv[4:]:
+    # what is typed after the tabs is shown when they have been answered
+    os.write(fd, keys.encode() + b"\t" * int(tabs) + END)
+    shown = read_until(fd, re.escape(END))
+    text = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]|[\r\x07\x08]", b"", shown).decode(errors="replace")
+    print(text.removesuffix(END.decode()))
+    os.write(fd, b"\x15echo rea''dy\n")  # the line is emptied
+    read_until(fd, READY)
 os.kill(child, 9)

@@ -22,7 +22,7 @@
 #include "channel/message.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
-#define PATIENCE_NS (60000 * DEADLINE_MS)
+#define PATIENCE_NS (120000 * DEADLINE_MS)
 
 static struct message message;
 

@@ -62,8 +62,6 @@ static bool set_number(struct fake_gpu *gpu, const char *key, const char *value)
         gpu->power_w = number;
     } else if (strcmp(key, "step_ms") == 0) {
         gpu->step_ms = number;
-    } else if (strcmp(key, "lost_s") == 0) {
-        gpu->lost_s = number;
     } else if (strcmp(key, "minor") == 0) {
         gpu->minor = (unsigned)number;
     } else if (strcmp(key, "counter") == 0) {
@@ -98,6 +96,8 @@ static void set_of_gpu(struct fake_gpu *gpu, const char *key, const char *value)
         copy(gpu->name, sizeof gpu->name, value);
     } else if (strcmp(key, "uuid") == 0) {
         copy(gpu->uuid, sizeof gpu->uuid, value);
+    } else if (strcmp(key, "lost_with") == 0) {
+        copy(gpu->lost_with, sizeof gpu->lost_with, value);
     } else if (strcmp(key, "mig") == 0 && gpu->part_count < FAKE_PARTS_MAX) {
         add_part(gpu, value);
     } else if (strcmp(key, "fail") == 0) {
@@ -243,7 +243,7 @@ int fake_gpu_call(const struct fake_gpu *gpu, const char *function)
 
 bool fake_gpu_is_lost(const struct fake_gpu *gpu)
 {
-    return gpu->lost_s > 0 && now_s() - gpus.start_s >= gpu->lost_s;
+    return *gpu->lost_with && access(gpu->lost_with, F_OK) == 0;
 }
 
 double fake_gpu_energy_j(const struct fake_gpu *gpu)

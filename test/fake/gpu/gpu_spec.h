@@ -11,8 +11,8 @@
  *
  *   library log=FILE init_ms=N fail=FUNCTION:CODE version=TEXT
  *   gpu     power_w=N (of the constant power; 100) step_ms=N (between two updates of the counter;
- * 0) counter=0|1 (is there one; 1) meter=0|1 (and the power; 1) lost_s=N (after the library's start
- * the GPU is lost) minor=N name=TEXT uuid=TEXT mig=UUID (of a part, up to 7 times;
+ * 0) counter=0|1 (is there one; 1) meter=0|1 (and the power; 1) lost_with=FILE (the GPU is lost as
+ * soon as the file exists) minor=N name=TEXT uuid=TEXT mig=UUID (of a part, up to 7 times;
  * mig=UUID:SLICES also says how many of the GPU's 7 slices it has)
  * fail=FUNCTION:CODE
  *
@@ -30,10 +30,10 @@ struct fake_failure {
 struct fake_gpu {
     double power_w;
     double step_ms;
-    double lost_s; /* 0: never */
     bool counter, meter;
     unsigned minor;
     char name[FAKE_TEXT_SIZE], uuid[FAKE_TEXT_SIZE];
+    char lost_with[256]; /* "": never */
     char parts[FAKE_PARTS_MAX][FAKE_TEXT_SIZE];
     unsigned slices[FAKE_PARTS_MAX]; /* of each part; 0: the driver does not say */
     size_t part_count;
