@@ -70,28 +70,46 @@ busy() {
     hours "(map(.total.steps_j) | add) as \$steps | ($shares - \$steps | fabs) <= 0.001 * \$steps" | grep -x true
 }
 
-# Steps of random length, cores and load, one after the other in their line. The seed is in the test's output.
-line_of_steps() { # NODE SEED STEPS
-    local step
-    RANDOM=$2
-    for ((step = 0; step < $3; step++)); do
-        as_alice srun -N1 -w "$1" -n1 -c $((RANDOM % 3 + 1)) --apapi=rapl sh -c \
-            "timeout 0.$((RANDOM % 9 + 1)) sh -c 'while :; do :; done'; sleep $((RANDOM % 2)).$((RANDOM % 9))" 2>/dev/null
+# Steps of random length, cores and load, one after the other in their line. Each has a name of its own; what srun
+# says of it is in a file with that name. The seed is in the test's output.
+line_of_steps() { # NODE LINE SEED STEPS
+    local step name
+    RANDOM=$3
+    for ((step = 1; step <= $4; step++)); do
+        name=$1-line$2-step$step
+        as_alice srun -N1 -w "$1" -n1 -c $((RANDOM % 3 + 1)) -J "$name" --apapi=rapl sh -c \
+            "timeout 0.$((RANDOM % 9 + 1)) sh -c 'while :; do :; done'; sleep $((RANDOM % 2)).$((RANDOM % 9))" \
+            2>"$BATS_TEST_TMPDIR/$name" || echo "srun: status $?" >>"$BATS_TEST_TMPDIR/$name"
     done
 }
 
+# Each step has one record, and no other line is among them. Says which have none, or more, and what srun said of them.
+each_has_one_record() { # NAMES, a line each
+    local found name
+    found=$(records 'n?' | jq -r '.job_name | select(test("-line"))' | sort)
+    echo "$(grep -c . <<<"$found") records of $(grep -c . <<<"$1") steps"
+    while read -r name; do
+        [[ $(grep -cxF -- "$name" <<<"$found") -eq 1 ]] && continue
+        echo "$name: $(grep -cxF -- "$name" <<<"$found") records; $(<"$BATS_TEST_TMPDIR/$name")"
+    done <<<"$1"
+    [[ $found == "$1" ]] || return 1
+    ! records 'n?' | grep -nv '^{.*}$' || { echo "lines that are no records"; return 1; }
+}
+
 @test "steps of any length on two nodes: the audit closes" {
-    local seed=$SRANDOM before
+    local seed=$SRANDOM steps=() line step
     echo "seed $seed"
-    before=$(records 'n?' | wc -l)
     start_node_sampler '' n1 n2
     for line in 1 2 3; do
-        line_of_steps n1 $((seed + line)) 6 3>&- &
-        line_of_steps n2 $((seed + 10 * line)) 6 3>&- &
+        line_of_steps n1 $line $((seed + line)) 6 3>&- &
+        line_of_steps n2 $line $((seed + 10 * line)) 6 3>&- &
+        for step in {1..6}; do
+            steps+=("n1-line$line-step$step" "n2-line$line-step$step")
+        done
     done
     wait
     end_node_samplers n1 n2
-    [[ $(($(records 'n?' | wc -l) - before)) -eq 36 ]]
+    each_has_one_record "$(printf '%s\n' "${steps[@]}" | sort)"
     # a node sampler that has just begun may not have a rate yet for the first steps
     [[ $(records 'n?' | jq -s 'map(select(.share.reason)) | length') -le 6 ]]
     records 'n?' | jq -se 'map(select(.share.total)) | all(.share.total.energy_j <= 1.001 * .total.energy_j)'
