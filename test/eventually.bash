@@ -2,8 +2,9 @@
 
 # Wait until the command succeeds, and no longer; at most 120 s, for machines that are very busy. The time is that since the
 # boot: other clocks may be set.
+# It looks again after 50 ms, and less and less often: each look costs other tests processor time.
 eventually() { # CMD...
-    local now deadline
+    local now deadline pause pause_ms=50
     read -r now _ </proc/uptime
     deadline=$((${now%.*} + 120))
     until "$@"; do
@@ -12,6 +13,8 @@ eventually() { # CMD...
             echo "not within 120 s: $*"
             return 1
         fi
-        sleep 0.05
+        printf -v pause '0.%03d' "$pause_ms"
+        sleep "$pause"
+        pause_ms=$((pause_ms < 300 ? pause_ms * 4 / 3 : 400))
     done
 }

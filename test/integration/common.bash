@@ -107,8 +107,9 @@ helpers_on() { # NODE
     cluster on "$1" pgrep -x 'apapi-sampler'
 }
 
+# Samplers of all nodes, which the login node sees, and collectors.
 no_helpers() {
-    ! helpers_on n1 && ! helpers_on n2 && ! cluster run pgrep -x apapi-collect
+    ! cluster run pgrep -x 'apapi-(sampler|collect)'
 }
 
 nodes_idle() {
@@ -154,8 +155,7 @@ what_goes_on() {
 undisturbed() {
     [[ -d ${APAPI_CLUSTER_DIR:-} ]] || return 0
     plugstack
-    cluster run scancel --quiet --user=root
-    cluster run scancel --quiet --user=alice
+    cluster run sh -c 'scancel --quiet --user=root; scancel --quiet --user=alice'
     eventually nodes_idle || { what_goes_on; return 1; }
     eventually no_helpers || { what_goes_on; return 1; }
     local errors

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # Many steps one after the other, and many at once: minutes, so that it is for the long run. measure.bats, job.bats
-# and failures.bats show each time what 50 steps and jobs leave behind, and ten samplers at once.
+# and failures.bats show each time what a few steps and jobs leave behind, and ten samplers at once.
 
 # bats file_tags=long
 
