@@ -12,9 +12,7 @@ setup_file() {
 
 # The record of a step whose sampler is gone, once another one has run.
 recovered() { # NODE
-    cluster run srun -N1 -w "$1" --apapi=rapl sleep 0.5 >/dev/null 2>&1
-    is_recovered() { [[ -n $(records "$1" | jq -c 'select(.recovered)') ]]; }
-    eventually is_recovered "$1"
+    recover_on "$1" >/dev/null
     records "$1" | jq -c 'select(.recovered)' | tail -n 1
 }
 
@@ -83,7 +81,7 @@ has_checkpoint() { # NODE
     mv "$APAPI_ACCT_DIR.kept" "$APAPI_ACCT_DIR"
     [[ $status -eq 0 && $output == *'apapi: step '* ]]
     has_checkpoint n1
-    cluster run srun -N1 -w n1 --apapi=rapl sleep 0.5
+    recover_on n1
     records n1 | tail -n 2 | jq -s -e 'length == 2 and .[0].delayed and .[0].complete and (.[1] | has("delayed") | not)'
     run ! has_checkpoint n1
 }

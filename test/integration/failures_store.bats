@@ -28,10 +28,8 @@ runs_measured() {
 # The record of $job is in the accounting, once. A later step brings it there.
 accounted_later() {
     [[ -z $(records n1 | jq "select(.job == $job)") ]]
-    plugstack
-    as_alice srun -N1 -w n1 --apapi=rapl sleep 0.3
-    is_there() { [[ $(records n1 | jq -r "select(.job == $job) | .domains.package.energy_j > 0") == true ]]; }
-    eventually is_there
+    recover_on n1
+    [[ $(records n1 | jq -r "select(.job == $job) | .domains.package.energy_j > 0") == true ]]
     [[ -z $(find "$APAPI_SPOOL_DIR" -type f) ]]
 }
 

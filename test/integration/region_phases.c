@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program with regions: THREADS threads that are in "main/short" and "main/long" by turns for
- * SECONDS, each turn busy for 2 and 6 ms. It says what it is about to do on its standard output,
- * and waits at the end for a line of its standard input if WAIT is there.
+ * SECONDS, or until FILE exists, each turn busy for 2 and 6 ms. It says what it is about to do on
+ * its standard output, and waits at the end for a line of its standard input if WAIT is there.
  *
- * usage: region_phases SECONDS THREADS [WAIT]
+ * usage: region_phases SECONDS|FILE THREADS [WAIT]     FILE: an absolute path
  */
 #include <apapi/region.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds;
+static const char *file; /* NULL: it is the seconds that count */
 
 static double now(void)
 {
@@ -37,7 +39,7 @@ static void *run(void *unused)
     double end = now() + seconds;
 
     apapi_region_begin("main");
-    while (now() < end) {
+    while (file ? access(file, F_OK) != 0 : now() < end) {
         phase("short", 0.002);
         phase("long", 0.006);
     }
@@ -50,7 +52,11 @@ int main(int argc, char **argv)
     pthread_t threads[64];
     int count = argc > 2 ? atoi(argv[2]) : 1;
 
-    seconds = argc > 1 ? atof(argv[1]) : 1;
+    if (argc > 1 && argv[1][0] == '/') {
+        file = argv[1];
+    } else {
+        seconds = argc > 1 ? atof(argv[1]) : 1;
+    }
     puts("begins");
     fflush(stdout);
     for (int i = 1; i < count && i < 64; i++) {

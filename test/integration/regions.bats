@@ -86,22 +86,19 @@ adds_up='
 
 @test "the sampler's end does not disturb a program with regions" {
     plugstack checkpoint=1s
-    begin_step -N1 -w n1 --apapi=rapl --apapi-interval=10ms "$phases" 8 2
+    hold
+    begin_step -N1 -w n1 --apapi=rapl --apapi-interval=10ms "$phases" "$over" 2
     begun_on n1 phases
     has_checkpoint() { # of a program that is in its regions: the first one may be made before
         cat "$APAPI_SPOOL_DIR"/n1/*.json 2>/dev/null | jq -es 'any(.[].regions[]?; .name == "main/long" and .time_s > 0)' >/dev/null
     }
     eventually has_checkpoint
     cluster on n1 pkill -KILL -x apapi-sampler
-    end_step
+    end_held_step
     [[ $status -eq 0 ]]
     grep -x begins "$BATS_TEST_TMPDIR/out"
-    run -0 as_alice srun -N1 -w n1 --apapi=rapl true
-    recovered() {
-        record=$(records n1 | jq -c 'select(.recovered and .regions)')
-        [[ -n $record ]]
-    }
-    eventually recovered
+    recover_on n1
+    record=$(records n1 | jq -c 'select(.recovered and .regions)')
     run -0 cluster on n1 sh -c '! ls /run/apapi/n1/*/*.regions'
     holds "$record" "$adds_up"' and (region("main/long") | .time_s > 0)'
 }

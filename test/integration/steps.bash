@@ -71,6 +71,16 @@ has_more_records() { # NODE COUNT
     [[ $(records "$1" | wc -l) -gt $2 ]]
 }
 
+# Bring what the spool of a node has into the accounting: a step that lasts until its sampler has done so.
+recover_on() { # NODE
+    spool_is_empty() { ! compgen -G "$APAPI_SPOOL_DIR/$1/*.json" >/dev/null; }
+    plugstack checkpoint=off # none of its own
+    begin_held_step '' -N1 -w "$1" --apapi=rapl
+    eventually spool_is_empty "$1"
+    end_held_step
+    [[ $status -eq 0 ]]
+}
+
 job_runs() { # JOB
     [[ $(cluster run squeue -h -j "$1" -o %T 2>/dev/null) == RUNNING ]]
 }
