@@ -13,7 +13,7 @@ clean_env=()          # environment of all daemons and commands
 # some other characters cannot be written.
 state_locate() {
     state=${APAPI_CLUSTER_DIR:-$repository/build/cluster}
-    state=$(cd -P -- "$state" 2>/dev/null && echo "$PWD" || realpath -m -- "$state")
+    state=$(if cd -P -- "$state" 2>/dev/null; then echo "$PWD"; else realpath -m -- "$state"; fi)
     [[ $state =~ ^/[A-Za-z0-9@_./+~-]+$ ]] ||
         die "the path $state has characters that slurm.conf cannot hold: set APAPI_CLUSTER_DIR"
     state_set "$state"

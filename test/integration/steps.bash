@@ -22,7 +22,7 @@ submit() { # CMD [OPTIONS]: in a batch script of alice's; prints its output; the
 hold() {
     over=$APAPI_CLUSTER_DIR/home/alice/over-$BATS_TEST_NUMBER
     rm -f "$over"
-    until_over="while [ ! -e $over ]; do sleep 0.05; done"
+    until_over="while [ ! -e $over ]; do sleep 0.1; done"
 }
 release() { as_alice touch "$over"; }
 
