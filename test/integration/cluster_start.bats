@@ -18,6 +18,7 @@ load cluster_common
     [ -z "$stderr" ]
 }
 
+# bats test_tags=long
 @test "--plugstack: the file is what the cluster starts with" {
     own_cluster
     echo "nonsense" >"$BATS_TEST_TMPDIR/stack"
@@ -26,6 +27,7 @@ load cluster_common
     [[ $stderr == *"error: "*/etc/plugstack.conf:1:* ]]
 }
 
+# bats test_tags=long
 @test "--extra: its lines count, instead of the script's own" {
     own_cluster
     cluster start --nodes 3 --extra 'KillWait=17\nInactiveLimit=77' --extra 'PartitionName=second Nodes=n3'
@@ -61,6 +63,7 @@ load cluster_common
     run -0 cluster status
 }
 
+# bats test_tags=long
 @test "two clusters do not know of each other" {
     local first=$APAPI_CLUSTER_DIR
     own_cluster
@@ -83,6 +86,7 @@ machine_state() {
     sysctl -a 2>/dev/null | grep -E 'hostname|ip_forward '
 }
 
+# bats test_tags=long
 @test "the machine is not changed while a cluster runs, and nothing remains after stop" {
     own_cluster
     machine_state >"$BATS_TEST_TMPDIR/before"
@@ -115,6 +119,7 @@ machine_state() {
     [ ! -e "$APAPI_CLUSTER_DIR" ]
 }
 
+# bats test_tags=long
 @test "start cleans up after a cluster that was killed" {
     own_cluster
     cluster start
@@ -128,6 +133,7 @@ machine_state() {
     run -0 cluster run srun -N2 true
 }
 
+# bats test_tags=long
 @test "a number that another process has got since is not the cluster" {
     own_cluster
     cluster start
@@ -151,6 +157,7 @@ machine_state() {
     [ -e "$APAPI_CLUSTER_DIR/precious" ]
 }
 
+# bats test_tags=long
 @test "a start that fails shows the log and leaves nothing" {
     own_cluster
     run -1 cluster start --extra NoSuchSetting=1
@@ -197,6 +204,7 @@ machine_state() {
     [ ! -e "$APAPI_CLUSTER_DIR" ]
 }
 
+# bats test_tags=long
 @test "users reach a repository below a folder that is closed to them" {
     local clone=$BATS_TEST_TMPDIR/closed/clone
     mkdir -m 700 "$BATS_TEST_TMPDIR/closed"
