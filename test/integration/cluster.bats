@@ -99,6 +99,7 @@ load cluster_common
     done
 }
 
+# bats test_tags=long
 @test "timeout ends a command and what it has started" {
     timeout 1000 "$repository/scripts/cluster" run bash -c "${nap[*]}; true" 3>&- &
     eventually pgrep -x -f "(.*/)?${nap[*]}"
@@ -182,6 +183,7 @@ load cluster_common
     run -2 cluster kill-node
 }
 
+# bats test_tags=long
 @test "a node that slurmctld had given up comes back idle" {
     own_cluster
     cluster start
@@ -192,6 +194,7 @@ load cluster_common
     run -0 cluster run srun -N2 true
 }
 
+# bats test_tags=long
 @test "status tells when a daemon has died" {
     own_cluster
     cluster start
@@ -243,6 +246,7 @@ check_watts() {
     [ "$(cluster run sh -c 'ls /sys/class')" = "$(ls /sys/class)" ]
 }
 
+# bats test_tags=long
 @test "control groups: a node's are its own, and nothing remains of them" {
     [[ -d /sys/fs/cgroup/freezer || -f /sys/fs/cgroup/cgroup.controllers ]] || skip "no control groups here"
     own_cluster
