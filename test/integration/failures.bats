@@ -119,6 +119,7 @@ fill & fill & fill & fill" "start_timeout=200ms stop_timeout=300ms"
 
 # Steps at the same time, their samplers killed one after the other at random: five in each round while
 # the programs cannot end, five at any moment thereafter.
+# bats test_tags=long
 @test "the sampler is killed at 20 random moments: the step ends with its own status, one line tells" {
     export RANDOM_SEED=${RANDOM_SEED:-$RANDOM}
     RANDOM=$RANDOM_SEED

@@ -103,6 +103,7 @@ source_of() { # RECORD
     holds "$output" 'near_w(.domains.gpu.mean_w; 250)'
 }
 
+# bats test_tags=long
 @test "Slurm's parts of GPUs: the whole GPU, and the record says so" {
     cluster stop
     printf '(null)|8|0-7|(null)|/dev/%s|MIG-%s|nvidia_gpu_env\n' null 1111 zero 2222 >"$BATS_FILE_TMPDIR/fake_gpus.conf"
@@ -113,6 +114,7 @@ source_of() { # RECORD
     [[ $(source_of "$record") == 'NVML 12.535.104.05, whole GPU (MIG)' ]]
 }
 
+# bats test_tags=long
 @test "where Slurm does not manage GPUs a step measures all of them" {
     cluster stop
     start_gpu_cluster

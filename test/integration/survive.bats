@@ -138,6 +138,7 @@ interrupt_twice() {
     done
 }
 
+# bats test_tags=long
 @test "1000 tasks on a node" {
     run --separate-stderr as_alice srun -N1 -n1000 -w n1 --overcommit --apapi=rapl printenv SLURM_PROCID
     [[ $status -eq 0 && $(sort -n <<<"$output") == "$(seq 0 999)" ]]
