@@ -19,9 +19,9 @@
 #include "channel/message.h"
 
 #define NODES 10000
-#define QUICK_NODES 500
+#define QUICK_NODES 100
 #define RUNS 5
-#define PARSED 500 /* records */
+#define PARSED 100 /* records */
 #define LIMIT 1.1  /* times jansson, which only reads the same JSON */
 #define LIMIT_MIB 64
 #define TOKEN "0123456789abcdef0123456789abcdef"

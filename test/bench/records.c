@@ -17,7 +17,7 @@
 #include "bench/parts.h"
 
 #define RECORDS 10000
-#define QUICK_RECORDS 500
+#define QUICK_RECORDS 100
 #define DECODED 1000 /* at once */
 #define PAIRS 15
 #define QUICK_PAIRS 3

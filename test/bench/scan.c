@@ -15,6 +15,7 @@
 #include "bench/parts.h"
 
 #define RECORDS 20000
+#define QUICK_RECORDS 1000
 #define LINE_BYTES 2000 /* as of a usual node */
 #define CHUNK 262144
 #define PAIRS 31
@@ -38,7 +39,7 @@ static const char line[] = "{\"apapi\":1,\"cluster\":\"mars\",\"job\":%d,\"step\
                            "\"elapsed_s\":3.004123456,"
                            "\"late_s\":0.0012,\"complete\":true,\"domains\":{";
 
-static void pile_create(struct pile *pile)
+static void pile_create(struct pile *pile, int records)
 {
     FILE *file;
 
@@ -47,7 +48,7 @@ static void pile_create(struct pile *pile)
     if (!file) {
         bench_die("memfd_create");
     }
-    for (int i = 0; i < RECORDS; i++) {
+    for (int i = 0; i < records; i++) {
         int size = fprintf(file, line, i / 4 + 1, i % 4, i % 7);
 
         for (; size < LINE_BYTES; size++) {
@@ -165,7 +166,7 @@ void bench_scan(struct bench_table *table, bool quick)
     };
     struct pile pile = {0};
 
-    pile_create(&pile);
+    pile_create(&pile, quick ? QUICK_RECORDS : RECORDS);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct bench_row *row =
             bench_table_add(table, (struct bench_row){.unit = "us", .limit = LIMIT});
